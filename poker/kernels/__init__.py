@@ -1,0 +1,1 @@
+"""Numba kernels: arrays in, arrays out. Everything that knows about names, units or files lives above."""
