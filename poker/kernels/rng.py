@@ -14,7 +14,7 @@ U64 = np.uint64
 def streams(seed: int | np.random.SeedSequence, n: int) -> NDArray[np.uint64]:
     """[n, 4] generator states, one independent stream a row."""
     sequence = seed if isinstance(seed, np.random.SeedSequence) else np.random.SeedSequence(seed)
-    return sequence.generate_state(4 * n, dtype=np.uint64).reshape(n, 4)
+    return sequence.generate_state(4 * n, dtype=np.uint64).reshape(n, 4).astype(np.uint64)
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -22,7 +22,7 @@ def next_u64(state: NDArray[np.uint64]) -> np.uint64:
     """The next 64 random bits; advances `state` [4] in place."""
     s0, s1, s2, s3 = state[0], state[1], state[2], state[3]
     mixed = s0 + s3
-    result = ((mixed << U64(23)) | (mixed >> U64(41))) + s0
+    result: np.uint64 = ((mixed << U64(23)) | (mixed >> U64(41))) + s0
     shifted = s1 << U64(17)
     s2 ^= s0
     s3 ^= s1

@@ -1,0 +1,269 @@
+"""Artifacts: what one command makes and another reads. A directory of plain files beside a `manifest.json`.
+
+The manifest holds the schema version, the kind, the full configuration, the fingerprints of what the artifact was
+made from, counts, and size and SHA-256 of every file. Its own fingerprint is the SHA-256 of all that, so two artifacts
+with one fingerprint hold the same bytes.
+
+Invariants: a directory that has a manifest is complete (it is written under a temporary name, synced and renamed);
+arrays are `.npy` without pickles, opened memory-mapped and read-only; nothing read from disk is ever executed.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poker.errors import PokernetsError
+
+SCHEMA = 1
+MANIFEST = "manifest.json"
+
+MAKERS = {
+    "abstraction": "python -m data_gen job=abstraction",
+    "blueprint": "python -m data_gen job=blueprint",
+    "leaf_table": "python -m data_gen job=leaf_table",
+    "leaf_states": "python -m data_gen job=leaf_states",
+    "opponent_actions": "python -m data_gen job=opponent_actions",
+    "leaf_net": "python train.py model=leaf",
+    "opponent_net": "python train.py model=opponent",
+}
+"""The command that makes each kind: what an error about a missing or unusable artifact tells the user to run."""
+
+
+class ArtifactError(PokernetsError):
+    """Base of what can be wrong with an artifact on disk."""
+
+
+class MissingArtifactError(ArtifactError):
+    """There is no complete artifact at the path."""
+
+
+class CorruptArtifactError(ArtifactError):
+    """A file is missing, truncated or altered, or the manifest cannot be read."""
+
+
+class MismatchedArtifactError(ArtifactError):
+    """The artifact is sound but was made as something else, by another configuration or from other inputs."""
+
+
+@dataclass(frozen=True)
+class Artifact:
+    """A checked artifact. `arrays` opens lazily, memory-mapped and read-only."""
+
+    path: Path
+    kind: str
+    config: dict[str, Any]
+    made_from: dict[str, str]
+    counts: dict[str, Any]
+    fingerprint: str
+    arrays: Mapping[str, NDArray[Any]]
+
+
+class _Arrays(Mapping[str, NDArray[Any]]):
+    """Arrays of one artifact by name."""
+
+    def __init__(self, path: Path, names: list[str]) -> None:
+        self._path = path
+        self._names = names
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        if name not in self._names:
+            raise KeyError(f"{self._path} has no array '{name}'; it has {', '.join(self._names)}")
+        array: NDArray[Any] = np.load(self._path / f"{name}.npy", mmap_mode="r", allow_pickle=False)
+        return array
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
+def canonical_json(value: Any) -> str:
+    """JSON with sorted keys and no spaces: equal values give equal text."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def fingerprint_of(value: Any) -> str:
+    """SHA-256 (hex) of the canonical JSON of `value`."""
+    return hashlib.sha256(canonical_json(value).encode()).hexdigest()
+
+
+def file_sha256(path: Path) -> str:
+    """SHA-256 (hex) of a file's bytes."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def write_atomically(path: Path, data: bytes) -> None:
+    """Write a single file so that a reader, or a crash, sees the old content or the new and nothing between."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def write_artifact(
+    path: str | Path,
+    kind: str,
+    *,
+    config: Mapping[str, Any],
+    arrays: Mapping[str, NDArray[Any]],
+    files: Mapping[str, bytes] | None = None,
+    made_from: Mapping[str, str] | None = None,
+    counts: Mapping[str, Any] | None = None,
+) -> Artifact:
+    """Write `arrays` (one `.npy` each) and `files` as an artifact at `path`, replacing one that is there.
+
+    `config`, `made_from` (role -> fingerprint) and `counts` must be JSON values.
+    """
+    target = Path(path)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    staging = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}."))
+    try:
+        for name, array in arrays.items():
+            np.save(staging / f"{name}.npy", np.ascontiguousarray(array), allow_pickle=False)
+        for name, data in (files or {}).items():
+            (staging / name).write_bytes(data)
+        contents = {
+            file.name: {"bytes": file.stat().st_size, "sha256": file_sha256(file)} for file in sorted(staging.iterdir())
+        }
+        manifest: dict[str, Any] = {
+            "schema": SCHEMA,
+            "kind": kind,
+            "config": json.loads(canonical_json(config)),
+            "made_from": dict(made_from or {}),
+            "counts": json.loads(canonical_json(counts or {})),
+            "files": contents,
+        }
+        manifest["fingerprint"] = fingerprint_of(manifest)
+        (staging / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n")
+        _sync(staging)
+        staging.chmod(0o755)
+        _replace_directory(staging, target)
+    except BaseException:
+        shutil.rmtree(staging, ignore_errors=True)
+        raise
+    return open_artifact(target, kind, verify=False)
+
+
+def open_artifact(
+    path: str | Path,
+    kind: str,
+    *,
+    config: Mapping[str, Any] | None = None,
+    made_from: Mapping[str, str] | None = None,
+    verify: bool = True,
+) -> Artifact:
+    """The artifact at `path`, refused by name unless it is complete, of this kind, and unaltered (`verify`).
+
+    Keys of `config` and `made_from` that are given must agree with the manifest's; others are not looked at.
+    """
+    target = Path(path)
+    manifest = _read_manifest(target, kind)
+    if manifest["kind"] != kind:
+        raise MismatchedArtifactError(f"{target} is a '{manifest['kind']}', not a '{kind}'. {_remedy(kind)}")
+    if manifest["schema"] != SCHEMA:
+        raise MismatchedArtifactError(
+            f"{target} has schema {manifest['schema']}, this version reads {SCHEMA}. {_remedy(kind)}"
+        )
+    _compare(target, kind, "config", manifest["config"], json.loads(canonical_json(config or {})))
+    _compare(target, kind, "made_from", manifest["made_from"], dict(made_from or {}))
+    _check_files(target, kind, manifest, verify)
+    return Artifact(
+        path=target,
+        kind=kind,
+        config=manifest["config"],
+        made_from=manifest["made_from"],
+        counts=manifest["counts"],
+        fingerprint=manifest["fingerprint"],
+        arrays=_Arrays(target, [name[:-4] for name in manifest["files"] if name.endswith(".npy")]),
+    )
+
+
+def find_artifact(
+    path: str | Path,
+    kind: str,
+    *,
+    config: Mapping[str, Any] | None = None,
+    made_from: Mapping[str, str] | None = None,
+) -> Artifact | None:
+    """Like `open_artifact`, but None where there is nothing yet: a job calls it to reuse what is already made."""
+    if not (Path(path) / MANIFEST).exists():
+        return None
+    return open_artifact(path, kind, config=config, made_from=made_from)
+
+
+def _read_manifest(target: Path, kind: str) -> dict[str, Any]:
+    manifest_path = target / MANIFEST
+    if not manifest_path.is_file():
+        raise MissingArtifactError(f"no {kind} at {target} (no {MANIFEST} there). {_remedy(kind)}")
+    try:
+        manifest: dict[str, Any] = json.loads(manifest_path.read_text())
+        body = {key: value for key, value in manifest.items() if key != "fingerprint"}
+        sound = manifest["fingerprint"] == fingerprint_of(body)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise CorruptArtifactError(f"{manifest_path} cannot be read ({error}). {_remedy(kind)}") from error
+    if not sound:
+        raise CorruptArtifactError(f"{manifest_path} does not match its own fingerprint. {_remedy(kind)}")
+    return manifest
+
+
+def _check_files(target: Path, kind: str, manifest: dict[str, Any], verify: bool) -> None:
+    for name, entry in manifest["files"].items():
+        file = target / name
+        if not file.is_file():
+            raise CorruptArtifactError(f"{file} is missing. {_remedy(kind)}")
+        size = file.stat().st_size
+        if size != entry["bytes"]:
+            raise CorruptArtifactError(f"{file} has {size} bytes, its manifest says {entry['bytes']}. {_remedy(kind)}")
+        if verify and file_sha256(file) != entry["sha256"]:
+            raise CorruptArtifactError(f"{file} was altered: its SHA-256 is not the manifest's. {_remedy(kind)}")
+
+
+def _compare(target: Path, kind: str, what: str, found: dict[str, Any], wanted: dict[str, Any]) -> None:
+    for key, value in wanted.items():
+        if key not in found or found[key] != value:
+            raise MismatchedArtifactError(
+                f"{target} was made with {what} {key}={found.get(key)!r}, but {value!r} is asked for. "
+                f"Use another path, or delete it and make it anew. {_remedy(kind)}"
+            )
+
+
+def _remedy(kind: str) -> str:
+    return f"Make it with: {MAKERS[kind]}" if kind in MAKERS else "Make it anew."
+
+
+def _sync(directory: Path) -> None:
+    for file in [*directory.iterdir(), directory]:
+        descriptor = os.open(file, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def _replace_directory(staging: Path, target: Path) -> None:
+    """Rename `staging` to `target`; an old directory is moved aside first and removed after."""
+    if not target.exists():
+        staging.rename(target)
+        return
+    aside = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}.old."))
+    target.rename(aside / "old")
+    staging.rename(target)
+    shutil.rmtree(aside, ignore_errors=True)

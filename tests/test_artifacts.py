@@ -1,0 +1,122 @@
+"""Artifacts are complete or absent, and refused by name when they are not what is asked for."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from poker.artifacts import (
+    CorruptArtifactError,
+    MismatchedArtifactError,
+    MissingArtifactError,
+    find_artifact,
+    open_artifact,
+    write_artifact,
+    write_atomically,
+)
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Path:
+    path = tmp_path / "abstraction"
+    write_artifact(
+        path,
+        "abstraction",
+        config={"buckets": (169, 10), "seed": 1},
+        made_from={"rules": "abc"},
+        arrays={"flop": np.arange(12, dtype=np.uint8).reshape(3, 4)},
+        files={"note.txt": b"hello"},
+    )
+    return path
+
+
+def test_round_trip(made: Path) -> None:
+    artifact = open_artifact(made, "abstraction", config={"buckets": [169, 10]}, made_from={"rules": "abc"})
+    assert artifact.arrays["flop"].tolist() == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11]]
+    assert not artifact.arrays["flop"].flags.writeable
+    assert [child.name for child in made.parent.iterdir()] == ["abstraction"]
+
+
+def test_equal_contents_have_equal_fingerprints(made: Path, tmp_path: Path) -> None:
+    first = open_artifact(made, "abstraction")
+    arrays = {"flop": np.array(first.arrays["flop"])}
+    files = {"note.txt": b"hello"}
+    again = write_artifact(
+        tmp_path / "b", "abstraction", config=first.config, made_from=first.made_from, arrays=arrays, files=files
+    )
+    other = write_artifact(
+        tmp_path / "c", "abstraction", config=first.config, made_from=first.made_from, arrays=arrays, files={}
+    )
+    assert again.fingerprint == first.fingerprint
+    assert other.fingerprint != first.fingerprint
+
+
+def test_missing_names_the_command(tmp_path: Path) -> None:
+    with pytest.raises(MissingArtifactError, match="python -m data_gen job=blueprint"):
+        open_artifact(tmp_path / "nothing", "blueprint")
+    assert find_artifact(tmp_path / "nothing", "blueprint") is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "config", "made_from", "named"),
+    [
+        ("blueprint", {}, {}, "is a 'abstraction'"),
+        ("abstraction", {"seed": 2}, {}, "seed=1"),
+        ("abstraction", {}, {"rules": "xyz"}, "rules='abc'"),
+    ],
+)
+def test_mismatch_is_refused_by_name(
+    made: Path, kind: str, config: dict[str, int], made_from: dict[str, str], named: str
+) -> None:
+    with pytest.raises(MismatchedArtifactError, match=named):
+        open_artifact(made, kind, config=config, made_from=made_from)
+
+
+def test_truncated_altered_and_missing_files_are_refused_by_name(made: Path) -> None:
+    file = made / "flop.npy"
+    data = file.read_bytes()
+    file.write_bytes(data[:-1])
+    with pytest.raises(CorruptArtifactError, match=r"flop\.npy has 139 bytes, its manifest says 140"):
+        open_artifact(made, "abstraction")
+    file.write_bytes(data[:-1] + b"\x63")
+    with pytest.raises(CorruptArtifactError, match=r"flop\.npy was altered"):
+        open_artifact(made, "abstraction")
+    file.unlink()
+    with pytest.raises(CorruptArtifactError, match=r"flop\.npy is missing"):
+        open_artifact(made, "abstraction")
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"fingerprint": "x"}'])
+def test_unreadable_manifest_is_refused(made: Path, text: str) -> None:
+    (made / "manifest.json").write_text(text)
+    with pytest.raises(CorruptArtifactError, match=r"manifest\.json"):
+        open_artifact(made, "abstraction")
+
+
+def test_edited_manifest_is_refused(made: Path) -> None:
+    manifest = json.loads((made / "manifest.json").read_text())
+    manifest["config"]["seed"] = 7
+    (made / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(CorruptArtifactError, match="fingerprint"):
+        open_artifact(made, "abstraction")
+
+
+def test_failed_write_leaves_the_old_artifact(made: Path) -> None:
+    with pytest.raises(ValueError, match="pickle"):
+        write_artifact(made, "abstraction", config={}, arrays={"bad": np.array([object()])})
+    assert open_artifact(made, "abstraction").config["seed"] == 1
+    assert [child.name for child in made.parent.iterdir()] == ["abstraction"]
+
+
+def test_replacing_an_artifact(made: Path) -> None:
+    write_artifact(made, "abstraction", config={"seed": 2}, arrays={})
+    assert open_artifact(made, "abstraction").config == {"seed": 2}
+
+
+def test_write_atomically_replaces_and_leaves_nothing_behind(tmp_path: Path) -> None:
+    file = tmp_path / "state.json"
+    write_atomically(file, b"one")
+    write_atomically(file, b"two")
+    assert file.read_bytes() == b"two"
+    assert list(tmp_path.iterdir()) == [file]
