@@ -1,0 +1,41 @@
+# make demo: the whole pipeline at the small scale.  make test: everything CI runs.
+PYTHON ?= python3
+SCALE ?= demo
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+
+.PHONY: demo test check bench golden clean
+.DEFAULT_GOAL := demo
+
+$(INSTALLED): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
+	touch $@
+
+demo: $(INSTALLED)
+	$(BIN)/python -m data_gen job=abstraction scale=$(SCALE)
+	$(BIN)/python -m data_gen job=blueprint scale=$(SCALE)
+	$(BIN)/python -m data_gen job=leaf_states scale=$(SCALE)
+	$(BIN)/python train.py model=leaf scale=$(SCALE)
+	$(BIN)/python evaluate.py evaluate=match scale=$(SCALE)
+
+test: $(INSTALLED)
+	$(BIN)/python -m pytest
+
+check: $(INSTALLED)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python -m pytest -m "not slow and not gpu"
+
+bench: $(INSTALLED)
+	$(BIN)/python -m tests.bench
+
+golden: $(INSTALLED)
+	$(BIN)/python -m tests.golden.regenerate
+
+clean:
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache *.egg-info
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,1 @@
+"""Jobs that make artifacts. Each is resumable, seeded, and writes one artifact."""
