@@ -1,0 +1,281 @@
+"""What a game is: the content of an ACPC game definition, from Kuhn poker to ten-player no-limit hold'em.
+
+Players and seats follow ACPC: player i posts `blinds[i]`; heads-up definitions reverse the blinds, so player 0 is the
+big blind and acts last before the flop, player 1 is the button. Chips are integers. Everything here is 0-based, while
+the text format counts first players from 1. Antes are blinds that everybody posts.
+"""
+
+import math
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+from functools import cached_property
+
+from poker.errors import PokernetsError
+
+FOLD = -1
+CALL = 0
+NO_ACTION = -2
+"""An action is FOLD, CALL (check or call) or a total > 0: all chips the player has committed when the raise is done."""
+
+LIMIT = "limit"
+NOLIMIT = "nolimit"
+
+UNLIMITED = 2**31 - 1
+"""Stack of a player in a definition without a `stack` line, as in ACPC."""
+UNCAPPED = 255
+"""Raises per street of a definition without a `maxRaises` line, as in ACPC."""
+
+MAX_PLAYERS = 10
+MAX_CARDS_SHOWN = 7
+RANK_CHARS = "23456789TJQKA"
+SUIT_CHARS = "cdhs"
+
+
+class RulesError(PokernetsError):
+    """A game definition that cannot be played: names the field and what it must hold."""
+
+
+@dataclass(frozen=True)
+class Rules:
+    """One game; per-player tuples have `num_players` entries, per-street tuples `num_streets`.
+
+    Lists (from YAML) are converted to tuples. `raise_sizes` is empty for no-limit games, and an empty `max_raises`
+    means no cap. With fewer than 4 suits or 13 ranks the deck is made of the highest ones, as the ACPC dealer does:
+    Leduc is Qh Qs Kh Ks Ah As. Card = rank * num_suits + suit, both counted from the lowest in the deck.
+    """
+
+    name: str
+    num_players: int
+    betting: str
+    blinds: tuple[int, ...]
+    stacks: tuple[int, ...]
+    raise_sizes: tuple[int, ...]
+    max_raises: tuple[int, ...]
+    first_player: tuple[int, ...]
+    num_suits: int
+    num_ranks: int
+    num_hole_cards: int
+    board_cards: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if field.type is str:
+                self._require(isinstance(value, str), field.name, "text", value)
+            elif field.type is int:
+                self._require(type(value) is int, field.name, "an integer", value)
+            else:
+                object.__setattr__(self, field.name, self._int_tuple(field.name, value))
+        if not self.max_raises:
+            object.__setattr__(self, "max_raises", (UNCAPPED,) * len(self.board_cards))
+        self._check_players()
+        self._check_streets()
+        self._check_deck()
+
+    def _int_tuple(self, name: str, value: object) -> tuple[int, ...]:
+        items = tuple(value) if isinstance(value, Iterable) else (None,)
+        self._require(all(type(item) is int for item in items), name, "a list of integers", value)
+        return items
+
+    def _require(self, holds: bool, field: str, wanted: str, value: object) -> None:
+        if not holds:
+            raise RulesError(f"game `{self.name}`: field `{field}` must be {wanted}, not {value!r}")
+
+    def _check_players(self) -> None:
+        players = self.num_players
+        self._require(2 <= players <= MAX_PLAYERS, "num_players", f"2 to {MAX_PLAYERS}", players)
+        self._require(self.betting in (LIMIT, NOLIMIT), "betting", f"`{LIMIT}` or `{NOLIMIT}`", self.betting)
+        self._require(
+            len(self.blinds) == players and min(self.blinds) >= 0, "blinds", f"{players} amounts >= 0", self.blinds
+        )
+        self._require(
+            len(self.stacks) == players and min(self.stacks) >= 1, "stacks", f"{players} amounts >= 1", self.stacks
+        )
+
+    def _check_streets(self) -> None:
+        streets = len(self.board_cards)
+        per_street = f"for each of the {streets} streets"
+        self._require(streets >= 1 and min(self.board_cards) >= 0, "board_cards", "counts >= 0", self.board_cards)
+        if self.betting == LIMIT:
+            good = len(self.raise_sizes) == streets and min(self.raise_sizes) >= 1
+            self._require(good, "raise_sizes", f"one amount >= 1 {per_street} of a limit game", self.raise_sizes)
+        else:
+            self._require(not self.raise_sizes, "raise_sizes", "empty in a no-limit game", self.raise_sizes)
+        good = len(self.max_raises) == streets and min(self.max_raises) >= 0
+        self._require(good, "max_raises", f"one number >= 0 {per_street}", self.max_raises)
+        good = len(self.first_player) == streets and all(0 <= p < self.num_players for p in self.first_player)
+        self._require(good, "first_player", f"one player 0 to {self.num_players - 1} {per_street}", self.first_player)
+
+    def _check_deck(self) -> None:
+        self._require(1 <= self.num_suits <= len(SUIT_CHARS), "num_suits", "1 to 4", self.num_suits)
+        self._require(1 <= self.num_ranks <= len(RANK_CHARS), "num_ranks", "1 to 13", self.num_ranks)
+        self._require(1 <= self.num_hole_cards <= 2, "num_hole_cards", "1 or 2", self.num_hole_cards)
+        dealt = self.num_players * self.num_hole_cards + sum(self.board_cards)
+        wanted = f"small enough for {self.num_players} hands in a deck of {self.deck_size}"
+        self._require(dealt <= self.deck_size, "board_cards", wanted, self.board_cards)
+        shown = self.num_hole_cards + sum(self.board_cards)
+        wanted = f"few enough to make at most {MAX_CARDS_SHOWN} cards with the hole cards"
+        self._require(shown <= MAX_CARDS_SHOWN, "board_cards", wanted, self.board_cards)
+
+    @property
+    def num_streets(self) -> int:
+        return len(self.board_cards)
+
+    @property
+    def deck_size(self) -> int:
+        return self.num_suits * self.num_ranks
+
+    @cached_property
+    def num_hands(self) -> int:
+        """H: the ways to hold `num_hole_cards` cards."""
+        return math.comb(self.deck_size, self.num_hole_cards)
+
+    @cached_property
+    def big_blind(self) -> int:
+        return max(self.blinds)
+
+    @cached_property
+    def board_sizes(self) -> tuple[int, ...]:
+        """Cards on the board while each street is played."""
+        return tuple(sum(self.board_cards[: street + 1]) for street in range(self.num_streets))
+
+    @property
+    def total_board_cards(self) -> int:
+        return self.board_sizes[-1]
+
+    @property
+    def is_limit(self) -> bool:
+        return self.betting == LIMIT
+
+    def card_text(self, card: int) -> str:
+        rank, suit = divmod(card, self.num_suits)
+        return RANK_CHARS[len(RANK_CHARS) - self.num_ranks + rank] + SUIT_CHARS[len(SUIT_CHARS) - self.num_suits + suit]
+
+    def cards_text(self, cards: tuple[int, ...]) -> str:
+        return "".join(self.card_text(card) for card in cards)
+
+    def parse_cards(self, text: str) -> tuple[int, ...]:
+        """Cards of this deck from text such as `AhKd`; rank letters in either case."""
+        if len(text) % 2:
+            raise RulesError(f"cards `{text}`: each card is a rank and a suit, as in `AhKd`")
+        cards = []
+        for i in range(0, len(text), 2):
+            rank = RANK_CHARS.find(text[i].upper()) - (len(RANK_CHARS) - self.num_ranks)
+            suit = SUIT_CHARS.find(text[i + 1].lower()) - (len(SUIT_CHARS) - self.num_suits)
+            if rank < 0 or suit < 0:
+                raise RulesError(f"cards `{text}`: `{text[i : i + 2]}` is no card of the game `{self.name}`")
+            cards.append(rank * self.num_suits + suit)
+        return tuple(cards)
+
+    @classmethod
+    def from_acpc(cls, text: str, name: str = "acpc") -> "Rules":
+        """Reads an ACPC game definition (`GAMEDEF` ... `END GAMEDEF`).
+
+        As in the ACPC programs, `stack` (in limit games), `firstPlayer` and `maxRaises` may be left out and case does
+        not matter; here an unknown line is an error, because it is a misspelt field more often than a comment.
+        """
+        found = _read_fields(text, name)
+        if "betting" not in found:
+            raise RulesError(f"game definition `{name}`: missing field `limit` or `nolimit`")
+        betting = found["betting"]
+        required = ["numplayers", "numrounds", "blind", "numsuits", "numranks", "numholecards", "numboardcards"]
+        required += ["raisesize"] if betting == LIMIT else ["stack"]
+        for key in required:
+            if key not in found:
+                raise RulesError(f"game definition `{name}`: missing field `{_ACPC_NAMES[key]}`")
+        one = {key: _single(found[key], _ACPC_NAMES[key], name) for key in required if key in _SINGLE_FIELDS}
+        streets, players = one["numrounds"], one["numplayers"]
+        board_cards = _exactly(_numbers(found["numboardcards"]), streets, "numBoardCards", name)
+        first = _exactly(_numbers(found.get("firstplayer", "1 " * streets)), streets, "firstPlayer", name)
+        unlimited = f"{UNLIMITED} " * players
+        return cls(
+            name=name,
+            num_players=players,
+            betting=betting,
+            blinds=_exactly(_numbers(found["blind"]), players, "blind", name),
+            stacks=_exactly(_numbers(found.get("stack", unlimited)), players, "stack", name),
+            raise_sizes=_exactly(_numbers(found["raisesize"]), streets, "raiseSize", name) if betting == LIMIT else (),
+            max_raises=_exactly(_numbers(found["maxraises"]), streets, "maxRaises", name)
+            if "maxraises" in found
+            else (),
+            first_player=tuple(player - 1 for player in first),
+            num_suits=one["numsuits"],
+            num_ranks=one["numranks"],
+            num_hole_cards=one["numholecards"],
+            board_cards=board_cards,
+        )
+
+    def to_acpc(self) -> str:
+        """The definition as ACPC text, with the lines in the order of the ACPC programs."""
+        lines = ["GAMEDEF", self.betting, f"numPlayers = {self.num_players}", f"numRounds = {self.num_streets}"]
+
+        def add(name: str, values: tuple[int, ...]) -> None:
+            lines.append(f"{name} = {' '.join(map(str, values))}")
+
+        if min(self.stacks) < UNLIMITED:
+            add("stack", self.stacks)
+        add("blind", self.blinds)
+        if self.is_limit:
+            add("raiseSize", self.raise_sizes)
+        add("firstPlayer", tuple(player + 1 for player in self.first_player))
+        if min(self.max_raises) < UNCAPPED:
+            add("maxRaises", self.max_raises)
+        add("numSuits", (self.num_suits,))
+        add("numRanks", (self.num_ranks,))
+        add("numHoleCards", (self.num_hole_cards,))
+        add("numBoardCards", self.board_cards)
+        return "\n".join([*lines, "END GAMEDEF", ""])
+
+
+_LIST_FIELDS = ("stack", "blind", "raiseSize", "firstPlayer", "maxRaises", "numBoardCards")
+_ACPC_NAMES = {
+    name.lower(): name for name in (*_LIST_FIELDS, "numPlayers", "numRounds", "numSuits", "numRanks", "numHoleCards")
+}
+_SINGLE_FIELDS = ("numplayers", "numrounds", "numsuits", "numranks", "numholecards")
+
+
+def _read_fields(text: str, name: str) -> dict[str, str]:
+    """Field values by lower-case ACPC name; the betting type under `betting`."""
+    found: dict[str, str] = {}
+    for number, raw in enumerate(text.splitlines(), 1):
+        line = raw.strip()
+        lower = line.lower()
+        if not line or line.startswith("#") or lower == "gamedef":
+            continue
+        if lower == "end gamedef":
+            break
+        if lower in (LIMIT, NOLIMIT):
+            key, value = "betting", lower
+        else:
+            match = re.fullmatch(r"([A-Za-z]+)\s*=?\s*([-+0-9.,\w\s]*)", line)
+            key = match.group(1).lower() if match else ""
+            value = match.group(2) if match else ""
+            if key not in _ACPC_NAMES:
+                known = ", ".join([LIMIT, NOLIMIT, *_ACPC_NAMES.values()])
+                raise RulesError(f"game definition `{name}`, line {number}: unknown field in `{line}`; known: {known}")
+            if not re.fullmatch(r"\d+(\s+\d+)*", value.strip()):
+                raise RulesError(
+                    f"game definition `{name}`, line {number}: field `{_ACPC_NAMES[key]}` must hold integers >= 0,"
+                    f" not `{value.strip()}`"
+                )
+        if key in found:
+            raise RulesError(
+                f"game definition `{name}`, line {number}: field `{_ACPC_NAMES.get(key, key)}` is there twice"
+            )
+        found[key] = value
+    return found
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    return tuple(int(item) for item in text.split())
+
+
+def _exactly(values: tuple[int, ...], count: int, field: str, name: str) -> tuple[int, ...]:
+    if len(values) != count:
+        raise RulesError(f"game definition `{name}`: field `{field}` must hold {count} integers, not {len(values)}")
+    return values
+
+
+def _single(text: str, field: str, name: str) -> int:
+    return _exactly(_numbers(text), 1, field, name)[0]
