@@ -1,0 +1,280 @@
+"""The betting of one hand, without cards: the one implementation of the betting rules.
+
+`Betting` is immutable: `apply` returns the next state. No-limit rules are PokerKit's, heads-up also the ACPC dealer's:
+
+- A raise adds at least the largest raise of the street so far, and at least the big blind, to the highest total.
+- Going all-in is always enough to raise, also below the minimum. Such a short raise does not reopen the betting: who
+  has acted already, and faces less than the largest raise of the street, may only call or fold. Short raises that
+  together reach the largest raise reopen it.
+- Nobody may raise when no other player left in the hand has chips beyond the highest total.
+- A blind above the stack is posted all-in. Who covers everybody else with the blind alone is not asked to act.
+
+Limit raises add the raise size of the street, or are all-in below that; their number per street is capped.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from poker.errors import PokernetsError
+from poker.rules import CALL, FOLD, LIMIT, Rules
+
+NOBODY = -1
+
+
+class IllegalAction(PokernetsError):  # noqa: N818 (the name says what was done, not what was raised)
+    """An action or a betting string that the rules do not allow here; the message says what was legal."""
+
+
+class Legal(NamedTuple):
+    """What the player to act may do; calling (checking) is always allowed, the totals are 0 when raising is not."""
+
+    fold: bool
+    call: bool
+    min_raise: int
+    max_raise: int
+
+    def allows(self, action: int) -> bool:
+        if action == FOLD:
+            return self.fold
+        if action == CALL:
+            return self.call
+        return action > 0 and self.min_raise <= action <= self.max_raise
+
+    def __str__(self) -> str:
+        names = ["fold"] * self.fold + ["call"] * self.call
+        if self.max_raise:
+            same = self.min_raise == self.max_raise
+            names.append(f"raise to {self.min_raise}" + ("" if same else f"..{self.max_raise}"))
+        return ", ".join(names) if names else "nothing, the hand is over"
+
+
+@dataclass(frozen=True, slots=True)
+class Betting:
+    """Public betting state. `committed` holds all chips a player has put in during the hand, blinds included.
+
+    `actions[street]` and `actors[street]` run in parallel up to the current street. When everybody is all-in, `street`
+    jumps to the last one. The fields from `waiting` on are bookkeeping of the current street; bit i is player i.
+    """
+
+    rules: Rules
+    street: int
+    committed: tuple[int, ...]
+    folded: tuple[bool, ...]
+    to_act: int
+    actions: tuple[tuple[int, ...], ...]
+    actors: tuple[tuple[int, ...], ...]
+    num_raises: int
+    waiting: int
+    acted: int
+    largest_raise: int
+    short_raises: int
+
+    @classmethod
+    def start(cls, rules: Rules) -> "Betting":
+        committed = tuple(map(min, rules.blinds, rules.stacks))
+        return cls._open_street(rules, 0, committed, (False,) * rules.num_players, ((),), ((),))
+
+    @classmethod
+    def at_street(
+        cls, rules: Rules, street: int, committed: Iterable[int], folded: Iterable[bool] | None = None
+    ) -> "Betting":
+        """The start of a later street after unrecorded betting; the root of a subgame with a given pot."""
+        totals = tuple(committed)
+        out = (False,) * rules.num_players if folded is None else tuple(folded)
+        live = [i for i in range(rules.num_players) if not out[i]]
+        if not 0 <= street < rules.num_streets or len(totals) != rules.num_players or len(out) != rules.num_players:
+            raise IllegalAction(f"no street {street} with totals {totals} in the game `{rules.name}`")
+        if any(not 0 <= totals[i] <= rules.stacks[i] for i in range(rules.num_players)) or not live:
+            raise IllegalAction(f"totals {totals} do not fit the stacks {rules.stacks}")
+        if street and any(totals[i] != min(max(totals), rules.stacks[i]) for i in live):
+            raise IllegalAction(
+                f"totals {totals}: before street {street} every live player must have matched or be all-in"
+            )
+        blank: tuple[tuple[int, ...], ...] = ((),) * (street + 1)
+        return cls._open_street(rules, street, totals, out, blank, blank)
+
+    @classmethod
+    def _open_street(
+        cls,
+        rules: Rules,
+        street: int,
+        committed: tuple[int, ...],
+        folded: tuple[bool, ...],
+        actions: tuple[tuple[int, ...], ...],
+        actors: tuple[tuple[int, ...], ...],
+    ) -> "Betting":
+        """The first decision of `street`, or the end of the hand when fewer than two players can still bet."""
+        stacks = rules.stacks
+        live_stacks = sorted(stacks[i] for i in range(rules.num_players) if not folded[i])
+        if len(live_stacks) == 1:
+            return cls(rules, street, committed, folded, NOBODY, actions, actors, 0, 0, 0, 0, 0)
+        matchable = live_stacks[-2]
+        waiting = 0
+        for i in range(rules.num_players):
+            if not folded[i] and committed[i] < min(stacks[i], matchable):
+                waiting |= 1 << i
+        only_one = waiting & (waiting - 1) == 0
+        if waiting == 0 or (only_one and committed[waiting.bit_length() - 1] >= max(committed)):
+            last = rules.num_streets - 1
+            blank: tuple[tuple[int, ...], ...] = ((),) * (last - street)
+            return cls(rules, last, committed, folded, NOBODY, actions + blank, actors + blank, 0, 0, 0, 0, 0)
+        to_act = _first_from(rules.first_player[street], waiting, rules.num_players)
+        return cls(rules, street, committed, folded, to_act, actions, actors, 0, waiting, 0, 0, 0)
+
+    @property
+    def is_over(self) -> bool:
+        return self.to_act < 0
+
+    @property
+    def is_showdown(self) -> bool:
+        """The hand is over and at least two players hold their cards."""
+        return self.to_act < 0 and self.folded.count(False) > 1
+
+    @property
+    def pot(self) -> int:
+        """All chips committed, a bet that nobody has called included."""
+        return sum(self.committed)
+
+    @property
+    def to_call(self) -> int:
+        """Chips the player to act must add to stay in (at most the rest of the stack); 0 when the hand is over."""
+        player = self.to_act
+        if player < 0:
+            return 0
+        return min(max(self.committed), self.rules.stacks[player]) - self.committed[player]
+
+    def legal(self) -> Legal:
+        player = self.to_act
+        if player < 0:
+            return Legal(False, False, 0, 0)
+        rules = self.rules
+        committed = self.committed
+        highest = max(committed)
+        stack = rules.stacks[player]
+        to_call = min(highest, stack) - committed[player]
+        if (
+            stack <= highest
+            or self.num_raises >= rules.max_raises[self.street]
+            or not self._may_reopen(player, to_call)
+        ):
+            return Legal(to_call > 0, True, 0, 0)
+        for i, other in enumerate(rules.stacks):
+            if other > highest and i != player and not self.folded[i]:
+                break
+        else:
+            return Legal(to_call > 0, True, 0, 0)
+        if rules.betting == LIMIT:
+            total = min(stack, highest + rules.raise_sizes[self.street])
+            return Legal(to_call > 0, True, total, total)
+        smallest = max(self.largest_raise, rules.big_blind, 1)
+        return Legal(to_call > 0, True, min(stack, highest + smallest), stack)
+
+    def _may_reopen(self, player: int, to_call: int) -> bool:
+        if to_call < self.largest_raise:
+            return False
+        return not (self.acted >> player & 1 and 0 < self.short_raises < self.largest_raise)
+
+    def apply(self, action: int) -> "Betting":
+        """The state after the player to act does `action`: FOLD, CALL or a raise-to total."""
+        player = self.to_act
+        legal = self.legal()
+        if not legal.allows(action):
+            raise IllegalAction(self._refusal(action, legal))
+        rules = self.rules
+        street = self.street
+        bit = 1 << player
+        committed = self.committed
+        folded = self.folded
+        actions = (*self.actions[:-1], (*self.actions[-1], action))
+        actors = (*self.actors[:-1], (*self.actors[-1], player))
+        num_raises, largest, short = self.num_raises, self.largest_raise, self.short_raises
+        waiting, acted = self.waiting & ~bit, self.acted | bit
+        if action == FOLD:
+            folded = (*folded[:player], True, *folded[player + 1 :])
+            if folded.count(False) == 1:
+                return Betting(
+                    rules, street, committed, folded, NOBODY, actions, actors, num_raises, 0, acted, largest, short
+                )
+        elif action == CALL:
+            total = min(max(committed), rules.stacks[player])
+            committed = (*committed[:player], total, *committed[player + 1 :])
+        else:
+            increment = action - max(committed)
+            committed = (*committed[:player], action, *committed[player + 1 :])
+            num_raises += 1
+            if increment >= largest:
+                acted = bit
+                largest = increment
+            short = short + increment if action == rules.stacks[player] else 0
+            if short >= largest:
+                short = 0
+            waiting = 0
+            for i, stack in enumerate(rules.stacks):
+                if i != player and not folded[i] and committed[i] < stack:
+                    waiting |= 1 << i
+        if waiting:
+            to_act = _first_from(player + 1, waiting, rules.num_players)
+            return Betting(
+                rules, street, committed, folded, to_act, actions, actors, num_raises, waiting, acted, largest, short
+            )
+        if street + 1 < rules.num_streets:
+            return Betting._open_street(rules, street + 1, committed, folded, (*actions, ()), (*actors, ()))
+        return Betting(rules, street, committed, folded, NOBODY, actions, actors, num_raises, 0, acted, largest, short)
+
+    def _refusal(self, action: int, legal: Legal) -> str:
+        what = {FOLD: "fold", CALL: "call"}.get(action, f"raise to {action}")
+        if self.is_over:
+            return f"illegal action `{what}`: the hand is over after `{self.text()}`"
+        return f"illegal action `{what}` of player {self.to_act} after `{self.text()}`: legal are {legal}"
+
+    def text(self) -> str:
+        """The ACPC betting string: `f`, `c`, `r` (limit) or `r<total>` (no-limit), streets separated by `/`."""
+        return "/".join("".join(self.action_text(action) for action in street) for street in self.actions)
+
+    def action_text(self, action: int) -> str:
+        if action == FOLD:
+            return "f"
+        if action == CALL:
+            return "c"
+        return "r" if self.rules.betting == LIMIT else f"r{action}"
+
+    def parse_action(self, text: str) -> int:
+        """The action that ACPC text (`f`, `c`, `r`, `r300`; `k` and `b300` for check and bet) means in this state."""
+        match = re.fullmatch(r"([fckrb])(\d{0,10})", text)
+        letter, size = match.groups() if match else ("", "")
+        sized = letter in ("r", "b") and self.rules.betting != LIMIT
+        if not letter or bool(size) != sized:
+            wanted = "f, c or r" if self.rules.betting == LIMIT else "f, c or r<total>"
+            raise IllegalAction(f"`{text}` is no action of the game `{self.rules.name}`: expected {wanted}")
+        if letter == "f":
+            return FOLD
+        if letter in "ck":
+            return CALL
+        if sized:
+            return int(size)
+        return self.legal().min_raise or max(self.committed) + self.rules.raise_sizes[self.street]
+
+    @classmethod
+    def parse(cls, rules: Rules, text: str) -> "Betting":
+        """Plays an ACPC betting string from the start of the hand. Separators after the last action may be missing."""
+        betting = cls.start(rules)
+        separators = 0
+        for token in re.findall(r"/|[a-z]\d*|.", text, re.DOTALL):
+            if token == "/":
+                separators += 1
+                if separators > betting.street:
+                    raise IllegalAction(f"betting `{text}`: `/` before the betting of street {betting.street} is over")
+                continue
+            if separators != betting.street and not betting.is_over:
+                raise IllegalAction(f"betting `{text}`: `/` missing before `{token}` of street {betting.street}")
+            betting = betting.apply(betting.parse_action(token))
+        return betting
+
+
+def _first_from(player: int, waiting: int, num_players: int) -> int:
+    """The first player at or after `player` in seat order whose bit in `waiting` is set; `waiting` is not 0."""
+    while not waiting >> (player := player % num_players) & 1:
+        player += 1
+    return player
