@@ -1,0 +1,301 @@
+"""Bet menus: which raise sizes a betting tree offers, per street, raise depth and player.
+
+A size is written as
+
+- `0.5` or `"50%"`: a fraction of the pot after calling, added to the highest total;
+- `"2.5x"`: that multiple of the bet faced, counted from the start of the street (preflop blinds are the first bet);
+- `"120c"`: chips, counted from the start of the street;
+- `"e"` or `"3e"`: the pot fraction that, bet on each of the streets left (or on 3), is all-in with the last one;
+- `"a"`: all-in.
+
+Fractions of chips round half up. Sizes below the minimum raise become the minimum, sizes above the stack all-in.
+"""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from poker.errors import PokernetsError
+from poker.state import Betting
+
+STREET_NAMES = ("preflop", "flop", "turn", "river")
+
+
+class MenuError(PokernetsError):
+    """A bet menu that does not say which bets to offer."""
+
+
+@dataclass(frozen=True)
+class Size:
+    """One raise size; `unit` is `pot`, `previous`, `chips`, `geometric` (value: streets, 0 for all left) or `allin`."""
+
+    unit: str
+    value: float
+
+    @classmethod
+    def parse(cls, text: str | float) -> "Size":
+        if isinstance(text, int | float) and not isinstance(text, bool):
+            return cls._positive("pot", float(text), str(text))
+        match = re.fullmatch(r"\s*(\d*\.?\d*)\s*([%xcea]?)\s*", str(text).lower())
+        number, unit = match.groups() if match else ("", "")
+        if not match or (number in ("", ".") and unit not in ("e", "a")) or (unit == "a" and number):
+            raise MenuError(
+                f"bet size `{text}`: write 0.5 or 50% (of the pot), 2.5x, 120c (chips), e, 3e or a (all-in)"
+            )
+        if unit == "a":
+            return cls("allin", 0.0)
+        if unit == "e":
+            return cls("geometric", float(number or 0))
+        value = float(number) / 100 if unit == "%" else float(number)
+        return cls._positive({"x": "previous", "c": "chips"}.get(unit, "pot"), value, str(text))
+
+    @classmethod
+    def _positive(cls, unit: str, value: float, text: str) -> "Size":
+        if not value > 0:
+            raise MenuError(f"bet size `{text}`: must be positive")
+        return cls(unit, value)
+
+    def total(self, betting: Betting, spot: "_Spot") -> int:
+        """The raise-to total this size means, before it is clipped to the legal range."""
+        if self.unit == "pot":
+            return _round(spot.highest + self.value * spot.pot)
+        if self.unit == "previous":
+            return _round(spot.base + self.value * (spot.highest - spot.base))
+        if self.unit == "chips":
+            return _round(spot.base + self.value)
+        if self.unit == "geometric":
+            streets = int(self.value) or betting.rules.num_streets - betting.street
+            fraction = ((1 + 2 * (spot.largest - spot.highest) / spot.pot) ** (1 / streets) - 1) / 2
+            return _round(spot.highest + fraction * spot.pot)
+        return spot.largest
+
+
+SizeLists = tuple[tuple[Size, ...], ...]
+"""Sizes by raise depth; the last entry holds for every deeper raise."""
+
+
+@dataclass(frozen=True)
+class StreetMenu:
+    """Sizes of one street: `by_player[p]` by raise depth (one entry serves all players), and `donk` sizes or None.
+
+    Donk sizes replace the first bet of whoever opens the street when the other made the last raise of the one before.
+    """
+
+    by_player: tuple[SizeLists, ...]
+    donk: tuple[Size, ...] | None = None
+
+    def sizes(self, player: int, depth: int) -> tuple[Size, ...]:
+        lists = self.by_player[player if len(self.by_player) > 1 else 0]
+        return lists[min(depth, len(lists) - 1)] if lists else ()
+
+
+@dataclass(frozen=True)
+class _Spot:
+    """Chips that sizes are computed from: `pot` after calling, `base` the total at the start of the street."""
+
+    pot: int
+    highest: int
+    base: int
+    smallest: int
+    largest: int
+
+
+@dataclass(frozen=True)
+class BetMenu:
+    """Menus of all streets, and three rules that tidy the result.
+
+    A raise is turned into all-in when at most `force_allin` pots (after a call) would stay behind; all-in is added when
+    it costs at most `add_allin` pots; of two raises of X > Y pots, Y is dropped when (1 + X) / (1 + Y) < 1 + `merge`.
+    `extra` adds raise-to totals at single states: betting text -> totals.
+    """
+
+    streets: tuple[StreetMenu, ...]
+    add_allin: float = 0.0
+    force_allin: float = 0.0
+    merge: float = 0.0
+    extra: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+
+    def with_action(self, betting: Betting, total: int) -> "BetMenu":
+        """The same menu that also offers the raise to `total` in this state."""
+        text = betting.text()
+        extra = dict(self.extra)
+        extra[text] = tuple(sorted({*extra.get(text, ()), total}))
+        return replace(self, extra=extra)
+
+    def raise_totals(self, betting: Betting, dead: int = 0, base: int | None = None) -> tuple[int, ...]:
+        """Raise-to totals offered to the player to act, ascending and legal.
+
+        `dead` chips lie in the pot besides; `base` is the highest total at the start of the street.
+        """
+        legal = betting.legal()
+        if not legal.max_raise:
+            return ()
+        if betting.rules.is_limit:
+            return (legal.min_raise,)
+        if betting.street >= len(self.streets):
+            raise MenuError(f"the bet menu has no sizes for street {betting.street} of game `{betting.rules.name}`")
+        spot = _spot(betting, legal.min_raise, legal.max_raise, dead, street_base(betting) if base is None else base)
+        totals = {self._clip(size.total(betting, spot), spot) for size in self._sizes(betting)}
+        allin = max(spot.largest, spot.smallest)
+        if spot.largest - spot.highest <= self.add_allin * spot.pot:
+            totals.add(allin)
+        merged = self._merged(sorted(totals), spot)
+        extra = self.extra.get(betting.text(), ()) if self.extra else ()
+        return tuple(sorted({*merged, *(total for total in extra if legal.allows(total))}))
+
+    def _sizes(self, betting: Betting) -> tuple[Size, ...]:
+        menu = self.streets[betting.street]
+        if menu.donk is not None and not betting.actions[-1] and _last_raiser(betting) not in (-1, betting.to_act):
+            return menu.donk
+        return menu.sizes(betting.to_act, betting.num_raises)
+
+    def _clip(self, total: int, spot: _Spot) -> int:
+        clipped = max(spot.smallest, min(total, spot.largest))
+        pot_after = spot.pot + 2 * (clipped - spot.highest)
+        if self.force_allin and spot.largest - clipped <= self.force_allin * pot_after:
+            return max(spot.largest, spot.smallest)
+        return clipped
+
+    def _merged(self, totals: list[int], spot: _Spot) -> list[int]:
+        if not self.merge:
+            return totals
+        kept: list[int] = []
+        for total in reversed(totals):
+            ratio = 1 + (total - spot.highest) / spot.pot
+            if not kept or (1 + (kept[-1] - spot.highest) / spot.pot) / ratio >= 1 + self.merge:
+                kept.append(total)
+        return kept
+
+
+def _spot(betting: Betting, smallest: int, largest: int, dead: int, base: int) -> _Spot:
+    committed, player, rules = betting.committed, betting.to_act, betting.rules
+    highest = max(committed)
+    others = max(rules.stacks[i] for i in range(rules.num_players) if i != player and not betting.folded[i])
+    pot = dead + sum(committed) + highest - committed[player]
+    return _Spot(pot, highest, base, smallest, min(largest, others))
+
+
+def street_base(betting: Betting) -> int:
+    """The highest total when the current street began, for a hand whose betting is recorded from its start.
+
+    Without a raise on earlier streets that is the big blind; a root made by `Betting.at_street` must be the start of
+    its street.
+    """
+    if not betting.num_raises:
+        return max(betting.committed) if betting.street else 0
+    for street in range(betting.street - 1, -1, -1):
+        raises = [action for action in betting.actions[street] if action > 0]
+        if raises:
+            return raises[-1]
+    return betting.rules.big_blind if betting.street else 0
+
+
+def _last_raiser(betting: Betting) -> int:
+    """Who made the last raise of the street before, or -1."""
+    if betting.street == 0:
+        return -1
+    pairs = zip(betting.actors[betting.street - 1], betting.actions[betting.street - 1], strict=True)
+    raisers = [player for player, action in pairs if action > 0]
+    return raisers[-1] if raisers else -1
+
+
+def _round(value: float) -> int:
+    return math.floor(value + 0.5)
+
+
+def bet_menu(
+    *,
+    preflop: object = None,
+    flop: object = None,
+    turn: object = None,
+    river: object = None,
+    donk: Mapping[str, object] | None = None,
+    add_allin: float = 0.0,
+    force_allin: float = 0.0,
+    merge: float = 0.0,
+) -> BetMenu:
+    """A menu from plain lists, as in YAML.
+
+    A street is a list by raise depth of lists of sizes, the last of which repeats: `[[0.5, 1, a], [1, a], [a]]`; a flat
+    list `[0.5, a]` holds for every depth; `{0: ..., 1: ...}` gives each player such lists. Streets left out offer none.
+    """
+    given = dict(zip(STREET_NAMES, (preflop, flop, turn, river), strict=True))
+    donks = dict(donk or {})
+    unknown = set(donks) - set(STREET_NAMES)
+    if unknown:
+        raise MenuError(f"donk sizes for `{sorted(unknown)[0]}`: streets are {', '.join(STREET_NAMES)}")
+    streets = []
+    for name, value in given.items():
+        players = _players(value, name)
+        donk_sizes = _sizes(donks[name], f"donk {name}") if name in donks else None
+        streets.append(StreetMenu(players, donk_sizes))
+    return BetMenu(tuple(streets), float(add_allin), float(force_allin), float(merge))
+
+
+def _players(value: object, name: str) -> tuple[SizeLists, ...]:
+    if not isinstance(value, Mapping):
+        return (_depths(value, name),)
+    if not value or sorted(value) != list(range(len(value))):
+        raise MenuError(f"bet menu `{name}`: per-player lists need the keys 0, 1, ... of all players")
+    return tuple(_depths(value[player], name) for player in range(len(value)))
+
+
+def _depths(value: object, name: str) -> SizeLists:
+    if value is None:
+        return ((),)
+    items = value.split(",") if isinstance(value, str) else value
+    if not isinstance(items, Sequence):
+        raise MenuError(f"bet menu `{name}`: expected a list of sizes, not `{value}`")
+    if all(isinstance(item, Sequence) and not isinstance(item, str) for item in items):
+        return tuple(_sizes(item, name) for item in items) or ((),)
+    return (_sizes(items, name),)
+
+
+def _sizes(value: object, name: str) -> tuple[Size, ...]:
+    items = value.split(",") if isinstance(value, str) else value
+    if not isinstance(items, Sequence):
+        raise MenuError(f"bet menu `{name}`: expected a list of sizes, not `{value}`")
+    return tuple(Size.parse(item) for item in items if item != "")
+
+
+def spot_menu(
+    *,
+    bet: object = "",
+    raise_: object = "",
+    donk: Mapping[str, object] | None = None,
+    add_allin: float = 0.0,
+    force_allin: float = 0.0,
+    merge: float = 0.0,
+    **streets: object,
+) -> BetMenu:
+    """A menu in the notation of spot files: `bet` sizes open a street, `raise_` sizes follow, on every street.
+
+    `flop_bet`, `turn_raise`, `oop_river_bet`, `ip_raise`, ... override, the more particular name first; `flop_donk`,
+    `turn_donk`, `river_donk` (or `donk`, a mapping of streets) are donk sizes. OOP is player 0.
+    """
+    rest = dict(streets)
+    donks = dict(donk or {})
+    for street in STREET_NAMES:
+        if f"{street}_donk" in rest:
+            donks[street] = rest.pop(f"{street}_donk")
+    common = {"bet": bet, "raise": raise_}
+    menus: dict[str, object] = {}
+    used: set[str] = set()
+    for street in STREET_NAMES:
+        players: dict[int, object] = {}
+        for player, seat in enumerate(("oop", "ip")):
+            lists = []
+            for kind in ("bet", "raise"):
+                names = (f"{seat}_{street}_{kind}", f"{street}_{kind}", f"{seat}_{kind}")
+                used.update(names)
+                chosen = next((rest[name] for name in names if name in rest), common[kind])
+                lists.append(chosen.split(",") if isinstance(chosen, str) else chosen)
+            players[player] = lists
+        menus[street] = players
+    unknown = set(rest) - used
+    if unknown:
+        raise MenuError(
+            f"bet menu: unknown key `{sorted(unknown)[0]}`; known are bet, raise, {', '.join(sorted(used))}"
+        )
+    return bet_menu(**menus, donk=donks, add_allin=add_allin, force_allin=force_allin, merge=merge)

@@ -1,0 +1,125 @@
+"""Trees of whole games: counts, order, depth limits, extra actions."""
+
+import time
+
+import numpy as np
+import pytest
+
+from poker.errors import PokernetsError
+from poker.rules import CALL, FOLD, NO_ACTION, Rules
+from poker.state import Betting
+from poker.tree import BettingTree, DepthLimit, Kind, bet_menu, build_tree
+
+MENU = bet_menu(
+    preflop=[[0.5, 1.0], [1.0], ["a"]], flop=[[0.5, 1.0, "a"], ["a"]], turn=[[1.0, "a"], ["a"]], river=[["a"]]
+)
+
+
+def kuhn() -> Rules:
+    return Rules("kuhn", 2, "limit", (1, 1), (2, 2), (1,), (1,), (0,), 1, 3, 1, (0,))
+
+
+def leduc() -> Rules:
+    return Rules("leduc", 2, "limit", (1, 1), (13, 13), (2, 4), (2, 2), (0, 0), 2, 3, 1, (0, 1))
+
+
+def holdem(stack: int = 20000) -> Rules:
+    return Rules("nolimit", 2, "nolimit", (100, 50), (stack,) * 2, (), (), (1, 0, 0, 0), 4, 13, 2, (0, 3, 1, 1))
+
+
+def check_structure(tree: BettingTree) -> None:
+    for node in range(len(tree)):
+        for child in tree.children(node):
+            assert tree.parent[child] == node < child
+        if tree.kind[node] == Kind.STREET:
+            assert tree.num_children[node] == 1
+            assert tree.street[tree.first_child[node]] == tree.street[node] + 1
+    kinds = tree.kind[tree.num_children == 0]
+    assert set(kinds) <= {Kind.FOLD, Kind.SHOWDOWN, Kind.LEAF}
+    assert (tree.street[tree.kind == Kind.SHOWDOWN] == tree.rules.num_streets - 1).all()
+    assert (np.diff(tree.parent) >= 0).all()
+
+
+def test_kuhn_and_leduc_have_the_known_sizes() -> None:
+    tree = build_tree(Betting.start(kuhn()))
+    check_structure(tree)
+    assert [int((tree.kind == kind).sum()) for kind in Kind] == [4, 0, 2, 3, 0, 0]
+    tree = build_tree(Betting.start(leduc()))
+    check_structure(tree)
+    # 6 betting nodes before the board; 5 ways to see it, 6 nodes each
+    assert int((tree.kind == Kind.DECISION).sum()) == 6 + 5 * 6
+    assert int((tree.kind == Kind.STREET).sum()) == 5
+
+
+def test_find_inverts_path() -> None:
+    tree = build_tree(Betting.start(holdem(2000)), MENU)
+    check_structure(tree)
+    for node in range(0, len(tree), 7):
+        assert tree.find(tree.path(node)) == tree.after_deal(node)
+    node = tree.find((CALL, CALL, CALL, 200))
+    assert tree.path_text(node) == "cc/cr200"
+    with pytest.raises(PokernetsError, match="no action 12345"):
+        tree.find((12345,))
+
+
+def test_allin_runs_out_through_street_nodes() -> None:
+    tree = build_tree(Betting.start(holdem(300)), bet_menu(preflop=[["a"]], flop=[["a"]], turn=[["a"]], river=[["a"]]))
+    node = tree.child(0, 300)
+    called = next(child for child in tree.children(node) if tree.action[child] == CALL)
+    kinds = []
+    while tree.num_children[called]:
+        kinds.append(int(tree.kind[called]))
+        called = int(tree.first_child[called])
+    assert kinds == [Kind.STREET] * 3
+    assert tree.kind[called] == Kind.SHOWDOWN
+    assert tree.committed[called].tolist() == [300, 300]
+
+
+@pytest.mark.parametrize("choosers", [(), (0,), (0, 1)])
+def test_depth_limit_ends_the_round_in_choices(choosers: tuple[int, ...]) -> None:
+    full = build_tree(Betting.start(holdem()), MENU)
+    cut = build_tree(Betting.start(holdem()), MENU, DepthLimit(0, 4, choosers))
+    check_structure(cut)
+    rounds_over = [n for n in np.flatnonzero(full.kind == Kind.STREET) if full.street[n] == 0]
+    live = [n for n in rounds_over if full.kind[full.first_child[n]] == Kind.DECISION]
+    assert cut.num_leaf_states == len(live)
+    assert [cut.path_text(int(n)) for n in cut.leaves] == [full.path_text(int(n)) for n in live]
+    leaves = np.flatnonzero(cut.kind == Kind.LEAF)
+    assert len(leaves) == len(live) * 4 ** len(choosers)
+    assert sorted(zip(cut.leaf_state[leaves], cut.leaf_choice[leaves], strict=True)) == [
+        (state, k) for state in range(len(live)) for k in range(4 ** len(choosers))
+    ]
+    top = cut.leaves[0]
+    players = []
+    while cut.kind[top] == Kind.CHOICE:
+        players.append(int(cut.player[top]))
+        top = cut.first_child[top]
+    assert tuple(players) == choosers
+    assert (cut.street[leaves] == 0).all()
+
+
+def test_extra_action_appears_once_and_only_there() -> None:
+    start = Betting.start(holdem())
+    raised = start.apply(250)
+    plain, extended = build_tree(start, MENU), build_tree(start, MENU.with_action(start, 250))
+    assert plain.actions(0) == (FOLD, CALL, 200, 300)
+    assert extended.actions(0) == (FOLD, CALL, 200, 250, 300)
+    assert extended.actions(extended.child(0, 200)) == plain.actions(plain.child(0, 200))
+    inside = build_tree(raised, MENU)
+    assert inside.action[0] == NO_ACTION
+    assert inside.actions(0) == extended.actions(extended.child(0, 250))
+
+
+def test_a_missing_menu_is_refused() -> None:
+    with pytest.raises(PokernetsError, match="needs a bet menu"):
+        build_tree(Betting.start(holdem()))
+
+
+def test_fifty_thousand_nodes_take_seconds() -> None:
+    street = [[0.5, 1.0, "a"], [1.0, "a"]]
+    menu = bet_menu(preflop=street, flop=street, turn=street, river=street)
+    start = time.process_time()
+    tree = build_tree(Betting.start(holdem(14000)), menu)
+    seconds = time.process_time() - start
+    assert len(tree) > 40_000
+    assert seconds / len(tree) < 150e-6

@@ -1,0 +1,72 @@
+"""Bet menus as they are written in configuration, and what each size means."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from poker.rules import Rules
+from poker.state import Betting
+from poker.tree.build import build_tree
+from poker.tree.menus import BetMenu, MenuError, bet_menu
+
+RULES = Rules("nolimit", 2, "nolimit", (100, 50), (20000, 20000), (), (), (1, 0, 0, 0), 4, 13, 2, (0, 3, 1, 1))
+CONF = Path(__file__).parents[2] / "conf" / "bets"
+
+
+def after(text: str) -> Betting:
+    return Betting.parse(RULES, text)
+
+
+def configured(name: str) -> BetMenu:
+    config = yaml.safe_load((CONF / f"{name}.yaml").read_text())
+    return bet_menu(**{key: value for key, value in config.items() if not key.startswith("_")})
+
+
+@pytest.mark.parametrize(
+    ("size", "text", "total"),
+    [
+        (0.5, "", 200),  # pot after calling 200
+        ("50%", "r200", 400),
+        ("3x", "", 300),
+        ("2.5x", "r300c/r450", 675),  # 300 before the flop, 2.5 times the bet of 150
+        ("120c", "cc/", 220),
+        ("a", "cc/", 20000),
+        ("e", "cc/cc/cc/", 20000),  # one street left: all-in
+        ("2e", "cc/cc/", 1414),  # pot 200, 19900 behind: 200 * (1 + 2 f)^2 = 40000
+        ("0.01", "cc/", 200),  # below the minimum
+        (1000, "cc/", 20000),  # above the stack
+    ],
+)
+def test_sizes(size: object, text: str, total: int) -> None:
+    menu = bet_menu(preflop=[size], flop=[size], turn=[size], river=[size])
+    assert menu.raise_totals(after(text)) == (total,)
+
+
+def test_depths_repeat_and_players_differ() -> None:
+    menu = bet_menu(preflop={0: [[1.0], []], 1: [[0.5, 1.0], ["a"]]})
+    assert menu.raise_totals(after("")) == (200, 300)  # player 1 is on the button
+    assert menu.raise_totals(after("r200")) == ()
+    assert menu.raise_totals(after("c")) == (300,)
+    assert bet_menu(preflop=[[1.0], ["a"]]).raise_totals(after("r300r900r2700")) == (20000,)
+
+
+@pytest.mark.parametrize(
+    ("bad", "what"),
+    [
+        ("half", "bet size `half`"),
+        (-1, "must be positive"),
+        ("x", "bet size `x`"),
+        ("2a", "bet size `2a`"),
+        (3, "a list"),
+    ],
+)
+def test_bad_menus_say_what_is_wrong(bad: object, what: str) -> None:
+    with pytest.raises(MenuError, match=what):
+        bet_menu(flop=bad if bad == 3 else [bad])
+
+
+@pytest.mark.parametrize(("name", "fewest", "most"), [("demo", 5_000, 20_000), ("laptop", 20_000, 100_000)])
+def test_configured_menus_give_blueprint_trees_of_their_size(name: str, fewest: int, most: int) -> None:
+    tree = build_tree(Betting.start(RULES), configured(name))
+    assert fewest <= len(tree.decision_nodes) <= most
