@@ -115,11 +115,11 @@ def test_a_missing_menu_is_refused() -> None:
         build_tree(Betting.start(holdem()))
 
 
-def test_fifty_thousand_nodes_take_seconds() -> None:
+def test_building_takes_microseconds_a_node() -> None:
     street = [[0.5, 1.0, "a"], [1.0, "a"]]
     menu = bet_menu(preflop=street, flop=street, turn=street, river=street)
     start = time.process_time()
-    tree = build_tree(Betting.start(holdem(14000)), menu)
+    tree = build_tree(Betting.start(holdem(20000)), menu)
     seconds = time.process_time() - start
-    assert len(tree) > 40_000
+    assert len(tree) > 30_000
     assert seconds / len(tree) < 150e-6
