@@ -18,12 +18,13 @@ class DepthLimit:
     """The tree ends with the round of `street`: there each of `choosers` in turn picks one of `continuations`.
 
     One chooser, the opponent, is [DLS]; both is Pluribus; none gives one LEAF with a single value. Run-outs of players
-    who are all-in are not cut: they end in SHOWDOWN.
+    who are all-in end in SHOWDOWN, or with `cut_runouts` in a LEAF without a choice, since nobody acts any more.
     """
 
     street: int
     continuations: int = 4
     choosers: tuple[int, ...] = ()
+    cut_runouts: bool = False
 
     def __post_init__(self) -> None:
         if self.choosers and self.continuations < 1:
@@ -103,7 +104,7 @@ class _Builder:
             kind = Kind.SHOWDOWN
         elif allin or betting.street > street:
             kind = Kind.STREET
-            if self.limit is not None and street >= self.limit.street and not allin:
+            if self.limit is not None and street >= self.limit.street and (self.limit.cut_runouts or not allin):
                 self._append_limit(betting, street, parent, action)
                 return
         else:
@@ -114,7 +115,8 @@ class _Builder:
         assert self.limit is not None
         state = self.num_leaf_states
         self.num_leaf_states += 1
-        self._limit_row(betting, street, parent, action, state, 0, 0)
+        first = len(self.limit.choosers) if betting.is_over else 0
+        self._limit_row(betting, street, parent, action, state, first, 0)
 
     def _limit_row(
         self, betting: Betting, street: int, parent: int, action: int, state: int, chooser: int, choice: int

@@ -1,0 +1,44 @@
+"""What each player can hold, given what everybody saw: one weight per hand, updated by Bayes' rule.
+
+Ranges are float32 [2, H] and public: they follow from the actions and the board alone, never from the searcher's own
+cards, so the searcher's range is what an observer who knows its strategy believes. A row sums to 1. Card removal
+between the two hands is left to the solver.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poker.cards import live_hands
+from poker.rules import Rules
+
+Ranges = NDArray[np.float32]
+"""float32 [2, H], rows sum to 1."""
+
+
+def start_ranges(rules: Rules) -> Ranges:
+    """Before the first action every hand is equally likely."""
+    return np.full((2, rules.num_hands), 1.0 / rules.num_hands, dtype=np.float32)
+
+
+def observe_action(ranges: Ranges, player: int, probs: NDArray[np.float32], noise: float) -> Ranges:
+    """After `player` took an action that it takes with `probs` [H].
+
+    The action is explained by the strategy with probability 1 - `noise` and by chance otherwise, so that no hand is
+    ruled out by a model of the opponent that is a little wrong; an action that no hand takes leaves the range as it was.
+    """
+    updated = ranges.copy()
+    weights = ranges[player] * ((1.0 - noise) * probs + noise)
+    total = float(weights.sum(dtype=np.float64))
+    if total > 0.0:
+        updated[player] = weights / np.float32(total)
+    return updated
+
+
+def observe_board(ranges: Ranges, board: tuple[int, ...]) -> Ranges:
+    """After cards were dealt: hands that hold one of them are gone."""
+    updated = ranges * live_hands(board).astype(np.float32)
+    totals = updated.sum(axis=1, keepdims=True, dtype=np.float64)
+    if (totals <= 0.0).any():
+        live = live_hands(board).astype(np.float32)
+        return np.where(totals > 0.0, updated, live[None, :] / live.sum()).astype(np.float32)
+    return (updated / totals).astype(np.float32)

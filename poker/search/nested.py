@@ -1,0 +1,145 @@
+"""Nested depth-limited solving: a policy for any public state of a heads-up hand, by solving where the hand is.
+
+The searcher follows the public history from the first action and carries both ranges along ([DLS] sections 3 and 5):
+
+- at its own decision it solves the rest of the round from the current state (the depth limit supplies the rest of the
+  game before the turn), and its own range follows the strategy it found;
+- an action of the opponent that the last solution holds moves his range by that solution's strategy;
+- otherwise (the first action of a round, or a bet of another size) the round is solved from the state before that
+  action, with the actual size in the tree, so that it is answered and not rounded.
+
+Nothing but the public history, the board and the settings enters, so the policy at a state is a function of the state:
+a fixed iteration count gives the same answer in every process, and answers are remembered for states met again.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Generic, TypeVar
+
+from poker.rules import Rules
+from poker.search.beliefs import Ranges, observe_action, observe_board, start_ranges
+from poker.search.round_solver import NodePolicy, RoundSolution
+from poker.state import Betting
+
+Board = tuple[int, ...]
+
+RoundSolver = Callable[[Betting, Board, Ranges, int, tuple[int, ...]], RoundSolution]
+"""(root, board, ranges, searcher, actions that must be possible at the root) -> strategies of the round."""
+
+V = TypeVar("V")
+
+
+@dataclass(frozen=True)
+class Belief:
+    """Both ranges at `betting`, and the solution of the round it belongs to (None where that is unsolved).
+
+    `answered`: the solution was made for what led here, so it already holds the decision at `betting`.
+    """
+
+    betting: Betting
+    ranges: Ranges
+    solution: RoundSolution | None
+    answered: bool
+
+    def known(self) -> NodePolicy | None:
+        """What the solution says at `betting`."""
+        return self.solution.at(self.betting) if self.solution is not None else None
+
+
+class NestedSearch:
+    """Policies of the player `searcher` at public states of `rules`. `solve` solves one round."""
+
+    def __init__(
+        self, rules: Rules, searcher: int, solve: RoundSolver, *, opponent_noise: float, remembered: int
+    ) -> None:
+        self._rules = rules
+        self._searcher = searcher
+        self._solve = solve
+        self._noise = opponent_noise
+        self._beliefs: _Memory[Belief] = _Memory(remembered)
+
+    def policy(self, betting: Betting, board: Board) -> NodePolicy:
+        """Actions and their probabilities for every hand of the searcher, who is to act at `betting`."""
+        policy = self._answered(betting, board).known()
+        assert policy is not None
+        return policy
+
+    def belief(self, betting: Betting, board: Board) -> Belief:
+        """Both ranges at `betting`, from the public history that led there."""
+        states = _states_until(betting)
+        known = next(i for i in reversed(range(len(states))) if i == 0 or self._recall(states[i], board) is not None)
+        start = Belief(states[0], start_ranges(self._rules), None, answered=False)
+        belief = self._recall(states[known], board) or start
+        actions = [action for street in betting.actions for action in street]
+        for action in actions[known:]:
+            belief = self._step(belief, action, board)
+            self._store(belief, board)
+        return belief
+
+    def _answered(self, betting: Betting, board: Board) -> Belief:
+        """The belief at a decision of the searcher, with a solution that holds the decision."""
+        belief = self.belief(betting, board)
+        if not belief.answered:
+            solution = self._solve(betting, self._shown(betting, board), belief.ranges, self._searcher, ())
+            belief = replace(belief, solution=solution, answered=True)
+            self._store(belief, board)
+        return belief
+
+    def _step(self, belief: Belief, action: int, board: Board) -> Belief:
+        state = belief.betting
+        player = state.to_act
+        shown = self._shown(state, board)
+        if player == self._searcher:
+            belief = self._answered(state, shown)
+        policy = belief.known()
+        inserted = policy is None or action not in policy.actions
+        if inserted:
+            solution = self._solve(state, shown, belief.ranges, self._searcher, (action,) if action > 0 else ())
+            belief = replace(belief, solution=solution)
+            policy = belief.known()
+        assert policy is not None
+        noise = 0.0 if player == self._searcher else self._noise
+        ranges = observe_action(belief.ranges, player, policy.probability(action), noise)
+        following = state.apply(action)
+        if following.street != state.street:
+            return Belief(following, observe_board(ranges, self._shown(following, board)), None, answered=False)
+        return Belief(following, ranges, belief.solution, answered=inserted)
+
+    def _shown(self, state: Betting, board: Board) -> Board:
+        return board[: self._rules.board_sizes[state.street]]
+
+    def _recall(self, state: Betting, board: Board) -> Belief | None:
+        return self._beliefs.get((state.text(), self._shown(state, board)))
+
+    def _store(self, belief: Belief, board: Board) -> None:
+        self._beliefs.put((belief.betting.text(), self._shown(belief.betting, board)), belief)
+
+
+class _Memory(Generic[V]):
+    """The `size` values used last."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._values: OrderedDict[tuple[str, Board], V] = OrderedDict()
+
+    def get(self, key: tuple[str, Board]) -> V | None:
+        value = self._values.get(key)
+        if value is not None:
+            self._values.move_to_end(key)
+        return value
+
+    def put(self, key: tuple[str, Board], value: V) -> None:
+        self._values[key] = value
+        self._values.move_to_end(key)
+        if len(self._values) > self._size:
+            self._values.popitem(last=False)
+
+
+def _states_until(betting: Betting) -> list[Betting]:
+    """Every state from the start of the hand to `betting`, both included."""
+    states = [Betting.start(betting.rules)]
+    for street in betting.actions:
+        for action in street:
+            states.append(states[-1].apply(action))
+    return states

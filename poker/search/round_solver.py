@@ -1,0 +1,125 @@
+"""Solves the betting round that a hand is in, over all hands of both players.
+
+Before the last two rounds the tree ends with the round: a leaf evaluator says what the rest is worth, under the
+continuation that the opponent picks there. The last two rounds are solved to the end of the game.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poker.rules import Rules
+from poker.search.beliefs import Ranges
+from poker.search.leaf import LeafEvaluator
+from poker.solvers.vector import VectorGame, VectorSolver
+from poker.state import Betting
+from poker.tree import BetMenu, BettingTree, DepthLimit, Kind, build_tree
+
+
+@dataclass(frozen=True)
+class NodePolicy:
+    """One decision: `probs` [H, A] over `actions` for every hand of `player`, float32, rows sum to 1."""
+
+    player: int
+    actions: tuple[int, ...]
+    probs: NDArray[np.float32]
+
+    def probability(self, action: int) -> NDArray[np.float32]:
+        """[H] of one of `actions`."""
+        return self.probs[:, self.actions.index(action)]
+
+
+@dataclass(frozen=True)
+class RoundSolution:
+    """Strategies of both players at every decision of one round, by the actions since `root`."""
+
+    root: Betting
+    policies: Mapping[tuple[int, ...], NodePolicy]
+
+    def at(self, betting: Betting) -> NodePolicy | None:
+        """The decision at `betting`, or None where it lies outside this solution."""
+        past = len(self.root.actions[self.root.street])
+        if betting.street != self.root.street or betting.actions[-1][:past] != self.root.actions[-1]:
+            return None
+        return self.policies.get(betting.actions[-1][past:])
+
+
+@dataclass(frozen=True)
+class SolverSettings:
+    """How hard to solve: iterations by street (the last entry serves later ones), an optional time limit, threads."""
+
+    algorithm: str
+    iterations: tuple[int, ...]
+    seconds: float | None
+    threads: int
+
+    def on(self, street: int) -> int:
+        """Iterations for a solve that starts on `street`."""
+        return self.iterations[min(street, len(self.iterations) - 1)]
+
+
+class DepthLimitedSolver:
+    """Solves rounds of `rules` with bets from `menu`; `leaves` by street value the depth limit, others go to the end."""
+
+    def __init__(
+        self, rules: Rules, menu: BetMenu, leaves: Mapping[int, LeafEvaluator], settings: SolverSettings
+    ) -> None:
+        self._rules = rules
+        self._menu = menu
+        self._leaves = dict(leaves)
+        self._settings = settings
+
+    def __call__(
+        self, root: Betting, board: tuple[int, ...], ranges: Ranges, searcher: int, at_root: tuple[int, ...]
+    ) -> RoundSolution:
+        """Solve from `root`, where the raises `at_root` are possible besides the menu's."""
+        menu = self._menu
+        for total in at_root:
+            menu = menu.with_action(root, total)
+        evaluator = self._leaves.get(root.street)
+        tree = build_tree(root, menu, self._limit(root.street, searcher, evaluator))
+        values = None
+        if evaluator is not None and tree.num_leaf_states:
+            values = evaluator.values(leaf_states(root, tree), board, ranges, searcher)
+        game = VectorGame(tree, board, ranges, values)
+        solver = VectorSolver(game, algorithm=self._settings.algorithm, threads=self._settings.threads)
+        solver.run(iterations=self._settings.on(root.street), seconds=self._settings.seconds)
+        return RoundSolution(root, _round_policies(tree, solver, root.street))
+
+    def _limit(self, street: int, searcher: int, evaluator: LeafEvaluator | None) -> DepthLimit | None:
+        if evaluator is None:
+            return None
+        choosers = (1 - searcher,) if evaluator.num_continuations > 1 else ()
+        return DepthLimit(street, evaluator.num_continuations, choosers, cut_runouts=True)
+
+
+def leaf_states(root: Betting, tree: BettingTree) -> list[Betting]:
+    """The betting states at the public leaves of `tree`, in the order of its leaf indices."""
+    states = []
+    for node in tree.leaves:
+        state = root
+        for action in tree.path(int(node)):
+            state = state.apply(action)
+        states.append(state)
+    return states
+
+
+def _round_policies(tree: BettingTree, solver: VectorSolver, street: int) -> dict[tuple[int, ...], NodePolicy]:
+    policies: dict[tuple[int, ...], NodePolicy] = {}
+    for node in tree.decision_nodes:
+        if tree.street[node] == street and tree.kind[node] == Kind.DECISION:
+            probs = solver.strategy(int(node))
+            policies[tree.path(int(node))] = NodePolicy(int(tree.player[node]), tree.actions(int(node)), probs)
+    return policies
+
+
+def played_street(state: Betting) -> int:
+    """The street of the last action: where an all-in, which jumps to the end of the hand, really happened."""
+    return max((street for street, actions in enumerate(state.actions) if actions), default=0)
+
+
+def pots(states: Sequence[Betting]) -> NDArray[np.float32]:
+    """[L] matched chips in the middle of heads-up leaves: twice what each player has committed at most."""
+    return np.array([2 * min(state.committed) for state in states], dtype=np.float32)

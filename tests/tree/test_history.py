@@ -1,0 +1,69 @@
+"""Histories with real sizes are read in the tree, alike every time, and the tree's actions are legal in the hand."""
+
+import numpy as np
+import pytest
+
+from poker.rules import CALL, FOLD
+from poker.state import Betting
+from poker.tree import BettingTree, Kind, build_tree
+from poker.tree.history import HistoryTranslator
+from tests.games import load_menu, load_rules
+
+
+@pytest.fixture(scope="module")
+def tree() -> BettingTree:
+    return build_tree(Betting.start(load_rules("holdem_nolimit_2p")), load_menu("demo"))
+
+
+def test_histories_of_the_tree_are_read_exactly(tree: BettingTree) -> None:
+    translator = HistoryTranslator(tree, seed=1)
+    rng = np.random.default_rng(0)
+    decisions = np.flatnonzero(tree.kind == Kind.DECISION)
+    for node in rng.choice(decisions, 200):
+        state = Betting.start(tree.rules)
+        for action in tree.path(int(node)):
+            state = state.apply(action)
+        assert translator.node(state) == node
+        assert translator.real_actions(int(node), state) == tree.actions(int(node))
+
+
+def test_bet_between_two_sizes_follows_the_pseudo_harmonic_mapping(tree: BettingTree) -> None:
+    state = Betting.start(tree.rules)
+    root = tree.find(())
+    small, large = (action for action in tree.actions(root) if action > 0)
+    middle = (small + large) // 2
+    readings = [HistoryTranslator(tree, seed).node(state.apply(middle)) for seed in range(4000)]
+    below, above, size = ((total - 100) / 200 for total in (small, large, middle))
+    expected = (above - size) * (1 + below) / ((above - below) * (1 + size))
+    share = readings.count(tree.child(root, small)) / len(readings)
+    assert set(readings) == {tree.child(root, small), tree.child(root, large)}
+    assert share == pytest.approx(expected, abs=4 * np.sqrt(expected * (1 - expected) / len(readings)))
+
+
+def test_random_real_histories_keep_in_step_and_give_legal_actions(tree: BettingTree) -> None:
+    rng = np.random.default_rng(7)
+    translator = HistoryTranslator(tree, seed=3)
+    ran_ahead = decisions = 0
+    for _ in range(400):
+        state = Betting.start(tree.rules)
+        while not state.is_over:
+            node = translator.node(state)
+            decisions += 1
+            if node is None:
+                ran_ahead += 1
+            else:
+                assert tree.player[node] == state.to_act
+                assert tree.street[node] == state.street
+                assert all(state.legal().allows(action) for action in translator.real_actions(node, state))
+            state = state.apply(_random_action(state, rng))
+    assert decisions > 1500
+    assert ran_ahead < 0.2 * decisions
+
+
+def _random_action(state: Betting, rng: np.random.Generator) -> int:
+    legal = state.legal()
+    draw = rng.random()
+    if legal.max_raise and draw < 0.4:
+        room = legal.max_raise - legal.min_raise
+        return legal.min_raise + int(room * rng.random() ** 6)
+    return FOLD if legal.fold and draw > 0.95 else CALL
