@@ -1,8 +1,9 @@
 """One hand being played by n players: betting, hole cards, board, side pots and payoffs.
 
 `HandState` is immutable. The dealer's state knows all cards, the run-out of the board included; `view(player)` is what
-one player sees. Odd chips of a split pot go to the winner with the lowest player number (the first blind of the
-definition: multiway the first seat left of the button), as in PokerKit.
+one player sees. As in PokerKit, odd chips of a split pot go to the winner with the lowest player number (the first
+blind of the definition: multiway the first seat left of the button), after hands that win nothing are mucked: side
+pots that then have the same winners are split as one.
 """
 
 from collections.abc import Iterable, Sequence
@@ -111,14 +112,17 @@ class HandState:
 
     def pots(self) -> list[Pot]:
         """Main pot first. A bet that nobody called is not in any pot: it goes back to who made it."""
+        return self._pots_among([i for i, out in enumerate(self.betting.folded) if not out])
+
+    def _pots_among(self, contenders: list[int]) -> list[Pot]:
+        """The pots when only `contenders` may win; neighbours with the same possible winners are one pot."""
         committed = self.betting.committed
-        folded = self.betting.folded
         called = sorted(committed)[-2]
         pots: list[Pot] = []
         previous = 0
         for level in sorted({min(chips, called) for chips in committed}):
             amount = sum(min(chips, level) - min(chips, previous) for chips in committed)
-            players = tuple(i for i, chips in enumerate(committed) if chips >= level and not folded[i])
+            players = tuple(i for i in contenders if committed[i] >= level)
             if pots and pots[-1].players == players:
                 amount += pots.pop().amount
             if amount:
@@ -134,9 +138,9 @@ class HandState:
         called = sorted(committed)[-2]
         net = [-min(chips, called) for chips in committed]
         ranks = self._ranks() if self.betting.is_showdown else [0] * len(committed)
-        for pot in self.pots():
-            best = max(ranks[i] for i in pot.players)
-            winners = [i for i in pot.players if ranks[i] == best]
+        in_the_money = {i for pot in self.pots() for i in _winners(pot, ranks)}
+        for pot in self._pots_among(sorted(in_the_money)):
+            winners = _winners(pot, ranks)
             share, odd = divmod(pot.amount, len(winners))
             for i in winners:
                 net[i] += share
@@ -155,6 +159,11 @@ class HandState:
         return ranks
 
 
+def _winners(pot: Pot, ranks: list[int]) -> list[int]:
+    best = max(ranks[i] for i in pot.players)
+    return [i for i in pot.players if ranks[i] == best]
+
+
 def showdown_ranks(rules: Rules, hands: Sequence[Cards], board: Cards) -> list[int]:
     """Strength of each hand with the board, higher wins: poker ranks from five cards on, below that pairs and ranks."""
     if rules.num_hole_cards + len(board) < 5:
@@ -168,10 +177,12 @@ def showdown_ranks(rules: Rules, hands: Sequence[Cards], board: Cards) -> list[i
 
 
 def _few_cards_rank(ranks: list[int]) -> int:
-    """Rank of up to four cards: most equal cards first, then the highest; straights and flushes do not count."""
+    """Rank of up to four cards: the most equal cards win, then the highest; straights and flushes do not count."""
     groups = sorted(((ranks.count(rank), rank) for rank in set(ranks)), reverse=True)
+    groups += [(0, 0)] * (4 - len(groups))
     score = 0
-    for i in range(4):
-        count, rank = groups[i] if i < len(groups) else (0, 0)
-        score = (score * 5 + count) * 13 + rank
+    for count, _ in groups:
+        score = score * 5 + count
+    for _, rank in groups:
+        score = score * 13 + rank
     return score

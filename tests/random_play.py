@@ -1,0 +1,40 @@
+"""Games with any stacks, and random play, for tests."""
+
+import random
+
+from poker.rules import CALL, FOLD, Rules
+from poker.state import Legal
+from tests.games import CONF
+
+GAMES = sorted(file.stem for file in (CONF / "game").glob("*.yaml"))
+
+
+def nolimit(stacks: tuple[int, ...], big_blind: int = 100) -> Rules:
+    """No-limit hold'em with any stacks; heads-up player 1 is the button."""
+    players = len(stacks)
+    small_blind = big_blind // 2
+    heads_up = players == 2
+    return Rules(
+        name=f"nolimit {players}p",
+        num_players=players,
+        betting="nolimit",
+        blinds=(big_blind, small_blind) if heads_up else (small_blind, big_blind) + (0,) * (players - 2),
+        stacks=stacks,
+        raise_sizes=(),
+        max_raises=(),
+        first_player=(1 if heads_up else 2 % players, 0, 0, 0),
+        num_suits=4,
+        num_ranks=13,
+        num_hole_cards=2,
+        board_cards=(0, 3, 1, 1),
+    )
+
+
+def random_action(legal: Legal, rng: random.Random) -> int:
+    """Calls half of the time; raises are often the least, the most or just above the least allowed."""
+    draw = rng.random()
+    if legal.max_raise and draw < 0.35:
+        anywhere = rng.randint(legal.min_raise, legal.max_raise)
+        near = min(legal.max_raise, legal.min_raise + rng.randint(0, 200))
+        return rng.choice([legal.min_raise, legal.max_raise, anywhere, near])
+    return FOLD if legal.fold and draw < 0.5 else CALL

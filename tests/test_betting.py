@@ -1,0 +1,163 @@
+import random
+
+import pytest
+
+from poker.rules import CALL, FOLD, Rules
+from poker.state import Betting, IllegalAction, Legal
+from tests.games import load_rules as game
+from tests.random_play import GAMES, nolimit, random_action
+
+HEADS_UP = game("holdem_nolimit_2p")
+
+
+def legal_after(rules: Rules, text: str) -> Legal:
+    return Betting.parse(rules, text).legal()
+
+
+def test_start_of_the_acpc_game() -> None:
+    betting = Betting.start(HEADS_UP)
+    assert betting.committed == (100, 50)
+    assert betting.to_act == 1
+    assert (betting.pot, betting.to_call) == (150, 50)
+    assert betting.legal() == Legal(fold=True, call=True, min_raise=200, max_raise=20000)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("c", Legal(False, True, 200, 20000)),
+        ("r300", Legal(True, True, 500, 20000)),
+        ("r300r700", Legal(True, True, 1100, 20000)),
+        ("cc/", Legal(False, True, 200, 20000)),
+        ("r300c/", Legal(False, True, 400, 20000)),
+        ("r300c/r400", Legal(True, True, 500, 20000)),
+        ("r300c/r19999", Legal(True, True, 20000, 20000)),
+        ("r20000", Legal(True, True, 0, 0)),
+    ],
+)
+def test_minimum_raise_is_the_last_raise(text: str, expected: Legal) -> None:
+    assert legal_after(HEADS_UP, text) == expected
+
+
+def test_short_all_in_may_raise_below_the_minimum() -> None:
+    rules = nolimit((20000, 450))
+    assert legal_after(rules, "cr300") == Legal(True, True, 450, 450)
+    assert legal_after(rules, "cr300r450") == Legal(True, True, 0, 0)
+
+
+def test_short_all_in_does_not_reopen_the_betting() -> None:
+    """Player 2 raises to 400, player 3 is all-in for 500: those who have not acted may raise, player 2 may not."""
+    rules = nolimit((5000, 5000, 5000, 500))
+    assert legal_after(rules, "r400r500") == Legal(True, True, 800, 5000)
+    assert legal_after(rules, "r400r500cc") == Legal(True, True, 0, 0)
+    assert Betting.parse(rules, "r400r500ccc").street == 1
+
+
+def test_two_short_all_ins_together_reopen_the_betting() -> None:
+    rules = nolimit((700, 5000, 5000, 600))
+    assert legal_after(rules, "r400r600r700c") == Legal(True, True, 1000, 5000)
+
+
+def test_no_raise_against_players_who_are_all_in() -> None:
+    rules = nolimit((5000, 500))
+    assert legal_after(rules, "r500") == Legal(True, True, 0, 0)
+    assert legal_after(rules, "c") == Legal(False, True, 200, 5000)
+
+
+@pytest.mark.parametrize(
+    ("stacks", "committed", "to_act"),
+    [((30, 5000), (30, 50), -1), ((5000, 30), (100, 30), -1), ((60, 5000), (60, 50), 1), ((5000, 60), (100, 50), 1)],
+)
+def test_blinds_above_the_stack(stacks: tuple[int, int], committed: tuple[int, int], to_act: int) -> None:
+    betting = Betting.start(nolimit(stacks))
+    assert (betting.committed, betting.to_act) == (committed, to_act)
+    assert betting.is_showdown == (to_act < 0)
+
+
+def test_all_in_jumps_to_the_last_street() -> None:
+    betting = Betting.parse(HEADS_UP, "r20000c")
+    assert (betting.text(), betting.street, betting.is_showdown) == ("r20000c///", 3, True)
+    flop = Betting.parse(HEADS_UP, "cc/r20000c")
+    assert flop.text() == "cc/r20000c//"
+
+
+def test_limit_raise_caps() -> None:
+    rules = game("holdem_limit_2p")
+    assert legal_after(rules, "rr") == Legal(True, True, 40, 40)
+    assert legal_after(rules, "rrr") == Legal(True, True, 0, 0)
+    assert legal_after(rules, "rrrc/rrr") == Legal(True, True, 80, 80)
+    assert legal_after(rules, "rrrc/rrrrc/c") == Legal(False, True, 100, 100)
+    assert Betting.parse(rules, "rrrc/rrrrc/rrrrc/rrrrc").committed == (240, 240)
+
+
+def test_kuhn_betting_tree() -> None:
+    ends = []
+
+    def walk(betting: Betting) -> None:
+        if betting.is_over:
+            ends.append((betting.text(), betting.committed))
+            return
+        legal = betting.legal()
+        for action in (FOLD, CALL, legal.min_raise):
+            if legal.allows(action) and (action != 0 or legal.call):
+                walk(betting.apply(action))
+
+    walk(Betting.start(game("kuhn")))
+    assert set(ends) == {("cc", (1, 1)), ("crf", (1, 2)), ("crc", (2, 2)), ("rf", (2, 1)), ("rc", (2, 2))}
+
+
+@pytest.mark.parametrize("name", [*GAMES, "unequal"])
+def test_betting_strings_round_trip(name: str) -> None:
+    rules = nolimit((77, 12000, 345, 901, 4000, 100)) if name == "unequal" else game(name)
+    rng = random.Random(1)
+    for _ in range(200):
+        betting = Betting.start(rules)
+        while not betting.is_over:
+            betting = betting.apply(random_action(betting.legal(), rng))
+            assert Betting.parse(rules, betting.text()) == betting
+        assert sum(betting.committed) == betting.pot
+        assert all(chips <= stack for chips, stack in zip(betting.committed, rules.stacks, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("r150", "illegal action `raise to 150` of player 1 after ``: legal are fold, call, raise to 200..20000"),
+        ("r20001", "raise to 20001"),
+        ("cf", "illegal action `fold` of player 0 after `c`: legal are call, raise to 200..20000"),
+        ("fc", "the hand is over after `f`"),
+        ("r20000r20000", "legal are fold, call"),
+        ("c/c", "`/` before the betting of street 0 is over"),
+        ("ccc", "`/` missing before `c`"),
+        ("x", "`x` is no action"),
+        ("r", "expected f, c or r<total>"),
+        ("c5", "no action"),
+        ("r12345678901", "no action"),
+    ],
+)
+def test_illegal_actions_say_what_was_legal(text: str, message: str) -> None:
+    with pytest.raises(IllegalAction) as error:
+        Betting.parse(HEADS_UP, text)
+    assert message in str(error.value)
+
+
+def test_limit_raise_beyond_the_cap_is_refused() -> None:
+    with pytest.raises(
+        IllegalAction, match="illegal action `raise to 50` of player 0 after `rrr`: legal are fold, call"
+    ):
+        Betting.parse(game("holdem_limit_2p"), "rrrr")
+    with pytest.raises(IllegalAction, match="expected f, c or r"):
+        Betting.parse(game("holdem_limit_2p"), "r20")
+
+
+def test_subgame_roots() -> None:
+    flop = Betting.parse(HEADS_UP, "r300c/")
+    root = Betting.at_street(HEADS_UP, 1, (300, 300))
+    assert (root.to_act, root.legal(), root.pot) == (flop.to_act, flop.legal(), 600)
+    assert root.apply(600).apply(CALL).text() == "/r600c/"
+    all_in = Betting.at_street(HEADS_UP, 1, (20000, 20000))
+    assert all_in.is_showdown
+    with pytest.raises(IllegalAction, match="must have matched"):
+        Betting.at_street(HEADS_UP, 1, (300, 200))
+    with pytest.raises(IllegalAction, match="do not fit"):
+        Betting.at_street(HEADS_UP, 1, (30000, 30000))

@@ -1,0 +1,132 @@
+import random
+
+import numpy as np
+import pytest
+
+from poker.rules import CALL
+from poker.state import DealError, HandState, Pot, showdown_ranks
+from tests.games import load_rules as game
+from tests.random_play import GAMES, nolimit, random_action
+
+
+def play(state: HandState, text: str) -> HandState:
+    for token in text.replace("/", " ").split():
+        state = state.apply(state.betting.parse_action(token))
+    return state
+
+
+def deal(stacks: tuple[int, ...], hands: str, board: str) -> HandState:
+    rules = nolimit(stacks)
+    return HandState.start(rules, [rules.parse_cards(hand) for hand in hands.split()], rules.parse_cards(board))
+
+
+def test_side_pots_go_to_whoever_paid_for_them() -> None:
+    state = deal((100, 300, 1000, 1000), "AsAh KsKh QsQh 7c2d", "2c3d8h9sJs")
+    state = play(state, "r1000 c c c")
+    assert state.pots() == [Pot(400, (0, 1, 2, 3)), Pot(600, (1, 2, 3)), Pot(1400, (2, 3))]
+    assert state.payoffs() == [300, 300, 400, -1000]
+
+
+def test_uncalled_bet_goes_back() -> None:
+    state = play(deal((500, 1000), "AsAh KsKh", "2c3d8h9sJs"), "r1000 c")
+    assert state.betting.pot == 1500
+    assert state.pots() == [Pot(1000, (0, 1))]
+    assert state.payoffs() == [500, -500]
+    folded = play(deal((1000, 1000), "AsAh KsKh", "2c3d8h9sJs"), "r700 f")
+    assert folded.payoffs() == [-100, 100]
+
+
+def test_odd_chip_goes_to_the_first_seat() -> None:
+    state = deal((1000, 1000, 1000, 1000), "7c2d AdKc AsKh 7d2h", "2s3d8h9sJs")
+    state = play(state, "r225 f f c / c c / c c / c c")
+    assert state.payoffs() == [-50, 25, 25, 0]
+    state = deal((1000, 1000, 1000), "AsKh AdKc 7c2d", "2h3d8h9sJs")
+    state = play(state, "r201 c c / c r302 f c / c c / c c")
+    assert state.payoffs() == [101, 100, -201]
+
+
+def test_side_pots_with_the_same_winners_are_split_as_one() -> None:
+    """Player 0 is all-in for 265 and loses, so the pots that players 1 and 5 share are one pot of an even number."""
+    state = HandState.start(
+        nolimit((265, 11429, 521, 117, 582, 399)),
+        ((48, 27), (42, 22), (9, 28), (44, 30), (2, 5), (21, 41)),
+        (39, 23, 14, 17, 40),
+    )
+    state = play(state, "r206 c r376 c c r8044 f f c")
+    assert len(state.pots()) > 1
+    assert sum(state.payoffs()) == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "hands", "board", "winner"),
+    [("kuhn", "Qs As", "", 1), ("leduc", "Qh As", "Qs", 0), ("leduc", "Qh As", "Ks", 1), ("leduc", "Kh Ks", "As", -1)],
+)
+def test_small_games_pair_beats_high_card(name: str, hands: str, board: str, winner: int) -> None:
+    rules = game(name)
+    first, second = showdown_ranks(rules, [rules.parse_cards(hand) for hand in hands.split()], rules.parse_cards(board))
+    assert {0: first > second, 1: first < second, -1: first == second}[winner]
+
+
+def test_few_cards_order() -> None:
+    rules = nolimit((100, 100))
+    texts = [
+        "2c3d 4c5s",
+        "2cKd 4cQs",
+        "2cAd KcQs",
+        "2c2d 3h4s",
+        "AcAd 3h4s",
+        "2c2d 3c3d",
+        "KcKd AcAd",
+        "2c2d 2h3s",
+        "2c2d 2h2s",
+    ]
+    ranks = []
+    for text in texts:
+        hand, board = text.split()
+        ranks += showdown_ranks(rules, [rules.parse_cards(hand)], rules.parse_cards(board))
+    assert ranks == sorted(set(ranks))
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_payoffs_sum_to_zero_and_views_hide(name: str) -> None:
+    rules = game(name)
+    generator = np.random.default_rng(3)
+    rng = random.Random(3)
+    for _ in range(50):
+        state = HandState.deal(rules, generator)
+        while not state.is_over:
+            view = state.view(state.to_act)
+            assert view.hole_cards[state.to_act] == state.hole_cards[state.to_act]
+            assert sum(len(hand) for hand in view.hole_cards) == rules.num_hole_cards
+            assert view.runout == state.board == state.runout[: rules.board_sizes[state.street]]
+            assert view.legal() == state.legal()
+            state = state.apply(random_action(state.legal(), rng))
+        assert sum(state.payoffs()) == 0
+        shown = [i for i, hand in enumerate(state.view(0).hole_cards) if hand]
+        live = [i for i in range(rules.num_players) if not state.betting.folded[i]]
+        assert shown == (sorted({0, *live}) if state.betting.is_showdown else [0])
+
+
+def test_same_seed_same_deal() -> None:
+    rules = game("holdem_nolimit_6p")
+    assert HandState.deal(rules, np.random.default_rng(5)) == HandState.deal(rules, np.random.default_rng(5))
+    assert HandState.deal(rules, np.random.default_rng(5)) != HandState.deal(rules, np.random.default_rng(6))
+
+
+def test_impossible_cards_are_refused() -> None:
+    rules = nolimit((1000, 1000))
+    with pytest.raises(DealError, match="needs 2 hands of 2"):
+        HandState.start(rules, ((0, 1),), ())
+    with pytest.raises(DealError, match="not different cards"):
+        HandState.start(rules, ((0, 1), (1, 2)), ())
+    with pytest.raises(DealError, match="not different cards"):
+        HandState.start(rules, ((0, 52), ()), ())
+    with pytest.raises(DealError, match="has 5 cards, not 6"):
+        HandState.start(rules, ((), ()), range(6))
+    hidden = HandState.start(rules, ((0, 1), ()), ())
+    with pytest.raises(DealError, match="when the hand is over"):
+        hidden.payoffs()
+    for _ in range(8):
+        hidden = hidden.apply(CALL)
+    with pytest.raises(DealError, match="the showdown needs"):
+        hidden.payoffs()
