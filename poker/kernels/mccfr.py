@@ -1,0 +1,242 @@
+"""External-sampling Monte-Carlo CFR on a sampling tree: every action of the traverser, one of everybody else.
+
+One traversal for traverser i plays a deal (a bucket per player and street, a showdown rank per player) down the tree:
+
+    nodes of i        all actions a are followed:        v = sum_a sigma(a) v(a),   R(a) += v(a) - v
+    nodes of others   one action is drawn from sigma:    v = v(drawn),              S(a) += sigma(a)
+    sigma(a) = max(R(a), 0) / sum_b max(R(b), 0), uniform where no regret is positive.
+
+It is done in two loops over a queue and not by recursion: forward, a breadth-first queue of reached nodes (each
+node at most once), whose table rows are prefetched when they are queued; then backward over the same queue, values
+to parents. Row fetches thus overlap, and a traversal allocates nothing.
+
+Symbols: M sampling nodes, P players, S streets, A actions of a node, n deals.
+
+Nodes are rows of `nodes` int32 [M, 8], columns named below; children are contiguous and come after their parent.
+The table is flat float32; the infoset (node, bucket) owns the row that starts at 2 * (ROW + bucket * STRIDE):
+A regrets, then A strategy sums, side by side so that a visit touches one place in memory.
+
+Several threads may run on one table: the unlocked float32 updates may then lose an increment now and then, which
+averages out as sampling noise does; with one thread the result is a function of table, deals and generator alone.
+"""
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir  # type: ignore[import-untyped]
+from numba import njit, types
+from numba.core import cgutils
+from numba.extending import intrinsic
+from numpy.typing import NDArray
+
+from poker.kernels.rng import next_float
+
+KIND, PLAYER, STREET, ARITY, FIRST, ROW, STRIDE, STAKE = range(8)
+"""Columns of `nodes`. STAKE of a FOLD is what player 0 wins, of a SHOWDOWN what the better hand wins (two players)."""
+DECISION, FOLD, SHOWDOWN, MULTIWAY = range(4)
+"""Kinds of node. MULTIWAY is any end of a hand with more than two players: payoffs from `committed` and `folded`."""
+MAX_ACTIONS = 30
+"""Explored actions travel as the bits of an int32."""
+
+
+@intrinsic
+def _prefetch(_context: Any, array: Any, index: Any) -> Any:
+    """Ask for the cache line of `array[index]`; no effect on results. The array is 1-D and contiguous."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        array_type, index_type = signature.args
+        data = context.make_array(array_type)(context, builder, args[0]).data
+        position = context.cast(builder, args[1], index_type, types.intp)
+        address = builder.bitcast(builder.gep(data, [position]), cgutils.voidptr_t)
+        i32 = ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [cgutils.voidptr_t, i32, i32, i32])
+        function: Any = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")  # type: ignore[no-untyped-call]
+        builder.call(function, [address, i32(1), i32(3), i32(1)])
+        return context.get_dummy_value()
+
+    return types.none(array, index), codegen
+
+
+@njit(cache=True, nogil=True)
+def multiway_payoff(
+    committed: NDArray[np.int32], folded: NDArray[np.bool_], ranks: NDArray[np.int32], player: int
+) -> float:
+    """Net chips of `player` at the end of a hand of P players, side pots included, odd chips split evenly."""
+    won = 0.0
+    layer_floor = 0
+    mine = committed[player]
+    if not folded[player]:
+        while layer_floor < mine:
+            layer_top = mine  # the layer ends where the next smaller stake of a player still in ends
+            for other in range(committed.shape[0]):
+                if not folded[other] and layer_floor < committed[other] < layer_top:
+                    layer_top = committed[other]
+            pot = 0
+            best = ranks[player]
+            winners = 1
+            for other in range(committed.shape[0]):
+                pot += max(0, min(committed[other], layer_top) - layer_floor)
+                if other != player and not folded[other] and committed[other] >= layer_top:
+                    if ranks[other] > best:
+                        winners = 0
+                        best = ranks[other]
+                    elif winners > 0 and ranks[other] == best:
+                        winners += 1
+            if winners > 0:
+                won += pot / winners
+            layer_floor = layer_top
+    return float(won - mine)
+
+
+@njit(cache=True, nogil=True)
+def traverse(
+    nodes: NDArray[np.int32],
+    committed: NDArray[np.int32],
+    folded: NDArray[np.bool_],
+    table: NDArray[np.float32],
+    buckets: NDArray[np.int32],
+    ranks: NDArray[np.int32],
+    traverser: int,
+    prune_below: float,
+    rng: NDArray[np.uint64],
+    queue: NDArray[np.int32],
+    link: NDArray[np.int32],
+    explored: NDArray[np.int32],
+    values: NDArray[np.float32],
+) -> int:
+    """One traversal; returns the number of nodes visited. `queue`, `link`, `explored`, `values` [M] are scratch.
+
+    buckets [P, S], ranks [P]. The traverser's actions with regret below `prune_below` are not followed, but those
+    that end the hand are.
+    """
+    queue[0] = 0
+    tail = 1
+    head = 0
+    while head < tail:
+        node = queue[head]
+        kind = nodes[node, KIND]
+        if kind == DECISION:
+            player = nodes[node, PLAYER]
+            arity = nodes[node, ARITY]
+            first = nodes[node, FIRST]
+            row = 2 * (
+                np.int64(nodes[node, ROW]) + np.int64(buckets[player, nodes[node, STREET]]) * nodes[node, STRIDE]
+            )
+            link[head] = tail
+            if player == traverser:
+                mask = 0
+                floor = -np.inf
+                if prune_below > floor:
+                    for a in range(arity):
+                        if table[row + a] > 0.0:  # with no positive regret sigma is uniform: nothing may be left out
+                            floor = prune_below
+                for a in range(arity):
+                    child = first + a
+                    decision = nodes[child, KIND] == DECISION
+                    if decision and table[row + a] < floor:
+                        continue
+                    mask |= 1 << a
+                    queue[tail] = child
+                    tail += 1
+                    if decision:
+                        below = buckets[nodes[child, PLAYER], nodes[child, STREET]]
+                        _prefetch(table, 2 * (np.int64(nodes[child, ROW]) + np.int64(below) * nodes[child, STRIDE]))  # type: ignore[call-arg]
+                explored[head] = mask
+            else:
+                total = np.float32(0.0)
+                for a in range(arity):
+                    total += max(table[row + a], np.float32(0.0))
+                threshold = np.float32(next_float(rng))
+                drawn = -1
+                if total > 0.0:
+                    scale = np.float32(1.0) / total
+                    for a in range(arity):
+                        probability = max(table[row + a], np.float32(0.0)) * scale
+                        table[row + arity + a] += probability
+                        if probability > 0.0 and threshold >= 0.0:
+                            drawn = a
+                            threshold -= probability
+                else:
+                    drawn = min(arity - 1, int(threshold * arity))
+                    for a in range(arity):
+                        table[row + arity + a] += np.float32(1.0) / np.float32(arity)
+                child = first + drawn
+                queue[tail] = child
+                tail += 1
+                if nodes[child, KIND] == DECISION:
+                    below = buckets[nodes[child, PLAYER], nodes[child, STREET]]
+                    _prefetch(table, 2 * (np.int64(nodes[child, ROW]) + np.int64(below) * nodes[child, STRIDE]))  # type: ignore[call-arg]
+        elif kind == FOLD:
+            values[head] = nodes[node, STAKE] if traverser == 0 else -nodes[node, STAKE]
+        elif kind == SHOWDOWN:
+            difference = ranks[traverser] - ranks[1 - traverser]
+            stake = nodes[node, STAKE]
+            values[head] = stake if difference > 0 else (-stake if difference < 0 else 0)
+        else:
+            values[head] = multiway_payoff(committed[node], folded[node], ranks, traverser)
+        head += 1
+
+    for head in range(tail - 1, -1, -1):
+        node = queue[head]
+        if nodes[node, KIND] != DECISION:
+            continue
+        player = nodes[node, PLAYER]
+        first = link[head]
+        if player != traverser:
+            values[head] = values[first]
+            continue
+        arity = nodes[node, ARITY]
+        row = 2 * (np.int64(nodes[node, ROW]) + np.int64(buckets[player, nodes[node, STREET]]) * nodes[node, STRIDE])
+        mask = explored[head]
+        total = np.float32(0.0)
+        mean = np.float32(0.0)
+        plain = np.float32(0.0)
+        count = 0
+        for a in range(arity):
+            if mask >> a & 1:
+                regret = max(table[row + a], np.float32(0.0))
+                total += regret
+                mean += regret * values[first + count]
+                plain += values[first + count]
+                count += 1
+        mean = mean / total if total > 0.0 else plain / np.float32(count)
+        values[head] = mean
+        count = 0
+        for a in range(arity):
+            if mask >> a & 1:
+                table[row + a] += values[first + count] - mean
+                count += 1
+    return tail
+
+
+@njit(cache=True, nogil=True)
+def external_sampling(
+    nodes: NDArray[np.int32],
+    committed: NDArray[np.int32],
+    folded: NDArray[np.bool_],
+    table: NDArray[np.float32],
+    buckets: NDArray[np.int32],
+    ranks: NDArray[np.int32],
+    prune_below: float,
+    prune_probability: float,
+    rng: NDArray[np.uint64],
+    queue: NDArray[np.int32],
+    link: NDArray[np.int32],
+    explored: NDArray[np.int32],
+    values: NDArray[np.float32],
+) -> int:
+    """One traversal for every player on every deal of a batch; returns the number of nodes visited.
+
+    buckets [n, P, S], ranks [n, P]. A traversal prunes with `prune_probability` (0: never, and draws no number).
+    """
+    visits = 0
+    for deal in range(buckets.shape[0]):
+        for traverser in range(buckets.shape[1]):
+            floor = -np.inf
+            if prune_probability > 0.0 and next_float(rng) < prune_probability:
+                floor = prune_below
+            visits += traverse(
+                nodes, committed, folded, table, buckets[deal], ranks[deal], traverser, floor, rng,
+                queue, link, explored, values,
+            )  # fmt: skip
+    return visits

@@ -1,0 +1,190 @@
+"""The blueprint: an average strategy over a whole betting tree and card buckets, stored in 8 or 16 bits.
+
+Stored values of an infoset are integers that sum to 255 (65,535), so probabilities are exact multiples and what is
+played, rolled out and measured is one and the same strategy. With 32 bits it is the float32 strategy itself.
+
+Symbols: N betting nodes, S streets, B buckets of a street, A actions of a node, H hands, K continuations.
+"""
+
+import dataclasses
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poker.artifacts import MismatchedArtifactError, fingerprint_of, open_artifact, write_artifact
+from poker.errors import PokernetsError
+from poker.features.leaf import CONTINUATIONS
+from poker.kernels import mccfr
+from poker.rules import CALL, FOLD, Rules
+from poker.solvers.sampling_tree import SamplingTree, sampling_tree
+from poker.tree import BettingTree
+
+KIND = "blueprint"
+FOLD_CLASS, CALL_CLASS, RAISE_CLASS = range(3)
+"""Classes of action that a continuation favours; checks are calls, bets and all-ins are raises."""
+_DTYPES: dict[int, type[np.generic]] = {8: np.uint8, 16: np.uint16, 32: np.float32}
+
+
+class CardBuckets(Protocol):
+    """What a policy needs of a card abstraction."""
+
+    @property
+    def num_buckets(self) -> tuple[int, ...]:
+        """[S]"""
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes with anything that changes a bucket."""
+
+    def buckets(self, board: tuple[int, ...]) -> NDArray[np.int32]:
+        """[H] bucket of every hand on the street of `board`, -1 where the hand shares a card with it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Blueprint:
+    """`strategy` is flat: infoset (node, bucket) starts at ROW + bucket * STRIDE of `sampling.nodes`.
+
+    `bias` [3] multiplies probabilities by class of action before they are renormalised; all 1 for the blueprint itself.
+    """
+
+    tree: BettingTree
+    cards: CardBuckets
+    sampling: SamplingTree
+    strategy: NDArray[Any]
+    bias: tuple[float, float, float] = (1.0, 1.0, 1.0)
+
+    @property
+    def rules(self) -> Rules:
+        return self.tree.rules
+
+    @property
+    def bits(self) -> int:
+        return self.strategy.itemsize * 8
+
+    def actions(self, node: int) -> NDArray[np.int32]:
+        """[A] actions at a decision node, in the order of `probs`."""
+        first = int(self.tree.first_child[node])
+        return self.tree.action[first : first + int(self.tree.num_children[node])]
+
+    def probs(self, node: int, board: tuple[int, ...] | None = None) -> NDArray[np.float32]:
+        """Strategy at a decision node: [B, A] per bucket, or with the street's board [H, A] per hand, 0 if blocked."""
+        weights = self._stored(node).astype(np.float32)
+        weights *= np.asarray(self.bias, dtype=np.float32)[action_classes(self.actions(node))]
+        by_bucket: NDArray[np.float32] = weights / weights.sum(axis=1, keepdims=True)
+        if board is None:
+            return by_bucket
+        wanted = self.rules.board_sizes[int(self.tree.street[node])]
+        if len(board) != wanted:
+            raise PokernetsError(f"the blueprint's node {node} is played with {wanted} board cards, not {len(board)}")
+        buckets = self.cards.buckets(board)
+        probs: NDArray[np.float32] = by_bucket[np.maximum(buckets, 0)]
+        probs[buckets < 0] = 0.0
+        return probs
+
+    def biased(self, kind: str, factor: float = 10.0) -> "Blueprint":
+        """The continuation `kind` of [DLS] section 4: its class of action `factor` times as likely, renormalised."""
+        return replace(self, bias=bias_of(kind, factor))
+
+    def save(self, path: str | Path, config: dict[str, Any], counts: dict[str, Any]) -> None:
+        """Write as an artifact; `config` says how the strategy was made, `counts` how long it took."""
+        arrays = {f"tree_{name}": array for name, array in _tree_arrays(self.tree).items()}
+        write_artifact(
+            path,
+            KIND,
+            config={
+                **config,
+                "rules": dataclasses.asdict(self.rules),
+                "num_buckets": list(self.cards.num_buckets),
+                "bits": self.bits,
+            },
+            arrays={**arrays, "strategy": self.strategy},
+            made_from={"abstraction": self.cards.fingerprint},
+            counts=counts,
+        )
+
+    @classmethod
+    def load(cls, path: str | Path, cards: CardBuckets) -> "Blueprint":
+        """The blueprint at `path`; refused unless it was made with the abstraction `cards`."""
+        artifact = open_artifact(path, KIND, made_from={"abstraction": cards.fingerprint})
+        arrays: dict[str, Any] = {
+            name[5:]: np.array(artifact.arrays[name]) for name in artifact.arrays if name.startswith("tree_")
+        }
+        tree = BettingTree(rules=Rules(**artifact.config["rules"]), **arrays)
+        sampling = sampling_tree(tree, cards.num_buckets)
+        strategy = artifact.arrays["strategy"]
+        if strategy.size != sampling.table_size // 2:
+            raise MismatchedArtifactError(
+                f"{path} stores {strategy.size:,} probabilities and its tree needs {sampling.table_size // 2:,}. "
+                "Make it with: python -m data_gen job=blueprint"
+            )
+        return cls(tree, cards, sampling, np.asarray(strategy))
+
+    def _stored(self, node: int) -> NDArray[Any]:
+        """[B, A] view of the stored values of a betting node."""
+        return stored_rows(self.sampling, self.strategy, int(self.sampling.index[node]))
+
+
+def blueprint_from(
+    tree: BettingTree, cards: CardBuckets, average: Callable[[int], NDArray[np.float32]], bits: int = 8
+) -> Blueprint:
+    """Store the strategy `average(betting node) -> [B, A]`."""
+    if bits not in _DTYPES:
+        raise PokernetsError(f"a strategy is stored in 8, 16 or 32 bits, not {bits}")
+    sampling = sampling_tree(tree, cards.num_buckets)
+    strategy = np.zeros(sampling.table_size // 2, dtype=_DTYPES[bits])
+    for node in np.flatnonzero(sampling.nodes[:, mccfr.KIND] == mccfr.DECISION):
+        probs = average(int(sampling.origin[node]))
+        stored_rows(sampling, strategy, int(node))[:] = quantise(probs, bits)
+    return Blueprint(tree, cards, sampling, strategy)
+
+
+def stored_rows(sampling: SamplingTree, strategy: NDArray[Any], node: int) -> NDArray[Any]:
+    """[B, A] view of the stored values of sampling node `node`."""
+    _, _, street, arity, _, row, stride, _ = (int(x) for x in sampling.nodes[node])
+    size = strategy.itemsize
+    shape = (sampling.num_buckets[street], arity)
+    return np.lib.stride_tricks.as_strided(strategy[row:], shape, (stride * size, size))
+
+
+def quantise(probs: NDArray[np.float32], bits: int) -> NDArray[Any]:
+    """[B, A] integers that sum to 2^bits - 1 in every row, each within 1 of its share but for the largest."""
+    if bits == 32:
+        return probs.astype(np.float32)
+    top = 2**bits - 1
+    rounded = np.floor(probs.astype(np.float64) * top + 0.5).astype(np.int64)
+    # the error of rounding is at most A / 2 and the largest entry at least top / A
+    rounded[np.arange(len(probs)), probs.argmax(axis=1)] += top - rounded.sum(axis=1)
+    stored: NDArray[Any] = np.maximum(rounded, 0).astype(_DTYPES[bits])
+    return stored
+
+
+def action_classes(actions: NDArray[np.int32]) -> NDArray[np.int8]:
+    """FOLD_CLASS, CALL_CLASS or RAISE_CLASS of each action."""
+    return np.where(actions == FOLD, FOLD_CLASS, np.where(actions == CALL, CALL_CLASS, RAISE_CLASS)).astype(np.int8)
+
+
+def bias_of(kind: str, factor: float) -> tuple[float, float, float]:
+    """Factors by class of action of one of `CONTINUATIONS`; the first, the blueprint, favours nothing."""
+    if kind not in CONTINUATIONS:
+        raise PokernetsError(f"no continuation '{kind}': choose from {', '.join(CONTINUATIONS)}")
+    favoured = CONTINUATIONS.index(kind) - 1
+    fold, call, raised = (factor if favoured == action_class else 1.0 for action_class in range(3))
+    return fold, call, raised
+
+
+def tree_fingerprint(tree: BettingTree) -> str:
+    """Changes with the game or with any node of the tree."""
+    arrays = {name: array.tobytes().hex() for name, array in _tree_arrays(tree).items()}
+    return fingerprint_of({"rules": dataclasses.asdict(tree.rules), **arrays})
+
+
+def _tree_arrays(tree: BettingTree) -> dict[str, NDArray[Any]]:
+    return {
+        field.name: getattr(tree, field.name)
+        for field in dataclasses.fields(tree)
+        if isinstance(getattr(tree, field.name), np.ndarray)
+    }
