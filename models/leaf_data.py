@@ -1,0 +1,204 @@
+"""Leaf states as shuffled batches: `LeafData` opens the shards, splits them by group and feeds the trainer."""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import lightning
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from models.shuffle import BlockShuffle
+from poker.artifacts import fingerprint_of
+from poker.errors import PokernetsError
+from poker.features.shards import COLUMNS, open_shards
+
+VALIDATION_BATCH = 8192
+
+
+class LeafBatch(NamedTuple):
+    """n rows: features [n, 34], labels and their standard errors [n, K] in pots, street [n]."""
+
+    features: Tensor
+    labels: Tensor
+    label_sem: Tensor
+    street: Tensor
+
+
+class Columns:
+    """The columns of all shards under one global row numbering, gathered from memory maps."""
+
+    def __init__(self, root: str, verify: bool = True) -> None:
+        shards = open_shards(root, verify)
+        self.fingerprint = fingerprint_of([shard.fingerprint for shard in shards])
+        self._columns = {name: [shard.arrays[name] for shard in shards] for name in COLUMNS}
+        self.starts = np.concatenate([[0], np.cumsum([len(group) for group in self._columns["group"]])])
+
+    def __len__(self) -> int:
+        return int(self.starts[-1])
+
+    def all(self, name: str) -> NDArray[Any]:
+        """One whole column, in memory."""
+        return np.concatenate(self._columns[name])
+
+    def take(self, name: str, rows: NDArray[np.int64]) -> NDArray[Any]:
+        """The column at global `rows`, in their order; disk is touched in ascending order."""
+        dtype, shape = COLUMNS[name]
+        order = np.argsort(rows)
+        ascending = rows[order]
+        bounds = np.searchsorted(ascending, self.starts)
+        out = np.empty((len(rows), *shape), dtype=dtype)
+        for shard, array in enumerate(self._columns[name]):
+            part = slice(bounds[shard], bounds[shard + 1])
+            out[order[part]] = array[ascending[part] - self.starts[shard]]
+        return out
+
+    def batch(self, rows: NDArray[np.int64]) -> LeafBatch:
+        """A batch in float32."""
+        return LeafBatch(*(_to_torch(self.take(name, rows)) for name in LeafBatch._fields))
+
+
+class TrainLoader:
+    """One epoch of batches; which one is asked of `epoch` when iteration starts, so a resumed run goes on exactly."""
+
+    def __init__(self, columns: Columns, shuffle: BlockShuffle, batches: int, epoch: Callable[[], int]) -> None:
+        self._columns, self._shuffle, self._batches, self._epoch = columns, shuffle, batches, epoch
+
+    def __len__(self) -> int:
+        return self._batches
+
+    def __iter__(self) -> Iterator[LeafBatch]:
+        size = self._shuffle.batch_rows
+        for rows, first, last in self._shuffle.pools(self._epoch() * self._batches, self._batches):
+            used = rows[first * size : last * size]
+            pool = {name: self._columns.take(name, used) for name in LeafBatch._fields}
+            for at in range(0, len(used), size):
+                yield LeafBatch(*(_to_torch(column[at : at + size]) for column in pool.values()))
+
+
+class OrderedLoader:
+    """All rows once, in disk order, in large batches."""
+
+    def __init__(self, columns: Columns, rows: NDArray[np.int64]) -> None:
+        self._columns, self._rows = columns, rows
+
+    @property
+    def rows(self) -> int:
+        return len(self._rows)
+
+    def __len__(self) -> int:
+        return math.ceil(len(self._rows) / VALIDATION_BATCH)
+
+    def __iter__(self) -> Iterator[LeafBatch]:
+        for at in range(0, len(self._rows), VALIDATION_BATCH):
+            yield self._columns.batch(self._rows[at : at + VALIDATION_BATCH])
+
+
+class LeafData(lightning.LightningDataModule):
+    """Batches of the shards at `path`.
+
+    Groups, not rows, are drawn into the validation part: about `validation_share` of them, by a hash of `seed` and
+    the group's number. An epoch is `epoch_rows` rows of an endless shuffled stream (a whole pass where that is None):
+    it sets how often there is validation and a checkpoint, not what is seen. `streets` and `seats` keep only states
+    whose ended round, or own seat, is among them. `test_path`, with labels of many rollouts, is looked at once, at
+    the end, in full.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        batch_rows: int = 4096,
+        epoch_rows: int | None = None,
+        validation_share: float = 0.05,
+        seed: int = 0,
+        streets: Sequence[int] | None = None,
+        seats: Sequence[int] | None = None,
+        test_path: str | None = None,
+    ) -> None:
+        super().__init__()
+        if not 0 < validation_share < 1 or batch_rows < 1:
+            raise PokernetsError(
+                f"data.validation_share must lie between 0 and 1 (it is {validation_share}) and data.batch_rows be "
+                f"positive (it is {batch_rows})"
+            )
+        self.config: dict[str, Any] = {
+            "batch_rows": batch_rows,
+            "epoch_rows": epoch_rows,
+            "validation_share": validation_share,
+            "seed": seed,
+            "streets": None if streets is None else list(streets),
+            "seats": None if seats is None else list(seats),
+        }
+        self._columns = Columns(path)
+        self._test_path = test_path
+        chosen = self._selected(self._columns, path)
+        in_validation = held_out(self._columns.all("group")[chosen], validation_share, seed)
+        self.train_rows: NDArray[np.int64] = chosen[~in_validation]
+        self.validation_rows: NDArray[np.int64] = chosen[in_validation]
+        if not len(self.train_rows) or not len(self.validation_rows):
+            raise PokernetsError(
+                f"{path}: {len(chosen)} rows leave {len(self.train_rows)} to train on and {len(self.validation_rows)} "
+                f"to validate; make more leaf states or change data.validation_share (now {validation_share})"
+            )
+        self._shuffle = BlockShuffle(self.train_rows, min(batch_rows, len(self.train_rows)), seed)
+        self.epoch_batches = self._shuffle.batches_per_pass
+        if epoch_rows is not None:
+            self.epoch_batches = max(1, epoch_rows // self._shuffle.batch_rows)
+
+    @property
+    def made_from(self) -> dict[str, str]:
+        """Fingerprint of the shards, for the manifest of what is trained on them."""
+        return {"leaf_states": self._columns.fingerprint}
+
+    def label_mean(self) -> Tensor:
+        """[K] mean training label: the best constant prediction in squares, the one that a net has to beat."""
+        mean = np.zeros(COLUMNS["labels"][1])
+        for at in range(0, len(self.train_rows), 1 << 20):
+            mean += self._columns.take("labels", self.train_rows[at : at + (1 << 20)]).sum(axis=0, dtype=np.float64)
+        return torch.from_numpy(mean / len(self.train_rows)).float()
+
+    def train_dataloader(self) -> TrainLoader:
+        return TrainLoader(self._columns, self._shuffle, self.epoch_batches, self._current_epoch)
+
+    def val_dataloader(self) -> OrderedLoader:
+        return OrderedLoader(self._columns, self.validation_rows)
+
+    def test_dataloader(self) -> OrderedLoader:
+        """The held-out shards where there are any, the validation part otherwise."""
+        if self._test_path is None:
+            return self.val_dataloader()
+        columns = Columns(self._test_path)
+        return OrderedLoader(columns, self._selected(columns, self._test_path))
+
+    def _current_epoch(self) -> int:
+        return 0 if self.trainer is None else self.trainer.current_epoch
+
+    def _selected(self, columns: Columns, path: str) -> NDArray[np.int64]:
+        keep = np.ones(len(columns), dtype=bool)
+        for column, wanted in (("street", self.config["streets"]), ("seat", self.config["seats"])):
+            if wanted is not None:
+                keep &= np.isin(columns.all(column), wanted)
+        if not keep.any():
+            raise PokernetsError(
+                f"{path}: no row has street in {self.config['streets']} and seat in {self.config['seats']}; "
+                "change data.streets or data.seats"
+            )
+        return np.flatnonzero(keep)
+
+
+def held_out(groups: NDArray[np.int32], share: float, seed: int) -> NDArray[np.bool_]:
+    """[n] whether each row's group is held out: a hash of (seed, group) below `share` (splitmix64 finaliser)."""
+    offset = np.random.SeedSequence(seed).generate_state(1, np.uint64)[0]
+    mixed = groups.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) + offset
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    mixed ^= mixed >> np.uint64(31)
+    below: NDArray[np.bool_] = mixed < np.uint64(int(share * 2.0**64))
+    return below
+
+
+def _to_torch(column: NDArray[Any]) -> Tensor:
+    tensor = torch.from_numpy(column)
+    return tensor.float() if tensor.is_floating_point() else tensor

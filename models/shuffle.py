@@ -1,0 +1,77 @@
+"""The order in which training visits rows that lie in many shards on disk.
+
+A pass over n rows: blocks of consecutive rows are drawn in random order from all shards, a pool of many blocks is
+filled, its rows are permuted, and whole batches are cut from it. So disk is read in blocks, memory holds one pool,
+and a batch mixes rows of as many blocks as it has rows. Every pass has its own order, a pure function of (seed, pass).
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+BLOCK_ROWS = 64
+POOL_ROWS = 1 << 19
+
+
+@dataclass(frozen=True)
+class BlockShuffle:
+    """An endless stream of batches of `batch_rows` out of `rows` [n] (global row numbers in disk order).
+
+    What does not fill a batch at the end of a pool is left out of that pass; another pass leaves out other rows.
+    """
+
+    rows: NDArray[np.int64]
+    batch_rows: int
+    seed: int
+    block_rows: int = BLOCK_ROWS
+    pool_rows: int = POOL_ROWS
+
+    def __post_init__(self) -> None:
+        if not 0 < self.batch_rows <= min(len(self.rows), self.pool_rows):
+            raise ValueError(f"batches of {self.batch_rows} out of {len(self.rows)} rows, pools of {self.pool_rows}")
+
+    @property
+    def batches_per_pass(self) -> int:
+        """Whole batches in one pass."""
+        full, rest = divmod(len(self.rows), self._pool)
+        return full * (self._pool // self.batch_rows) + rest // self.batch_rows
+
+    @property
+    def _pool(self) -> int:
+        """Rows in a full pool: whole blocks, and at least a batch."""
+        blocks = max(self.pool_rows // self.block_rows, -(-self.batch_rows // self.block_rows))
+        return blocks * self.block_rows
+
+    def pools(self, start: int, count: int) -> Iterator[tuple[NDArray[np.int64], int, int]]:
+        """(rows, first, last): batches first..last-1 of that pool's shuffled rows, for `count` batches from `start`."""
+        done = 0
+        while done < count:
+            number, offset = divmod(start + done, self.batches_per_pass)
+            for rows, batches in self._pass(number, offset):
+                first = max(offset, 0)
+                last = min(batches, first + count - done)
+                offset -= batches
+                if first < last:
+                    yield rows, first, last
+                    done += last - first
+                if done == count:
+                    return
+
+    def _pass(self, number: int, skip: int) -> Iterator[tuple[NDArray[np.int64], int]]:
+        """Pools of pass `number` with their whole batches; the rows of pools inside the first `skip` stay empty."""
+        generator = np.random.default_rng(np.random.SeedSequence((self.seed, number)))
+        starts = generator.permutation(-(-len(self.rows) // self.block_rows)) * self.block_rows
+        # The one short block goes last, so that every pool but the last is full.
+        short = starts == (len(self.rows) // self.block_rows) * self.block_rows
+        starts = np.concatenate([starts[~short], starts[short]])
+        per_pool = self._pool // self.block_rows
+        for index, first in enumerate(range(0, len(starts), per_pool)):
+            chosen = starts[first : first + per_pool, None] + np.arange(self.block_rows)
+            positions = chosen[chosen < len(self.rows)]
+            batches = len(positions) // self.batch_rows
+            order = np.random.default_rng(np.random.SeedSequence((self.seed, number, index)))
+            wanted = batches > skip
+            skip -= batches
+            yield (order.permutation(self.rows[positions]) if wanted else positions[:0]), batches

@@ -1,0 +1,1 @@
+"""What the nets see: names, units, encoders and hashes of their inputs, and the shards that carry them."""

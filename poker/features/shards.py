@@ -1,0 +1,94 @@
+"""Leaf-state shards: the one definition that the job writing them and the training reading them share.
+
+A data set is a directory of artifacts `shard-00000`, `shard-00001`, ...; each holds these columns of n rows:
+
+    features   float16 [n, 34]  `poker.features.leaf.NAMES`
+    labels     float16 [n, 4]   `leaf.TARGET`, one column per `leaf.CONTINUATIONS`
+    label_sem  float16 [n, 4]   standard error of each label, 0 where it is exact
+    seat       uint8 [n]        `own`, the player whose value it is
+    street     uint8 [n]        the round that has just ended
+    group      int32 [n]        rows of one group never part between training and validation; the canonical
+                                board's index is a good one
+
+The manifest's config records the feature hash and the target, and a reader refuses a shard made with others.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poker.artifacts import MAKERS, Artifact, CorruptArtifactError, MissingArtifactError, open_artifact, write_artifact
+from poker.features import leaf
+
+KIND = "leaf_states"
+
+COLUMNS: dict[str, tuple[type[np.generic], tuple[int, ...]]] = {
+    "features": (np.float16, (leaf.SIZE,)),
+    "labels": (np.float16, (len(leaf.CONTINUATIONS),)),
+    "label_sem": (np.float16, (len(leaf.CONTINUATIONS),)),
+    "seat": (np.uint8, ()),
+    "street": (np.uint8, ()),
+    "group": (np.int32, ()),
+}
+"""Column -> (dtype, shape of one row)."""
+
+STAMP = {"feature_hash": leaf.HASH, "target": leaf.TARGET}
+"""Part of every shard's config, put there by `write_shard` and demanded by `open_shards`."""
+
+
+def shard_path(root: str | Path, index: int) -> Path:
+    """Where shard `index` of the data set at `root` lies."""
+    return Path(root) / f"shard-{index:05d}"
+
+
+def write_shard(
+    path: str | Path,
+    columns: Mapping[str, NDArray[Any]],
+    *,
+    config: Mapping[str, Any],
+    made_from: Mapping[str, str] | None = None,
+    counts: Mapping[str, Any] | None = None,
+) -> Artifact:
+    """Write one shard atomically. `columns` must be exactly those of `COLUMNS`; wider floats are rounded to float16."""
+    if set(columns) != set(COLUMNS):
+        raise ValueError(f"a shard has the columns {sorted(COLUMNS)}, not {sorted(columns)}")
+    rows = len(columns["group"])
+    arrays: dict[str, NDArray[Any]] = {}
+    for name, (dtype, shape) in COLUMNS.items():
+        if columns[name].shape != (rows, *shape):
+            raise ValueError(f"column '{name}' has shape {columns[name].shape}, not {(rows, *shape)}")
+        arrays[name] = columns[name].astype(dtype, copy=False)
+    return write_artifact(
+        path,
+        KIND,
+        config={**config, **STAMP},
+        arrays=arrays,
+        made_from=made_from,
+        counts={**(counts or {}), "rows": rows},
+    )
+
+
+def open_shards(root: str | Path, verify: bool = True) -> list[Artifact]:
+    """All shards of the data set at `root`, in order; each complete, unaltered and of today's features and target."""
+    paths = sorted(path for path in Path(root).glob("shard-*") if path.is_dir())
+    if not paths:
+        raise MissingArtifactError(f"no {KIND} at {root} (no shard-* there). Make it with: {MAKERS[KIND]}")
+    shards = [open_artifact(path, KIND, config=STAMP, verify=verify) for path in paths]
+    for shard in shards:
+        _check_columns(shard)
+    return shards
+
+
+def _check_columns(shard: Artifact) -> None:
+    rows = shard.counts.get("rows")
+    for name, (dtype, shape) in COLUMNS.items():
+        array = shard.arrays.get(name)
+        if array is None or array.dtype != dtype or array.shape != (rows, *shape):
+            found = "nothing" if array is None else f"{array.dtype} {array.shape}"
+            raise CorruptArtifactError(
+                f"{shard.path}: column '{name}' should be {np.dtype(dtype)} {(rows, *shape)}, it is {found}. "
+                f"Make it with: {MAKERS[KIND]}"
+            )

@@ -1,0 +1,35 @@
+"""Small data sets of leaf states whose labels are a known function of the features."""
+
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poker.features import leaf
+from poker.features.shards import shard_path, write_shard
+
+NOISE = 0.05
+
+
+def truth(features: NDArray[np.float32]) -> NDArray[np.float32]:
+    """[n, 34] -> [n, 4]: smooth, bounded, not linear."""
+    weights = np.random.default_rng(7).normal(size=(leaf.SIZE, 4)).astype(np.float32) / 6
+    values: NDArray[np.float32] = np.tanh(features @ weights) + 0.3 * np.sin(3 * features[:, :4])
+    return values
+
+
+def write_leaf_states(root: Path, rows: int, shards: int = 2, groups: int = 400, seed: int = 0) -> None:
+    """`shards` shards of `rows` rows; the groups of a shard lie together, as a job would write them."""
+    generator = np.random.default_rng(seed)
+    for index in range(shards):
+        features = generator.random((rows, leaf.SIZE), dtype=np.float32).astype(np.float16)
+        noise = generator.normal(scale=NOISE, size=(rows, 4))
+        columns = {
+            "features": features,
+            "labels": truth(features.astype(np.float32)) + noise,
+            "label_sem": np.full((rows, 4), NOISE),
+            "seat": np.arange(rows) % 2,
+            "street": generator.integers(0, 2, rows),
+            "group": np.sort(generator.integers(0, groups, rows)),
+        }
+        write_shard(shard_path(root, index), columns, config={"seed": seed})

@@ -1,0 +1,104 @@
+"""The exported net answers like the net that was trained, and refuses what it was not made for."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import safetensors
+import safetensors.torch
+import torch
+from safetensors.torch import load_file
+
+from models import inference
+from models.export import WEIGHTS, export_net, load_net
+from models.inference import CHUNK_ROWS, LEAF_NET, LEAF_STAMP, Backend, LeafNet, MlpRunner
+from models.mlp import Mlp
+from poker.artifacts import CorruptArtifactError, MismatchedArtifactError, MissingArtifactError
+from poker.errors import PokernetsError
+from poker.features import leaf
+
+BACKENDS: tuple[Backend, ...] = ("auto", "onednn", "torch")
+
+
+@pytest.fixture(scope="module")
+def net() -> Mlp:
+    return Mlp(leaf.SIZE, [256, 128, 128, 128], 4, seed=11)
+
+
+@pytest.fixture(scope="module")
+def exported(net: Mlp, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("net") / "leaf_net"
+    export_net(path, LEAF_NET, net, stamp=LEAF_STAMP, config={"x": 1}, made_from={}, counts={})
+    return path
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("rows", [0, 1, 7, CHUNK_ROWS, 2 * CHUNK_ROWS + 5])
+def test_exported_net_equals_the_trained_one(net: Mlp, exported: Path, backend: Backend, rows: int) -> None:
+    features = np.random.default_rng(rows).normal(size=(rows, leaf.SIZE)).astype(np.float32)
+    with torch.no_grad():
+        wanted = net.double()(torch.from_numpy(features).double()).numpy()
+    net.float()
+    found = LeafNet(exported, backend).values(features)
+    assert found.dtype == np.float32
+    assert found.shape == (rows, 4)
+    np.testing.assert_allclose(found, wanted, atol=1e-4)
+
+
+def test_read_only_and_strided_rows_are_taken_and_left_alone(exported: Path) -> None:
+    net = LeafNet(exported)
+    whole = np.random.default_rng(0).random((100, leaf.SIZE + 3), dtype=np.float32)
+    view = whole[::2, 1 : 1 + leaf.SIZE]
+    frozen = view.copy()
+    frozen.flags.writeable = False
+    np.testing.assert_array_equal(net.values(view), net.values(frozen))
+    np.testing.assert_array_equal(view, frozen)
+    with pytest.raises(ValueError, match=r"the net takes \[n, 34\]"):
+        net.values(whole)
+
+
+def test_the_file_says_what_it_is(exported: Path) -> None:
+    with safetensors.safe_open(exported / WEIGHTS, framework="pt") as file:
+        stamp = json.loads(file.metadata()["stamp"])
+    assert stamp["feature_hash"] == leaf.HASH
+    assert stamp["target"] == leaf.TARGET
+    assert LeafNet(exported).num_continuations == len(stamp["continuations"]) == 4
+
+
+def test_a_net_of_other_features_is_refused(net: Mlp, exported: Path, tmp_path: Path) -> None:
+    other = {**LEAF_STAMP, "feature_hash": "0" * 16}
+    export_net(tmp_path / "other", LEAF_NET, net, stamp=other, config={}, made_from={}, counts={})
+    with pytest.raises(MismatchedArtifactError, match=r"feature_hash='0000000000000000'.*train\.py model=leaf"):
+        LeafNet(tmp_path / "other")
+    with pytest.raises(MismatchedArtifactError, match="target"):
+        load_net(exported, LEAF_NET, stamp={**LEAF_STAMP, "target": "something else"})
+    with pytest.raises(MissingArtifactError, match=r"train\.py model=leaf"):
+        LeafNet(tmp_path / "nothing")
+
+
+def test_foreign_weights_under_a_sound_manifest_are_refused(net: Mlp, tmp_path: Path) -> None:
+    export_net(tmp_path / "net", LEAF_NET, net, stamp=LEAF_STAMP, config={}, made_from={}, counts={})
+    weights = tmp_path / "net" / WEIGHTS
+    metadata = {"net": json.dumps(net.config), "stamp": json.dumps({**LEAF_STAMP, "target": "another"})}
+    foreign = safetensors.torch.save(load_file(weights), metadata)
+    weights.write_bytes(foreign)
+    with pytest.raises(CorruptArtifactError, match=WEIGHTS):
+        LeafNet(tmp_path / "net")
+
+
+def test_onednn_is_refused_where_it_is_missing_and_auto_falls_back(net: Mlp, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inference, "has_onednn", lambda: False)
+    with pytest.raises(PokernetsError, match="backend=onednn"):
+        MlpRunner(net, "onednn")
+    assert MlpRunner(net, "auto").backend == "torch"
+
+
+def test_making_a_net_leaves_the_global_generator_alone() -> None:
+    torch.manual_seed(4)
+    before = torch.random.get_rng_state()
+    first, again, other = Mlp(3, [5], 2, seed=1), Mlp(3, [5], 2, seed=1), Mlp(3, [5], 2, seed=2)
+    assert torch.equal(torch.random.get_rng_state(), before)
+    weights = [net.layers[0].weight for net in (first, again, other)]
+    assert torch.equal(weights[0], weights[1])
+    assert not torch.equal(weights[0], weights[2])

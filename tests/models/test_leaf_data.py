@@ -1,0 +1,116 @@
+"""Batches from shards: the rows of the disk, split by group, refused by name when something is wrong."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from models.leaf_data import Columns, LeafData, held_out
+from poker.artifacts import CorruptArtifactError, MismatchedArtifactError, MissingArtifactError
+from poker.errors import PokernetsError
+from poker.features import leaf, shards
+from tests.models.shards import truth, write_leaf_states
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("data") / "leaf_states"
+    write_leaf_states(path, rows=5000, shards=3)
+    return path
+
+
+def test_gathering_is_plain_indexing_of_the_shards_in_a_row(root: Path) -> None:
+    columns = Columns(str(root))
+    rows = np.random.default_rng(0).permutation(len(columns))[:4000]
+    for name in shards.COLUMNS:
+        np.testing.assert_array_equal(columns.take(name, rows), columns.all(name)[rows])
+
+
+def test_no_group_is_on_both_sides_of_the_split(root: Path) -> None:
+    data = LeafData(str(root), batch_rows=256, validation_share=0.2)
+    groups = Columns(str(root)).all("group")
+    train, validation = set(groups[data.train_rows]), set(groups[data.validation_rows])
+    assert not train & validation
+    assert len(data.train_rows) + len(data.validation_rows) == 15000
+    # 400 groups, a fifth held out: standard deviation 8 groups.
+    assert abs(len(validation) - 80) < 4 * 8
+
+
+def test_the_split_depends_on_the_group_and_the_seed_alone() -> None:
+    groups = np.arange(100_000, dtype=np.int32)
+    part = held_out(groups, 0.05, seed=1)
+    np.testing.assert_array_equal(part[::-1], held_out(groups[::-1], 0.05, seed=1))
+    assert abs(part.mean() - 0.05) < 4 * np.sqrt(0.05 * 0.95 / 100_000)
+    both = part & held_out(groups, 0.05, seed=2)
+    assert abs(both.mean() - 0.0025) < 4 * np.sqrt(0.0025 / 100_000)
+
+
+def test_batches_hold_matching_features_and_labels(root: Path) -> None:
+    data = LeafData(str(root), batch_rows=512, validation_share=0.2)
+    batches = list(data.train_dataloader())
+    assert len(batches) == data.epoch_batches == len(data.train_dataloader()) == len(data.train_rows) // 512
+    for batch in batches[:3]:
+        assert batch.features.shape == (512, leaf.SIZE)
+        error = batch.labels.numpy() - truth(batch.features.numpy())
+        assert abs(error.std() - 0.05) < 0.005
+    seen = sum(len(batch.street) for batch in data.val_dataloader())
+    assert seen == len(data.validation_rows)
+
+
+def test_streets_and_seats_select(root: Path) -> None:
+    data = LeafData(str(root), batch_rows=256, validation_share=0.2, streets=[1], seats=[0])
+    columns = Columns(str(root))
+    for rows in (data.train_rows, data.validation_rows):
+        assert (columns.take("street", rows) == 1).all()
+        assert (columns.take("seat", rows) == 0).all()
+    with pytest.raises(PokernetsError, match=r"no row has street in \[3\]"):
+        LeafData(str(root), streets=[3])
+
+
+def test_label_mean_is_that_of_the_training_rows(root: Path) -> None:
+    data = LeafData(str(root), validation_share=0.2)
+    wanted = Columns(str(root)).all("labels")[data.train_rows].astype(np.float64).mean(axis=0)
+    np.testing.assert_allclose(data.label_mean().numpy(), wanted, atol=1e-6)
+
+
+def test_missing_truncated_and_foreign_shards_are_refused_by_name(tmp_path: Path) -> None:
+    with pytest.raises(MissingArtifactError, match="python -m data_gen job=leaf_states"):
+        LeafData(str(tmp_path / "nowhere"))
+    write_leaf_states(tmp_path, rows=600)
+    file = tmp_path / "shard-00001" / "labels.npy"
+    sound = file.read_bytes()
+    file.write_bytes(sound[:-100])
+    with pytest.raises(CorruptArtifactError, match=r"shard-00001/labels\.npy has \d+ bytes, its manifest says"):
+        LeafData(str(tmp_path))
+    file.write_bytes(sound[:-1] + bytes([sound[-1] ^ 1]))
+    with pytest.raises(CorruptArtifactError, match=r"labels\.npy was altered"):
+        LeafData(str(tmp_path))
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_shards_of_other_features_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(shards.STAMP, "feature_hash", leaf.hash_of(("other", *leaf.NAMES[1:]), leaf.VERSION))
+    write_leaf_states(tmp_path, rows=600)
+    monkeypatch.undo()
+    with pytest.raises(MismatchedArtifactError, match="feature_hash"):
+        LeafData(str(tmp_path))
+
+
+def test_writing_a_wrong_column_is_refused(tmp_path: Path) -> None:
+    columns = {name: np.zeros((5, *shape)) for name, (_, shape) in shards.COLUMNS.items()}
+    with pytest.raises(ValueError, match="'labels' has shape"):
+        shards.write_shard(tmp_path / "a", {**columns, "labels": np.zeros((5, 3))}, config={})
+    with pytest.raises(ValueError, match="a shard has the columns"):
+        shards.write_shard(tmp_path / "a", {**columns, "extra": np.zeros(5)}, config={})
+
+
+@pytest.mark.parametrize("changes", [{"validation_share": 0.0}, {"validation_share": 1.0}, {"batch_rows": 0}])
+def test_senseless_settings_are_refused(root: Path, changes: dict[str, float]) -> None:
+    with pytest.raises(PokernetsError, match=r"data\.validation_share"):
+        LeafData(str(root), **changes)  # type: ignore[arg-type]
+
+
+def test_a_split_that_leaves_nothing_is_refused(tmp_path: Path) -> None:
+    write_leaf_states(tmp_path, rows=50, shards=1, groups=1)
+    with pytest.raises(PokernetsError, match="make more leaf states"):
+        LeafData(str(tmp_path))

@@ -1,0 +1,121 @@
+"""`train.py model=leaf` as a user runs it: it learns, exports, resumes after SIGKILL, reuses and refuses."""
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+from models.export import load_net
+from models.inference import LEAF_NET, LEAF_STAMP, LeafNet
+from poker.artifacts import open_artifact
+from poker.features.leaf import CONTINUATIONS
+from tests.models.shards import NOISE, truth, write_leaf_states
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+
+
+def command(work: Path, *overrides: str) -> list[str]:
+    """A training run of a few seconds on one thread."""
+    settings = {
+        "artifacts": work / "artifacts",
+        "runs": work / "runs",
+        "trainer.threads": 1,
+        "trainer.accelerator": "cpu",
+        "trainer.log_every_steps": 20,
+        "trainer.max_epochs": 8,
+        "model.net.hidden": "[64,32]",
+        "model.data.batch_rows": 512,
+        "model.data.epoch_rows": 150_000,
+        "model.learning_rate": 0.005,
+    }
+    base = [f"{key}={value}" for key, value in settings.items()]
+    return [sys.executable, "train.py", "model=leaf", *base, *overrides]
+
+
+def run(work: Path, *overrides: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command(work, *overrides), cwd=REPOSITORY, capture_output=True, text=True, timeout=120, check=False
+    )
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    work = tmp_path_factory.mktemp("train")
+    write_leaf_states(work / "artifacts" / "leaf_states", rows=50_000)
+    done = run(work)
+    assert done.returncode == 0, done.stderr
+    return work
+
+
+def test_it_learns_a_known_function(trained: Path) -> None:
+    artifact = open_artifact(trained / "artifacts" / "leaf_net", LEAF_NET)
+    assert artifact.counts["test/huber"] < 0.15 * artifact.counts["test/huber_of_mean"]
+    assert artifact.counts["test/huber"] > artifact.counts["test/label_noise"]
+    assert abs(artifact.counts["test/label_noise"] - NOISE**2 / 2) < 1e-5
+    features = np.random.default_rng(5).random((3000, 34), dtype=np.float32)
+    error = LeafNet(artifact.path).values(features) - truth(features)
+    assert np.square(error).mean() < 0.08 * truth(features).var()
+
+
+def test_the_logs_hold_what_a_user_looks_for(trained: Path) -> None:
+    (logs,) = (trained / "runs").glob("leaf-*/tensorboard")
+    events = EventAccumulator(str(logs))
+    events.Reload()
+    names = set(events.Tags()["scalars"])
+    wanted = {"train/huber", "train/rows_per_second", "train/learning_rate", "validation/huber", "validation/r2"}
+    wanted |= {"validation/huber_of_mean", "validation/label_noise", "test/huber"}
+    wanted |= {f"train/huber/{name}" for name in CONTINUATIONS}
+    wanted |= {f"validation/huber/{street}/{name}" for street in ("preflop", "flop") for name in CONTINUATIONS}
+    assert wanted <= names
+    assert len(events.Scalars("validation/huber")) == 8
+    assert {"validation/scatter", "test/scatter"} <= set(events.Tags()["images"])
+
+
+def test_a_second_run_keeps_the_net_and_other_settings_are_refused(trained: Path) -> None:
+    manifest = trained / "artifacts" / "leaf_net" / "manifest.json"
+    before = manifest.read_bytes()
+    again = run(trained)
+    assert again.returncode == 0
+    assert "made already" in again.stderr
+    other = run(trained, "model.learning_rate=0.1")
+    assert other.returncode == 2
+    assert "learning_rate" in other.stderr
+    assert "Traceback" not in other.stderr
+    assert manifest.read_bytes() == before
+
+
+@pytest.mark.parametrize("override", ["model.learning_rat=0.1", "model.net.hiden=[3]", "trainer.epochs=3"])
+def test_a_misspelt_key_is_one_line(trained: Path, override: str) -> None:
+    done = run(trained, override)
+    assert done.returncode == 2
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert override.split("=", maxsplit=1)[0].rsplit(".", maxsplit=1)[-1] in done.stderr
+
+
+def test_killed_and_started_again_it_ends_in_the_same_weights(trained: Path, tmp_path: Path) -> None:
+    write_leaf_states(tmp_path / "artifacts" / "leaf_states", rows=50_000)
+    process = subprocess.Popen(command(tmp_path), cwd=REPOSITORY, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 60
+    while not list((tmp_path / "runs").glob("leaf-*/checkpoints/epoch=[2-9].ckpt")):
+        assert process.poll() is None, "ended before it could be killed"
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert not (tmp_path / "artifacts" / "leaf_net").exists()
+    (last,) = (tmp_path / "runs").glob("leaf-*/checkpoints/last.ckpt")
+    assert torch.load(last, weights_only=True)["epoch"] >= 1
+
+    done = run(tmp_path)
+    assert done.returncode == 0, done.stderr
+    resumed, whole = (
+        load_net(work / "artifacts" / "leaf_net", LEAF_NET, stamp=LEAF_STAMP) for work in (tmp_path, trained)
+    )
+    for name, tensor in whole.state_dict().items():
+        assert torch.equal(resumed.state_dict()[name], tensor), name
