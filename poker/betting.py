@@ -242,7 +242,7 @@ class Betting:
 
     def parse_action(self, text: str) -> int:
         """The action that ACPC text (`f`, `c`, `r`, `r300`; `k` and `b300` for check and bet) means in this state."""
-        match = re.fullmatch(r"([fckrb])(\d{0,10})", text)
+        match = re.fullmatch(r"([fckrb])((?:[1-9][0-9]{0,9})?)", text)
         letter, size = match.groups() if match else ("", "")
         sized = letter in ("r", "b") and self.rules.betting != LIMIT
         if not letter or bool(size) != sized:
@@ -260,15 +260,16 @@ class Betting:
     def parse(cls, rules: Rules, text: str) -> "Betting":
         """Plays an ACPC betting string from the start of the hand. Separators after the last action may be missing."""
         betting = cls.start(rules)
+        shown = text if len(text) <= 100 else f"{text[:100]}..."
         separators = 0
-        for token in re.findall(r"/|[a-z]\d*|.", text, re.DOTALL):
+        for token in re.findall(r"/|[a-z][0-9]*|.", text, re.DOTALL):
             if token == "/":
                 separators += 1
                 if separators > betting.street:
-                    raise IllegalAction(f"betting `{text}`: `/` before the betting of street {betting.street} is over")
+                    raise IllegalAction(f"betting `{shown}`: `/` before the betting of street {betting.street} is over")
                 continue
             if separators != betting.street and not betting.is_over:
-                raise IllegalAction(f"betting `{text}`: `/` missing before `{token}` of street {betting.street}")
+                raise IllegalAction(f"betting `{shown}`: `/` missing before `{token}` of street {betting.street}")
             betting = betting.apply(betting.parse_action(token))
         return betting
 

@@ -1,0 +1,1 @@
+"""Files and protocols of other programs: reading and writing hands."""

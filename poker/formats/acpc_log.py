@@ -1,0 +1,138 @@
+"""Hands as text in the formats of the Annual Computer Poker Competition (protocol 2.0.0).
+
+    MATCHSTATE:<player>:<hand>:<betting>:<cards>                    what one player is told, other hole cards left out
+    STATE:<hand>:<betting>:<cards>:<payoffs>:<names>                a line of a dealer's log, all hole cards shown
+
+`<cards>` is the hole cards of every player, separated by `|`, then `/` and the board cards of each street. Payoffs and
+names are in seat order of the hand, separated by `|`. The ACPC dealer writes split odd chips as fractions, so payoffs
+of other programs are read as floats.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from poker.errors import PokernetsError
+from poker.rules import Rules
+from poker.state import Betting, HandState, IllegalAction
+
+_NUMBER = "(0|[1-9][0-9]{0,9})"
+_MATCH_STATE = re.compile(rf"MATCHSTATE:{_NUMBER}:{_NUMBER}:([^:]*):([^:]*)")
+_STATE = re.compile(rf"STATE:{_NUMBER}:([^:]*):([^:]*):([^:]*):([^:]*)")
+_PAYOFF = re.compile(r"-?[0-9]{1,10}(\.[0-9]{1,6})?")
+_NAME = re.compile(r"[^:|\s]+")
+
+
+class AcpcError(PokernetsError):
+    """Text that is no state, log line or log of the game; says which part is wrong."""
+
+
+@dataclass(frozen=True)
+class MatchState:
+    """What player `player` is told about hand `number`; hidden hole cards are empty."""
+
+    player: int
+    number: int
+    state: HandState
+
+
+@dataclass(frozen=True)
+class LoggedHand:
+    """One finished hand of a log; `payoffs` and `names` are in seat order."""
+
+    number: int
+    state: HandState
+    payoffs: tuple[float, ...]
+    names: tuple[str, ...]
+
+
+def cards_text(state: HandState) -> str:
+    """Known hole cards and the board up to the current street, as in `As2h|/8dTc9s/2c`."""
+    rules = state.rules
+    hands = "|".join(rules.cards_text(hand) for hand in state.hole_cards)
+    starts = (0, *rules.board_sizes)
+    streets = [rules.cards_text(state.board[starts[i] : starts[i + 1]]) for i in range(state.street + 1)]
+    return hands + "/".join(streets)
+
+
+def match_state_text(state: HandState, number: int, player: int) -> str:
+    """What the dealer tells `player` in this state, hole cards at a showdown included."""
+    return f"MATCHSTATE:{player}:{number}:{state.betting.text()}:{cards_text(state.view(player))}"
+
+
+def parse_match_state(rules: Rules, text: str) -> MatchState:
+    match = _MATCH_STATE.fullmatch(text)
+    if not match:
+        raise AcpcError(f"`{_short(text)}` is no match state: expected MATCHSTATE:<player>:<hand>:<betting>:<cards>")
+    player, number, betting, cards = match.groups()
+    if int(player) >= rules.num_players:
+        raise AcpcError(f"`{_short(text)}`: player {player} of a game for {rules.num_players}")
+    return MatchState(int(player), int(number), _parse_state(rules, betting, cards, text))
+
+
+def log_line(state: HandState, number: int, names: Sequence[str]) -> str:
+    """The log line of a finished hand; `names` in seat order, without `:`, `|` or white space."""
+    for name in names:
+        if not _NAME.fullmatch(name):
+            raise AcpcError(f"player name `{name}`: a name in a log has no `:`, `|` or white space")
+    payoffs = "|".join(map(str, state.payoffs()))
+    return f"STATE:{number}:{state.betting.text()}:{cards_text(state)}:{payoffs}:{'|'.join(names)}"
+
+
+def parse_log_line(rules: Rules, text: str) -> LoggedHand:
+    """A finished hand; its payoffs must be those of the betting and cards, to within the odd chip of a split."""
+    match = _STATE.fullmatch(text)
+    if not match:
+        raise AcpcError(f"`{_short(text)}` is no log line: expected STATE:<hand>:<betting>:<cards>:<payoffs>:<names>")
+    number, betting, cards, payoffs_text, names_text = match.groups()
+    state = _parse_state(rules, betting, cards, text)
+    if not state.is_over:
+        raise AcpcError(f"`{_short(text)}`: the hand is not over after `{betting}`")
+    payoffs, names = payoffs_text.split("|"), names_text.split("|")
+    if len(payoffs) != rules.num_players or not all(map(_PAYOFF.fullmatch, payoffs)):
+        raise AcpcError(f"`{_short(text)}`: expected {rules.num_players} payoffs, not `{payoffs_text}`")
+    if len(names) != rules.num_players or not all(map(_NAME.fullmatch, names)):
+        raise AcpcError(f"`{_short(text)}`: expected {rules.num_players} names, not `{names_text}`")
+    values = tuple(map(float, payoffs))
+    if all(state.hole_cards):
+        right = state.payoffs()
+        if any(abs(value - chips) >= rules.num_players for value, chips in zip(values, right, strict=True)):
+            raise AcpcError(f"`{_short(text)}`: the payoffs of this hand are {'|'.join(map(str, right))}")
+    return LoggedHand(int(number), state, values, tuple(names))
+
+
+def read_log(rules: Rules, path: Path) -> Iterator[LoggedHand]:
+    """The hands of a log file; comments, blank lines and the final score are skipped."""
+    with path.open(encoding="ascii", errors="replace") as file:
+        for line_number, line in enumerate(file, 1):
+            text = line.strip()
+            if not text or text.startswith(("#", "SCORE:")):
+                continue
+            try:
+                yield parse_log_line(rules, text)
+            except PokernetsError as error:
+                raise AcpcError(f"{path}, line {line_number}: {error}") from error
+
+
+def _parse_state(rules: Rules, betting_text: str, cards: str, whole: str) -> HandState:
+    try:
+        betting = Betting.parse(rules, betting_text)
+        if betting.text() != betting_text:
+            raise IllegalAction(f"betting `{_short(betting_text)}` should read `{betting.text()}`")
+        hands_text, *streets = cards.split("/")
+        end = len(hands_text) - 2 * rules.board_cards[0]
+        hands = [rules.parse_cards(hand) for hand in hands_text[:end].split("|")]
+        board = [rules.parse_cards(street) for street in [hands_text[end:], *streets]]
+        if tuple(map(len, board)) != rules.board_cards[: betting.street + 1]:
+            raise AcpcError(
+                f"the board after `{betting_text}` does not have the cards of {betting.street + 1} street(s)"
+            )
+        state = HandState.start(rules, hands, [card for street in board for card in street])
+    except PokernetsError as error:
+        raise AcpcError(f"`{_short(whole)}`: {error}") from error
+    return replace(state, betting=betting)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 200 else f"{text[:200]}..."
