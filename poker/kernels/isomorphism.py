@@ -163,7 +163,7 @@ def index_cards(tables: IndexTables, cards: NDArray[np.uint8]) -> int:
             index += weight * _choose(numbers[end - k] + k - 1, k)
         weight *= _choose(tables.suit_sizes[signatures[first]] + size - 1, size)
         first = end
-    return index
+    return int(index)
 
 
 @njit(cache=True, nogil=True)

@@ -1,0 +1,223 @@
+"""Exact features of all 1,326 hands on a board: the one implementation that every part of the software uses.
+
+Probabilities in 0..1, float64 from exact integer counts; arrays are indexed by hand and hold 0 for hands that share a
+card with the board and for pairs of hands that share a card. An opponent is uniform over the hands that remain; cards
+to come are enumerated. A tie counts one half. Results are cached and read-only.
+
+- Hand strength HS: probability of being ahead now. E[HS], E[HS^2]: mean over the boards to come of the river's HS and
+  of its square.
+- PPot, NPot [POKI] section 5.3: probability, when behind (a tie counts half), to end ahead, and the reverse.
+
+Preflop there is no board: HS now is E[HS], the potentials are 0, and who is ahead is decided by E[HS].
+"""
+
+import contextlib
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poker.artifacts import write_atomically
+from poker.cards import HAND_CARDS, NUM_HANDS, PREFLOP_CLASS, PREFLOP_CLASS_SIZE, CardError, live_hands
+from poker.kernels import strength as kernel
+from poker.kernels.isomorphism import HAND_PERMUTATION, board_multiplicities, canonical_boards
+from poker.kernels.ranks import rank_board_hands
+
+Floats = NDArray[np.float64]
+
+PAIR_COMPLETIONS = {0: 1712304, 3: 990, 4: 44, 5: 1}
+"""Boards to come that are compatible with two given hands, by the number of board cards."""
+_HAND_COMPLETIONS = {0: 2118760, 3: 1081, 4: 46, 5: 1}
+_OPPONENTS = {3: 1081, 4: 1035, 5: 990}
+_RIVER_FULL = 2.0 * _OPPONENTS[5]
+_PREFLOP_FILE = Path(__file__).parent / "__pycache__" / "preflop_strength_1.npz"
+
+COMPATIBLE: NDArray[np.bool_] = ~(HAND_CARDS[:, None, :, None] == HAND_CARDS[None, :, None, :]).any(axis=(2, 3))
+"""[1326, 1326] pairs of hands that share no card."""
+COMPATIBLE.setflags(write=False)
+
+
+@dataclass(frozen=True)
+class HandFeatures:
+    """Each field [1326], see the module docstring."""
+
+    hs: Floats
+    ehs: Floats
+    ehs2: Floats
+    ppot: Floats
+    npot: Floats
+
+
+@dataclass(frozen=True)
+class _Analysis:
+    """Counts of one board of 3 to 5 cards from which the rest follows; L live hands as in `poker.kernels.strength`."""
+
+    live: NDArray[np.int16]
+    wins: NDArray[np.int16]  # [L, L] completions on which the row's hand beats the column's
+    features: HandFeatures
+
+
+def hand_features(board: Sequence[int]) -> HandFeatures:
+    """HS, E[HS], E[HS^2], PPot and NPot of all hands; about 60 ms for a flop that was not asked for before."""
+    cards = _as_board(board)
+    return _analyse(cards).features if cards else _preflop_features()
+
+
+def all_in_equity(board: Sequence[int]) -> NDArray[np.float32]:
+    """[1326, 1326] probability that the row's hand beats the column's when all cards are dealt, plus half of ties."""
+    return _equity(_as_board(board))
+
+
+def ahead_now(board: Sequence[int]) -> NDArray[np.float32]:
+    """[1326, 1326] 1 where the row's hand is ahead of the column's, 0.5 tied, 0 behind; 0 for impossible pairs."""
+    return _ahead(_as_board(board))
+
+
+def river_strength(board: Sequence[int]) -> Floats:
+    """[1326] HS on a complete board, without the cost of the other features (20 us)."""
+    cards = _as_board(board)
+    if len(cards) != 5:
+        raise CardError(f"a river has 5 cards, not {len(cards)}")
+    counts = np.empty(NUM_HANDS, dtype=np.int16)
+    kernel.board_strength_into(np.array(cards, dtype=np.uint8), counts)
+    return np.maximum(counts, 0) / _RIVER_FULL
+
+
+def strength_distribution(board: Sequence[int], bins: int) -> Floats:
+    """[1326, bins] distribution of river HS over equal bins of 0..1; strength 1 falls into the last bin."""
+    cards = np.array(_as_board(board), dtype=np.uint8)
+    if not len(cards):
+        raise CardError("strength distributions start at the flop")
+    live = kernel.live_hand_list(cards)
+    counts = kernel.completion_strength(kernel.completion_ranks(cards, live), live).astype(np.int64)
+    binned = np.minimum(counts * bins // int(_RIVER_FULL), bins - 1)
+    out = np.zeros((NUM_HANDS, bins))
+    for column, hand in enumerate(live):
+        out[hand] = np.bincount(binned[counts[:, column] >= 0, column], minlength=bins)
+    return out / _HAND_COMPLETIONS[len(cards)]
+
+
+def _as_board(board: Sequence[int]) -> tuple[int, ...]:
+    cards = tuple(sorted(int(card) for card in board))
+    legal = len(set(cards)) == len(cards) and all(0 <= card < 52 for card in cards)
+    if len(cards) not in PAIR_COMPLETIONS or not legal:
+        raise CardError(f"a board has 0, 3, 4 or 5 different cards 0..51, not {tuple(board)}")
+    return cards
+
+
+def _spread(values: Floats, live: NDArray[np.int16]) -> Floats:
+    out = np.zeros(NUM_HANDS)
+    out[live] = values
+    out.setflags(write=False)
+    return out
+
+
+@lru_cache(maxsize=16)
+def _analyse(cards: tuple[int, ...]) -> _Analysis:
+    board, size = np.array(cards, dtype=np.uint8), len(cards)
+    live = kernel.live_hand_list(board)
+    now = np.empty(NUM_HANDS, dtype=np.int16)
+    kernel.board_strength_into(board, now)
+    ranks = kernel.completion_ranks(board, live)
+    moments = kernel.strength_moments(kernel.completion_strength(ranks, live))
+    wins = kernel.count_wins(ranks, 0, len(live))
+    up, down, ahead, tied, behind = kernel.potentials(rank_board_hands(board)[live].astype(np.int16), wins, live)
+    pairs, own = PAIR_COMPLETIONS[size], _HAND_COMPLETIONS[size]
+    features = HandFeatures(
+        hs=_spread(now[live] / (2.0 * _OPPONENTS[size]), live),
+        ehs=_spread(moments[0] / (_RIVER_FULL * own), live),
+        ehs2=_spread(moments[1] / (_RIVER_FULL**2 * own), live),
+        ppot=_spread(up / np.maximum(pairs * (2 * ahead + tied), 1), live),
+        npot=_spread(down / np.maximum(pairs * (2 * behind + tied), 1), live),
+    )
+    return _Analysis(live, wins, features)
+
+
+@lru_cache(maxsize=8)
+def _equity(cards: tuple[int, ...]) -> NDArray[np.float32]:
+    if cards:
+        analysis = _analyse(cards)
+        live, wins = analysis.live, analysis.wins.astype(np.int32)
+    else:
+        live, wins = np.arange(NUM_HANDS, dtype=np.int16), _preflop_counts().wins
+    out = np.zeros((NUM_HANDS, NUM_HANDS), dtype=np.float32)
+    out[np.ix_(live, live)] = 0.5 + (wins - wins.T) / (2.0 * PAIR_COMPLETIONS[len(cards)])
+    out[~COMPATIBLE] = 0
+    out.setflags(write=False)
+    return out
+
+
+@lru_cache(maxsize=8)
+def _ahead(cards: tuple[int, ...]) -> NDArray[np.float32]:
+    order = rank_board_hands(np.array(cards, dtype=np.uint8)) if cards else _preflop_features().ehs
+    out = 0.5 * (order[:, None] >= order).astype(np.float32) + 0.5 * (order[:, None] > order).astype(np.float32)
+    live = live_hands(cards)
+    out[~(COMPATIBLE & live & live[:, None])] = 0
+    out.setflags(write=False)
+    return out
+
+
+@dataclass(frozen=True)
+class PreflopCounts:
+    """Exact counts over all boards, see `preflop_wins` and `preflop_moments`."""
+
+    wins: NDArray[np.int32]
+    moments: NDArray[np.int64]
+
+
+@lru_cache(maxsize=1)
+def _preflop_features() -> HandFeatures:
+    first, second = _preflop_counts().moments / _HAND_COMPLETIONS[0]
+    everyone, none = np.arange(NUM_HANDS, dtype=np.int16), np.zeros(NUM_HANDS)
+    ehs, zero = _spread(first / _RIVER_FULL, everyone), _spread(none, everyone)
+    return HandFeatures(hs=ehs, ehs=ehs, ehs2=_spread(second / _RIVER_FULL**2, everyone), ppot=zero, npot=zero)
+
+
+@lru_cache(maxsize=1)
+def _preflop_counts() -> PreflopCounts:
+    """Computed once in a few seconds and kept beside the bytecode; a directory that cannot be written does no harm."""
+    if _PREFLOP_FILE.exists():
+        with np.load(_PREFLOP_FILE, allow_pickle=False) as stored:
+            return PreflopCounts(stored["wins"], stored["moments"])
+    counts = PreflopCounts(preflop_wins().astype(np.int32), preflop_moments())
+    buffer = io.BytesIO()
+    np.savez(buffer, wins=counts.wins, moments=counts.moments)
+    with contextlib.suppress(OSError):
+        write_atomically(_PREFLOP_FILE, buffer.getvalue())
+    return counts
+
+
+def preflop_wins() -> NDArray[np.int64]:
+    """[1326, 1326] of the boards two hands allow, those on which the row's hand beats the column's; a few seconds.
+
+    Counted on canonical boards with their multiplicities m. A class holds m boards, so the mean over the 24 renamings g
+    of the suits is the count over all boards: W[i, j] = sum over g of A[g(i), g(j)] / 24.
+    """
+    boards, multiplicities = canonical_boards(5), board_multiplicities(5)
+    counted = np.zeros((NUM_HANDS, NUM_HANDS), dtype=np.int64)
+    for multiplicity in np.unique(multiplicities):
+        chosen = boards[multiplicities == multiplicity]
+        for start in range(0, len(chosen), 8192):
+            kernel.add_preflop_wins(chosen[start : start + 8192], int(multiplicity), counted)
+    total = np.zeros_like(counted)
+    for permutation in HAND_PERMUTATION:
+        total += counted[np.ix_(permutation, permutation)]
+    total[~COMPATIBLE] = 0
+    return total // len(HAND_PERMUTATION)
+
+
+def preflop_moments() -> NDArray[np.int64]:
+    """[2, 1326] sums over all boards a hand allows of its river strength (0..1980) and of the square."""
+    boards, multiplicities = canonical_boards(5), board_multiplicities(5)
+    by_hand = np.zeros((2, NUM_HANDS), dtype=np.int64)
+    for start in range(0, len(boards), 4096):
+        counts = np.maximum(kernel.boards_strength(boards[start : start + 4096]), 0).astype(np.int64)
+        weights = multiplicities[start : start + 4096]
+        by_hand += np.stack([weights @ counts, weights @ counts**2])
+    member = (PREFLOP_CLASS[:, None] == np.arange(len(PREFLOP_CLASS_SIZE))).astype(np.int64)
+    means: NDArray[np.int64] = by_hand @ member // PREFLOP_CLASS_SIZE
+    return means[:, PREFLOP_CLASS]

@@ -1,0 +1,167 @@
+"""Every feature against a reference that enumerates opponents and boards hand by hand, and published equities."""
+
+import itertools
+from collections import Counter
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from poker.abstraction import features
+from poker.cards import HAND_CARDS, NUM_HANDS, CardError, hand_index, live_hands, parse_cards
+from poker.kernels import strength
+from poker.kernels.hands import CARD_PERMUTATION, HAND_PERMUTATION
+from poker.kernels.ranks import rank_hands
+
+BOARDS = {
+    "flop": "AhKh7c",
+    "paired flop": "9c9d2s",
+    "turn": "Th9h8c2d",
+    "river": "QcQd5s5hJc",
+    "flush river": "2h7hJhKhAc",
+}
+HANDS = ["QhJh", "7d7s", "3c2c", "AsAd", "Qs5c", "6h5h"]
+
+
+def brute_force(board: tuple[int, ...], hand: tuple[int, ...]) -> dict[str, float]:
+    """All features of one hand, by enumeration of opponents and of boards to come, after the text of [POKI]."""
+    deck = [c for c in range(52) if c not in board and c not in hand]
+    outcomes: Counter[tuple[int, int]] = Counter()
+    strengths: dict[tuple[int, ...], list[int]] = {}
+    for opponent in itertools.combinations(deck, 2):
+        now = _compare([(*hand, *board)], [(*opponent, *board)])[0]
+        rest = [c for c in deck if c not in opponent]
+        runouts = list(itertools.combinations(rest, 5 - len(board)))
+        then = _compare([(*hand, *board, *r) for r in runouts], [(*opponent, *board, *r) for r in runouts])
+        for runout, result in zip(runouts, then.tolist(), strict=True):
+            outcomes[int(now), result] += 1
+            strengths.setdefault(runout, []).append(result)
+    total = {n: sum(v for (a, _), v in outcomes.items() if a == n) for n in (-1, 0, 1)}
+    hs = [0.5 + 0.5 * sum(results) / len(results) for results in strengths.values()]
+    up = outcomes[-1, 1] + outcomes[-1, 0] / 2 + outcomes[0, 1] / 2
+    down = outcomes[1, -1] + outcomes[1, 0] / 2 + outcomes[0, -1] / 2
+    return {
+        "hs": (total[1] + total[0] / 2) / sum(total.values()),
+        "ehs": float(np.mean(hs)),
+        "ehs2": float(np.mean(np.square(hs))),
+        "ppot": up / max(total[-1] + total[0] / 2, 0.5),
+        "npot": down / max(total[1] + total[0] / 2, 0.5),
+    }
+
+
+def _compare(own: list[tuple[int, ...]], other: list[tuple[int, ...]]) -> NDArray[np.int64]:
+    return np.sign(rank_hands(np.array(own, np.uint8)) - rank_hands(np.array(other, np.uint8))).astype(np.int64)
+
+
+@pytest.mark.parametrize("name", BOARDS)
+def test_features_match_enumeration(name: str) -> None:
+    board = parse_cards(BOARDS[name])
+    found = features.hand_features(board)
+    hands = [h for h in map(parse_cards, HANDS) if not set(h) & set(board)]
+    assert len(hands) >= 3
+    for hand in hands[: 2 if len(board) == 3 else None]:
+        index = hand_index(*hand)
+        for field, value in brute_force(board, hand).items():
+            assert getattr(found, field)[index] == pytest.approx(value, abs=1e-12), (field, hand)
+
+
+@pytest.mark.parametrize("name", BOARDS)
+def test_equity_matrix(name: str) -> None:
+    """Pairs sum to one; averaged over opponents the matrix is E[HS]; entries match enumeration."""
+    board = parse_cards(BOARDS[name])
+    equity, live = features.all_in_equity(board), live_hands(board)
+    valid = features.COMPATIBLE & live & live[:, None]
+    assert np.allclose((equity + equity.T)[valid], 1, atol=1e-6)
+    assert (equity[~valid] == 0).all()
+    opponents = valid.sum(axis=1)
+    means = equity.sum(axis=1, dtype=np.float64)[live] / opponents[live]
+    assert np.allclose(means, features.hand_features(board).ehs[live], atol=1e-6)
+    one, two = (h for h in map(parse_cards, HANDS[:2]))
+    deck = [c for c in range(52) if c not in (*board, *one, *two)]
+    runouts = list(itertools.combinations(deck, 5 - len(board)))
+    results = _compare([(*one, *board, *r) for r in runouts], [(*two, *board, *r) for r in runouts])
+    if not set(one + two) & set(board):
+        assert equity[hand_index(*one), hand_index(*two)] == pytest.approx(0.5 + results.mean() / 2, abs=1e-6)
+
+
+def test_ahead_now_is_hand_strength() -> None:
+    board = parse_cards(BOARDS["flop"])
+    ahead, live = features.ahead_now(board), live_hands(board)
+    assert set(np.unique(ahead).tolist()) == {0.0, 0.5, 1.0}
+    assert np.allclose(ahead.sum(axis=1)[live] / 1081, features.hand_features(board).hs[live], atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["flop", "turn", "river"])
+def test_strength_distribution_has_the_right_moments(name: str) -> None:
+    board = parse_cards(BOARDS[name])
+    live, found = live_hands(board), features.hand_features(board)
+    distribution = features.strength_distribution(board, 1980)
+    assert np.allclose(distribution[live].sum(axis=1), 1)
+    assert (distribution[~live] == 0).all()
+    assert np.allclose(distribution @ np.arange(1980) / 1980, np.where(live, found.ehs, 0), atol=1.01 / 1980)
+
+
+def test_turn_kernel_accumulates_the_same_distribution() -> None:
+    board = parse_cards(BOARDS["turn"])
+    counts = strength.boards_distribution(np.array([board], dtype=np.uint8), 40)[0]
+    expected = features.strength_distribution(board, 40)[live_hands(board)].cumsum(axis=1)
+    assert np.allclose(counts / 46, expected)
+
+
+def test_batches_equal_single_boards() -> None:
+    boards = np.array([parse_cards("AhKh7c"), parse_cards("9c9d2s")], dtype=np.uint8)
+    moments = strength.boards_moments(boards)
+    for row, board in zip(moments, boards, strict=True):
+        found = features.hand_features(board.tolist())
+        assert np.allclose(row[0] / (1980 * 1081), found.ehs, atol=1e-12)
+        assert np.allclose(row[1] / (1980**2 * 1081), found.ehs2, atol=1e-12)
+
+
+def test_river_strength_is_hand_strength() -> None:
+    board = parse_cards(BOARDS["river"])
+    assert np.array_equal(features.river_strength(board), features.hand_features(board).hs)
+
+
+def test_features_follow_suit_permutations() -> None:
+    board = np.array(parse_cards(BOARDS["turn"]))
+    base = features.hand_features(board.tolist())
+    for permutation in (5, 17):
+        image = features.hand_features(CARD_PERMUTATION[permutation, board].tolist())
+        for field in ("hs", "ehs", "ehs2", "ppot", "npot"):
+            assert np.array_equal(getattr(image, field)[HAND_PERMUTATION[permutation]], getattr(base, field))
+
+
+def test_preflop_equities_are_the_published_ones() -> None:
+    found, equity = features.hand_features(()), features.all_in_equity(())
+    aces, kings = hand_index(*parse_cards("AhAd")), hand_index(*parse_cards("KcKs"))
+    assert found.ehs[aces] == pytest.approx(0.852, abs=5e-4)
+    assert found.ehs[kings] == pytest.approx(0.824, abs=5e-4)
+    assert equity[aces, kings] == pytest.approx(0.8126, abs=1e-4)
+    assert np.allclose(equity.sum(axis=1, dtype=np.float64) / 1225, found.ehs, atol=1e-6)
+    assert (found.ehs2 >= found.ehs**2).all()
+    assert np.mean(found.ehs) == pytest.approx(0.5, abs=1e-12)
+
+
+def test_preflop_wins_match_sampled_boards() -> None:
+    """4 sigma on 40,000 boards for one pair of hands."""
+    one, two = parse_cards("AhKd"), parse_cards("2c2s")
+    deck = np.array([c for c in range(52) if c not in one + two])
+    rng = np.random.default_rng(0)
+    boards = deck[np.argsort(rng.random((40_000, 48)), axis=1)[:, :5]]
+    rows = [np.concatenate([np.tile(hand, (len(boards), 1)), boards], axis=1).astype(np.uint8) for hand in (one, two)]
+    sampled = 0.5 + 0.5 * np.sign(rank_hands(rows[0]) - rank_hands(rows[1])).mean()
+    assert features.all_in_equity(())[hand_index(*one), hand_index(*two)] == pytest.approx(sampled, abs=4 * 0.5 / 200)
+
+
+@pytest.mark.parametrize("board", [(1,), (1, 1, 2), (1, 2, 60)])
+def test_impossible_boards_are_refused(board: tuple[int, ...]) -> None:
+    with pytest.raises(CardError, match="different cards"):
+        features.hand_features(board)
+
+
+def test_results_are_read_only() -> None:
+    found = features.hand_features(parse_cards(BOARDS["river"]))
+    with pytest.raises(ValueError, match="read-only"):
+        found.hs[0] = 1
+    assert found.hs.shape == (NUM_HANDS,)
+    assert HAND_CARDS.shape == (NUM_HANDS, 2)
