@@ -23,8 +23,8 @@ def start_ranges(rules: Rules) -> Ranges:
 def observe_action(ranges: Ranges, player: int, probs: NDArray[np.float32], noise: float) -> Ranges:
     """After `player` took an action that it takes with `probs` [H].
 
-    The action is explained by the strategy with probability 1 - `noise` and by chance otherwise, so that no hand is
-    ruled out by a model of the opponent that is a little wrong; an action that no hand takes leaves the range as it was.
+    The action is explained by the strategy with probability 1 - `noise` and by chance otherwise, so that a model of the
+    opponent that is a little wrong rules no hand out. An action that no hand takes leaves the range as it was.
     """
     updated = ranges.copy()
     weights = ranges[player] * ((1.0 - noise) * probs + noise)
@@ -35,10 +35,11 @@ def observe_action(ranges: Ranges, player: int, probs: NDArray[np.float32], nois
 
 
 def observe_board(ranges: Ranges, board: tuple[int, ...]) -> Ranges:
-    """After cards were dealt: hands that hold one of them are gone."""
-    updated = ranges * live_hands(board).astype(np.float32)
-    totals = updated.sum(axis=1, keepdims=True, dtype=np.float64)
-    if (totals <= 0.0).any():
-        live = live_hands(board).astype(np.float32)
-        return np.where(totals > 0.0, updated, live[None, :] / live.sum()).astype(np.float32)
-    return (updated / totals).astype(np.float32)
+    """After cards were dealt: hands that hold one of them are gone; a range left empty becomes uniform."""
+    live = live_hands(board).astype(np.float32)
+    updated: Ranges = ranges * live
+    for player in range(2):
+        if updated[player].sum() <= 0.0:
+            updated[player] = live
+        updated[player] /= updated[player].sum(dtype=np.float64)
+    return updated

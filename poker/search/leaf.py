@@ -1,27 +1,34 @@
 """Values at the depth limit: the protocol between the solver and whatever predicts the rest of the hand.
 
-A leaf is the public state where a betting round is over and the next card is not dealt. There the chooser picks one of
+A leaf is the public state where a betting round is over and the next card is not dealt. There the opponent picks one of
 K continuations for the rest of the hand and the searcher (`own`) keeps to the blueprint ([DLS] section 4), so a leaf
-holds, for every pair of hands, K values.
+holds, for every pair of hands, K values. Where everybody is all-in nobody acts any more: the value is the equity.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
+from poker.abstraction.features import COMPATIBLE, all_in_equity
+from poker.betting import Betting
+from poker.cards import live_hands
 from poker.search.beliefs import Ranges
+from poker.search.clusters import pair_means
 from poker.solvers.leaf_values import LeafValues
-from poker.state import Betting
 
 
 class LeafEvaluator(Protocol):
-    """Predicts the rest of the hand. It must not depend on anything but its arguments and its own seed."""
+    """Predicts the rest of the hand. It depends on nothing but its arguments and its own seed."""
 
     @property
     def num_continuations(self) -> int:
-        """K, from which the chooser picks."""
+        """K, from which the opponent picks."""
 
     def values(self, leaves: Sequence[Betting], board: tuple[int, ...], ranges: Ranges, own: int) -> LeafValues:
-        """Net chips of `own` over the whole hand at each of `leaves` [L, K, C_own, C_opp], hands in clusters."""
+        """Net chips of `own` over the whole hand at each of `leaves` [L, K, C, C], hands grouped in clusters."""
 
 
 class SingleValue:
@@ -29,9 +36,51 @@ class SingleValue:
 
     num_continuations = 1
 
-    def __init__(self, of: LeafEvaluator) -> None:
+    def __init__(self, *, of: LeafEvaluator) -> None:
         self._of = of
 
     def values(self, leaves: Sequence[Betting], board: tuple[int, ...], ranges: Ranges, own: int) -> LeafValues:
         """The first continuation of `of`, which is the unbiased blueprint."""
-        return self._of.values(leaves, board, ranges, own).first_continuation()
+        every = self._of.values(leaves, board, ranges, own)
+        return replace(every, values=np.ascontiguousarray(every.values[:, :1]))
+
+
+def matched_pot(state: Betting) -> int:
+    """Chips that both heads-up players have matched; what one has put in beyond that comes back."""
+    return 2 * min(state.committed)
+
+
+def played_street(state: Betting) -> int:
+    """The street of the last action: where an all-in, which jumps to the end of the hand, really happened."""
+    return max((street for street, actions in enumerate(state.actions) if actions), default=0)
+
+
+def cluster_equity(board: tuple[int, ...], clusters: NDArray[np.int32]) -> NDArray[np.float32]:
+    """[C, C] mean all-in equity of the row's hands against the column's."""
+    return pair_means(all_in_equity(board), possible_pairs(board), clusters, clusters)
+
+
+def possible_pairs(board: tuple[int, ...]) -> NDArray[np.float32]:
+    """[H, H] 1 for two hands that share no card with each other or the board."""
+    live = live_hands(board)
+    return (COMPATIBLE & live & live[:, None]).astype(np.float32)
+
+
+def leaf_values(
+    leaves: Sequence[Betting],
+    own: int,
+    clusters: NDArray[np.int32],
+    equity: NDArray[np.float32],
+    in_pots: NDArray[np.float32],
+) -> LeafValues:
+    """Values in chips from `in_pots` [L', K, C, C], of the leaves where somebody can still act, in order.
+
+    They are what the leaf net predicts: chips to `own` from here on minus half the pot, in pots; that is own's net
+    result of the whole hand divided by the pot. At the other leaves it is the equity minus one half.
+    """
+    continuations, count = in_pots.shape[1], len(equity)
+    values = np.empty((len(leaves), continuations, count, count), dtype=np.float32)
+    predicted = iter(in_pots)
+    for row, leaf in zip(values, leaves, strict=True):
+        row[:] = matched_pot(leaf) * (equity - np.float32(0.5) if leaf.is_over else next(predicted))
+    return LeafValues(own=own, own_cluster=clusters, opp_cluster=clusters, values=values)

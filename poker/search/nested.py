@@ -17,10 +17,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
+from poker.betting import Betting
 from poker.rules import Rules
 from poker.search.beliefs import Ranges, observe_action, observe_board, start_ranges
 from poker.search.round_solver import NodePolicy, RoundSolution
-from poker.state import Betting
 
 Board = tuple[int, ...]
 

@@ -4,17 +4,16 @@ Before the last two rounds the tree ends with the round: a leaf evaluator says w
 continuation that the opponent picks there. The last two rounds are solved to the end of the game.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.rules import Rules
+from poker.betting import Betting
 from poker.search.beliefs import Ranges
 from poker.search.leaf import LeafEvaluator
 from poker.solvers.vector import VectorGame, VectorSolver
-from poker.state import Betting
 from poker.tree import BetMenu, BettingTree, DepthLimit, Kind, build_tree
 
 
@@ -61,12 +60,9 @@ class SolverSettings:
 
 
 class DepthLimitedSolver:
-    """Solves rounds of `rules` with bets from `menu`; `leaves` by street value the depth limit, others go to the end."""
+    """Solves rounds with bets from `menu`; `leaves` by street value the depth limit, other streets go to the end."""
 
-    def __init__(
-        self, rules: Rules, menu: BetMenu, leaves: Mapping[int, LeafEvaluator], settings: SolverSettings
-    ) -> None:
-        self._rules = rules
+    def __init__(self, menu: BetMenu, leaves: Mapping[int, LeafEvaluator], settings: SolverSettings) -> None:
         self._menu = menu
         self._leaves = dict(leaves)
         self._settings = settings
@@ -113,13 +109,3 @@ def _round_policies(tree: BettingTree, solver: VectorSolver, street: int) -> dic
             probs = solver.strategy(int(node))
             policies[tree.path(int(node))] = NodePolicy(int(tree.player[node]), tree.actions(int(node)), probs)
     return policies
-
-
-def played_street(state: Betting) -> int:
-    """The street of the last action: where an all-in, which jumps to the end of the hand, really happened."""
-    return max((street for street, actions in enumerate(state.actions) if actions), default=0)
-
-
-def pots(states: Sequence[Betting]) -> NDArray[np.float32]:
-    """[L] matched chips in the middle of heads-up leaves: twice what each player has committed at most."""
-    return np.array([2 * min(state.committed) for state in states], dtype=np.float32)

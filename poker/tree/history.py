@@ -1,14 +1,14 @@
 """Where a real hand is in a tree of few bets: every real action is read as one of the tree's.
 
-Sizes are compared as pot fractions of the real and of the tree's pot, so a hand that has drifted from the tree keeps its
-proportions. Between two sizes the reading is drawn with the pseudo-harmonic probabilities, from a hash of the seed and
-the public history: the same history is read alike every time, in every process.
+Sizes are compared as pot fractions of the real and of the tree's pot, so a hand that has drifted from the tree keeps
+its proportions. Between two sizes the reading is drawn with the pseudo-harmonic probabilities, from a hash of the seed
+and the public history: the same history is read alike every time, in every process.
 """
 
 import hashlib
 
+from poker.betting import Betting
 from poker.rules import CALL, FOLD
-from poker.state import Betting
 from poker.tree.betting_tree import BettingTree, Kind
 from poker.tree.translation import translate
 
@@ -62,7 +62,7 @@ class HistoryTranslator:
         """Calling at `node` leaves the round open."""
         tree = self._tree
         child = tree.child(node, CALL)
-        return tree.kind[child] == Kind.DECISION and tree.street[child] == tree.street[node]
+        return bool(tree.kind[child] == Kind.DECISION and tree.street[child] == tree.street[node])
 
     def _in_step(self, node: int, state: Betting) -> int | None:
         """`node` if the player of `state` acts there on its street."""

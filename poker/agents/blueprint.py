@@ -1,0 +1,62 @@
+"""Plays a blueprint: real bets are read in its tree, its strategy for the hand's bucket is sampled."""
+
+from functools import lru_cache
+
+import numpy as np
+from poker.abstraction.buckets import CardAbstraction
+
+from poker.agents.base import Policy, sample_action
+from poker.betting import Betting
+from poker.rules import CALL
+from poker.solvers.policy import Blueprint
+from poker.state import HandState
+from poker.tree.history import HistoryTranslator
+
+
+@lru_cache(maxsize=2)
+def load_blueprint(blueprint: str, abstraction: str) -> Blueprint:
+    """The blueprint at one path with the abstraction, at the other, that it was trained on."""
+    return Blueprint.load(blueprint, CardAbstraction.load(abstraction))
+
+
+class BlueprintAgent:
+    """`translation_seed` decides how bets that the tree does not have are read."""
+
+    def __init__(self, *, name: str, blueprint: Blueprint, translation_seed: int) -> None:
+        self.name = name
+        self._blueprint = blueprint
+        self._translator = HistoryTranslator(self._blueprint.tree, translation_seed)
+        self._rng = np.random.default_rng(translation_seed)
+
+    def reset(self, seed: int) -> None:
+        """Sample actions from `seed` on."""
+        self._rng = np.random.default_rng(seed)
+
+    def start_hand(self, seat: int) -> None:
+        """Nothing is carried from hand to hand."""
+
+    def policy(self, state: HandState) -> Policy:
+        """Legal actions and their probabilities [H, A] at `state`."""
+        return blueprint_policy(self._blueprint, self._translator, state.betting, state.board)
+
+    def act(self, state: HandState) -> int:
+        return sample_action(self.policy(state), state, self._rng)
+
+
+def blueprint_policy(
+    blueprint: Blueprint, translator: HistoryTranslator, betting: Betting, board: tuple[int, ...]
+) -> Policy:
+    """What the blueprint does at `betting`: legal actions without repeats, probabilities [H, A].
+
+    Where the tree's hand has run ahead of the real one (a raise was read as all-in), every hand calls.
+    """
+    node = translator.node(betting)
+    if node is None:
+        return (CALL,), np.ones((blueprint.rules.num_hands, 1), dtype=np.float32)
+    meanings = translator.real_actions(node, betting)
+    actions = tuple(sorted(set(meanings)))
+    probs = blueprint.probs(node, board)
+    merged = np.zeros((len(probs), len(actions)), dtype=np.float32)
+    for column, action in enumerate(meanings):
+        merged[:, actions.index(action)] += probs[:, column]
+    return actions, merged

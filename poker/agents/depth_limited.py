@@ -1,0 +1,60 @@
+"""Plays by solving: the depth-limited agent of [DLS], for heads-up games with two hole cards.
+
+Every decision is the strategy of a subgame solved for it (`poker.search`), over all hands of both players; the agent's
+own cards only pick the row to sample from.
+"""
+
+import numpy as np
+
+from poker.agents.base import Policy, sample_action
+from poker.errors import PokernetsError
+from poker.rules import Rules
+from poker.search.leaf import LeafEvaluator
+from poker.search.nested import NestedSearch
+from poker.search.round_solver import DepthLimitedSolver, SolverSettings
+from poker.state import HandState
+from poker.tree import BetMenu
+
+
+class DepthLimitedAgent:
+    """`leaves` value the ends of the first rounds, in order; rounds beyond are solved to the end of the hand.
+
+    `opponent_noise` is the share of the opponent's actions that beliefs put down to chance.
+    """
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        game: Rules,
+        menu: BetMenu,
+        leaves: list[LeafEvaluator],
+        solver: SolverSettings,
+        opponent_noise: float,
+        remembered_states: int,
+    ) -> None:
+        if game.num_players != 2 or game.num_hole_cards != 2 or game.deck_size != 52:
+            raise PokernetsError(f"{name} plays heads-up hold'em, not '{game.name}'; choose another agent or game")
+        self.name = name
+        solve = DepthLimitedSolver(menu, dict(enumerate(leaves)), solver)
+        self._search = [
+            NestedSearch(game, seat, solve, opponent_noise=opponent_noise, remembered=remembered_states)
+            for seat in range(2)
+        ]
+        self._rng = np.random.default_rng(0)
+
+    def reset(self, seed: int) -> None:
+        """Sample actions from `seed` on; what was solved stays known, since it does not depend on the seed."""
+        self._rng = np.random.default_rng(seed)
+
+    def start_hand(self, seat: int) -> None:
+        """Nothing is carried from hand to hand but solutions."""
+
+    def policy(self, state: HandState) -> Policy:
+        """Legal actions and their probabilities [H, A] for the player to act at `state`."""
+        found = self._search[state.to_act].policy(state.betting, state.board)
+        return found.actions, found.probs
+
+    def act(self, state: HandState) -> int:
+        """An action drawn from the policy of the hand held."""
+        return sample_action(self.policy(state), state, self._rng)

@@ -1,0 +1,83 @@
+"""Which state of the blueprint's tree stands for the end of a round that was really played.
+
+A round that was bet exactly as in the tree is found there. Otherwise the nearest end of the same round stands for it:
+near in the logarithm of the pot, and preferably with the same last aggressor. Values are exchanged in pots, so the
+sizes of the two pots need not agree.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poker.betting import Betting
+from poker.errors import PokernetsError
+from poker.tree import BettingTree, Kind
+
+AGGRESSOR_WEIGHT = 0.5
+"""A different last aggressor counts like a pot that is exp(0.5) = 1.65 times as large."""
+NOBODY = -1
+
+
+@dataclass(frozen=True)
+class _RoundEnds:
+    """The STREET nodes below which somebody can still act, of one round."""
+
+    nodes: NDArray[np.int64]
+    log_pot: NDArray[np.float64]
+    aggressor: NDArray[np.int64]
+
+
+class BlueprintStates:
+    """Looks up ends of rounds in `tree`."""
+
+    def __init__(self, tree: BettingTree) -> None:
+        self._tree = tree
+        self._ends = [_round_ends(tree, street) for street in range(tree.rules.num_streets - 1)]
+
+    def node(self, state: Betting, street: int) -> int:
+        """The STREET node for `state`, in which the round of `street` has just ended."""
+        exact = self._exact(state)
+        if exact is not None:
+            return exact
+        ends = self._ends[street]
+        if not len(ends.nodes):
+            raise PokernetsError(f"the blueprint's tree never reaches the end of street {street} with chips behind")
+        distance = np.abs(ends.log_pot - np.log(state.pot))
+        distance += AGGRESSOR_WEIGHT * (ends.aggressor != last_aggressor(state, street))
+        return int(ends.nodes[int(distance.argmin())])
+
+    def _exact(self, state: Betting) -> int | None:
+        """The node reached by exactly the actions of `state`."""
+        tree = self._tree
+        node = tree.after_deal(0)
+        for street in state.actions:
+            for action in street:
+                child = next((c for c in tree.children(node) if tree.action[c] == action), None)
+                if child is None:
+                    return None
+                last, node = child, tree.after_deal(child)
+        return last if tree.kind[last] == Kind.STREET and tree.kind[node] == Kind.DECISION else None
+
+
+def last_aggressor(state: Betting, street: int) -> int:
+    """The player who made the last bet or raise of `street`, NOBODY if all checked or called."""
+    turns = zip(state.actors[street], state.actions[street], strict=True)
+    return next((actor for actor, action in reversed(list(turns)) if action > 0), NOBODY)
+
+
+def _round_ends(tree: BettingTree, street: int) -> _RoundEnds:
+    ended = np.flatnonzero((tree.kind == Kind.STREET) & (tree.street == street))
+    ended = ended[tree.kind[tree.first_child[ended]] == Kind.DECISION]
+    aggressor = np.array([_last_raiser(tree, int(node)) for node in ended], dtype=np.int64)
+    log_pot = np.log(tree.committed[ended].sum(axis=1).astype(np.float64))
+    return _RoundEnds(ended, log_pot, aggressor)
+
+
+def _last_raiser(tree: BettingTree, node: int) -> int:
+    parent = int(tree.parent[node])
+    while parent >= 0 and tree.kind[parent] == Kind.DECISION:
+        if tree.action[node] > 0:
+            return int(tree.player[parent])
+        node, parent = parent, int(tree.parent[parent])
+    return NOBODY

@@ -1,0 +1,68 @@
+"""Groups of hands that a leaf evaluator values as one: what makes values at a leaf affordable during play.
+
+Hands of one card bucket belong together; where a board has more buckets than wanted, neighbours in strength are merged.
+Values are then [C, C] instead of [H, H]; card removal between the players stays exact inside the solver.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def hand_clusters(buckets: NDArray[np.int32], strength: NDArray[np.float32], limit: int | None) -> NDArray[np.int32]:
+    """[H] cluster 0..C-1 of every live hand (bucket >= 0), -1 elsewhere; at most `limit` clusters, by rising strength.
+
+    `limit` None makes every hand its own cluster: exact, for tests and for machines with room.
+    """
+    clusters = np.full(len(buckets), -1, dtype=np.int32)
+    live = np.flatnonzero(buckets >= 0)
+    if limit is None:
+        clusters[live] = np.arange(len(live), dtype=np.int32)
+        return clusters
+    names, dense, counts = np.unique(buckets[live], return_inverse=True, return_counts=True)
+    mean = np.bincount(dense, weights=strength[live].astype(np.float64)) / counts
+    order = np.argsort(mean, kind="stable")
+    position = np.empty(len(names), dtype=np.int64)
+    position[order] = _merged(counts[order], limit)
+    clusters[live] = position[dense].astype(np.int32)
+    return clusters
+
+
+def _merged(counts: NDArray[np.int64], limit: int) -> NDArray[np.int64]:
+    """Groups of consecutive entries with about equal counts, numbered from 0 without gaps; one each if they fit."""
+    if len(counts) <= limit:
+        return np.arange(len(counts))
+    middle = np.cumsum(counts) - counts / 2
+    group = np.minimum((middle * limit / counts.sum()).astype(np.int64), limit - 1)
+    return np.unique(group, return_inverse=True)[1].astype(np.int64)
+
+
+def cluster_means(values: NDArray[np.float32], clusters: NDArray[np.int32]) -> NDArray[np.float32]:
+    """[C, F] mean of `values` [H, F] over the hands of each cluster."""
+    live = clusters >= 0
+    count = int(clusters.max()) + 1
+    sums = np.zeros((count, values.shape[1]), dtype=np.float64)
+    np.add.at(sums, clusters[live], values[live])
+    sizes = np.bincount(clusters[live], minlength=count)
+    return (sums / sizes[:, None]).astype(np.float32)
+
+
+def pair_means(
+    values: NDArray[np.float32], compatible: NDArray[np.float32], rows: NDArray[np.int32], columns: NDArray[np.int32]
+) -> NDArray[np.float32]:
+    """[C_rows, C_columns] mean of `values` [H, H] over the pairs of hands that share no card.
+
+    `compatible` [H, H] is 1 for such pairs. A pair of clusters without any takes the mean of all pairs.
+    """
+    row_of, column_of = _indicator(rows), _indicator(columns)
+    sums = row_of @ (values * compatible) @ column_of.T
+    counts = row_of @ compatible @ column_of.T
+    overall = sums.sum(dtype=np.float64) / max(counts.sum(dtype=np.float64), 1.0)
+    return np.where(counts > 0, sums / np.maximum(counts, 1.0), np.float32(overall)).astype(np.float32)
+
+
+def _indicator(clusters: NDArray[np.int32]) -> NDArray[np.float32]:
+    """[C, H] 1 where the hand is in the cluster."""
+    matrix = np.zeros((int(clusters.max()) + 1, len(clusters)), dtype=np.float32)
+    live = np.flatnonzero(clusters >= 0)
+    matrix[clusters[live], live] = 1.0
+    return matrix

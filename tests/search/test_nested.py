@@ -1,0 +1,134 @@
+"""Nested solving: beliefs follow Bayes, bets of other sizes are put into the tree, and history is all that matters."""
+
+import zlib
+from collections.abc import Iterable
+
+import numpy as np
+import pytest
+
+from poker.betting import Betting
+from poker.cards import parse_cards
+from poker.rules import CALL, Rules
+from poker.search.beliefs import Ranges, observe_action, observe_board, start_ranges
+from poker.search.nested import NestedSearch
+from poker.search.round_solver import NodePolicy, RoundSolution
+from poker.tree import BetMenu, DepthLimit, Kind, build_tree
+from tests.games import load_menu, load_rules
+
+BOARD = parse_cards("AhKd2c7s9h")
+
+
+@pytest.fixture(scope="module")
+def rules() -> Rules:
+    return load_rules("holdem_nolimit_2p")
+
+
+class RandomRounds:
+    """A round solver whose strategies are noise drawn from the root, and that remembers what it was asked."""
+
+    def __init__(self, menu: BetMenu) -> None:
+        self.menu = menu
+        self.calls: list[tuple[str, tuple[int, ...], tuple[int, ...]]] = []
+        self.ranges: list[Ranges] = []
+
+    def __call__(
+        self, root: Betting, board: tuple[int, ...], ranges: Ranges, searcher: int, at_root: tuple[int, ...]
+    ) -> RoundSolution:
+        self.calls.append((root.text(), board, at_root))
+        self.ranges.append(ranges)
+        menu = self.menu
+        for total in at_root:
+            menu = menu.with_action(root, total)
+        tree = build_tree(root, menu, DepthLimit(root.street, cut_runouts=True))
+        rng = np.random.default_rng(zlib.crc32(f"{root.text()}{board}{at_root}".encode()))
+        policies = {}
+        for node in np.flatnonzero(tree.kind == Kind.DECISION):
+            actions = tree.actions(int(node))
+            probs = rng.dirichlet(np.ones(len(actions)), root.rules.num_hands).astype(np.float32)
+            policies[tree.path(int(node))] = NodePolicy(int(tree.player[node]), actions, probs)
+        return RoundSolution(root, policies)
+
+
+def played(rules: Rules, actions: Iterable[int]) -> Betting:
+    state = Betting.start(rules)
+    for action in actions:
+        state = state.apply(action)
+    return state
+
+
+def search(rules: Rules, seat: int, noise: float = 0.0) -> tuple[NestedSearch, RandomRounds]:
+    rounds = RandomRounds(load_menu("demo"))
+    return NestedSearch(rules, seat, rounds, opponent_noise=noise, remembered=1000), rounds
+
+
+def test_own_first_decision_is_one_solve(rules: Rules) -> None:
+    nested, rounds = search(rules, seat=1)
+    policy = nested.policy(Betting.start(rules), ())
+    assert policy.player == 1
+    assert rounds.calls == [("", (), ())]
+    nested.policy(Betting.start(rules), ())
+    assert len(rounds.calls) == 1
+
+
+def test_bet_of_another_size_is_put_into_the_tree_and_answered_by_that_solution(rules: Rules) -> None:
+    nested, rounds = search(rules, seat=0)
+    state = played(rules, [277])
+    policy = nested.policy(state, ())
+    assert rounds.calls == [("", (), (277,))]
+    expected = rounds(Betting.start(rules), (), start_ranges(rules), 0, (277,)).at(state)
+    assert expected is not None
+    np.testing.assert_array_equal(policy.probs, expected.probs)
+
+
+def test_ranges_follow_bayes_through_the_streets(rules: Rules) -> None:
+    nested, rounds = search(rules, seat=1, noise=0.03)
+    first = nested.policy(Betting.start(rules), ())
+    raise_to = max(first.actions)
+    state = played(rules, [raise_to, CALL, CALL])
+    policy = nested.policy(state, BOARD[:3])
+    assert policy.player == 1
+    assert [call[0] for call in rounds.calls] == ["", f"r{raise_to}c/"]
+    assert rounds.calls[1][2] == ()
+
+    ranges = observe_action(start_ranges(rules), 1, first.probability(raise_to), 0.0)
+    root = rounds(Betting.start(rules), (), start_ranges(rules), 1, ())
+    reply = root.at(played(rules, [raise_to]))
+    assert reply is not None
+    ranges = observe_action(ranges, 0, reply.probability(CALL), 0.03)
+    ranges = observe_board(ranges, BOARD[:3])
+    np.testing.assert_array_equal(rounds.ranges[1], ranges)
+    check = rounds(played(rules, [raise_to, CALL]), BOARD[:3], ranges, 1, ()).at(played(rules, [raise_to, CALL]))
+    assert check is not None
+    expected = observe_action(ranges, 0, check.probability(CALL), 0.03)
+    np.testing.assert_array_equal(nested.belief(state, BOARD[:3]).ranges, expected)
+
+
+def test_known_action_is_followed_by_a_solve_from_the_new_state(rules: Rules) -> None:
+    nested, rounds = search(rules, seat=1)
+    first = nested.policy(Betting.start(rules), ())
+    raise_to = min(action for action in first.actions if action > 0)
+    reply = rounds(Betting.start(rules), (), start_ranges(rules), 1, ()).at(played(rules, [raise_to]))
+    assert reply is not None
+    again = max(action for action in reply.actions)
+    rounds.calls.clear()
+    nested.policy(played(rules, [raise_to, again]), ())
+    assert rounds.calls == [(f"r{raise_to}r{again}", (), ())]
+
+
+def test_policy_depends_on_the_history_alone(rules: Rules) -> None:
+    state = played(rules, [300, CALL, 400, 1100, CALL, CALL])
+    followed, _ = search(rules, seat=1, noise=0.01)
+    for count in range(7):
+        partial = played(rules, [300, CALL, 400, 1100, CALL, CALL][:count])
+        if partial.to_act == 1:
+            followed.policy(partial, BOARD[: rules.board_sizes[partial.street]])
+    fresh, _ = search(rules, seat=1, noise=0.01)
+    board = BOARD[:4]
+    np.testing.assert_array_equal(fresh.policy(state, board).probs, followed.policy(state, board).probs)
+
+
+def test_memory_may_be_short(rules: Rules) -> None:
+    state, board = played(rules, [300, CALL, 400, 1100, CALL, CALL]), BOARD[:4]
+    long, _ = search(rules, seat=1)
+    short = NestedSearch(rules, 1, RandomRounds(load_menu("demo")), opponent_noise=0.0, remembered=1)
+    np.testing.assert_array_equal(short.policy(state, board).probs, long.policy(state, board).probs)
