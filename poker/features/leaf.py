@@ -4,7 +4,23 @@
 list is ours. Eleven describe own's hand, the same eleven opp's, two the pair of hands, ten what both players see.
 """
 
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poker.abstraction.features import ahead_now, all_in_equity, hand_features
 from poker.artifacts import fingerprint_of
+from poker.betting import Betting
+from poker.cards import HAND_CARDS, NUM_SUITS, live_hands
+from poker.features.shape import board_texture, hand_shape
+
+Floats = NDArray[np.float32]
+Hands = NDArray[np.integer[Any]]
 
 VERSION = 1
 """Raised whenever a feature's definition changes under an unchanged name."""
@@ -46,6 +62,12 @@ NAMES = (
 )
 SIZE = len(NAMES)
 
+_OWN = slice(0, 11)
+_OPP = slice(11, 22)
+_PAIR = slice(22, 24)
+_BETTING = slice(24, 30)
+_TEXTURE = slice(30, 34)
+
 CONTINUATIONS = ("blueprint", "fold", "call", "raise")
 """The opponent's choices at the depth limit, in the order of labels and outputs: the blueprint and its biased forms."""
 
@@ -58,3 +80,122 @@ def hash_of(names: tuple[str, ...], version: int) -> str:
 
 
 HASH = hash_of(NAMES, VERSION)
+
+
+@dataclass(frozen=True)
+class BoardFeatures:
+    """All that depends on the cards alone, read-only, float32.
+
+    `hands` [1326, 11] in the order of `HAND_NAMES`; `pairs` [1326, 1326, 2], own hand, opp's hand, `PAIR_NAMES`;
+    `texture` [4], the last four of `PUBLIC_NAMES`. Hands and pairs that cannot be are 0.
+    """
+
+    hands: Floats
+    pairs: Floats
+    texture: Floats
+
+
+def board_features(board: Sequence[int]) -> BoardFeatures:
+    """Features of the cards on a board of 0 or 3 cards (some 100 ms for a new flop, then cached)."""
+    return _board_features(tuple(sorted(int(card) for card in board)))
+
+
+def public_features(betting: Betting, own: int) -> Floats:
+    """[6] the first of `PUBLIC_NAMES`: what the betting says, at the first decision of a new round, to player `own`."""
+    opp = 1 - own
+    if betting.rules.num_players != 2 or betting.is_over or betting.street == 0 or betting.actions[-1]:
+        raise ValueError(f"`{betting.text()}` is not a heads-up state in which a betting round has just ended")
+    pot = betting.pot
+    behind = min(stack - chips for stack, chips in zip(betting.rules.stacks, betting.committed, strict=True))
+    ended = betting.street - 1
+    aggressors = [seat for seat, action in _moves(betting, ended) if action > 0]
+    earlier = sum(action > 0 for street in range(ended) for _, action in _moves(betting, street))
+    return np.array(
+        [
+            pot / (pot + 2 * behind),
+            math.log2(1 + behind / pot) / 8,
+            betting.to_act == own,
+            {own: 1, opp: -1}[aggressors[-1]] if aggressors else 0,
+            len(aggressors) / 4,
+            earlier / 8,
+        ],
+        dtype=np.float32,
+    )
+
+
+def encode_pairs(board: Sequence[int], betting: Betting, own: int, own_hands: Hands, opp_hands: Hands) -> Floats:
+    """[n, 34] for n states that differ only in the hands [n] of the two players (indices 0..1325)."""
+    cards = board_features(board)
+    out = np.empty((len(own_hands), SIZE), dtype=np.float32)
+    out[:, _OWN] = cards.hands[own_hands]
+    out[:, _OPP] = cards.hands[opp_hands]
+    out[:, _PAIR] = cards.pairs[own_hands, opp_hands]
+    out[:, _BETTING] = public_features(betting, own)
+    out[:, _TEXTURE] = cards.texture
+    return out
+
+
+class Grid:
+    """Every pair out of n own and m opp hands on one board, for many betting states: the fast way in search.
+
+    `encode` gives [n * m, 34], opp's hand running fastest, bitwise what `encode_pairs` gives; it writes only the six
+    columns that depend on the betting into one buffer, which the next call overwrites.
+    """
+
+    def __init__(self, own: Floats, opp: Floats, pairs: Floats, texture: Floats) -> None:
+        """From features of hands [n, 11] and [m, 11], of pairs [n, m, 2] and of the board [4]; means over groups of
+        hands will do."""
+        buffer = np.empty((len(own), len(opp), SIZE), dtype=np.float32)
+        buffer[:, :, _OWN] = own[:, None]
+        buffer[:, :, _OPP] = opp[None]
+        buffer[:, :, _PAIR] = pairs
+        buffer[:, :, _TEXTURE] = texture
+        self._rows = buffer.reshape(-1, SIZE)
+
+    @classmethod
+    def of_hands(cls, board: Sequence[int], own_hands: Hands, opp_hands: Hands) -> "Grid":
+        """The grid of two lists of hands."""
+        cards = board_features(board)
+        pairs = cards.pairs[np.ix_(own_hands, opp_hands)]
+        return cls(cards.hands[own_hands], cards.hands[opp_hands], pairs, cards.texture)
+
+    def encode(self, betting: Betting, own: int) -> Floats:
+        """[n * m, 34] at the end of a betting round; valid until the next call."""
+        self._rows[:, _BETTING] = public_features(betting, own)
+        return self._rows
+
+
+def _moves(betting: Betting, street: int) -> list[tuple[int, int]]:
+    """(player, action) of a street in order."""
+    return list(zip(betting.actors[street], betting.actions[street], strict=True))
+
+
+@lru_cache(maxsize=4)
+def _board_features(board: tuple[int, ...]) -> BoardFeatures:
+    if len(board) not in (0, 3):
+        raise ValueError(f"a leaf state has 0 or 3 board cards, not {len(board)}")
+    exact, shape, texture = hand_features(board), hand_shape(board), board_texture(board)
+    live = live_hands(board)
+    high, low = (np.where(live, HAND_CARDS[:, side] // NUM_SUITS, 0) for side in (1, 0))
+    hands = (
+        exact.ehs,
+        exact.ehs2,
+        exact.hs,
+        exact.ppot,
+        exact.npot,
+        shape.category / 8,
+        shape.suited / 5,
+        shape.straight_outs / 8,
+        high / 12,
+        low / 12,
+        shape.overcards / 2,
+    )
+    public = (texture.pairing, texture.suited / 5, texture.straight_windows / 10, texture.high_rank / 12)
+    features = BoardFeatures(
+        hands=np.stack(hands, axis=1).astype(np.float32),
+        pairs=np.stack((all_in_equity(board), ahead_now(board)), axis=2),
+        texture=np.array(public, dtype=np.float32),
+    )
+    for array in (features.hands, features.pairs, features.texture):
+        array.setflags(write=False)
+    return features

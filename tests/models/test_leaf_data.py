@@ -1,6 +1,7 @@
 """Batches from shards: the rows of the disk, split by group, refused by name when something is wrong."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -55,6 +56,20 @@ def test_batches_hold_matching_features_and_labels(root: Path) -> None:
         assert abs(error.std() - 0.05) < 0.005
     seen = sum(len(batch.street) for batch in data.val_dataloader())
     assert seen == len(data.validation_rows)
+
+
+def test_epochs_follow_each_other_in_one_stream(root: Path) -> None:
+    def firsts(epoch_rows: int, epochs: range) -> list[float]:
+        data = LeafData(str(root), batch_rows=512, epoch_rows=epoch_rows, validation_share=0.2)
+        seen = []
+        for epoch in epochs:
+            data.trainer = SimpleNamespace(current_epoch=epoch)  # type: ignore[assignment]
+            seen += [float(batch.features[0, 0]) for batch in data.train_dataloader()]
+        return seen
+
+    whole = firsts(12 * 512, range(1))
+    assert len(set(whole)) > 6
+    assert firsts(3 * 512, range(4)) == whole
 
 
 def test_streets_and_seats_select(root: Path) -> None:
