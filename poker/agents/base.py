@@ -1,0 +1,63 @@
+"""What can sit at a table.
+
+Agents see only views: `HandState.view(seat)`, cards of the others hidden. An agent with a `policy` says what it
+does with every hand it could hold; ranges, variance reduction and best responses need that.
+
+Symbols: H hands (`rules.num_hands`), A actions.
+"""
+
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poker.cards import hand_index
+from poker.state import HandState
+
+Policy = tuple[tuple[int, ...], NDArray[np.float32]]
+"""Legal actions, and the probability of each for each hand [H, A]."""
+
+
+@runtime_checkable
+class Agent(Protocol):
+    """Play is a function of the seed of the last `reset` and of what the agent has been shown since."""
+
+    name: str
+
+    def reset(self, seed: int) -> None:
+        """Forget earlier hands and draw from `seed` on."""
+
+    def start_hand(self, seat: int) -> None:
+        """A hand begins in which the agent is player `seat`."""
+
+    def act(self, state: HandState) -> int:
+        """The action in a view in which the agent is to act."""
+
+
+@runtime_checkable
+class PolicyAgent(Agent, Protocol):
+    """An agent whose strategy at a public state is known for all its hands."""
+
+    def policy(self, state: HandState) -> Policy:
+        """What the player to act in `state` does with every hand; the cards held do not matter."""
+
+
+@runtime_checkable
+class ObservingAgent(Agent, Protocol):
+    """An agent that learns from how hands end."""
+
+    def end_hand(self, state: HandState) -> None:
+        """The finished hand as the agent sees it: cards are shown at showdowns only."""
+
+
+def hand_number(state: HandState, player: int) -> int:
+    """Index of the hand that `player` holds among the H hands of the game."""
+    cards = state.hole_cards[player]
+    return cards[0] if len(cards) == 1 else hand_index(*cards)
+
+
+def sample_action(policy: Policy, state: HandState, rng: np.random.Generator) -> int:
+    """An action drawn from the row of the hand held."""
+    actions, probs = policy
+    row = probs[hand_number(state, state.to_act)].astype(np.float64)
+    return actions[int(rng.choice(len(actions), p=row / row.sum()))]

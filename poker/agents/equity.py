@@ -1,0 +1,129 @@
+"""A sound rule player on equity and pot odds, in the spirit of [POKI]'s effective hand strength.
+
+Equity is the expected share of the pot at a showdown against hands that fit what each opponent did: a raise of x pots
+leaves the best 1 / (1 + `fear` * x) of his hands, and some share of hands played oddly. The rules: raise when the
+equity is above a threshold, call when it pays for the pot odds, and now and then bet a hand that would otherwise give
+up. The threshold rises with the raises of the street and falls with the number of opponents.
+"""
+
+from itertools import chain, combinations, permutations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poker.abstraction.features import hand_features
+from poker.agents.simple import raise_menu
+from poker.errors import PokernetsError
+from poker.kernels.equity import sampled_equity
+from poker.kernels.ranks import rank_board_hands
+from poker.kernels.rng import streams
+from poker.rules import CALL, FOLD, Rules
+from poker.state import Betting, HandState, showdown_ranks
+
+
+class EquityAgent:
+    """`samples` deals estimate the equity; `raise_size` is as in bet menus.
+
+    `value` is the heads-up equity worth a raise, plus `value_step` for each raise of the street before; `margin` is the
+    equity asked beyond the pot odds, `bluff` the frequency of bets with hands of little equity, `fear` how much a
+    raise says, `stray` the share of hands that opponents play oddly.
+    """
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        samples: int,
+        raise_size: str | float,
+        value: float,
+        value_step: float,
+        margin: float,
+        bluff: float,
+        fear: float,
+        stray: float,
+    ) -> None:
+        self.name = name
+        self._samples = samples
+        self._menu = raise_menu((raise_size,))
+        self._value = value
+        self._value_step = value_step
+        self._margin = margin
+        self._bluff = bluff
+        self._fear = fear
+        self._stray = stray
+        self.reset(0)
+
+    def reset(self, seed: int) -> None:
+        self._deals: NDArray[np.uint64] = streams(seed, 1)[0]
+        self._rng = np.random.default_rng(seed)
+
+    def start_hand(self, seat: int) -> None:
+        """Nothing is carried from hand to hand."""
+
+    def act(self, state: HandState) -> int:
+        betting = state.betting
+        floors = self._floors(betting)
+        equity = self.equity(state, floors)
+        totals = self._menu.raise_totals(betting)
+        threshold = (self._value + self._value_step * betting.num_raises) ** len(floors)
+        if totals and equity >= threshold:
+            return totals[0]
+        if betting.to_call == 0:
+            bluffs = totals and equity < 0.5 / len(floors) and self._rng.random() < self._bluff
+            return totals[0] if bluffs else CALL
+        odds = betting.to_call / (betting.pot + betting.to_call)
+        return CALL if equity >= odds + self._margin else FOLD
+
+    def _floors(self, betting: Betting) -> list[float]:
+        """[opponents] for each, the share of all hands that are too weak for what he did."""
+        kept = [1.0] * betting.rules.num_players
+        past = Betting.start(betting.rules)
+        for action in chain.from_iterable(betting.actions):
+            if action > 0:
+                pot_after_calling = past.pot + past.to_call
+                raised = action - max(past.committed)
+                kept[past.to_act] /= 1.0 + self._fear * raised / pot_after_calling
+            past = past.apply(action)
+        others = [i for i, out in enumerate(betting.folded) if not out and i != betting.to_act]
+        return [1.0 - kept[i] for i in others]
+
+    def equity(self, state: HandState, floors: list[float]) -> float:
+        """Expected share of the pot of the hand to act; opponents hold strengths (0..1) of at least `floors`."""
+        rules = state.rules
+        if rules.num_hole_cards == 1:
+            return _one_card_equity(rules, state.hole_cards[state.to_act][0], state.board, len(floors))
+        if rules.deck_size != 52 or rules.total_board_cards < 3:
+            raise PokernetsError(f"the agent `{self.name}` plays hold'em and one-card games, not `{rules.name}`")
+        return sampled_equity(
+            np.array(state.hole_cards[state.to_act], dtype=np.uint8),
+            np.array(state.board, dtype=np.uint8),
+            rules.total_board_cards,
+            _strength(state.board),
+            np.array(floors, dtype=np.float32),
+            self._stray,
+            self._samples,
+            self._deals,
+        )
+
+
+def _strength(board: tuple[int, ...]) -> NDArray[np.float32]:
+    """[1326] share of live hands that each hand is stronger than now, -1 for hands the board blocks."""
+    if not board:
+        scores = hand_features(()).ehs
+    else:
+        scores = rank_board_hands(np.array(board, dtype=np.uint8)).astype(np.float64)
+    live = np.sort(scores[scores >= 0])
+    share = np.searchsorted(live, scores) / len(live)
+    return np.where(scores >= 0, share, -1.0).astype(np.float32)
+
+
+def _one_card_equity(rules: Rules, own: int, board: tuple[int, ...], opponents: int) -> float:
+    """Exact share of the pot against random hands, cards to come enumerated; for decks of a few cards."""
+    rest = [card for card in range(rules.deck_size) if card != own and card not in board]
+    to_come = rules.total_board_cards - len(board)
+    shares = []
+    for hands in permutations(rest, opponents):
+        for cards in combinations([card for card in rest if card not in hands], to_come):
+            ranks = showdown_ranks(rules, [(own,), *((card,) for card in hands)], (*board, *cards))
+            shares.append((ranks[0] == max(ranks)) / ranks.count(max(ranks)))
+    return sum(shares) / len(shares)

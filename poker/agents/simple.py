@@ -1,0 +1,78 @@
+"""Baselines that do not look at their cards: random, always call, always raise.
+
+`raises` are bet sizes of no-limit games in the notation of bet menus (`0.5` pots, `2.5x`, `a` for all-in); a limit game
+has one raise.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from poker.agents.base import Policy, sample_action
+from poker.rules import CALL, FOLD
+from poker.state import HandState
+from poker.tree import BetMenu, Size, StreetMenu
+
+
+def raise_menu(raises: Sequence[str | float]) -> BetMenu:
+    """The same raise sizes in every spot of a game."""
+    sizes = tuple(Size.parse(text) for text in raises)
+    return BetMenu((StreetMenu(((sizes,),)),) * 4)
+
+
+class _CardBlindAgent:
+    """Plays a policy that is the same for every hand."""
+
+    def __init__(self, *, name: str, raises: Sequence[str | float]) -> None:
+        self.name = name
+        self._menu = raise_menu(raises)
+        self._rng = np.random.default_rng(0)
+
+    def reset(self, seed: int) -> None:
+        self._rng = np.random.default_rng(seed)
+
+    def start_hand(self, seat: int) -> None:
+        """Every hand is played alike."""
+
+    def act(self, state: HandState) -> int:
+        return sample_action(self.policy(state), state, self._rng)
+
+    def policy(self, state: HandState) -> Policy:
+        weights = self._weights(state)
+        actions = tuple(weights)
+        row = np.array([weights[action] for action in actions], dtype=np.float32)
+        return actions, np.tile(row / row.sum(), (state.rules.num_hands, 1))
+
+    def _weights(self, state: HandState) -> dict[int, float]:
+        """Relative frequency of each action."""
+        raise NotImplementedError
+
+
+class RandomAgent(_CardBlindAgent):
+    """Fold (only to a bet), call and raise are equally likely, and so are the raise sizes."""
+
+    def _weights(self, state: HandState) -> dict[int, float]:
+        raises = self._menu.raise_totals(state.betting)
+        weights = {FOLD: 1.0} if state.legal().fold else {}
+        return {**weights, CALL: 1.0, **{total: 1.0 / len(raises) for total in raises}}
+
+
+class AlwaysCall(_CardBlindAgent):
+    """Checks and calls whatever happens."""
+
+    def __init__(self, *, name: str) -> None:
+        super().__init__(name=name, raises=())
+
+    def _weights(self, state: HandState) -> dict[int, float]:
+        return {CALL: 1.0}
+
+
+class AlwaysRaise(_CardBlindAgent):
+    """Raises by one size while it may, and calls when it may not."""
+
+    def __init__(self, *, name: str, raises: str | float) -> None:
+        super().__init__(name=name, raises=(raises,))
+
+    def _weights(self, state: HandState) -> dict[int, float]:
+        totals = self._menu.raise_totals(state.betting)
+        return {totals[0]: 1.0} if totals else {CALL: 1.0}
