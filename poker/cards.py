@@ -1,7 +1,7 @@
-"""Cards and two-card hands: ids, text and masks.
+"""Cards and two-card hands of the 52-card deck: ids, text and masks. `poker.rules` does the same for smaller decks.
 
-Card = rank * num_suits + suit with ranks 23456789TJQKA = 0..12 and suits cdhs = 0..3 (the ACPC order). Hand of
-cards a < b: index b * (b - 1) / 2 + a, so 0..1325 for the 52-card deck.
+Card = rank * 4 + suit with ranks 23456789TJQKA = 0..12 and suits cdhs = 0..3 (the ACPC order). Hand of cards a < b:
+index b * (b - 1) / 2 + a, 0..1325.
 """
 
 from collections.abc import Iterable
@@ -51,30 +51,30 @@ def hand_index(a: int, b: int) -> int:
     return high * (high - 1) // 2 + low
 
 
-def parse_card(text: str, *, num_suits: int = NUM_SUITS) -> int:
+def parse_card(text: str) -> int:
     """Card of a text like `Ah`."""
     rank, suit = (RANKS.find(text[0].upper()), SUITS.find(text[1].lower())) if len(text) == 2 else (-1, -1)
-    if rank < 0 or not 0 <= suit < num_suits:
-        raise CardError(f"{text!r} is not a card: write a rank of {RANKS} and a suit of {SUITS[:num_suits]}, as in Tc")
-    return rank * num_suits + suit
+    if rank < 0 or suit < 0:
+        raise CardError(f"{text!r} is not a card: write a rank of {RANKS} and a suit of {SUITS}, as in Tc")
+    return rank * NUM_SUITS + suit
 
 
-def parse_cards(text: str, *, num_suits: int = NUM_SUITS) -> tuple[int, ...]:
+def parse_cards(text: str) -> tuple[int, ...]:
     """Different cards of a text like `AhKd` or `Ah Kd`, in the order written."""
     compact = "".join(text.split())
-    cards = tuple(parse_card(compact[i : i + 2], num_suits=num_suits) for i in range(0, len(compact), 2))
+    cards = tuple(parse_card(compact[i : i + 2]) for i in range(0, len(compact), 2))
     if len(set(cards)) != len(cards):
         raise CardError(f"{text!r} names a card twice")
     return cards
 
 
-def card_text(card: int, *, num_suits: int = NUM_SUITS) -> str:
-    rank, suit = divmod(int(card), num_suits)
+def card_text(card: int) -> str:
+    rank, suit = divmod(int(card), NUM_SUITS)
     return RANKS[rank] + SUITS[suit]
 
 
-def cards_text(cards: Iterable[int], *, num_suits: int = NUM_SUITS) -> str:
-    return "".join(card_text(card, num_suits=num_suits) for card in cards)
+def cards_text(cards: Iterable[int]) -> str:
+    return "".join(card_text(card) for card in cards)
 
 
 def card_mask(cards: Iterable[int]) -> int:

@@ -11,20 +11,10 @@ def test_text_round_trip() -> None:
     assert cards.parse_cards(cards.cards_text(range(52))) == tuple(range(52))
 
 
-def test_small_decks_number_cards_by_their_suits() -> None:
-    assert cards.parse_card("4c", num_suits=1) == 2
-    assert cards.card_text(5, num_suits=2) == "4d"
-
-
 @pytest.mark.parametrize("text", ["Ax", "1c", "A", "AhK", "Ahh", "AhAh"])
 def test_bad_text_is_named(text: str) -> None:
     with pytest.raises(cards.CardError, match=r"card"):
         cards.parse_cards(text)
-
-
-def test_suit_outside_a_small_deck_is_refused() -> None:
-    with pytest.raises(cards.CardError, match="a suit of c,"):
-        cards.parse_card("4d", num_suits=1)
 
 
 def test_hand_indices_are_dense_and_ordered() -> None:

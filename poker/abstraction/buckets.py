@@ -1,0 +1,179 @@
+"""Buckets: hands of a street that are played alike. What the blueprint, its dealers and the agents share.
+
+`CardAbstraction` holds one table a street, [canonical boards, 1326], so that a concrete board costs one gather (see
+`poker.kernels.isomorphism`). `SmallGameBuckets` is the lossless abstraction of games with one hole card.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poker.artifacts import Artifact, fingerprint_of, open_artifact, write_artifact
+from poker.cards import HAND_CARDS, NUM_HANDS, CardError
+from poker.errors import PokernetsError
+from poker.kernels.isomorphism import HAND_PERMUTATION, NUM_BOARDS, canonical_board, gather_board
+from poker.rules import Rules
+
+KIND = "abstraction"
+BOARD_SIZES = (0, 3, 4, 5)
+"""Board cards on the streets of hold'em."""
+
+
+class Buckets(Protocol):
+    """Card abstraction of one game with S streets and H hands."""
+
+    @property
+    def num_buckets(self) -> tuple[int, ...]:
+        """[S]"""
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes with anything that changes a bucket."""
+
+    def buckets(self, board: Sequence[int]) -> NDArray[np.int32]:
+        """[H] bucket of every hand on the street of `board`, -1 where the hand shares a card with it."""
+
+    def bucket(self, hand: int, board: Sequence[int]) -> int:
+        """Bucket of one hand, -1 where it shares a card with the board."""
+
+
+@dataclass(frozen=True, eq=False)
+class CardAbstraction:
+    """Hold'em buckets of the first S streets. `tables[s]` is uint8 or uint16 [canonical boards of street s, 1326].
+
+    Entries of hands that share a card with the board mean nothing.
+    """
+
+    tables: tuple[NDArray[Any], ...]
+    num_buckets: tuple[int, ...]
+    fingerprint: str
+
+    @property
+    def num_streets(self) -> int:
+        return len(self.tables)
+
+    def buckets(self, board: Sequence[int]) -> NDArray[np.int32]:
+        cards = np.array(board, dtype=np.uint8)
+        out = np.empty(NUM_HANDS, dtype=np.int32)
+        gather_board(self._table(len(cards)), cards, out)
+        return out
+
+    def bucket(self, hand: int, board: Sequence[int]) -> int:
+        cards = np.array(board, dtype=np.uint8)
+        table = self._table(len(cards))
+        if (HAND_CARDS[hand, :, None] == cards).any():
+            return -1
+        index, permutation = canonical_board(cards)
+        return int(table[index, HAND_PERMUTATION[permutation, hand]])
+
+    def first_streets(self, num_streets: int) -> "CardAbstraction":
+        """The same buckets for a game that ends after `num_streets`."""
+        if num_streets == self.num_streets:
+            return self
+        if num_streets > self.num_streets:
+            raise PokernetsError(f"the abstraction has {self.num_streets} streets, the game {num_streets}")
+        name = fingerprint_of({"abstraction": self.fingerprint, "streets": num_streets})
+        return CardAbstraction(self.tables[:num_streets], self.num_buckets[:num_streets], name)
+
+    def save(self, path: str | Path, config: Mapping[str, Any]) -> "CardAbstraction":
+        """Write the artifact; the result is the stored abstraction, with its fingerprint."""
+        arrays = {f"street_{s}": table for s, table in enumerate(self.tables)}
+        counts = {"num_buckets": list(self.num_buckets)}
+        return _of_artifact(write_artifact(path, KIND, config=config, arrays=arrays, counts=counts))
+
+    @staticmethod
+    def load(path: str | Path, config: Mapping[str, Any] | None = None) -> "CardAbstraction":
+        """Memory-mapped; refused unless what `config` gives agrees with how it was made."""
+        return _of_artifact(open_artifact(path, KIND, config=config))
+
+    def _table(self, num_cards: int) -> NDArray[Any]:
+        if num_cards not in BOARD_SIZES[: self.num_streets]:
+            raise CardError(f"a board of this abstraction has {BOARD_SIZES[: self.num_streets]} cards, not {num_cards}")
+        return self.tables[BOARD_SIZES.index(num_cards)]
+
+
+def make_abstraction(tables: Sequence[NDArray[Any]], num_buckets: Sequence[int]) -> CardAbstraction:
+    """An abstraction in memory. Its fingerprint covers the sizes alone: save it before anything is made from it."""
+    for street, (table, size) in enumerate(zip(tables, num_buckets, strict=True)):
+        shape = (NUM_BOARDS[BOARD_SIZES[street]], NUM_HANDS)
+        if table.shape != shape or size > np.iinfo(table.dtype).max + 1:
+            raise ValueError(f"street {street}: a table of shape {shape} with room for {size} buckets is needed")
+    return CardAbstraction(
+        tuple(_read_only(table) for table in tables),
+        tuple(int(n) for n in num_buckets),
+        fingerprint_of({"sizes": [int(n) for n in num_buckets]}),
+    )
+
+
+def _of_artifact(artifact: Artifact) -> CardAbstraction:
+    sizes = artifact.counts["num_buckets"]
+    tables = tuple(_read_only(artifact.arrays[f"street_{s}"]) for s in range(len(sizes)))
+    return CardAbstraction(tables, tuple(sizes), artifact.fingerprint)
+
+
+def _read_only(table: NDArray[Any]) -> NDArray[Any]:
+    """A plain read-only view: kernels are compiled for one type, mapped or not."""
+    view = np.asarray(table).view(np.ndarray)
+    view.setflags(write=False)
+    return view
+
+
+@dataclass(frozen=True)
+class SmallGameBuckets:
+    """Lossless buckets of games with one hole card and at most four cards in sight, where suits do not matter.
+
+    Bucket = hole rank + num_ranks * (board ranks as digits, ascending within a street): 3 for Kuhn, 3 and 9 for Leduc.
+    """
+
+    rules: Rules
+
+    def __post_init__(self) -> None:
+        if self.rules.num_hole_cards != 1 or self.rules.total_board_cards > 3:
+            raise PokernetsError(
+                f"game {self.rules.name}: lossless buckets need one hole card and at most three board cards; "
+                "hold'em takes an abstraction made with: python -m data_gen job=abstraction"
+            )
+
+    @cached_property
+    def num_buckets(self) -> tuple[int, ...]:
+        return tuple(self.rules.num_ranks ** (1 + size) for size in self.rules.board_sizes)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        rules = self.rules
+        return fingerprint_of({"lossless": [rules.num_ranks, rules.num_suits, list(rules.board_cards)]})
+
+    def buckets(self, board: Sequence[int]) -> NDArray[np.int32]:
+        rules = self.rules
+        if len(board) not in rules.board_sizes:
+            raise CardError(f"a board of {rules.name} has {rules.board_sizes} cards, not {len(board)}")
+        digits, start = [], 0
+        for size in rules.board_cards:
+            digits += sorted(card // rules.num_suits for card in board[start : start + size])
+            start += size
+        code = sum(digit * rules.num_ranks**i for i, digit in enumerate(digits))
+        hole = np.arange(rules.deck_size, dtype=np.int32) // rules.num_suits
+        out: NDArray[np.int32] = hole + np.int32(rules.num_ranks * code)
+        out[list(board)] = -1
+        return out
+
+    def bucket(self, hand: int, board: Sequence[int]) -> int:
+        return int(self.buckets(board)[hand])
+
+
+def is_holdem(rules: Rules) -> bool:
+    """Whether the cards of a game are those of hold'em, on its first streets at least."""
+    streets = rules.board_sizes == BOARD_SIZES[: rules.num_streets]
+    return rules.deck_size == 52 and rules.num_suits == 4 and rules.num_hole_cards == 2 and streets
+
+
+def game_cards(rules: Rules, path: str | Path) -> Buckets:
+    """The abstraction at `path` for hold'em games, cut to their streets; the lossless one for small games."""
+    if is_holdem(rules):
+        return CardAbstraction.load(path).first_streets(rules.num_streets)
+    return SmallGameBuckets(rules)

@@ -1,0 +1,128 @@
+"""Dealers: batches of random deals as bucket numbers and showdown ranks, at kernel speed.
+
+P players, S streets. Sampling solvers see nothing of cards but this, so one solver plays Kuhn and ten-player hold'em.
+A dealer is shared by threads; the state of a generator (`poker.kernels.rng.streams`) belongs to one thread.
+"""
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poker.abstraction.buckets import Buckets, CardAbstraction, SmallGameBuckets, is_holdem
+from poker.cards import card_mask
+from poker.errors import PokernetsError
+from poker.kernels import deals as kernel
+from poker.rules import Rules
+from poker.state import showdown_ranks
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Deals:
+    """`buckets` int32 [n, P, S] of each player on each street; `ranks` int32 [n, P], higher wins at showdown."""
+
+    buckets: NDArray[np.int32]
+    ranks: NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Runouts:
+    """Completions of a board: `boards` uint8 [n, cards], `buckets` int32 [n, m, S] and `ranks` int32 [n, m] of m hands.
+
+    Hands that share a card with a completed board have -1 there.
+    """
+
+    boards: NDArray[np.uint8]
+    buckets: NDArray[np.int32]
+    ranks: NDArray[np.int32]
+
+
+class Dealer(Protocol):
+    """Draws deals of one game."""
+
+    def deal(self, rng: NDArray[np.uint64], n: int) -> Deals:
+        """`n` independent deals; advances `rng` [4]."""
+
+
+class HoldemDealer:
+    """Deals of hold'em games with two streets (flop hold'em) or four."""
+
+    def __init__(self, rules: Rules, cards: CardAbstraction) -> None:
+        if not is_holdem(rules) or rules.num_streets not in (2, 4) or cards.num_streets < rules.num_streets:
+            raise PokernetsError(
+                f"game {rules.name}: needs hold'em with two or four streets and an abstraction of as many"
+            )
+        self._num_players = rules.num_players
+        self._num_streets = rules.num_streets
+        self._board_size = rules.total_board_cards
+        last = rules.num_streets - 1
+        self._tables = (cards.tables[0], cards.tables[1], cards.tables[min(2, last)], cards.tables[last])
+
+    def deal(self, rng: NDArray[np.uint64], n: int) -> Deals:
+        deals = _empty_deals(n, self._num_players, self._num_streets)
+        kernel.deal_holdem(rng, *self._tables, deals.buckets, deals.ranks)
+        return deals
+
+    def runouts(
+        self,
+        board: Sequence[int],
+        hands: NDArray[np.int32],
+        n: int,
+        rng: NDArray[np.uint64],
+        *,
+        dead: Sequence[int] = (),
+    ) -> Runouts:
+        """`n` random completions of a board, without the cards `dead`, and what `hands` [m] make of them."""
+        boards = np.empty((n, self._board_size), dtype=np.uint8)
+        deals = _empty_deals(n, len(hands), self._num_streets)
+        prefix = np.array(board, dtype=np.uint8)
+        kernel.deal_runouts(rng, prefix, card_mask(dead), hands, *self._tables, boards, deals.buckets, deals.ranks)
+        return Runouts(boards, deals.buckets, deals.ranks)
+
+
+class SmallGameDealer:
+    """Deals of games with one hole card, in the buckets of `SmallGameBuckets`."""
+
+    def __init__(self, rules: Rules) -> None:
+        cards = SmallGameBuckets(rules)
+        self._num_players = rules.num_players
+        self._deck = rules.deck_size
+        self._board_sizes = np.array(rules.board_sizes, dtype=np.int64)
+        boards = [_boards(self._deck, size) for size in rules.board_sizes]
+        self._offsets = np.cumsum([0] + [len(rows) for rows in boards[:-1]])
+        self._buckets = np.concatenate([_table(rows, self._deck, cards.buckets) for rows in boards])
+        hands = [(card,) for card in range(self._deck)]
+        self._ranks = _table(boards[-1], self._deck, lambda board: showdown_ranks(rules, hands, board))
+
+    def deal(self, rng: NDArray[np.uint64], n: int) -> Deals:
+        deals = _empty_deals(n, self._num_players, len(self._board_sizes))
+        tables = (self._offsets, self._buckets, self._ranks)
+        kernel.deal_small(rng, self._deck, self._board_sizes, *tables, deals.buckets, deals.ranks)
+        return deals
+
+
+def dealer_of(rules: Rules, cards: Buckets) -> Dealer:
+    """The dealer of a game in the buckets of `game_cards`."""
+    return HoldemDealer(rules, cards) if isinstance(cards, CardAbstraction) else SmallGameDealer(rules)
+
+
+def _empty_deals(n: int, num_hands: int, num_streets: int) -> Deals:
+    shape = (n, num_hands, num_streets)
+    return Deals(np.empty(shape, dtype=np.int32), np.empty(shape[:2], dtype=np.int32))
+
+
+def _boards(deck: int, size: int) -> list[tuple[int, ...]]:
+    """Ordered boards in the order of their numbers, first card least significant; repeated cards included."""
+    return [tuple(reversed(digits)) for digits in itertools.product(range(deck), repeat=size)]
+
+
+def _table(boards: list[tuple[int, ...]], deck: int, values: Any) -> NDArray[np.int32]:
+    """[boards, deck] of values(board) [deck], -1 for boards that repeat a card."""
+    out = np.full((len(boards), deck), -1, dtype=np.int32)
+    for row, board in enumerate(boards):
+        if len(set(board)) == len(board):
+            out[row] = values(board)
+    return out

@@ -1,0 +1,181 @@
+"""Deals against cards drawn again with the same generator, and against the chances of the game."""
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from poker.abstraction.buckets import BOARD_SIZES, CardAbstraction, SmallGameBuckets, game_cards, make_abstraction
+from poker.abstraction.dealers import HoldemDealer, SmallGameDealer, dealer_of
+from poker.cards import HAND_CARDS, NUM_HANDS, PREFLOP_CLASS, PREFLOP_CLASS_SIZE, CardError, hand_index
+from poker.errors import PokernetsError
+from poker.kernels.deals import draw_cards
+from poker.kernels.isomorphism import NUM_BOARDS
+from poker.kernels.ranks import rank_board_hands
+from poker.kernels.rng import streams
+from poker.rules import Rules
+
+
+def holdem(num_players: int = 2, num_streets: int = 4) -> Rules:
+    return Rules(
+        name=f"holdem_{num_players}p",
+        num_players=num_players,
+        betting="nolimit",
+        blinds=(50, 100) + (0,) * (num_players - 2),
+        stacks=(20000,) * num_players,
+        raise_sizes=(),
+        max_raises=(),
+        first_player=(0,) * num_streets,
+        num_suits=4,
+        num_ranks=13,
+        num_hole_cards=2,
+        board_cards=(0, 3, 1, 1)[:num_streets],
+    )
+
+
+def small(num_ranks: int, num_suits: int, board_cards: tuple[int, ...]) -> Rules:
+    return Rules(
+        name="small",
+        num_players=2,
+        betting="limit",
+        blinds=(1, 1),
+        stacks=(13, 13),
+        raise_sizes=(2,) * len(board_cards),
+        max_raises=(2,) * len(board_cards),
+        first_player=(0,) * len(board_cards),
+        num_suits=num_suits,
+        num_ranks=num_ranks,
+        num_hole_cards=1,
+        board_cards=board_cards,
+    )
+
+
+KUHN, LEDUC = small(3, 1, (0,)), small(3, 2, (0, 1))
+
+
+@pytest.fixture(scope="module")
+def cards() -> CardAbstraction:
+    """Preflop classes, then random numbers: any mistake in a look-up shows."""
+    rng = np.random.default_rng(0)
+    shapes = [(NUM_BOARDS[n], NUM_HANDS) for n in BOARD_SIZES[1:]]
+    tables = [rng.integers(0, 200, shape, dtype=np.uint8) for shape in shapes]
+    return make_abstraction([PREFLOP_CLASS[None], *tables], [169, 200, 200, 200])
+
+
+def drawn(seed: int, n: int, size: int, deck: int) -> NDArray[np.uint8]:
+    """The cards of `n` deals, as the dealers draw them."""
+    rng, out = streams(seed, 1)[0], np.empty((n, size), dtype=np.uint8)
+    for row in out:
+        draw_cards(rng, deck, 0, row)
+    return out
+
+
+@pytest.mark.parametrize(("num_players", "num_streets"), [(2, 4), (3, 4), (2, 2)])
+def test_holdem_deals_are_the_buckets_of_their_cards(
+    cards: CardAbstraction, num_players: int, num_streets: int
+) -> None:
+    dealer = dealer_of(holdem(num_players, num_streets), cards)
+    deals = dealer.deal(streams(3, 1)[0], 150)
+    size = 2 * num_players + BOARD_SIZES[num_streets - 1]
+    for i, row in enumerate(drawn(3, 150, size, 52)):
+        assert len(set(row.tolist())) == size
+        board = row[2 * num_players :]
+        hands = [hand_index(int(row[2 * p]), int(row[2 * p + 1])) for p in range(num_players)]
+        assert deals.ranks[i].tolist() == rank_board_hands(board)[hands].tolist()
+        for street in range(num_streets):
+            expected = cards.buckets(board[: BOARD_SIZES[street]].tolist())
+            assert deals.buckets[i, :, street].tolist() == expected[hands].tolist()
+
+
+def test_holdem_deals_have_the_chances_of_the_game(cards: CardAbstraction) -> None:
+    """Preflop classes by chi-square (168 degrees of freedom, mean + 5 sigma) and the win rate of aces (4 sigma)."""
+    n = 200_000
+    deals = HoldemDealer(holdem(), cards).deal(streams(1, 1)[0], n)
+    for p in range(2):
+        expected = n * PREFLOP_CLASS_SIZE / NUM_HANDS
+        chi2 = ((np.bincount(deals.buckets[:, p, 0], minlength=169) - expected) ** 2 / expected).sum()
+        assert chi2 < 168 + 5 * np.sqrt(2 * 168)
+    aces = deals.buckets[:, 0, 0] == 12 * 13 + 12
+    score = 0.5 + 0.5 * np.sign(deals.ranks[aces, 0] - deals.ranks[aces, 1])
+    assert score.mean() == pytest.approx(0.852, abs=4 * 0.355 / np.sqrt(aces.sum()))
+
+
+def test_one_hand_and_all_hands_agree(cards: CardAbstraction) -> None:
+    for board in ((), (3, 50, 7), (3, 50, 7, 8), (3, 50, 7, 8, 20)):
+        every = cards.buckets(board)
+        assert [cards.bucket(hand, board) for hand in range(NUM_HANDS)] == every.tolist()
+        assert (every == -1).sum() == NUM_HANDS - (52 - len(board)) * (51 - len(board)) // 2
+
+
+def test_a_stored_abstraction_is_the_same(cards: CardAbstraction, tmp_path_factory: pytest.TempPathFactory) -> None:
+    path = tmp_path_factory.mktemp("abstraction") / "a"
+    short = make_abstraction(cards.tables[:2], cards.num_buckets[:2])
+    stored = short.save(path, {"seed": 1})
+    loaded = CardAbstraction.load(path, {"seed": 1})
+    assert loaded.fingerprint == stored.fingerprint != short.fingerprint
+    assert loaded.num_buckets == (169, 200)
+    assert np.array_equal(loaded.buckets((1, 2, 3)), cards.buckets((1, 2, 3)))
+    with pytest.raises(PokernetsError, match="seed"):
+        CardAbstraction.load(path, {"seed": 2})
+    with pytest.raises(CardError, match="not 4"):
+        loaded.buckets((1, 2, 3, 4))
+    cut = game_cards(holdem(2, 2), path)
+    assert cut.fingerprint == stored.fingerprint
+    with pytest.raises(PokernetsError, match="2 streets"):
+        game_cards(holdem(), path)
+
+
+@pytest.mark.parametrize("board", [(), (5, 9, 40), (5, 9, 40, 2)])
+def test_runouts_complete_the_board(cards: CardAbstraction, board: tuple[int, ...]) -> None:
+    dealer = HoldemDealer(holdem(), cards)
+    hands = np.arange(0, NUM_HANDS, 7, dtype=np.int32)
+    found = dealer.runouts(board, hands, 60, streams(5, 1)[0], dead=(0, 1))
+    assert (found.boards[:, : len(board)] == board).all()
+    assert not np.isin(found.boards, (0, 1)).any()
+    for full, buckets, ranks in zip(found.boards, found.buckets, found.ranks, strict=True):
+        assert len(set(full.tolist())) == 5
+        assert np.array_equal(ranks, rank_board_hands(full)[hands])
+        blocked = np.isin(HAND_CARDS[hands], full).any(axis=1)
+        assert (buckets[blocked] == -1).all()
+        for street, size in enumerate(BOARD_SIZES):
+            assert np.array_equal(buckets[~blocked, street], cards.buckets(full[:size].tolist())[hands[~blocked]])
+
+
+def test_runouts_are_uniform(cards: CardAbstraction) -> None:
+    """River cards after a turn: 46 cards with equal chances, chi-square of 45 degrees of freedom, mean + 5 sigma."""
+    found = HoldemDealer(holdem(), cards).runouts(
+        (0, 1, 2, 3), np.zeros(0, np.int32), 46_000, streams(2, 1)[0], dead=(4, 5)
+    )
+    counts = np.bincount(found.boards[:, 4], minlength=52)[6:]
+    assert ((counts - 1000.0) ** 2 / 1000).sum() < 45 + 5 * np.sqrt(90)
+
+
+@pytest.mark.parametrize("rules", [KUHN, LEDUC, small(4, 3, (0, 2, 1))])
+def test_small_deals_are_lossless(rules: Rules) -> None:
+    """Buckets of the cards drawn, and a showdown that pairs beat high cards."""
+    buckets, dealer = SmallGameBuckets(rules), SmallGameDealer(rules)
+    deals = dealer.deal(streams(9, 1)[0], 300)
+    for i, row in enumerate(drawn(9, 300, 2 + rules.total_board_cards, rules.deck_size)):
+        board = tuple(row[2:].tolist())
+        for street, size in enumerate(rules.board_sizes):
+            expected = buckets.buckets(board[:size])[row[:2]]
+            assert deals.buckets[i, :, street].tolist() == expected.tolist()
+            assert expected.max() < buckets.num_buckets[street]
+        own, other = (row[:2] // rules.num_suits).tolist()
+        if len(board) == 1:
+            paired = board[0] // rules.num_suits
+            own, other = own + 10 * (own == paired), other + 10 * (other == paired)
+        if len(board) < 2:
+            assert np.sign(deals.ranks[i, 0] - deals.ranks[i, 1]) == np.sign(own - other)
+
+
+def test_small_games_have_the_known_numbers_of_buckets() -> None:
+    assert SmallGameBuckets(KUHN).num_buckets == (3,)
+    assert SmallGameBuckets(LEDUC).num_buckets == (3, 9)
+    assert SmallGameBuckets(LEDUC).bucket(4, (5,)) == 2 + 3 * 2
+    assert SmallGameBuckets(LEDUC).bucket(5, (5,)) == -1
+    assert isinstance(dealer_of(LEDUC, game_cards(LEDUC, "nowhere")), SmallGameDealer)
+
+
+def test_games_that_need_an_abstraction_say_so() -> None:
+    with pytest.raises(PokernetsError, match="job=abstraction"):
+        SmallGameBuckets(holdem())
