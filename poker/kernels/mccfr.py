@@ -23,7 +23,7 @@ averages out as sampling noise does; with one thread the result is a function of
 from typing import Any
 
 import numpy as np
-from llvmlite import ir  # type: ignore[import-untyped]
+from llvmlite import ir
 from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
@@ -240,3 +240,19 @@ def external_sampling(
                 queue, link, explored, values,
             )  # fmt: skip
     return visits
+
+
+@njit(cache=True, nogil=True)
+def positive_regret(nodes: NDArray[np.int32], table: NDArray[np.float32], num_buckets: NDArray[np.int32]) -> float:
+    """Sum over all infosets of the largest positive regret. num_buckets [S]."""
+    total = 0.0
+    for node in range(nodes.shape[0]):
+        if nodes[node, KIND] != DECISION:
+            continue
+        for bucket in range(num_buckets[nodes[node, STREET]]):
+            row = 2 * (np.int64(nodes[node, ROW]) + np.int64(bucket) * nodes[node, STRIDE])
+            best = 0.0
+            for a in range(nodes[node, ARITY]):
+                best = max(best, table[row + a])
+            total += best
+    return total

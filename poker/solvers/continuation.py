@@ -110,6 +110,40 @@ class ContinuationValues:
         return (self.mean + own) / np.float32(pot) - np.float32(0.5), self.sem / np.float32(pot)
 
 
+class Moments:
+    """Means over boards with a control variate: a quantity of mean 0 that varies along with the values.
+
+    The estimate is mean(v) - b mean(c) with b the slope of v on c, one for each own and form, from all pairs at once;
+    one slope for so many numbers leaves no bias worth naming, and a pair still has a standard error of its own.
+    """
+
+    def __init__(self, shape: tuple[int, int, int, int]) -> None:
+        self._values, self._squares, self._products = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+        self._control, self._control_squares = np.zeros(shape[2:]), np.zeros(shape[2:])
+        self._count = np.zeros(shape[2:], dtype=np.int32)
+
+    def add(self, values: NDArray[np.float32], control: NDArray[np.floating], possible: NDArray[np.bool_]) -> None:
+        """One board: values [2, K, m0, m1] and control [m0, m1], both 0 where the pair is not possible."""
+        self._values += values
+        self._squares += np.square(values)
+        self._products += values * control
+        self._control += control
+        self._control_squares += np.square(control)
+        self._count += possible
+
+    def result(self) -> ContinuationValues:
+        number = np.maximum(self._count, 1)
+        mean, mean_control = self._values / number, self._control / number
+        variance = self._squares - self._values * mean
+        covariance = self._products - self._values * mean_control
+        spread = self._control_squares - self._control * mean_control
+        slope = covariance.sum(axis=(2, 3), keepdims=True) / max(float(spread.sum()), 1e-12)
+        variance += slope * (slope * spread - 2 * covariance)
+        sem = np.sqrt(np.maximum(variance, 0.0) / (number * np.maximum(number - 1, 1)))
+        mean = mean - slope * mean_control
+        return ContinuationValues(mean.astype(np.float32), sem.astype(np.float32), self._count)
+
+
 class Continuations:
     """Rolls a heads-up blueprint and its biased forms out from any betting node. Keeps the subtrees it has met."""
 
@@ -119,54 +153,63 @@ class Continuations:
         self._bias = np.ascontiguousarray(np.array(forms, dtype=np.float32).T)  # [3, K]
         self._subtrees: dict[int, Subtree] = {}
 
+    @property
+    def num_forms(self) -> int:
+        """K"""
+        return int(self._bias.shape[1])
+
     def subtree(self, node: int) -> Subtree:
         if node not in self._subtrees:
             self._subtrees[node] = subtree(self.blueprint, node)
         return self._subtrees[node]
 
     def values(
-        self, node: int, boards: Sequence[Board], hands0: NDArray[np.integer], hands1: NDArray[np.integer]
+        self,
+        node: int,
+        boards: Sequence[Board],
+        hands0: NDArray[np.integer],
+        hands1: NDArray[np.integer],
+        equity: NDArray[np.floating] | None = None,
     ) -> ContinuationValues:
-        """Values at betting node `node`, averaged over complete `boards` that begin with the cards shown there."""
-        forms = self._bias.shape[1]
-        total = np.zeros((2, forms, len(hands0), len(hands1)))
-        squares = np.zeros_like(total)
-        count = np.zeros((len(hands0), len(hands1)), dtype=np.int32)
+        """Values at betting node `node`, averaged over complete `boards` that begin with the cards shown there.
+
+        `equity` [m0, m1], the exact chance of hands0 to win a showdown plus half of ties, makes the luck of the boards
+        a control variate (see `Moments`).
+        """
+        moments = Moments((2, self.num_forms, len(hands0), len(hands1)))
         for board in boards:
-            values, possible = self.on_board(node, board, hands0, hands1)
-            total += values
-            squares += np.square(values, dtype=np.float64)
-            count += possible
-        divisor = np.maximum(count, 1)
-        mean = total / divisor
-        variance = np.maximum(squares / divisor - np.square(mean), 0.0) * divisor / np.maximum(divisor - 1, 1)
-        return ContinuationValues(mean.astype(np.float32), np.sqrt(variance / divisor).astype(np.float32), count)
+            values, won, possible = self.on_board(node, board, hands0, hands1)
+            moments.add(values, np.zeros_like(won) if equity is None else (won - equity) * possible, possible)
+        return moments.result()
 
     def on_board(
         self, node: int, board: Board, hands0: NDArray[np.integer], hands1: NDArray[np.integer]
-    ) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
-        """Exact values [2, K, m0, m1] on one complete board, 0 for an impossible pair, and which pairs are possible."""
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.bool_]]:
+        """On one complete board: exact values [2, K, m0, m1], what hands0 win of a showdown [m0, m1], possible pairs.
+
+        The first two are 0 for impossible pairs.
+        """
         below = self.subtree(node)
-        folds, forms = len(below.fold_value), self._bias.shape[1]
-        reach = [self._reach(below, player, board, hands) for player, hands in enumerate((hands0, hands1))]
+        folds = len(below.fold_value)
+        reach0, reach1 = (self._reach(below, player, board, hands) for player, hands in enumerate((hands0, hands1)))
         ranks = hand_ranks(self.blueprint.rules, board)
         order = np.sign(ranks[hands0][:, None] - ranks[hands1][None, :]).astype(np.float32)
         possible = disjoint(self.blueprint.rules)[np.ix_(hands0, hands1)]
         possible &= (ranks[hands0] >= 0)[:, None] & (ranks[hands1] >= 0)[None, :]
-        out = np.empty((2, forms, len(hands0), len(hands1)), dtype=np.float32)
+        out = np.empty((2, self.num_forms, len(hands0), len(hands1)), dtype=np.float32)
 
-        keeps, varies = reach[0][0], reach[1].reshape(-1, below.num_ends)
+        keeps, varies = reach0[0], reach1.reshape(-1, below.num_ends)
         fold = (keeps[:, :folds] * below.fold_value) @ varies[:, :folds].T
         show = (keeps[:, folds:] * below.stake) @ varies[:, folds:].T
-        shape = (len(hands0), forms, len(hands1))
-        out[0] = (fold.reshape(shape) + show.reshape(shape) * order[:, None]).transpose(1, 0, 2)
+        by_hand0 = (len(hands0), len(reach1), len(hands1))
+        out[0] = (fold.reshape(by_hand0) + show.reshape(by_hand0) * order[:, None]).transpose(1, 0, 2)
 
-        keeps, varies = reach[1][0], reach[0].reshape(-1, below.num_ends)
+        keeps, varies = reach1[0], reach0.reshape(-1, below.num_ends)
         fold = varies[:, :folds] @ (keeps[:, :folds] * below.fold_value).T
         show = varies[:, folds:] @ (keeps[:, folds:] * below.stake).T
         np.negative(fold.reshape(out[1].shape) + show.reshape(out[1].shape) * order, out=out[1])
         out *= possible
-        return out, possible
+        return out, (order / 2 + np.float32(0.5)) * possible, possible
 
     def _reach(self, below: Subtree, player: int, board: Board, hands: NDArray[np.integer]) -> NDArray[np.float32]:
         """[K, m, Z]"""
@@ -216,7 +259,17 @@ def disjoint(rules: Rules) -> NDArray[np.bool_]:
 
 
 def sample_boards(rules: Rules, shown: Board, count: int, rng: np.random.Generator) -> list[Board]:
-    """`count` complete boards that begin with `shown`, the rest uniform over the deck."""
+    """`count` complete boards that begin with `shown`, each uniform over the deck.
+
+    They are stratified by the next card: it comes from shuffled decks dealt to the end, one deck after another.
+    """
     rest = np.array([card for card in range(rules.deck_size) if card not in shown])
     missing = rules.total_board_cards - len(shown)
-    return [(*shown, *rng.choice(rest, missing, replace=False).tolist()) for _ in range(count)]
+    if missing == 0:
+        return [shown] * count
+    decks = [rng.permutation(rest) for _ in range(-(-count // len(rest)))]
+    boards = []
+    for card in np.concatenate(decks)[:count].tolist():
+        others = rng.choice(rest[rest != card], missing - 1, replace=False)
+        boards.append((*shown, card, *others.tolist()))
+    return boards

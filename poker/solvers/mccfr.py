@@ -8,19 +8,20 @@ multiplied by k / (k + 1). What period j gathered thus keeps weight j / (k + 1),
 Float32 holds regrets (chips) and strategy sums (probability mass). A strategy sum stops growing at 2^24 visits of one
 infoset in effective weight; with discounting that is about 3 x 10^7 visits, billions of deals in hold'em.
 
-One thread: the state after n batches is a function of the seed, and a resumed run equals an uninterrupted one byte for
-byte. More threads share the table without locks: same quality, not the same bytes.
+`threads` None takes all cores. With one thread the state after n batches is a function of the seed, and a resumed run
+equals an uninterrupted one byte for byte. More threads share the table without locks: same quality, not same bytes.
 """
 
+import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from poker.abstraction.buckets import Buckets
 from poker.abstraction.dealers import Dealer
 from poker.errors import PokernetsError
 from poker.kernels import mccfr
@@ -29,28 +30,17 @@ from poker.solvers.sampling_tree import SamplingTree, sampling_tree
 from poker.tree import BettingTree
 
 
-@dataclass(frozen=True)
-class Progress:
-    """Where a run stands. Rates are over the whole run since it was started or resumed."""
-
-    iterations: int
-    visits: int
-    seconds: float
-    iterations_per_second: float
-    visits_per_second: float
-
-
 class ExternalSampling:
-    """Solver state: the table, one generator a thread, and counters. `num_buckets` [S] must be the dealer's."""
+    """Solver state: the table, one generator a thread, and counters. `cards` must be what `dealer` deals from."""
 
     def __init__(
         self,
         tree: BettingTree,
+        cards: Buckets,
         dealer: Dealer,
-        num_buckets: tuple[int, ...],
         *,
         seed: int,
-        threads: int = 1,
+        threads: int | None = 1,
         batch: int = 1000,
         discount_every: int = 1_000_000,
         discount_until: int | None = None,
@@ -58,10 +48,11 @@ class ExternalSampling:
         prune_after: int = 0,
         prune_probability: float = 0.95,
     ) -> None:
+        threads = len(os.sched_getaffinity(0)) if threads is None else threads
         if min(threads, batch, discount_every) < 1:
             raise PokernetsError("external sampling needs threads, batch and discount_every of at least 1")
         self.tree = tree
-        self.sampling: SamplingTree = sampling_tree(tree, num_buckets)
+        self.sampling: SamplingTree = sampling_tree(tree, cards.num_buckets)
         self.table = np.zeros(self.sampling.table_size, dtype=np.float32)
         self.iterations = 0
         self.visits = 0
@@ -71,6 +62,7 @@ class ExternalSampling:
         self._discount_every = discount_every
         self._discount_until = discount_until
         self._prune = (prune_below, prune_after, prune_probability)
+        self._seed = seed
         self._streams = streams(seed, threads)
         self._scratch = [_scratch(len(self.sampling.nodes)) for _ in range(threads)]
 
@@ -78,31 +70,40 @@ class ExternalSampling:
     def threads(self) -> int:
         return len(self._streams)
 
-    def run(
-        self,
-        *,
-        iterations: int | None = None,
-        seconds: float | None = None,
-        progress: Callable[[Progress], None] | None = None,
-    ) -> None:
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What a checkpoint or a blueprint records of how it was made."""
+        prune_below, prune_after, prune_probability = self._prune
+        return {
+            "name": "external_sampling",
+            "seed": self._seed,
+            "threads": self.threads,
+            "batch": self._batch,
+            "discount_every": self._discount_every,
+            "discount_until": self._discount_until,
+            "prune_below": prune_below,
+            "prune_after": prune_after,
+            "prune_probability": prune_probability,
+        }
+
+    @property
+    def bytes_needed(self) -> int:
+        return int(self.table.nbytes)
+
+    def run(self, *, iterations: int | None = None, seconds: float | None = None) -> None:
         """Run until the solver has done `iterations` in all (rounded up to whole batches) or for `seconds` from now."""
         if iterations is None and seconds is None:
-            raise PokernetsError(
-                "external sampling runs for iterations, for seconds, or for the first of both; give one"
-            )
-        started, first, first_visits = time.perf_counter(), self.iterations, self.visits
+            raise PokernetsError("external sampling runs for iterations, for seconds, or the first of both: give one")
+        started = time.perf_counter()
         with ThreadPoolExecutor(self.threads) as pool:
-            while True:
-                elapsed = time.perf_counter() - started
-                if iterations is not None and self.iterations >= iterations:
-                    break
-                if seconds is not None and elapsed >= seconds:
-                    break
+            while (iterations is None or self.iterations < iterations) and (
+                seconds is None or time.perf_counter() - started < seconds
+            ):
                 self._step(pool)
-                if progress is not None:
-                    elapsed = time.perf_counter() - started
-                    done, visited = self.iterations - first, self.visits - first_visits
-                    progress(Progress(self.iterations, self.visits, elapsed, done / elapsed, visited / elapsed))
+
+    def figures(self) -> dict[str, float]:
+        """What converges: `regret_bound`, chips per hand."""
+        return {"regret_bound": self.regret_bound()}
 
     def regret_bound(self) -> float:
         """Sum over infosets of max_a max(R(a), 0) / T, chips per hand, T the discounted number of iterations.
@@ -110,11 +111,9 @@ class ExternalSampling:
         An upper bound on the average overall regret summed over players, hence on nash_conv, up to sampling noise.
         It is loose, and under imperfect recall a figure that falls and not a bound.
         """
-        total = 0.0
-        for node in self.decisions():
-            regrets = self.sampling.rows(self.table, int(node))[:, 0]
-            total += float(np.maximum(regrets.max(axis=1), 0.0).sum(dtype=np.float64))
-        return total / max(self.effective_iterations, 1.0)
+        num_buckets = np.array(self.sampling.num_buckets, dtype=np.int32)
+        total = mccfr.positive_regret(self.sampling.nodes, self.table, num_buckets)
+        return float(total) / max(self.effective_iterations, 1.0)
 
     @property
     def effective_iterations(self) -> float:
@@ -130,10 +129,6 @@ class ExternalSampling:
         uniform = np.float32(1.0 / weights.shape[1])
         return np.where(total > 0, weights / np.where(total > 0, total, 1), uniform).astype(np.float32)
 
-    def decisions(self) -> NDArray[np.int64]:
-        """Sampling nodes at which somebody decides."""
-        return np.flatnonzero(self.sampling.nodes[:, mccfr.KIND] == mccfr.DECISION)
-
     def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, int]]:
         """All that a later run needs to continue: arrays and counters."""
         counters = {"iterations": self.iterations, "visits": self.visits, "periods": self.periods}
@@ -144,7 +139,7 @@ class ExternalSampling:
         if arrays["table"].shape != self.table.shape or arrays["streams"].shape != self._streams.shape:
             raise PokernetsError(
                 f"the checkpoint has a table of {arrays['table'].size:,} numbers and {len(arrays['streams'])} threads, "
-                f"this run {self.table.size:,} and {self.threads}: continue with the game, abstraction, bets and threads it had"
+                f"this run {self.table.size:,} and {self.threads}: continue with the same game, cards, bets and threads"
             )
         self.table[:] = arrays["table"]
         self._streams[:] = arrays["streams"]

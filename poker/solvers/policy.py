@@ -10,11 +10,12 @@ import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from poker.abstraction.buckets import Buckets
 from poker.artifacts import MismatchedArtifactError, fingerprint_of, open_artifact, write_artifact
 from poker.errors import PokernetsError
 from poker.features.leaf import CONTINUATIONS
@@ -29,21 +30,6 @@ FOLD_CLASS, CALL_CLASS, RAISE_CLASS = range(3)
 _DTYPES: dict[int, type[np.generic]] = {8: np.uint8, 16: np.uint16, 32: np.float32}
 
 
-class CardBuckets(Protocol):
-    """What a policy needs of a card abstraction."""
-
-    @property
-    def num_buckets(self) -> tuple[int, ...]:
-        """[S]"""
-
-    @property
-    def fingerprint(self) -> str:
-        """Changes with anything that changes a bucket."""
-
-    def buckets(self, board: tuple[int, ...]) -> NDArray[np.int32]:
-        """[H] bucket of every hand on the street of `board`, -1 where the hand shares a card with it."""
-
-
 @dataclass(frozen=True, eq=False)
 class Blueprint:
     """`strategy` is flat: infoset (node, bucket) starts at ROW + bucket * STRIDE of `sampling.nodes`.
@@ -52,10 +38,11 @@ class Blueprint:
     """
 
     tree: BettingTree
-    cards: CardBuckets
+    cards: Buckets
     sampling: SamplingTree
     strategy: NDArray[Any]
     bias: tuple[float, float, float] = (1.0, 1.0, 1.0)
+    fingerprint: str = ""  # of the artifact it was loaded from
 
     @property
     def rules(self) -> Rules:
@@ -107,7 +94,7 @@ class Blueprint:
         )
 
     @classmethod
-    def load(cls, path: str | Path, cards: CardBuckets) -> "Blueprint":
+    def load(cls, path: str | Path, cards: Buckets) -> "Blueprint":
         """The blueprint at `path`; refused unless it was made with the abstraction `cards`."""
         artifact = open_artifact(path, KIND, made_from={"abstraction": cards.fingerprint})
         arrays: dict[str, Any] = {
@@ -121,7 +108,7 @@ class Blueprint:
                 f"{path} stores {strategy.size:,} probabilities and its tree needs {sampling.table_size // 2:,}. "
                 "Make it with: python -m data_gen job=blueprint"
             )
-        return cls(tree, cards, sampling, np.asarray(strategy))
+        return cls(tree, cards, sampling, np.asarray(strategy), fingerprint=artifact.fingerprint)
 
     def _stored(self, node: int) -> NDArray[Any]:
         """[B, A] view of the stored values of a betting node."""
@@ -129,7 +116,7 @@ class Blueprint:
 
 
 def blueprint_from(
-    tree: BettingTree, cards: CardBuckets, average: Callable[[int], NDArray[np.float32]], bits: int = 8
+    tree: BettingTree, cards: Buckets, average: Callable[[int], NDArray[np.float32]], bits: int = 8
 ) -> Blueprint:
     """Store the strategy `average(betting node) -> [B, A]`."""
     if bits not in _DTYPES:

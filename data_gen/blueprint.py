@@ -1,0 +1,179 @@
+"""`job=blueprint`: train a policy on the whole betting tree of a game and store its average strategy.
+
+Progress is kept in a checkpoint beside the output (`<output>.checkpoint`), so a killed run continues and a finished one
+can be continued with more `iterations`. With one thread the result does not depend on where it was interrupted.
+"""
+
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+from numpy.typing import NDArray
+
+from data_gen.report import Report
+from poker.abstraction.buckets import Buckets, game_cards
+from poker.abstraction.dealers import Dealer, dealer_of
+from poker.artifacts import find_artifact, write_artifact
+from poker.errors import PokernetsError
+from poker.rules import Rules
+from poker.solvers.policy import KIND, blueprint_from, tree_fingerprint
+from poker.state import Betting
+from poker.tree import BetMenu, BettingTree, build_tree
+
+CHECKPOINT = "blueprint_checkpoint"
+
+
+class BlueprintSolver(Protocol):
+    """What a solver must offer to be trained by this job. `figure` is what converges, in chips per hand."""
+
+    iterations: int
+    visits: int
+
+    @property
+    def settings(self) -> dict[str, Any]: ...
+
+    @property
+    def bytes_needed(self) -> int: ...
+
+    def run(self, *, iterations: int | None = None, seconds: float | None = None) -> None: ...
+
+    def figures(self) -> dict[str, float]: ...
+
+    def average(self, node: int) -> NDArray[Any]: ...
+
+    def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, int]]: ...
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]], counters: Mapping[str, int]) -> None: ...
+
+
+SolverFactory = Callable[[BettingTree, Buckets, Dealer], BlueprintSolver]
+
+
+def run(
+    *,
+    game: Rules,
+    menu: BetMenu,
+    abstraction: str,
+    solver: SolverFactory,
+    iterations: int | None,
+    seconds: float | None,
+    bits: int,
+    checkpoint_seconds: float,
+    report_seconds: float,
+    output: str,
+    runs: str,
+) -> None:
+    """Train until the blueprint at `output` has `iterations`, or `seconds` of training, whichever comes first."""
+    if iterations is None and seconds is None:
+        raise PokernetsError("job=blueprint needs job.iterations, job.seconds or both")
+    cards = game_cards(game, abstraction)
+    tree = build_tree(Betting.start(game), menu)
+    trainer = solver(tree, cards, dealer_of(game, cards))
+    config = {"solver": trainer.settings, "game": game.name, "tree": tree_fingerprint(tree)}
+    made_from = {"abstraction": cards.fingerprint}
+    training = _Training(trainer, Path(f"{output}.checkpoint"), config, made_from, iterations, seconds)
+    made = find_artifact(output, KIND, config={**config, "bits": bits}, made_from=made_from)
+    if made is not None and training.enough(made.counts["iterations"], made.counts["seconds"]):
+        print(f"blueprint {output} is there: {made.counts['iterations']:,} iterations", file=sys.stderr)
+        return
+    _announce(tree, trainer, bits)
+    training.resume()
+    training.train(report_seconds, checkpoint_seconds, runs)
+    blueprint = blueprint_from(tree, cards, trainer.average, bits)
+    blueprint.save(output, config, training.counts())
+    print(f"blueprint {output}: {trainer.iterations:,} iterations in {training.seconds:.0f} s", file=sys.stderr)
+
+
+class _Training:
+    """A trainer with its clock and its checkpoint. `seconds` counts training alone, over all runs."""
+
+    def __init__(
+        self,
+        trainer: BlueprintSolver,
+        checkpoint: Path,
+        config: dict[str, Any],
+        made_from: dict[str, str],
+        iterations: int | None,
+        budget: float | None,
+    ) -> None:
+        self.seconds = 0.0
+        self._trainer = trainer
+        self._checkpoint = checkpoint
+        self._config = config
+        self._made_from = made_from
+        self._iterations = iterations
+        self._budget = budget
+
+    def enough(self, iterations: int, seconds: float) -> bool:
+        """Whether that much training is all that was asked for."""
+        return (self._iterations is not None and iterations >= self._iterations) or (
+            self._budget is not None and seconds >= self._budget
+        )
+
+    def resume(self) -> None:
+        """Continue from the checkpoint, if there is one; only the length of the run may differ."""
+        found = find_artifact(self._checkpoint, CHECKPOINT, config=self._config, made_from=self._made_from)
+        if found is not None:
+            counters = {name: value for name, value in found.counts.items() if name != "seconds"}
+            self._trainer.restore(found.arrays, counters)
+            self.seconds = found.counts["seconds"]
+            print(f"continuing {self._checkpoint} at {self._trainer.iterations:,} iterations", file=sys.stderr)
+
+    def save(self) -> None:
+        arrays, counters = self._trainer.state()
+        write_artifact(
+            self._checkpoint,
+            CHECKPOINT,
+            config=self._config,
+            arrays=arrays,
+            made_from=self._made_from,
+            counts={**counters, "seconds": self.seconds},
+        )
+
+    def counts(self) -> dict[str, Any]:
+        trainer = self._trainer
+        return {
+            "iterations": trainer.iterations,
+            "visits": trainer.visits,
+            "seconds": self.seconds,
+            **trainer.figures(),
+        }
+
+    def train(self, report_seconds: float, checkpoint_seconds: float, logs: str) -> None:
+        """Run to the end in stretches of `report_seconds`; what was trained is on disk when this returns."""
+        trainer = self._trainer
+        by_iterations = self._iterations is not None
+        total = float(self._iterations if self._iterations is not None else self._budget or 0)
+        done = trainer.iterations if by_iterations else self.seconds
+        saved = time.perf_counter()
+        with Report("blueprint", total=total, done=done, logs=logs) as report:
+            while not self.enough(trainer.iterations, self.seconds):
+                before, visits, started = trainer.iterations, trainer.visits, time.perf_counter()
+                left = report_seconds if self._budget is None else min(report_seconds, self._budget - self.seconds)
+                trainer.run(iterations=self._iterations, seconds=left)
+                took = time.perf_counter() - started
+                self.seconds += took
+                report.update(
+                    trainer.iterations if by_iterations else self.seconds,
+                    step=trainer.iterations,
+                    iterations_per_second=(trainer.iterations - before) / took,
+                    nodes_per_second=(trainer.visits - visits) / took,
+                    **trainer.figures(),
+                )
+                if time.perf_counter() - saved >= checkpoint_seconds:
+                    self.save()
+                    saved = time.perf_counter()
+        self.save()
+
+
+def _announce(tree: BettingTree, trainer: BlueprintSolver, bits: int) -> None:
+    """What the run needs, before it takes it."""
+    nodes, needed = len(tree), trainer.bytes_needed / 1e6
+    stored = needed * bits / 64
+    print(
+        f"blueprint of {tree.rules.name}: {len(tree.decision_nodes):,} decision nodes of {nodes:,}; "
+        f"{needed:,.0f} MB for the table, as much on disk for its checkpoint, {stored:,.0f} MB for the result",
+        file=sys.stderr,
+    )

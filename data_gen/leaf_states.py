@@ -1,0 +1,185 @@
+"""`job=leaf_states`: depth-limit states of heads-up play and what they are worth, to train the leaf net on.
+
+Boards are drawn at random; on each, `states_per_board` betting states come from play with exploration
+(`poker.solvers.leaf_states`), each with `hands` hands a player. Labels are exact expectations over the betting that can
+follow, averaged over `runouts` complete boards (`poker.solvers.continuation`). `pairs_per_state` pairs of hands of a
+state become rows, two a pair: one with either player as `own`.
+
+Shard i depends on the seed, i and the settings of a shard alone: killed and continued, the job writes the same bytes.
+"""
+
+import sys
+import time
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from data_gen.report import Report
+from data_gen.workers import run_tasks
+from poker.abstraction.buckets import game_cards
+from poker.abstraction.features import all_in_equity
+from poker.artifacts import find_artifact
+from poker.errors import PokernetsError
+from poker.features.leaf import encode_pairs
+from poker.features.shards import COLUMNS, KIND, shard_path, write_shard
+from poker.kernels.isomorphism import NUM_BOARDS, canonical_board
+from poker.rules import Rules
+from poker.solvers.continuation import Continuations, sample_boards
+from poker.solvers.leaf_states import LeafSampler
+from poker.solvers.policy import Blueprint
+
+Board = tuple[int, ...]
+Columns = dict[str, NDArray[Any]]
+
+
+@dataclass(frozen=True)
+class ShardSettings:
+    """All that the content of a shard depends on, besides the blueprint and the shard's index."""
+
+    seed: int
+    boards_per_shard: int
+    states_per_board: int
+    pairs_per_state: int
+    hands: int
+    runouts: int
+    preflop_share: float
+    exploration: float
+    uniform_hands: float
+    bias_factor: float
+
+    def __post_init__(self) -> None:
+        counts = (self.boards_per_shard, self.states_per_board, self.pairs_per_state, self.hands)
+        if min(counts) < 1 or self.runouts < 2:
+            raise PokernetsError("job=leaf_states needs counts of at least 1 and, for standard errors, 2 runouts")
+
+
+def run(
+    *,
+    game: Rules,
+    abstraction: str,
+    blueprint: str,
+    shards: int,
+    settings: ShardSettings,
+    processes: int | None,
+    output: str,
+    runs: str,
+) -> None:
+    """Write the shards of `output` that are not there yet. `processes` None: one a core."""
+    policy = Blueprint.load(blueprint, game_cards(game, abstraction))
+    config, made_from = _identity(game, settings), {"blueprint": policy.fingerprint}
+    missing = []
+    for index in range(shards):
+        found = find_artifact(shard_path(output, index), KIND, config={**config, "shard": index}, made_from=made_from)
+        if found is None:
+            missing.append(index)
+    _announce(output, shards, len(missing), settings)
+    if not missing:
+        return
+    arguments = (game, abstraction, blueprint, settings, output)
+    started, rows = time.perf_counter(), 0
+    with Report("leaf states", total=shards, done=shards - len(missing), logs=runs) as report:
+        results = run_tasks(_make_shard, missing, processes=processes, prepare=_prepare, arguments=arguments)
+        for done, (count, sem) in enumerate(results, shards - len(missing) + 1):
+            rows += count
+            rate = rows / (time.perf_counter() - started)
+            report.update(done, step=done, rows=rows, rows_per_second=rate, label_sem=sem)
+
+
+class LeafStateMaker:
+    """Makes rows from a blueprint; holds the subtrees and boards it has met."""
+
+    def __init__(self, blueprint: Blueprint, settings: ShardSettings) -> None:
+        self._blueprint = blueprint
+        self._settings = settings
+        self._continuations = Continuations(blueprint, settings.bias_factor)
+
+    def shard(self, index: int) -> Columns:
+        """Columns of shard `index`, rows shuffled."""
+        settings = self._settings
+        rng = np.random.default_rng(np.random.SeedSequence(settings.seed, spawn_key=(index,)))
+        parts = []
+        for serial in range(settings.boards_per_shard):
+            preflop = rng.random() < settings.preflop_share
+            board: Board = () if preflop else tuple(sorted(rng.choice(52, 3, replace=False).tolist()))
+            sampler = LeafSampler(self._blueprint, board, settings.exploration, settings.uniform_hands)
+            for state in range(settings.states_per_board):
+                unique = (index * settings.boards_per_shard + serial) * settings.states_per_board + state
+                parts.append(self._state(sampler, board, _group(board, unique), rng))
+        columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+        order = rng.permutation(len(columns["group"]))
+        return {name: column[order] for name, column in columns.items()}
+
+    def _state(self, sampler: LeafSampler, board: Board, group: int, rng: np.random.Generator) -> Columns:
+        """Rows of one betting state: pairs of its hands with player 0 as own, then the same with player 1."""
+        settings = self._settings
+        state = sampler.draw(settings.hands, rng)
+        hands0, hands1 = state.hands0, state.hands1
+        boards = sample_boards(self._blueprint.rules, board, settings.runouts, rng)
+        equity = all_in_equity(board)[np.ix_(hands0, hands1)]
+        found = self._continuations.values(state.node, boards, hands0, hands1, equity)
+        labels, sem = found.in_pots(state.betting.pot, state.betting.committed)
+        sound = np.argwhere(found.count >= max(2, settings.runouts // 4))
+        chosen = sound[rng.permutation(len(sound))[: settings.pairs_per_state]]
+        first, second = chosen.T
+        held = hands0[first], hands1[second]
+        features = [encode_pairs(board, state.betting, own, held[own], held[1 - own]) for own in (0, 1)]
+        count = len(chosen)
+        return {
+            "features": np.concatenate(features),
+            "labels": np.concatenate([labels[own][:, first, second].T for own in (0, 1)]),
+            "label_sem": np.concatenate([sem[own][:, first, second].T for own in (0, 1)]),
+            "seat": np.repeat(np.arange(2), count),
+            "street": np.full(2 * count, state.betting.street - 1),
+            "group": np.full(2 * count, group),
+        }
+
+
+def _group(board: Board, unique: int) -> int:
+    """Flop states are grouped by suit-isomorphic board (1,755 of them), each preflop state is a group of its own."""
+    return canonical_board(np.array(board, dtype=np.uint8))[0] if board else NUM_BOARDS[3] + unique
+
+
+def _identity(game: Rules, settings: ShardSettings) -> dict[str, Any]:
+    return {"game": game.name, **asdict(settings)}
+
+
+def _announce(output: str, shards: int, missing: int, settings: ShardSettings) -> None:
+    rows = 2 * settings.boards_per_shard * settings.states_per_board * settings.pairs_per_state
+    width = sum(np.dtype(dtype).itemsize * int(np.prod(shape)) for dtype, shape in COLUMNS.values())
+    print(
+        f"leaf states {output}: {shards - missing} of {shards} shards are there, {missing} to make, "
+        f"up to {missing * rows:,} rows, {missing * rows * width / 1e6:,.0f} MB",
+        file=sys.stderr,
+    )
+
+
+@dataclass
+class _Worker:
+    maker: LeafStateMaker
+    config: dict[str, Any]
+    made_from: dict[str, str]
+    output: str
+
+
+_workers: list[_Worker] = []
+"""The one of this process, once `_prepare` has run in it."""
+
+
+def _prepare(game: Rules, abstraction: str, blueprint: str, settings: ShardSettings, output: str) -> None:
+    policy = Blueprint.load(blueprint, game_cards(game, abstraction))
+    maker = LeafStateMaker(policy, settings)
+    _workers[:] = [_Worker(maker, _identity(game, settings), {"blueprint": policy.fingerprint}, output)]
+
+
+def _make_shard(index: int) -> tuple[int, float]:
+    """Write one shard; returns its rows and the mean standard error of its labels, in pots."""
+    worker = _workers[0]
+    columns = worker.maker.shard(index)
+    path = shard_path(worker.output, index)
+    counts = {"mean_label_sem": float(columns["label_sem"].mean(dtype=np.float64))}
+    shard = write_shard(
+        path, columns, config={**worker.config, "shard": index}, made_from=worker.made_from, counts=counts
+    )
+    return int(shard.counts["rows"]), counts["mean_label_sem"]

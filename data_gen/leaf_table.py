@@ -1,0 +1,119 @@
+"""`job=leaf_table`: the values of preflop leaf states for the search, one task and one part on disk for each state."""
+
+import shutil
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from data_gen.report import Report
+from data_gen.workers import run_tasks
+from poker.abstraction.buckets import game_cards
+from poker.artifacts import find_artifact, open_artifact, write_artifact
+from poker.features.leaf import CONTINUATIONS, TARGET
+from poker.rules import Rules
+from poker.solvers.continuation import Continuations, subtree
+from poker.solvers.leaf_table import KIND, class_values, preflop_leaves
+from poker.solvers.policy import Blueprint
+
+PART = "leaf_table_part"
+
+
+@dataclass(frozen=True)
+class TableSettings:
+    """What the table depends on besides the blueprint; `boards` are drawn anew for each leaf."""
+
+    seed: int
+    boards: int
+    bias_factor: float
+
+
+def run(
+    *,
+    game: Rules,
+    abstraction: str,
+    blueprint: str,
+    settings: TableSettings,
+    processes: int | None,
+    output: str,
+    runs: str,
+) -> None:
+    """Make the table at `output`. Parts of an interrupted run are kept and used. `processes` None: one a core."""
+    policy = Blueprint.load(blueprint, game_cards(game, abstraction))
+    config, made_from = _identity(game, settings), {"blueprint": policy.fingerprint}
+    if find_artifact(output, KIND, config=config, made_from=made_from) is not None:
+        print(f"leaf table {output} is there", file=sys.stderr)
+        return
+    leaves = preflop_leaves(policy.tree)
+    sizes = [subtree(policy, int(node)).num_ends for node in leaves]
+    parts = [_part_path(output, leaf) for leaf in range(len(leaves))]
+    kept = [find_artifact(part, PART, config=config, made_from=made_from) is not None for part in parts]
+    missing = sorted((leaf for leaf, there in enumerate(kept) if not there), key=lambda leaf: -sizes[leaf])
+    work = float(sum(sizes))
+    done = work - sum(sizes[leaf] for leaf in missing)
+    arguments = (game, abstraction, blueprint, settings, output)
+    with Report("leaf table", total=work, done=done, logs=runs) as report:
+        results = run_tasks(_make_part, missing, processes=processes, prepare=_prepare, arguments=arguments)
+        for step, (leaf, sem) in enumerate(results, sum(kept) + 1):
+            done += sizes[leaf]
+            report.update(done, step=step, sem_in_pots=sem)
+    found = [open_artifact(part, PART, config=config, made_from=made_from) for part in parts]
+    arrays = {name: np.stack([part.arrays[name] for part in found]) for name in ("values", "sem")}
+    states = [policy.tree.path_text(int(node)) for node in leaves]
+    write_artifact(
+        output,
+        KIND,
+        config=config,
+        arrays={"nodes": leaves, **arrays},
+        made_from=made_from,
+        counts={"states": states, "mean_sem": float(arrays["sem"].mean(dtype=np.float64))},
+    )
+    shutil.rmtree(_part_path(output, 0).parent)
+
+
+def _identity(game: Rules, settings: TableSettings) -> dict[str, Any]:
+    return {
+        "game": game.name,
+        "seed": settings.seed,
+        "boards": settings.boards,
+        "bias_factor": settings.bias_factor,
+        "continuations": list(CONTINUATIONS),
+        "target": TARGET,
+    }
+
+
+def _part_path(output: str, leaf: int) -> Path:
+    return Path(f"{output}.parts") / f"leaf-{leaf:05d}"
+
+
+@dataclass
+class _Worker:
+    continuations: Continuations
+    settings: TableSettings
+    config: dict[str, Any]
+    output: str
+
+
+_workers: list[_Worker] = []
+"""The one of this process, once `_prepare` has run in it."""
+
+
+def _prepare(game: Rules, abstraction: str, blueprint: str, settings: TableSettings, output: str) -> None:
+    policy = Blueprint.load(blueprint, game_cards(game, abstraction))
+    continuations = Continuations(policy, settings.bias_factor)
+    _workers[:] = [_Worker(continuations, settings, _identity(game, settings), output)]
+
+
+def _make_part(leaf: int) -> tuple[int, float]:
+    """Write the values of one leaf; returns it and their mean standard error."""
+    worker = _workers[0]
+    policy = worker.continuations.blueprint
+    rng = np.random.default_rng(np.random.SeedSequence(worker.settings.seed, spawn_key=(leaf,)))
+    node = int(preflop_leaves(policy.tree)[leaf])
+    values, sem = class_values(worker.continuations, node, worker.settings.boards, rng)
+    made_from = {"blueprint": policy.fingerprint}
+    arrays = {"values": values, "sem": sem}
+    write_artifact(_part_path(worker.output, leaf), PART, config=worker.config, arrays=arrays, made_from=made_from)
+    return leaf, float(sem.mean(dtype=np.float64))

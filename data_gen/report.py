@@ -1,0 +1,53 @@
+"""What a long job shows while it runs: a progress bar with its figures on stderr, and TensorBoard scalars."""
+
+import time
+from pathlib import Path
+from types import TracebackType
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from tensorboard.summary import Writer  # type: ignore[import-untyped]
+
+
+class Report:
+    """Context manager. `total` units are planned, `done` of them were there before; `logs` takes TensorBoard files."""
+
+    def __init__(self, title: str, *, total: float, done: float = 0, logs: str | Path | None = None) -> None:
+        self._progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TimeRemainingColumn(),
+            TextColumn("{task.fields[figures]}"),
+            console=Console(stderr=True),
+            refresh_per_second=4,
+            speed_estimate_period=120,
+        )
+        self._task = self._progress.add_task(title, total=total, completed=int(done), figures="")
+        self._logs = None if logs is None else Writer(str(Path(logs) / time.strftime("%Y%m%d-%H%M%S")))
+
+    def __enter__(self) -> "Report":
+        self._progress.start()
+        return self
+
+    def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
+        self._progress.stop()
+        if self._logs is not None:
+            self._logs.close()
+
+    def update(self, done: float, *, step: int, **figures: float) -> None:
+        """Move the bar to `done`; show every figure beside it and log it at `step`."""
+        text = "  ".join(f"{name.replace('_', ' ')} {_short(value)}" for name, value in figures.items())
+        self._progress.update(self._task, completed=done, figures=text)
+        if self._logs is not None:
+            for name, value in figures.items():
+                self._logs.add_scalar(name, value, step=step)
+            self._logs.flush()
+
+
+def _short(value: float) -> str:
+    for size, letter in ((1e9, "G"), (1e6, "M"), (1e4, "k")):
+        if abs(value) >= size:
+            return f"{value / (1e3 if letter == 'k' else size):.1f}{letter}"
+    return f"{value:.4g}"
