@@ -37,13 +37,11 @@ class TrainerSettings:
 
 @dataclass(frozen=True)
 class Fitted:
-    """`best`: state_dict of the epoch with the lowest validation loss, which is `best_loss`, of `epochs` in all."""
+    """`best`: state_dict of the epoch with the lowest validation loss, of `epochs` in all."""
 
     best: dict[str, torch.Tensor]
-    best_loss: float
     epochs: int
     rows_per_second: float
-    trainer: lightning.Trainer
 
 
 class _Stopping(EarlyStopping):
@@ -94,7 +92,7 @@ def fit(
     loss = checkpoints.best_model_score
     if loss is None or not torch.isfinite(loss):
         raise PokernetsError(f"{monitor} is {loss}: training diverged; lower model.learning_rate (logs: {directory})")
-    return Fitted(best, float(loss), trainer.current_epoch, progress.rows_per_second, trainer)
+    return Fitted(best, trainer.current_epoch, progress.rows_per_second)
 
 
 def quiet() -> None:

@@ -102,8 +102,7 @@ class LeafData(lightning.LightningDataModule):
     Groups, not rows, are drawn into the validation part: about `validation_share` of them, by a hash of `seed` and
     the group's number. An epoch is `epoch_rows` rows of an endless shuffled stream (a whole pass where that is None):
     it sets how often there is validation and a checkpoint, not what is seen. `streets` and `seats` keep only states
-    whose ended round, or own seat, is among them. `test_path`, with labels of many rollouts, is looked at once, at
-    the end, in full.
+    whose ended round, or own seat, is among them.
     """
 
     def __init__(
@@ -115,7 +114,6 @@ class LeafData(lightning.LightningDataModule):
         seed: int = 0,
         streets: Sequence[int] | None = None,
         seats: Sequence[int] | None = None,
-        test_path: str | None = None,
     ) -> None:
         super().__init__()
         if not 0 < validation_share < 1 or batch_rows < 1:
@@ -132,8 +130,7 @@ class LeafData(lightning.LightningDataModule):
             "seats": None if seats is None else list(seats),
         }
         self._columns = Columns(path)
-        self._test_path = test_path
-        chosen = self._selected(self._columns, path)
+        chosen = selected(self._columns, path, streets, seats)
         in_validation = held_out(self._columns.all("group")[chosen], validation_share, seed)
         self.train_rows: NDArray[np.int64] = chosen[~in_validation]
         self.validation_rows: NDArray[np.int64] = chosen[in_validation]
@@ -165,27 +162,23 @@ class LeafData(lightning.LightningDataModule):
     def val_dataloader(self) -> OrderedLoader:
         return OrderedLoader(self._columns, self.validation_rows)
 
-    def test_dataloader(self) -> OrderedLoader:
-        """The held-out shards where there are any, the validation part otherwise."""
-        if self._test_path is None:
-            return self.val_dataloader()
-        columns = Columns(self._test_path)
-        return OrderedLoader(columns, self._selected(columns, self._test_path))
-
     def _current_epoch(self) -> int:
         return 0 if self.trainer is None else self.trainer.current_epoch
 
-    def _selected(self, columns: Columns, path: str) -> NDArray[np.int64]:
-        keep = np.ones(len(columns), dtype=bool)
-        for column, wanted in (("street", self.config["streets"]), ("seat", self.config["seats"])):
-            if wanted is not None:
-                keep &= np.isin(columns.all(column), wanted)
-        if not keep.any():
-            raise PokernetsError(
-                f"{path}: no row has street in {self.config['streets']} and seat in {self.config['seats']}; "
-                "change data.streets or data.seats"
-            )
-        return np.flatnonzero(keep)
+
+def selected(
+    columns: Columns, path: str, streets: Sequence[int] | None, seats: Sequence[int] | None
+) -> NDArray[np.int64]:
+    """Rows whose ended round is among `streets` and whose own seat is among `seats`; None keeps all."""
+    keep = np.ones(len(columns), dtype=bool)
+    for column, wanted in (("street", streets), ("seat", seats)):
+        if wanted is not None:
+            keep &= np.isin(columns.all(column), wanted)
+    if not keep.any():
+        raise PokernetsError(
+            f"{path}: no row has street in {streets} and seat in {seats}; change data.streets or data.seats"
+        )
+    return np.flatnonzero(keep)
 
 
 def held_out(groups: NDArray[np.int32], share: float, seed: int) -> NDArray[np.bool_]:

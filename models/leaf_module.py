@@ -11,7 +11,7 @@ from models.figures import scatter
 from models.leaf_data import LeafBatch
 from models.losses import HuberLoss
 from models.mlp import Mlp
-from models.regression import SCATTER_ROWS, RegressionSums
+from models.regression import RegressionSums
 from poker.features.leaf import CONTINUATIONS
 
 STREET_NAMES = ("preflop", "flop", "turn", "river")
@@ -25,16 +25,15 @@ class LeafModule(lightning.LightningModule):
     still be charged because labels are sampled (from their standard errors); R^2; the learning rate; a scatter.
     """
 
-    def __init__(self, net: Mlp, loss: HuberLoss, learning_rate: float, label_mean: Tensor, figures: bool) -> None:
+    def __init__(self, net: Mlp, loss: HuberLoss, learning_rate: float, label_mean: Tensor, pictures: bool) -> None:
         super().__init__()
         self.net = net
         self.loss = loss
         self.learning_rate = learning_rate
         self.label_mean: Tensor
         self.register_buffer("label_mean", label_mean)
-        self._figures = figures
-        self._sums = RegressionSums(loss, label_mean)
-        self.results: dict[str, float] = {}
+        self._pictures = pictures
+        self._sums = RegressionSums(loss, label_mean, 0)
 
     def forward(self, features: Tensor) -> Tensor:
         predicted: Tensor = self.net(features)
@@ -58,52 +57,36 @@ class LeafModule(lightning.LightningModule):
         return loss
 
     def on_validation_epoch_start(self) -> None:
-        self._sums = RegressionSums(self.loss, self.label_mean.cpu())
+        rows = self.trainer.val_dataloaders.rows  # type: ignore[union-attr]
+        self._sums = RegressionSums(self.loss, self.label_mean.cpu(), rows)
 
     def validation_step(self, batch: LeafBatch, index: int) -> None:
-        rows = _rows(self.trainer.val_dataloaders)
-        self._sums.add(self.net(batch.features), batch.labels, batch.label_sem, batch.street, _stride(rows))
+        self._sums.add(self.net(batch.features), batch.labels, batch.label_sem, batch.street)
 
     def on_validation_epoch_end(self) -> None:
-        self._report("validation")
-        self.log("validation/huber", self.results["validation/huber"], prog_bar=True)
+        self._log_figures(figures_of(self._sums))
 
-    def on_test_epoch_start(self) -> None:
-        self._sums = RegressionSums(self.loss, self.label_mean.cpu())
-
-    def test_step(self, batch: LeafBatch, index: int) -> None:
-        rows = _rows(self.trainer.test_dataloaders)
-        self._sums.add(self.net(batch.features), batch.labels, batch.label_sem, batch.street, _stride(rows))
-
-    def on_test_epoch_end(self) -> None:
-        self._report("test")
-
-    def _report(self, stage: str) -> None:
-        """Fill `results` with the figures of the pass that ended, log them, draw the scatter."""
-        sums = self._sums
-        found = {
-            f"{stage}/huber": sums.mean("huber"),
-            f"{stage}/huber_of_mean": sums.mean("huber_of_mean"),
-            f"{stage}/label_noise": sums.mean("noise"),
-            f"{stage}/r2": float(sums.r_squared().mean()),
-        }
-        for k, name in enumerate(CONTINUATIONS):
-            found[f"{stage}/huber/{name}"] = float(sums.per_output("huber")[k])
-            found[f"{stage}/r2/{name}"] = float(sums.r_squared()[k])
-        for street, each in sums.per_street("huber").items():
-            for k, name in enumerate(CONTINUATIONS):
-                found[f"{stage}/huber/{STREET_NAMES[street]}/{name}"] = float(each[k])
-        self.results = {**self.results, **found}
-        self.log_dict({name: value for name, value in found.items() if name != "validation/huber"})
-        if self._figures and isinstance(self.logger, TensorBoardLogger):
-            predicted, labels = (torch.cat(part).numpy() for part in zip(*sums.points, strict=True))
+    def _log_figures(self, figures: dict[str, float]) -> None:
+        self.log("validation/huber", figures.pop("huber"), prog_bar=True)
+        self.log_dict({f"validation/{name}": value for name, value in figures.items()})
+        if self._pictures and isinstance(self.logger, TensorBoardLogger):
+            predicted, labels = (torch.cat(part).numpy() for part in zip(*self._sums.points, strict=True))
             image = scatter(predicted, labels, CONTINUATIONS, "pots")
-            self.logger.experiment.add_image(f"{stage}/scatter", image, self.trainer.global_step, dataformats="HWC")
+            self.logger.experiment.add_image("validation/scatter", image, self.trainer.global_step, dataformats="HWC")
 
 
-def _rows(loaders: Any) -> int:
-    return int(loaders.rows)
-
-
-def _stride(rows: int) -> int:
-    return max(1, rows // SCATTER_ROWS)
+def figures_of(sums: RegressionSums) -> dict[str, float]:
+    """What `LeafModule` says it logs of a validation pass, by name."""
+    found = {
+        "huber": sums.mean("huber"),
+        "huber_of_mean": sums.mean("huber_of_mean"),
+        "label_noise": sums.mean("noise"),
+        "r2": float(sums.r_squared().mean()),
+    }
+    for k, name in enumerate(CONTINUATIONS):
+        found[f"huber/{name}"] = float(sums.per_output("huber")[k])
+        found[f"r2/{name}"] = float(sums.r_squared()[k])
+    for street, each in sums.per_street("huber").items():
+        for k, name in enumerate(CONTINUATIONS):
+            found[f"huber/{STREET_NAMES[street]}/{name}"] = float(each[k])
+    return found

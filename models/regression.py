@@ -15,11 +15,12 @@ SCATTER_ROWS = 20_000
 class RegressionSums:
     """Accumulates over batches, in float64: every sum is [MAX_STREETS, K]; `baseline` [K] is a constant prediction.
 
-    `points` keeps predictions and labels of the first `SCATTER_ROWS` rows of an evenly spaced sample.
+    `points` keeps predictions and labels of about `SCATTER_ROWS` rows, evenly spaced over the `expected_rows`.
     """
 
     loss: HuberLoss
     baseline: Tensor
+    expected_rows: int
     rows: Tensor = field(init=False)
     sums: dict[str, Tensor] = field(init=False)
     points: list[tuple[Tensor, Tensor]] = field(default_factory=list)
@@ -30,8 +31,8 @@ class RegressionSums:
         names = ("huber", "huber_of_mean", "squared_error", "label", "label_squared", "noise")
         self.sums = {name: torch.zeros(shape, dtype=torch.float64) for name in names}
 
-    def add(self, predicted: Tensor, labels: Tensor, label_sem: Tensor, street: Tensor, stride: int) -> None:
-        """One batch of n rows: [n, K] three times, street [n]; every `stride`-th row may become a point."""
+    def add(self, predicted: Tensor, labels: Tensor, label_sem: Tensor, street: Tensor) -> None:
+        """One batch of n rows: [n, K] three times, street [n]."""
         street = street.cpu().long()
         baseline = self.baseline.to(labels.device).expand_as(labels)
         terms = {
@@ -45,8 +46,8 @@ class RegressionSums:
         self.rows.index_add_(0, street, torch.ones(len(street), dtype=torch.float64))
         for name, term in terms.items():
             self.sums[name].index_add_(0, street, term.detach().double().cpu())
-        if sum(len(kept) for kept, _ in self.points) < SCATTER_ROWS:
-            self.points.append((predicted[::stride].detach().cpu(), labels[::stride].cpu()))
+        stride = max(1, self.expected_rows // SCATTER_ROWS)
+        self.points.append((predicted[::stride].detach().cpu(), labels[::stride].cpu()))
 
     def mean(self, name: str) -> float:
         """Over all rows and outputs."""

@@ -54,7 +54,7 @@ def training() -> list[dict[str, Any]]:
     with tempfile.TemporaryDirectory() as root:
         write_leaf_states(Path(root), rows=300_000, shards=2)
         data = LeafData(root, epoch_rows=500_000)
-        module = LeafModule(Mlp(leaf.SIZE, HIDDEN, 4), HuberLoss(), 1e-3, data.label_mean(), figures=False)
+        module = LeafModule(Mlp(leaf.SIZE, HIDDEN, 4), HuberLoss(), 1e-3, data.label_mean(), pictures=False)
 
         def epoch() -> None:
             trainer = lightning.Trainer(

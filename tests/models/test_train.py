@@ -1,5 +1,6 @@
 """`train.py model=leaf` as a user runs it: it learns, exports, resumes after SIGKILL, reuses and refuses."""
 
+import json
 import signal
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 
 from models.export import load_net
 from models.inference import LEAF_NET, LEAF_STAMP, LeafNet
+from models.leaf_data import Columns, held_out
 from poker.artifacts import open_artifact
 from poker.features.leaf import CONTINUATIONS
 from tests.models.shards import NOISE, truth, write_leaf_states
@@ -39,9 +41,17 @@ def command(work: Path, *overrides: str) -> list[str]:
 
 
 def run(work: Path, *overrides: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        command(work, *overrides), cwd=REPOSITORY, capture_output=True, text=True, timeout=120, check=False
-    )
+    return finished(command(work, *overrides))
+
+
+def train_py(work: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """`train.py` with the directories of `work`."""
+    places = (f"artifacts={work / 'artifacts'}", f"runs={work / 'runs'}")
+    return finished([sys.executable, "train.py", *arguments, *places])
+
+
+def finished(arguments: list[str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(arguments, cwd=REPOSITORY, capture_output=True, text=True, timeout=120, check=False)
 
 
 @pytest.fixture(scope="module")
@@ -55,9 +65,10 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_it_learns_a_known_function(trained: Path) -> None:
     artifact = open_artifact(trained / "artifacts" / "leaf_net", LEAF_NET)
-    assert artifact.counts["test/huber"] < 0.15 * artifact.counts["test/huber_of_mean"]
-    assert artifact.counts["test/huber"] > artifact.counts["test/label_noise"]
-    assert abs(artifact.counts["test/label_noise"] - NOISE**2 / 2) < 1e-5
+    found = artifact.counts["validation"]
+    assert found["huber"] < 0.15 * found["huber_of_mean"]
+    assert found["huber"] > found["label_noise"]
+    assert abs(found["label_noise"] - NOISE**2 / 2) < 1e-5
     features = np.random.default_rng(5).random((3000, 34), dtype=np.float32)
     error = LeafNet(artifact.path).values(features) - truth(features)
     assert np.square(error).mean() < 0.08 * truth(features).var()
@@ -69,12 +80,23 @@ def test_the_logs_hold_what_a_user_looks_for(trained: Path) -> None:
     events.Reload()
     names = set(events.Tags()["scalars"])
     wanted = {"train/huber", "train/rows_per_second", "train/learning_rate", "validation/huber", "validation/r2"}
-    wanted |= {"validation/huber_of_mean", "validation/label_noise", "test/huber"}
+    wanted |= {"validation/huber_of_mean", "validation/label_noise"}
     wanted |= {f"train/huber/{name}" for name in CONTINUATIONS}
     wanted |= {f"validation/huber/{street}/{name}" for street in ("preflop", "flop") for name in CONTINUATIONS}
     assert wanted <= names
     assert len(events.Scalars("validation/huber")) == 8
-    assert {"validation/scatter", "test/scatter"} <= set(events.Tags()["images"])
+    assert events.Tags()["images"] == ["validation/scatter"]
+
+
+def test_it_is_measured_on_other_states_whose_boards_were_held_out(trained: Path) -> None:
+    write_leaf_states(trained / "more", rows=20_000, shards=1, seed=9)
+    found = train_py(trained, "model=leaf_test", f"model.path={trained / 'more'}")
+    assert found.returncode == 0, found.stderr
+    report = json.loads((trained / "artifacts" / "leaf_test.json").read_text())
+    groups = Columns(str(trained / "more")).all("group")
+    assert report["rows"] == held_out(groups, 0.05, seed=1).sum() < 2000
+    validation = open_artifact(trained / "artifacts" / "leaf_net", LEAF_NET).counts["validation"]
+    assert report["huber"] == pytest.approx(validation["huber"], rel=0.2)
 
 
 def test_a_second_run_keeps_the_net_and_other_settings_are_refused(trained: Path) -> None:
