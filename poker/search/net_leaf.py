@@ -1,0 +1,61 @@
+"""Leaf values predicted by a net from the 34 features of `poker.features.leaf` ([DLS] section 6: the DNN version)."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poker.abstraction.buckets import CardAbstraction
+from poker.betting import Betting
+from poker.features.leaf import Grid, board_features
+from poker.search.beliefs import Ranges
+from poker.search.clusters import cluster_means, hand_clusters, pair_means
+from poker.search.leaf import leaf_values, possible_pairs
+from poker.solvers.leaf_values import LeafValues
+
+
+class ValueNet(Protocol):
+    """Anything that maps features to the values of continuations."""
+
+    @property
+    def num_continuations(self) -> int:
+        """K."""
+
+    def values(self, features: NDArray[np.float32]) -> NDArray[np.float32]:
+        """[n, 34] -> [n, K], chips to own from here on minus half the pot, in pots."""
+
+
+class NetLeaf:
+    """Hands are grouped by the buckets of `abstraction` into at most `clusters`; the net sees means over groups.
+
+    `clusters` None gives the net every pair of hands by itself.
+    """
+
+    def __init__(self, *, net: ValueNet, abstraction: CardAbstraction, clusters: int | None) -> None:
+        self._net = net
+        self._abstraction = abstraction
+        self._clusters = clusters
+        self._grouped = lru_cache(maxsize=8)(self._group)
+
+    @property
+    def num_continuations(self) -> int:
+        return self._net.num_continuations
+
+    def values(self, leaves: Sequence[Betting], board: tuple[int, ...], ranges: Ranges, own: int) -> LeafValues:
+        """As `LeafEvaluator`; ranges play no part."""
+        clusters, grid, equity = self._grouped(board)
+        count = len(equity)
+        predicted = [self._net.values(grid.encode(leaf, own)) for leaf in leaves if not leaf.is_over]
+        in_pots = np.array(predicted, dtype=np.float32).reshape(-1, count, count, self.num_continuations)
+        return leaf_values(leaves, own, clusters, equity, in_pots.transpose(0, 3, 1, 2))
+
+    def _group(self, board: tuple[int, ...]) -> tuple[NDArray[np.int32], Grid, NDArray[np.float32]]:
+        """Clusters [H], the feature grid of their means, and their equities [C, C]."""
+        cards = board_features(board)
+        clusters = hand_clusters(self._abstraction.buckets(board), cards.hands[:, 0], self._clusters)
+        hands = cluster_means(cards.hands, clusters)
+        possible = possible_pairs(board)
+        pairs = np.stack([pair_means(cards.pairs[:, :, i], possible, clusters, clusters) for i in range(2)], axis=2)
+        return clusters, Grid(hands, hands, pairs, cards.texture), pairs[:, :, 0]
