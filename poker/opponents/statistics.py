@@ -1,0 +1,171 @@
+"""Predictors that count: class frequencies overall, per context, per player, and a choice of the best one.
+
+A frequency table is [12, 3]: for each context of `poker.opponents.predictor` how often each class was seen. A player's
+own counts are mixed with those of the population as if the population had been seen `shrinkage` times in him, so that a
+stranger is average and twenty hands already tell something. With `decay` below 1 older actions of a player count less:
+each new one in a context multiplies the older ones of that context.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poker.opponents.predictor import NUM_CLASSES, NUM_CONTEXTS, Context, Predictor
+
+GENERIC_TABLE: NDArray[np.float64] = np.array(
+    [
+        [[0.02, 0.83, 0.15], [0.62, 0.28, 0.10], [0.75, 0.20, 0.05]],
+        [[0.01, 0.69, 0.30], [0.42, 0.45, 0.13], [0.45, 0.42, 0.13]],
+        [[0.01, 0.69, 0.30], [0.38, 0.50, 0.12], [0.40, 0.48, 0.12]],
+        [[0.01, 0.69, 0.30], [0.45, 0.44, 0.11], [0.45, 0.45, 0.10]],
+    ]
+).reshape(NUM_CONTEXTS, NUM_CLASSES)
+"""[12, 3] a rule for everybody: a moderate player who gives up to a bet about two times in five after the flop."""
+
+_FLOOR = 1e-3
+
+
+class Constant:
+    """The same table for everybody, never updated: the generic model of [POKI] section 6."""
+
+    def __init__(self, table: NDArray[np.float64] | Sequence[Sequence[float]] = GENERIC_TABLE) -> None:
+        self._table = _normalised(np.asarray(table, dtype=np.float64))
+
+    def probs(self, context: Context) -> NDArray[np.float64]:
+        row: NDArray[np.float64] = self._table[context.index]
+        return row
+
+    def update(self, context: Context, action_class: int) -> None:
+        """A rule does not learn."""
+
+    def forget(self) -> None:
+        """There is nothing to forget."""
+
+
+class Majority:
+    """Class frequencies over all decisions of everybody: the baseline that knows nothing."""
+
+    def __init__(self) -> None:
+        self._counts = np.ones(NUM_CLASSES)
+
+    def probs(self, context: Context) -> NDArray[np.float64]:
+        row: NDArray[np.float64] = self._counts / self._counts.sum()
+        return row
+
+    def update(self, context: Context, action_class: int) -> None:
+        self._counts[action_class] += 1
+
+    def forget(self) -> None:
+        self._counts[:] = 1
+
+
+class Frequencies:
+    """One table for the whole population, learned on line; it starts from `prior` [12, 3] seen `prior_weight` times."""
+
+    def __init__(
+        self, prior: NDArray[np.float64] | Sequence[Sequence[float]] = GENERIC_TABLE, prior_weight: float = 10.0
+    ) -> None:
+        self._prior = _normalised(np.asarray(prior, dtype=np.float64)) * prior_weight
+        self._counts = self._prior.copy()
+
+    def probs(self, context: Context) -> NDArray[np.float64]:
+        row = self._counts[context.index]
+        probs: NDArray[np.float64] = row / row.sum()
+        return probs
+
+    def update(self, context: Context, action_class: int) -> None:
+        self._counts[context.index, action_class] += 1
+
+    def forget(self) -> None:
+        self._counts = self._prior.copy()
+
+    @property
+    def counts(self) -> NDArray[np.float64]:
+        """[12, 3] what was seen, the prior included."""
+        return self._counts.copy()
+
+
+class PlayerFrequencies:
+    """A table for each player, shrunk towards the population's; see the module docstring."""
+
+    def __init__(self, population: Frequencies | None = None, *, shrinkage: float = 10.0, decay: float = 1.0) -> None:
+        if not (shrinkage > 0 and 0 < decay <= 1):
+            raise ValueError(f"shrinkage must be above 0 and decay in (0, 1], not {shrinkage} and {decay}")
+        self._population = population if population is not None else Frequencies()
+        self._shrinkage = shrinkage
+        self._decay = decay
+        self._players: dict[str, NDArray[np.float64]] = {}
+
+    def probs(self, context: Context) -> NDArray[np.float64]:
+        base = self._population.probs(context)
+        seen = self._players.get(context.player)
+        if seen is None:
+            return base
+        mixed = seen[context.index] + self._shrinkage * base
+        probs: NDArray[np.float64] = mixed / mixed.sum()
+        return probs
+
+    def update(self, context: Context, action_class: int) -> None:
+        self._population.update(context, action_class)
+        seen = self._players.get(context.player)
+        if seen is None:
+            seen = self._players[context.player] = np.zeros((NUM_CONTEXTS, NUM_CLASSES))
+        row = seen[context.index]
+        if self._decay < 1:
+            row *= self._decay
+        row[action_class] += 1
+
+    def forget(self) -> None:
+        self._population.forget()
+        self._players.clear()
+
+
+class BestOf:
+    """For each player the predictor whose most probable class came true most often, recently.
+
+    [POKI] section 6 calls it a mixture; hits are averaged with weights that fall by `decay` with each action. Until a
+    player is known the first predictor speaks.
+    """
+
+    def __init__(self, predictors: Mapping[str, Predictor], *, decay: float = 0.98) -> None:
+        if not predictors:
+            raise ValueError("a choice needs predictors to choose from")
+        self._names = tuple(predictors)
+        self._predictors = tuple(predictors.values())
+        self._decay = decay
+        self._hits: dict[str, NDArray[np.float64]] = {}
+
+    def probs(self, context: Context) -> NDArray[np.float64]:
+        return self._predictors[self._best(context.player)].probs(context)
+
+    def chosen(self, player: str) -> str:
+        """Name of the predictor that speaks for this player."""
+        return self._names[self._best(player)]
+
+    def _best(self, player: str) -> int:
+        hits = self._hits.get(player)
+        return 0 if hits is None else int(hits.argmax())
+
+    def update(self, context: Context, action_class: int) -> None:
+        hits = self._hits.get(context.player)
+        if hits is None:
+            hits = self._hits[context.player] = np.zeros(len(self._predictors))
+        hits *= self._decay
+        for i, predictor in enumerate(self._predictors):
+            hits[i] += int(predictor.probs(context).argmax()) == action_class
+            predictor.update(context, action_class)
+
+    def forget(self) -> None:
+        self._hits.clear()
+        for predictor in self._predictors:
+            predictor.forget()
+
+
+def _normalised(table: NDArray[np.float64]) -> NDArray[np.float64]:
+    """[12, 3] rows of probabilities, none of them 0."""
+    if table.shape != (NUM_CONTEXTS, NUM_CLASSES) or (table < 0).any():
+        raise ValueError(f"a frequency table has {NUM_CONTEXTS} rows of {NUM_CLASSES} numbers >= 0, not {table.shape}")
+    raised = np.maximum(table, _FLOOR)
+    rows: NDArray[np.float64] = raised / raised.sum(axis=1, keepdims=True)
+    return rows
