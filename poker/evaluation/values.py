@@ -1,0 +1,82 @@
+"""Value functions for AIVAT: any guess of what a heads-up hand is worth. A better guess leaves less variance.
+
+A value function is u(betting, board, h0, h1), chips to player 0 over the whole hand, for pairs of hands. It is asked in
+a form that covers all hands of one player at once: sums over the other player's hands, weighted by his range.
+
+AIVAT stays unbiased for any u whatever, on one condition: `values_before` is the exact mean of `values` over the next
+public cards. `CheckDown` fulfils it without looking at a card, because an all-in equity is the mean of the equities
+after the next cards; `PairValues` fulfils it by enumeration, for games with few cards.
+
+Symbols: H hands, A states.
+"""
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+import numpy as np
+
+from poker.betting import Betting
+from poker.evaluation.equities import (
+    Board,
+    Floats,
+    check_down_stake,
+    live_hands,
+    next_board_size,
+    possible,
+    showdown_chances,
+)
+from poker.rules import Rules
+
+
+class ValueFunction(Protocol):
+    """u(betting, board, h0, h1) as sums over one player's hands. Folded hands are never asked for."""
+
+    def values(self, states: Sequence[Betting], board: Board, player: int, opponent: Floats) -> Floats:
+        """[A, H]: for each hand of `player`, the sum over compatible hands of opponent [H] * (chips to `player`)."""
+
+    def values_before(self, state: Betting, board: Board, player: int, opponent: Floats) -> Floats:
+        """[H]: the mean of `values` of `state` over the next public cards that the two hands of a pair allow."""
+
+
+class CheckDown:
+    """The bet faced is called, no more chips go in, and the hands are shown down."""
+
+    def __init__(self, rules: Rules) -> None:
+        self._rules = rules
+
+    def values(self, states: Sequence[Betting], board: Board, player: int, opponent: Floats) -> Floats:
+        stakes = np.array([check_down_stake(state) for state in states], dtype=np.float64)
+        return np.outer(stakes, showdown_chances(self._rules, board, opponent))
+
+    def values_before(self, state: Betting, board: Board, player: int, opponent: Floats) -> Floats:
+        chips: Floats = self.values([state], board, player, opponent)[0]
+        return chips
+
+
+class PairValues:
+    """Any u given as a table: `table(betting, board)` -> [H, H] chips to player 0. Enumerates the next cards."""
+
+    def __init__(self, rules: Rules, table: Callable[[Betting, Board], Floats]) -> None:
+        self._rules = rules
+        self._table = table
+
+    def values(self, states: Sequence[Betting], board: Board, player: int, opponent: Floats) -> Floats:
+        pairs = possible(self._rules, board)
+        rows = []
+        for state in states:
+            chips = np.where(pairs, self._table(state, board), 0.0)
+            rows.append(chips @ opponent if player == 0 else -chips.T @ opponent)
+        return np.array(rows)
+
+    def values_before(self, state: Betting, board: Board, player: int, opponent: Floats) -> Floats:
+        rules = self._rules
+        deck = [card for card in range(rules.deck_size) if card not in board]
+        count = next_board_size(rules, board) - len(board)
+        total = np.zeros(rules.num_hands)
+        for cards in itertools.combinations(deck, count):
+            after = (*board, *cards)
+            live = live_hands(rules, after)
+            total += live * self.values([state], after, player, opponent * live)[0]
+        return total / math.comb(len(deck) - 2 * rules.num_hole_cards, count)

@@ -1,0 +1,80 @@
+"""Fixed random policies for small games, and every hand that can happen under them with its probability."""
+
+import itertools
+import math
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poker.betting import Betting
+from poker.rules import CALL, FOLD, Rules
+from poker.state import HandState
+
+
+class RandomPolicy:
+    """A random strategy of every information set, the same whenever asked. `pure` shares of hands play one action."""
+
+    def __init__(self, rules: Rules, seed: int, pure: float = 0.3) -> None:
+        self.name = f"random{seed}"
+        self._rules = rules
+        self._seed = seed
+        self._pure = pure
+        self._rng = np.random.default_rng(seed)
+        self._known: dict[tuple[str, tuple[int, ...]], tuple[tuple[int, ...], NDArray[np.float32]]] = {}
+
+    def reset(self, seed: int) -> None:
+        self._rng = np.random.default_rng(seed)
+
+    def start_hand(self, seat: int) -> None:
+        """Nothing to remember."""
+
+    def act(self, state: HandState) -> int:
+        actions, probs = self.policy(state)
+        cards = state.hole_cards[state.to_act]
+        return actions[int(self._rng.choice(len(actions), p=probs[cards[0]]))]
+
+    def policy(self, state: HandState) -> tuple[tuple[int, ...], NDArray[np.float64]]:
+        key = (state.betting.text(), state.board)
+        if key not in self._known:
+            text = f"{self._seed}|{key}"
+            rng = np.random.default_rng(list(text.encode()))
+            actions = legal_actions(state.betting)
+            probs = rng.dirichlet(np.ones(len(actions)), self._rules.num_hands)
+            chosen = rng.random(self._rules.num_hands) < self._pure
+            probs[chosen] = np.eye(len(actions))[rng.integers(len(actions), size=int(chosen.sum()))]
+            self._known[key] = actions, probs
+        return self._known[key]
+
+
+def legal_actions(betting: Betting) -> tuple[int, ...]:
+    """All actions of a limit game."""
+    legal = betting.legal()
+    raises = (legal.min_raise,) if legal.max_raise else ()
+    return ((FOLD,) if legal.fold else ()) + (CALL,) + raises
+
+
+def all_hands(rules: Rules, policies: list[RandomPolicy]) -> Iterator[tuple[HandState, float]]:
+    """Every finished hand of a game of one-card hands, with its probability."""
+    players = rules.num_players
+    deals = list(itertools.permutations(range(rules.deck_size), players + rules.total_board_cards))
+    for deal in deals:
+        start = HandState.start(rules, [deal[i : i + 1] for i in range(players)], deal[players:])
+        yield from _play(start, policies, 1.0 / len(deals))
+
+
+def _play(state: HandState, policies: list[RandomPolicy], probability: float) -> Iterator[tuple[HandState, float]]:
+    if state.is_over:
+        yield state, probability
+        return
+    actions, probs = policies[state.to_act].policy(state)
+    row = probs[state.hole_cards[state.to_act][0]]
+    for action, chance in zip(actions, row.tolist(), strict=True):
+        if chance > 0:
+            yield from _play(state.apply(action), policies, probability * chance)
+
+
+def expected_chips(hands: list[tuple[HandState, float]]) -> float:
+    """Player 0's exact expectation."""
+    assert math.isclose(math.fsum(probability for _, probability in hands), 1.0)
+    return math.fsum(probability * state.payoffs()[0] for state, probability in hands)
