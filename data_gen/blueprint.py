@@ -71,7 +71,7 @@ def run(
     cards = game_cards(game, abstraction)
     tree = build_tree(Betting.start(game), menu)
     trainer = solver(tree, cards, dealer_of(game, cards))
-    config = {"solver": trainer.settings, "game": game.name, "tree": tree_fingerprint(tree)}
+    config = {"game": game.name, **trainer.settings, "tree": tree_fingerprint(tree)}
     made_from = {"abstraction": cards.fingerprint}
     training = _Training(trainer, Path(f"{output}.checkpoint"), config, made_from, iterations, seconds)
     made = find_artifact(output, KIND, config={**config, "bits": bits}, made_from=made_from)

@@ -19,14 +19,13 @@ from numpy.typing import NDArray
 from data_gen.report import Report
 from data_gen.workers import run_tasks
 from poker.abstraction.buckets import game_cards
-from poker.abstraction.features import all_in_equity
 from poker.artifacts import find_artifact
 from poker.errors import PokernetsError
 from poker.features.leaf import encode_pairs
 from poker.features.shards import COLUMNS, KIND, shard_path, write_shard
 from poker.kernels.isomorphism import NUM_BOARDS, canonical_board
 from poker.rules import Rules
-from poker.solvers.continuation import Continuations, sample_boards
+from poker.solvers.continuation import Continuations, sample_boards, showdown_equity
 from poker.solvers.leaf_states import LeafSampler
 from poker.solvers.policy import Blueprint
 
@@ -117,8 +116,9 @@ class LeafStateMaker:
         state = sampler.draw(settings.hands, rng)
         hands0, hands1 = state.hands0, state.hands1
         boards = sample_boards(self._blueprint.rules, board, settings.runouts, rng)
-        equity = all_in_equity(board)[np.ix_(hands0, hands1)]
-        found = self._continuations.values(state.node, boards, hands0, hands1, equity)
+        equity = showdown_equity(self._blueprint.rules, board)
+        control = None if equity is None else equity[np.ix_(hands0, hands1)]
+        found = self._continuations.values(state.node, boards, hands0, hands1, control)
         labels, sem = found.in_pots(state.betting.pot, state.betting.committed)
         sound = np.argwhere(found.count >= max(2, settings.runouts // 4))
         chosen = sound[rng.permutation(len(sound))[: settings.pairs_per_state]]

@@ -20,6 +20,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from poker.abstraction.buckets import is_holdem
+from poker.abstraction.features import all_in_equity
 from poker.features.leaf import CONTINUATIONS
 from poker.kernels import mccfr
 from poker.kernels.continuation import end_reaches
@@ -237,6 +239,11 @@ def hand_ranks(rules: Rules, board: Board) -> NDArray[np.int32]:
     out = np.full(len(hands), -1, dtype=np.int32)
     out[free] = showdown_ranks(rules, [hands[hand] for hand in free], board)
     return out
+
+
+def showdown_equity(rules: Rules, board: Board) -> NDArray[np.float32] | None:
+    """[H, H] exact chance to win plus half of ties, known for hold'em with a full board; None for other games."""
+    return all_in_equity(board) if is_holdem(rules) and rules.total_board_cards == 5 else None
 
 
 @lru_cache(maxsize=8)

@@ -13,10 +13,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.abstraction.features import all_in_equity
 from poker.artifacts import open_artifact
 from poker.cards import PREFLOP_CLASS, PREFLOP_CLASS_SIZE
-from poker.solvers.continuation import Continuations, Moments, sample_boards
+from poker.solvers.continuation import Continuations, Moments, sample_boards, showdown_equity
 from poker.solvers.policy import Blueprint
 from poker.tree import BettingTree, Kind
 
@@ -59,12 +58,13 @@ def class_values(
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Values, standard errors [2, K, 169, 169] of one leaf, in pots: one random hand a board, class and player."""
     tree, rules = continuations.blueprint.tree, continuations.blueprint.rules
-    equity = all_in_equity(())
+    equity = showdown_equity(rules, ())
     moments = Moments((2, continuations.num_forms, NUM_CLASSES, NUM_CLASSES))
     for board in sample_boards(rules, (), boards, rng):
         hands0, hands1 = _one_of_each_class(rng), _one_of_each_class(rng)
         values, won, possible = continuations.on_board(node, board, hands0, hands1)
-        moments.add(values, (won - equity[np.ix_(hands0, hands1)]) * possible, possible)
+        luck = np.zeros_like(won) if equity is None else (won - equity[np.ix_(hands0, hands1)]) * possible
+        moments.add(values, luck, possible)
     return moments.result().in_pots(tree.pot(node), tree.committed[node].tolist())
 
 

@@ -75,9 +75,8 @@ class ExternalSampling:
         """What a checkpoint or a blueprint records of how it was made."""
         prune_below, prune_after, prune_probability = self._prune
         return {
-            "name": "external_sampling",
+            "solver": "external_sampling",
             "seed": self._seed,
-            "threads": self.threads,
             "batch": self._batch,
             "discount_every": self._discount_every,
             "discount_until": self._discount_until,

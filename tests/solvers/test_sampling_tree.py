@@ -1,0 +1,67 @@
+"""The packed tree against the betting tree it was made from."""
+
+import numpy as np
+import pytest
+
+from poker.errors import PokernetsError
+from poker.kernels import mccfr
+from poker.rules import Rules
+from poker.solvers.sampling_tree import sampling_tree
+from poker.state import Betting
+from poker.tree import BetMenu, DepthLimit, Kind, bet_menu, build_tree
+from tests.games import load_rules
+
+MENU = bet_menu(preflop=[1, "a"], flop=[1], turn=[1], river=[1, "a"])
+
+
+def three_players() -> Rules:
+    return Rules(
+        name="kuhn 3p", num_players=3, betting="limit", blinds=(1, 1, 1), stacks=(4, 3, 2), raise_sizes=(1, 2),
+        max_raises=(2, 1), first_player=(0, 0), num_suits=2, num_ranks=4, num_hole_cards=1, board_cards=(0, 1),
+    )  # fmt: skip
+
+
+GAMES = [(load_rules(name), BetMenu(()), (5, 7)) for name in ("kuhn", "leduc")]
+GAMES += [(load_rules("holdem_nolimit_2p"), MENU, (169, 5, 6, 7)), (three_players(), BetMenu(()), (4, 16))]
+
+
+@pytest.mark.parametrize(("rules", "menu", "buckets"), GAMES, ids=lambda value: getattr(value, "name", ""))
+def test_same_decisions_and_ends(rules: Rules, menu: BetMenu, buckets: tuple[int, ...]) -> None:
+    tree = build_tree(Betting.start(rules), menu)
+    packed = sampling_tree(tree, buckets)
+    nodes = packed.nodes
+    assert sorted(packed.origin) == np.flatnonzero(tree.kind != Kind.STREET).tolist()
+    for node, origin in enumerate(packed.origin):
+        assert packed.index[origin] == node
+        if tree.kind[origin] != Kind.DECISION:
+            assert nodes[node, mccfr.ARITY] == 0
+            continue
+        children = [tree.after_deal(child) for child in tree.children(origin)]
+        first = nodes[node, mccfr.FIRST]
+        assert first > node
+        assert packed.origin[first : first + nodes[node, mccfr.ARITY]].tolist() == children
+        assert (nodes[node, mccfr.PLAYER], nodes[node, mccfr.STREET]) == (tree.player[origin], tree.street[origin])
+
+
+@pytest.mark.parametrize(("rules", "menu", "buckets"), GAMES, ids=lambda value: getattr(value, "name", ""))
+def test_rows_fill_the_table_once(rules: Rules, menu: BetMenu, buckets: tuple[int, ...]) -> None:
+    packed = sampling_tree(build_tree(Betting.start(rules), menu), buckets)
+    table = np.zeros(packed.table_size, np.float32)
+    for node in np.flatnonzero(packed.nodes[:, mccfr.KIND] == mccfr.DECISION):
+        packed.rows(table, node)[:] += 1
+    assert (table == 1).all()
+
+
+def test_stakes_of_two_players() -> None:
+    tree = build_tree(Betting.start(load_rules("holdem_nolimit_2p")), MENU)
+    packed = sampling_tree(tree, (169, 5, 6, 7))
+    by_text = {tree.path_text(origin): packed.nodes[node] for node, origin in enumerate(packed.origin)}
+    assert by_text["f"][mccfr.STAKE] == 50  # the small blind, player 1, gives up
+    assert by_text["r300f"][mccfr.STAKE] == -100
+    assert by_text["r20000c///"][mccfr.STAKE] == 20000
+
+
+def test_depth_limited_trees_are_refused() -> None:
+    tree = build_tree(Betting.start(load_rules("leduc")), None, DepthLimit(street=0, choosers=(1,)))
+    with pytest.raises(PokernetsError, match="depth limit"):
+        sampling_tree(tree, (3, 9))
