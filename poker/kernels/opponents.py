@@ -1,0 +1,179 @@
+"""Hand strength against weighted opponents, and the re-weighting of an opponent's hands after an action.
+
+Letters: L live hands of a board in ascending order, n opponents. Weights are relative frequencies of hands; hands that
+share a card with one's own never count. `wins[i, j]` and `losses[i, j]` are completions of the board on which hand i
+ends above or below hand j, of `total` completions that two hands allow.
+"""
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from poker.kernels.hands import HAND_CARDS, HANDS_WITH_CARD
+
+HS, PPOT, NPOT = range(3)
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def _transitions(
+    rank: int,
+    ranks: NDArray[np.int16],
+    wins: NDArray[np.int16],
+    losses: NDArray[np.int16],
+    weights: NDArray[np.float32],
+    out: NDArray[np.float64],
+) -> None:
+    """Sums over opponents' hands [L] into out [5]: the weight one is ahead of, tied with and behind; the weighted
+    completions wins - losses where behind plus wins where tied; losses - wins where ahead plus losses where tied.
+    """
+    ahead = tied = behind = np.float32(0)
+    up = down = np.float32(0)
+    for j in range(len(ranks)):
+        w = weights[j]
+        is_ahead, is_tied = np.float32(ranks[j] < rank), np.float32(ranks[j] == rank)
+        is_behind = np.float32(1) - is_ahead - is_tied
+        won, lost = np.float32(wins[j]), np.float32(losses[j])
+        ahead += w * is_ahead
+        tied += w * is_tied
+        behind += w * is_behind
+        up += w * (is_behind * (won - lost) + is_tied * won)
+        down += w * (is_ahead * (lost - won) + is_tied * lost)
+    out[0], out[1], out[2], out[3], out[4] = ahead, tied, behind, up, down
+
+
+@njit(cache=True, nogil=True)
+def _measures(sums: NDArray[np.float64], total: float, out: NDArray[np.float64]) -> None:
+    """HS, PPot and NPot [3] from the sums of `_transitions`. [POKI] section 5.3: a tie counts one half.
+
+    Behind now: wins + ties / 2 = (total + wins - losses) / 2. Tied now: wins / 2.
+    """
+    ahead, tied, behind = sums[0], sums[1], sums[2]
+    mass = ahead + tied + behind
+    out[HS] = (ahead + tied / 2) / mass if mass > 0 else 0.5
+    room_up, room_down = behind + tied / 2, ahead + tied / 2
+    out[PPOT] = min(1.0, max(0.0, (behind * total + sums[3]) / (2 * total * room_up))) if room_up > 0 else 0.0
+    out[NPOT] = min(1.0, max(0.0, (ahead * total + sums[4]) / (2 * total * room_down))) if room_down > 0 else 0.0
+
+
+@njit(cache=True, nogil=True)
+def _without_cards_of(
+    hand: int, position: NDArray[np.int16], weights: NDArray[np.float32], out: NDArray[np.float32]
+) -> None:
+    """Copy into `out` [L] what `weights` [L] holds, with 0 for the hands that share a card with `hand`."""
+    out[:] = weights
+    for k in range(2):
+        for other in HANDS_WITH_CARD[HAND_CARDS[hand, k]]:
+            if position[other] >= 0:
+                out[position[other]] = 0
+
+
+@njit(cache=True, nogil=True)
+def measures(
+    hands: NDArray[np.int16],
+    position: NDArray[np.int16],
+    ranks: NDArray[np.int16],
+    wins: NDArray[np.int16],
+    losses: NDArray[np.int16],
+    total: float,
+    weights: NDArray[np.float32],
+) -> NDArray[np.float64]:
+    """[3, n, h] HS, PPot and NPot of h live hands against n opponents with weights [n, L].
+
+    `position` [1326] is the place of each hand among the live ones, -1 if dead; `wins` and `losses` are [L, L].
+    """
+    out = np.empty((3, len(weights), len(hands)), dtype=np.float64)
+    sums, three = np.empty(5, dtype=np.float64), np.empty(3, dtype=np.float64)
+    mine = np.empty(len(ranks), dtype=np.float32)
+    for h in range(len(hands)):
+        i = position[hands[h]]
+        for k in range(len(weights)):
+            _without_cards_of(hands[h], position, weights[k], mine)
+            _transitions(int(ranks[i]), ranks, wins[i], losses[i], mine, sums)
+            _measures(sums, total, three)
+            for m in range(3):
+                out[m, k, h] = three[m]
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _ramp(x: float, width: float) -> float:
+    """0 below -width, 1 above width, linear between; a step where the width is 0."""
+    if width <= 0:
+        return 1.0 if x > 0 else 0.0
+    return min(1.0, max(0.0, 0.5 + x / (2 * width)))
+
+
+@njit(cache=True, nogil=True)
+def triple(quantile: float, fold: float, bet: float, width: float, out: NDArray[np.float64]) -> None:
+    """[3] probabilities of fold, call and raise of the hand at `quantile` of its player's range.
+
+    The strongest `bet` share raises, the weakest `fold` share folds, with linear transitions of half-width `width` that
+    shrink towards the ends, so that the mean over the range is (fold, 1 - fold - bet, bet).
+    """
+    p_raise = _ramp(quantile - (1 - bet), min(width, bet, 1 - bet))
+    p_fold = _ramp(fold - quantile, min(width, fold, 1 - fold))
+    both = p_raise + p_fold
+    if both > 1:
+        p_raise /= both
+        p_fold /= both
+    out[0], out[1], out[2] = p_fold, max(0.0, 1 - p_raise - p_fold), p_raise
+
+
+@njit(cache=True, nogil=True)
+def action_likelihood(
+    weights: NDArray[np.float32],
+    strength: NDArray[np.float32],
+    order: NDArray[np.int16],
+    probs: NDArray[np.float64],
+    action: int,
+    width: float,
+    noise: float,
+) -> NDArray[np.float32]:
+    """[1326] probability of the observed action given each hand; 0 for hands that are not in `order`.
+
+    `order` lists the live hands by ascending `strength` [1326]; hands of equal strength share a quantile, the middle of
+    what their group holds of the weights. With probability `noise` the player acts without looking at his cards.
+    """
+    out = np.zeros(len(weights), dtype=np.float32)
+    total = 0.0
+    for hand in order:
+        total += weights[hand]
+    if total <= 0:
+        out[order] = probs[action]
+        return out
+    three = np.empty(3, dtype=np.float64)
+    passed, start = 0.0, 0
+    while start < len(order):
+        value = strength[order[start]]
+        group, end = 0.0, start
+        while end < len(order) and strength[order[end]] == value:
+            group += weights[order[end]]
+            end += 1
+        triple((passed + group / 2) / total, probs[0], probs[2], width, three)
+        given = (1 - noise) * three[action] + noise * probs[action]
+        for k in range(start, end):
+            out[order[k]] = given
+        passed += group
+        start = end
+    return out
+
+
+@njit(cache=True, nogil=True)
+def reweight(
+    weights: NDArray[np.float32],
+    strength: NDArray[np.float32],
+    order: NDArray[np.int16],
+    probs: NDArray[np.float64],
+    action: int,
+    width: float,
+    noise: float,
+) -> None:
+    """Multiply weights [1326] by `action_likelihood` and scale them so that the largest is 1; see there."""
+    given = action_likelihood(weights, strength, order, probs, action, width, noise)
+    largest = np.float32(0)
+    for hand in range(len(weights)):
+        weights[hand] *= given[hand]
+        largest = max(largest, weights[hand])
+    if largest > 0:
+        for hand in range(len(weights)):
+            weights[hand] /= largest

@@ -1,0 +1,93 @@
+"""Weight tables: what an opponent may hold, re-weighted after each of his actions [POKI] section 5.
+
+A predictor says how often a player folds, calls or raises in a spot; his hands are ordered by strength and the
+strongest of his present range raise, the weakest fold, with soft borders (`poker.kernels.opponents.triple`). That turns
+one triple into a probability of the observed action for each hand, whatever made the triple. A share `noise` of the
+actions says nothing about the cards; showdowns calibrate it for each player: an action that does not fit the hand shown
+raises it.
+"""
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poker.cards import NUM_HANDS, NUM_RANKS, PREFLOP_CLASS, live_hands
+from poker.kernels import opponents as kernel
+
+TRANSITION = 0.1
+"""Half-width of the soft borders, in quantiles of the range."""
+
+_PRIOR_NOISE = 0.15
+_PRIOR_ACTIONS = 40.0
+
+
+class WeightTable:
+    """One opponent's hands: `weights` float32 [1326], the most likely 1; proportional to probabilities."""
+
+    def __init__(self) -> None:
+        self.weights: NDArray[np.float32] = np.ones(NUM_HANDS, dtype=np.float32)
+
+    def block(self, cards: Iterable[int]) -> None:
+        """Hands with any of these cards become impossible."""
+        self.weights[~live_hands(cards)] = 0
+
+    def observe(
+        self,
+        strength: NDArray[np.float32],
+        order: NDArray[np.int16],
+        probs: NDArray[np.float64],
+        action_class: int,
+        noise: float,
+    ) -> None:
+        """Re-weight after an action that was predicted with `probs` [3].
+
+        `strength` [1326] orders the hands, `order` lists the possible ones by ascending strength.
+        """
+        kernel.reweight(self.weights, strength, order, probs, action_class, TRANSITION, noise)
+
+    @property
+    def probs(self) -> NDArray[np.float64]:
+        """[1326] probability of each hand."""
+        total = self.weights.sum(dtype=np.float64)
+        return self.weights / total if total > 0 else np.full(NUM_HANDS, 1 / NUM_HANDS)
+
+
+class Calibration:
+    """Share of actions that do not depend on the cards, for each player, from the hands shown at showdowns.
+
+    Each shown hand tells, for each action of that player, how likely the action was with the hand and without looking
+    at it; the expected number of the latter kind is counted (one step of expectation maximisation for each showdown).
+    """
+
+    def __init__(self) -> None:
+        self._blind: dict[str, float] = {}
+        self._actions: dict[str, float] = {}
+
+    def noise(self, player: str) -> float:
+        """Between the prior, for a stranger, and the player's own share."""
+        blind = self._blind.get(player, 0.0) + _PRIOR_NOISE * _PRIOR_ACTIONS
+        return blind / (self._actions.get(player, 0.0) + _PRIOR_ACTIONS)
+
+    def shown(self, player: str, informed: float, uninformed: float) -> None:
+        """An action had probability `informed` given the hand shown, `uninformed` without looking."""
+        noise = self.noise(player)
+        blind = noise * uninformed
+        total = blind + (1 - noise) * informed
+        self._blind[player] = self._blind.get(player, 0.0) + (blind / total if total > 0 else 1.0)
+        self._actions[player] = self._actions.get(player, 0.0) + 1
+
+    def forget(self) -> None:
+        self._blind.clear()
+        self._actions.clear()
+
+
+def class_grid(values: NDArray[np.floating]) -> NDArray[np.float64]:
+    """[13, 13] means of values [1326] over the possible (> 0) hands of each class, 0 where there is none.
+
+    Row and column are those of `poker.cards.PREFLOP_CLASS`.
+    """
+    cells = NUM_RANKS * NUM_RANKS
+    possible = np.bincount(PREFLOP_CLASS, weights=values > 0, minlength=cells)
+    sums = np.bincount(PREFLOP_CLASS, weights=values.astype(np.float64), minlength=cells)
+    return (sums / np.maximum(possible, 1)).reshape(NUM_RANKS, NUM_RANKS)

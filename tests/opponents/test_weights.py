@@ -1,0 +1,83 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from poker.cards import NUM_HANDS, PREFLOP_CLASS, hand_index, live_hands, parse_cards
+from poker.kernels import opponents as kernel
+from poker.opponents.heatmap import heat_map, save_heat_map
+from poker.opponents.strength import board_strength
+from poker.opponents.weights import TRANSITION, Calibration, WeightTable, class_grid
+
+FLOP = parse_cards("Kh9h4c")
+PROBS = np.array([0.3, 0.5, 0.2])
+
+
+def likelihoods(weights: np.ndarray, noise: float = 0.0) -> np.ndarray:
+    """[3, 1326] of fold, call and raise on the flop."""
+    strength, order = board_strength(FLOP).ranking(2)
+    return np.stack(
+        [kernel.action_likelihood(weights, strength, order, PROBS, action, TRANSITION, noise) for action in range(3)]
+    )
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.3])
+def test_actions_of_a_range_happen_as_predicted(noise: float) -> None:
+    """Summed over the range, whatever its weights, each class has the probability the predictor gave it."""
+    weights = np.random.default_rng(2).random(NUM_HANDS, dtype=np.float32) ** 4
+    weights[~live_hands(FLOP)] = 0
+    given = likelihoods(weights, noise)
+    live = weights > 0
+    np.testing.assert_allclose(given[:, live].sum(axis=0), 1, atol=1e-6)
+    np.testing.assert_allclose((given * weights).sum(axis=1) / weights.sum(), PROBS, atol=5e-3)
+
+
+def test_a_raise_means_strength_and_equal_hands_stay_equal() -> None:
+    table = WeightTable()
+    table.block(FLOP)
+    strength, order = board_strength(FLOP).ranking(2)
+    table.observe(strength, order, PROBS, 2, noise=0.1)
+    top, weak = hand_index(*parse_cards("KcKd")), hand_index(*parse_cards("7c2d"))
+    assert table.weights[top] == 1
+    assert table.weights[weak] == pytest.approx(0.1 * 0.2 / (0.9 + 0.1 * 0.2))
+    assert table.weights[hand_index(*parse_cards("KhKd"))] == 0
+    tied = [hand_index(*parse_cards(text)) for text in ("AsKs", "AdKd", "AsKd")]
+    assert len({float(table.weights[hand]) for hand in tied[:2]}) == 1
+    assert table.probs.sum() == pytest.approx(1)
+
+
+def test_certain_predictions_never_empty_a_table() -> None:
+    table = WeightTable()
+    strength, order = board_strength(FLOP).ranking(1)
+    for _ in range(30):
+        table.observe(strength, order, np.array([0.001, 0.001, 0.998]), 1, noise=0.05)
+        table.observe(strength, order, np.array([0.001, 0.998, 0.001]), 2, noise=0.05)
+    assert table.weights.max() == 1
+    assert np.isfinite(table.weights).all()
+
+
+def test_showdowns_calibrate_the_noise_of_a_player() -> None:
+    calibration = Calibration()
+    stranger = calibration.noise("ann")
+    for _ in range(200):
+        calibration.shown("ann", informed=0.0, uninformed=0.3)
+        calibration.shown("bob", informed=1.0, uninformed=0.3)
+    assert calibration.noise("ann") > 0.8
+    assert calibration.noise("bob") < 0.05
+    assert calibration.noise("eve") == stranger
+    calibration.forget()
+    assert calibration.noise("ann") == stranger
+
+
+def test_heat_map_shows_classes_where_they_belong(tmp_path: Path) -> None:
+    """Only AKs is possible: first row, second column (suited above the diagonal)."""
+    weights = np.zeros(NUM_HANDS, dtype=np.float32)
+    weights[PREFLOP_CLASS[hand_index(*parse_cards("AsKs"))] == PREFLOP_CLASS] = 0.5
+    assert (class_grid(weights) > 0).sum() == 1
+    image = heat_map(weights, "a player").axes[0].images[0].get_array()
+    assert image is not None
+    assert [tuple(cell) for cell in np.argwhere(image > 0)] == [(0, 1)]
+    labels = {text.get_position(): text.get_text() for text in heat_map(weights).axes[0].texts}
+    assert (labels[1, 0], labels[0, 1], labels[12, 12]) == ("AKs", "AKo", "22")
+    save_heat_map(weights, tmp_path / "map.png")
+    assert (tmp_path / "map.png").read_bytes().startswith(b"\x89PNG")
