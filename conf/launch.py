@@ -10,7 +10,8 @@ import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from types import NoneType, UnionType
+from typing import Any, get_args, get_type_hints
 
 import hydra
 from hydra.core.global_hydra import GlobalHydra
@@ -20,6 +21,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from poker.errors import PokernetsError
 
+_PLAIN = (int, float, str, bool, NoneType)
 CONF = Path(__file__).resolve().parent
 
 
@@ -86,7 +88,9 @@ def _check_keys(node: DictConfig, target: Any, extra: dict[str, Any]) -> None:
     keys = [str(key) for key in node if not str(key).startswith("_")]
     unknown = [key for key in keys if key not in parameters]
     if unknown:
-        raise ConfigurationError(f"{node['_target_']} has no parameter '{unknown[0]}'{_nearest(unknown[0], parameters)}")
+        raise ConfigurationError(
+            f"{node['_target_']} has no parameter '{unknown[0]}'{_nearest(unknown[0], parameters)}"
+        )
     missing = [
         name
         for name, parameter in parameters.items()
@@ -94,18 +98,31 @@ def _check_keys(node: DictConfig, target: Any, extra: dict[str, Any]) -> None:
     ]
     if missing:
         raise ConfigurationError(f"{node['_target_']} needs a value for '{missing[0]}'")
+    _check_plain_values(node, target)
+
+
+def _check_plain_values(node: DictConfig, target: Any) -> None:
+    """Refuse text where a number is wanted and the like; parameters of other types check their values themselves."""
+    hints = get_type_hints(target.__init__ if inspect.isclass(target) else target)
+    for key in (str(key) for key in node if str(key) in hints):
+        parts = get_args(hints[key]) if isinstance(hints[key], UnionType) else (hints[key],)
+        allowed = {part for part in parts if part in _PLAIN}
+        if len(allowed) == len(parts) and type(node[key]) not in (allowed | {int} if float in allowed else allowed):
+            wanted = " or ".join(sorted("null" if kind is NoneType else kind.__name__ for kind in allowed))
+            raise ConfigurationError(f"{node['_target_']}: '{key}' must be {wanted}, not {node[key]!r}")
 
 
 def _one_line(error: Exception) -> str:
-    cause = error.__cause__
     missing = re.search(r"Could not find '([\w/]+)/(\w+)'", str(error))
     if missing:
         group, option = missing.groups()
         options = choices(group)
         return f"there is no {group}={option}{_nearest(option, options)} It can be: {', '.join(options)}"
-    text = " ".join(f"{error} {cause or ''}".split()).replace("To append to your config use", "To add a key use")
-    key = str(getattr(cause, "key", "") or "")
-    return text + (_nearest(key, _known_keys()) if key else "")
+    unknown = re.search(r"Could not override '([\w.@]+)'", str(error))
+    if unknown and getattr(error.__cause__, "key", None):
+        key = unknown.group(1)
+        return f"there is no setting '{key}'{_nearest(key.split('.')[-1], _known_keys())} --help lists all settings"
+    return " ".join(f"{error} {error.__cause__ or ''}".split())
 
 
 def _known_keys() -> list[str]:

@@ -6,7 +6,6 @@ holds, for every pair of hands, K values. Where everybody is all-in nobody acts 
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
@@ -41,8 +40,7 @@ class SingleValue:
 
     def values(self, leaves: Sequence[Betting], board: tuple[int, ...], ranges: Ranges, own: int) -> LeafValues:
         """The first continuation of `of`, which is the unbiased blueprint."""
-        every = self._of.values(leaves, board, ranges, own)
-        return replace(every, values=np.ascontiguousarray(every.values[:, :1]))
+        return self._of.values(leaves, board, ranges, own).first_continuation()
 
 
 def matched_pot(state: Betting) -> int:

@@ -19,7 +19,10 @@ from poker.tree import BetMenu, BettingTree, DepthLimit, Kind, build_tree
 
 @dataclass(frozen=True)
 class NodePolicy:
-    """One decision: `probs` [H, A] over `actions` for every hand of `player`, float32, rows sum to 1."""
+    """One decision: `probs` [H, A] over `actions` for every hand of `player`, float32, rows sum to 1.
+
+    Hands outside the range that was solved, which the solver knows nothing about, are uniform.
+    """
 
     player: int
     actions: tuple[int, ...]
@@ -107,5 +110,6 @@ def _round_policies(tree: BettingTree, solver: VectorSolver, street: int) -> dic
     for node in tree.decision_nodes:
         if tree.street[node] == street and tree.kind[node] == Kind.DECISION:
             probs = solver.strategy(int(node))
+            probs[probs.sum(axis=1) == 0.0] = 1.0 / probs.shape[1]
             policies[tree.path(int(node))] = NodePolicy(int(tree.player[node]), tree.actions(int(node)), probs)
     return policies

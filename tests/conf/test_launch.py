@@ -1,0 +1,93 @@
+"""What a mistyped command line gets: one line that names the thing and the remedy, and exit status 2."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from conf.launch import CONF, ConfigurationError, call, choices, compose
+from poker.rules import Rules
+
+ROOT = Path(__file__).parents[2]
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "data_gen", *arguments], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+
+
+@pytest.mark.parametrize(
+    ("overrides", "named"),
+    [
+        (["job=blueprint", "job.iterationz=3"], "there is no setting 'job.iterationz'; did you mean 'iterations'?"),
+        (["job=bluprint"], "there is no job=bluprint; did you mean 'blueprint'?"),
+        (["job=blueprint", "game=kuhm"], "did you mean 'kuhn'?"),
+        (["nonsense=1"], "there is no setting 'nonsense'"),
+    ],
+)
+def test_misspelt_settings_are_named(overrides: list[str], named: str) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        compose("data_gen", overrides)
+    assert named in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_wrong_type_is_named() -> None:
+    config = compose("data_gen", ["job=blueprint", "job.bits=many"])
+    with pytest.raises(ConfigurationError, match="'bits' must be int, not 'many'"):
+        call(config.job)
+
+
+def test_unknown_and_missing_parameters_are_named() -> None:
+    config = compose("data_gen", ["job=blueprint", "+job.colour=red"])
+    with pytest.raises(ConfigurationError, match=r"data_gen\.blueprint\.run has no parameter 'colour'"):
+        call(config.job)
+    config = compose("data_gen", ["job=blueprint", "~job.bits"])
+    with pytest.raises(ConfigurationError, match="needs a value for 'bits'"):
+        call(config.job)
+
+
+def test_command_line_errors_are_one_line_and_status_two(tmp_path: Path) -> None:
+    for arguments, named in (
+        ([], "choose what to run: job=NAME"),
+        (["job=blueprint", "jb.iterations=1"], "there is no setting 'jb.iterations'"),
+        (["job=blueprint", f"artifacts={tmp_path}", f"runs={tmp_path}"], "python -m data_gen job=abstraction"),
+    ):
+        done = run(*arguments)
+        assert done.returncode == 2
+        assert done.stderr.startswith("error: ")
+        assert named in done.stderr
+        assert len(done.stderr.strip().splitlines()) == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_help_lists_groups_and_settings() -> None:
+    done = run("--help")
+    assert done.returncode == 0
+    for word in ("job: ", "game: ", "scale: ", "holdem_nolimit_2p", "artifacts:"):
+        assert word in done.stdout
+
+
+@pytest.mark.parametrize("game", choices("game"))
+def test_every_game_is_playable(game: str) -> None:
+    config = compose("data_gen", [f"game={game}"])
+    assert isinstance(call(config.game), Rules)
+
+
+@pytest.mark.parametrize("file", sorted(CONF.rglob("*.yaml")), ids=lambda file: str(file.relative_to(CONF)))
+def test_every_file_composes(file: Path) -> None:
+    group, option = file.parent.relative_to(CONF).as_posix(), file.stem
+    if group == ".":
+        compose(option, [])
+        return
+    root = {"model": "train", "trainer": "train", "evaluate": "evaluate", "agent": "evaluate"}.get(group, "data_gen")
+    prefix = "" if group in _defaults_of(root) else "+"
+    config = compose(root, [f"{prefix}{group}={option}"])
+    assert config[group] is not None
+
+
+def _defaults_of(root: str) -> set[str]:
+    text = (CONF / f"{root}.yaml").read_text() + (CONF / "base.yaml").read_text()
+    return {line.strip("- ").split(":")[0] for line in text.splitlines() if line.strip().startswith("- ")}

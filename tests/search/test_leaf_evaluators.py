@@ -1,0 +1,171 @@
+"""Leaf evaluators: the same numbers as their definitions, whoever asks, and exact equity where all are in."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from poker.abstraction.features import COMPATIBLE, all_in_equity, hand_features
+from poker.betting import Betting
+from poker.cards import NUM_HANDS, hand_index, live_hands, parse_cards
+from poker.features.leaf import CONTINUATIONS, encode_pairs
+from poker.rules import CALL
+from poker.search.beliefs import observe_board, start_ranges
+from poker.search.leaf import SingleValue
+from poker.search.net_leaf import NetLeaf
+from poker.search.rollout_leaf import RolloutLeaf
+from poker.search.round_solver import DepthLimitedSolver, SolverSettings, leaf_states
+from poker.solvers.continuation import Continuations, sample_boards
+from poker.solvers.policy import Blueprint, blueprint_from
+from poker.tree import BetMenu, DepthLimit, Kind, bet_menu, build_tree
+from tests.games import load_rules
+
+RULES = load_rules("holdem_nolimit_2p")
+FLOP = parse_cards("Jh7c2c")
+RANGES = observe_board(start_ranges(RULES), FLOP)
+
+
+class StrengthBuckets:
+    """Ten buckets of equal width in E[HS]."""
+
+    num_buckets = (10, 10, 10, 10)
+    fingerprint = "ten buckets"
+
+    def buckets(self, board: tuple[int, ...]) -> NDArray[np.int32]:
+        found = np.minimum(hand_features(board).ehs * 10, 9).astype(np.int32)
+        found[~live_hands(board)] = -1
+        return found
+
+
+@dataclass
+class LinearNet:
+    """Values that are linear in the features, so that the mean of values is the value of the mean."""
+
+    weights: NDArray[np.float32]
+
+    @property
+    def num_continuations(self) -> int:
+        return self.weights.shape[1]
+
+    def values(self, features: NDArray[np.float32]) -> NDArray[np.float32]:
+        return features @ self.weights
+
+
+@pytest.fixture(scope="module")
+def menu() -> BetMenu:
+    return bet_menu(preflop=[[1.0], ["a"]], flop=[[1.0, "a"], ["a"]], turn=[[1.0], ["a"]], river=[[1.0], ["a"]])
+
+
+@pytest.fixture(scope="module")
+def flop_root() -> Betting:
+    return Betting.start(RULES).apply(300).apply(CALL)
+
+
+@pytest.fixture(scope="module")
+def leaves(menu: BetMenu, flop_root: Betting) -> list[Betting]:
+    return leaf_states(flop_root, build_tree(flop_root, menu, DepthLimit(1, 4, (1,), cut_runouts=True)))
+
+
+@pytest.fixture(scope="module")
+def net() -> LinearNet:
+    return LinearNet(np.random.default_rng(5).normal(0, 0.3, (34, 4)).astype(np.float32))
+
+
+@pytest.fixture(scope="module")
+def blueprint(menu: BetMenu) -> Blueprint:
+    tree = build_tree(Betting.start(RULES), menu)
+    rng = np.random.default_rng(6)
+    return blueprint_from(
+        tree, StrengthBuckets(), lambda node: rng.dirichlet(np.ones(tree.num_children[node]), 10).astype(np.float32)
+    )
+
+
+def test_leaves_are_ends_of_the_round_in_the_order_of_the_tree(leaves: list[Betting]) -> None:
+    assert [leaf.text() for leaf in leaves if not leaf.is_over] == ["r300c/cc/", "r300c/r900c/", "r300c/cr900c/"]
+    assert all(leaf.committed == (20000, 20000) for leaf in leaves if leaf.is_over)
+    assert sum(leaf.is_over for leaf in leaves) == 4
+
+
+@pytest.mark.parametrize("own", [0, 1])
+def test_net_leaf_on_single_hands_is_the_net_on_their_features(net: LinearNet, leaves: list[Betting], own: int) -> None:
+    found = NetLeaf(net=net, abstraction=StrengthBuckets(), clusters=None).values(leaves, FLOP, RANGES, own)
+    rng = np.random.default_rng(own)
+    hands, others = rng.choice(np.flatnonzero(live_hands(FLOP)), (2, 50))
+    equity = all_in_equity(FLOP)
+    for index, leaf in enumerate(leaves):
+        values = found.values[index][:, found.own_cluster[hands], found.opp_cluster[others]]
+        if leaf.is_over:
+            expected = np.tile(40000 * (equity[hands, others] - 0.5), (4, 1))
+        else:
+            expected = sum(leaf.committed) * net.values(encode_pairs(FLOP, leaf, own, hands, others)).T
+        possible = COMPATIBLE[hands, others]
+        np.testing.assert_allclose(values[:, possible], expected[:, possible], rtol=1e-4, atol=0.05)
+
+
+def test_net_leaf_on_clusters_is_the_mean_over_their_hands(net: LinearNet, leaves: list[Betting]) -> None:
+    clustered = NetLeaf(net=net, abstraction=StrengthBuckets(), clusters=64).values(leaves, FLOP, RANGES, 0)
+    buckets = StrengthBuckets().buckets(FLOP)
+    names = np.unique(buckets[buckets >= 0])
+    assert clustered.values.shape == (len(leaves), 4, len(names), len(names))
+    strong, weak = np.flatnonzero(buckets == names[-1]), np.flatnonzero(buckets == names[0])
+    own, opp = (grid.ravel() for grid in np.meshgrid(strong, weak, indexing="ij"))
+    equity = all_in_equity(FLOP)[own, opp][COMPATIBLE[own, opp]].mean()
+    allin = next(i for i, leaf in enumerate(leaves) if leaf.is_over)
+    np.testing.assert_allclose(clustered.values[allin][:, -1, 0], 40000 * (equity - 0.5), rtol=1e-4)
+
+
+def test_single_value_is_the_blueprint_continuation(net: LinearNet, leaves: list[Betting]) -> None:
+    every = NetLeaf(net=net, abstraction=StrengthBuckets(), clusters=8)
+    naive = SingleValue(of=every)
+    found = naive.values(leaves, FLOP, RANGES, 1)
+    assert naive.num_continuations == found.num_continuations == 1
+    np.testing.assert_array_equal(found.values, every.values(leaves, FLOP, RANGES, 1).values[:, :1])
+
+
+@pytest.mark.parametrize("own", [0, 1])
+def test_rollout_leaf_is_the_mean_over_sampled_boards(blueprint: Blueprint, leaves: list[Betting], own: int) -> None:
+    evaluator = RolloutLeaf(blueprint=blueprint, factor=10.0, clusters=4, hands_per_cluster=400, runouts=3, seed=9)
+    found = evaluator.values(leaves, FLOP, RANGES, own)
+    again = RolloutLeaf(blueprint=blueprint, factor=10.0, clusters=4, hands_per_cluster=400, runouts=3, seed=9)
+    np.testing.assert_array_equal(found.values, again.values(leaves, FLOP, RANGES, own).values)
+
+    rng = np.random.default_rng([9, *FLOP])
+    rng.permutation(np.flatnonzero(found.own_cluster >= 0))
+    boards = sample_boards(RULES, FLOP, 3, rng)
+    leaf = leaves[1]
+    tree = blueprint.tree
+    node = int(tree.parent[tree.find([300, CALL, 900, CALL])])
+    assert tree.kind[node] == Kind.STREET
+    hands = np.flatnonzero(found.own_cluster == 3)
+    others = np.flatnonzero(found.own_cluster == 0)
+    seats = (hands, others) if own == 0 else (others, hands)
+    exact = Continuations(blueprint, 10.0).values(node, boards, *seats)
+    counted = (exact.count > 0) & COMPATIBLE[np.ix_(*seats)]
+    expected = exact.mean[own][:, counted].mean(axis=1) / 1800 * sum(leaf.committed)
+    np.testing.assert_allclose(found.values[1][:, 3, 0], expected, rtol=1e-3)
+
+
+def test_values_are_to_own_and_the_opponent_gains_from_choosing(blueprint: Blueprint, leaves: list[Betting]) -> None:
+    evaluator = RolloutLeaf(blueprint=blueprint, factor=10.0, clusters=6, hands_per_cluster=8, runouts=8, seed=1)
+    found = evaluator.values(leaves, FLOP, RANGES, 0)
+    assert found.num_continuations == len(CONTINUATIONS)
+    strong_against_weak = found.values[:, :, -1, 0].mean()
+    weak_against_strong = found.values[:, :, 0, -1].mean()
+    assert strong_against_weak > 0 > weak_against_strong
+    assert not np.allclose(found.values[:3, 0], found.values[:3, 3])
+
+
+def test_depth_limited_solve_gives_a_strategy_for_every_hand(net: LinearNet, menu: BetMenu, flop_root: Betting) -> None:
+    leaf = NetLeaf(net=net, abstraction=StrengthBuckets(), clusters=16)
+    solve = DepthLimitedSolver(menu, {1: leaf}, SolverSettings("dcfr", (20,), None, 1))
+    solution = solve(flop_root, FLOP, RANGES, 0, (450,))
+    root = solution.at(flop_root)
+    assert root is not None
+    assert 450 in root.actions
+    assert root.probs.shape == (NUM_HANDS, len(root.actions))
+    np.testing.assert_allclose(root.probs.sum(axis=1), 1.0, rtol=1e-4)
+    reply = solution.at(flop_root.apply(450))
+    assert reply is not None
+    assert reply.player == 1
+    assert solution.at(flop_root.apply(CALL).apply(CALL)) is None
