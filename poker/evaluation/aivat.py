@@ -16,12 +16,11 @@ Policies must be functions of the public state and the hand held, and the action
 Symbols: H hands, A actions.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from poker.agents.base import Policy
 from poker.betting import Betting
 from poker.cards import hand_index
 from poker.errors import PokernetsError
@@ -34,16 +33,10 @@ from poker.evaluation.equities import (
     next_board_size,
     showdown_chances,
 )
+from poker.evaluation.policies import PolicyFunction, policy_mismatch, public_state
 from poker.evaluation.values import ValueFunction
 from poker.rules import Rules
 from poker.state import HandState
-
-PolicyFunction = Callable[[HandState], Policy]
-"""Legal actions of the player to act and their probabilities [H, A]."""
-
-
-class PolicyMismatchError(PokernetsError):
-    """An action that the policy, said to have chosen it, gives no hand that fits; names player and state."""
 
 
 @dataclass(frozen=True)
@@ -59,14 +52,6 @@ class Terms:
     @property
     def estimate(self) -> float:
         return self.base + self.deals + self.board + self.actions
-
-
-def policy_mismatch(betting: Betting, action: int) -> PolicyMismatchError:
-    """The error for an action that the policy of the player to act cannot have chosen."""
-    return PolicyMismatchError(
-        f"player {betting.to_act} took `{betting.action_text(action)}` after `{betting.text()}`, which its policy "
-        "never does there: AIVAT needs the policy that chose the actions"
-    )
 
 
 class Aivat:
@@ -140,7 +125,7 @@ class _Walk:
         if policy is None:
             self.betting = self.betting.apply(action)
             return 0.0
-        actions, probs = policy(HandState(self.betting, ((), ()), self.board))
+        actions, probs = policy(public_state(self.betting, self.board))
         weights = probs.T.astype(np.float64) * self.ranges[player]
         reach = weights @ compatible_mass(self.rules, self.ranges[1 - player])
         taken = actions.index(action) if action in actions else -1

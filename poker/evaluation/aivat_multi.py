@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from poker.agents.base import hand_number
 from poker.betting import Betting
-from poker.evaluation.aivat import PolicyFunction, policy_mismatch
 from poker.evaluation.equities import Board, Floats, awaits_cards
+from poker.evaluation.policies import PolicyFunction, policy_mismatch, public_state
 from poker.kernels.runouts import runout_ranks
 from poker.rules import Rules
 from poker.state import HandState, showdown_ranks
@@ -68,8 +68,7 @@ class MultiAivat:
         self, betting: Betting, board: Board, hands: Hands, action: int, policy: PolicyFunction
     ) -> Floats:
         player = betting.to_act
-        hidden: Hands = ((),) * len(hands)
-        actions, probs = policy(HandState(betting, hidden, board))
+        actions, probs = policy(public_state(betting, board))
         shares = probs[hand_number(HandState(betting, hands, board), player)].astype(np.float64)
         if action not in actions or not shares[actions.index(action)] > 0.0:
             raise policy_mismatch(betting, action)
@@ -114,7 +113,7 @@ def _mean_payoffs(betting: Betting, ranks: NDArray[np.integer]) -> Floats:
     """[P] net chips, averaged over showdown ranks [N, P]."""
     called = sorted(betting.committed)[-2]
     net = -np.minimum(betting.committed, called).astype(np.float64)
-    for pot in HandState(betting, ((),) * len(net), ()).pots():
+    for pot in public_state(betting, ()).pots():
         players = list(pot.players)
         contenders = ranks[:, players]
         wins = contenders == contenders.max(axis=1, keepdims=True)

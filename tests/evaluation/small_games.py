@@ -78,3 +78,38 @@ def expected_chips(hands: list[tuple[HandState, float]]) -> float:
     """Player 0's exact expectation."""
     assert math.isclose(math.fsum(probability for _, probability in hands), 1.0)
     return math.fsum(probability * state.payoffs()[0] for state, probability in hands)
+
+
+def best_response_value(rules: Rules, policy: RandomPolicy, player: int) -> float:
+    """Most chips that `player` can win against `policy`, by recursion over his information sets."""
+
+    def value(betting: Betting, board: tuple[int, ...], own: int, others: NDArray[np.float64]) -> float:
+        """Sum over the other's hands, weighted by `others` [H], of the chips to `player`."""
+        if betting.is_over and not betting.is_showdown:
+            return float(others.sum()) * min(betting.committed) * (-1 if betting.folded[player] else 1)
+        if len(board) < rules.board_sizes[betting.street]:
+            total = 0.0
+            for card in set(range(rules.deck_size)) - {own, *board}:
+                rest = others * (np.arange(rules.num_hands) != card)
+                total += value(betting, (*board, card), own, rest)
+            return total / (rules.deck_size - len(board) - 2)
+        if betting.is_over:
+            return math.fsum(
+                weight * showdown(betting, board, own, hand) for hand, weight in enumerate(others) if weight > 0
+            )
+        if betting.to_act == player:
+            return max(value(betting.apply(action), board, own, others) for action in legal_actions(betting))
+        actions, probs = policy.policy(HandState(betting, ((), ()), board))
+        return math.fsum(
+            value(betting.apply(action), board, own, others * probs[:, column]) for column, action in enumerate(actions)
+        )
+
+    def showdown(betting: Betting, board: tuple[int, ...], own: int, other: int) -> int:
+        hands = ((own,), (other,)) if player == 0 else ((other,), (own,))
+        return HandState(betting, hands, board).payoffs()[player]
+
+    pairs = rules.num_hands * (rules.num_hands - 1)
+    return math.fsum(
+        value(Betting.start(rules), (), own, (np.arange(rules.num_hands) != own) / pairs)
+        for own in range(rules.num_hands)
+    )

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from poker.betting import Betting
-from poker.evaluation.aivat import Aivat, PolicyMismatchError
+from poker.evaluation.aivat import Aivat
 from poker.evaluation.equities import margins
+from poker.evaluation.policies import PolicyMismatchError, public_state
 from poker.evaluation.values import CheckDown, PairValues, ValueFunction
 from poker.rules import CALL, Rules
 from poker.solvers.continuation import disjoint
@@ -44,7 +45,7 @@ def true_values(rules: Rules, policies: list[RandomPolicy]) -> PairValues:
         if betting.is_over:
             return min(betting.committed) * margins(rules, board)
         player = betting.to_act
-        actions, probs = policies[player].policy(HandState(betting, ((), ()), board))
+        actions, probs = policies[player].policy(public_state(betting, board))
         total = np.zeros((rules.num_hands, rules.num_hands))
         for column, action in enumerate(actions):
             weight = probs[:, column][:, None] if player == 0 else probs[:, column]
