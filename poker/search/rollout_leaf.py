@@ -42,7 +42,7 @@ class RolloutLeaf:
         rng = np.random.default_rng([self._seed, *board])
         strength = hand_features(board).ehs.astype(np.float32)
         clusters = hand_clusters(self._blueprint.cards.buckets(board), strength, self._clusters)
-        hands = _representatives(clusters, self._hands_per_cluster, rng)
+        hands = representatives(clusters, self._hands_per_cluster, rng)
         boards = sample_boards(self._blueprint.rules, board, self._runouts, rng)
         members = clusters[hands]
         predicted = [self._predict(leaf, boards, hands, members, own) for leaf in leaves if not leaf.is_over]
@@ -63,12 +63,12 @@ class RolloutLeaf:
         found = self._continuations.values(node, boards, hands, hands)
         pot = float(self._blueprint.tree.committed[node].sum())
         known = (found.count > 0) & COMPATIBLE[np.ix_(hands, hands)]
-        known = (known if own == 0 else known.T).astype(np.float32)
+        weight = (known if own == 0 else known.T).astype(np.float32)
         net = found.mean[own] if own == 0 else found.mean[own].transpose(0, 2, 1)
-        return np.stack([pair_means(values / pot, known, members, members) for values in net]).astype(np.float32)
+        return np.stack([pair_means(values / pot, weight, members, members) for values in net]).astype(np.float32)
 
 
-def _representatives(clusters: NDArray[np.int32], per_cluster: int, rng: np.random.Generator) -> NDArray[np.int64]:
+def representatives(clusters: NDArray[np.int32], per_cluster: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """Up to `per_cluster` hands of each cluster, drawn without replacement."""
     shuffled = rng.permutation(np.flatnonzero(clusters >= 0))
     ordered = shuffled[np.argsort(clusters[shuffled], kind="stable")]

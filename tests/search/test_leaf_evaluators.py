@@ -8,13 +8,13 @@ from numpy.typing import NDArray
 
 from poker.abstraction.features import COMPATIBLE, all_in_equity, hand_features
 from poker.betting import Betting
-from poker.cards import NUM_HANDS, hand_index, live_hands, parse_cards
+from poker.cards import NUM_HANDS, live_hands, parse_cards
 from poker.features.leaf import CONTINUATIONS, encode_pairs
 from poker.rules import CALL
 from poker.search.beliefs import observe_board, start_ranges
 from poker.search.leaf import SingleValue
 from poker.search.net_leaf import NetLeaf
-from poker.search.rollout_leaf import RolloutLeaf
+from poker.search.rollout_leaf import RolloutLeaf, representatives
 from poker.search.round_solver import DepthLimitedSolver, SolverSettings, leaf_states
 from poker.solvers.continuation import Continuations, sample_boards
 from poker.solvers.policy import Blueprint, blueprint_from
@@ -89,11 +89,12 @@ def test_leaves_are_ends_of_the_round_in_the_order_of_the_tree(leaves: list[Bett
 
 @pytest.mark.parametrize("own", [0, 1])
 def test_net_leaf_on_single_hands_is_the_net_on_their_features(net: LinearNet, leaves: list[Betting], own: int) -> None:
-    found = NetLeaf(net=net, abstraction=StrengthBuckets(), clusters=None).values(leaves, FLOP, RANGES, own)
+    chosen = [leaves[0], next(leaf for leaf in leaves if leaf.is_over)]
+    found = NetLeaf(net=net, abstraction=StrengthBuckets(), clusters=None).values(chosen, FLOP, RANGES, own)
     rng = np.random.default_rng(own)
     hands, others = rng.choice(np.flatnonzero(live_hands(FLOP)), (2, 50))
     equity = all_in_equity(FLOP)
-    for index, leaf in enumerate(leaves):
+    for index, leaf in enumerate(chosen):
         values = found.values[index][:, found.own_cluster[hands], found.opp_cluster[others]]
         if leaf.is_over:
             expected = np.tile(40000 * (equity[hands, others] - 0.5), (4, 1))
@@ -125,20 +126,21 @@ def test_single_value_is_the_blueprint_continuation(net: LinearNet, leaves: list
 
 @pytest.mark.parametrize("own", [0, 1])
 def test_rollout_leaf_is_the_mean_over_sampled_boards(blueprint: Blueprint, leaves: list[Betting], own: int) -> None:
-    evaluator = RolloutLeaf(blueprint=blueprint, factor=10.0, clusters=4, hands_per_cluster=400, runouts=3, seed=9)
+    evaluator = RolloutLeaf(blueprint=blueprint, factor=10.0, clusters=4, hands_per_cluster=30, runouts=3, seed=9)
     found = evaluator.values(leaves, FLOP, RANGES, own)
-    again = RolloutLeaf(blueprint=blueprint, factor=10.0, clusters=4, hands_per_cluster=400, runouts=3, seed=9)
+    again = RolloutLeaf(blueprint=blueprint, factor=10.0, clusters=4, hands_per_cluster=30, runouts=3, seed=9)
     np.testing.assert_array_equal(found.values, again.values(leaves, FLOP, RANGES, own).values)
 
     rng = np.random.default_rng([9, *FLOP])
-    rng.permutation(np.flatnonzero(found.own_cluster >= 0))
+    drawn = representatives(found.own_cluster, 30, rng)
     boards = sample_boards(RULES, FLOP, 3, rng)
     leaf = leaves[1]
     tree = blueprint.tree
     node = int(tree.parent[tree.find([300, CALL, 900, CALL])])
     assert tree.kind[node] == Kind.STREET
-    hands = np.flatnonzero(found.own_cluster == 3)
-    others = np.flatnonzero(found.own_cluster == 0)
+    hands = drawn[found.own_cluster[drawn] == 3]
+    others = drawn[found.own_cluster[drawn] == 0]
+    assert len(hands) == len(others) == 30
     seats = (hands, others) if own == 0 else (others, hands)
     exact = Continuations(blueprint, 10.0).values(node, boards, *seats)
     counted = (exact.count > 0) & COMPATIBLE[np.ix_(*seats)]
