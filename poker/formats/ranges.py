@@ -1,0 +1,170 @@
+"""Ranges of two-card hands as text: one weight per hand, parsed with the position of any error, and printed back.
+
+Items are separated by commas, semicolons or white space, each `hands` or `hands:weight`; where items overlap, the last
+one counts. Hands are `AhKd`; `QQ`, `AKs`, `AKo`, `AK` (both); `66+` (and higher pairs), `A8s+` (and higher kickers, so
+`98s+` is `98s`); `QQ-22`, `A5s-A2s` (kickers between), `T9s-65s` (steps of both ranks); `random` for all. Exports of
+other programs are read too: `[25]AA,KK[/25]` with weights in percent, and 1326 numbers in the order 2d2c 2h2c 2h2d ...
+"""
+
+import re
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poker.cards import HAND_CARDS, NUM_HANDS, PREFLOP_CLASS, RANKS, class_text, hand_index, hand_text, parse_card
+from poker.errors import PokernetsError
+
+Weights = NDArray[np.float32]
+
+_ITEM = re.compile(r"[^,;\s\[\]]+|\[/?[^\]]*\]|[\[\]]")
+_HANDS = re.compile(r"([2-9TJQKA])([2-9TJQKA])([so]?)", re.IGNORECASE)
+_COMBO = re.compile(r"([2-9TJQKA][cdhs])([2-9TJQKA][cdhs])", re.IGNORECASE)
+
+
+class RangeError(PokernetsError):
+    """A range that does not parse; the message holds the position, counted from 1."""
+
+
+def parse_range(text: str) -> Weights:
+    """float32[1326] weights of a range."""
+    weights = np.zeros(NUM_HANDS, np.float32)
+    items = list(_ITEM.finditer(text))
+    if not items:
+        raise RangeError("range: empty text; write hands such as `66+,A8s+,KQo`, or `random`")
+    if len(items) == NUM_HANDS and all(re.fullmatch(r"[\d.eE+-]+", item.group()) for item in items):
+        return np.array([_weight(item.group(), item.start()) for item in items], np.float32)
+    bracket = 1.0
+    for item in items:
+        word, position = item.group(), item.start()
+        if word.startswith("["):
+            bracket = 1.0 if word.startswith("[/") else _percent(word, position)
+            continue
+        if word == "]":
+            raise _error(word, position, "`]` without `[`")
+        hands, colon, weight = word.partition(":")
+        value = _weight(weight, position + len(hands) + 1) if colon else bracket
+        weights[_hands(hands, position)] = value
+    return weights
+
+
+def _percent(word: str, position: int) -> float:
+    if not word.endswith("]") or len(word) < 3:
+        raise _error(word, position, "a weight in percent is written `[25]...[/25]`")
+    return _weight(word[1:-1], position + 1, 100.0) / 100.0
+
+
+def _weight(text: str, position: int, most: float = 1.0) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0.0 <= value <= most:
+        raise _error(text, position, f"a weight must be a number from 0 to {most:g}")
+    return value
+
+
+def _error(word: str, position: int, reason: str) -> RangeError:
+    return RangeError(f"range, position {position + 1}, at `{word}`: {reason}")
+
+
+def _hands(text: str, position: int) -> list[int]:
+    """Hand ids of one item without its weight."""
+    if text.lower() in ("random", "any", "*"):
+        return list(range(NUM_HANDS))
+    combo = _COMBO.fullmatch(text)
+    if combo:
+        cards = [parse_card(card) for card in combo.groups()]
+        if cards[0] == cards[1]:
+            raise _error(text, position, "a hand holds two different cards")
+        return [hand_index(*cards)]
+    first, dash, last = text.partition("-")
+    if dash:
+        return _between(text, position, _single(first, position), _single(last, position + len(first) + 1))
+    if text.endswith("+"):
+        high, low, kind = _single(text[:-1], position)
+        if high == low:
+            return _classes((rank, rank, kind) for rank in range(high, len(RANKS)))
+        return _classes((high, kicker, kind) for kicker in range(low, high))
+    return _classes([_single(text, position)])
+
+
+def _single(text: str, position: int) -> tuple[int, int, str]:
+    """(high rank, low rank, `s`, `o` or empty for both)."""
+    match = _HANDS.fullmatch(text)
+    if not match:
+        raise _error(text, position, "write hands such as AA, AKs, AKo, AK, AhKd, 66+, A8s+, QQ-22 or random")
+    high, low = sorted((RANKS.index(rank.upper()) for rank in match.groups()[:2]), reverse=True)
+    kind = match.group(3).lower()
+    if high == low and kind:
+        raise _error(text, position, "a pair is neither suited nor offsuit")
+    return high, low, kind
+
+
+def _between(text: str, position: int, a: tuple[int, int, str], b: tuple[int, int, str]) -> list[int]:
+    (high, low, kind), (other_high, other_low, other_kind) = (a, b) if a[:2] >= b[:2] else (b, a)
+    if kind == other_kind and (high == low) == (other_high == other_low):
+        if high == other_high:
+            return _classes((high, kicker, kind) for kicker in range(other_low, low + 1))
+        if high - low == other_high - other_low:
+            return _classes((rank, rank - high + low, kind) for rank in range(other_high, high + 1))
+    raise _error(
+        text, position, "both ends must be pairs, share their high card, or have the same gap, and be alike suited"
+    )
+
+
+def _classes(classes: Iterable[tuple[int, int, str]]) -> list[int]:
+    found: list[int] = []
+    for high, low, kind in classes:
+        if kind != "o" and high != low:
+            found.extend(np.flatnonzero(high * 13 + low == PREFLOP_CLASS).tolist())
+        if kind != "s" or high == low:
+            found.extend(np.flatnonzero(low * 13 + high == PREFLOP_CLASS).tolist())
+    return found
+
+
+def range_text(weights: Weights) -> str:
+    """Text that `parse_range` reads back to the same float32 weights; whole classes and runs of them where possible."""
+    values = np.asarray(weights, np.float32)
+    by_class: dict[int, np.float32] = {}
+    singles: list[str] = []
+    for number in range(169):
+        inside = np.flatnonzero(number == PREFLOP_CLASS)
+        if (values[inside] == values[inside[0]]).all():
+            by_class[number] = values[inside[0]]
+        else:
+            singles += [hand_text(int(h)) + _suffix(values[h]) for h in inside[::-1] if values[h] > 0]
+    items = _runs("", [rank * 14 for rank in range(13)], by_class)
+    for kind in "so":
+        for high in range(12, 0, -1):
+            row = [high * 13 + low if kind == "s" else low * 13 + high for low in range(high)]
+            items += _runs(kind, row, by_class)
+    return ",".join(items + singles)
+
+
+def _runs(kind: str, row: list[int], by_class: dict[int, np.float32]) -> list[str]:
+    """Items of one row of classes, ascending in the kicker or the pair: longest runs of equal weight, highest first."""
+    items = []
+    end = len(row)
+    while end > 0:
+        weight = by_class.get(row[end - 1], np.float32(0))
+        begin = end - 1
+        while begin > 0 and by_class.get(row[begin - 1]) == weight:
+            begin -= 1
+        if weight > 0:
+            low, high = class_text(row[begin]), class_text(row[end - 1])
+            whole = low if begin == end - 1 else f"{low}+" if end == len(row) else f"{high}-{low}"
+            items.append(whole + _suffix(weight))
+        end = begin
+    return items
+
+
+def _suffix(weight: np.float32) -> str:
+    return "" if weight == 1 else f":{np.format_float_positional(weight, unique=True, trim='-')}"
+
+
+def blocked_by(weights: Weights, board: Iterable[int]) -> NDArray[np.bool_]:
+    """bool[1326]: hands of positive weight that hold a card of the board."""
+    on_board = np.isin(HAND_CARDS, list(board)).any(axis=1)
+    blocked: NDArray[np.bool_] = on_board & (np.asarray(weights) > 0)
+    return blocked

@@ -1,0 +1,229 @@
+"""A vector of 16 float32 as a numba value, so that kernels state their SIMD loops instead of hoping for them.
+
+`load`, `store` and `splat` move data; +, -, *, / and `maximum`, `where_positive`, `fma` compute lane by lane. The types
+are LLVM's own, so they compile on any CPU: one 512-bit register with AVX-512, two with AVX2, four with NEON.
+`rows_to_lanes` and `lanes_to_rows` transpose 16 x 16 blocks. Arrays are padded to multiples of LANES by their owners.
+"""
+
+import operator
+from typing import Any
+
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.core.extending import intrinsic, models, overload, register_model
+
+LANES = 16
+
+_operation: Any = intrinsic
+
+_F32 = ir.FloatType()
+_V16 = ir.VectorType(_F32, LANES)
+_I1X16 = ir.VectorType(ir.IntType(1), LANES)
+
+
+class Float32x16(types.Type):
+    """The numba type of a vector value."""
+
+    def __init__(self) -> None:
+        super().__init__(name="float32x16")
+
+
+float32x16 = Float32x16()
+
+
+@register_model(Float32x16)
+class _Float32x16Model(models.PrimitiveModel):
+    def __init__(self, dmm: Any, fe_type: Any) -> None:
+        super().__init__(dmm, fe_type, _V16)  # type: ignore[no-untyped-call]
+
+
+def _address(context: Any, builder: Any, array_type: Any, array: Any, index: Any) -> Any:
+    struct = cgutils.create_struct_proxy(array_type)(context, builder, array)  # type: ignore[no-untyped-call]
+    pointer = builder.gep(struct.data, [index], inbounds=True)
+    return builder.bitcast(pointer, _V16.as_pointer())
+
+
+def _constant(value: float) -> Any:
+    return ir.Constant(_V16, [value] * LANES)
+
+
+@_operation
+def load(typing: Any, array: Any, index: Any) -> Any:
+    """array[index : index + 16] of a contiguous float32 array."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        index = context.cast(builder, args[1], signature.args[1], types.intp)
+        value = builder.load(_address(context, builder, signature.args[0], args[0], index))
+        value.align = 4
+        return value
+
+    return float32x16(array, index), generate
+
+
+@_operation
+def store(typing: Any, array: Any, index: Any, value: Any) -> Any:
+    """array[index : index + 16] = value."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        index = context.cast(builder, args[1], signature.args[1], types.intp)
+        instruction = builder.store(args[2], _address(context, builder, signature.args[0], args[0], index))
+        instruction.align = 4
+        return context.get_dummy_value()
+
+    return types.void(array, index, value), generate
+
+
+@_operation
+def splat(typing: Any, value: Any) -> Any:
+    """All lanes equal to `value`, rounded to float32."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        scalar = context.cast(builder, args[0], signature.args[0], types.float32)
+        zero = ir.Constant(ir.IntType(32), 0)
+        vector = builder.insert_element(ir.Constant(_V16, ir.Undefined), scalar, zero)
+        mask = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
+        return builder.shuffle_vector(vector, ir.Constant(_V16, ir.Undefined), mask)
+
+    return float32x16(value), generate
+
+
+def _binary(name: str) -> Any:
+    @_operation
+    def apply(typing: Any, a: Any, b: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            return getattr(builder, name)(args[0], args[1])
+
+        return float32x16(float32x16, float32x16), generate
+
+    return apply
+
+
+def _operator(symbol: Any, name: str) -> None:
+    apply = _binary(name)
+
+    @overload(symbol)
+    def implement(a: Any, b: Any) -> Any:
+        def lanewise(a: Any, b: Any) -> Any:
+            return apply(a, b)
+
+        return lanewise if isinstance(a, Float32x16) and isinstance(b, Float32x16) else None
+
+
+for _symbol, _name in (
+    (operator.add, "fadd"),
+    (operator.sub, "fsub"),
+    (operator.mul, "fmul"),
+    (operator.truediv, "fdiv"),
+):
+    _operator(_symbol, _name)
+
+
+@_operation
+def maximum(typing: Any, a: Any, b: Any) -> Any:
+    """The larger of each lane (b where not a number)."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.select(builder.fcmp_ordered(">", args[0], args[1]), args[0], args[1])
+
+    return float32x16(a, b), generate
+
+
+@_operation
+def where_positive(typing: Any, condition: Any, a: Any, b: Any) -> Any:
+    """Lanes of `a` where `condition` > 0, of `b` elsewhere."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.select(builder.fcmp_ordered(">", args[0], _constant(0.0)), args[1], args[2])
+
+    return float32x16(condition, a, b), generate
+
+
+@_operation
+def fma(typing: Any, a: Any, b: Any, c: Any) -> Any:
+    """a * b + c, fused where the CPU can."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        function_type = ir.FunctionType(_V16, (_V16, _V16, _V16))
+        function = cgutils.get_or_insert_function(builder.module, function_type, "llvm.fmuladd.v16f32")  # type: ignore[no-untyped-call]
+        return builder.call(function, args)
+
+    return float32x16(a, b, c), generate
+
+
+def _interleave(builder: Any, rows: list[Any]) -> list[Any]:
+    """The transpose of 16 vectors in four butterfly steps: step s swaps blocks of size s between rows s apart."""
+    for size in (8, 4, 2, 1):
+        low = [i for block in range(0, LANES, 2 * size) for i in range(block, block + size)]
+        mask_a, mask_b = [], []
+        for lane in range(LANES):
+            mask_a.append(lane if lane & size == 0 else lane - size + LANES)
+            mask_b.append(lane + size if lane & size == 0 else lane + LANES)
+        for i in low:
+            a, b = rows[i], rows[i + size]
+            rows[i], rows[i + size] = _shuffle(builder, a, b, mask_a), _shuffle(builder, a, b, mask_b)
+    return rows
+
+
+def _shuffle(builder: Any, a: Any, b: Any, mask: list[int]) -> Any:
+    return builder.shuffle_vector(a, b, ir.Constant(ir.VectorType(ir.IntType(32), LANES), mask))
+
+
+@_operation
+def total(typing: Any, vector: Any) -> Any:
+    """The sum of the 16 lanes, pairwise."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        value = args[0]
+        for size in (8, 4, 2, 1):
+            mask = [(lane + size) % LANES for lane in range(LANES)]
+            value = builder.fadd(value, _shuffle(builder, value, value, mask))
+        return builder.extract_element(value, ir.Constant(ir.IntType(32), 0))
+
+    return types.float32(vector), generate
+
+
+def _offset(context: Any, builder: Any, array_type: Any, array: Any, index: int) -> Any:
+    struct = cgutils.create_struct_proxy(array_type)(context, builder, array)  # type: ignore[no-untyped-call]
+    return builder.load(builder.gep(struct.data, [ir.Constant(ir.IntType(64), index)], inbounds=True))
+
+
+@_operation
+def rows_to_lanes(typing: Any, source: Any, rows: Any, column: Any, target: Any, begin: Any) -> Any:
+    """target[begin + 16 * i + r] = source[rows[r] + column + i] for r, i < 16; `rows` is int64[16]."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        kinds = signature.args
+        column = context.cast(builder, args[2], kinds[2], types.intp)
+        begin = context.cast(builder, args[4], kinds[4], types.intp)
+        values = []
+        for r in range(LANES):
+            at = builder.add(_offset(context, builder, kinds[1], args[1], r), column)
+            values.append(builder.load(_address(context, builder, kinds[0], args[0], at)))
+            values[-1].align = 4
+        for value in _interleave(builder, values):
+            builder.store(value, _address(context, builder, kinds[3], args[3], begin)).align = 4
+            begin = builder.add(begin, ir.Constant(ir.IntType(64), LANES))
+        return context.get_dummy_value()
+
+    return types.void(source, rows, column, target, begin), generate
+
+
+@_operation
+def lanes_to_rows(typing: Any, source: Any, begin: Any, target: Any, rows: Any, column: Any) -> Any:
+    """target[rows[r] + column + i] = source[begin + 16 * i + r] for r, i < 16; `rows` is int64[16]."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        kinds = signature.args
+        begin = context.cast(builder, args[1], kinds[1], types.intp)
+        column = context.cast(builder, args[4], kinds[4], types.intp)
+        values = []
+        for _ in range(LANES):
+            values.append(builder.load(_address(context, builder, kinds[0], args[0], begin)))
+            values[-1].align = 4
+            begin = builder.add(begin, ir.Constant(ir.IntType(64), LANES))
+        for r, value in enumerate(_interleave(builder, values)):
+            at = builder.add(_offset(context, builder, kinds[3], args[3], r), column)
+            builder.store(value, _address(context, builder, kinds[2], args[2], at)).align = 4
+        return context.get_dummy_value()
+
+    return types.void(source, begin, target, rows, column), generate

@@ -1,0 +1,662 @@
+"""One sweep of vector-form CFR: both players' hands at once, over a betting tree and all boards below the root.
+
+A sweep for player p pushes the opponent's reach down, evaluates terminals, and pulls p's counterfactual values up,
+updating p's regrets (or maximising, or averaging, for exact best responses and values) on the way. The opponent's
+average strategy is accumulated while his reach goes down, so that it is weighted by his reach without a second pass.
+Hands are SIMD lanes; at showdowns and folds the lanes are 16 terminal rows of one board instead, so that the running
+sums per card, which must be made hand after hand, are paid once for all of them.
+
+Everything is float32. Shapes and meanings of the arrays: poker/solvers/vector_layout.py and vector_boards.py.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from poker.kernels.simd import (
+    fma,
+    lanes_to_rows,
+    load,
+    maximum,
+    rows_to_lanes,
+    splat,
+    store,
+    total,
+    where_positive,
+)
+
+Floats = NDArray[np.float32]
+Rows = NDArray[np.int64]
+
+ACT, PASS = 0, 1
+SOLVE, BEST_RESPONSE, AVERAGE = 0, 1, 2
+"""What a sweep does at p's nodes: update regrets, take the best action, or follow p's average strategy."""
+
+POSITIVE, NEGATIVE, FLOOR, CARRY, PREDICTION, DECAY = range(6)
+"""Columns of the parameters of an iteration: factors on positive and negative regrets before the new ones are added,
+the least regret kept, the weights of all and of the last regrets in the prediction, the factor on the strategy sum."""
+
+STRIDE, REACH, VALUE = range(3)
+LANES_IN, LANES_OUT, CARDS, ZERO_ROW, DUMP_ROW, CLUSTERS = range(6)
+
+
+class Sweep(NamedTuple):
+    """Everything a sweep reads or writes except the scratch memory of a thread.
+
+    nodes, batches, boards, lists: named tuples of the layout. `regrets` and `sums` hold the action rows; `source` is
+    where the current strategy comes from: the regrets, or the predicted regrets (then `predictive`). `place` [3, S] and
+    `areas` [6] are offsets into scratch memory. `root_reach` and `root_value` are [2, stride]. Chunk c of the boards
+    below the root is `chunk_start[c]..chunk_start[c + 1]`. `leaf_values` [2, ...] holds, per player, matrices
+    [own clusters, opponent clusters padded] at `leaf_matrix[p, state, choice]`; `cluster` [2, H].
+    """
+
+    nodes: Any
+    batches: Any
+    boards: Any
+    lists: Any
+    regrets: Floats
+    source: Floats
+    sums: Floats
+    place: NDArray[np.int64]
+    areas: NDArray[np.int64]
+    root_reach: Floats
+    root_value: Floats
+    chunk_start: NDArray[np.int32]
+    partial: Floats
+    cluster: NDArray[np.int32]
+    num_clusters: NDArray[np.int32]
+    leaf_matrix: NDArray[np.int64]
+    leaf_values: Floats
+    num_card_slots: int
+    first_street: int
+    last_street: int
+    predictive: bool
+
+
+@njit(cache=True, nogil=True)
+def _push_reach(
+    source: Floats, base: int, num_actions: int, hands: int, work: Floats, reach: int, child: int, stride: int
+) -> None:
+    """Reach of the children: the parent's times the strategy, proportional to the positive part of `source`."""
+    zero, flat = splat(0.0), splat(1.0 / num_actions)
+    for i in range(0, hands, 16):
+        mass = zero
+        for a in range(num_actions):
+            mass = mass + maximum(load(source, base + a * hands + i), zero)
+        coming = load(work, reach + i)
+        inverse = where_positive(mass, coming / mass, zero)
+        rest = where_positive(mass, zero, coming * flat)
+        for a in range(num_actions):
+            store(work, child + a * stride + i, fma(maximum(load(source, base + a * hands + i), zero), inverse, rest))
+
+
+@njit(cache=True, nogil=True)
+def _push_reach_and_sum(
+    source: Floats,
+    sums: Floats,
+    base: int,
+    num_actions: int,
+    hands: int,
+    work: Floats,
+    reach: int,
+    child: int,
+    stride: int,
+    decay: float,
+) -> None:
+    """As `_push_reach`, and adds the children's reach to the strategy sums after multiplying those by `decay`."""
+    zero, flat, fade = splat(0.0), splat(1.0 / num_actions), splat(decay)
+    for i in range(0, hands, 16):
+        mass = zero
+        for a in range(num_actions):
+            mass = mass + maximum(load(source, base + a * hands + i), zero)
+        coming = load(work, reach + i)
+        inverse = where_positive(mass, coming / mass, zero)
+        rest = where_positive(mass, zero, coming * flat)
+        for a in range(num_actions):
+            at = base + a * hands + i
+            share = fma(maximum(load(source, at), zero), inverse, rest)
+            store(work, child + a * stride + i, share)
+            store(sums, at, fma(load(sums, at), fade, share))
+
+
+@njit(cache=True, nogil=True)
+def _follow(
+    source: Floats, base: int, num_actions: int, hands: int, work: Floats, rows: Rows, scales: Floats, target: int
+) -> None:
+    """Values of a node whose strategy is proportional to the positive part of `source`."""
+    zero, one, flat = splat(0.0), splat(1.0), splat(1.0 / num_actions)
+    for i in range(0, hands, 16):
+        mass = zero
+        for a in range(num_actions):
+            mass = mass + maximum(load(source, base + a * hands + i), zero)
+        inverse = where_positive(mass, one / mass, zero)
+        rest = where_positive(mass, zero, flat)
+        value = zero
+        for a in range(num_actions):
+            probability = fma(maximum(load(source, base + a * hands + i), zero), inverse, rest)
+            value = fma(probability * splat(scales[a]), load(work, rows[a] + i), value)
+        store(work, target + i, value)
+
+
+@njit(cache=True, nogil=True)
+def _update(
+    source: Floats,
+    regrets: Floats,
+    predictive: bool,
+    base: int,
+    num_actions: int,
+    hands: int,
+    work: Floats,
+    rows: Rows,
+    scales: Floats,
+    target: int,
+    parameters: Floats,
+) -> None:
+    """Values of p's node under the current strategy, and its regrets after this iteration."""
+    zero, one, flat = splat(0.0), splat(1.0), splat(1.0 / num_actions)
+    positive, negative = splat(parameters[POSITIVE]), splat(parameters[NEGATIVE])
+    floor, carry, prediction = splat(parameters[FLOOR]), splat(parameters[CARRY]), splat(parameters[PREDICTION])
+    for i in range(0, hands, 16):
+        mass = zero
+        for a in range(num_actions):
+            mass = mass + maximum(load(source, base + a * hands + i), zero)
+        inverse = where_positive(mass, one / mass, zero)
+        rest = where_positive(mass, zero, flat)
+        value = zero
+        for a in range(num_actions):
+            probability = fma(maximum(load(source, base + a * hands + i), zero), inverse, rest)
+            value = fma(probability * splat(scales[a]), load(work, rows[a] + i), value)
+        store(work, target + i, value)
+        for a in range(num_actions):
+            at = base + a * hands + i
+            gain = fma(splat(scales[a]), load(work, rows[a] + i), zero - value)
+            old = load(regrets, at)
+            new = maximum(fma(old, where_positive(old, positive, negative), gain), floor)
+            store(regrets, at, new)
+            if predictive:
+                store(source, at, fma(gain, prediction, new * carry))
+
+
+@njit(cache=True, nogil=True)
+def _best(num_actions: int, hands: int, work: Floats, rows: Rows, scales: Floats, target: int) -> None:
+    for i in range(0, hands, 16):
+        value = load(work, rows[0] + i) * splat(scales[0])
+        for a in range(1, num_actions):
+            value = maximum(load(work, rows[a] + i) * splat(scales[a]), value)
+        store(work, target + i, value)
+
+
+@njit(cache=True, nogil=True)
+def _sum(num_actions: int, hands: int, work: Floats, rows: Rows, scales: Floats, target: int) -> None:
+    """Values of a node of the opponent, whose strategy is in the reach already."""
+    for i in range(0, hands, 16):
+        value = load(work, rows[0] + i) * splat(scales[0])
+        for a in range(1, num_actions):
+            value = fma(load(work, rows[a] + i), splat(scales[a]), value)
+        store(work, target + i, value)
+
+
+@njit(cache=True, nogil=True)
+def _forward(sweep: Sweep, p: int, mode: int, street: int, board: int, batch: int, decay: float, work: Floats) -> None:
+    nodes, boards = sweep.nodes, sweep.boards
+    opponent = 1 - p
+    hands, block = boards.padded[opponent, board], boards.block[opponent, board]
+    stride, area = sweep.place[STRIDE, street], sweep.place[REACH, street]
+    for node in range(sweep.batches.node_start[batch], sweep.batches.node_start[batch + 1]):
+        if nodes.role[node] != ACT or nodes.player[node] != opponent:
+            continue
+        number = nodes.num_children[node]
+        base = block + np.int64(nodes.entry[node]) * hands
+        reach = area + nodes.reach_row[p, node] * stride
+        child = area + nodes.reach_row[p, nodes.first_child[node]] * stride
+        if nodes.locked[node] or mode != SOLVE:
+            _push_reach(sweep.sums, base, number, hands, work, reach, child, stride)
+        else:
+            _push_reach_and_sum(sweep.source, sweep.sums, base, number, hands, work, reach, child, stride, decay)
+
+
+@njit(cache=True, nogil=True)
+def _backward(
+    sweep: Sweep,
+    p: int,
+    mode: int,
+    street: int,
+    board: int,
+    batch: int,
+    parameters: Floats,
+    work: Floats,
+    rows: Rows,
+    scales: Floats,
+) -> None:
+    nodes, boards = sweep.nodes, sweep.boards
+    hands, block = boards.padded[p, board], boards.block[p, board]
+    stride, area = sweep.place[STRIDE, street], sweep.place[VALUE, street]
+    first = sweep.batches.node_start[batch]
+    for node in range(sweep.batches.node_start[batch + 1] - 1, first - 1, -1):
+        if nodes.role[node] != ACT:
+            continue
+        number, child = nodes.num_children[node], nodes.first_child[node]
+        for a in range(number):
+            rows[a] = area + nodes.value_row[p, child + a] * stride
+            scales[a] = nodes.scale[p, child + a]
+        target = area + nodes.value_row[p, node] * stride
+        if nodes.player[node] != p:
+            _sum(number, hands, work, rows, scales, target)
+            continue
+        base = block + np.int64(nodes.entry[node]) * hands
+        if nodes.locked[node] or mode == AVERAGE:
+            _follow(sweep.sums, base, number, hands, work, rows, scales, target)
+        elif mode == BEST_RESPONSE:
+            _best(number, hands, work, rows, scales, target)
+        else:
+            _update(
+                sweep.source,
+                sweep.regrets,
+                sweep.predictive,
+                base,
+                number,
+                hands,
+                work,
+                rows,
+                scales,
+                target,
+                parameters,
+            )
+
+
+@njit(cache=True, nogil=True)
+def _fold_lanes(sweep: Sweep, p: int, board: int, work: Floats) -> None:
+    """Mass of the opponent's hands compatible with each own hand, for the 16 rows in the input lanes."""
+    boards, lists = sweep.boards, sweep.lists
+    x, out, cards = sweep.areas[LANES_IN], sweep.areas[LANES_OUT], sweep.areas[CARDS]
+    own, theirs = boards.list_start[p, board], boards.list_start[1 - p, board]
+    for c in range(sweep.num_card_slots):
+        store(work, cards + 16 * c, splat(0.0))
+    mass = splat(0.0)
+    for j in range(boards.size[1 - p, board]):
+        here = load(work, x + 16 * j)
+        mass = mass + here
+        c = cards + 16 * np.int64(lists.card0[theirs + j])
+        d = cards + 16 * np.int64(lists.card1[theirs + j])
+        store(work, c, load(work, c) + here)
+        store(work, d, load(work, d) + here)
+    for i in range(boards.size[p, board]):
+        c = cards + 16 * np.int64(lists.card0[own + i])
+        d = cards + 16 * np.int64(lists.card1[own + i])
+        both = load(work, x + 16 * np.int64(lists.same[own + i]))
+        store(work, out + 16 * i, mass - load(work, c) - load(work, d) + both)
+
+
+@njit(cache=True, nogil=True)
+def _show_lanes(sweep: Sweep, p: int, board: int, work: Floats) -> None:
+    """Mass of compatible weaker hands minus that of stronger ones, for the 16 rows in the input lanes."""
+    boards, lists = sweep.boards, sweep.lists
+    x, out, cards = sweep.areas[LANES_IN], sweep.areas[LANES_OUT], sweep.areas[CARDS]
+    own, theirs = boards.list_start[p, board], boards.list_start[1 - p, board]
+    for c in range(sweep.num_card_slots):
+        store(work, cards + 16 * c, splat(0.0))
+    mass = splat(0.0)
+    j = 0
+    for i in range(boards.size[p, board]):
+        while j < lists.less[own + i]:
+            here = load(work, x + 16 * j)
+            mass = mass + here
+            c = cards + 16 * np.int64(lists.card0[theirs + j])
+            d = cards + 16 * np.int64(lists.card1[theirs + j])
+            store(work, c, load(work, c) + here)
+            store(work, d, load(work, d) + here)
+            j += 1
+        c = cards + 16 * np.int64(lists.card0[own + i])
+        d = cards + 16 * np.int64(lists.card1[own + i])
+        store(work, out + 16 * i, mass - load(work, c) - load(work, d))
+    for c in range(sweep.num_card_slots):
+        store(work, cards + 16 * c, splat(0.0))
+    mass = splat(0.0)
+    j = boards.size[1 - p, board] - 1
+    for i in range(boards.size[p, board] - 1, -1, -1):
+        while j >= lists.upto[own + i]:
+            here = load(work, x + 16 * j)
+            mass = mass + here
+            c = cards + 16 * np.int64(lists.card0[theirs + j])
+            d = cards + 16 * np.int64(lists.card1[theirs + j])
+            store(work, c, load(work, c) + here)
+            store(work, d, load(work, d) + here)
+            j -= 1
+        c = cards + 16 * np.int64(lists.card0[own + i])
+        d = cards + 16 * np.int64(lists.card1[own + i])
+        better = mass - load(work, c) - load(work, d)
+        store(work, out + 16 * i, load(work, out + 16 * i) - better)
+
+
+@njit(cache=True, nogil=True)
+def _terminal_rows(
+    sweep: Sweep,
+    p: int,
+    street: int,
+    board: int,
+    table: NDArray[np.int32],
+    begin: int,
+    end: int,
+    showdown: bool,
+    work: Floats,
+    rows: Rows,
+) -> None:
+    """Evaluates rows begin..end of `table`, 16 at a time."""
+    boards = sweep.boards
+    stride, reach, value = sweep.place[STRIDE, street], sweep.place[REACH, street], sweep.place[VALUE, street]
+    x, out = sweep.areas[LANES_IN], sweep.areas[LANES_OUT]
+    theirs, own = boards.padded[1 - p, board], boards.padded[p, board]
+    for group in range(begin, end, 16):
+        for r in range(16):
+            rows[r] = reach + table[group + r, 0] * stride if group + r < end else sweep.areas[ZERO_ROW]
+        for i in range(0, theirs, 16):
+            rows_to_lanes(work, rows, i, work, x + 16 * i)
+        store(work, x + 16 * np.int64(theirs), splat(0.0))
+        if showdown:
+            _show_lanes(sweep, p, board, work)
+        else:
+            _fold_lanes(sweep, p, board, work)
+        for i in range(boards.size[p, board], own):
+            store(work, out + 16 * i, splat(0.0))
+        for r in range(16):
+            rows[r] = value + table[group + r, 1] * stride if group + r < end else sweep.areas[DUMP_ROW]
+        for i in range(0, own, 16):
+            lanes_to_rows(work, out + 16 * i, work, rows, i)
+
+
+@njit(cache=True, nogil=True)
+def _leaf_row(sweep: Sweep, p: int, board: int, matrix: int, reach: int, value: int, work: Floats) -> None:
+    """p's values at a LEAF: expectation of the cluster matrix over the compatible hands of the opponent.
+
+    Per card c, reach is summed by cluster over the hands that hold c; a hand's value is its cluster's row times the
+    total less the parts of its two cards, and plus the hand itself, which both parts contain.
+    """
+    boards, lists, values = sweep.boards, sweep.lists, sweep.leaf_values
+    own, theirs = boards.list_start[p, board], boards.list_start[1 - p, board]
+    number, width = sweep.num_clusters[p], (sweep.num_clusters[1 - p] + 15) // 16 * 16
+    area = sweep.areas[CLUSTERS]
+    parts = area + width
+    rows = parts + sweep.num_card_slots * width
+    for i in range(area, rows, 16):
+        store(work, i, splat(0.0))
+    for j in range(boards.size[1 - p, board]):
+        k = sweep.cluster[1 - p, lists.hand[theirs + j]]
+        if k >= 0:
+            here = work[reach + j]
+            work[area + k] += here
+            work[parts + width * np.int64(lists.card0[theirs + j]) + k] += here
+            work[parts + width * np.int64(lists.card1[theirs + j]) + k] += here
+    for k in range(number):
+        dot = splat(0.0)
+        for c in range(0, width, 16):
+            dot = fma(load(values, matrix + width * k + c), load(work, area + c), dot)
+        work[rows + k] = total(dot)
+    for i in range(boards.size[p, board]):
+        k = sweep.cluster[p, lists.hand[own + i]]
+        if k < 0:
+            work[value + i] = 0.0
+            continue
+        first = parts + width * np.int64(lists.card0[own + i])
+        second = parts + width * np.int64(lists.card1[own + i])
+        dot = splat(0.0)
+        for c in range(0, width, 16):
+            dot = fma(load(values, matrix + width * k + c), load(work, first + c) + load(work, second + c), dot)
+        result = work[rows + k] - total(dot)
+        twin_at = np.int64(lists.same[own + i])
+        if twin_at < boards.size[1 - p, board]:
+            twin = sweep.cluster[1 - p, lists.hand[theirs + twin_at]]
+            if twin >= 0:
+                result += values[matrix + width * k + twin] * work[reach + twin_at]
+        work[value + i] = result
+
+
+@njit(cache=True, nogil=True)
+def _terminals(sweep: Sweep, p: int, street: int, board: int, batch: int, work: Floats, rows: Rows) -> None:
+    batches = sweep.batches
+    begin, end = batches.fold_start[p, batch], batches.fold_start[p, batch + 1]
+    _terminal_rows(sweep, p, street, board, batches.folds, begin, end, False, work, rows)
+    begin, end = batches.show_start[p, batch], batches.show_start[p, batch + 1]
+    _terminal_rows(sweep, p, street, board, batches.shows, begin, end, True, work, rows)
+    stride, reach, value = sweep.place[STRIDE, street], sweep.place[REACH, street], sweep.place[VALUE, street]
+    for leaf in range(batches.leaf_start[p, batch], batches.leaf_start[p, batch + 1]):
+        row = batches.leaves[leaf]
+        matrix = sweep.leaf_matrix[p, row[2], row[3]]
+        _leaf_row(sweep, p, board, matrix, reach + row[0] * stride, value + row[1] * stride, work)
+
+
+@njit(cache=True, nogil=True)
+def _receive(
+    sweep: Sweep, p: int, street: int, board: int, batch: int, above: Floats, above_reach: int, work: Floats
+) -> None:
+    """The opponent's reach at the components of a batch, from the street above."""
+    boards, lists, batches, nodes = sweep.boards, sweep.lists, sweep.batches, sweep.nodes
+    opponent = 1 - p
+    stride, area = sweep.place[STRIDE, street], sweep.place[REACH, street]
+    count, hands, start = (
+        boards.size[opponent, board],
+        boards.padded[opponent, board],
+        boards.list_start[opponent, board],
+    )
+    for c in range(batches.root_start[batch], batches.root_start[batch + 1]):
+        target = area + nodes.reach_row[p, batches.roots[c]] * stride
+        deal = batches.deals[c]
+        if deal < 0:
+            for i in range(hands):
+                work[target + i] = sweep.root_reach[opponent, i]
+            continue
+        source = above_reach + nodes.reach_row[p, deal] * sweep.place[STRIDE, street - 1]
+        for i in range(count):
+            work[target + i] = above[source + np.int64(lists.up[start + i])]
+        for i in range(count, hands):
+            work[target + i] = 0.0
+
+
+@njit(cache=True, nogil=True)
+def _deliver(
+    sweep: Sweep, p: int, street: int, board: int, batch: int, above: Floats, above_value: int, work: Floats
+) -> None:
+    """Adds the values of a batch's components to the STREET nodes above, or leaves the root's in `root_value`."""
+    boards, lists, batches, nodes = sweep.boards, sweep.lists, sweep.batches, sweep.nodes
+    stride, area = sweep.place[STRIDE, street], sweep.place[VALUE, street]
+    count, start, weight = boards.size[p, board], boards.list_start[p, board], boards.weight[board]
+    for c in range(batches.root_start[batch], batches.root_start[batch + 1]):
+        root = batches.roots[c]
+        source = area + nodes.value_row[p, root] * stride
+        deal = batches.deals[c]
+        if deal < 0:
+            for i in range(count):
+                sweep.root_value[p, i] = work[source + i]
+            continue
+        target = above_value + nodes.value_row[p, deal] * sweep.place[STRIDE, street - 1]
+        factor = weight * nodes.scale[p, root]
+        for i in range(count):
+            above[target + np.int64(lists.up[start + i])] += factor * work[source + i]
+
+
+@njit(cache=True, nogil=True)
+def _average_orbits(sweep: Sweep, p: int, street: int, board: int, work: Floats) -> None:
+    """Values at STREET nodes, averaged over the hands that the board's suit symmetries turn into each other."""
+    boards, lists = sweep.boards, sweep.lists
+    stride, area = sweep.place[STRIDE, street], sweep.place[VALUE, street]
+    count, start = boards.size[p, board], boards.list_start[p, board]
+    sums, sizes = sweep.areas[LANES_IN], sweep.areas[LANES_OUT]
+    for node in range(sweep.batches.node_start[sweep.batches.street_start[street]], len(sweep.nodes.role)):
+        if sweep.nodes.role[node] != PASS:
+            continue
+        if node >= sweep.batches.node_start[sweep.batches.street_start[street + 1]]:
+            break
+        row = area + sweep.nodes.value_row[p, node] * stride
+        for i in range(count):
+            work[sums + i] = 0.0
+            work[sizes + i] = 0.0
+        for i in range(count):
+            orbit = np.int64(lists.orbit[start + i])
+            work[sums + orbit] += work[row + i]
+            work[sizes + orbit] += 1.0
+        for i in range(count):
+            orbit = np.int64(lists.orbit[start + i])
+            work[row + i] = work[sums + orbit] / work[sizes + orbit]
+
+
+@njit(cache=True, nogil=True)
+def _clear_deals(num_slots: int, sweep: Sweep, street: int, work: Floats) -> None:
+    area = sweep.place[VALUE, street]
+    for i in range(area, area + num_slots * sweep.place[STRIDE, street], 16):
+        store(work, i, splat(0.0))
+
+
+@njit(cache=True, nogil=True)
+def _close(
+    sweep: Sweep,
+    p: int,
+    mode: int,
+    street: int,
+    board: int,
+    parameters: Floats,
+    work: Floats,
+    rows: Rows,
+    scales: Floats,
+) -> None:
+    """Terminals and values of a board whose deals have been answered."""
+    batch = sweep.batches.street_start[street]
+    if sweep.boards.symmetric[board]:
+        _average_orbits(sweep, p, street, board, work)
+    _terminals(sweep, p, street, board, batch, work, rows)
+    _backward(sweep, p, mode, street, board, batch, parameters, work, rows, scales)
+
+
+@njit(cache=True, nogil=True)
+def _last_board(
+    sweep: Sweep,
+    p: int,
+    mode: int,
+    board: int,
+    parameters: Floats,
+    above: Floats,
+    above_reach: int,
+    above_value_array: Floats,
+    above_value: int,
+    work: Floats,
+    rows: Rows,
+    scales: Floats,
+) -> None:
+    """A board of the last street: batch after batch, so that scratch memory stays in the cache."""
+    street = sweep.last_street
+    for batch in range(sweep.batches.street_start[street], sweep.batches.street_start[street + 1]):
+        _receive(sweep, p, street, board, batch, above, above_reach, work)
+        _forward(sweep, p, mode, street, board, batch, parameters[DECAY], work)
+        _terminals(sweep, p, street, board, batch, work, rows)
+        _backward(sweep, p, mode, street, board, batch, parameters, work, rows, scales)
+        _deliver(sweep, p, street, board, batch, above_value_array, above_value, work)
+
+
+@njit(cache=True, nogil=True)
+def begin_sweep(
+    sweep: Sweep, num_slots: NDArray[np.int64], p: int, mode: int, parameters: Floats, root: Floats
+) -> None:
+    """The root's street downwards; on the last street that is the whole sweep. `root` is the root's scratch memory."""
+    rows, scales = np.empty(64, np.int64), np.empty(64, np.float32)
+    street = sweep.first_street
+    if street == sweep.last_street:
+        _last_board(sweep, p, mode, 0, parameters, root, 0, root, 0, root, rows, scales)
+        return
+    batch = sweep.batches.street_start[street]
+    _clear_deals(num_slots[street], sweep, street, root)
+    _receive(sweep, p, street, 0, batch, root, 0, root)
+    _forward(sweep, p, mode, street, 0, batch, parameters[DECAY], root)
+
+
+@njit(cache=True, nogil=True)
+def sweep_chunk(
+    sweep: Sweep,
+    num_slots: NDArray[np.int64],
+    p: int,
+    mode: int,
+    parameters: Floats,
+    chunk: int,
+    root: Floats,
+    work: Floats,
+) -> None:
+    """All boards below those of a chunk; their values are added up in the chunk's own part of `partial`."""
+    rows, scales = np.empty(64, np.int64), np.empty(64, np.float32)
+    top = sweep.first_street
+    size = num_slots[top] * sweep.place[STRIDE, top]
+    begin = chunk * size
+    sweep.partial[begin : begin + size] = 0.0
+    cursor, here = np.zeros(8, np.int64), np.zeros(8, np.int64)
+    boards = sweep.boards
+    for first in range(sweep.chunk_start[chunk], sweep.chunk_start[chunk + 1]):
+        street = top + 1
+        here[street] = first
+        entering = True
+        while street > top:
+            board = here[street]
+            at_top = street == top + 1
+            reach_array, value_array = (root, sweep.partial) if at_top else (work, work)
+            above_reach = sweep.place[REACH, street - 1]
+            above_value = begin if at_top else sweep.place[VALUE, street - 1]
+            if street == sweep.last_street:
+                _last_board(
+                    sweep,
+                    p,
+                    mode,
+                    board,
+                    parameters,
+                    reach_array,
+                    above_reach,
+                    value_array,
+                    above_value,
+                    work,
+                    rows,
+                    scales,
+                )
+                street -= 1
+                entering = False
+                continue
+            batch = sweep.batches.street_start[street]
+            if entering:
+                _clear_deals(num_slots[street], sweep, street, work)
+                _receive(sweep, p, street, board, batch, reach_array, above_reach, work)
+                _forward(sweep, p, mode, street, board, batch, parameters[DECAY], work)
+                cursor[street] = boards.child_start[board]
+            if cursor[street] < boards.child_start[board + 1]:
+                here[street + 1] = cursor[street]
+                cursor[street] += 1
+                street += 1
+                entering = True
+                continue
+            _close(sweep, p, mode, street, board, parameters, work, rows, scales)
+            _deliver(sweep, p, street, board, batch, value_array, above_value, work)
+            street -= 1
+            entering = False
+
+
+@njit(cache=True, nogil=True)
+def end_sweep(sweep: Sweep, num_slots: NDArray[np.int64], p: int, mode: int, parameters: Floats, root: Floats) -> None:
+    """Adds up the chunks and finishes the root's street."""
+    street = sweep.first_street
+    if street == sweep.last_street:
+        return
+    rows, scales = np.empty(64, np.int64), np.empty(64, np.float32)
+    size = num_slots[street] * sweep.place[STRIDE, street]
+    area = sweep.place[VALUE, street]
+    for chunk in range(len(sweep.chunk_start) - 1):
+        for i in range(0, size, 16):
+            store(root, area + i, load(root, area + i) + load(sweep.partial, chunk * size + i))
+    _close(sweep, p, mode, street, 0, parameters, root, rows, scales)
+    _deliver(sweep, p, street, 0, sweep.batches.street_start[street], root, 0, root)
+
+
+@njit(cache=True, nogil=True)
+def iterate(
+    sweep: Sweep, num_slots: NDArray[np.int64], mode: int, parameters: Floats, root: Floats, work: Floats
+) -> None:
+    """Sweeps for player 0 and 1 in turn, once per row of `parameters` [n, 6], on one thread."""
+    for t in range(len(parameters)):
+        for p in range(2):
+            begin_sweep(sweep, num_slots, p, mode, parameters[t], root)
+            for chunk in range(len(sweep.chunk_start) - 1):
+                sweep_chunk(sweep, num_slots, p, mode, parameters[t], chunk, root, work)
+            end_sweep(sweep, num_slots, p, mode, parameters[t], root)

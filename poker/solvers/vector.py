@@ -1,0 +1,314 @@
+"""Vector-form CFR over a `VectorGame`: alternating updates by any schedule, exact best responses and values.
+
+The numbers of a solve do not depend on the number of threads: boards are summed in fixed chunks.
+"""
+
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poker.errors import PokernetsError
+from poker.kernels.simd import LANES
+from poker.kernels.vector_sweep import (
+    AVERAGE,
+    BEST_RESPONSE,
+    SOLVE,
+    Sweep,
+    begin_sweep,
+    end_sweep,
+    iterate,
+    sweep_chunk,
+)
+from poker.solvers.schedules import Schedule, schedule
+from poker.solvers.vector_boards import deck_of
+from poker.solvers.vector_game import VectorGame
+from poker.tree import Kind
+
+NUM_CHUNKS = 16
+FIRST_CHECK = 10
+
+
+@dataclass(frozen=True)
+class Progress:
+    """State of a solve: exploitability in chips (NaN where it was not measured), seconds since `run` began."""
+
+    iterations: int
+    seconds: float
+    exploitability: float
+
+
+class VectorSolver:
+    """Solves a `VectorGame`. `algorithm` is a name or a `Schedule`; `options` are those of the schedule.
+
+    Raises PokernetsError when the arrays would exceed the game's memory limit.
+    """
+
+    def __init__(
+        self, game: VectorGame, algorithm: str | Schedule = "dcfr", *, threads: int = 1, **options: object
+    ) -> None:
+        self.game = game
+        self.schedule = schedule(algorithm, **options)
+        self.iterations = 0
+        need = game.memory(3 if self.schedule.predictive else 2).bytes
+        if need > game.memory_limit:
+            raise PokernetsError(
+                f"this solve needs {need / 2**20:.0f} MiB, more than the limit of {game.memory_limit / 2**20:.0f} MiB:"
+                " offer fewer bet sizes, narrow the ranges, or raise the limit"
+            )
+        self._regrets = np.zeros(game.num_entries, np.float32)
+        self._source = np.zeros(game.num_entries, np.float32) if self.schedule.predictive else self._regrets
+        self._sums = np.zeros(game.num_entries, np.float32)
+        self._sweep = self._bind()
+        boards = int(game.boards.boards.child_start[1] - game.boards.boards.child_start[0])
+        self._threads = max(1, min(threads, boards, NUM_CHUNKS))
+        self._works = [np.zeros(self._work_size, np.float32) for _ in range(self._threads + 1)]
+        self._pool = ThreadPoolExecutor(self._threads - 1) if self._threads > 1 else None
+
+    def run(
+        self,
+        iterations: int | None = None,
+        target: float | None = None,
+        seconds: float | None = None,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> Progress:
+        """Iterates until any of the limits: a number of iterations, exploitability in chips, seconds.
+
+        With a target, exploitability is measured on a schedule that keeps its cost at a few percent.
+        """
+        if iterations is None and target is None and seconds is None:
+            raise PokernetsError("a solve needs iterations, a target exploitability or seconds")
+        start = time.perf_counter()
+        stop = self.iterations + iterations if iterations is not None else 1 << 30
+        done = Progress(self.iterations, 0.0, float("nan"))
+        wanted = target is not None or progress is not None
+        check = _Checks(self.iterations, target)
+        while self.iterations < stop:
+            block = min(check.next - self.iterations, stop - self.iterations) if wanted else stop - self.iterations
+            if seconds is not None and not wanted:
+                block = min(block, self._affordable(seconds - (time.perf_counter() - start)))
+            self.advance(block)
+            spent = time.perf_counter() - start
+            if wanted and (self.iterations >= check.next or self.iterations >= stop):
+                done = Progress(self.iterations, time.perf_counter() - start, self.exploitability())
+                check.measured(self.iterations, done.exploitability)
+                if progress is not None:
+                    progress(done)
+                if target is not None and done.exploitability <= target:
+                    break
+            if seconds is not None and spent >= seconds:
+                break
+        return Progress(self.iterations, time.perf_counter() - start, done.exploitability)
+
+    def advance(self, count: int) -> None:
+        """`count` iterations."""
+        begin = time.perf_counter()
+        parameters = self.schedule.parameters(self.iterations + 1, count)
+        if self._pool is None:
+            iterate(self._sweep, self.game.layout.num_slots, SOLVE, parameters, self._works[0], self._works[1])
+        else:
+            for row in parameters:
+                for player in range(2):
+                    self._threaded_sweep(player, SOLVE, row)
+        self.iterations += count
+        self._seconds_each = (time.perf_counter() - begin) / max(count, 1)
+
+    _seconds_each = 0.0
+
+    def _affordable(self, seconds: float) -> int:
+        if self._seconds_each <= 0:
+            return 1
+        return max(1, int(0.5 * seconds / self._seconds_each))
+
+    def _one_sweep(self, player: int, mode: int) -> NDArray[np.float64]:
+        """Counterfactual values [n] of the player's hands at the root."""
+        parameters = np.zeros(6, np.float32)
+        if self._pool is not None:
+            self._threaded_sweep(player, mode, parameters)
+        else:
+            slots, root, work = self.game.layout.num_slots, self._works[0], self._works[1]
+            begin_sweep(self._sweep, slots, player, mode, parameters, root)
+            for chunk in range(len(self._sweep.chunk_start) - 1):
+                sweep_chunk(self._sweep, slots, player, mode, parameters, chunk, root, work)
+            end_sweep(self._sweep, slots, player, mode, parameters, root)
+        count = self.game.boards.boards.size[player, 0]
+        return self._sweep.root_value[player, :count].astype(np.float64)
+
+    def _threaded_sweep(self, player: int, mode: int, parameters: NDArray[np.float32]) -> None:
+        assert self._pool is not None
+        slots, root = self.game.layout.num_slots, self._works[0]
+        begin_sweep(self._sweep, slots, player, mode, parameters, root)
+
+        def part(thread: int) -> None:
+            for chunk in range(thread, len(self._sweep.chunk_start) - 1, self._threads):
+                sweep_chunk(self._sweep, slots, player, mode, parameters, chunk, root, self._works[1 + thread])
+
+        others = [self._pool.submit(part, thread) for thread in range(1, self._threads)]
+        part(0)
+        for other in others:
+            other.result()
+        end_sweep(self._sweep, slots, player, mode, parameters, root)
+
+    def _root_values(self, player: int, mode: int) -> float:
+        """Expected zero-sum chips of the player, over the compatible pairs of hands."""
+        game = self.game
+        weights = game.ranges[player, game.hands(player)].astype(np.float64)
+        return float(weights @ self._one_sweep(player, mode)) / game.total_weight
+
+    def exploitability(self) -> float:
+        """(best response of player 0 + best response of player 1) / 2 against the average profile, chips per hand."""
+        return 0.5 * (self._root_values(0, BEST_RESPONSE) + self._root_values(1, BEST_RESPONSE))
+
+    def nash_conv(self) -> float:
+        """The sum of what both players gain by best responses, chips per hand."""
+        return 2.0 * self.exploitability()
+
+    def game_value(self, player: int = 0) -> float:
+        """Chips per hand of the player under the average profile; with dead chips the two values add up to them."""
+        return self._root_values(player, AVERAGE) + 0.5 * self.game.tree.dead
+
+    def values(self, player: int, best_response: bool = False) -> NDArray[np.float32]:
+        """float32[H]: chips of each hand of the player's range under the average profile (or the best response to it),
+        given that the opponent holds a compatible hand of his range; 0 for hands outside the range."""
+        game = self.game
+        hands = game.hands(player)
+        raw = self._one_sweep(player, BEST_RESPONSE if best_response else AVERAGE)
+        out = np.zeros(game.rules.num_hands, np.float32)
+        compatible = game.compatible[player, hands]
+        inside = compatible > 0
+        out[hands[inside]] = raw[inside] / compatible[inside] + 0.5 * game.tree.dead
+        return out
+
+    def strategy(self, node: int, board: tuple[int, ...] | None = None) -> NDArray[np.float32]:
+        """float32[H, A]: the average strategy at a DECISION or CHOICE node on `board` (default: the root's).
+
+        Rows are 0 for hands that the player cannot have, uniform where the average has no weight.
+        """
+        return self._rows(node, board, self._sums)
+
+    def current_strategy(self, node: int, board: tuple[int, ...] | None = None) -> NDArray[np.float32]:
+        """float32[H, A]: the strategy of the next iteration."""
+        return self._rows(node, board, self._source)
+
+    def _rows(self, node: int, board: tuple[int, ...] | None, array: NDArray[np.float32]) -> NDArray[np.float32]:
+        game, boards = self.game, self.game.boards.boards
+        tree, nodes = game.tree, game.layout.nodes
+        if tree.kind[node] not in (Kind.DECISION, Kind.CHOICE):
+            raise PokernetsError(f"nobody acts at node {node} (`{tree.path_text(node)}`)")
+        index, permutation = game.find_board(int(tree.street[node]), game.board if board is None else board)
+        player, actions = int(tree.player[node]), int(tree.num_children[node])
+        position = game.layout.position[node]
+        padded, count = int(boards.padded[player, index]), int(boards.size[player, index])
+        start = int(boards.block[player, index]) + int(nodes.entry[position]) * padded
+        rows = np.maximum(array[start : start + actions * padded].reshape(actions, padded)[:, :count], 0).T
+        mass = rows.sum(axis=1, keepdims=True)
+        rows = np.where(mass > 0, rows / np.where(mass > 0, mass, 1), np.float32(1.0 / actions))
+        canonical = np.zeros((game.rules.num_hands, actions), np.float32)
+        canonical[game.hands(player, index)] = rows
+        out: NDArray[np.float32] = canonical[deck_of(game.rules).hand_map[permutation]]
+        return out
+
+    def _bind(self) -> Sweep:
+        """The kernel's view of the game: scratch offsets, root reach, chunks, leaf matrices."""
+        game, layout, boards = self.game, self.game.layout, self.game.boards.boards
+        streets = layout.last_street + 1
+        place = np.zeros((3, streets), np.int64)
+        top = 0
+        widest = LANES
+        for street in range(layout.first_street, streets):
+            window = slice(boards.street_start[street], boards.street_start[street + 1])
+            stride = max(LANES, int(boards.padded[:, window].max()))
+            widest = max(widest, stride)
+            place[0, street] = stride
+            place[1, street] = top
+            top += int(layout.reach_rows[street]) * stride
+            place[2, street] = top
+            top += int(layout.value_rows[street]) * stride
+        leaf = game.leaf_values
+        clusters = [1, 1]
+        if leaf is not None:
+            clusters = [leaf.matrices(0).shape[2], leaf.matrices(0).shape[3]]
+        wide = (max(clusters) + LANES - 1) // LANES * LANES
+        slots = game.boards.num_card_slots
+        sizes = [LANES * (widest + LANES), LANES * (widest + LANES), LANES * slots, widest, widest]
+        sizes.append(wide * (slots + 2))
+        areas = top + np.concatenate([[0], np.cumsum(sizes)])
+        self._work_size = int(areas[-1])
+        root_stride = int(place[0, layout.first_street])
+        root_reach = np.zeros((2, root_stride), np.float32)
+        for player in range(2):
+            hands = game.hands(player)
+            root_reach[player, : len(hands)] = game.ranges[player, hands]
+        children = np.arange(boards.child_start[0], boards.child_start[1] + 1)
+        chunks = min(NUM_CHUNKS, len(children) - 1)
+        bounds = np.linspace(0, len(children) - 1, chunks + 1).round().astype(np.int64)
+        matrices, where = self._leaf_matrices(wide)
+        cluster = np.zeros((2, game.rules.num_hands), np.int32)
+        if leaf is not None:
+            cluster[:] = leaf.cluster(0), leaf.cluster(1)
+        return Sweep(
+            nodes=layout.nodes,
+            batches=layout.batches,
+            boards=boards,
+            lists=game.boards.lists,
+            regrets=self._regrets,
+            source=self._source,
+            sums=self._sums,
+            place=place,
+            areas=areas[:-1],
+            root_reach=root_reach,
+            root_value=np.zeros((2, root_stride), np.float32),
+            chunk_start=children[bounds].astype(np.int32),
+            partial=np.zeros(chunks * int(layout.num_slots[layout.first_street]) * root_stride, np.float32),
+            cluster=cluster,
+            num_clusters=np.array(clusters, np.int32),
+            leaf_matrix=where,
+            leaf_values=matrices,
+            num_card_slots=slots,
+            first_street=layout.first_street,
+            last_street=layout.last_street,
+            predictive=self.schedule.predictive,
+        )
+
+    def _leaf_matrices(self, wide: int) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+        """Both players' matrices, rows padded to LANES, and where each starts [2, L, K]."""
+        leaf = self.game.leaf_values
+        if leaf is None:
+            return np.zeros(LANES, np.float32), np.zeros((2, 1, 1), np.int64)
+        parts = []
+        where = np.zeros((2, leaf.num_leaves, leaf.num_continuations), np.int64)
+        begin = 0
+        for player in range(2):
+            matrices = leaf.matrices(player)
+            rows, columns = matrices.shape[2:]
+            width = (columns + LANES - 1) // LANES * LANES
+            padded = np.zeros((*matrices.shape[:3], width), np.float32)
+            offset = 0.5 * self.game.tree.dead
+            padded[..., :columns] = matrices - (offset if player == leaf.own else -offset)
+            where[player] = begin + np.arange(where[player].size).reshape(where[player].shape) * rows * width
+            parts.append(padded.reshape(-1))
+            begin += parts[-1].size
+        return np.concatenate(parts), where
+
+
+class _Checks:
+    """When to measure: at first every FIRST_CHECK iterations, then where the target is expected to be reached."""
+
+    def __init__(self, iterations: int, target: float | None) -> None:
+        self.target = target
+        self.next = iterations + FIRST_CHECK
+        self.last: tuple[int, float] | None = None
+
+    def measured(self, iterations: int, exploitability: float) -> None:
+        step = max(FIRST_CHECK, iterations // 5)
+        if self.target is not None and self.last is not None and exploitability > self.target:
+            before, worse = self.last
+            if 0 < exploitability < worse:
+                rate = np.log(worse / exploitability) / np.log(iterations / before)
+                expected = iterations * (exploitability / self.target) ** (1 / max(rate, 0.5))
+                step = int(np.clip(0.9 * (expected - iterations), 5, iterations))
+        self.last = (iterations, exploitability)
+        self.next = iterations + step

@@ -1,0 +1,304 @@
+"""The betting tree as the vector kernels read it: nodes by street and component, rows of scratch memory, terminals.
+
+A component is the part of the tree within one betting round; its root is the child of a STREET node (or the root of the
+tree). For an update of player p the kernels hold, per node, a row of the opponent's reach [hands of the opponent] and a
+row of p's counterfactual values [hands of p]. Nodes that p acts on, or where nobody does, share the reach row of their
+parent, so all terminals that follow from the same actions of the opponent are evaluated once: FOLD as the mass of
+compatible hands, SHOWDOWN as the mass beaten minus the mass that beats. What p gets is that row times a scale.
+
+Payoffs are those of the zero-sum game in which both own half of the dead chips; `VectorGame` adds the half back.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poker.errors import PokernetsError
+from poker.tree import BettingTree, Kind
+
+ACT, PASS, STOP = 0, 1, 2
+"""What a kernel does at a node: a decision, a deal, a terminal."""
+
+MAX_ACTIONS = 64
+
+
+class Nodes(NamedTuple):
+    """M nodes in kernel order; [2, M] arrays are indexed by the player being updated."""
+
+    role: NDArray[np.int8]
+    player: NDArray[np.int8]
+    first_child: NDArray[np.int32]
+    num_children: NDArray[np.int32]
+    entry: NDArray[np.int32]
+    locked: NDArray[np.bool_]
+    reach_row: NDArray[np.int32]
+    value_row: NDArray[np.int32]
+    scale: NDArray[np.float32]
+
+
+class Batches(NamedTuple):
+    """Q batches of components evaluated together. Street s owns `street_start[s]..street_start[s + 1]` of them.
+
+    A component has its root node in `roots` and the STREET node above it in `deals` (-1 for the root of the tree). Per
+    player p and batch q: fold rows `fold_start[p, q]..`, showdown rows, leaf rows:
+    (reach row, value row, leaf state, leaf choice).
+    """
+
+    street_start: NDArray[np.int32]
+    node_start: NDArray[np.int32]
+    root_start: NDArray[np.int32]
+    roots: NDArray[np.int32]
+    deals: NDArray[np.int32]
+    fold_start: NDArray[np.int32]
+    folds: NDArray[np.int32]
+    show_start: NDArray[np.int32]
+    shows: NDArray[np.int32]
+    leaf_start: NDArray[np.int32]
+    leaves: NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """`position[n]` is the kernel index of tree node n; `entries[s, p]` counts the action rows of player p on street s.
+
+    `reach_rows[s]` and `value_rows[s]` are the most rows any player's update needs. The STREET nodes of street s own
+    its first `num_slots[s]` value rows.
+    """
+
+    nodes: Nodes
+    batches: Batches
+    position: NDArray[np.int32]
+    entries: NDArray[np.int64]
+    reach_rows: NDArray[np.int64]
+    value_rows: NDArray[np.int64]
+    num_slots: NDArray[np.int64]
+    first_street: int
+    last_street: int
+
+
+def half_pots(tree: BettingTree) -> NDArray[np.float32]:
+    """float32[N]: at a FOLD or SHOWDOWN node, what the winner gains and the loser loses in the zero-sum game."""
+    matched: NDArray[np.int32] = tree.committed.min(axis=1)
+    return (matched + 0.5 * tree.dead).astype(np.float32)
+
+
+@lru_cache(maxsize=8)
+def tree_layout(tree: BettingTree, batch_rows: int = 48) -> Layout:
+    """Components of the last street share a batch until it has `batch_rows` terminal rows."""
+    if tree.rules.num_players != 2:
+        raise PokernetsError(f"vector solving is for two players; `{tree.rules.name}` has {tree.rules.num_players}")
+    if tree.kind[0] != Kind.DECISION:
+        raise PokernetsError("there is nothing to solve: nobody acts at the root of the tree")
+    return _LayoutBuilder(tree, batch_rows).build()
+
+
+class _LayoutBuilder:
+    def __init__(self, tree: BettingTree, batch_rows: int) -> None:
+        self.tree = tree
+        self.batch_rows = batch_rows
+        streets = tree.street.astype(np.int64)
+        is_root = np.zeros(len(tree), np.bool_)
+        is_root[0] = True
+        is_root[1:] = tree.kind[tree.parent[1:]] == Kind.STREET
+        component = np.zeros(len(tree), np.int64)
+        counter = 0
+        for node in range(len(tree)):
+            if is_root[node]:
+                component[node] = counter
+                counter += 1
+            else:
+                component[node] = component[tree.parent[node]]
+        self.order = np.lexsort((np.arange(len(tree)), component, streets))
+        self.is_root = is_root[self.order]
+        self.street = streets[self.order]
+        self.position = np.empty(len(tree), np.int32)
+        self.position[self.order] = np.arange(len(tree), dtype=np.int32)
+        self.first, self.last = int(self.street[0]), int(self.street[-1])
+
+    def build(self) -> Layout:
+        tree, order = self.tree, self.order
+        kind = tree.kind[order]
+        role = np.full(len(order), STOP, np.int8)
+        role[(kind == Kind.DECISION) | (kind == Kind.CHOICE)] = ACT
+        role[kind == Kind.STREET] = PASS
+        has_child = tree.num_children[order] > 0
+        first_child = np.where(has_child, self.position[tree.first_child[order]], -1).astype(np.int32)
+        children = tree.num_children[order].astype(np.int32)
+        if children.max() > MAX_ACTIONS:
+            raise PokernetsError(f"a node has {children.max()} actions; at most {MAX_ACTIONS} are supported")
+        player = tree.player[order]
+        entry, entries = self._entries(role, player, children)
+        self.slot_of, self.num_slots = self._slots(role)
+        bounds = self._batch_bounds(role)
+        shape = (2, len(order))
+        nodes = Nodes(
+            role,
+            player.astype(np.int8),
+            first_child,
+            children,
+            entry,
+            np.zeros(len(order), np.bool_),
+            np.zeros(shape, np.int32),
+            np.zeros(shape, np.int32),
+            np.ones(shape, np.float32),
+        )
+        streets = self.last + 1
+        sizes = np.zeros((2, 2, streets), np.int64)
+        lists = [_RowLists(len(bounds)) for _ in range(3)]
+        for p in range(2):
+            for q, (begin, end) in enumerate(bounds):
+                street = int(self.street[begin])
+                used = self._assign_rows(p, q, begin, end, nodes, kind, lists)
+                sizes[:, p, street] = np.maximum(sizes[:, p, street], used)
+        batches = self._batches(bounds, lists)
+        return Layout(
+            nodes=nodes,
+            batches=batches,
+            position=self.position,
+            entries=entries,
+            reach_rows=sizes[0].max(axis=0),
+            value_rows=sizes[1].max(axis=0),
+            num_slots=self.num_slots,
+            first_street=self.first,
+            last_street=self.last,
+        )
+
+    def _entries(
+        self, role: NDArray[np.int8], player: NDArray[np.int8], children: NDArray[np.int32]
+    ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """The first action row of each decision among those of its player and street, and their numbers [S, 2]."""
+        entries = np.zeros((self.last + 1, 2), np.int64)
+        entry = np.full(len(role), -1, np.int32)
+        for node in np.flatnonzero(role == ACT):
+            key = self.street[node], player[node]
+            entry[node] = entries[key]
+            entries[key] += children[node]
+        return entry, entries
+
+    def _slots(self, role: NDArray[np.int8]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """The number of each STREET node among those of its street, and how many a street has."""
+        slot_of = np.full(len(role), -1, np.int32)
+        number = np.zeros(self.last + 1, np.int64)
+        for node in np.flatnonzero(role == PASS):
+            slot_of[node] = number[self.street[node]]
+            number[self.street[node]] += 1
+        return slot_of, number
+
+    def _batch_bounds(self, role: NDArray[np.int8]) -> list[tuple[int, int]]:
+        """Node ranges: one batch for a street with deals below it, small ones on the last street."""
+        bounds = []
+        for street in range(self.first, self.last + 1):
+            inside = np.flatnonzero(self.street == street)
+            begin, stop = int(inside[0]), int(inside[-1]) + 1
+            if street < self.last:
+                bounds.append((begin, stop))
+                continue
+            starts = [*(int(n) for n in inside if self.is_root[n]), stop]
+            for component, following in pairwise(starts):
+                rows = int((role[begin:following] == STOP).sum()) // 2
+                if rows > self.batch_rows and component > begin:
+                    bounds.append((begin, component))
+                    begin = component
+            bounds.append((begin, stop))
+        return bounds
+
+    def _assign_rows(
+        self, p: int, q: int, begin: int, end: int, nodes: Nodes, kind: NDArray[np.int8], lists: "list[_RowLists]"
+    ) -> tuple[int, int]:
+        """Reach and value rows of the nodes of batch q for an update of player p; returns how many of each."""
+        folds, shows, leaves = lists
+        half, tree = half_pots(self.tree)[self.order], self.tree
+        reach, value = nodes.reach_row[p], nodes.value_row[p]
+        street = self.street[begin]
+        num_reach, num_values = 0, int(self.num_slots[street])
+        seen: dict[tuple[int, int], int] = {}
+        for node in range(begin, end):
+            if self.is_root[node]:
+                reach[node] = num_reach
+                num_reach += 1
+            if nodes.role[node] == PASS:
+                value[node] = self.slot_of[node]
+            elif nodes.role[node] == ACT:
+                value[node] = num_values
+                num_values += 1
+            if nodes.role[node] == ACT:
+                first, count = nodes.first_child[node], nodes.num_children[node]
+                if nodes.player[node] == p:
+                    reach[first : first + count] = reach[node]
+                else:
+                    reach[first : first + count] = np.arange(num_reach, num_reach + count)
+                    num_reach += count
+            elif nodes.role[node] == STOP:
+                original = self.order[node]
+                key = (int(kind[node]), int(reach[node]))
+                if kind[node] == Kind.LEAF:
+                    key = (-1, node)
+                fresh = key not in seen
+                if fresh:
+                    seen[key] = num_values
+                    num_values += 1
+                value[node] = seen[key]
+                if kind[node] == Kind.FOLD:
+                    nodes.scale[p, node] = -half[node] if tree.folded[original, p] else half[node]
+                    folds.add(p, q, fresh, reach[node], value[node])
+                elif kind[node] == Kind.SHOWDOWN:
+                    nodes.scale[p, node] = half[node]
+                    shows.add(p, q, fresh, reach[node], value[node])
+                else:
+                    state, choice = tree.leaf_state[original], tree.leaf_choice[original]
+                    leaves.add(p, q, True, reach[node], value[node], state, choice)
+        return num_reach, num_values
+
+    def _batches(self, bounds: list[tuple[int, int]], lists: "list[_RowLists]") -> Batches:
+        roots: list[int] = []
+        deals: list[int] = []
+        root_start = [0]
+        streets = [int(self.street[begin]) for begin, _ in bounds]
+        for begin, end in bounds:
+            for node in range(begin, end):
+                if self.is_root[node]:
+                    roots.append(node)
+                    parent = int(self.tree.parent[self.order[node]])
+                    deals.append(int(self.position[parent]) if parent >= 0 else -1)
+            root_start.append(len(roots))
+        street_start = np.searchsorted(streets, np.arange(self.last + 2)).astype(np.int32)
+        (fold_start, folds), (show_start, shows), (leaf_start, leaves) = (rows.arrays() for rows in lists)
+        return Batches(
+            street_start,
+            np.array([*(begin for begin, _ in bounds), bounds[-1][1]], np.int32),
+            np.array(root_start, np.int32),
+            np.array(roots, np.int32),
+            np.array(deals, np.int32),
+            fold_start,
+            folds,
+            show_start,
+            shows,
+            leaf_start,
+            leaves,
+        )
+
+
+class _RowLists:
+    """Rows (reach row, value row, leaf state, leaf choice) by player and batch."""
+
+    def __init__(self, num_batches: int) -> None:
+        self.rows: list[list[list[tuple[int, int, int, int]]]] = [[[] for _ in range(num_batches)] for _ in range(2)]
+
+    def add(self, p: int, q: int, fresh: bool, reach: int, value: int, state: int = 0, choice: int = 0) -> None:
+        if fresh:
+            self.rows[p][q].append((int(reach), int(value), int(state), int(choice)))
+
+    def arrays(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Starts [2, Q + 1] into rows [n, 4]."""
+        starts = np.zeros((2, len(self.rows[0]) + 1), np.int32)
+        flat: list[tuple[int, int, int, int]] = []
+        for p in range(2):
+            starts[p, 0] = len(flat)
+            for q, rows in enumerate(self.rows[p]):
+                flat.extend(rows)
+                starts[p, q + 1] = len(flat)
+        return starts, np.array(flat, np.int32).reshape(-1, 4)

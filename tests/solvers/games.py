@@ -1,0 +1,36 @@
+"""Small games and the reference spots for solver tests."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from poker.cards import parse_cards
+from poker.formats.ranges import parse_range
+from poker.rules import Rules
+from poker.solvers.vector_game import VectorGame
+from poker.tree.spots import spot_tree
+
+SPOTS: dict[str, Any] = json.loads((Path(__file__).parents[1] / "golden" / "spots.json").read_text())["spots"]
+ORACLES: dict[str, Any] = json.loads((Path(__file__).parents[1] / "golden" / "oracles.json").read_text())
+
+
+def kuhn() -> Rules:
+    return Rules("kuhn", 2, "limit", (1, 1), (2, 2), (1,), (1,), (0,), 1, 3, 1, (0,))
+
+
+def leduc() -> Rules:
+    return Rules("leduc", 2, "limit", (1, 1), (13, 13), (2, 4), (2, 2), (0, 0), 2, 3, 1, (0, 1))
+
+
+def small_holdem(ranks: int = 4, stack: int = 12) -> Rules:
+    """Two hole cards, a one-card flop and a one-card turn from a deck of 4 * 2 cards; no-limit."""
+    return Rules("small", 2, "nolimit", (1, 2), (stack, stack), (), (), (0, 1, 1), 2, ranks, 2, (0, 1, 1))
+
+
+def spot_game(name: str, **options: Any) -> VectorGame:
+    config = dict(SPOTS[name]["config"])
+    ranges = np.stack([parse_range(config.pop("oop_range")), parse_range(config.pop("ip_range"))])
+    board, pot, stack = parse_cards(config.pop("board")), int(config.pop("pot")), int(config.pop("stack"))
+    return VectorGame(spot_tree(len(board), pot, stack, config), board, ranges, **options)

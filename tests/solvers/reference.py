@@ -1,0 +1,141 @@
+"""Plain Python counterfactual values and CFR on pairs of hands: slow, obvious, and shares no code with the kernels."""
+
+from itertools import combinations
+from math import comb
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poker.rules import Rules
+from poker.state import showdown_ranks
+from poker.tree import BettingTree, Kind
+
+Key = tuple[int, frozenset[int]]
+Profile = dict[Key, NDArray[np.float64]]
+"""float64[H, A] by (node, board)."""
+
+
+def hands_of(rules: Rules) -> list[tuple[int, ...]]:
+    if rules.num_hole_cards == 1:
+        return [(card,) for card in range(rules.deck_size)]
+    return [(a, b) for b in range(rules.deck_size) for a in range(b)]
+
+
+class Reference:
+    """Counterfactual values of player p at a node: `out[h]` sums over the opponent's hands weighted by his reach."""
+
+    def __init__(self, tree: BettingTree, board: tuple[int, ...], ranges: NDArray[np.float64]) -> None:
+        self.tree = tree
+        self.board = board
+        self.ranges = ranges
+        self.hands = hands_of(tree.rules)
+        sets = [frozenset(hand) for hand in self.hands]
+        self.disjoint = np.array([[not a & b for b in sets] for a in sets], float)
+        self.sets = sets
+
+    def live(self, board: tuple[int, ...]) -> NDArray[np.float64]:
+        return np.array([not hand & set(board) for hand in self.sets], float)
+
+    def terminal(self, node: int, p: int, board: tuple[int, ...], reach: NDArray[np.float64]) -> NDArray[np.float64]:
+        tree = self.tree
+        stake = float(tree.committed[node].min()) + tree.dead / 2
+        if tree.kind[node] == Kind.FOLD:
+            sign = -1.0 if tree.folded[node, p] else 1.0
+            return sign * stake * (self.disjoint @ reach) * self.live(board)
+        ranks = np.zeros(len(self.hands))
+        for h, hand in enumerate(self.hands):
+            if not set(hand) & set(board):
+                ranks[h] = showdown_ranks(tree.rules, [hand], board)[0]
+        return stake * ((np.sign(ranks[:, None] - ranks[None]) * self.disjoint) @ reach) * self.live(board)
+
+    def deals(self, node: int, board: tuple[int, ...]) -> list[tuple[tuple[int, ...], float]]:
+        rules = self.tree.rules
+        number = rules.board_cards[self.tree.street[node] + 1]
+        rest = [card for card in range(rules.deck_size) if card not in board]
+        orders = comb(len(rest) - 2 * rules.num_hole_cards, number)
+        return [(board + cards, 1.0 / orders) for cards in combinations(rest, number)]
+
+    def values(
+        self, node: int, p: int, board: tuple[int, ...], reach: NDArray[np.float64], profile: Profile, best: bool
+    ) -> NDArray[np.float64]:
+        """p's values when the opponent follows `profile`, and p either follows it or plays his best response."""
+        tree = self.tree
+        first = int(tree.first_child[node])
+        children = tree.children(node)
+        if tree.kind[node] == Kind.STREET:
+            total = np.zeros(len(self.hands))
+            for deal, chance in self.deals(node, board):
+                total += chance * self.values(first, p, deal, reach * self.live(deal), profile, best) * self.live(deal)
+            return total
+        if not len(children):
+            return self.terminal(node, p, board, reach)
+        probs = self.strategy(profile, node, board)
+        if tree.player[node] != p:
+            parts = [self.values(c, p, board, reach * probs[:, i], profile, best) for i, c in enumerate(children)]
+            return np.sum(parts, axis=0)
+        parts = [self.values(c, p, board, reach, profile, best) for c in children]
+        if best:
+            return np.max(parts, axis=0)
+        return np.einsum("ha,ah->h", probs, np.array(parts))
+
+    def strategy(self, profile: Profile, node: int, board: tuple[int, ...]) -> NDArray[np.float64]:
+        number = int(self.tree.num_children[node])
+        return profile.get((node, frozenset(board)), np.full((len(self.hands), number), 1.0 / number))
+
+    def root_value(self, p: int, profile: Profile, best: bool) -> float:
+        live = self.live(self.board)
+        ranges = self.ranges * live
+        values = self.values(0, p, self.board, ranges[1 - p], profile, best)
+        return float(ranges[p] @ values / (ranges[0] @ self.disjoint @ ranges[1]))
+
+    def nash_conv(self, profile: Profile) -> float:
+        return self.root_value(0, profile, best=True) + self.root_value(1, profile, best=True)
+
+
+class ReferenceCFR(Reference):
+    """CFR+ with linear averaging and alternating updates, hand after hand."""
+
+    def __init__(self, tree: BettingTree, board: tuple[int, ...], ranges: NDArray[np.float64]) -> None:
+        super().__init__(tree, board, ranges)
+        self.regrets: Profile = {}
+        self.sums: Profile = {}
+
+    def current(self, node: int, board: tuple[int, ...]) -> NDArray[np.float64]:
+        number = int(self.tree.num_children[node])
+        regrets = self.regrets.setdefault((node, frozenset(board)), np.zeros((len(self.hands), number)))
+        mass = regrets.sum(axis=1, keepdims=True)
+        return np.where(mass > 0, regrets / np.where(mass > 0, mass, 1), 1.0 / number)
+
+    def iterate(self, t: int) -> None:
+        for p in range(2):
+            self.update(0, p, self.board, self.ranges[1 - p] * self.live(self.board), t)
+
+    def update(
+        self, node: int, p: int, board: tuple[int, ...], reach: NDArray[np.float64], t: int
+    ) -> NDArray[np.float64]:
+        tree = self.tree
+        children = tree.children(node)
+        if tree.kind[node] == Kind.STREET:
+            total = np.zeros(len(self.hands))
+            for deal, chance in self.deals(node, board):
+                live = self.live(deal)
+                total += chance * self.update(int(tree.first_child[node]), p, deal, reach * live, t) * live
+            return total
+        if not len(children):
+            return self.terminal(node, p, board, reach)
+        probs = self.current(node, board)
+        key = (node, frozenset(board))
+        if tree.player[node] != p:
+            self.sums[key] = self.sums.get(key, np.zeros_like(probs)) + t * reach[:, None] * probs
+            return np.sum([self.update(c, p, board, reach * probs[:, i], t) for i, c in enumerate(children)], axis=0)
+        parts = np.array([self.update(c, p, board, reach, t) for c in children])
+        value = np.einsum("ha,ah->h", probs, parts)
+        self.regrets[key] = np.maximum(self.regrets[key] + parts.T - value[:, None], 0)
+        return value
+
+    def average(self) -> Profile:
+        out = {}
+        for key, sums in self.sums.items():
+            mass = sums.sum(axis=1, keepdims=True)
+            out[key] = np.where(mass > 0, sums / np.where(mass > 0, mass, 1), 1.0 / sums.shape[1])
+        return out
