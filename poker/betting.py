@@ -14,7 +14,7 @@ Limit raises add the raise size of the street, or are all-in below that; their n
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from poker.errors import PokernetsError
@@ -222,6 +222,27 @@ class Betting:
         if street + 1 < rules.num_streets:
             return Betting._open_street(rules, street + 1, committed, folded, (*actions, ()), (*actors, ()))
         return Betting(rules, street, committed, folded, NOBODY, actions, actors, num_raises, 0, acted, largest, short)
+
+    def leave(self, player: int) -> "Betting":
+        """The state after `player` gives up the hand, out of turn or where checking is free: people do both.
+
+        It is recorded as a fold. Who is all-in, has folded or is alone cannot leave.
+        """
+        if self.is_over or self.folded[player] or self.committed[player] >= self.rules.stacks[player]:
+            raise IllegalAction(f"player {player} has no hand to give up after `{self.text()}`")
+        actions = (*self.actions[:-1], (*self.actions[-1], FOLD))
+        actors = (*self.actors[:-1], (*self.actors[-1], player))
+        folded = (*self.folded[:player], True, *self.folded[player + 1 :])
+        waiting = self.waiting & ~(1 << player)
+        left = replace(self, actions=actions, actors=actors, folded=folded, waiting=waiting)
+        if folded.count(False) == 1:
+            return replace(left, to_act=NOBODY, waiting=0)
+        if waiting:
+            return replace(left, to_act=_first_from(self.to_act, waiting, self.rules.num_players))
+        if self.street + 1 < self.rules.num_streets:
+            blank = (*actions, ()), (*actors, ())
+            return Betting._open_street(self.rules, self.street + 1, self.committed, folded, *blank)
+        return replace(left, to_act=NOBODY)
 
     def _refusal(self, action: int, legal: Legal) -> str:
         what = {FOLD: "fold", CALL: "call"}.get(action, f"raise to {action}")

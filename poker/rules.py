@@ -26,7 +26,8 @@ UNLIMITED = 2**31 - 1
 UNCAPPED = 255
 """Raises per street of a definition without a `maxRaises` line, as in ACPC."""
 
-MAX_PLAYERS = 10
+MAX_PLAYERS = 12
+"""Seats at the largest table there are records of (IRC)."""
 MAX_CARDS_SHOWN = 7
 RANK_CHARS = "23456789TJQKA"
 SUIT_CHARS = "cdhs"

@@ -88,7 +88,7 @@ def test_values_of_the_wrong_type_are_refused() -> None:
     for name, value in [
         ("num_players", "2"),
         ("blinds", 1),
-        ("num_players", 11),
+        ("num_players", 13),
         ("blinds", [1, 1.5]),
         ("betting", "potlimit"),
         ("name", 3),
