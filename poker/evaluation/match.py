@@ -1,0 +1,116 @@
+"""Matches between agents on common cards: duplicate deals in every seating, in parallel, resumable.
+
+`run` is what `evaluate.py evaluate=match` calls. Hands are kept as ACPC logs under `out/hands`, by table; the report of
+the match (JSON, chart, TensorBoard) goes to a directory of its own beside them.
+"""
+
+import contextlib
+import os
+import time
+from collections.abc import Sequence
+from itertools import combinations
+from pathlib import Path
+
+from rich.console import Console
+
+from poker.errors import PokernetsError
+from poker.evaluation.hand_store import HandStore
+from poker.evaluation.report import LiveReport, MatchResults, TableResults, write_report
+from poker.evaluation.table import AgentSpec, Schedule, Table
+from poker.evaluation.workers import Task, play_all
+from poker.rules import Rules
+
+
+def run(
+    *,
+    game: Rules,
+    agents: Sequence[AgentSpec],
+    tables: Sequence[Sequence[str]] | None,
+    hands: int,
+    session: int,
+    seed: int,
+    processes: int,
+    fresh: bool,
+    out: str,
+) -> MatchResults:
+    """Plays `hands` hands at every table, or what is missing of them, and writes the report.
+
+    `tables` lists line-ups of agent names; without it heads-up games are played by all pairs, others by all agents.
+    `session` is the number of deals during which agents may remember. `processes` 0 means one for each core. `fresh`
+    plays anew what was kept of earlier runs with the same settings.
+    """
+    names = [spec.name for spec in agents]
+    line_ups = _line_ups(game, names, tables)
+    if hands < 1 or session < 1 or processes < 0:
+        raise PokernetsError("`hands` and `session` must be at least 1, `processes` 0 (one for each core) or more")
+    schedule = Schedule(game, seed, session)
+    sessions = -(-hands // schedule.hands_per_session)
+    settings = {spec.name: spec.settings for spec in agents}
+    folder = Path(out)
+    console = Console()
+    with contextlib.ExitStack() as stack:
+        stores = {}
+        for table in line_ups:
+            used = {name: settings[name] for name in sorted(set(table.players))}
+            store = HandStore(folder / "hands", schedule, table, used)
+            if fresh:
+                store.discard()
+            stores[table] = stack.enter_context(store)
+        results = MatchResults(
+            game, seed, session, settings, [TableResults(table, stores[table].path, schedule) for table in line_ups]
+        )
+        _play(schedule, agents, stores, results, sessions, processes or os.cpu_count() or 1, console, folder)
+    write_report(results, folder, console)
+    return results
+
+
+def _line_ups(game: Rules, names: list[str], tables: Sequence[Sequence[str]] | None) -> list[Table]:
+    if len(set(names)) != len(names):
+        raise PokernetsError(f"`agents` names one twice: {', '.join(names)}; let it play itself with `tables`")
+    players = game.num_players
+    if tables is None:
+        if players == 2 and len(names) >= 2:
+            return [Table(pair) for pair in combinations(names, 2)]
+        if len(names) != players:
+            raise PokernetsError(
+                f"`{game.name}` is played by {players}, `agents` are {len(names)}: name the line-ups, for example"
+                f" tables=[[{','.join((names * players)[:players])}]]"
+            )
+        return [Table(tuple(names))]
+    if not tables:
+        raise PokernetsError("`tables` is empty: name at least one line-up, or leave it out")
+    for line_up in tables:
+        unknown = [name for name in line_up if name not in names]
+        if unknown or len(line_up) != players:
+            wrong = f"`{unknown[0]}` is not among `agents`" if unknown else f"has {len(line_up)} of {players} players"
+            raise PokernetsError(f"table [{', '.join(line_up)}]: {wrong}")
+    return [Table(tuple(line_up)) for line_up in tables]
+
+
+def _play(
+    schedule: Schedule,
+    agents: Sequence[AgentSpec],
+    stores: dict[Table, HandStore],
+    results: MatchResults,
+    sessions: int,
+    processes: int,
+    console: Console,
+    folder: Path,
+) -> None:
+    by_table = {result.table: result for result in results.tables}
+    tasks: list[Task] = []
+    for table, store in stores.items():
+        for session, record in store.kept.items():
+            if session < sessions:
+                by_table[table].add(session, record)
+        by_table[table].kept = by_table[table].hands
+    for session in range(sessions):
+        tasks += [(table, session) for table, store in stores.items() if session not in store.kept]
+    started = time.monotonic()
+    with LiveReport(results, sessions, folder, console) as live:
+        for (table, session), record in play_all(schedule, agents, tasks, processes):
+            stores[table].add(session, record)
+            by_table[table].add(session, record)
+            live.update(by_table[table])
+    results.seconds = time.monotonic() - started
+    results.processes = processes

@@ -1,0 +1,257 @@
+"""What a match says: estimates by table and agent, live progress, and the files of the report.
+
+Unit of every interval: the session (without memory, a deal), averaged over its seatings; mbb = thousandths of the big
+blind per hand. All tables play the same cards, so an agent's result over several tables is averaged deal by deal.
+"""
+
+import json
+import math
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from rich.table import Table as TextTable
+from tensorboard.summary import Writer
+
+from poker.artifacts import write_atomically
+from poker.evaluation.chart import chart
+from poker.evaluation.provenance import provenance
+from poker.evaluation.statistics import Estimate, estimate
+from poker.evaluation.table import Incident, Schedule, SessionRecord, Table
+from poker.rules import Rules
+
+_SCALAR_SECONDS = 5.0
+_TIMES_KEPT = 20_000
+
+
+@dataclass
+class TableResults:
+    """Hands of one table so far."""
+
+    table: Table
+    log: Path
+    schedule: Schedule
+    units: dict[int, list[float]] = field(default_factory=dict)
+    incidents: list[Incident] = field(default_factory=list)
+    seconds: dict[tuple[str, int], list[float]] = field(default_factory=dict)
+    hands: int = 0
+    kept: int = 0
+
+    def add(self, session: int, record: SessionRecord) -> None:
+        scale = 1000.0 / max(self.schedule.rules.big_blind, 1)
+        means = np.asarray(record.payoffs, dtype=np.float64).mean(axis=0) * scale
+        self.units[session] = means.tolist()
+        self.hands += len(record.payoffs)
+        self.incidents += record.incidents
+        for (entry, street), seconds in record.seconds.items():
+            times = self.seconds.setdefault((self.table.players[entry], street), [])
+            times += seconds[: max(0, _TIMES_KEPT - len(times))]
+
+    def values(self) -> NDArray[np.float64]:
+        """[sessions, P] mbb per hand of each entry, in the order of the sessions."""
+        rows = [self.units[session] for session in sorted(self.units)]
+        return np.array(rows, dtype=np.float64).reshape(len(rows), len(self.table.players))
+
+    def estimates(self) -> list[Estimate]:
+        """[P] by entry."""
+        return [estimate(column) for column in self.values().T]
+
+
+@dataclass
+class MatchResults:
+    """All tables of a match; `settings` by agent name."""
+
+    game: Rules
+    seed: int
+    session: int
+    settings: dict[str, Any]
+    tables: list[TableResults]
+    seconds: float = 0.0
+    processes: int = 1
+
+    @property
+    def title(self) -> str:
+        return f"{self.game.name}, seed {self.seed}"
+
+    def over_tables(self) -> dict[str, Estimate]:
+        """By agent, its mean over all its places at the tables, deal by deal."""
+        found = {}
+        for name in self.settings:
+            columns = [
+                result.values()[:, entry]
+                for result in self.tables
+                for entry, player in enumerate(result.table.players)
+                if player == name
+            ]
+            if columns:
+                shortest = min(map(len, columns))
+                found[name] = estimate(np.mean([column[:shortest] for column in columns], axis=0))
+        return found
+
+    def to_json(self) -> dict[str, Any]:
+        played = sum(result.hands - result.kept for result in self.tables)
+        return {
+            "game": self.game.name,
+            "definition": self.game.to_acpc(),
+            "seed": self.seed,
+            "session": self.session,
+            "unit": "mbb/hand",
+            "tables": [_table_json(result) for result in self.tables],
+            "agents": {
+                name: {**_estimate_json(found), "settings": self.settings[name]}
+                for name, found in self.over_tables().items()
+            },
+            "hands_per_second": round(played / self.seconds, 3) if self.seconds else None,
+            "processes": self.processes,
+            **provenance(),
+        }
+
+
+def _table_json(result: TableResults) -> dict[str, Any]:
+    players = [
+        {"agent": label, **_estimate_json(found)}
+        for label, found in zip(result.table.labels, result.estimates(), strict=True)
+    ]
+    return {
+        "players": players,
+        "hands": result.hands,
+        "kept_from_earlier_runs": result.kept,
+        "log": str(result.log),
+        "incidents": [vars(incident) for incident in result.incidents],
+        "decision_seconds": {
+            f"{name}, street {street}": {
+                "median": float(np.median(times)),
+                "max": max(times),
+                "n": len(times),
+            }
+            for (name, street), times in sorted(result.seconds.items())
+        },
+    }
+
+
+def _estimate_json(found: Estimate) -> dict[str, Any]:
+    finite = math.isfinite(found.half_width)
+    return {
+        "mean": found.mean,
+        "half_width_95": found.half_width if finite else None,
+        "sd_of_unit": found.sd if finite else None,
+        "units": found.n,
+    }
+
+
+class LiveReport:
+    """Progress bars with rate, time left and the estimate so far, and TensorBoard scalars while a match runs."""
+
+    def __init__(self, results: MatchResults, sessions: int, folder: Path, console: Console) -> None:
+        size = results.tables[0].schedule.hands_per_session
+        self._progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("hands  {task.fields[rate]}"),
+            TimeRemainingColumn(),
+            TextColumn("{task.fields[found]}"),
+            console=console,
+        )
+        self._bars: dict[int, TaskID] = {}
+        for result in results.tables:
+            bar = self._progress.add_task(
+                result.table.title, total=sessions * size, completed=result.hands, rate="", found=_headline(result)
+            )
+            self._bars[id(result)] = bar
+        self._writer = Writer(str(_report_folder(results, folder)))
+        self._started = time.monotonic()
+        self._written: dict[int, float] = {}
+
+    def __enter__(self) -> "LiveReport":
+        self._progress.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._progress.stop()
+        self._writer.close()
+
+    def update(self, result: TableResults) -> None:
+        now = time.monotonic()
+        bar = self._bars[id(result)]
+        self._progress.update(bar, completed=result.hands)
+        total = self._progress.tasks[bar].total or 0
+        if now - self._written.get(id(result), 0.0) < _SCALAR_SECONDS and result.hands < total:
+            return
+        self._written[id(result)] = now
+        rate = (result.hands - result.kept) / max(now - self._started, 1e-9)
+        self._progress.update(bar, rate=f"{rate:,.0f}/s", found=_headline(result))
+        for label, found in zip(result.table.labels, result.estimates(), strict=True):
+            tag = f"{result.table.title}/{label}".replace(" ", "_")
+            self._writer.add_scalar(f"{tag}/mbb_per_hand", found.mean, step=result.hands)
+            if math.isfinite(found.half_width):
+                self._writer.add_scalar(f"{tag}/half_width_95", found.half_width, step=result.hands)
+
+
+def _headline(result: TableResults) -> str:
+    return f"{result.table.labels[0]} {result.estimates()[0]:,} mbb/hand" if result.units else ""
+
+
+def _report_folder(results: MatchResults, folder: Path) -> Path:
+    return folder / "-".join(results.settings)[:100]
+
+
+def write_report(results: MatchResults, folder: Path, console: Console) -> None:
+    """`results.json`, `results.png` and the failures, then the tables on the console."""
+    target = _report_folder(results, folder)
+    target.mkdir(parents=True, exist_ok=True)
+    write_atomically(target / "results.json", json.dumps(results.to_json(), indent=1).encode() + b"\n")
+    write_atomically(target / "results.png", chart(results.title, [_chart_rows(result) for result in results.tables]))
+    _print_tables(results, console)
+    for result in results.tables:
+        if result.incidents:
+            _print_incidents(result, console)
+    for what, path in (
+        ("results", target / "results.json"),
+        ("chart", target / "results.png"),
+        ("TensorBoard", target),
+        ("hand histories", folder / "hands"),
+    ):
+        console.print(f"{what}: {path}", soft_wrap=True, highlight=False)
+
+
+def _chart_rows(result: TableResults) -> tuple[tuple[str, ...], NDArray[np.float64]]:
+    return result.table.labels, result.values()
+
+
+def _print_tables(results: MatchResults, console: Console) -> None:
+    text = TextTable(title=f"{results.title}: mbb/hand with 95% intervals")
+    text.add_column("result of")
+    for heading in ("mbb/hand", "hands", "deals" if results.session == 1 else "sessions", "failures"):
+        text.add_column(heading, justify="right", no_wrap=True)
+    for result in results.tables:
+        pairs = list(zip(result.table.labels, result.estimates(), strict=True))
+        heads_up = len(pairs) == 2
+        for label, found in pairs[:1] if heads_up else pairs:
+            failures = sum(heads_up or incident.agent == label for incident in result.incidents)
+            name = result.table.title if heads_up else f"{label} at {result.table.title}"
+            text.add_row(name, f"{found:,}", f"{result.hands:,}", f"{found.n:,}", str(failures or ""))
+    if len(results.tables) > 1:
+        text.add_section()
+        for name, found in sorted(results.over_tables().items(), key=lambda item: -item[1].mean):
+            text.add_row(f"{name}, all tables", f"{found:,}", "", f"{found.n:,}", "")
+    console.print(text)
+
+
+def _print_incidents(result: TableResults, console: Console) -> None:
+    for label in result.table.labels:
+        mine = [incident for incident in result.incidents if incident.agent == label]
+        if mine:
+            first = mine[0]
+            console.print(
+                f"[red]{label} failed {len(mine)} times at {result.table.title}[/red] (it checked or folded instead);"
+                f" first in hand {first.hand} after `{first.betting}`: {first.error}"
+            )

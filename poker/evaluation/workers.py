@@ -1,0 +1,119 @@
+"""Plays sessions of many tables in this process, or in several, and yields them as they are done.
+
+Workers are spawned, build the agents they need, and end with the process that started them, however it ends. Each gets
+its share of the cores for threads inside agents.
+"""
+
+import multiprocessing
+import os
+import threading
+import time
+from collections import deque
+from collections.abc import Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from poker.agents.base import Agent
+from poker.errors import PokernetsError
+from poker.evaluation.table import AgentSpec, Schedule, SessionRecord, Table, play_session
+
+Task = tuple[Table, int]
+"""A table and a session."""
+
+_CHUNK_SECONDS = 0.5
+_MAX_CHUNK = 500
+_THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+
+
+@dataclass
+class Cast:
+    """The agents of one process, built when they are first needed."""
+
+    schedule: Schedule
+    specs: dict[str, AgentSpec]
+    _agents: dict[tuple[str, int], Agent] = field(default_factory=dict)
+
+    def play(self, task: Task) -> SessionRecord:
+        table, session = task
+        copies = [table.players[:i].count(name) for i, name in enumerate(table.players)]
+        agents = [self._agent(name, copy) for name, copy in zip(table.players, copies, strict=True)]
+        return play_session(self.schedule, table, agents, session)
+
+    def _agent(self, name: str, copy: int) -> Agent:
+        if (name, copy) not in self._agents:
+            self._agents[name, copy] = self.specs[name].build()
+        return self._agents[name, copy]
+
+
+def play_all(
+    schedule: Schedule, specs: Sequence[AgentSpec], tasks: Sequence[Task], processes: int
+) -> Iterator[tuple[Task, SessionRecord]]:
+    """Every task with its record, in order of completion."""
+    cast = Cast(schedule, {spec.name: spec for spec in specs})
+    if processes == 1 or len(tasks) <= 1:
+        for task in tasks:
+            yield task, cast.play(task)
+        return
+    with _thread_limits(processes):
+        pool = ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), _start_worker, (cast,))
+        try:
+            yield from _play_in(pool, deque(tasks), processes)
+        except BrokenProcessPool as error:
+            raise PokernetsError(
+                "a process that plays hands was killed, perhaps for want of memory: use fewer `processes`; what was"
+                " played is kept, the same command continues"
+            ) from error
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _play_in(pool: ProcessPoolExecutor, waiting: deque[Task], processes: int) -> Iterator[tuple[Task, SessionRecord]]:
+    running: set[Future[tuple[list[tuple[Task, SessionRecord]], float]]] = set()
+    chunk = 1
+    while waiting or running:
+        while waiting and len(running) < 2 * processes:
+            size = min(chunk, -(-len(waiting) // processes))
+            running.add(pool.submit(_work, [waiting.popleft() for _ in range(size)]))
+        done, running = wait(running, return_when=FIRST_COMPLETED)
+        for future in done:
+            records, seconds = future.result()
+            chunk = max(1, min(_MAX_CHUNK, round(_CHUNK_SECONDS * len(records) / max(seconds, 1e-6))))
+            yield from records
+
+
+_cast: Cast | None = None
+
+
+def _start_worker(cast: Cast) -> None:
+    global _cast  # noqa: PLW0603 (a worker process has one cast for its whole life)
+    _cast = cast
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)
+
+
+def _work(tasks: list[Task]) -> tuple[list[tuple[Task, SessionRecord]], float]:
+    assert _cast is not None
+    started = time.perf_counter()
+    records = [(task, _cast.play(task)) for task in tasks]
+    return records, time.perf_counter() - started
+
+
+@contextmanager
+def _thread_limits(processes: int) -> Iterator[None]:
+    """Environment of the workers: threads for a fair share of the cores. Variables set by the user stay."""
+    threads = str(max(1, (os.cpu_count() or 1) // processes))
+    added = {name: threads for name in _THREAD_VARIABLES if name not in os.environ}
+    os.environ.update(added)
+    try:
+        yield
+    finally:
+        for name in added:
+            del os.environ[name]
