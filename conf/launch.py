@@ -15,7 +15,7 @@ from typing import Any, get_args, get_type_hints
 
 import hydra
 from hydra.core.global_hydra import GlobalHydra
-from hydra.errors import HydraException
+from hydra.errors import HydraException, InstantiationException
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
@@ -148,8 +148,13 @@ def _nearest(word: str, known: Any) -> str:
 def _exit_on_user_error(action: Callable[[], Any]) -> None:
     try:
         action()
-    except PokernetsError as error:
-        print(f"error: {error}", file=sys.stderr)
+    except (PokernetsError, InstantiationException) as error:
+        cause: BaseException | None = error
+        while cause is not None and not isinstance(cause, PokernetsError):
+            cause = cause.__cause__
+        if cause is None:
+            raise
+        print(f"error: {cause}", file=sys.stderr)
         sys.exit(2)
     except KeyboardInterrupt:
         print("interrupted; what was written is kept, the same command continues", file=sys.stderr)
