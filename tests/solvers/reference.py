@@ -10,9 +10,9 @@ from poker.rules import Rules
 from poker.state import showdown_ranks
 from poker.tree import BettingTree, Kind
 
-Key = tuple[int, frozenset[int]]
+Key = tuple[int, tuple[int, ...]]
 Profile = dict[Key, NDArray[np.float64]]
-"""float64[H, A] by (node, board)."""
+"""float64[H, A] by (node, board in the order of the deals)."""
 
 
 def hands_of(rules: Rules) -> list[tuple[int, ...]]:
@@ -80,7 +80,7 @@ class Reference:
 
     def strategy(self, profile: Profile, node: int, board: tuple[int, ...]) -> NDArray[np.float64]:
         number = int(self.tree.num_children[node])
-        return profile.get((node, frozenset(board)), np.full((len(self.hands), number), 1.0 / number))
+        return profile.get((node, board), np.full((len(self.hands), number), 1.0 / number))
 
     def root_value(self, p: int, profile: Profile, best: bool) -> float:
         live = self.live(self.board)
@@ -102,7 +102,7 @@ class ReferenceCFR(Reference):
 
     def current(self, node: int, board: tuple[int, ...]) -> NDArray[np.float64]:
         number = int(self.tree.num_children[node])
-        regrets = self.regrets.setdefault((node, frozenset(board)), np.zeros((len(self.hands), number)))
+        regrets = self.regrets.setdefault((node, board), np.zeros((len(self.hands), number)))
         mass = regrets.sum(axis=1, keepdims=True)
         return np.where(mass > 0, regrets / np.where(mass > 0, mass, 1), 1.0 / number)
 
@@ -124,7 +124,7 @@ class ReferenceCFR(Reference):
         if not len(children):
             return self.terminal(node, p, board, reach)
         probs = self.current(node, board)
-        key = (node, frozenset(board))
+        key = (node, board)
         if tree.player[node] != p:
             self.sums[key] = self.sums.get(key, np.zeros_like(probs)) + t * reach[:, None] * probs
             return np.sum([self.update(c, p, board, reach * probs[:, i], t) for i, c in enumerate(children)], axis=0)

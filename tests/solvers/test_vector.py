@@ -1,0 +1,137 @@
+"""The vector engine on toy games, against plain Python, and on the reference spots."""
+
+import numpy as np
+import pytest
+
+from poker.errors import PokernetsError
+from poker.solvers.vector import VectorSolver
+from poker.solvers.vector_game import VectorGame
+from poker.state import Betting
+from poker.tree import BettingTree, Kind, bet_menu, build_tree
+from tests.solvers.games import ORACLES, SPOTS, kuhn, leduc, small_holdem, spot_game
+from tests.solvers.reference import Profile, Reference, ReferenceCFR
+
+
+def small_tree() -> BettingTree:
+    menu = bet_menu(preflop=[[1.0], ["a"]], flop=[["a"], []], turn=[["a"], []])
+    return build_tree(Betting.start(small_holdem()), menu)
+
+
+def random_ranges(num_hands: int, seed: int = 1) -> np.ndarray:
+    ranges = np.random.default_rng(seed).random((2, num_hands)).astype(np.float32)
+    ranges[0, ::5] = 0
+    ranges[1, ::7] = 0
+    return ranges
+
+
+def exported(solver: VectorSolver) -> Profile:
+    """The average strategy at every decision and concrete board."""
+    game, reference = solver.game, Reference(solver.game.tree, solver.game.board, solver.game.ranges)
+    profile: Profile = {}
+
+    def walk(node: int, board: tuple[int, ...]) -> None:
+        if game.tree.kind[node] == Kind.STREET:
+            for deal, _ in reference.deals(node, board):
+                walk(int(game.tree.first_child[node]), deal)
+        elif game.tree.num_children[node]:
+            profile[node, board] = solver.strategy(node, board).astype(np.float64)
+            for child in game.tree.children(node):
+                walk(child, board)
+
+    walk(0, game.board)
+    return profile
+
+
+@pytest.mark.parametrize("rules", [kuhn(), leduc()], ids=["kuhn", "leduc"])
+def test_uniform_policy_has_the_published_nash_conv(rules: object) -> None:
+    solver = VectorSolver(VectorGame(build_tree(Betting.start(rules))))  # type: ignore[arg-type]
+    assert solver.nash_conv() == pytest.approx(ORACLES[rules.name]["uniform_nash_conv"], abs=2e-6)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("algorithm", ["cfr_plus", "dcfr", "linear", "pcfr_plus", "pdcfr_plus"])
+def test_kuhn_reaches_its_value(algorithm: str) -> None:
+    solver = VectorSolver(VectorGame(build_tree(Betting.start(kuhn()))), algorithm)
+    solver.run(iterations=1000)
+    assert solver.game_value(0) == pytest.approx(-1 / 18, abs=1e-4)
+    assert solver.game_value(1) == pytest.approx(1 / 18, abs=1e-4)
+    assert solver.nash_conv() < 2e-3
+
+
+@pytest.mark.parametrize("isomorphism", [True, False])
+def test_leduc_reaches_its_value(isomorphism: bool) -> None:
+    solver = VectorSolver(VectorGame(build_tree(Betting.start(leduc())), isomorphism=isomorphism), "cfr_plus")
+    solver.run(iterations=1000)
+    assert solver.nash_conv() < 0.02
+    assert solver.game_value(0) == pytest.approx(ORACLES["leduc"]["game_value_player0"], abs=1e-3)
+
+
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_equals_plain_python_on_a_two_card_game(symmetric: bool) -> None:
+    tree = small_tree()
+    ranges = np.ones((2, 28), np.float32) if symmetric else random_ranges(28)
+    game = VectorGame(tree, (), ranges)
+    assert (len(game.boards.groups[0]) == 2) == symmetric
+    solver, reference = VectorSolver(game, "cfr_plus"), ReferenceCFR(tree, (), ranges.astype(np.float64))
+    solver.run(iterations=1)
+    reference.iterate(1)
+    compared = 0
+    for (node, board), regrets in reference.regrets.items():
+        if tree.player[node] == 0:
+            clear = (ranges[0] > 0) & (regrets.sum(axis=1) > 1e-3) & (reference.live(board) > 0)
+            ours = solver.current_strategy(node, board)[clear]
+            np.testing.assert_allclose(ours, reference.current(node, board)[clear], atol=1e-4)
+            compared += clear.sum()
+    assert compared > 400
+    solver.run(iterations=9)
+    profile = exported(solver)
+    assert solver.nash_conv() == pytest.approx(reference.nash_conv(profile), rel=1e-5, abs=1e-5)
+    for p in range(2):
+        assert solver.game_value(p) == pytest.approx(reference.root_value(p, profile, best=False), abs=1e-5)
+        values = reference.values(0, p, (), game.ranges[1 - p].astype(float), profile, best=False)
+        inside = game.ranges[p] > 0
+        np.testing.assert_allclose(
+            solver.values(p)[inside], (values / game.compatible[p])[inside], rtol=1e-4, atol=1e-5
+        )
+
+
+def test_threads_do_not_change_a_bit() -> None:
+    results = []
+    for threads in (1, 2):
+        solver = VectorSolver(spot_game("t1_turn_basic"), "dcfr", threads=threads)
+        solver.run(iterations=3)
+        results.append(solver.strategy(0))
+    np.testing.assert_array_equal(results[0], results[1])
+
+
+@pytest.mark.parametrize("name", SPOTS)
+def test_reference_spots(name: str) -> None:
+    spot, game = SPOTS[name], spot_game(name)
+    pot = game.tree.dead
+    solver = VectorSolver(game, threads=2)
+    done = solver.run(target=0.001 * pot, iterations=600)
+    assert done.exploitability <= 0.001 * pot
+    for player in range(2):
+        assert solver.game_value(player) == pytest.approx(spot["ev"][player], abs=0.001 * pot)
+    weights = game.ranges[0] * game.compatible[0]
+    frequencies = weights @ solver.strategy(0) / weights.sum()
+    np.testing.assert_allclose(frequencies, spot["root_average_strategy"], atol=0.03)
+
+
+def test_bad_games_are_refused_with_one_message() -> None:
+    game = spot_game("r1_river_full")
+    tree, board = game.tree, game.board
+    with pytest.raises(PokernetsError, match="twice"):
+        VectorGame(tree, (*board[:4], board[0]))
+    with pytest.raises(PokernetsError, match="has 5 cards"):
+        VectorGame(tree, board[:4])
+    blocked = np.zeros((2, 1326), np.float32)
+    blocked[0, 0] = 1
+    blocked[1, 5] = 1
+    with pytest.raises(PokernetsError, match="range of player 0 is empty"):
+        VectorGame(tree, (0, 1, 2, 3, 4), blocked)
+    with pytest.raises(PokernetsError, match="at least 0"):
+        VectorGame(tree, board, -game.ranges)
+    with pytest.raises(PokernetsError, match=r"needs 0 MiB, more than the limit"):
+        VectorSolver(VectorGame(tree, board, memory_limit=1000))
+    with pytest.raises(PokernetsError, match="unknown algorithm `best`"):
+        VectorSolver(game, "best")
