@@ -31,6 +31,7 @@ MAKERS = {
     "blueprint": "python -m data_gen job=blueprint",
     "leaf_table": "python -m data_gen job=leaf_table",
     "leaf_states": "python -m data_gen job=leaf_states",
+    "preflop_rollouts": "python -m data_gen job=preflop_rollouts",
     "opponent_actions": "python -m data_gen job=opponent_actions",
     "leaf_net": "python train.py model=leaf",
     "opponent_net": "python train.py model=opponent",
