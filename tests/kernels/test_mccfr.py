@@ -108,7 +108,8 @@ def test_one_stream_gives_one_table() -> None:
         deals = SmallGameDealer(load_rules("kuhn")).deal(game.rng, 500)
         tree = game.tree
         mccfr.external_sampling(
-            tree.nodes, tree.committed, tree.folded, game.table, deals.buckets, deals.ranks, -5.0, 0.5, game.rng, *game.scratch
+            tree.nodes, tree.committed, tree.folded, game.table, deals.buckets, deals.ranks, -5.0, 0.5,
+            game.rng, *game.scratch,
         )  # fmt: skip
         tables.append(game.table.tobytes())
     assert tables[0] == tables[1]

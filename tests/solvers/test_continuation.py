@@ -53,7 +53,7 @@ def test_equal_to_recursion(name: str) -> None:
     blueprint = random_blueprint(rules)
     continuations = Continuations(blueprint, FACTOR)
     biased = [blueprint.biased(kind, FACTOR) for kind in CONTINUATIONS]
-    nodes = [0] + [int(n) for n in np.flatnonzero(blueprint.tree.kind == Kind.STREET)][:3]
+    nodes = [0, *np.flatnonzero(blueprint.tree.kind == Kind.STREET)[:3].tolist()]
     hands = np.arange(rules.num_hands)
     for node, board in itertools.product(nodes, [(3,), (0,)] if name == "leduc" else [()]):
         values, won, possible = continuations.on_board(node, board, hands, hands)

@@ -1,0 +1,51 @@
+"""Runs `python -m data_gen` as a user does, and kills it as a power cut does."""
+
+import hashlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+def command(*arguments: object) -> list[str]:
+    return [sys.executable, "-m", "data_gen", *map(str, arguments)]
+
+
+def data_gen(*arguments: object) -> str:
+    """What a successful run says."""
+    done = subprocess.run(command(*arguments), cwd=ROOT, capture_output=True, text=True, timeout=170, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stderr
+
+
+def data_gen_fails(*arguments: object) -> str:
+    """The message of a run that ends with status 2 and one line."""
+    done = subprocess.run(command(*arguments), cwd=ROOT, capture_output=True, text=True, timeout=170, check=False)
+    assert done.returncode == 2, done.stderr
+    assert "Traceback" not in done.stderr
+    return done.stderr.strip().splitlines()[-1]
+
+
+def kill_when(ready: Callable[[], bool], *arguments: object) -> None:
+    """Start the command and send SIGKILL to its process alone once `ready()`; the command must still be running."""
+    process = subprocess.Popen(command(*arguments), cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 150
+    while not ready():
+        assert process.poll() is None, "the run ended before it could be killed"
+        assert time.monotonic() < deadline, "the run made nothing to interrupt"
+        time.sleep(0.01)
+    os.kill(process.pid, signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL
+
+
+def digests(folder: Path, pattern: str = "**/*") -> dict[str, str]:
+    """SHA-256 by relative path of the files in `folder`; temporary names are left out."""
+    files = [file for file in sorted(folder.glob(pattern)) if file.is_file()]
+    names = {str(file.relative_to(folder)): file for file in files}
+    visible = {name: file for name, file in names.items() if not any(part.startswith(".") for part in Path(name).parts)}
+    return {name: hashlib.sha256(file.read_bytes()).hexdigest() for name, file in visible.items()}

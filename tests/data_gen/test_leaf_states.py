@@ -1,0 +1,146 @@
+"""`job=leaf_states`: killed and continued, what the rows are, refusals."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from data_gen.leaf_states import LeafStateMaker, ShardSettings
+from poker.abstraction.features import all_in_equity
+from poker.cards import PREFLOP_CLASS, live_hands
+from poker.errors import PokernetsError
+from poker.features import leaf
+from poker.features.shards import open_shards
+from poker.solvers.continuation import Continuations, sample_boards
+from poker.solvers.leaf_states import LeafSampler
+from poker.solvers.policy import Blueprint, blueprint_from
+from poker.state import Betting
+from poker.tree import bet_menu, build_tree
+from tests.data_gen.commands import data_gen, data_gen_fails, digests, kill_when
+from tests.data_gen.tiny import tiny_blueprint
+from tests.games import load_rules
+
+SMALL = (
+    "job=leaf_states",
+    "job.settings.boards_per_shard=2",
+    "job.settings.states_per_board=2",
+    "job.settings.preflop_share=1.0",
+    "job.processes=2",
+)
+
+
+def test_killed_and_continued_is_byte_identical(tmp_path: Path) -> None:
+    common = tiny_blueprint(tmp_path)
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    said = data_gen(*SMALL, "job.shards=12", *common, f"job.output={whole}")
+    assert "0 of 12 shards are there, 12 to make" in said
+
+    def one_shard() -> bool:
+        return any(broken.glob("shard-*/manifest.json"))
+
+    kill_when(one_shard, *SMALL, "job.shards=12", *common, f"job.output={broken}")
+    assert len(list(broken.glob("shard-*"))) < 12
+    data_gen(*SMALL, "job.shards=12", *common, f"job.output={broken}")
+    assert digests(broken) == digests(whole)
+    assert "12 of 12 shards are there" in data_gen(*SMALL, "job.shards=12", *common, f"job.output={broken}")
+    refused = data_gen_fails(*SMALL, "job.shards=12", "seed=2", *common, f"job.output={broken}")
+    assert "made with config seed=1, but 2" in refused
+    shards = open_shards(whole)
+    assert len(shards) == 12
+    groups = [set(shard.arrays["group"].tolist()) for shard in shards]
+    assert sum(map(len, groups)) == len(set.union(*groups))
+
+
+class Classes:
+    """Buckets for tests of four streets without their tables: preflop classes, later one bucket in five by hand."""
+
+    num_buckets = (169, 5, 5, 5)
+    fingerprint = "classes"
+
+    def buckets(self, board: tuple[int, ...]) -> NDArray[np.int32]:
+        if not board:
+            return PREFLOP_CLASS.astype(np.int32)
+        return np.where(live_hands(board), (np.arange(1326) + sum(board)) % 5, -1).astype(np.int32)
+
+    def bucket(self, hand: int, board: tuple[int, ...]) -> int:
+        return int(self.buckets(board)[hand])
+
+
+def four_streets() -> Blueprint:
+    menu = bet_menu(preflop=[[1], []], flop=[[1], []], turn=[["a"], []], river=[[1], []])
+    cards = Classes()
+    tree = build_tree(Betting.start(load_rules("holdem_nolimit_2p")), menu)
+
+    def strategy(node: int) -> NDArray[np.float32]:
+        shape = (cards.num_buckets[int(tree.street[node])], int(tree.num_children[node]))
+        return np.random.default_rng(node).dirichlet(np.ones(shape[1]), shape[0]).astype(np.float32)
+
+    return blueprint_from(tree, cards, strategy)
+
+
+def settings(**changes: float) -> ShardSettings:
+    values = {
+        "seed": 3, "boards_per_shard": 2, "states_per_board": 2, "pairs_per_state": 40, "hands": 12, "runouts": 16,
+        "preflop_share": 0.0, "exploration": 0.3, "uniform_hands": 0.3, "bias_factor": 10.0, **changes,
+    }  # fmt: skip
+    return ShardSettings(**values)  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="module")
+def maker() -> LeafStateMaker:
+    return LeafStateMaker(four_streets(), settings())
+
+
+def test_rows_of_flop_states(maker: LeafStateMaker) -> None:
+    rows = maker.shard(0)
+    count = len(rows["group"])
+    assert count == 2 * 2 * 2 * 40
+    assert rows["features"].shape == (count, leaf.SIZE)
+    assert rows["labels"].shape == rows["label_sem"].shape == (count, 4)
+    assert np.bincount(rows["seat"]).tolist() == [count // 2, count // 2]
+    assert (rows["street"] == 1).all()
+    assert len(np.unique(rows["group"])) == 2
+    assert rows["group"].max() < 1755
+    again = LeafStateMaker(four_streets(), settings()).shard(0)
+    assert all(np.array_equal(again[name], rows[name]) for name in rows)
+    assert not np.array_equal(maker.shard(1)["labels"][:9], rows["labels"][:9])
+
+
+def test_seats_mirror_each_other(maker: LeafStateMaker) -> None:
+    """A pair has a row for either seat: features swapped, values under the unbiased continuation opposite."""
+    rows = maker.shard(0)
+    hands = len(leaf.HAND_NAMES)
+    own, opp = rows["features"][:, :hands], rows["features"][:, hands : 2 * hands]
+    public = rows["features"][:, [leaf.NAMES.index("stack_to_pot"), leaf.NAMES.index("board_windows")]]
+    first, second = np.flatnonzero(rows["seat"] == 0), np.flatnonzero(rows["seat"] == 1)
+    seen = {np.concatenate([own[i], opp[i], public[i]]).tobytes(): rows["labels"][i, 0] for i in first}
+    mirrored = [seen[np.concatenate([opp[i], own[i], public[i]]).tobytes()] for i in second]
+    assert np.median(np.abs(mirrored + rows["labels"][second, 0])) < 1e-5  # ties in features are few
+
+
+def test_more_runouts_agree_within_the_standard_errors() -> None:
+    """Labels of 32 run-outs lie around those of 400 as their standard errors say."""
+    blueprint, board = four_streets(), (4, 17, 30)
+    state = LeafSampler(blueprint, board, 0.3, 0.3).draw(12, np.random.default_rng(8))
+    equity = all_in_equity(board)[np.ix_(state.hands0, state.hands1)]
+    continuations = Continuations(blueprint, 10.0)
+    few, many = (
+        continuations.values(
+            state.node,
+            sample_boards(blueprint.rules, board, count, np.random.default_rng(count)),
+            state.hands0,
+            state.hands1,
+            equity,
+        )
+        for count in (32, 400)
+    )
+    sound = few.count >= 16
+    deviation = (few.mean - many.mean)[..., sound] / np.hypot(few.sem, many.sem)[..., sound]
+    assert 0.5 < np.sqrt(np.mean(deviation**2)) < 1.5
+    assert abs(deviation.mean()) < 0.5
+
+
+def test_settings_that_cannot_work_are_refused() -> None:
+    with pytest.raises(PokernetsError, match="2 runouts"):
+        settings(runouts=1)

@@ -1,0 +1,55 @@
+"""`job=leaf_table`: complete, symmetric, the same when it is made again, and refused for another blueprint."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from poker.abstraction.buckets import CardAbstraction
+from poker.artifacts import MismatchedArtifactError
+from poker.solvers.continuation import Continuations
+from poker.solvers.leaf_table import LeafTable, preflop_leaves
+from poker.solvers.policy import Blueprint
+from tests.data_gen.commands import data_gen, digests
+from tests.data_gen.tiny import tiny_blueprint
+
+BOARDS = 60
+
+
+def test_table_of_a_tiny_blueprint(tmp_path: Path) -> None:
+    common = tiny_blueprint(tmp_path)
+    job = ("job=leaf_table", f"job.settings.boards={BOARDS}", "job.processes=1", *common)
+    data_gen(*job)
+    first = digests(tmp_path / "leaf_table")
+    assert not (tmp_path / "leaf_table.parts").exists()
+    assert "is there" in data_gen(*job)
+    data_gen(*job, f"job.output={tmp_path}/again")
+    assert digests(tmp_path / "again") == first
+
+    blueprint = Blueprint.load(tmp_path / "blueprint", CardAbstraction.load(tmp_path / "abstraction"))
+    table = LeafTable.load(tmp_path / "leaf_table", blueprint)
+    leaves = preflop_leaves(blueprint.tree)
+    assert table.nodes.tolist() == leaves.tolist()
+    assert table.values.shape == table.sem.shape == (len(leaves), 2, 4, 169, 169)
+    assert np.allclose(table.values[:, 0, 0], -table.values[:, 1, 0], atol=1e-4)
+    _agrees_with_concrete_hands(blueprint, table)
+    with pytest.raises(KeyError, match="does not end the preflop round"):
+        table.at(0)
+
+    data_gen("job=blueprint", "job.iterations=9000", *common)
+    retrained = Blueprint.load(tmp_path / "blueprint", CardAbstraction.load(tmp_path / "abstraction"))
+    with pytest.raises(MismatchedArtifactError, match="made_from blueprint"):
+        LeafTable.load(tmp_path / "leaf_table", retrained)
+
+
+def _agrees_with_concrete_hands(blueprint: Blueprint, table: LeafTable) -> None:
+    """Entries are what aces against nine-eight suited get on many boards, up to four standard errors."""
+    node = int(table.nodes[0])
+    aces = np.array([51 * 50 // 2 + 50])
+    suited = np.array([28 * 27 // 2 + 24])
+    rng = np.random.default_rng(0)
+    boards = [tuple(rng.choice(52, 3, replace=False).tolist()) for _ in range(400)]
+    found = Continuations(blueprint, 10.0).values(node, boards, aces, suited)
+    values, sem = found.in_pots(blueprint.tree.pot(node), blueprint.tree.committed[node].tolist())
+    cell = (slice(None), slice(None), 12 * 13 + 12, 7 * 13 + 6)
+    assert (np.abs(table.at(node)[cell] - values[..., 0, 0]) < 4 * np.hypot(sem[..., 0, 0], table.sem[0][cell])).all()
