@@ -78,7 +78,14 @@ def call(node: DictConfig, **extra: Any) -> Any:
     resolve(node)
     target = hydra.utils.get_object(node["_target_"])
     _check_keys(node, target, extra)
-    return hydra.utils.instantiate(node, _partial_=True, _convert_="all", **extra)()
+    try:
+        ready = hydra.utils.instantiate(node, _partial_=True, _convert_="all", **extra)
+    except InstantiationException as error:
+        cause = error.__cause__
+        while cause is not None and not isinstance(cause, PokernetsError):
+            cause = cause.__cause__
+        raise cause or error from None
+    return ready()
 
 
 def _check_keys(node: DictConfig, target: Any, extra: dict[str, Any]) -> None:
@@ -148,13 +155,8 @@ def _nearest(word: str, known: Any) -> str:
 def _exit_on_user_error(action: Callable[[], Any]) -> None:
     try:
         action()
-    except (PokernetsError, InstantiationException) as error:
-        cause: BaseException | None = error
-        while cause is not None and not isinstance(cause, PokernetsError):
-            cause = cause.__cause__
-        if cause is None:
-            raise
-        print(f"error: {cause}", file=sys.stderr)
+    except PokernetsError as error:
+        print(f"error: {error}", file=sys.stderr)
         sys.exit(2)
     except KeyboardInterrupt:
         print("interrupted; what was written is kept, the same command continues", file=sys.stderr)
