@@ -53,7 +53,7 @@ def test_command_line_errors_are_one_line_and_status_two(tmp_path: Path) -> None
     for arguments, named in (
         ([], "choose what to run: job=NAME"),
         (["job=blueprint", "jb.iterations=1"], "there is no setting 'jb.iterations'"),
-        (["job=blueprint", f"artifacts={tmp_path}/made", f"runs={tmp_path}/runs"], "python -m data_gen job=abstraction"),
+        (["job=blueprint", f"artifacts={tmp_path}/made", f"runs={tmp_path}/runs"], "data_gen job=abstraction"),
     ):
         done = run(*arguments)
         assert done.returncode == 2
