@@ -68,6 +68,12 @@ class VectorSolver:
         self._works = [np.zeros(self._work_size, np.float32) for _ in range(self._threads + 1)]
         self._pool = ThreadPoolExecutor(self._threads - 1) if self._threads > 1 else None
 
+    @property
+    def arrays(self) -> dict[str, NDArray[np.float32]]:
+        """All that a solve remembers besides `iterations`; writing into them restores it."""
+        predictive = {"source": self._source} if self.schedule.predictive else {}
+        return {"regrets": self._regrets, "sums": self._sums, **predictive}
+
     def run(
         self,
         iterations: int | None = None,
@@ -162,6 +168,10 @@ class VectorSolver:
         """(best response of player 0 + best response of player 1) / 2 against the average profile, chips per hand."""
         return 0.5 * (self._root_values(0, BEST_RESPONSE) + self._root_values(1, BEST_RESPONSE))
 
+    def best_response_value(self, player: int) -> float:
+        """Chips per hand of the player's best response to the other's average strategy."""
+        return self._root_values(player, BEST_RESPONSE) + 0.5 * self.game.tree.dead
+
     def nash_conv(self) -> float:
         """The sum of what both players gain by best responses, chips per hand."""
         return 2.0 * self.exploitability()
@@ -193,21 +203,33 @@ class VectorSolver:
         """float32[H, A]: the strategy of the next iteration."""
         return self._rows(node, board, self._source)
 
+    def set_average(self, node: int, board_index: int, rows: NDArray[np.float32]) -> None:
+        """Replaces the average strategy at a node on a board of the game by `rows` [hands of the board's list, A]."""
+        start, actions, padded, count = self._block(node, board_index)
+        block = np.zeros((actions, padded), np.float32)
+        block[:, :count] = rows.T
+        self._sums[start : start + block.size] = block.reshape(-1)
+
+    def _block(self, node: int, board_index: int) -> tuple[int, int, int, int]:
+        """Where the action rows of a node are: first entry, actions, padded row length, hands."""
+        boards, tree = self.game.boards.boards, self.game.tree
+        player = int(tree.player[node])
+        padded, count = int(boards.padded[player, board_index]), int(boards.size[player, board_index])
+        entry = int(self.game.layout.nodes.entry[self.game.layout.position[node]])
+        start = int(boards.block[player, board_index]) + entry * padded
+        return start, int(tree.num_children[node]), padded, count
+
     def _rows(self, node: int, board: tuple[int, ...] | None, array: NDArray[np.float32]) -> NDArray[np.float32]:
-        game, boards = self.game, self.game.boards.boards
-        tree, nodes = game.tree, game.layout.nodes
+        game, tree = self.game, self.game.tree
         if tree.kind[node] not in (Kind.DECISION, Kind.CHOICE):
             raise PokernetsError(f"nobody acts at node {node} (`{tree.path_text(node)}`)")
         index, permutation = game.find_board(int(tree.street[node]), game.board if board is None else board)
-        player, actions = int(tree.player[node]), int(tree.num_children[node])
-        position = game.layout.position[node]
-        padded, count = int(boards.padded[player, index]), int(boards.size[player, index])
-        start = int(boards.block[player, index]) + int(nodes.entry[position]) * padded
+        start, actions, padded, count = self._block(node, index)
         rows = np.maximum(array[start : start + actions * padded].reshape(actions, padded)[:, :count], 0).T
         mass = rows.sum(axis=1, keepdims=True)
         rows = np.where(mass > 0, rows / np.where(mass > 0, mass, 1), np.float32(1.0 / actions))
         canonical = np.zeros((game.rules.num_hands, actions), np.float32)
-        canonical[game.hands(player, index)] = rows
+        canonical[game.hands(int(tree.player[node]), index)] = rows
         out: NDArray[np.float32] = canonical[deck_of(game.rules).hand_map[permutation]]
         return out
 
