@@ -6,7 +6,7 @@ from types import TracebackType
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-from tensorboard.summary import Writer  # type: ignore[import-untyped]
+from tensorboard.summary import Writer
 
 
 class Report:
