@@ -217,7 +217,10 @@ class _BoardBuilder:
                     dealt.append(deal.cards)
                 child_start.append(len(cards))
                 if len(cards) > MAX_BOARDS:
-                    raise PokernetsError(f"more than {MAX_BOARDS} boards from `{rules.cards_text(board)}`")
+                    raise PokernetsError(
+                        f"`{rules.name}` from board `{rules.cards_text(board)}` has more than {MAX_BOARDS} boards,"
+                        " too many to solve exactly: start on a later street or set a depth limit"
+                    )
             self._add_street(self._ranked(street, cards[end:]), parent[end:], dealt, [begin, end])
             begin = end
             street_start.append(len(cards))
