@@ -301,3 +301,72 @@ def add_preflop_wins(boards: NDArray[np.uint8], weight: int, wins: NDArray[np.in
     for part in prange(NUM_HANDS // tile):
         first = part * tile
         wins[first : first + tile] += weight * count_wins(ranks, first, first + tile).astype(np.int64)
+
+
+@njit(cache=True, nogil=True)
+def _equity_against(
+    board: NDArray[np.uint8], cluster_of: NDArray[np.int8], full_scale: int, out: NDArray[np.int16]
+) -> None:
+    """Equity [L, C] of the live hands of a river against each cluster of opponents' hands, times `full_scale`.
+
+    The sweep of `_strength` with one counter a cluster. A cluster that the cards leave empty counts as a coin flip.
+    """
+    live = live_hand_list(board)
+    cards = _live_cards(live)
+    ranks = np.empty(len(live), dtype=np.int16)
+    first, order = np.empty_like(ranks), np.empty_like(ranks)
+    _live_ranks(board, live, np.empty(NUM_HANDS, dtype=np.int32), ranks)
+    _sort_by_rank(ranks, first, order)
+    C = out.shape[1]
+    below, every = np.zeros((53, C), dtype=np.int32), np.zeros((53, C), dtype=np.int32)
+    for k in range(len(live)):
+        _count(every, cards[k], cluster_of[live[k]])
+    wins = np.zeros((len(live), C), dtype=np.int32)
+    start = 0
+    while start < len(live):
+        end = start
+        while end < len(live) and ranks[order[end]] == ranks[order[start]]:
+            end += 1
+        for i in range(start, end):
+            _add_others(below, cards[order[i]], wins[order[i]])
+        for i in range(start, end):
+            _count(below, cards[order[i]], cluster_of[live[order[i]]])
+        for i in range(start, end):
+            _add_others(below, cards[order[i]], wins[order[i]])
+            wins[order[i], cluster_of[live[order[i]]]] += 1
+        start = end
+    total = np.empty(C, dtype=np.int32)
+    for k in range(len(live)):
+        total[:] = 0
+        _add_others(every, cards[k], total)
+        total[cluster_of[live[k]]] += 1
+        for c in range(C):
+            share = wins[k, c] / (2.0 * total[c]) if total[c] > 0 else 0.5
+            out[k, c] = np.int16(share * full_scale + 0.5)
+
+
+@njit(cache=True, nogil=True)
+def _count(counts: NDArray[np.int32], hand: NDArray[np.uint8], cluster: int) -> None:
+    """Add a hand to the counts of its cluster: by card (rows 0..51) and in all (row 52)."""
+    counts[hand[0], cluster] += 1
+    counts[hand[1], cluster] += 1
+    counts[52, cluster] += 1
+
+
+@njit(cache=True, nogil=True)
+def _add_others(counts: NDArray[np.int32], hand: NDArray[np.uint8], out: NDArray[np.int32]) -> None:
+    """Add to `out` [C] the counted hands that hold neither card of `hand`; one too few if it was itself counted."""
+    a, b = counts[hand[0]], counts[hand[1]]
+    for c in range(len(out)):
+        out[c] += counts[52, c] - a[c] - b[c]
+
+
+@njit(cache=True, nogil=True, parallel=True)
+def boards_equity_against(
+    boards: NDArray[np.uint8], cluster_of: NDArray[np.int8], num_clusters: int, full_scale: int
+) -> NDArray[np.int16]:
+    """[n, L, C] of `_equity_against` for river boards [n, 5]; all threads."""
+    out = np.empty((len(boards), 1081, num_clusters), dtype=np.int16)
+    for i in prange(len(boards)):
+        _equity_against(boards[i], cluster_of, full_scale, out[i])
+    return out

@@ -1,0 +1,250 @@
+"""Ways to make the tables of a hold'em abstraction, street by street. Preflop is always lossless: 169 classes.
+
+`PotentialAware` (Ganzfried & Sandholm 2014), imperfect recall: river hands by their equities against clusters of
+opponents' hands (OCHS, Johanson et al. 2013), turn hands by the distribution of their strength on the river under the
+earth mover's distance, flop hands by the distribution over turn buckets under the earth mover's distance whose ground
+distance is that between turn buckets. k-means finds the centres on a sample of the canonical points; then every point
+is assigned. `ExpectedSquareGrid` [SUCT]: equal intervals of E[HS^2].
+
+Buckets ascend with strength.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poker.abstraction.buckets import BOARD_SIZES
+from poker.abstraction.features import hand_features
+from poker.abstraction.kmeans import (
+    LARGEST_DISTANCE,
+    Effort,
+    FlowCenters,
+    FlowPoints,
+    Ground,
+    VectorPoints,
+    Vectors,
+    cluster,
+)
+from poker.cards import NUM_HANDS, PREFLOP_CLASS
+from poker.errors import PokernetsError
+from poker.kernels import clustering, strength
+from poker.kernels.isomorphism import board_multiplicities, canonical_boards
+
+PREFLOP, FLOP, TURN, RIVER = range(4)
+NUM_PREFLOP_CLASSES = 169
+_TURN_RIVERS = 46
+_RIVER_FULL = 1980
+_HANDS_PER_BOARD = 100
+
+Progress = Callable[[str, int, int], None]
+"""Called with what is being done, how much of it is done, and how much there is."""
+
+
+@dataclass(frozen=True, eq=False)
+class StreetTable:
+    """`table` [canonical boards, 1326]; `vectors` [num_buckets, Q]: the centres, [0, 0] where there are none."""
+
+    table: NDArray[Any]
+    num_buckets: int
+    vectors: Vectors
+
+
+class Method(Protocol):
+    """A way to make the four tables. `settings` identify it; streets are built in `order`, each seeing those before."""
+
+    @property
+    def settings(self) -> dict[str, Any]: ...
+
+    @property
+    def order(self) -> tuple[int, ...]: ...
+
+    def build(self, street: int, built: Mapping[int, StreetTable], seed: int, progress: Progress) -> StreetTable: ...
+
+
+@dataclass(frozen=True)
+class PotentialAware:
+    """Numbers of buckets, and the effort of k-means.
+
+    `bins`: equal intervals of river strength on the turn. `opponent_clusters`: the river's opponents, cut by preflop
+    E[HS] into so many groups of equal size; with 1 river buckets are by plain equity.
+    """
+
+    flop: int
+    turn: int
+    river: int
+    bins: int
+    opponent_clusters: int
+    sample: int
+    flop_sample: int
+    restarts: int
+    iterations: int
+
+    def __post_init__(self) -> None:
+        for name in ("flop", "turn", "river"):
+            _check_range(name, getattr(self, name), 1, 65535)
+        _check_range("bins", self.bins, 2, 500)
+        _check_range("opponent_clusters", self.opponent_clusters, 1, NUM_PREFLOP_CLASSES)
+        for name, low in (("sample", self.turn), ("sample", self.river), ("flop_sample", self.flop)):
+            _check_range(name, getattr(self, name), low, 10**9)
+        _check_range("restarts", self.restarts, 1, 1000)
+        _check_range("iterations", self.iterations, 1, 10_000)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        return {"name": "potential_aware", **asdict(self)}
+
+    @property
+    def order(self) -> tuple[int, ...]:
+        return PREFLOP, RIVER, TURN, FLOP
+
+    def build(self, street: int, built: Mapping[int, StreetTable], seed: int, progress: Progress) -> StreetTable:
+        if street == PREFLOP:
+            return lossless_preflop(progress)
+        if street == FLOP:
+            return self._build_flop(built[TURN], seed, progress)
+        points_of = self._river_points if street == RIVER else self._turn_points
+        return self._build_by_vectors(street, points_of, seed, progress)
+
+    def _river_points(self, boards: NDArray[np.uint8]) -> Vectors:
+        """[n, L, C] equities against the clusters."""
+        clusters = opponent_clusters(self.opponent_clusters)
+        scale = LARGEST_DISTANCE // self.opponent_clusters
+        return strength.boards_equity_against(boards, clusters, self.opponent_clusters, scale)
+
+    def _turn_points(self, boards: NDArray[np.uint8]) -> Vectors:
+        """[n, L, bins] probability of river strength above each bin, so that larger is stronger."""
+        scale = np.int16(LARGEST_DISTANCE // (self.bins * _TURN_RIVERS))
+        return (np.int16(_TURN_RIVERS) - strength.boards_distribution(boards, self.bins).astype(np.int16)) * scale
+
+    def _build_by_vectors(
+        self, street: int, points_of: Callable[[NDArray[np.uint8]], Vectors], seed: int, progress: Progress
+    ) -> StreetTable:
+        num_buckets = self.river if street == RIVER else self.turn
+        points = VectorPoints(_sample(street, self.sample, points_of, seed))
+        effort = Effort(self.sample, self.restarts, self.iterations)
+        centers = cluster(points, num_buckets, effort, seed, _phase(progress, street, "k-means"))
+        centers = centers[np.argsort(centers.sum(axis=1, dtype=np.int64), kind="stable")]
+        table = _assign_all(
+            street,
+            num_buckets,
+            lambda boards: VectorPoints(_rows(points_of(boards))).assign(centers)[0],
+            _phase(progress, street, "assignment"),
+        )
+        return StreetTable(table, num_buckets, centers)
+
+    def _build_flop(self, turn: StreetTable, seed: int, progress: Progress) -> StreetTable:
+        ground, turn_table = Ground(turn.vectors), turn.table.astype(np.uint16)
+        lists = _sample(FLOP, self.flop_sample, lambda boards: clustering.turn_bucket_lists(boards, turn_table), seed)
+        effort = Effort(self.flop_sample, self.restarts, self.iterations)
+        found = cluster(FlowPoints(lists, ground), self.flop, effort, seed, _phase(progress, FLOP, "k-means"))
+        order = np.argsort(found.vectors.sum(axis=1, dtype=np.int64), kind="stable")
+        centers = FlowCenters(found.masses[order], turn.vectors)
+
+        def labels(boards: NDArray[np.uint8]) -> NDArray[np.int32]:
+            return FlowPoints(_rows(clustering.turn_bucket_lists(boards, turn_table)), ground).assign(centers)[0]
+
+        table = _assign_all(FLOP, self.flop, labels, _phase(progress, FLOP, "assignment"))
+        return StreetTable(table, self.flop, centers.vectors)
+
+
+@dataclass(frozen=True)
+class ExpectedSquareGrid:
+    """Bucket = floor(E[HS^2] * buckets of the street), the largest value in the last one."""
+
+    flop: int
+    turn: int
+    river: int
+
+    def __post_init__(self) -> None:
+        for name in ("flop", "turn", "river"):
+            _check_range(name, getattr(self, name), 1, 65535)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        return {"name": "ehs2_grid", **asdict(self)}
+
+    @property
+    def order(self) -> tuple[int, ...]:
+        return PREFLOP, FLOP, TURN, RIVER
+
+    def build(self, street: int, built: Mapping[int, StreetTable], seed: int, progress: Progress) -> StreetTable:
+        if street == PREFLOP:
+            return lossless_preflop(progress)
+        num_buckets = (self.flop, self.turn, self.river)[street - 1]
+        completions = (1081, _TURN_RIVERS, 1)[street - 1]
+
+        def labels(boards: NDArray[np.uint8]) -> NDArray[np.int32]:
+            squares = strength.boards_moments(boards)[:, 1] * num_buckets // (completions * _RIVER_FULL**2)
+            live = np.stack([strength.live_hand_list(board) for board in boards]).astype(np.int64)
+            return np.minimum(np.take_along_axis(squares, live, axis=1), num_buckets - 1).astype(np.int32)
+
+        table = _assign_all(street, num_buckets, labels, _phase(progress, street, "assignment"))
+        return StreetTable(table, num_buckets, np.zeros((0, 0), dtype=np.int16))
+
+
+def lossless_preflop(progress: Progress) -> StreetTable:
+    """The 169 classes of `poker.cards.PREFLOP_CLASS`; also fills the cache of exact preflop equities."""
+    progress("preflop: exact equities", 0, 1)
+    hand_features(())
+    progress("preflop: exact equities", 1, 1)
+    return StreetTable(PREFLOP_CLASS[None], NUM_PREFLOP_CLASSES, np.zeros((0, 0), dtype=np.int16))
+
+
+def opponent_clusters(num_clusters: int) -> NDArray[np.int8]:
+    """[1326] group of each hand when all are cut by preflop E[HS] into groups of equal size; 0 is the weakest."""
+    place = np.argsort(np.argsort(hand_features(()).ehs, kind="stable"), kind="stable")
+    return (place * num_clusters // NUM_HANDS).astype(np.int8)
+
+
+def _check_range(name: str, value: int, low: int, high: int) -> None:
+    if not low <= value <= high:
+        raise PokernetsError(f"abstraction.{name} is {value}; it must lie between {low} and {high}")
+
+
+def _phase(progress: Progress, street: int, what: str) -> Callable[[int, int], None]:
+    title = f"{('preflop', 'flop', 'turn', 'river')[street]}: {what}"
+    return lambda done, total: progress(title, done, total)
+
+
+def _rows(points: NDArray[Any]) -> NDArray[Any]:
+    """[n, L, ...] as [n * L, ...]."""
+    return points.reshape(-1, points.shape[-1])
+
+
+def _sample(street: int, size: int, points_of: Callable[[NDArray[np.uint8]], NDArray[Any]], seed: int) -> NDArray[Any]:
+    """`size` points of random boards, each board as likely as it is dealt, up to 100 hands from each."""
+    boards = canonical_boards(BOARD_SIZES[street])
+    weights = board_multiplicities(BOARD_SIZES[street])
+    rng = np.random.default_rng([seed, street])
+    num_boards = -(-size // _HANDS_PER_BOARD)
+    chosen = boards[rng.choice(len(boards), size=num_boards, p=weights / weights.sum())]
+    parts = []
+    for start in range(0, num_boards, _chunk(street)):
+        points = points_of(chosen[start : start + _chunk(street)])
+        hands = np.array([rng.permutation(points.shape[1])[:_HANDS_PER_BOARD] for _ in points])
+        parts.append(_rows(points[np.arange(len(points))[:, None], hands]))
+    return np.concatenate(parts)[:size]
+
+
+def _chunk(street: int) -> int:
+    """Boards handled at once: some ten megabytes of points."""
+    return (1, 64, 128, 1024)[street]
+
+
+def _assign_all(
+    street: int,
+    num_buckets: int,
+    labels_of: Callable[[NDArray[np.uint8]], NDArray[np.int32]],
+    progress: Callable[[int, int], None],
+) -> NDArray[Any]:
+    """[canonical boards, 1326] from the labels of the live hands of chunks of boards."""
+    boards = canonical_boards(BOARD_SIZES[street])
+    table = np.zeros((len(boards), NUM_HANDS), dtype=np.uint8 if num_buckets <= 256 else np.uint16)
+    for start in range(0, len(boards), _chunk(street)):
+        part = boards[start : start + _chunk(street)]
+        clustering.scatter_hands(part, labels_of(part).reshape(len(part), -1), table[start : start + len(part)])
+        progress(start + len(part), len(boards))
+    return table

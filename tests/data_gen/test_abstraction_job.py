@@ -1,0 +1,84 @@
+"""The job: reuse, continuation after an interruption, refusal of other settings."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from data_gen.abstraction import run
+from poker.abstraction.buckets import CardAbstraction
+from poker.abstraction.methods import Progress, StreetTable
+from poker.artifacts import MismatchedArtifactError
+from poker.cards import NUM_HANDS, PREFLOP_CLASS
+from poker.kernels.isomorphism import NUM_BOARDS
+
+
+@dataclass
+class TwoStreets:
+    """Preflop classes and a flop of noise; counts what it builds and fails on the flop as long as it is told to."""
+
+    buckets: int = 7
+    broken: bool = False
+    calls: list[int] = field(default_factory=list)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        return {"name": "two_streets", "buckets": self.buckets}
+
+    @property
+    def order(self) -> tuple[int, ...]:
+        return 0, 1
+
+    def build(self, street: int, built: Mapping[int, StreetTable], seed: int, progress: Progress) -> StreetTable:
+        self.calls.append(street)
+        none = np.zeros((0, 0), dtype=np.int16)
+        if street == 0:
+            return StreetTable(PREFLOP_CLASS[None], 169, none)
+        progress("flop", 1, 2)
+        if self.broken:
+            raise KeyboardInterrupt
+        assert built[0].num_buckets == 169
+        table = np.random.default_rng(seed).integers(0, self.buckets, (NUM_BOARDS[3], NUM_HANDS), dtype=np.uint8)
+        return StreetTable(table, self.buckets, none)
+
+
+def test_a_finished_abstraction_is_reused(tmp_path: Path) -> None:
+    output, method = str(tmp_path / "abstraction"), TwoStreets()
+    made = run(method=method, seed=1, output=output)
+    again = run(method=method, seed=1, output=output)
+    assert method.calls == [0, 1]
+    assert made.fingerprint == again.fingerprint == CardAbstraction.load(output).fingerprint
+    assert made.num_buckets == (169, 7)
+    assert [path.name for path in tmp_path.iterdir()] == ["abstraction"]
+
+
+def test_an_interrupted_run_continues_with_its_street(tmp_path: Path) -> None:
+    output, method = str(tmp_path / "abstraction"), TwoStreets(broken=True)
+    with pytest.raises(KeyboardInterrupt):
+        run(method=method, seed=1, output=output)
+    method.broken = False
+    made = run(method=method, seed=1, output=output)
+    assert method.calls == [0, 1, 1]
+    assert made.fingerprint == run(method=TwoStreets(), seed=1, output=str(tmp_path / "whole")).fingerprint
+
+
+def test_streets_of_other_settings_are_made_anew(tmp_path: Path) -> None:
+    output = str(tmp_path / "abstraction")
+    with pytest.raises(KeyboardInterrupt):
+        run(method=TwoStreets(broken=True), seed=1, output=output)
+    other = TwoStreets(buckets=9)
+    assert run(method=other, seed=1, output=output).num_buckets == (169, 9)
+    assert other.calls == [0, 1]
+
+
+def test_an_abstraction_of_other_settings_is_refused(tmp_path: Path) -> None:
+    output = str(tmp_path / "abstraction")
+    kept = run(method=TwoStreets(), seed=1, output=output).fingerprint
+    with pytest.raises(MismatchedArtifactError, match="job=abstraction"):
+        run(method=TwoStreets(buckets=9), seed=1, output=output)
+    with pytest.raises(MismatchedArtifactError, match="seed=1"):
+        run(method=TwoStreets(), seed=2, output=output)
+    assert CardAbstraction.load(output).fingerprint == kept
