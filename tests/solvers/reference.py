@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.rules import Rules
+from poker.solvers.leaf_values import LeafValues
 from poker.state import showdown_ranks
 from poker.tree import BettingTree, Kind
 
@@ -24,8 +25,15 @@ def hands_of(rules: Rules) -> list[tuple[int, ...]]:
 class Reference:
     """Counterfactual values of player p at a node: `out[h]` sums over the opponent's hands weighted by his reach."""
 
-    def __init__(self, tree: BettingTree, board: tuple[int, ...], ranges: NDArray[np.float64]) -> None:
+    def __init__(
+        self,
+        tree: BettingTree,
+        board: tuple[int, ...],
+        ranges: NDArray[np.float64],
+        leaf_values: LeafValues | None = None,
+    ) -> None:
         self.tree = tree
+        self.leaf_values = leaf_values
         self.board = board
         self.ranges = ranges
         self.hands = hands_of(tree.rules)
@@ -42,11 +50,22 @@ class Reference:
         if tree.kind[node] == Kind.FOLD:
             sign = -1.0 if tree.folded[node, p] else 1.0
             return sign * stake * (self.disjoint @ reach) * self.live(board)
+        if tree.kind[node] == Kind.LEAF:
+            return self.leaf(node, p) @ reach * self.live(board)
         ranks = np.zeros(len(self.hands))
         for h, hand in enumerate(self.hands):
             if not set(hand) & set(board):
                 ranks[h] = showdown_ranks(tree.rules, [hand], board)[0]
         return stake * ((np.sign(ranks[:, None] - ranks[None]) * self.disjoint) @ reach) * self.live(board)
+
+    def leaf(self, node: int, p: int) -> NDArray[np.float64]:
+        """[H of p, H of the other] net chips of p, 0 for hands that share a card or have no cluster."""
+        leaf, tree = self.leaf_values, self.tree
+        assert leaf is not None
+        matrix = leaf.values[tree.leaf_state[node], tree.leaf_choice[node]].astype(float)
+        own, opp = leaf.own_cluster, leaf.opp_cluster
+        pairs = matrix[np.maximum(own, 0)][:, np.maximum(opp, 0)] * np.outer(own >= 0, opp >= 0) * self.disjoint
+        return pairs if p == leaf.own else -pairs.T
 
     def deals(self, node: int, board: tuple[int, ...]) -> list[tuple[tuple[int, ...], float]]:
         rules = self.tree.rules

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 from poker.errors import PokernetsError
+from poker.solvers.leaf_values import LeafValues
 from poker.solvers.vector import VectorSolver
 from poker.solvers.vector_game import VectorGame
 from poker.state import Betting
-from poker.tree import BettingTree, Kind, bet_menu, build_tree
+from poker.tree import BettingTree, DepthLimit, Kind, bet_menu, build_tree
 from tests.solvers.games import ORACLES, SPOTS, kuhn, leduc, small_holdem, spot_game
 from tests.solvers.reference import Profile, Reference, ReferenceCFR
 
@@ -92,6 +93,38 @@ def test_equals_plain_python_on_a_two_card_game(symmetric: bool) -> None:
         np.testing.assert_allclose(
             solver.values(p)[inside], (values / game.compatible[p])[inside], rtol=1e-4, atol=1e-5
         )
+
+
+@pytest.mark.parametrize("choosers", [(), (0,), (1,), (0, 1)])
+@pytest.mark.parametrize("own", [0, 1])
+def test_depth_limit_equals_plain_python(choosers: tuple[int, ...], own: int) -> None:
+    rules = small_holdem()
+    menu = bet_menu(preflop=[[1.0], ["a"]], flop=[["a"], []], turn=[["a"], []])
+    tree = build_tree(Betting.start(rules), menu, DepthLimit(0, 3, choosers, cut_runouts=True))
+    rng = np.random.default_rng(4)
+    own_cluster, opp_cluster = rng.integers(-1, 5, 28), rng.integers(-1, 19, 28)
+    values = rng.normal(size=(tree.num_leaf_states, 3 ** len(choosers), 5, 19)).astype(np.float32)
+    leaf = LeafValues(own, own_cluster.astype(np.int32), opp_cluster.astype(np.int32), values)
+    ranges = random_ranges(28)
+    solver = VectorSolver(VectorGame(tree, (), ranges, leaf), "dcfr")
+    solver.run(iterations=20)
+    profile, reference = exported(solver), Reference(tree, (), ranges.astype(np.float64), leaf)
+    assert solver.nash_conv() == pytest.approx(reference.nash_conv(profile), rel=1e-4, abs=1e-5)
+    for player in range(2):
+        expected = reference.root_value(player, profile, best=False)
+        assert solver.game_value(player) == pytest.approx(expected, rel=1e-4, abs=1e-5)
+
+
+def test_leaf_values_that_do_not_fit_are_refused() -> None:
+    menu = bet_menu(preflop=[[1.0], ["a"]], flop=[["a"], []], turn=[["a"], []])
+    tree = build_tree(Betting.start(small_holdem()), menu, DepthLimit(0, 2, (1,)))
+    clusters = np.zeros(28, np.int32)
+    with pytest.raises(PokernetsError, match="leaf values are needed"):
+        VectorGame(tree)
+    with pytest.raises(PokernetsError, match="the tree has"):
+        VectorGame(tree, (), None, LeafValues(0, clusters, clusters, np.zeros((1, 2, 1, 1), np.float32)))
+    with pytest.raises(PokernetsError, match="`opp_cluster` must be"):
+        LeafValues(0, clusters, clusters + 1, np.zeros((1, 2, 1, 1), np.float32))
 
 
 def test_threads_do_not_change_a_bit() -> None:
