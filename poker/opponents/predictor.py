@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.betting import Betting
-from poker.errors import PokernetsError
+from poker.features.opponent import NUM_BET_LEVELS, bets_to_call
 from poker.rules import CALL, FOLD
 
 FOLD_CLASS, CALL_CLASS, RAISE_CLASS = range(3)
@@ -20,7 +20,7 @@ CLASS_NAMES = ("fold", "check/call", "bet/raise")
 NUM_CLASSES = len(CLASS_NAMES)
 
 NUM_STREETS = 4
-BET_LEVELS = 3
+BET_LEVELS = NUM_BET_LEVELS
 """0, 1 or 2 and more bets to call."""
 NUM_CONTEXTS = NUM_STREETS * BET_LEVELS
 
@@ -64,14 +64,6 @@ def action_class(action: int) -> int:
     if action == FOLD:
         return FOLD_CLASS
     return CALL_CLASS if action == CALL else RAISE_CLASS
-
-
-def bets_to_call(betting: Betting) -> int:
-    """0, 1 or 2 (and more) bets that the player to act must add; a part of a bet counts as one."""
-    rules = betting.rules
-    if not rules.is_limit:
-        raise PokernetsError(f"opponent models count bets, so they need a limit game; `{rules.name}` is no-limit")
-    return min(-(-betting.to_call // rules.raise_sizes[betting.street]), BET_LEVELS - 1)
 
 
 def context_of(betting: Betting, board: tuple[int, ...], player: str) -> Context:

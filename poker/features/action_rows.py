@@ -1,0 +1,77 @@
+"""Observed decisions of limit hold'em as rows: the one definition that the job writing them and the training share.
+
+An artifact with these columns of n rows, one row a decision in turn, hands in the order of time and decisions in the
+order of play, so that what happened in a hand before a row are the rows of that hand before it:
+
+    features  float32 [n, 19]  `poker.features.opponent.NAMES`, before the decision; also for preflop rows
+    action    uint8 [n]        0 fold, 1 check or call, 2 bet or raise
+    street    uint8 [n]
+    bets      uint8 [n]        0, 1 or 2 (and more) bets to call
+    player    int32 [n]        row of `names`
+    seat      uint8 [n]        position, 0 the first blind
+    hand      int32 [n]        0, 1, ... without gaps
+    time      int64 [n]        of the hand, never falling
+
+and `names` [players], text. A hand's index, its players' names and its time never part.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poker.artifacts import Artifact, CorruptArtifactError, open_artifact, write_artifact
+from poker.features import opponent
+
+KIND = "opponent_actions"
+STAMP = {"feature_hash": opponent.HASH}
+COLUMNS: dict[str, tuple[type[np.generic], tuple[int, ...]]] = {
+    "features": (np.float32, (opponent.SIZE,)),
+    "action": (np.uint8, ()),
+    "street": (np.uint8, ()),
+    "bets": (np.uint8, ()),
+    "player": (np.int32, ()),
+    "seat": (np.uint8, ()),
+    "hand": (np.int32, ()),
+    "time": (np.int64, ()),
+}
+NAMES = "names"
+
+
+def write_rows(
+    path: str | Path,
+    columns: Mapping[str, NDArray[Any]],
+    names: list[str],
+    *,
+    config: Mapping[str, Any],
+    made_from: Mapping[str, str],
+    counts: Mapping[str, Any],
+    files: Mapping[str, bytes] | None = None,
+) -> Artifact:
+    """Write the rows atomically; `columns` must be exactly those of `COLUMNS`."""
+    rows = len(columns["action"])
+    arrays: dict[str, NDArray[Any]] = {NAMES: np.array(names, dtype=np.str_)}
+    for name, (dtype, shape) in COLUMNS.items():
+        arrays[name] = np.asarray(columns[name], dtype=dtype).reshape(rows, *shape)
+    return write_artifact(
+        path,
+        KIND,
+        config={**config, **STAMP},
+        arrays=arrays,
+        files=files,
+        made_from=made_from,
+        counts={**counts, "rows": rows, "players": len(names)},
+    )
+
+
+def open_rows(path: str | Path) -> Artifact:
+    """The rows at `path`, complete, unaltered and of today's inputs."""
+    artifact = open_artifact(path, KIND, config=STAMP)
+    rows = artifact.counts["rows"]
+    for name, (dtype, shape) in COLUMNS.items():
+        array = artifact.arrays.get(name)
+        if array is None or array.dtype != dtype or array.shape != (rows, *shape):
+            raise CorruptArtifactError(f"{path}: column '{name}' is not {np.dtype(dtype)} {(rows, *shape)}")
+    return artifact

@@ -1,0 +1,97 @@
+"""`job=opponent_actions` as a user runs it: rows of an archive and of self-play, in order, reused, never stopped."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from conf.launch import call, chosen, compose
+from poker.features import opponent
+from poker.features.action_rows import COLUMNS, NAMES, open_rows
+from poker.formats.irc import Problems, read_hands
+from poker.formats.irc_replay import replay_all
+from poker.opponents.predictor import action_class, bets_to_call
+from tests.formats.test_irc import played
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+
+
+def run(work: Path, *overrides: str) -> subprocess.CompletedProcess[str]:
+    places = (f"artifacts={work / 'artifacts'}", f"runs={work / 'runs'}")
+    arguments = [sys.executable, "-m", "data_gen", "job=opponent_actions", *places, *overrides]
+    return subprocess.run(arguments, cwd=REPOSITORY, capture_output=True, text=True, timeout=120, check=False)
+
+
+@pytest.fixture(scope="module")
+def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("actions")
+    files, _ = played(120, seed=4, quitting=0.03)
+    files.lines["hdb"][7] = "797 not a hand"
+    (root / "month.tgz").write_bytes(files.packed())
+    done = run(root, "source=irc", f"path={root / 'month.tgz'}")
+    assert done.returncode == 0, done.stderr
+    return root
+
+
+def test_rows_are_the_decisions_in_turn(work: Path) -> None:
+    artifact = open_rows(work / "artifacts" / "opponent_actions")
+    columns = {name: artifact.arrays[name] for name in COLUMNS}
+    row = 0
+    hands = list(replay_all(read_hands(work / "month.tgz", Problems()), Problems()))
+    assert len(hands) == 119
+    for number, hand in enumerate(hands):
+        for state, move in hand.states():
+            betting = state.betting
+            assert move.player == betting.to_act
+            np.testing.assert_array_equal(columns["features"][row], opponent.encode(betting, state.board))
+            assert artifact.arrays[NAMES][columns["player"][row]] == hand.names[move.player]
+            found = [int(columns[name][row]) for name in ("action", "street", "bets", "seat", "hand", "time")]
+            wanted = [action_class(move.action), betting.street, bets_to_call(betting), move.player, number, hand.stamp]
+            assert found == wanted
+            row += 1
+    assert row == artifact.counts["rows"]
+    assert (np.diff(columns["time"]) >= 0).all()
+
+
+def test_what_was_not_used_is_counted_and_listed(work: Path) -> None:
+    artifact = open_rows(work / "artifacts" / "opponent_actions")
+    assert artifact.counts["hands"] == 119
+    assert artifact.counts["unused"] == {"garbled line": 1, "players of a hand that hdb does not have": 1}
+    listed = json.loads((artifact.path / "problems.json").read_text())
+    assert "797 not a hand" in listed["examples"]["garbled line"][0]
+    assert artifact.counts["classes"]["fold"] == int((artifact.arrays["action"] == 0).sum())
+
+
+def test_a_second_run_reuses_and_another_archive_is_refused(work: Path) -> None:
+    manifest = work / "artifacts" / "opponent_actions" / "manifest.json"
+    before = manifest.read_bytes()
+    again = run(work, "source=irc", f"path={work / 'month.tgz'}")
+    assert again.returncode == 0
+    assert "are there already" in again.stderr
+    files, _ = played(5, seed=5)
+    (work / "other.tgz").write_bytes(files.packed())
+    other = run(work, "source=irc", f"path={work / 'other.tgz'}")
+    assert other.returncode == 2
+    assert "made_from archive=" in other.stderr
+    assert manifest.read_bytes() == before
+
+
+def test_an_archive_that_is_not_there_is_one_line(work: Path) -> None:
+    done = run(work, "source=irc", f"path={work / 'nowhere.tgz'}")
+    assert done.returncode == 2
+    assert "needs path=ARCHIVE" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_self_play_gives_the_same_rows_for_the_same_seed(tmp_path: Path) -> None:
+    for name, seed in (("a", 1), ("b", 1), ("c", 2)):
+        places = (f"artifacts={tmp_path / name / 'artifacts'}", f"runs={tmp_path / name / 'runs'}")
+        config = compose("data_gen", ["job=opponent_actions", *places, "source.hands=8", f"seed={seed}"])
+        call(chosen(config, "job"))
+    a, b, c = (open_rows(tmp_path / name / "artifacts" / "opponent_actions") for name in "abc")
+    assert a.fingerprint == b.fingerprint != c.fingerprint
+    assert a.counts["hands"] == 8
+    assert len(a.arrays[NAMES]) > 10
