@@ -12,11 +12,18 @@ from numpy.typing import NDArray
 
 from poker.abstraction.features import all_in_equity
 from poker.betting import Betting
+from poker.kernels.hands import HAND_PERMUTATION
+from poker.kernels.isomorphism import board_multiplicities, canonical_boards
+from poker.kernels.runouts import showdown_margins
+from poker.kernels.strength import add_preflop_wins
 from poker.rules import Rules
 from poker.solvers.continuation import disjoint, hand_cards, hand_ranks
 
 Board = tuple[int, ...]
 Floats = NDArray[np.float64]
+
+EMPTY = 1e-12
+"""A range of less weight, of ranges that sum to 1 or so, is none."""
 
 
 @lru_cache(maxsize=8)
@@ -26,8 +33,11 @@ def margins(rules: Rules, board: Board) -> NDArray[np.floating]:
     All completions of the board that two hands allow are counted, so the mean over the next cards is the value now.
     float32 in hold'em, float64 in smaller games.
     """
-    if rules.deck_size == 52 and rules.num_hole_cards == 2 and rules.total_board_cards == 5 and len(board) < 5:
-        return np.where(possible(rules, board), 2 * all_in_equity(board) - 1, np.float32(0.0))
+    if rules.deck_size == 52 and rules.num_hole_cards == 2 and len(board) < rules.total_board_cards:
+        if rules.total_board_cards == 5:
+            return np.where(possible(rules, board), 2 * all_in_equity(board) - 1, np.float32(0.0))
+        if rules.total_board_cards == 3:
+            return _margins_before_the_flop(rules)
     total = np.zeros((rules.num_hands, rules.num_hands))
     missing = rules.total_board_cards - len(board)
     deck = [card for card in range(rules.deck_size) if card not in board]
@@ -40,10 +50,50 @@ def margins(rules: Rules, board: Board) -> NDArray[np.floating]:
     return total.astype(np.float32) if rules.num_hands > 1000 else total
 
 
+def _margins_before_the_flop(rules: Rules) -> NDArray[np.float32]:
+    """[H, H] of hold'em that ends with the flop, from one flop of each class and the 24 renamings of suits."""
+    boards, counts = canonical_boards(3), board_multiplicities(3)
+    wins = np.zeros((rules.num_hands, rules.num_hands), dtype=np.int64)
+    for count in np.unique(counts):
+        add_preflop_wins(boards[counts == count], int(count), wins)
+    lead = wins - wins.T
+    total = np.zeros_like(lead)
+    for renaming in HAND_PERMUTATION:
+        total += lead[np.ix_(renaming, renaming)]
+    flops = math.comb(rules.deck_size - 4, 3) * len(HAND_PERMUTATION)
+    return np.where(disjoint(rules), total / flops, 0.0).astype(np.float32)
+
+
+def check_down_chances(rules: Rules, board: Board, opponent: Floats) -> Floats:
+    """[H] chance of each hand to win a showdown against a range, ties one half; one half against an empty range."""
+    mass = compatible_mass(rules, opponent)
+    chances: Floats = 0.5 + 0.5 * showdown_chances(rules, board, opponent) / np.maximum(mass, EMPTY)
+    return np.where(mass > EMPTY, chances, 0.5)
+
+
 def showdown_chances(rules: Rules, board: Board, opponent: Floats) -> Floats:
     """[H] sum over compatible hands of opponent [H] * (chance to win minus chance to lose at showdown)."""
+    if rules.num_hole_cards == 2 and len(board) == rules.total_board_cards:
+        ranks, order = _ranking(rules, board)
+        out = np.empty(rules.num_hands)
+        showdown_margins(order, ranks, _cards(rules), np.ascontiguousarray(opponent, dtype=np.float64), out)
+        return out
     matrix = margins(rules, board)
     return (matrix @ opponent.astype(matrix.dtype)).astype(np.float64)
+
+
+@lru_cache(maxsize=4096)
+def _ranking(rules: Rules, board: Board) -> tuple[NDArray[np.int32], NDArray[np.int16]]:
+    """Ranks [H] on a complete board, -1 where blocked, and the other hands from the weakest to the strongest."""
+    ranks = hand_ranks(rules, board)
+    order = np.argsort(ranks, kind="stable")
+    return ranks, order[ranks[order] >= 0].astype(np.int16)
+
+
+@lru_cache(maxsize=8)
+def _cards(rules: Rules) -> NDArray[np.uint8]:
+    """[H, 2] of a game of two-card hands."""
+    return np.array(hand_cards(rules), dtype=np.uint8)
 
 
 def possible(rules: Rules, board: Board) -> NDArray[np.bool_]:

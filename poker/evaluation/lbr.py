@@ -12,20 +12,23 @@ Which actions it considers is set by street; fewer actions can win more, because
 Symbols: H hands, A actions.
 """
 
+from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from poker.agents.base import Agent, hand_number
+from poker.agents.base import Agent, Policy, hand_number
 from poker.betting import Betting
 from poker.errors import PokernetsError
-from poker.evaluation.equities import Board, Floats, compatible_mass, live_hands, margins
+from poker.evaluation.equities import EMPTY, Board, Floats, check_down_chances, compatible_mass, live_hands
 from poker.evaluation.policies import policy_mismatch, public_state, require_policy
 from poker.rules import CALL, FOLD, Rules
 from poker.state import HandState
 from poker.tree import BetMenu, Size, StreetMenu
+
+_REMEMBERED = 256
 
 
 @dataclass(frozen=True)
@@ -74,7 +77,7 @@ def _has_acted(betting: Betting) -> bool:
 class LocalBestResponse:
     """An agent that plays against `opponent`, which must be set up as the agent it meets at the table.
 
-    What it knows of the range grows with the hand, so `start_hand` must be called before each.
+    Its choice is a function of the public state and its hand, so it has a policy itself.
     """
 
     def __init__(self, *, name: str, game: Rules, opponent: Agent, actions: LbrActions) -> None:
@@ -84,40 +87,71 @@ class LocalBestResponse:
         self._rules = game
         self._opponent = require_policy(opponent, "local best response")
         self._actions = actions
-        self._past: tuple[Betting, Floats] | None = None
+        self._ranges: OrderedDict[tuple[str, Board, int], Floats] = OrderedDict()
 
     def reset(self, seed: int) -> None:
         """Nothing is drawn at random."""
-        self._past = None
 
     def start_hand(self, seat: int) -> None:
-        self._past = None
+        """Nothing is carried from hand to hand."""
 
     def act(self, state: HandState) -> int:
-        betting, board = state.betting, state.board
-        mine = hand_number(state, state.to_act)
-        others = self._range(betting, board)
-        choices = self._actions.choices(betting)
-        if len(choices) == 1:
-            return choices[0]
-        values = [self._value(betting, board, mine, others, action) for action in choices]
-        return choices[values.index(max(values))]
+        actions, probs = self.policy(state)
+        return actions[int(probs[hand_number(state, state.to_act)].argmax())]
 
-    def _range(self, betting: Betting, board: Board) -> Floats:
-        """[H] the opponent's hands given his actions, cards of the board removed; the adversary's hand is not."""
-        played = [action for street in betting.actions for action in street]
-        start = Betting.start(self._rules), np.full(self._rules.num_hands, 1.0 / self._rules.num_hands)
-        past, weights = self._past or start
-        for action in played[sum(map(len, past.actions)) :]:
-            if past.to_act != betting.to_act:
-                shown = board[: self._rules.board_sizes[past.street]]
-                weights = weights * live_hands(self._rules, shown) * self._answer(past, shown, action)
-                if not weights.sum() > 0.0:
-                    raise policy_mismatch(past, action)
-                weights = weights / weights.sum()
-            past = past.apply(action)
-        self._past = past, weights
+    def policy(self, state: HandState) -> Policy:
+        """The choice of each hand, with probability 1; of equal values the first in the order of the actions."""
+        choices = self._actions.choices(state.betting)
+        probs = np.ones((self._rules.num_hands, 1), dtype=np.float32)
+        if len(choices) > 1:
+            best = self._values(state.betting, state.board, choices).argmax(axis=0)
+            probs = np.eye(len(choices), dtype=np.float32)[best]
+        probs[~live_hands(self._rules, state.board)] = 0.0
+        return choices, probs
+
+    def _values(self, betting: Betting, board: Board, choices: Sequence[int]) -> Floats:
+        """[A, H] chips expected from here on, what is committed already counted as spent."""
+        player = betting.to_act
+        others = self._range(betting, board, 1 - player)
+        own, his = betting.committed[player], betting.committed[1 - player]
+        mass = compatible_mass(self._rules, others)
+        out = np.zeros((len(choices), self._rules.num_hands))
+        for row, action in zip(out, choices, strict=True):
+            if action == CALL:
+                total = min(his, betting.rules.stacks[player])
+                row[:] = check_down_chances(self._rules, board, others) * 2 * total - (total - own)
+            elif action != FOLD:
+                matched = min(action, betting.rules.stacks[1 - player])
+                folding = others * self._answer(betting.apply(action), board, FOLD)
+                share = compatible_mass(self._rules, folding) / np.maximum(mass, EMPTY)
+                called = check_down_chances(self._rules, board, others - folding) * 2 * matched - (matched - own)
+                row[:] = share * (own + his) + (1 - share) * called
+        return out
+
+    def _range(self, betting: Betting, board: Board, player: int) -> Floats:
+        """[H] the hands of `player`, the opponent, given his actions and the board; sums to 1 before the last deal."""
+        state = Betting.start(self._rules)
+        weights = np.full(self._rules.num_hands, 1.0 / self._rules.num_hands)
+        for action in [action for street in betting.actions for action in street]:
+            shown = board[: self._rules.board_sizes[state.street]]
+            following = state.apply(action)
+            if state.to_act == player:
+                weights = self._after(state, shown, action, weights)
+            state = following
         return weights * live_hands(self._rules, board)
+
+    def _after(self, state: Betting, board: Board, action: int, weights: Floats) -> Floats:
+        """The opponent's range after his `action` at `state`, where it was `weights`; remembered."""
+        key = (state.text(), board, action)
+        if key not in self._ranges:
+            after = weights * live_hands(self._rules, board) * self._answer(state, board, action)
+            total = after.sum()
+            if not total > 0.0:
+                raise policy_mismatch(state, action)
+            self._ranges[key] = after / total
+            if len(self._ranges) > _REMEMBERED:
+                self._ranges.popitem(last=False)
+        return self._ranges[key]
 
     def _answer(self, betting: Betting, board: Board, action: int) -> Floats:
         """[H] probability of the opponent's `action`."""
@@ -125,28 +159,3 @@ class LocalBestResponse:
         if action not in actions:
             return np.zeros(self._rules.num_hands)
         return probs[:, actions.index(action)].astype(np.float64)
-
-    def _value(self, betting: Betting, board: Board, mine: int, others: Floats, action: int) -> float:
-        """Chips expected from here on, what is committed already counted as spent."""
-        if action == FOLD:
-            return 0.0
-        player = betting.to_act
-        own, his = betting.committed[player], betting.committed[1 - player]
-        if action == CALL:
-            total = min(his, betting.rules.stacks[player])
-            return self._equity(board, mine, others) * 2 * total - (total - own)
-        matched = min(action, betting.rules.stacks[1 - player])
-        folding = others * self._answer(betting.apply(action), board, FOLD)
-        staying = others - folding
-        mass = compatible_mass(self._rules, others)[mine]
-        share = compatible_mass(self._rules, folding)[mine] / mass if mass > 0 else 0.0
-        called = self._equity(board, mine, staying) * 2 * matched - (matched - own)
-        return float(share * (own + his) + (1 - share) * called)
-
-    def _equity(self, board: Board, mine: int, others: Floats) -> float:
-        """Chance to win a check-down, ties one half; one half against an empty range."""
-        mass = float(compatible_mass(self._rules, others)[mine])
-        if mass <= 1e-12:
-            return 0.5
-        row = margins(self._rules, board)[mine]
-        return 0.5 + 0.5 * float(row @ others.astype(row.dtype)) / mass

@@ -8,10 +8,12 @@ import pytest
 from poker.agents.base import Agent
 from poker.agents.simple import AlwaysCall, RandomAgent
 from poker.errors import PokernetsError
+from poker.evaluation.best_response import best_response, profile_values
 from poker.evaluation.lbr import LbrActions, LbrStreet, LocalBestResponse
 from poker.evaluation.policies import require_policy
 from poker.rules import CALL, FOLD, Rules
 from poker.state import HandState
+from poker.tree import bet_menu
 from tests.evaluation.small_games import RandomPolicy, best_response_value
 from tests.games import load_rules
 
@@ -28,42 +30,32 @@ class AlwaysFold(RandomAgent):
         return {FOLD: 1.0} if state.legal().fold else {CALL: 1.0}
 
 
-def lbr_value(rules: Rules, policy: RandomPolicy, seat: int, actions: LbrActions) -> float:
-    """Exact chips of the adversary in `seat` over all hands of a game of one-card hands."""
-    agent = LocalBestResponse(name="lbr", game=rules, opponent=policy, actions=actions)
-    chosen: dict[tuple[object, ...], int] = {}
-
-    def value(state: HandState, probability: float) -> float:
-        if state.is_over:
-            return probability * state.payoffs()[seat]
-        if state.to_act == seat:
-            key = (state.betting.text(), state.board, state.hole_cards[seat])
-            if key not in chosen:
-                agent.start_hand(seat)
-                chosen[key] = agent.act(state.view(seat))
-            return value(state.apply(chosen[key]), probability)
-        options, probs = policy.policy(state)
-        row = probs[state.hole_cards[state.to_act][0]]
-        return math.fsum(
-            value(state.apply(action), probability * chance)
-            for action, chance in zip(options, row.tolist(), strict=True)
-            if chance > 0
-        )
-
-    deck = range(rules.deck_size)
-    deals = [(a, b, c) for a in deck for b in deck for c in deck if len({a, b, c}) == 3]
-    starts = [HandState.start(rules, [(a,), (b,)], (c,)) for a, b, c in deals]
-    return math.fsum(value(start, 1 / len(deals)) for start in starts)
-
-
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(3))
 def test_never_more_than_the_best_response_in_leduc(seed: int) -> None:
     rules = load_rules("leduc")
     policy = RandomPolicy(rules, seed)
+    lbr = LocalBestResponse(name="lbr", game=rules, opponent=policy, actions=LbrActions([EVERYTHING, EVERYTHING]))
+    won = (
+        profile_values(rules, [lbr.policy, policy.policy]).value,
+        -profile_values(rules, [policy.policy, lbr.policy]).value,
+    )
     for seat in range(2):
-        best = best_response_value(rules, policy, seat)
-        found = lbr_value(rules, policy, seat, LbrActions([EVERYTHING, EVERYTHING]))
-        assert 0 < found < best + 1e-9
+        best = best_response(rules, policy.policy, seat).value
+        assert best == pytest.approx(best_response_value(rules, policy, seat))
+        assert 0 < won[seat] < best + 1e-9
+    hands = 300
+    assert play(rules, [lbr, policy], hands, seed) == pytest.approx(np.mean(won), abs=4 * 4.5 / math.sqrt(2 * hands))
+
+
+def test_never_more_than_the_best_response_in_flop_holdem() -> None:
+    rules = load_rules("flop_holdem_nolimit")
+    opponent = RandomAgent(name="random", raises=["a"])
+    street = LbrStreet(fold=True, raises=["a"])
+    lbr = LocalBestResponse(name="lbr", game=rules, opponent=opponent, actions=LbrActions([street, street]))
+    best = best_response(rules, opponent.policy, 0, bet_menu(preflop="a", flop="a"))
+    found = profile_values(rules, [lbr.policy, opponent.policy])
+    assert 0.5 * best.value < found.value < best.value
+    assert (found.by_hand <= best.by_hand + 1e-6).all()
 
 
 def play(rules: Rules, agents: list[Agent], hands: int, seed: int) -> float:

@@ -1,0 +1,92 @@
+"""Best responses: closed-form constants, brute force, OpenSpiel, and flop hold'em with few bets."""
+
+import math
+
+import numpy as np
+import pytest
+
+from poker.agents.simple import AlwaysCall, RandomAgent
+from poker.errors import PokernetsError
+from poker.evaluation.best_response import best_response, is_walkable
+from poker.evaluation.equities import live_hands, margins, showdown_chances
+from poker.kernels.hands import HAND_PERMUTATION
+from poker.kernels.isomorphism import board_multiplicities, canonical_boards
+from poker.kernels.strength import boards_strength
+from poker.rules import Rules
+from poker.state import HandState
+from poker.tree import bet_menu
+from tests.evaluation.small_games import RandomPolicy, best_response_value, legal_actions
+from tests.games import load_rules
+from tests.random_play import nolimit
+
+
+class Uniform:
+    """Every action of a limit game equally likely."""
+
+    def policy(self, state: HandState) -> tuple[tuple[int, ...], np.ndarray]:
+        actions = legal_actions(state.betting)
+        return actions, np.full((state.rules.num_hands, len(actions)), 1 / len(actions))
+
+
+def nash_conv(rules: Rules, policy: RandomPolicy | Uniform) -> float:
+    return sum(best_response(rules, policy.policy, player).value for player in range(2))
+
+
+@pytest.mark.parametrize(("game", "wanted"), [("kuhn", 0.9166666666666666), ("leduc", 4.747222222)])
+def test_uniform_policy(game: str, wanted: float) -> None:
+    """OpenSpiel's nash_conv of the uniform policy."""
+    assert nash_conv(load_rules(game), Uniform()) == pytest.approx(wanted, abs=1e-8)
+
+
+def test_leduc_equals_brute_force() -> None:
+    rules = load_rules("leduc")
+    policy = RandomPolicy(rules, 11)
+    for player in range(2):
+        assert best_response(rules, policy.policy, player).value == pytest.approx(
+            best_response_value(rules, policy, player), abs=1e-9
+        )
+
+
+def test_showdowns_of_two_card_hands() -> None:
+    rules = load_rules("flop_holdem_nolimit")
+    board = rules.parse_cards("AhAd7c")
+    weights = np.random.default_rng(2).random(rules.num_hands)
+    wanted = margins(rules, board).astype(float) @ weights
+    assert np.allclose(showdown_chances(rules, board, weights), live_hands(rules, board) * wanted, atol=1e-3)
+
+
+def test_flop_holdem_against_always_call() -> None:
+    """Pushing or waiting for the flop and pushing when ahead: the value of each hand from strengths on all flops."""
+    rules = load_rules("flop_holdem_nolimit")
+    push, big = 20_000, rules.big_blind
+    boards, counts = canonical_boards(3), board_multiplicities(3)
+    strength = boards_strength(boards).astype(float)  # -1 blocked, else 2 beaten + tied of 1,081 opponents
+    margin = np.where(strength < 0, 0.0, 2 * strength / 2162 - 1)
+    chips = np.where(margin > 0, push * margin, big * margin)
+    by_hand = [(counts @ value)[HAND_PERMUTATION].mean(axis=0) / math.comb(50, 3) for value in (chips, margin)]
+    wanted = np.maximum(by_hand[0], push * by_hand[1])
+    caller = AlwaysCall(name="caller")
+    found = best_response(rules, caller.policy, 0, bet_menu(preflop="a", flop="a"))
+    assert np.allclose(found.by_hand, wanted, rtol=1e-9)
+    assert found.value == pytest.approx(wanted.mean())
+    button = best_response(rules, caller.policy, 1, bet_menu(preflop="a", flop="a"))
+    assert button.value == pytest.approx(np.maximum(wanted, -rules.blinds[1]).mean())
+
+
+def test_what_can_be_walked() -> None:
+    assert is_walkable(load_rules("flop_holdem_nolimit"))
+    assert not is_walkable(nolimit((1000, 1000)))
+    with pytest.raises(PokernetsError, match="needs a bet menu"):
+        best_response(load_rules("flop_holdem_nolimit"), AlwaysCall(name="caller").policy, 0)
+
+
+def test_suits_must_be_alike() -> None:
+    rules = load_rules("flop_holdem_nolimit")
+
+    class LikesHearts(RandomAgent):
+        def policy(self, state: HandState) -> tuple[tuple[int, ...], np.ndarray]:
+            actions, probs = super().policy(state)
+            return actions, probs * np.where(np.arange(1326) % 2, 1.0, 0.5)[:, None]
+
+    with pytest.raises(PokernetsError, match="changes when suits are renamed"):
+        best_response(rules, LikesHearts(name="hearts", raises=["a"]).policy, 0, bet_menu(preflop="a", flop="a"))
