@@ -8,7 +8,7 @@ number of the deal alone, so all tables play the same cards.
 
 import time
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import permutations
@@ -106,19 +106,62 @@ class SessionRecord:
 def play_session(schedule: Schedule, table: Table, agents: Sequence[Agent], session: int) -> SessionRecord:
     """Plays every deal of the session in every seating; hand number = deal * seatings + seating."""
     record = SessionRecord()
-    labels = table.labels
-    deals = [schedule.deal(session * schedule.session + i) for i in range(schedule.session)]
-    for seating, entries in enumerate(schedule.seatings):
-        for entry, agent in enumerate(agents):
-            agent.reset(schedule.agent_seed(session, seating, entry))
-        for i, start in enumerate(deals):
-            number = (session * schedule.session + i) * len(schedule.seatings) + seating
-            hand = _Hand(record, number, entries, [labels[entry] for entry in entries])
-            end = hand.play([agents[entry] for entry in entries], start)
-            record.lines.append(log_line(end, number, hand.names))
-            by_seat = end.payoffs()
-            record.payoffs.append([by_seat[entries.index(entry)] for entry in range(len(entries))])
+    for seating in range(len(schedule.seatings)):
+        _reset(schedule, agents, session, seating)
+        for number, deal in _deals(schedule, session):
+            _play_hand(record, schedule, table, agents, number, seating, deal)
     return record
+
+
+def play_session_by_deal(
+    schedule: Schedule, table: Table, casts: Sequence[Sequence[Agent]], session: int
+) -> SessionRecord:
+    """The same hands, all seatings of a deal in a row, by a cast of agents for each seating.
+
+    The record is that of `play_session`; agents that analyse boards do so once a deal.
+    """
+    records = [SessionRecord() for _ in casts]
+    for seating, agents in enumerate(casts):
+        _reset(schedule, agents, session, seating)
+    for number, deal in _deals(schedule, session):
+        for seating, (record, agents) in enumerate(zip(records, casts, strict=True)):
+            _play_hand(record, schedule, table, agents, number, seating, deal)
+    whole = SessionRecord()
+    for record in records:
+        whole.lines += record.lines
+        whole.payoffs += record.payoffs
+        whole.incidents += record.incidents
+        for key, seconds in record.seconds.items():
+            whole.seconds.setdefault(key, []).extend(seconds)
+    return whole
+
+
+def _reset(schedule: Schedule, agents: Sequence[Agent], session: int, seating: int) -> None:
+    for entry, agent in enumerate(agents):
+        agent.reset(schedule.agent_seed(session, seating, entry))
+
+
+def _deals(schedule: Schedule, session: int) -> Iterator[tuple[int, HandState]]:
+    for number in range(session * schedule.session, (session + 1) * schedule.session):
+        yield number, schedule.deal(number)
+
+
+def _play_hand(
+    record: SessionRecord,
+    schedule: Schedule,
+    table: Table,
+    agents: Sequence[Agent],
+    deal: int,
+    seating: int,
+    start: HandState,
+) -> None:
+    entries, labels = schedule.seatings[seating], table.labels
+    number = deal * len(schedule.seatings) + seating
+    hand = _Hand(record, number, entries, [labels[entry] for entry in entries])
+    end = hand.play([agents[entry] for entry in entries], start)
+    record.lines.append(log_line(end, number, hand.names))
+    by_seat = end.payoffs()
+    record.payoffs.append([by_seat[entries.index(entry)] for entry in range(len(entries))])
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 
 from poker.agents.base import Agent
 from poker.errors import PokernetsError
-from poker.evaluation.table import AgentSpec, Schedule, SessionRecord, Table, play_session
+from poker.evaluation.table import AgentSpec, Schedule, SessionRecord, Table, play_session, play_session_by_deal
 
 Task = tuple[Table, int]
 """A table and a session."""
@@ -33,25 +33,32 @@ class Cast:
 
     schedule: Schedule
     specs: dict[str, AgentSpec]
-    _agents: dict[tuple[str, int], Agent] = field(default_factory=dict)
+    by_deal: bool = False
+    _agents: dict[tuple[str, int, int], Agent] = field(default_factory=dict)
 
     def play(self, task: Task) -> SessionRecord:
         table, session = task
-        copies = [table.players[:i].count(name) for i, name in enumerate(table.players)]
-        agents = [self._agent(name, copy) for name, copy in zip(table.players, copies, strict=True)]
-        return play_session(self.schedule, table, agents, session)
+        if not self.by_deal:
+            return play_session(self.schedule, table, self._cast(table, 0), session)
+        casts = [self._cast(table, seating) for seating in range(len(self.schedule.seatings))]
+        return play_session_by_deal(self.schedule, table, casts, session)
 
-    def _agent(self, name: str, copy: int) -> Agent:
-        if (name, copy) not in self._agents:
-            self._agents[name, copy] = self.specs[name].build()
-        return self._agents[name, copy]
+    def _cast(self, table: Table, seating: int) -> list[Agent]:
+        copies = [table.players[:i].count(name) for i, name in enumerate(table.players)]
+        return [self._agent(name, copy, seating) for name, copy in zip(table.players, copies, strict=True)]
+
+    def _agent(self, name: str, copy: int, seating: int) -> Agent:
+        key = name, copy, seating
+        if key not in self._agents:
+            self._agents[key] = self.specs[name].build()
+        return self._agents[key]
 
 
 def play_all(
-    schedule: Schedule, specs: Sequence[AgentSpec], tasks: Sequence[Task], processes: int
+    schedule: Schedule, specs: Sequence[AgentSpec], tasks: Sequence[Task], processes: int, *, by_deal: bool = False
 ) -> Iterator[tuple[Task, SessionRecord]]:
-    """Every task with its record, in order of completion."""
-    cast = Cast(schedule, {spec.name: spec for spec in specs})
+    """Every task with its record, in order of completion; `by_deal` plays sessions with `play_session_by_deal`."""
+    cast = Cast(schedule, {spec.name: spec for spec in specs}, by_deal)
     if processes == 1 or len(tasks) <= 1:
         for task in tasks:
             yield task, cast.play(task)

@@ -127,12 +127,11 @@ def action_likelihood(
     probs: NDArray[np.float64],
     action: int,
     width: float,
-    noise: float,
 ) -> NDArray[np.float32]:
     """[1326] probability of the observed action given each hand; 0 for hands that are not in `order`.
 
     `order` lists the live hands by ascending `strength` [1326]; hands of equal strength share a quantile, the middle of
-    what their group holds of the weights. With probability `noise` the player acts without looking at his cards.
+    what their group holds of the weights.
     """
     out = np.zeros(len(weights), dtype=np.float32)
     total = 0.0
@@ -150,29 +149,22 @@ def action_likelihood(
             group += weights[order[end]]
             end += 1
         triple((passed + group / 2) / total, probs[0], probs[2], width, three)
-        given = (1 - noise) * three[action] + noise * probs[action]
         for k in range(start, end):
-            out[order[k]] = given
+            out[order[k]] = three[action]
         passed += group
         start = end
     return out
 
 
 @njit(cache=True, nogil=True)
-def reweight(
-    weights: NDArray[np.float32],
-    strength: NDArray[np.float32],
-    order: NDArray[np.int16],
-    probs: NDArray[np.float64],
-    action: int,
-    width: float,
-    noise: float,
-) -> None:
-    """Multiply weights [1326] by `action_likelihood` and scale them so that the largest is 1; see there."""
-    given = action_likelihood(weights, strength, order, probs, action, width, noise)
+def reweight(weights: NDArray[np.float32], informed: NDArray[np.float32], noise: float, blind: float) -> None:
+    """Multiply weights [1326] by (1 - noise) * informed + blind, then scale them so that the largest is 1.
+
+    `blind` is the probability to have acted so without looking at the cards.
+    """
     largest = np.float32(0)
     for hand in range(len(weights)):
-        weights[hand] *= given[hand]
+        weights[hand] *= np.float32((1 - noise) * informed[hand] + blind)
         largest = max(largest, weights[hand])
     if largest > 0:
         for hand in range(len(weights)):

@@ -39,31 +39,26 @@ class IncomeRates:
 
     def quantile(self, players: int) -> NDArray[np.float32]:
         """[1326] share of hands that earn less in the iterated roll-out, plus half of the own class; in 0..1."""
-        return self._quantiles[_row(players)]
+        return self.ranking(players)[0]
 
     def ranking(self, players: int) -> tuple[NDArray[np.float32], NDArray[np.int16]]:
         """`quantile`, and all hands by ascending quantile."""
-        row = _row(players)
-        return self._quantiles[row], self._orders[row]
+        return self._rankings[_row(players)]
 
     def entering_share(self, players: int) -> float:
         """Share of all hands that enter in the iterated roll-out."""
         return float(self.enters[_row(players)] @ PREFLOP_CLASS_SIZE / NUM_HANDS)
 
     @cached_property
-    def _quantiles(self) -> NDArray[np.float32]:
-        rows = []
+    def _rankings(self) -> list[tuple[NDArray[np.float32], NDArray[np.int16]]]:
+        found = []
         for rates in self.iterated:
             order = np.argsort(rates, kind="stable")
-            below = np.cumsum(PREFLOP_CLASS_SIZE[order]) - PREFLOP_CLASS_SIZE[order] / 2
-            share = np.empty(len(rates))
-            share[order] = below / NUM_HANDS
-            rows.append(share[PREFLOP_CLASS])
-        return np.array(rows, dtype=np.float32)
-
-    @cached_property
-    def _orders(self) -> NDArray[np.int16]:
-        return np.argsort(self._quantiles, axis=1, kind="stable").astype(np.int16)
+            share = np.empty(len(rates), dtype=np.float32)
+            share[order] = (np.cumsum(PREFLOP_CLASS_SIZE[order]) - PREFLOP_CLASS_SIZE[order] / 2) / NUM_HANDS
+            quantile = share[PREFLOP_CLASS]
+            found.append((quantile, np.argsort(quantile, kind="stable").astype(np.int16)))
+        return found
 
     def save(self, path: str | Path, config: dict[str, int]) -> Artifact:
         arrays = {

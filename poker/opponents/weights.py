@@ -39,12 +39,15 @@ class WeightTable:
         probs: NDArray[np.float64],
         action_class: int,
         noise: float,
-    ) -> None:
-        """Re-weight after an action that was predicted with `probs` [3].
+    ) -> NDArray[np.float32]:
+        """Re-weight after an action that was predicted with `probs` [3]; returns its probability [1326] for each hand.
 
-        `strength` [1326] orders the hands, `order` lists the possible ones by ascending strength.
+        `strength` [1326] orders the hands, `order` lists the possible ones by ascending strength. The probabilities
+        returned are those of a player who looks at his cards.
         """
-        kernel.reweight(self.weights, strength, order, probs, action_class, TRANSITION, noise)
+        informed = kernel.action_likelihood(self.weights, strength, order, probs, action_class, TRANSITION)
+        kernel.reweight(self.weights, informed, noise, noise * probs[action_class])
+        return informed
 
     @property
     def probs(self) -> NDArray[np.float64]:

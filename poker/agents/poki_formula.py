@@ -1,0 +1,176 @@
+"""The formula player of [POKI]: effective hand strength, pot odds and a style make a probability triple.
+
+Before the flop hands are ranked by their income rate in iterated roll-outs for the players still in; the style says
+which share of hands enters and which raises. After the flop a hand bets or raises when its EHS against the weight
+tables of the opponents is high enough, calls when its chance to win pays for what it costs to see the end, and
+sometimes bets a draw or nothing at all. All thresholds are soft, so that play cannot be read off.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from poker.betting import Betting
+from poker.cards import hand_index
+from poker.errors import PokernetsError
+from poker.features.opponent import bets_to_call
+from poker.opponents.modelling import Modelling, predictor_for
+from poker.opponents.predictor import Predictor
+from poker.opponents.preflop import IncomeRates
+from poker.opponents.strength import Strength, board_strength
+from poker.opponents.tracker import Tracker
+from poker.rules import CALL, FOLD, Rules
+from poker.state import HandState
+
+Triple = tuple[float, float, float]
+"""Probabilities of fold, check or call, bet or raise."""
+
+_FULL_TABLE = 10
+_PREFLOP_WIDTH = 0.04
+_WIDTH = 0.06
+
+
+@dataclass(frozen=True)
+class Style:
+    """How somebody plays, each from 0 to 1: which hands he enters and stays with, how often he raises what he plays,
+    and how often he bets hands that are worth nothing."""
+
+    tightness: float
+    aggressiveness: float
+    bluffing: float
+
+    def __post_init__(self) -> None:
+        for name in ("tightness", "aggressiveness", "bluffing"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise PokernetsError(f"style: {name} must be in 0..1, not {getattr(self, name)}")
+
+    @property
+    def entering_share(self) -> float:
+        """Share of hands played for one bet at a table of ten: 0.6 for the loosest, 0.12 for the tightest."""
+        return float(0.6 * 0.2**self.tightness)
+
+
+class PokiFormula:
+    """`preflop` is the artifact of `job=preflop_rollouts`; `net` serves modelling=net and best_of."""
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        preflop: str,
+        modelling: Modelling,
+        tightness: float,
+        aggressiveness: float,
+        bluffing: float,
+        net: Predictor | None = None,
+    ) -> None:
+        self.name = name
+        self.style = Style(tightness, aggressiveness, bluffing)
+        self.rates = IncomeRates.load(preflop)
+        self.tracker = Tracker(predictor_for(modelling, net), self.rates)
+        self._rng = np.random.default_rng(0)
+
+    def reset(self, seed: int) -> None:
+        self._rng = np.random.default_rng(seed)
+        self.tracker.forget()
+
+    def start_hand(self, seat: int) -> None:
+        self.tracker.start(seat)
+
+    def end_hand(self, state: HandState) -> None:
+        self.tracker.finish(state)
+
+    def act(self, state: HandState) -> int:
+        check_game(state.rules, self.name)
+        self.tracker.follow(state)
+        return self.draw(self.triple(state), state)
+
+    def draw(self, triple: Triple, state: HandState) -> int:
+        """An action by these probabilities; what is not legal becomes a check or call."""
+        legal = state.legal()
+        u = self._rng.random()
+        if legal.fold and u < triple[0]:
+            return FOLD
+        if legal.max_raise and u >= 1 - triple[2]:
+            return legal.max_raise
+        return CALL
+
+    def triple(self, state: HandState) -> Triple:
+        """What the style does with the hand held by the player to act."""
+        betting = state.betting
+        hand = hand_index(*state.hole_cards[betting.to_act])
+        if not state.board:
+            return preflop_triple(
+                float(self.rates.quantile(betting.folded.count(False))[hand]), betting, self.style, self.rates
+            )
+        return postflop_triple(self.strength(state), betting, self.style)
+
+    def strength(self, state: HandState) -> Strength:
+        """Of the hand held, against the weight tables of the opponents still in."""
+        betting = state.betting
+        others = [i for i, out in enumerate(betting.folded) if not out and i != betting.to_act]
+        hand = hand_index(*state.hole_cards[betting.to_act])
+        return board_strength(state.board).against(hand, self.tracker.tables(others))
+
+
+def check_game(rules: Rules, who: str) -> None:
+    """Only limit hold'em with stacks that cover every bet: the models know nothing of all-in players."""
+    deepest = rules.big_blind + sum(map(lambda n, size: n * size, rules.max_raises, rules.raise_sizes))
+    holdem = rules.deck_size == 52 and rules.num_hole_cards == 2 and rules.board_sizes == (0, 3, 4, 5)
+    if not (rules.is_limit and holdem and deepest <= min(rules.stacks)):
+        raise PokernetsError(
+            f"`{who}` plays limit hold'em with stacks that cover every raise; `{rules.name}` is not that game"
+        )
+
+
+def preflop_triple(quantile: float, betting: Betting, style: Style, rates: IncomeRates) -> Triple:
+    """`quantile` is the share of hands that earn less; wider shares enter when fewer players are left.
+
+    A raised pot is entered with fewer hands; what a player has paid already makes him stay with more.
+    """
+    active = betting.folded.count(False)
+    wider = rates.entering_share(active) / rates.entering_share(_FULL_TABLE)
+    share = min(0.95, style.entering_share * wider)
+    level = bets_to_call(betting)
+    player, size = betting.to_act, betting.rules.raise_sizes[0]
+    paid = betting.committed[player] > 0
+    stays = share * (1.0 if level < 2 else 0.45)
+    if paid and level:
+        stays = min(0.97, share * (1.3 if betting.committed[player] < size else 1.8) / (1 if level < 2 else 1.4))
+    raises = share * (0.1 + 0.6 * style.aggressiveness) * 0.4 ** max(0, betting.num_raises)
+    p_raise = _ramp(quantile - (1 - raises), min(_PREFLOP_WIDTH, raises / 2))
+    p_fold = _ramp((1 - stays) - quantile, _PREFLOP_WIDTH) if level else 0.0
+    return _triple(p_fold, p_raise)
+
+
+def postflop_triple(strength: Strength, betting: Betting, style: Style) -> Triple:
+    """[POKI] section 5.5, with soft thresholds that the style moves."""
+    ehs, win, ppot = float(strength.ehs), float(strength.win), float(strength.ppot)
+    size = betting.rules.raise_sizes[betting.street]
+    pot, to_call = betting.pot, betting.to_call
+    eager = 0.16 * (style.aggressiveness - 0.5)
+    level = bets_to_call(betting)
+    value = (0.58, 0.78, 0.88)[level] - eager
+    p_raise = _ramp(ehs - value, _WIDTH)
+    if level == 0:
+        others = betting.folded.count(False) - 1
+        draws = style.aggressiveness * (ppot >= 2 * size / (pot + 4 * size))
+        p_raise = max(p_raise, draws, style.bluffing / others)
+        return _triple(0.0, p_raise)
+    last = betting.rules.num_streets - 1 - betting.street
+    later = 0.5 * last * size
+    price = (to_call + later) / (pot + to_call + 2 * later)
+    needed = price * (0.6 + 0.8 * style.tightness)
+    p_fold = 1 - max(_ramp(win - needed, _WIDTH * (0.3 + needed)), float(ppot >= to_call / (pot + to_call)))
+    return _triple(p_fold, p_raise)
+
+
+def _ramp(x: float, width: float) -> float:
+    """0 below -width, 1 above width, linear between."""
+    return min(1.0, max(0.0, 0.5 + x / (2 * width)))
+
+
+def _triple(fold: float, bet: float) -> Triple:
+    """A hand that would bet does not fold."""
+    fold = min(fold, 1 - bet)
+    return fold, 1 - fold - bet, bet

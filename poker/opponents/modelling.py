@@ -1,0 +1,54 @@
+"""The five ways to model opponents, by name: none, generic, statistics, net and best_of."""
+
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poker.errors import PokernetsError
+from poker.opponents.predictor import Context, Predictor
+from poker.opponents.statistics import BestOf, Constant, PlayerFrequencies
+
+Modelling = Literal["none", "generic", "statistics", "net", "best_of"]
+
+SHRINKAGE = 12.0
+"""Actions of a player in a context that weigh as much as the population's habits."""
+
+
+class ByStreet:
+    """One predictor before the flop, where nets do not speak, and another one after."""
+
+    def __init__(self, preflop: Predictor, postflop: Predictor) -> None:
+        self._preflop = preflop
+        self._postflop = postflop
+
+    def probs(self, context: Context) -> NDArray[np.float64]:
+        return (self._postflop if context.street else self._preflop).probs(context)
+
+    def update(self, context: Context, action_class: int) -> None:
+        (self._postflop if context.street else self._preflop).update(context, action_class)
+
+    def forget(self) -> None:
+        self._preflop.forget()
+        self._postflop.forget()
+
+
+def predictor_for(modelling: Modelling, net: Predictor | None) -> Predictor | None:
+    """A new predictor, None for `none`; `net` is asked for by `net` and taken in by `best_of` when it is there."""
+    if modelling not in get_args(Modelling):
+        raise PokernetsError(f"modelling={modelling!r} is unknown: choose {', '.join(get_args(Modelling))}")
+    if modelling == "none":
+        return None
+    if modelling == "generic":
+        return Constant()
+    statistics = PlayerFrequencies(shrinkage=SHRINKAGE)
+    if modelling == "statistics":
+        return statistics
+    if modelling == "net":
+        if net is None:
+            raise PokernetsError("modelling=net needs the agent's `net`: a predictor from `train.py model=opponent`")
+        return ByStreet(statistics, net)
+    mixture: dict[str, Predictor] = {"statistics": statistics, "generic": Constant()}
+    if net is not None:
+        mixture["net"] = ByStreet(PlayerFrequencies(shrinkage=SHRINKAGE), net)
+    return BestOf(mixture)
