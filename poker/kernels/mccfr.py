@@ -103,15 +103,17 @@ def traverse(
     link: NDArray[np.int32],
     explored: NDArray[np.int32],
     values: NDArray[np.float32],
-) -> int:
-    """One traversal; returns the number of nodes visited. `queue`, `link`, `explored`, `values` [M] are scratch.
+) -> tuple[int, int]:
+    """One traversal; returns nodes visited and decisions of the traverser among them.
 
+    `queue`, `link`, `explored` and `values` [M] are scratch.
     buckets [P, S], ranks [P]. The traverser's actions with regret below `prune_below` are not followed, but those
     that end the hand are.
     """
     queue[0] = 0
     tail = 1
     head = 0
+    decisions = 0
     while head < tail:
         node = queue[head]
         kind = nodes[node, KIND]
@@ -124,6 +126,7 @@ def traverse(
             )
             link[head] = tail
             if player == traverser:
+                decisions += 1
                 mask = 0
                 floor = -np.inf
                 if prune_below > floor:
@@ -206,7 +209,7 @@ def traverse(
             if mask >> a & 1:
                 table[row + a] += values[first + count] - mean
                 count += 1
-    return tail
+    return tail, decisions
 
 
 @njit(cache=True, nogil=True)
@@ -224,22 +227,24 @@ def external_sampling(
     link: NDArray[np.int32],
     explored: NDArray[np.int32],
     values: NDArray[np.float32],
-) -> int:
-    """One traversal for every player on every deal of a batch; returns the number of nodes visited.
+) -> tuple[int, int]:
+    """One traversal for every player on every deal of a batch; returns nodes visited and traversers' decisions.
 
     buckets [n, P, S], ranks [n, P]. A traversal prunes with `prune_probability` (0: never, and draws no number).
     """
-    visits = 0
+    visits, decisions = 0, 0
     for deal in range(buckets.shape[0]):
         for traverser in range(buckets.shape[1]):
             floor = -np.inf
             if prune_probability > 0.0 and next_float(rng) < prune_probability:
                 floor = prune_below
-            visits += traverse(
+            nodes_visited, own = traverse(
                 nodes, committed, folded, table, buckets[deal], ranks[deal], traverser, floor, rng,
                 queue, link, explored, values,
             )  # fmt: skip
-    return visits
+            visits += nodes_visited
+            decisions += own
+    return visits, decisions
 
 
 @njit(cache=True, nogil=True)

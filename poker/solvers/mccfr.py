@@ -29,6 +29,8 @@ from poker.kernels.rng import streams
 from poker.solvers.sampling_tree import SamplingTree, sampling_tree
 from poker.tree import BettingTree
 
+_COUNTERS = ("iterations", "visits", "decisions", "periods")
+
 
 class ExternalSampling:
     """Solver state: the table, one generator a thread, and counters. `cards` must be what `dealer` deals from."""
@@ -56,6 +58,7 @@ class ExternalSampling:
         self.table = np.zeros(self.sampling.table_size, dtype=np.float32)
         self.iterations = 0
         self.visits = 0
+        self.decisions = 0
         self.periods = 0
         self._dealer = dealer
         self._batch = batch
@@ -101,8 +104,13 @@ class ExternalSampling:
                 self._step(pool)
 
     def figures(self) -> dict[str, float]:
-        """What converges: `regret_bound`, chips per hand."""
-        return {"regret_bound": self.regret_bound()}
+        """What converges: `mean_regret_bb`, see `mean_regret`, in big blinds."""
+        return {"mean_regret_bb": self.mean_regret() / self.tree.rules.big_blind}
+
+    def mean_regret(self) -> float:
+        """Sum over infosets of max_a max(R(a), 0) per decision visited: chips the best fixed action would have gained."""
+        per_iteration = self.decisions / max(self.iterations, 1)
+        return self.regret_bound() / max(per_iteration, 1e-12)
 
     def regret_bound(self) -> float:
         """Sum over infosets of max_a max(R(a), 0) / T, chips per hand, T the discounted number of iterations.
@@ -130,7 +138,7 @@ class ExternalSampling:
 
     def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, int]]:
         """All that a later run needs to continue: arrays and counters."""
-        counters = {"iterations": self.iterations, "visits": self.visits, "periods": self.periods}
+        counters = {name: int(getattr(self, name)) for name in _COUNTERS}
         return {"table": self.table, "streams": self._streams}, counters
 
     def restore(self, arrays: Mapping[str, NDArray[Any]], counters: Mapping[str, int]) -> None:
@@ -142,7 +150,8 @@ class ExternalSampling:
             )
         self.table[:] = arrays["table"]
         self._streams[:] = arrays["streams"]
-        self.iterations, self.visits, self.periods = (counters[key] for key in ("iterations", "visits", "periods"))
+        for name in _COUNTERS:
+            setattr(self, name, counters[name])
 
     @property
     def _period(self) -> int:
@@ -156,21 +165,22 @@ class ExternalSampling:
         probability = prune_probability if pruning else 0.0
         floor = prune_below if prune_below is not None else 0.0
         jobs = [pool.submit(self._traverse, thread, floor, probability) for thread in range(self.threads)]
-        self.visits += sum(job.result() for job in jobs)
+        for job in jobs:
+            visits, decisions = job.result()
+            self.visits += visits
+            self.decisions += decisions
         self.iterations += self._batch * self.threads
         due = self.iterations // self._period > self.periods
         if due and (self._discount_until is None or self.iterations <= self._discount_until):
             self.periods += 1
             self.table *= np.float32(self.periods / (self.periods + 1))
 
-    def _traverse(self, thread: int, floor: float, probability: float) -> int:
+    def _traverse(self, thread: int, floor: float, probability: float) -> tuple[int, int]:
         tree, rng = self.sampling, self._streams[thread]
         deals = self._dealer.deal(rng, self._batch)
-        return int(
-            mccfr.external_sampling(
-                tree.nodes, tree.committed, tree.folded, self.table, deals.buckets, deals.ranks, floor, probability,
-                rng, *self._scratch[thread],
-            )
+        return mccfr.external_sampling(
+            tree.nodes, tree.committed, tree.folded, self.table, deals.buckets, deals.ranks, floor, probability,
+            rng, *self._scratch[thread],
         )  # fmt: skip
 
 

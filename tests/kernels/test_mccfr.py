@@ -46,11 +46,11 @@ class _Kuhn:
         self.scratch = (*(np.zeros(size, np.int32) for _ in range(3)), np.zeros(size, np.float32))
         self.rng = streams(1, 1)[0]
 
-    def traverse(self, hands: tuple[int, int], traverser: int, prune_below: float = NEVER) -> int:
+    def traverse(self, hands: tuple[int, int], traverser: int, prune_below: float = NEVER) -> tuple[int, int]:
         buckets = np.array(hands, np.int32).reshape(2, 1)
         tree = self.tree
         arrays = (tree.nodes, tree.committed, tree.folded, self.table, buckets, np.array(hands, np.int32))
-        return int(mccfr.traverse(*arrays, traverser, prune_below, self.rng, *self.scratch))
+        return mccfr.traverse(*arrays, traverser, prune_below, self.rng, *self.scratch)
 
     def row(self, node: int, hand: int) -> np.ndarray:
         return self.tree.rows(self.table, node)[hand]
@@ -62,7 +62,7 @@ def test_regrets_of_one_traversal_by_hand() -> None:
     after_pass, after_bet = (int(game.tree.nodes[0, mccfr.FIRST]) + a for a in (0, 1))
     game.row(after_pass, 1)[0] = (1, 0)
     game.row(after_bet, 1)[0] = (1, 0)
-    assert game.traverse((2, 1), 0) == 5  # two ends, two decisions of player 1, the root
+    assert game.traverse((2, 1), 0) == (5, 1)  # two ends, two decisions of player 1, the root
     assert np.array_equal(game.row(0, 2), [[0, 0], [0, 0]])
     assert np.array_equal(game.row(after_pass, 1), [[1, 0], [1, 0]])  # sigma of the other player was added to its sums
     game.row(after_bet, 1)[0] = (0, 1)  # now a bet is called and wins 2, so betting gains 1 / 2 on the mean of 1 and 2

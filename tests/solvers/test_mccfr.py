@@ -78,7 +78,7 @@ def test_threads_share_the_table() -> None:
     run = solver(game="kuhn", threads=2, batch=5000, discount_every=10_000)
     run.run(iterations=400_000)
     assert run.iterations == 400_000
-    assert run.figures()["regret_bound"] < 0.01
+    assert run.regret_bound() < 0.01
 
 
 def test_checkpoint_of_another_game_is_refused() -> None:
