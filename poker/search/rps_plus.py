@@ -1,0 +1,55 @@
+"""[DLS] section 2 as a program: why a leaf needs more than one value. Run `python -m poker.search.rps_plus`.
+
+RPS+ is rock-paper-scissors in which a win counts double when either player shows scissors. Player 1 moves, hidden; the
+depth limit comes before player 2's move. With one value per leaf, that of the equilibrium, every move of player 1 looks
+worth 0, so nothing tells the equilibrium (0.4, 0.4, 0.2) from any other strategy. When player 2 may pick one of three
+continuations at the limit (always rock, always paper, always scissors), player 1 has to guard against all of them.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+MOVES = ("rock", "paper", "scissors")
+PAYOFF: Floats = np.array([[0, -1, 2], [1, 0, -2], [-2, 2, 0]], np.float64)
+"""Chips of player 1: his move first."""
+EQUILIBRIUM: Floats = np.array([0.4, 0.4, 0.2])
+CONTINUATIONS: Floats = np.eye(3)
+"""Three policies of player 2 for the rest of the game."""
+
+
+def depth_limited(continuations: Floats, iterations: int = 20_000) -> Floats:
+    """Player 1's average strategy, solved by CFR+ with the given policies of player 2 [K, 3] at the depth limit."""
+    values = PAYOFF @ continuations.T
+    regrets, average = [np.zeros(3), np.zeros(len(continuations))], np.zeros(3)
+    for t in range(1, iterations + 1):
+        moves, choice = (_matching(regret) for regret in regrets)
+        gains = values @ choice
+        regrets[0] = np.maximum(regrets[0] + gains - moves @ gains, 0)
+        moves = _matching(regrets[0])
+        losses = -(moves @ values)
+        regrets[1] = np.maximum(regrets[1] + losses - choice @ losses, 0)
+        average += t * moves
+    return np.asarray(average / average.sum())
+
+
+def exploitability(strategy: Floats) -> float:
+    """What a best response of player 2 wins."""
+    return float(-(strategy @ PAYOFF).min())
+
+
+def _matching(regrets: Floats) -> Floats:
+    total = regrets.sum()
+    return regrets / total if total > 0 else np.full(len(regrets), 1.0 / len(regrets))
+
+
+def main() -> None:
+    for name, continuations in (("one value", EQUILIBRIUM[None]), ("three continuations", CONTINUATIONS)):
+        strategy = depth_limited(continuations)
+        shown = ", ".join(f"{move} {share:.4f}" for move, share in zip(MOVES, strategy, strict=True))
+        print(f"{name}: {shown}; a best response wins {exploitability(strategy):.4f}")
+
+
+if __name__ == "__main__":
+    main()
