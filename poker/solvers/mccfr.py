@@ -21,11 +21,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.abstraction.buckets import Buckets
+from poker.abstraction.buckets import Buckets, SmallGameBuckets
 from poker.abstraction.dealers import Dealer
 from poker.errors import PokernetsError
 from poker.kernels import mccfr
 from poker.kernels.rng import streams
+from poker.solvers.best_response import evaluate_policy
 from poker.solvers.sampling_tree import SamplingTree, sampling_tree
 from poker.tree import BettingTree
 
@@ -60,6 +61,7 @@ class ExternalSampling:
         self.visits = 0
         self.decisions = 0
         self.periods = 0
+        self._cards = cards
         self._dealer = dealer
         self._batch = batch
         self._discount_every = discount_every
@@ -104,11 +106,15 @@ class ExternalSampling:
                 self._step(pool)
 
     def figures(self) -> dict[str, float]:
-        """What converges: `mean_regret_bb`, see `mean_regret`, in big blinds."""
-        return {"mean_regret_bb": self.mean_regret() / self.tree.rules.big_blind}
+        """What converges: `mean_regret` in big blinds; in small games also `nash_conv` and value of player 0, chips."""
+        figures = {"mean_regret_bb": self.mean_regret() / self.tree.rules.big_blind}
+        if isinstance(self._cards, SmallGameBuckets) and self.tree.rules.num_players == 2:
+            exact = evaluate_policy(self.tree, self._by_hand)
+            figures |= {"nash_conv": exact.nash_conv, "game_value": exact.value}
+        return figures
 
     def mean_regret(self) -> float:
-        """Sum over infosets of max_a max(R(a), 0) per decision visited: chips the best fixed action would have gained."""
+        """Sum over infosets of max_a max(R(a), 0) per decision visited: chips that the best fixed action had gained."""
         per_iteration = self.decisions / max(self.iterations, 1)
         return self.regret_bound() / max(per_iteration, 1e-12)
 
@@ -152,6 +158,10 @@ class ExternalSampling:
         self._streams[:] = arrays["streams"]
         for name in _COUNTERS:
             setattr(self, name, counters[name])
+
+    def _by_hand(self, node: int, board: tuple[int, ...]) -> NDArray[np.float32]:
+        """[H, A] average strategy at a betting node, rows of blocked hands without meaning."""
+        return self.average(node)[self._cards.buckets(board)]
 
     @property
     def _period(self) -> int:
