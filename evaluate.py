@@ -5,7 +5,7 @@ from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
 
-from conf.launch import ConfigurationError, call, choices, chosen, launch, resolve
+from conf.launch import ConfigurationError, call, check, choices, chosen, launch, resolve
 from poker.evaluation.table import AgentSpec
 
 
@@ -16,6 +16,7 @@ def agent_specs(config: DictConfig) -> list[AgentSpec]:
         if name not in config.agent:
             raise ConfigurationError(f"there is no agent '{name}'; agents are {', '.join(choices('agent'))}")
         settings = resolve(config.agent[name])
+        check(settings)
         specs.append(AgentSpec(name, partial(call, OmegaConf.create(settings)), settings))
     return specs
 

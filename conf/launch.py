@@ -75,9 +75,7 @@ def resolve(node: Any) -> Any:
 
 def call(node: DictConfig, **extra: Any) -> Any:
     """Call the `_target_` of `node` with its keys as keyword arguments, nested `_target_`s built first."""
-    resolve(node)
-    target = hydra.utils.get_object(node["_target_"])
-    _check_keys(node, target, extra)
+    check(resolve(node), **extra)
     try:
         ready = hydra.utils.instantiate(node, _partial_=True, _convert_="all", **extra)
     except InstantiationException as error:
@@ -88,7 +86,19 @@ def call(node: DictConfig, **extra: Any) -> Any:
     return ready()
 
 
-def _check_keys(node: DictConfig, target: Any, extra: dict[str, Any]) -> None:
+def check(node: Any, **extra: Any) -> None:
+    """Refuse unknown, missing and mistyped keys of plain values and of every `_target_` in them; builds nothing."""
+    if isinstance(node, dict):
+        if "_target_" in node:
+            _check_keys(node, hydra.utils.get_object(node["_target_"]), extra)
+        for value in node.values():
+            check(value)
+    elif isinstance(node, list):
+        for value in node:
+            check(value)
+
+
+def _check_keys(node: dict[str, Any], target: Any, extra: dict[str, Any]) -> None:
     parameters = inspect.signature(target).parameters
     if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):
         return
@@ -103,12 +113,12 @@ def _check_keys(node: DictConfig, target: Any, extra: dict[str, Any]) -> None:
         for name, parameter in parameters.items()
         if parameter.default is parameter.empty and name not in keys and name not in extra
     ]
-    if missing:
+    if missing and not node.get("_partial_"):
         raise ConfigurationError(f"{node['_target_']} needs a value for '{missing[0]}'")
     _check_plain_values(node, target)
 
 
-def _check_plain_values(node: DictConfig, target: Any) -> None:
+def _check_plain_values(node: dict[str, Any], target: Any) -> None:
     """Refuse text where a number is wanted and the like; parameters of other types check their values themselves."""
     hints = get_type_hints(target.__init__ if inspect.isclass(target) else target)
     for key in (str(key) for key in node if str(key) in hints):

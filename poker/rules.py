@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from functools import cached_property
+from pathlib import Path
 
 from poker.errors import PokernetsError
 
@@ -227,6 +228,16 @@ class Rules:
         add("numHoleCards", (self.num_hole_cards,))
         add("numBoardCards", self.board_cards)
         return "\n".join([*lines, "END GAMEDEF", ""])
+
+
+def read_definition(path: str) -> Rules:
+    """The game of an ACPC game definition file, named after it."""
+    file = Path(path)
+    try:
+        text = file.read_text(encoding="ascii")
+    except (OSError, UnicodeDecodeError) as error:
+        raise RulesError(f"game definition {file} cannot be read: {error}") from error
+    return Rules.from_acpc(text, file.stem)
 
 
 _LIST_FIELDS = ("stack", "blind", "raiseSize", "firstPlayer", "maxRaises", "numBoardCards")

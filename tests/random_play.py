@@ -6,7 +6,8 @@ from poker.rules import CALL, FOLD, Rules
 from poker.state import Legal
 from tests.games import CONF
 
-GAMES = sorted(file.stem for file in (CONF / "game").glob("*.yaml"))
+GAMES = sorted(file.stem for file in (CONF / "game").glob("*.yaml") if file.stem != "acpc")
+"""All games of `conf/game` but the one that is read from a file."""
 
 
 def nolimit(stacks: tuple[int, ...], big_blind: int = 100) -> Rules:

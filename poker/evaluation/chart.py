@@ -48,6 +48,23 @@ def chart(title: str, tables: Sequence[tuple[tuple[str, ...], NDArray[np.float64
     curves.set_xlabel("deals or sessions")
     curves.set_ylabel("mean so far")
     curves.legend(fontsize="small")
+    return _png(figure)
+
+
+def convergence_chart(title: str, course: Sequence[tuple[int, float]]) -> bytes:
+    """A PNG of nash_conv against iterations, both logarithmic."""
+    figure = Figure(figsize=(7, 4.5), layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = figure.subplots()
+    axes.loglog([iterations for iterations, _ in course], [value for _, value in course], marker=".")
+    axes.set_title(title)
+    axes.set_xlabel("iterations")
+    axes.set_ylabel("nash_conv, chips per hand")
+    axes.grid(visible=True, which="both", alpha=0.3)
+    return _png(figure)
+
+
+def _png(figure: Figure) -> bytes:
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", dpi=110, metadata={"Software": ""})
     return buffer.getvalue()

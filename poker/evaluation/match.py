@@ -1,7 +1,7 @@
 """Matches between agents on common cards: duplicate deals in every seating, in parallel, resumable.
 
-`run` is what `evaluate.py evaluate=match` calls. Hands are kept as ACPC logs under `out/hands`, by table; the report of
-the match (JSON, chart, TensorBoard) goes to a directory of its own beside them.
+`run` is what `evaluate.py evaluate=match` calls. Hands are kept as ACPC logs under `out/<game>/hands`, by
+table; the report of a match (JSON, chart, TensorBoard) goes to a directory of its own beside them.
 """
 
 import contextlib
@@ -46,7 +46,7 @@ def run(
     schedule = Schedule(game, seed, session)
     sessions = -(-hands // schedule.hands_per_session)
     settings = {spec.name: spec.settings for spec in agents}
-    folder = Path(out)
+    folder = Path(out) / game.name
     console = Console()
     with contextlib.ExitStack() as stack:
         stores = {}

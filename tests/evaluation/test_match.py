@@ -75,7 +75,7 @@ class Failing(AlwaysCall):
 
 
 def hands_of(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in sorted((folder / "hands").glob("*.log"))}
+    return {path.name: path.read_bytes() for path in sorted(folder.glob("**/hands/*.log"))}
 
 
 def test_every_deal_is_played_in_every_seating(tmp_path: Path) -> None:
@@ -94,7 +94,7 @@ def test_every_deal_is_played_in_every_seating(tmp_path: Path) -> None:
 
 def test_results_are_the_payoffs_of_the_log(tmp_path: Path) -> None:
     results = match(tmp_path, hands=200)
-    written = json.loads((tmp_path / "call-raise-random" / "results.json").read_text())
+    written = json.loads((tmp_path / "leduc" / "call-raise-random" / "results.json").read_text())
     for result, table in zip(results.tables, written["tables"], strict=True):
         label = result.table.labels[0]
         hands = list(read_log(LEDUC, result.log))
@@ -112,7 +112,7 @@ def test_results_are_the_payoffs_of_the_log(tmp_path: Path) -> None:
 
 def test_report_files(tmp_path: Path) -> None:
     match(tmp_path)
-    folder = tmp_path / "call-raise-random"
+    folder = tmp_path / "leduc" / "call-raise-random"
     assert (folder / "results.png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
     events = EventAccumulator(str(folder))
     events.Reload()
@@ -150,7 +150,7 @@ def test_more_hands_continue_and_fewer_are_a_prefix(tmp_path: Path) -> None:
 def test_what_a_kill_leaves_is_dropped_and_played_again(tmp_path: Path) -> None:
     match(tmp_path, hands=60, session=3)
     whole = hands_of(tmp_path)
-    for path in (tmp_path / "hands").glob("*.log"):
+    for path in tmp_path.glob("leduc/hands/*.log"):
         text = path.read_text().splitlines(keepends=True)
         path.write_text("".join(text[:20]) + text[25][:30])
     resumed = match(tmp_path, hands=60, session=3)
@@ -160,7 +160,7 @@ def test_what_a_kill_leaves_is_dropped_and_played_again(tmp_path: Path) -> None:
 
 def test_foreign_lines_in_a_log_are_refused(tmp_path: Path) -> None:
     match(tmp_path)
-    path = next((tmp_path / "hands").glob("*.log"))
+    path = next(tmp_path.glob("leduc/hands/*.log"))
     path.write_text("SOMETHING\n")
     with pytest.raises(PokernetsError, match="holds a line that is no hand"):
         match(tmp_path)
@@ -202,7 +202,7 @@ def test_a_failing_agent_is_named_and_the_match_goes_on(tmp_path: Path, capsys: 
     errors = {incident.error for incident in results.tables[0].incidents}
     assert "ValueError: lost the thread" in errors
     assert any(error.startswith("IllegalAction: illegal action `raise to 1000000`") for error in errors)
-    written = json.loads((tmp_path / "failing-raise" / "results.json").read_text())
+    written = json.loads((tmp_path / "leduc" / "failing-raise" / "results.json").read_text())
     assert written["tables"][0]["incidents"][0]["agent"] == "failing"
     count = len(results.tables[0].incidents)
     assert f"failing failed {count} times" in capsys.readouterr().out
