@@ -56,5 +56,5 @@ def test_hold_em_is_referred_to_sampling() -> None:
     rules = load_rules("flop_holdem_nolimit")
     tree = build_tree(Betting.start(rules), bet_menu(preflop=[["a"]], flop=[["a"]]))
     cards = make_abstraction((PREFLOP_CLASS[None],), (169,))
-    with pytest.raises(PokernetsError, match="solver=cfr_plus solves .* use solver=external_sampling"):
+    with pytest.raises(PokernetsError, match=r"solver=cfr_plus solves .* use solver=external_sampling"):
         ExactSolver(tree, cards, SmallGameDealer(load_rules("leduc")), algorithm="cfr_plus")
