@@ -1,4 +1,4 @@
-"""External-sampling MCCFR with linear weighting on a betting tree and card buckets, all cores, resumable.
+"""External-sampling MCCFR with linear weighting on a betting tree and card buckets.
 
 An iteration is one deal with one traversal for every player (`poker.kernels.mccfr` is the traversal). Linear weighting
 comes in periods of `discount_every` iterations: at the end of period k = 1, 2, ... regrets and strategy sums are both
@@ -7,34 +7,30 @@ multiplied by k / (k + 1). What period j gathered thus keeps weight j / (k + 1),
 
 Float32 holds regrets (chips) and strategy sums (probability mass). A strategy sum stops growing at 2^24 visits of one
 infoset in effective weight; with discounting that is about 3 x 10^7 visits, billions of deals in hold'em.
-
-`threads` None takes all cores. With one thread the state after n batches is a function of the seed, and a resumed run
-equals an uninterrupted one byte for byte. More threads share the table without locks: same quality, not same bytes.
 """
 
-import os
-import time
-from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.abstraction.buckets import Buckets, SmallGameBuckets
-from poker.abstraction.dealers import Dealer
+from poker.abstraction.buckets import Buckets
+from poker.abstraction.dealers import Dealer, Deals
 from poker.errors import PokernetsError
 from poker.kernels import mccfr
-from poker.kernels.rng import streams
-from poker.solvers.best_response import evaluate_policy
-from poker.solvers.sampling_tree import SamplingTree, sampling_tree
+from poker.solvers.sampling import SamplingSolver, normalised
 from poker.tree import BettingTree
 
-_COUNTERS = ("iterations", "visits", "decisions", "periods")
 
+class ExternalSampling(SamplingSolver):
+    """`table` holds regrets and strategy sums as `poker.kernels.mccfr` places them.
 
-class ExternalSampling:
-    """Solver state: the table, one generator a thread, and counters. `cards` must be what `dealer` deals from."""
+    After `prune_after` iterations, actions with regret below `prune_below` chips are left out of a traversal with
+    `prune_probability`; None never prunes. Periods that end after `discount_until` iterations are not discounted.
+    """
+
+    counters: ClassVar[tuple[str, ...]] = ("iterations", "visits", "decisions", "periods")
 
     def __init__(
         self,
@@ -51,33 +47,23 @@ class ExternalSampling:
         prune_after: int = 0,
         prune_probability: float = 0.95,
     ) -> None:
-        threads = len(os.sched_getaffinity(0)) if threads is None else threads
-        if min(threads, batch, discount_every) < 1:
-            raise PokernetsError("external sampling needs threads, batch and discount_every of at least 1")
-        self.tree = tree
-        self.sampling: SamplingTree = sampling_tree(tree, cards.num_buckets)
+        super().__init__(tree, cards, dealer, seed=seed, threads=threads, batch=batch)
+        if discount_every < 1:
+            raise PokernetsError("external sampling needs discount_every of at least 1")
         self.table = np.zeros(self.sampling.table_size, dtype=np.float32)
-        self.iterations = 0
-        self.visits = 0
         self.decisions = 0
         self.periods = 0
-        self._cards = cards
-        self._dealer = dealer
-        self._batch = batch
         self._discount_every = discount_every
         self._discount_until = discount_until
         self._prune = (prune_below, prune_after, prune_probability)
-        self._seed = seed
-        self._streams = streams(seed, threads)
-        self._scratch = [_scratch(len(self.sampling.nodes)) for _ in range(threads)]
+        self._scratch = [_scratch(len(self.sampling.nodes)) for _ in range(self.threads)]
 
     @property
-    def threads(self) -> int:
-        return len(self._streams)
+    def tables(self) -> dict[str, NDArray[Any]]:
+        return {"table": self.table}
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What a checkpoint or a blueprint records of how it was made."""
         prune_below, prune_after, prune_probability = self._prune
         return {
             "solver": "external_sampling",
@@ -90,28 +76,9 @@ class ExternalSampling:
             "prune_probability": prune_probability,
         }
 
-    @property
-    def bytes_needed(self) -> int:
-        return int(self.table.nbytes)
-
-    def run(self, *, iterations: int | None = None, seconds: float | None = None) -> None:
-        """Run until the solver has done `iterations` in all (rounded up to whole batches) or for `seconds` from now."""
-        if iterations is None and seconds is None:
-            raise PokernetsError("external sampling runs for iterations, for seconds, or the first of both: give one")
-        started = time.perf_counter()
-        with ThreadPoolExecutor(self.threads) as pool:
-            while (iterations is None or self.iterations < iterations) and (
-                seconds is None or time.perf_counter() - started < seconds
-            ):
-                self._step(pool)
-
     def figures(self) -> dict[str, float]:
-        """What converges: `mean_regret` in big blinds; in small games also `nash_conv` and value of player 0, chips."""
-        figures = {"mean_regret_bb": self.mean_regret() / self.tree.rules.big_blind}
-        if isinstance(self._cards, SmallGameBuckets) and self.tree.rules.num_players == 2:
-            exact = evaluate_policy(self.tree, self._by_hand)
-            figures |= {"nash_conv": exact.nash_conv, "game_value": exact.value}
-        return figures
+        """What converges: `mean_regret` in big blinds; in small games also what `SamplingSolver` reports."""
+        return {"mean_regret_bb": self.mean_regret() / self.tree.rules.big_blind, **super().figures()}
 
     def mean_regret(self) -> float:
         """Sum over infosets of max_a max(R(a), 0) per decision visited: chips that the best fixed action had gained."""
@@ -136,32 +103,7 @@ class ExternalSampling:
     def average(self, node: int) -> NDArray[np.float32]:
         """[B, A] average strategy at betting node `node`; the current one where the average was never updated."""
         regrets, sums = np.moveaxis(self.sampling.rows(self.table, int(self.sampling.index[node])), 1, 0)
-        visited = sums.sum(axis=1, keepdims=True) > 0
-        weights = np.where(visited, sums, np.maximum(regrets, 0.0))
-        total = weights.sum(axis=1, keepdims=True)
-        uniform = np.float32(1.0 / weights.shape[1])
-        return np.where(total > 0, weights / np.where(total > 0, total, 1), uniform).astype(np.float32)
-
-    def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, int]]:
-        """All that a later run needs to continue: arrays and counters."""
-        counters = {name: int(getattr(self, name)) for name in _COUNTERS}
-        return {"table": self.table, "streams": self._streams}, counters
-
-    def restore(self, arrays: Mapping[str, NDArray[Any]], counters: Mapping[str, int]) -> None:
-        """Continue from `state()` of a solver made with the same arguments."""
-        if arrays["table"].shape != self.table.shape or arrays["streams"].shape != self._streams.shape:
-            raise PokernetsError(
-                f"the checkpoint has a table of {arrays['table'].size:,} numbers and {len(arrays['streams'])} threads, "
-                f"this run {self.table.size:,} and {self.threads}: continue with the same game, cards, bets and threads"
-            )
-        self.table[:] = arrays["table"]
-        self._streams[:] = arrays["streams"]
-        for name in _COUNTERS:
-            setattr(self, name, counters[name])
-
-    def _by_hand(self, node: int, board: tuple[int, ...]) -> NDArray[np.float32]:
-        """[H, A] average strategy at a betting node, rows of blocked hands without meaning."""
-        return self.average(node)[self._cards.buckets(board)]
+        return normalised(sums, np.maximum(regrets, 0.0))
 
     @property
     def _period(self) -> int:
@@ -170,24 +112,19 @@ class ExternalSampling:
         return -(-self._discount_every // step) * step
 
     def _step(self, pool: ThreadPoolExecutor) -> None:
-        prune_below, prune_after, prune_probability = self._prune
-        pruning = prune_below is not None and self.iterations >= prune_after
-        probability = prune_probability if pruning else 0.0
-        floor = prune_below if prune_below is not None else 0.0
-        jobs = [pool.submit(self._traverse, thread, floor, probability) for thread in range(self.threads)]
-        for job in jobs:
-            visits, decisions = job.result()
-            self.visits += visits
-            self.decisions += decisions
-        self.iterations += self._batch * self.threads
+        super()._step(pool)
         due = self.iterations // self._period > self.periods
         if due and (self._discount_until is None or self.iterations <= self._discount_until):
             self.periods += 1
             self.table *= np.float32(self.periods / (self.periods + 1))
 
-    def _traverse(self, thread: int, floor: float, probability: float) -> tuple[int, int]:
-        tree, rng = self.sampling, self._streams[thread]
-        deals = self._dealer.deal(rng, self._batch)
+    def _play(self, thread: int, deals: Deals, rng: NDArray[np.uint64]) -> tuple[int, ...]:
+        """Nodes visited and decisions of traversers among them."""
+        prune_below, prune_after, prune_probability = self._prune
+        pruning = prune_below is not None and self.iterations >= prune_after
+        probability = prune_probability if pruning else 0.0
+        floor = prune_below if prune_below is not None else 0.0
+        tree = self.sampling
         return mccfr.external_sampling(
             tree.nodes, tree.committed, tree.folded, self.table, deals.buckets, deals.ranks, floor, probability,
             rng, *self._scratch[thread],

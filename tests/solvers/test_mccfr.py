@@ -87,7 +87,7 @@ def test_checkpoint_of_another_game_is_refused() -> None:
 
 
 def test_a_run_needs_an_end() -> None:
-    with pytest.raises(PokernetsError, match="for iterations, for seconds"):
+    with pytest.raises(PokernetsError, match="runs for iterations, for seconds"):
         solver().run()
     with pytest.raises(PokernetsError, match="at least 1"):
         solver(batch=0)

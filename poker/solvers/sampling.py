@@ -1,0 +1,134 @@
+"""What all sampling solvers share: deals in batches, threads on shared tables, limits, exact resume, figures.
+
+With one thread the state after n batches is a function of the seed, and a resumed run equals an uninterrupted one byte
+for byte. More threads share the tables without locks: same quality, not the same bytes.
+"""
+
+import os
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poker.abstraction.buckets import Buckets, SmallGameBuckets
+from poker.abstraction.dealers import Dealer, Deals
+from poker.errors import PokernetsError
+from poker.kernels.rng import streams
+from poker.solvers.best_response import evaluate_policy
+from poker.solvers.sampling_tree import SamplingTree, sampling_tree
+from poker.tree import BettingTree
+
+
+class SamplingSolver(ABC):
+    """A solver that plays random deals on a betting tree. `cards` must be what `dealer` deals from.
+
+    An iteration is one deal; `visits` counts nodes of the sampling tree. `threads` None takes all cores.
+    """
+
+    counters: ClassVar[tuple[str, ...]] = ("iterations", "visits")
+    """Attributes that a checkpoint carries besides the arrays."""
+
+    def __init__(
+        self, tree: BettingTree, cards: Buckets, dealer: Dealer, *, seed: int, threads: int | None, batch: int
+    ) -> None:
+        count = (os.cpu_count() or 1) if threads is None else threads
+        if min(count, batch) < 1:
+            raise PokernetsError("a sampling solver needs threads and batch of at least 1")
+        self.tree = tree
+        self.sampling: SamplingTree = sampling_tree(tree, cards.num_buckets)
+        self.iterations = 0
+        self.visits = 0
+        self._cards = cards
+        self._dealer = dealer
+        self._seed = seed
+        self._batch = batch
+        self._streams = streams(seed, count)
+
+    @property
+    def threads(self) -> int:
+        return len(self._streams)
+
+    @property
+    @abstractmethod
+    def tables(self) -> dict[str, NDArray[Any]]:
+        """Everything learned, by name; kernels write into these arrays."""
+
+    @property
+    @abstractmethod
+    def settings(self) -> dict[str, Any]:
+        """What a checkpoint or a blueprint records of how it was made; threads are left out."""
+
+    @abstractmethod
+    def average(self, node: int) -> NDArray[np.float32]:
+        """[B, A] the policy learned, at betting node `node`."""
+
+    @abstractmethod
+    def _play(self, thread: int, deals: Deals, rng: NDArray[np.uint64]) -> tuple[int, ...]:
+        """Play a batch; returns what is to be added to `visits` and to the counters after it."""
+
+    @property
+    def bytes_needed(self) -> int:
+        return sum(table.nbytes for table in self.tables.values())
+
+    def run(self, *, iterations: int | None = None, seconds: float | None = None) -> None:
+        """Run until the solver has done `iterations` in all (rounded up to whole batches) or for `seconds` from now."""
+        if iterations is None and seconds is None:
+            raise PokernetsError("a sampling solver runs for iterations, for seconds, or the first of both: give one")
+        started = time.perf_counter()
+        with ThreadPoolExecutor(self.threads) as pool:
+            while (iterations is None or self.iterations < iterations) and (
+                seconds is None or time.perf_counter() - started < seconds
+            ):
+                self._step(pool)
+
+    def figures(self) -> dict[str, float]:
+        """What converges: in small two-player games `nash_conv` and the value of player 0, exact, in chips."""
+        if not isinstance(self._cards, SmallGameBuckets) or self.tree.rules.num_players != 2:
+            return {}
+        exact = evaluate_policy(self.tree, self._by_hand)
+        return {"nash_conv": exact.nash_conv, "game_value": exact.value}
+
+    def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, int]]:
+        """All that a later run needs to continue: arrays and counters."""
+        return {**self.tables, "streams": self._streams}, {name: int(getattr(self, name)) for name in self.counters}
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]], counters: Mapping[str, int]) -> None:
+        """Continue from `state()` of a solver made with the same arguments."""
+        mine = {**self.tables, "streams": self._streams}
+        for name, array in mine.items():
+            if arrays[name].shape != array.shape:
+                raise PokernetsError(
+                    f"the checkpoint's {name} have {arrays[name].size:,} numbers, this run's {array.size:,}: "
+                    "continue with the same game, cards, bets and threads"
+                )
+        for name, array in mine.items():
+            array[:] = arrays[name]
+        for name in self.counters:
+            setattr(self, name, counters[name])
+
+    def _step(self, pool: ThreadPoolExecutor) -> None:
+        """One batch on every thread."""
+        for job in [pool.submit(self._batch_on, thread) for thread in range(self.threads)]:
+            for name, amount in zip(self.counters[1:], job.result(), strict=False):
+                setattr(self, name, getattr(self, name) + amount)
+        self.iterations += self._batch * self.threads
+
+    def _batch_on(self, thread: int) -> tuple[int, ...]:
+        rng = self._streams[thread]
+        return self._play(thread, self._dealer.deal(rng, self._batch), rng)
+
+    def _by_hand(self, node: int, board: tuple[int, ...]) -> NDArray[np.float32]:
+        """[H, A] policy at a betting node, rows of blocked hands without meaning."""
+        return self.average(node)[self._cards.buckets(board)]
+
+
+def normalised(weights: NDArray[np.floating], fallback: NDArray[np.floating] | None = None) -> NDArray[np.float32]:
+    """[B, A] rows divided by their sums; rows of zeros take the normalised row of `fallback`, or are uniform."""
+    total = weights.sum(axis=1, keepdims=True, dtype=np.float64)
+    uniform = np.full(weights.shape, 1 / weights.shape[1], dtype=np.float32)
+    other = uniform if fallback is None else normalised(fallback)
+    return np.where(total > 0, weights / np.where(total > 0, total, 1), other).astype(np.float32)
