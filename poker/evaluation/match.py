@@ -16,8 +16,8 @@ from rich.console import Console
 from poker.errors import PokernetsError
 from poker.evaluation.hand_store import HandStore
 from poker.evaluation.report import LiveReport, MatchResults, TableResults, write_report
-from poker.evaluation.table import AgentSpec, Schedule, Table
-from poker.evaluation.workers import Task, play_all
+from poker.evaluation.table import AgentSpec, Schedule, SessionRecord, Table
+from poker.evaluation.workers import play_all
 from poker.rules import Rules
 
 
@@ -29,6 +29,8 @@ def run(
     hands: int,
     session: int,
     seed: int,
+    half_width: float | None,
+    decision_seconds: float | None,
     processes: int,
     fresh: bool,
     out: str,
@@ -36,13 +38,17 @@ def run(
     """Plays `hands` hands at every table, or what is missing of them, and writes the report.
 
     `tables` lists line-ups of agent names; without it heads-up games are played by all pairs, others by all agents.
-    `session` is the number of deals during which agents may remember. `processes` 0 means one for each core. `fresh`
-    plays anew what was kept of earlier runs with the same settings.
+    `session` is the number of deals during which agents may remember. With `half_width` (mbb per hand) a table stops
+    before `hands` when the 95% interval of its first agent is as narrow as that. With `decision_seconds` every agent
+    has a process of its own, and one that takes longer, dies or answers rubbish checks or folds. `processes` 0 means
+    one for each core. `fresh` plays anew what was kept of earlier runs with the same settings.
     """
     names = [spec.name for spec in agents]
     line_ups = _line_ups(game, names, tables)
     if hands < 1 or session < 1 or processes < 0:
         raise PokernetsError("`hands` and `session` must be at least 1, `processes` 0 (one for each core) or more")
+    if any(limit is not None and limit <= 0 for limit in (half_width, decision_seconds)):
+        raise PokernetsError("`half_width` and `decision_seconds` must be positive or null")
     schedule = Schedule(game, seed, session)
     sessions = -(-hands // schedule.hands_per_session)
     settings = {spec.name: spec.settings for spec in agents}
@@ -59,7 +65,11 @@ def run(
         results = MatchResults(
             game, seed, session, settings, [TableResults(table, stores[table].path, schedule) for table in line_ups]
         )
-        _play(schedule, agents, stores, results, sessions, processes or os.cpu_count() or 1, console, folder)
+        results.processes = processes or os.cpu_count() or 1
+        started = time.monotonic()
+        with LiveReport(results, sessions, folder, console) as live:
+            _play(schedule, agents, stores, results, live, sessions, half_width, decision_seconds)
+        results.seconds = time.monotonic() - started
     write_report(results, folder, console)
     return results
 
@@ -92,25 +102,33 @@ def _play(
     agents: Sequence[AgentSpec],
     stores: dict[Table, HandStore],
     results: MatchResults,
+    live: LiveReport,
     sessions: int,
-    processes: int,
-    console: Console,
-    folder: Path,
+    half_width: float | None,
+    decision_seconds: float | None,
 ) -> None:
     by_table = {result.table: result for result in results.tables}
-    tasks: list[Task] = []
+
+    def take(table: Table, session: int, record: SessionRecord) -> None:
+        by_table[table].add(session, record)
+        if half_width is not None:
+            by_table[table].check_stop(half_width)
+
     for table, store in stores.items():
-        for session, record in store.kept.items():
+        for session in sorted(store.kept):
             if session < sessions:
-                by_table[table].add(session, record)
+                take(table, session, store.kept[session])
         by_table[table].kept = by_table[table].hands
-    for session in range(sessions):
-        tasks += [(table, session) for table, store in stores.items() if session not in store.kept]
-    started = time.monotonic()
-    with LiveReport(results, sessions, folder, console) as live:
-        for (table, session), record in play_all(schedule, agents, tasks, processes):
-            stores[table].add(session, record)
-            by_table[table].add(session, record)
-            live.update(by_table[table])
-    results.seconds = time.monotonic() - started
-    results.processes = processes
+        live.update(by_table[table])
+    played = play_all(
+        schedule,
+        agents,
+        [(table, session) for session in range(sessions) for table in stores if session not in stores[table].kept],
+        processes=results.processes,
+        decision_seconds=decision_seconds,
+        wanted=lambda task: by_table[task[0]].stopped_at is None,
+    )
+    for (table, session), record in played:
+        stores[table].add(session, record)
+        take(table, session, record)
+        live.update(by_table[table])

@@ -28,6 +28,7 @@ from poker.rules import Rules
 
 _SCALAR_SECONDS = 5.0
 _TIMES_KEPT = 20_000
+_FIRST_LOOK = 100
 
 
 @dataclass
@@ -42,20 +43,42 @@ class TableResults:
     seconds: dict[tuple[str, int], list[float]] = field(default_factory=dict)
     hands: int = 0
     kept: int = 0
+    stopped_at: int | None = None
+    _seen: int = 0
+    _look: int = _FIRST_LOOK
+
+    def check_stop(self, half_width: float) -> None:
+        """Stops at the first look at which the interval of the first entry is no wider than that.
+
+        Looks are at 100, 110, 121, ... sessions counted from the first, so where a match stops does not depend on the
+        order in which its sessions were played.
+        """
+        while self.stopped_at is None and all(session in self.units for session in range(self._seen, self._look)):
+            found = estimate([self.units[session][0] for session in range(self._look)])
+            if found.half_width <= half_width:
+                self.stopped_at = self._look
+                self.hands = self._look * self.schedule.hands_per_session
+            self._seen, self._look = self._look, self._look + max(1, self._look // 10)
 
     def add(self, session: int, record: SessionRecord) -> None:
         scale = 1000.0 / max(self.schedule.rules.big_blind, 1)
         means = np.asarray(record.payoffs, dtype=np.float64).mean(axis=0) * scale
         self.units[session] = means.tolist()
+        if self._is_surplus(session):
+            return
         self.hands += len(record.payoffs)
         self.incidents += record.incidents
         for (entry, street), seconds in record.seconds.items():
             times = self.seconds.setdefault((self.table.players[entry], street), [])
             times += seconds[: max(0, _TIMES_KEPT - len(times))]
 
+    def _is_surplus(self, session: int) -> bool:
+        """Played after the stop; kept on disk, but no part of the result."""
+        return self.stopped_at is not None and session >= self.stopped_at
+
     def values(self) -> NDArray[np.float64]:
         """[sessions, P] mbb per hand of each entry, in the order of the sessions."""
-        rows = [self.units[session] for session in sorted(self.units)]
+        rows = [self.units[session] for session in sorted(self.units) if not self._is_surplus(session)]
         return np.array(rows, dtype=np.float64).reshape(len(rows), len(self.table.players))
 
     def estimates(self) -> list[Estimate]:
@@ -121,6 +144,7 @@ def _table_json(result: TableResults) -> dict[str, Any]:
     return {
         "players": players,
         "hands": result.hands,
+        "stopped_early": result.stopped_at is not None,
         "kept_from_earlier_runs": result.kept,
         "log": str(result.log),
         "incidents": [vars(incident) for incident in result.incidents],

@@ -209,5 +209,7 @@ class _Hand:
 
 def _legal_action(agent: Agent, view: HandState) -> int:
     action = agent.act(view)
-    view.betting.apply(action)
+    if not isinstance(action, int | np.integer):
+        raise TypeError(f"the answer is no action but {repr(action)[:100]}")
+    view.betting.apply(int(action))
     return int(action)

@@ -6,16 +6,16 @@ its share of the cores for threads inside agents.
 
 import multiprocessing
 import os
-import threading
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from poker.agents.base import Agent
+from poker.agents.remote import RemoteAgent, end_with_parent
 from poker.errors import PokernetsError
 from poker.evaluation.table import AgentSpec, Schedule, SessionRecord, Table, play_session, play_session_by_deal
 
@@ -29,11 +29,15 @@ _THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS
 
 @dataclass
 class Cast:
-    """The agents of one process, built when they are first needed."""
+    """The agents of one process, built when they are first needed.
+
+    With `decision_seconds` each agent gets a process of its own and that much time for every decision.
+    """
 
     schedule: Schedule
     specs: dict[str, AgentSpec]
     by_deal: bool = False
+    decision_seconds: float | None = None
     _agents: dict[tuple[str, int, int], Agent] = field(default_factory=dict)
 
     def play(self, task: Task) -> SessionRecord:
@@ -50,23 +54,44 @@ class Cast:
     def _agent(self, name: str, copy: int, seating: int) -> Agent:
         key = name, copy, seating
         if key not in self._agents:
-            self._agents[key] = self.specs[name].build()
+            build, limit = self.specs[name].build, self.decision_seconds
+            self._agents[key] = build() if limit is None else RemoteAgent(name, build, limit)
         return self._agents[key]
+
+    def close(self) -> None:
+        """Ends the processes of the agents."""
+        for agent in self._agents.values():
+            if isinstance(agent, RemoteAgent):
+                agent.close()
 
 
 def play_all(
-    schedule: Schedule, specs: Sequence[AgentSpec], tasks: Sequence[Task], processes: int, *, by_deal: bool = False
+    schedule: Schedule,
+    specs: Sequence[AgentSpec],
+    tasks: Sequence[Task],
+    processes: int,
+    *,
+    by_deal: bool = False,
+    decision_seconds: float | None = None,
+    wanted: Callable[[Task], bool] = lambda task: True,
 ) -> Iterator[tuple[Task, SessionRecord]]:
-    """Every task with its record, in order of completion; `by_deal` plays sessions with `play_session_by_deal`."""
-    cast = Cast(schedule, {spec.name: spec for spec in specs}, by_deal)
+    """Every task with its record, in order of completion; `by_deal` plays sessions with `play_session_by_deal`.
+
+    A task that is not `wanted` any more when its turn comes is left out.
+    """
+    cast = Cast(schedule, {spec.name: spec for spec in specs}, by_deal, decision_seconds)
     if processes == 1 or len(tasks) <= 1:
-        for task in tasks:
-            yield task, cast.play(task)
+        try:
+            for task in tasks:
+                if wanted(task):
+                    yield task, cast.play(task)
+        finally:
+            cast.close()
         return
     with _thread_limits(processes):
         pool = ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), _start_worker, (cast,))
         try:
-            yield from _play_in(pool, deque(tasks), processes)
+            yield from _play_in(pool, deque(tasks), processes, wanted)
         except BrokenProcessPool as error:
             raise PokernetsError(
                 "a process that plays hands was killed, perhaps for want of memory: use fewer `processes`; what was"
@@ -76,13 +101,19 @@ def play_all(
             pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _play_in(pool: ProcessPoolExecutor, waiting: deque[Task], processes: int) -> Iterator[tuple[Task, SessionRecord]]:
+def _play_in(
+    pool: ProcessPoolExecutor, waiting: deque[Task], processes: int, wanted: Callable[[Task], bool]
+) -> Iterator[tuple[Task, SessionRecord]]:
     running: set[Future[tuple[list[tuple[Task, SessionRecord]], float]]] = set()
     chunk = 1
     while waiting or running:
         while waiting and len(running) < 2 * processes:
             size = min(chunk, -(-len(waiting) // processes))
-            running.add(pool.submit(_work, [waiting.popleft() for _ in range(size)]))
+            tasks = [task for task in (waiting.popleft() for _ in range(size)) if wanted(task)]
+            if tasks:
+                running.add(pool.submit(_work, tasks))
+        if not running:
+            return
         done, running = wait(running, return_when=FIRST_COMPLETED)
         for future in done:
             records, seconds = future.result()
@@ -96,14 +127,7 @@ _cast: Cast | None = None
 def _start_worker(cast: Cast) -> None:
     global _cast  # noqa: PLW0603 (a worker process has one cast for its whole life)
     _cast = cast
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _end_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-    parent.join()
-    os._exit(1)
+    end_with_parent()
 
 
 def _work(tasks: list[Task]) -> tuple[list[tuple[Task, SessionRecord]], float]:

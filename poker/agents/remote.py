@@ -1,0 +1,158 @@
+"""An agent in a process of its own: it may hang, die or answer rubbish, and the match goes on.
+
+A call that takes too long or kills its process raises `AgentFailure`; the process is replaced at the next call and told
+the seed and the seat again, and after `_MAX_RESTARTS` replacements the agent is given up. Building the agent is not
+part of its time.
+"""
+
+import multiprocessing
+import os
+import signal
+import threading
+import traceback
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
+from typing import Any
+
+from poker.agents.base import Agent
+from poker.errors import PokernetsError
+from poker.state import HandState
+
+_MAX_RESTARTS = 5
+_START_SECONDS = 600.0
+
+
+class AgentFailure(Exception):  # noqa: N818 (what happened to the agent, not an error of this program)
+    """The process of an agent did not answer in time, died, or raised an error (whose text this carries)."""
+
+
+class RemoteAgent:
+    """`build` runs in the process; every call must be answered within `seconds`."""
+
+    def __init__(self, name: str, build: Callable[[], Agent], seconds: float) -> None:
+        self.name = name
+        self._build = build
+        self._seconds = seconds
+        self._process: BaseProcess | None = None
+        self._pipe: Connection | None = None
+        self._observes = False
+        self._starts = 0
+        self._seed = 0
+        self._seat: int | None = None
+        self._start()
+
+    def reset(self, seed: int) -> None:
+        self._seed, self._seat = seed, None
+        self._call("reset", seed)
+
+    def start_hand(self, seat: int) -> None:
+        self._seat = seat
+        self._call("start_hand", seat)
+
+    def act(self, state: HandState) -> int:
+        action: int = self._call("act", state)
+        return action
+
+    def end_hand(self, state: HandState) -> None:
+        if self._observes:
+            self._call("end_hand", state)
+
+    def close(self) -> None:
+        """Ends the process."""
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+            process.join()
+            process.close()
+        if self._pipe is not None:
+            self._pipe.close()
+            self._pipe = None
+
+    def _start(self) -> None:
+        if self._starts > _MAX_RESTARTS:
+            raise AgentFailure(f"given up after {_MAX_RESTARTS} new processes")
+        self._starts += 1
+        context = multiprocessing.get_context("spawn")
+        self._pipe, theirs = context.Pipe()
+        self._process = context.Process(target=_serve, args=(theirs, self._build), daemon=True)
+        self._process.start()
+        theirs.close()
+        self._observes = bool(self._answer(_START_SECONDS, "building"))
+
+    def _call(self, method: str, argument: Any) -> Any:
+        if self._process is None:
+            self._start()
+            self._send("reset", self._seed)
+            if self._seat is not None and method != "start_hand":
+                self._send("start_hand", self._seat)
+        return self._send(method, argument)
+
+    def _send(self, method: str, argument: Any) -> Any:
+        assert self._pipe is not None
+        try:
+            self._pipe.send((method, argument))
+        except OSError:
+            self._fail(method)
+        return self._answer(self._seconds, method)
+
+    def _answer(self, seconds: float, what: str) -> Any:
+        assert self._pipe is not None
+        try:
+            if not self._pipe.poll(seconds):
+                self.close()
+                raise AgentFailure(f"no answer to {what} within {seconds:g} s")
+            kind, value = self._pipe.recv()
+        except (EOFError, OSError):
+            self._fail(what)
+        if kind == "refused":
+            self.close()
+            raise PokernetsError(value)
+        if kind == "error":
+            raise AgentFailure(value)
+        return value
+
+    def _fail(self, what: str) -> None:
+        process = self._process
+        if process is not None:
+            process.join(1.0)
+        status = process.exitcode if process is not None else None
+        self.close()
+        raise AgentFailure(f"its process died during {what}, exit status {status}")
+
+
+def end_with_parent() -> None:
+    """Ends this process when the one that started it is gone, however that ended."""
+
+    def watch() -> None:
+        parent = multiprocessing.parent_process()
+        assert parent is not None
+        parent.join()
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def _serve(pipe: Connection, build: Callable[[], Agent]) -> None:
+    """The loop of the agent's process: (method, argument) in, (kind, value) out."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    end_with_parent()
+    try:
+        agent = build()
+    except PokernetsError as error:
+        pipe.send(("refused", str(error)))
+        return
+    pipe.send(("ok", hasattr(agent, "end_hand")))
+    while True:
+        try:
+            method, argument = pipe.recv()
+        except EOFError:
+            return
+        try:
+            answer = ("ok", getattr(agent, method)(argument))
+        except Exception as error:
+            answer = ("error", f"{type(error).__name__}: {error}\n{traceback.format_exc(limit=-5)}")
+        try:
+            pipe.send(answer)
+        except Exception as error:  # an answer that cannot be sent is the agent's mistake
+            pipe.send(("error", f"answer to {method} cannot be sent: {error}"))

@@ -1,0 +1,109 @@
+import os
+import time
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from poker.agents.remote import AgentFailure, RemoteAgent
+from poker.agents.simple import AlwaysCall, RandomAgent
+from poker.errors import PokernetsError
+from poker.evaluation.table import AgentSpec, Schedule, Table, play_session
+from poker.evaluation.workers import play_all
+from poker.state import HandState
+from tests.games import load_rules
+
+LEDUC = load_rules("leduc")
+
+
+class Troublemaker(AlwaysCall):
+    """Misbehaves at every fourth decision of its process."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(name="trouble")
+        self.what = what
+        self.count = 0
+
+    def act(self, state: HandState) -> object:  # type: ignore[override]
+        self.count += 1
+        if self.count % 4:
+            return super().act(state)
+        if self.what == "raises":
+            raise ValueError("no idea")
+        if self.what == "sleeps":
+            time.sleep(30)
+        if self.what == "dies":
+            os._exit(3)
+        return {"garbage": "bet everything", "unpicklable": lambda: 1}[self.what]
+
+
+def refuse() -> AlwaysCall:
+    raise PokernetsError("the blueprint is missing; make it with a command")
+
+
+@pytest.mark.parametrize(
+    ("what", "message"),
+    [
+        ("raises", "ValueError: no idea"),
+        ("sleeps", "no answer to act within 0.3 s"),
+        ("dies", "died during act, exit status 3"),
+        ("garbage", "the answer is no action but 'bet everything'"),
+        ("unpicklable", "answer to act cannot be sent"),
+    ],
+)
+def test_trouble_is_named_and_the_match_goes_on(what: str, message: str) -> None:
+    specs = [
+        AgentSpec("trouble", partial(Troublemaker, what), {}),
+        AgentSpec("call", partial(AlwaysCall, name="call"), {}),
+    ]
+    table = Table(("trouble", "call"))
+    tasks = [(table, session) for session in range(4)]
+    seconds = 0.3 if what == "sleeps" else 20.0
+    records = [record for _, record in play_all(Schedule(LEDUC, 1, 1), specs, tasks, 1, decision_seconds=seconds)]
+    assert sum(len(record.payoffs) for record in records) == 8
+    incidents = [incident for record in records for incident in record.incidents]
+    assert len(incidents) >= 2
+    assert all(incident.agent == "trouble" for incident in incidents)
+    assert all(message in incident.error for incident in incidents)
+
+
+@pytest.mark.slow
+def test_an_agent_that_always_fails_is_given_up_soon() -> None:
+    agent = RemoteAgent("trouble", partial(Troublemaker, "dies"), 20.0)
+    state = HandState.start(LEDUC, [(0,), ()], ())
+    errors = []
+    for _ in range(40):
+        try:
+            agent.act(state)
+        except AgentFailure as error:
+            errors.append(str(error))
+    agent.close()
+    assert sum("died during act" in error for error in errors) == 6
+    assert "given up after 5 new processes" in errors[-1]
+
+
+def test_remote_play_is_local_play() -> None:
+    build = partial(RandomAgent, name="random", raises=[1])
+    schedule, table = Schedule(LEDUC, 1, 3), Table(("random", "random"))
+    remote = [RemoteAgent("random", build, 20.0) for _ in range(2)]
+    for session in range(3):
+        here = play_session(schedule, table, [build(), build()], session)
+        there = play_session(schedule, table, remote, session)
+        assert here.lines == there.lines
+    for agent in remote:
+        agent.close()
+
+
+def test_user_errors_while_building_end_the_match() -> None:
+    with pytest.raises(PokernetsError, match="the blueprint is missing"):
+        RemoteAgent("refused", refuse, 20.0)
+
+
+def test_nothing_is_left_behind() -> None:
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    for _ in range(3):
+        agent = RemoteAgent("call", partial(AlwaysCall, name="call"), 20.0)
+        pid = agent._process.pid if agent._process else 0
+        agent.close()
+        assert not Path(f"/proc/{pid}/cmdline").exists()
+    assert len(list(Path("/proc/self/fd").iterdir())) <= before + 1
