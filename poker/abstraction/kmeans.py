@@ -78,7 +78,7 @@ class VectorPoints:
 
     def assign(self, centers: Vectors) -> tuple[Labels, Costs]:
         labels, costs = _empty(len(self.vectors))
-        kernel.assign_vectors(self.vectors, np.ascontiguousarray(centers.T), labels, costs)
+        kernel.assign_vectors(self.vectors, kernel.pad_columns(centers), labels, costs)
         return labels, costs
 
     def means(self, labels: Labels, num_centers: int) -> Vectors:
@@ -100,7 +100,7 @@ class FlowPoints:
 
     def assign(self, centers: FlowCenters) -> tuple[Labels, Costs]:
         labels, costs = _empty(len(self.lists))
-        columns = np.ascontiguousarray(centers.vectors.T)
+        columns = kernel.pad_columns(centers.vectors)
         self.flows += kernel.assign_flows(
             self.lists, self.vectors, centers.masses, columns, self.ground.order, self.ground.distance, labels, costs
         )
@@ -148,7 +148,7 @@ def plus_plus(vectors: Vectors, num_centers: int, rng: np.random.Generator) -> N
     chosen = np.empty(num_centers, dtype=np.int64)
     chosen[0] = rng.integers(len(vectors))
     for k in range(1, num_centers):
-        kernel.assign_vectors(vectors, np.ascontiguousarray(vectors[chosen[k - 1 : k]].T), labels, costs)
+        kernel.assign_vectors(vectors, kernel.pad_columns(vectors[chosen[k - 1 : k]]), labels, costs)
         np.minimum(nearest, costs.astype(np.float64) ** 2, out=nearest)
         sums = np.cumsum(nearest)
         chosen[k] = min(np.searchsorted(sums, rng.random() * sums[-1], side="right"), len(vectors) - 1)

@@ -86,7 +86,7 @@ class PotentialAware:
         for name in ("flop", "turn", "river"):
             _check_range(name, getattr(self, name), 1, 65535)
         _check_range("bins", self.bins, 2, 500)
-        _check_range("opponent_clusters", self.opponent_clusters, 1, NUM_PREFLOP_CLASSES)
+        _check_range("opponent_clusters", self.opponent_clusters, 1, strength.MAX_CLUSTERS)
         for name, low in (("sample", self.turn), ("sample", self.river), ("flop_sample", self.flop)):
             _check_range(name, getattr(self, name), low, 10**9)
         _check_range("restarts", self.restarts, 1, 1000)

@@ -14,6 +14,7 @@ from poker.kernels.hands import HAND_CARDS, NUM_HANDS
 from poker.kernels.ranks import rank_board_into
 
 BLOCKED = np.iinfo(np.int16).max
+MAX_CLUSTERS = 8
 _TILE = 8
 _LOW_BITS = 7
 _LOW = (1 << _LOW_BITS) - 1
@@ -309,7 +310,8 @@ def _equity_against(
 ) -> None:
     """Equity [L, C] of the live hands of a river against each cluster of opponents' hands, times `full_scale`.
 
-    The sweep of `_strength` with one counter a cluster. A cluster that the cards leave empty counts as a coin flip.
+    The sweep of `_strength` with a counter for each of eight clusters (C <= 8), a constant that makes vectors of the
+    inner loops. A cluster that the cards leave empty counts as a coin flip.
     """
     live = live_hand_list(board)
     cards = _live_cards(live)
@@ -317,32 +319,32 @@ def _equity_against(
     first, order = np.empty_like(ranks), np.empty_like(ranks)
     _live_ranks(board, live, np.empty(NUM_HANDS, dtype=np.int32), ranks)
     _sort_by_rank(ranks, first, order)
-    C = out.shape[1]
-    below, every = np.zeros((53, C), dtype=np.int32), np.zeros((53, C), dtype=np.int32)
+    below, every = np.zeros((53, MAX_CLUSTERS), dtype=np.int32), np.zeros((53, MAX_CLUSTERS), dtype=np.int32)
     for k in range(len(live)):
         _count(every, cards[k], cluster_of[live[k]])
-    wins = np.zeros((len(live), C), dtype=np.int32)
+    wins = np.zeros((len(live), MAX_CLUSTERS), dtype=np.int32)
     start = 0
     while start < len(live):
         end = start
         while end < len(live) and ranks[order[end]] == ranks[order[start]]:
             end += 1
         for i in range(start, end):
-            _add_others(below, cards[order[i]], wins[order[i]])
+            _add_others(below, cards[order[i]], wins, order[i])
         for i in range(start, end):
             _count(below, cards[order[i]], cluster_of[live[order[i]]])
         for i in range(start, end):
-            _add_others(below, cards[order[i]], wins[order[i]])
+            _add_others(below, cards[order[i]], wins, order[i])
             wins[order[i], cluster_of[live[order[i]]]] += 1
         start = end
-    total = np.empty(C, dtype=np.int32)
+    total = np.empty((1, MAX_CLUSTERS), dtype=np.int32)
     for k in range(len(live)):
         total[:] = 0
-        _add_others(every, cards[k], total)
-        total[cluster_of[live[k]]] += 1
-        for c in range(C):
-            share = wins[k, c] / (2.0 * total[c]) if total[c] > 0 else 0.5
-            out[k, c] = np.int16(share * full_scale + 0.5)
+        _add_others(every, cards[k], total, 0)
+        total[0, cluster_of[live[k]]] += 1
+        for c in range(out.shape[1]):
+            doubled = max(2 * total[0, c], 1)
+            share = wins[k, c] if total[0, c] > 0 else 0.5
+            out[k, c] = np.int16(np.float32(share) * np.float32(full_scale) / np.float32(doubled) + np.float32(0.5))
 
 
 @njit(cache=True, nogil=True)
@@ -354,11 +356,11 @@ def _count(counts: NDArray[np.int32], hand: NDArray[np.uint8], cluster: int) -> 
 
 
 @njit(cache=True, nogil=True)
-def _add_others(counts: NDArray[np.int32], hand: NDArray[np.uint8], out: NDArray[np.int32]) -> None:
-    """Add to `out` [C] the counted hands that hold neither card of `hand`; one too few if it was itself counted."""
-    a, b = counts[hand[0]], counts[hand[1]]
-    for c in range(len(out)):
-        out[c] += counts[52, c] - a[c] - b[c]
+def _add_others(counts: NDArray[np.int32], hand: NDArray[np.uint8], out: NDArray[np.int32], row: int) -> None:
+    """Add to a row of `out` the counted hands that hold neither card of `hand`; one too few if it was itself counted."""
+    a, b = hand[0], hand[1]
+    for c in range(MAX_CLUSTERS):
+        out[row, c] += counts[52, c] - counts[a, c] - counts[b, c]
 
 
 @njit(cache=True, nogil=True, parallel=True)
