@@ -16,9 +16,10 @@ $(INSTALLED): pyproject.toml constraints.txt
 demo: $(INSTALLED)
 	$(BIN)/python -m data_gen job=abstraction scale=$(SCALE)
 	$(BIN)/python -m data_gen job=blueprint scale=$(SCALE)
+	$(BIN)/python -m data_gen job=leaf_table scale=$(SCALE)
 	$(BIN)/python -m data_gen job=leaf_states scale=$(SCALE)
 	$(BIN)/python train.py model=leaf scale=$(SCALE)
-	$(BIN)/python evaluate.py evaluate=match scale=$(SCALE)
+	$(BIN)/python evaluate.py evaluate=baselines scale=$(SCALE)
 
 test: $(INSTALLED)
 	$(BIN)/python -m pytest
