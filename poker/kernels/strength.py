@@ -357,7 +357,7 @@ def _count(counts: NDArray[np.int32], hand: NDArray[np.uint8], cluster: int) -> 
 
 @njit(cache=True, nogil=True)
 def _add_others(counts: NDArray[np.int32], hand: NDArray[np.uint8], out: NDArray[np.int32], row: int) -> None:
-    """Add to a row of `out` the counted hands that hold neither card of `hand`; one too few if it was itself counted."""
+    """Add to a row of `out` the counted hands without a card of `hand`; one too few if it was itself counted."""
     a, b = hand[0], hand[1]
     for c in range(MAX_CLUSTERS):
         out[row, c] += counts[52, c] - counts[a, c] - counts[b, c]

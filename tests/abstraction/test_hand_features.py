@@ -165,3 +165,10 @@ def test_results_are_read_only() -> None:
         found.hs[0] = 1
     assert found.hs.shape == (NUM_HANDS,)
     assert HAND_CARDS.shape == (NUM_HANDS, 2)
+
+
+@pytest.mark.slow
+def test_kept_preflop_counts_are_what_the_kernels_compute() -> None:
+    kept = features._preflop_counts()
+    assert np.array_equal(kept.wins, features.preflop_wins())
+    assert np.array_equal(kept.moments, features.preflop_moments())
