@@ -1,0 +1,108 @@
+"""`evaluate=acpc_client`: one of our agents sits down at a dealer of the Annual Computer Poker Competition.
+
+Every state of the dealer stands for itself, so nothing is lost by repeated or skipped states; an answer is remembered,
+and a state that is asked again is answered alike. An agent that fails checks or folds, and is reported.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from rich.console import Console
+
+from poker.agents.base import Agent, ObservingAgent
+from poker.errors import PokernetsError
+from poker.evaluation.table import AgentSpec
+from poker.formats.acpc_log import AcpcError, MatchState, parse_match_state
+from poker.formats.acpc_net import VERSION, ConnectionLost, connect
+from poker.rules import CALL, FOLD, Rules
+
+_TOLD_FAILURES = 10
+
+
+@dataclass
+class Seat:
+    """What happened at the dealer's table: hands begun, chips won where the end was shown, failures of the agent."""
+
+    hands: int = 0
+    finished: bool = True
+    failures: list[str] = field(default_factory=list)
+
+
+def run(*, game: Rules, agents: Sequence[AgentSpec], host: str, port: int, seed: int, connect_seconds: float) -> Seat:
+    """Plays until the dealer closes the connection between two hands."""
+    if len(agents) != 1:
+        raise PokernetsError(f"one agent sits down at a dealer, `agents` are {len(agents)}: agents=[NAME]")
+    console = Console(stderr=True)
+    agent = agents[0].build()
+    with connect(host, port, connect_seconds) as line:
+        console.print(f"{agent.name} plays {game.name} at {host}:{port}")
+        line.send(VERSION)
+        player = _Player(game, agent, seed, console)
+        try:
+            while True:
+                answer = player.answer(line.read())
+                if answer is not None:
+                    line.send(answer)
+        except ConnectionLost as error:
+            if not player.seat.finished:
+                raise PokernetsError(f"hand {player.hand} at {host}:{port} was not finished: {error}") from error
+    console.print(f"{agent.name}: the dealer ended the match after {player.seat.hands} hands")
+    return player.seat
+
+
+class _Player:
+    """Answers the lines of a dealer."""
+
+    def __init__(self, game: Rules, agent: Agent, seed: int, console: Console) -> None:
+        self.seat = Seat()
+        self.hand = -1
+        self._game = game
+        self._agent = agent
+        self._seed = seed
+        self._console = console
+        self._last = ("", "")
+
+    def answer(self, text: str) -> str | None:
+        """The line to send back, if the agent is to act."""
+        if text == self._last[0]:
+            return self._last[1]
+        try:
+            told = parse_match_state(self._game, text)
+        except AcpcError as error:
+            self._fail(f"a line of the dealer is ignored: {error}")
+            return None
+        if told.number != self.hand:
+            self._begin(told)
+        state = told.state
+        if state.is_over:
+            self.seat.finished = True
+            if isinstance(self._agent, ObservingAgent):
+                self._agent.end_hand(state)
+            return None
+        if state.to_act != told.player:
+            return None
+        answer = f"{text}:{state.betting.action_text(self._act(told))}"
+        self._last = (text, answer)
+        return answer
+
+    def _begin(self, told: MatchState) -> None:
+        self.hand = told.number
+        self.seat.hands += 1
+        self.seat.finished = False
+        self._agent.reset(int(np.random.SeedSequence([self._seed, told.number]).generate_state(1, np.uint64)[0]))
+        self._agent.start_hand(told.player)
+
+    def _act(self, told: MatchState) -> int:
+        try:
+            action = int(self._agent.act(told.state))
+            told.state.betting.apply(action)
+            return action
+        except Exception as error:
+            self._fail(f"hand {told.number} after `{told.state.betting.text()}`: {type(error).__name__}: {error}")
+            return FOLD if told.state.legal().fold else CALL
+
+    def _fail(self, what: str) -> None:
+        self.seat.failures.append(what)
+        if len(self.seat.failures) <= _TOLD_FAILURES:
+            self._console.print(f"[red]{self._agent.name}[/red]: {what}", soft_wrap=True)

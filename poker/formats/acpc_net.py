@@ -1,0 +1,118 @@
+"""Lines over a TCP connection, as the ACPC protocol 2.0.0 sends them: ended by CRLF, comments start with `#` or `;`."""
+
+import socket
+import time
+from types import TracebackType
+
+from poker.errors import PokernetsError
+from poker.formats.acpc_log import AcpcError
+
+VERSION = "VERSION:2.0.0"
+_MAX_LINE = 4096
+_PAUSE = 0.2
+
+
+class ConnectionLost(PokernetsError):  # noqa: N818 (it is lost, whatever the reason)
+    """The other side is gone, or does not take what is sent to it."""
+
+
+class NoAnswer(PokernetsError):  # noqa: N818
+    """No line came within the time allowed."""
+
+
+class LineConnection:
+    """Reads and writes single lines; one read may hold part of a line or several of them."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._socket = connection
+        self._buffer = bytearray()
+
+    def __enter__(self) -> "LineConnection":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._socket.close()
+
+    def send(self, line: str) -> None:
+        try:
+            self._socket.settimeout(None)
+            self._socket.sendall(line.encode("ascii") + b"\r\n")
+        except OSError as error:
+            raise ConnectionLost(f"the connection is lost: {error}") from error
+
+    def read(self, seconds: float | None = None) -> str:
+        """The next line that is no comment, without its end. `seconds` None waits for ever."""
+        deadline = None if seconds is None else time.monotonic() + seconds
+        while True:
+            line = self._next_line(deadline)
+            if line and line[0] not in "#;":
+                return line
+
+    def _next_line(self, deadline: float | None) -> str:
+        while True:
+            end = self._buffer.find(b"\n")
+            if end >= 0:
+                line = bytes(self._buffer[:end]).rstrip(b"\r")
+                del self._buffer[: end + 1]
+                return line.decode("ascii", errors="replace")
+            if len(self._buffer) > _MAX_LINE:
+                raise AcpcError(f"a line of more than {_MAX_LINE} bytes: `{bytes(self._buffer[:60])!r}...`")
+            self._receive(deadline)
+
+    def _receive(self, deadline: float | None) -> None:
+        left = None if deadline is None else deadline - time.monotonic()
+        if left is not None and left <= 0:
+            raise NoAnswer("no line came in time")
+        try:
+            self._socket.settimeout(left)
+            data = self._socket.recv(1 << 16)
+        except TimeoutError as error:
+            raise NoAnswer("no line came in time") from error
+        except OSError as error:
+            raise ConnectionLost(f"the connection is lost: {error}") from error
+        if not data:
+            raise ConnectionLost("the other side closed the connection")
+        self._buffer += data
+
+
+def connect(host: str, port: int, seconds: float) -> LineConnection:
+    """Connects to a dealer that may still be starting, trying for `seconds`."""
+    deadline = time.monotonic() + seconds
+    while True:
+        try:
+            return LineConnection(socket.create_connection((host, port), timeout=max(1.0, seconds)))
+        except OSError as error:
+            if time.monotonic() + _PAUSE > deadline:
+                raise ConnectionLost(
+                    f"no dealer answers at {host}:{port}: {error}; start it, then the player"
+                ) from error
+            time.sleep(_PAUSE)
+
+
+def listen(port: int) -> socket.socket:
+    """A socket that one player can connect to; port 0 takes any free one."""
+    try:
+        return socket.create_server(("", port), backlog=1)
+    except OSError as error:
+        raise PokernetsError(f"cannot listen on port {port}: {error}; choose another, or 0 for any free one") from error
+
+
+def accept(server: socket.socket, seconds: float | None) -> LineConnection:
+    """The player who connects to `server`, after a version line that fits."""
+    server.settimeout(seconds)
+    try:
+        connection, _ = server.accept()
+    except TimeoutError as error:
+        raise NoAnswer("nobody connected in time") from error
+    line = LineConnection(connection)
+    version = line.read(seconds)
+    if not version.startswith("VERSION:2.0."):
+        line.close()
+        raise AcpcError(f"a player greets with `{version[:60]}`: expected {VERSION}")
+    return line

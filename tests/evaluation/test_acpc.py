@@ -1,0 +1,303 @@
+"""Our agents and our dealer over real sockets, and dealers that misbehave."""
+
+import socket
+import threading
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from poker.agents.base import Agent
+from poker.agents.equity import EquityAgent
+from poker.agents.simple import AlwaysCall, RandomAgent
+from poker.errors import PokernetsError
+from poker.evaluation import acpc_client, acpc_dealer
+from poker.evaluation.table import AgentSpec
+from poker.formats.acpc_log import AcpcError, parse_log_line, read_log
+from poker.formats.acpc_net import LineConnection, NoAnswer, connect
+from poker.rules import Rules
+from poker.state import HandState
+from tests.games import load_rules
+from tests.test_pokerkit import replay_in_pokerkit
+
+HEADS_UP = load_rules("holdem_nolimit_2p")
+RANDOM = partial(RandomAgent, name="random", raises=[0.5, 1, "a"])
+TIMES = acpc_dealer.Times(answer=60.0, hand=600.0, per_hand=60.0)
+
+
+def free_ports(count: int) -> list[int]:
+    sockets = [socket.create_server(("localhost", 0)) for _ in range(count)]
+    ports = [server.getsockname()[1] for server in sockets]
+    for server in sockets:
+        server.close()
+    return ports
+
+
+def sit_down(game: Rules, build: Callable[[], Agent], port: int) -> acpc_client.Seat:
+    spec = AgentSpec("agent", build, {})
+    return acpc_client.run(game=game, agents=[spec], host="localhost", port=port, seed=port, connect_seconds=30.0)
+
+
+def deal(
+    game: Rules, builders: list[Callable[[], Agent]], hands: int, out: Path, **changes: Any
+) -> tuple[acpc_dealer.DealerResult, list[acpc_client.Seat]]:
+    """A match at our dealer; every player is a thread."""
+    ports = free_ports(len(builders))
+    seats: list[acpc_client.Seat] = []
+    threads = [
+        threading.Thread(target=lambda b=build, p=port: seats.append(sit_down(game, b, p)), daemon=True)
+        for build, port in zip(builders, ports, strict=True)
+    ]
+    for thread in threads:
+        thread.start()
+    settings = {
+        "game": game,
+        "names": [f"p{i}" for i in range(len(builders))],
+        "ports": ports,
+        "hands": hands,
+        "seed": 1,
+        "rotate": True,
+        "start_seconds": 30.0,
+        "times": TIMES,
+        "out": str(out),
+    }
+    result = acpc_dealer.run(**{**settings, **changes})
+    for thread in threads:
+        thread.join(30)
+    return result, seats
+
+
+def check_log(game: Rules, result: acpc_dealer.DealerResult, hands: int) -> None:
+    """Every hand replays, in seats that rotate, and the score is the sum of the payoffs."""
+    logged = list(read_log(game, result.log))
+    assert [hand.number for hand in logged] == list(range(hands))
+    names = [f"p{i}" for i in range(game.num_players)]
+    totals = dict.fromkeys(names, 0.0)
+    for hand in logged:
+        shift = hand.number % game.num_players
+        assert list(hand.names) == names[shift:] + names[:shift]
+        for name, chips in zip(hand.names, hand.payoffs, strict=True):
+            totals[name] += chips
+    score = result.log.read_text().splitlines()[-1]
+    assert score == f"SCORE:{'|'.join(str(int(totals[name])) for name in names)}:{'|'.join(names)}"
+
+
+@pytest.mark.parametrize(("name", "hands"), [("leduc", 40), ("holdem_nolimit_2p", 40), ("holdem_limit_3p", 40)])
+def test_our_players_at_our_dealer(tmp_path: Path, name: str, hands: int) -> None:
+    game = load_rules(name)
+    result, seats = deal(game, [RANDOM] * game.num_players, hands, tmp_path)
+    assert not any(result.failures.values())
+    assert all(seat.hands == hands and not seat.failures for seat in seats)
+    check_log(game, result, hands)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["holdem_nolimit_2p", "holdem_limit_3p"])
+def test_3000_hands(tmp_path: Path, name: str) -> None:
+    game = load_rules(name)
+    equity = partial(
+        EquityAgent,
+        name="equity",
+        samples=100,
+        raise_size=0.75,
+        value=0.58,
+        value_step=0.04,
+        margin=0.0,
+        bluff=0.1,
+        fear=0.7,
+        stray=0.25,
+    )
+    result, seats = deal(game, [equity, RANDOM, RANDOM][: game.num_players], 3000, tmp_path)
+    assert not any(result.failures.values())
+    assert all(seat.hands == 3000 and not seat.failures for seat in seats)
+    check_log(game, result, 3000)
+    for hand in read_log(game, result.log):
+        replay_in_pokerkit(hand.state)
+
+
+class Silent(AlwaysCall):
+    """Does not answer from the tenth decision on."""
+
+    def __init__(self) -> None:
+        super().__init__(name="silent")
+        self.asked = 0
+
+    def act(self, state: HandState) -> int:
+        self.asked += 1
+        if self.asked >= 10:
+            threading.Event().wait(3.0)
+        return super().act(state)
+
+
+class Confused(AlwaysCall):
+    """Always raises to one chip."""
+
+    def __init__(self) -> None:
+        super().__init__(name="confused")
+
+    def act(self, state: HandState) -> int:
+        return 1
+
+
+def test_a_late_player_is_named_and_the_match_ends(tmp_path: Path) -> None:
+    times = acpc_dealer.Times(answer=0.5, hand=600.0, per_hand=60.0)
+    calls = partial(AlwaysCall, name="call")
+    ports = free_ports(2)
+    threads = [
+        threading.Thread(target=_ignore_errors, args=(sit_down, HEADS_UP, build, port), daemon=True)
+        for build, port in zip((Silent, calls), ports, strict=True)
+    ]
+    for thread in threads:
+        thread.start()
+    result = acpc_dealer.run(
+        game=HEADS_UP,
+        names=["late", "call"],
+        ports=ports,
+        hands=20,
+        seed=1,
+        rotate=True,
+        start_seconds=30.0,
+        times=times,
+        out=str(tmp_path),
+    )
+    assert "no answer within 0.5 s; it checks or folds on" in result.failures["late"][0]
+    assert not result.failures["call"]
+    assert len(list(read_log(HEADS_UP, result.log))) == 20
+    assert result.chips["late"].n == 20
+
+
+def _ignore_errors(step: Callable[..., object], *arguments: object) -> None:
+    try:
+        step(*arguments)
+    except PokernetsError:
+        return
+
+
+def test_an_agent_with_illegal_answers_checks_or_folds(tmp_path: Path) -> None:
+    result, seats = deal(HEADS_UP, [Confused, partial(AlwaysCall, name="call")], 6, tmp_path)
+    confused = next(seat for seat in seats if seat.failures)
+    assert "illegal action `raise to 1`" in confused.failures[0]
+    assert not any(result.failures.values())
+
+
+class Dealer:
+    """A scripted dealer for one player."""
+
+    def __init__(self) -> None:
+        self.server = socket.create_server(("localhost", 0))
+        self.port = self.server.getsockname()[1]
+        self.connection: socket.socket | None = None
+
+    def accept(self) -> LineConnection:
+        self.connection, _ = self.server.accept()
+        return LineConnection(self.connection)
+
+    def send(self, data: bytes) -> None:
+        assert self.connection is not None
+        self.connection.sendall(data)
+
+
+STATES = [
+    "MATCHSTATE:1:7::|JdTc",
+    "MATCHSTATE:1:7:c:|JdTc",
+    "MATCHSTATE:1:7:cc/:|JdTc/6dJc9c",
+    "MATCHSTATE:1:7:cc/c:|JdTc/6dJc9c",
+]
+
+
+def played(script: Callable[[Dealer, LineConnection], None]) -> tuple[acpc_client.Seat | None, str]:
+    """What our client, always calling, makes of a scripted dealer: its seat, or the error it ends with."""
+    dealer = Dealer()
+    outcome: list[Any] = []
+
+    def client() -> None:
+        try:
+            outcome.append(sit_down(HEADS_UP, partial(AlwaysCall, name="call"), dealer.port))
+        except PokernetsError as error:
+            outcome.append(str(error))
+
+    thread = threading.Thread(target=client, daemon=True)
+    thread.start()
+    with dealer.accept() as line:
+        assert line.read(10) == "VERSION:2.0.0"
+        script(dealer, line)
+    thread.join(10)
+    dealer.server.close()
+    return (None, outcome[0]) if isinstance(outcome[0], str) else (outcome[0], "")
+
+
+def finish_hand(dealer: Dealer) -> None:
+    dealer.send(b"MATCHSTATE:1:7:f:|JdTc\r\n")
+
+
+def test_partial_reads_many_lines_at_once_comments_and_line_ends() -> None:
+    def script(dealer: Dealer, line: LineConnection) -> None:
+        for byte in (STATES[0] + "\r\n").encode():
+            dealer.send(bytes([byte]))
+        assert line.read(10) == f"{STATES[0]}:c"
+        dealer.send(f"# a comment\r\n;gui\n\r\n{STATES[1]}\n{STATES[2]}\r\n{STATES[3]}\r\n".encode())
+        assert line.read(10) == f"{STATES[3]}:c"
+        finish_hand(dealer)
+
+    seat, _ = played(script)
+    assert seat is not None
+    assert (seat.hands, seat.failures) == (1, [])
+
+
+def test_a_repeated_state_is_answered_alike_and_rubbish_is_ignored() -> None:
+    def script(dealer: Dealer, line: LineConnection) -> None:
+        dealer.send(f"{STATES[0]}\r\n".encode())
+        assert line.read(10) == f"{STATES[0]}:c"
+        dealer.send(f"MATCHSTATE:1:7:zz:|JdTc\r\nhello\r\n{STATES[0]}\r\n".encode())
+        assert line.read(10) == f"{STATES[0]}:c"
+        finish_hand(dealer)
+
+    seat, _ = played(script)
+    assert seat is not None
+    assert (seat.hands, len(seat.failures)) == (1, 2)
+
+
+def test_a_dealer_that_vanishes_in_a_hand_is_an_error() -> None:
+    def script(dealer: Dealer, line: LineConnection) -> None:
+        dealer.send(f"{STATES[0]}\r\n".encode())
+        line.read(10)
+
+    seat, error = played(script)
+    assert seat is None
+    assert "hand 7 at localhost" in error
+    assert "was not finished: the other side closed the connection" in error
+
+
+def test_no_dealer_and_no_player() -> None:
+    port = free_ports(1)[0]
+    with pytest.raises(PokernetsError, match=f"no dealer answers at localhost:{port}"):
+        connect("localhost", port, 0.1)
+    with pytest.raises(PokernetsError, match="p0 did not sit down: nobody connected in time"):
+        deal(HEADS_UP, [], 1, Path(), names=["p0", "p1"], ports=[0, 0], start_seconds=0.1)
+    with pytest.raises(PokernetsError, match="needs 2 different `names`"):
+        deal(HEADS_UP, [], 1, Path(), names=["p0", "p0"], ports=[0, 0])
+
+
+def test_lines_time_out_and_are_bounded() -> None:
+    dealer = Dealer()
+    other = socket.create_connection(("localhost", dealer.port))
+    with dealer.accept() as line:
+        with pytest.raises(NoAnswer):
+            line.read(0.05)
+        other.sendall(b"x" * 10_000)
+        with pytest.raises(AcpcError, match="a line of more than 4096 bytes"):
+            line.read(5)
+    other.close()
+    dealer.server.close()
+
+
+def test_log_lines_of_the_competition_are_read() -> None:
+    """The C dealer writes its odd chips as fractions; other payoffs than the hand's are refused."""
+    game = load_rules("holdem_limit_3p")
+    text = "STATE:5:rcc/ccc/ccc/ccc:2c3d|AhKd|AsKh/QcJd9h/4s/5c:{}:a|b|c"
+    assert parse_log_line(game, text.format("-20|10|10")).payoffs == (-20.0, 10.0, 10.0)
+    assert parse_log_line(game, text.format("-20|9.5|10.5")).payoffs == (-20.0, 9.5, 10.5)
+    with pytest.raises(AcpcError, match="the payoffs of this hand are"):
+        parse_log_line(game, text.format("20|-10|-10"))
