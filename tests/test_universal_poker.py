@@ -56,12 +56,14 @@ def play_one_hand(rules: Rules, other: pyspiel.State, rng: random.Random, cards:
         ours += [2] * (legal.max_raise > 0) if rules.is_limit else range(legal.min_raise or 1, legal.max_raise + 1)
         assert other.current_player() == state.to_act, state.betting.text()
         assert other.legal_actions() == ours, state.betting.text()
+        assert f"STATE:0:{state.betting.text()}:" in str(other)
         action = random_action(legal, rng)
         other.apply_action(their_action(state, action))
         state = state.apply(action)
     while other.is_chance_node():
         other.apply_action(pending.pop(0))
     assert other.is_terminal()
+    assert f"STATE:0:{state.betting.text()}:" in str(other)
     fraction = 0.0 if rules.num_players == 2 else 0.99  # they split odd chips into fractions
     np.testing.assert_allclose(state.payoffs(), other.returns(), rtol=0, atol=fraction)
 
