@@ -9,7 +9,7 @@ from poker.solvers.policy import Blueprint
 from tests.data_gen.commands import data_gen, data_gen_fails, digests, kill_when
 from tests.games import load_rules
 
-LEDUC = ("job=blueprint", "game=leduc", "solver.threads=1", "solver.discount_every=100_000")
+LEDUC = ("job=blueprint", "game=leduc", "solver.threads=1", "solver.discount_every=100_000", "job.seconds=null")
 
 
 def places(folder: Path) -> tuple[str, str]:
@@ -48,6 +48,6 @@ def test_made_once_then_reused_extended_or_refused(tmp_path: Path) -> None:
 
 def test_settings_that_cannot_work_are_named(tmp_path: Path) -> None:
     here = places(tmp_path)
-    assert "job.iterations" in data_gen_fails("job=blueprint", "game=leduc", "job.iterations=null", *here)
+    assert "job.iterations" in data_gen_fails("job=blueprint", "game=leduc", "job.iterations=null", "job.seconds=null", *here)
     assert "job=abstraction" in data_gen_fails("job=blueprint", "game=flop_holdem_nolimit", *here)
     assert "iteratons" in data_gen_fails(*LEDUC, "job.iteratons=5", *here)
