@@ -14,7 +14,7 @@ from poker.betting import Betting
 from poker.cards import hand_index
 from poker.errors import PokernetsError
 from poker.features.opponent import bets_to_call
-from poker.opponents.modelling import Modelling, predictor_for
+from poker.opponents.modelling import Modelling, habits_for, predictor_for
 from poker.opponents.predictor import Predictor
 from poker.opponents.preflop import IncomeRates
 from poker.opponents.strength import Strength, board_strength
@@ -67,7 +67,8 @@ class PokiFormula:
         self.name = name
         self.style = Style(tightness, aggressiveness, bluffing)
         self.rates = IncomeRates.load(preflop)
-        self.tracker = Tracker(predictor_for(modelling, net), self.rates)
+        predictor = predictor_for(modelling, net)
+        self.tracker = Tracker(predictor, self.rates, habits_for(modelling, predictor))
         self._rng = np.random.default_rng(0)
 
     def reset(self, seed: int) -> None:
@@ -148,21 +149,17 @@ def postflop_triple(strength: Strength, betting: Betting, style: Style) -> Tripl
     ehs, win, ppot = float(strength.ehs), float(strength.win), float(strength.ppot)
     size = betting.rules.raise_sizes[betting.street]
     pot, to_call = betting.pot, betting.to_call
-    eager = 0.16 * (style.aggressiveness - 0.5)
+    eager = 0.4 * (style.aggressiveness - 0.5)
     level = bets_to_call(betting)
-    value = (0.58, 0.78, 0.88)[level] - eager
-    p_raise = _ramp(ehs - value, _WIDTH)
+    p_raise = _ramp(ehs - ((0.52, 0.64, 0.72)[level] - eager), _WIDTH)
     if level == 0:
         others = betting.folded.count(False) - 1
         draws = style.aggressiveness * (ppot >= 2 * size / (pot + 4 * size))
-        p_raise = max(p_raise, draws, style.bluffing / others)
-        return _triple(0.0, p_raise)
-    last = betting.rules.num_streets - 1 - betting.street
-    later = 0.5 * last * size
+        return _triple(0.0, max(p_raise, draws, style.bluffing / others))
+    later = 0.5 * (betting.rules.num_streets - 1 - betting.street) * size
     price = (to_call + later) / (pot + to_call + 2 * later)
-    needed = price * (0.6 + 0.8 * style.tightness)
-    p_fold = 1 - max(_ramp(win - needed, _WIDTH * (0.3 + needed)), float(ppot >= to_call / (pot + to_call)))
-    return _triple(p_fold, p_raise)
+    needed = price * (0.5 + style.tightness)
+    return _triple(_ramp(needed - win, _WIDTH * (0.3 + needed)), p_raise)
 
 
 def _ramp(x: float, width: float) -> float:

@@ -52,3 +52,10 @@ def predictor_for(modelling: Modelling, net: Predictor | None) -> Predictor | No
     if net is not None:
         mixture["net"] = ByStreet(PlayerFrequencies(shrinkage=SHRINKAGE), net)
     return BestOf(mixture)
+
+
+def habits_for(modelling: Modelling, predictor: Predictor | None) -> Predictor:
+    """What says how often players do what in contexts still to come, where nets have no inputs yet."""
+    if modelling == "statistics" and predictor is not None:
+        return predictor
+    return Constant() if modelling in {"none", "generic"} else PlayerFrequencies(shrinkage=SHRINKAGE)

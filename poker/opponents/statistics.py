@@ -15,13 +15,13 @@ from poker.opponents.predictor import NUM_CLASSES, NUM_CONTEXTS, Context, Predic
 
 GENERIC_TABLE: NDArray[np.float64] = np.array(
     [
-        [[0.02, 0.83, 0.15], [0.62, 0.28, 0.10], [0.75, 0.20, 0.05]],
-        [[0.01, 0.69, 0.30], [0.42, 0.45, 0.13], [0.45, 0.42, 0.13]],
-        [[0.01, 0.69, 0.30], [0.38, 0.50, 0.12], [0.40, 0.48, 0.12]],
-        [[0.01, 0.69, 0.30], [0.45, 0.44, 0.11], [0.45, 0.45, 0.10]],
+        [[0.02, 0.78, 0.20], [0.50, 0.37, 0.13], [0.70, 0.24, 0.06]],
+        [[0.01, 0.62, 0.37], [0.25, 0.63, 0.12], [0.35, 0.56, 0.09]],
+        [[0.01, 0.64, 0.35], [0.36, 0.54, 0.10], [0.45, 0.47, 0.08]],
+        [[0.01, 0.66, 0.33], [0.50, 0.41, 0.09], [0.55, 0.37, 0.08]],
     ]
 ).reshape(NUM_CONTEXTS, NUM_CLASSES)
-"""[12, 3] a rule for everybody: a moderate player who gives up to a bet about two times in five after the flop."""
+"""[12, 3] a rule for everybody: a moderate player who gives up to a bet about one time in three after the flop."""
 
 _FLOOR = 1e-3
 

@@ -1,14 +1,15 @@
 """Hand strength against n opponents on a board: HS, PPot, NPot and EHS, unweighted or by each opponent's weight table.
 
 Against one opponent the definitions are [POKI] section 5.3 with exact look-ahead over all cards to come. With h, p, m
-for HS, PPot and NPot against opponent i, taken as independent between opponents:
+for HS, PPot and NPot against opponent i:
 
-    stay = product of h (1 - m)                  ahead of everybody now and at the end
-    end  = product of h (1 - m) + (1 - h) p      ahead of everybody at the end
-    HS_n = product of h,  PPot_n = (end - stay) / (1 - HS_n),  NPot_n = 1 - product of (1 - m)
-    EHS_n = HS_n + (1 - HS_n) PPot_n
+    HS_n = product of h                      NPot_n = 1 - product of (1 - m)
+    PPot_n = mean of p with weights 1 - h    EHS_n = HS_n + (1 - HS_n) PPot_n
+    win_n = HS_n (1 - NPot_n) + (1 - HS_n) PPot_n
 
-[POKI] raises HS to the power n and takes potentials against the average table instead; for equal opponents HS_n agrees.
+Being ahead now, and being overtaken, are taken as independent between opponents. A card that helps helps against
+everybody, so improving is not: [POKI] takes PPot against the average table, here it is averaged over the opponents who
+may be ahead. For equal opponents both agree.
 Weight tables are float32 [1326]; only their proportions matter.
 """
 
@@ -43,13 +44,12 @@ class Strength:
 
 def combine(hs: Floats, ppot: Floats, npot: Floats) -> Strength:
     """Strength against n opponents from the measures [n, ...] against each."""
-    ahead_both = hs * (1 - npot)
-    stay = ahead_both.prod(axis=0)
-    end = (ahead_both + (1 - hs) * ppot).prod(axis=0)
     now = hs.prod(axis=0)
-    behind = 1 - now
-    improve = np.divide(end - stay, behind, out=np.zeros_like(end), where=behind > 0)
-    return Strength(now, improve, 1 - (1 - npot).prod(axis=0), end)
+    behind = 1 - hs
+    mass = behind.sum(axis=0)
+    improve = np.divide((behind * ppot).sum(axis=0), mass, out=np.zeros_like(mass), where=mass > 0)
+    overtaken = 1 - (1 - npot).prod(axis=0)
+    return Strength(now, improve, overtaken, now * (1 - overtaken) + (1 - now) * improve)
 
 
 class BoardStrength:

@@ -31,10 +31,14 @@ class _Seen:
 
 
 class Tracker:
-    """`predictor` None: nobody is modelled, all hands stay equally likely."""
+    """`predictor` None: nobody is modelled, all hands stay equally likely.
 
-    def __init__(self, predictor: Predictor | None, rates: IncomeRates) -> None:
+    `habits` learns too, or is the predictor itself; it looks at the twelve contexts alone.
+    """
+
+    def __init__(self, predictor: Predictor | None, rates: IncomeRates, habits: Predictor) -> None:
         self.predictor = predictor
+        self.habits = habits
         self.calibration = Calibration()
         self._rates = rates
         self._seat = 0
@@ -45,6 +49,7 @@ class Tracker:
 
     def forget(self) -> None:
         """New players sit down."""
+        self.habits.forget()
         if self.predictor is not None:
             self.predictor.forget()
         self.calibration.forget()
@@ -105,6 +110,8 @@ class Tracker:
             informed = self._tables[player].observe(strength, order, probs, observed, self.calibration.noise(name))
             self._seen.append(_Seen(player, informed, float(probs[observed])))
         predictor.update(context, observed)
+        if self.habits is not predictor:
+            self.habits.update(context, observed)
 
     def ranking(self, betting: Betting, board: tuple[int, ...]) -> Ranking:
         """Strength [1326] of all hands against random hands of the players still in, and the possible hands by it."""

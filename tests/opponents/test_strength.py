@@ -63,19 +63,24 @@ def test_equal_weights_give_the_unweighted_features(text: str) -> None:
 
 
 def test_several_opponents_combine_as_defined() -> None:
-    """Three opponents with the same table: HS is the cube, EHS what the formulas of the module say."""
+    """Three opponents with the same table, then two with different ones."""
     board = parse_cards("Kh9h4c")
     strength = board_strength(board)
     hand = hand_index(*parse_cards("QhJh"))
     ones = np.ones((1, NUM_HANDS), dtype=np.float32)
     one, three = strength.against(hand, ones), strength.against(hand, np.repeat(ones, 3, axis=0))
-    assert three.hs == pytest.approx(float(one.hs) ** 3)
-    assert three.win == pytest.approx(float(one.win) ** 3)
-    assert one.win == pytest.approx(float(one.hs * (1 - one.npot) + (1 - one.hs) * one.ppot))
-    assert three.npot == pytest.approx(1 - (1 - float(one.npot)) ** 3)
-    assert one.ehs == pytest.approx(float(one.hs + (1 - one.hs) * one.ppot))
+    h, p, m = float(one.hs), float(one.ppot), float(one.npot)
+    np.testing.assert_allclose([three.hs, three.ppot, three.npot], [h**3, p, 1 - (1 - m) ** 3])
+    assert three.ehs == pytest.approx(h**3 + (1 - h**3) * p)
+    assert three.win == pytest.approx(h**3 * (1 - m) ** 3 + (1 - h**3) * p)
     assert strength.uniform(3).ehs[hand] == pytest.approx(float(three.ehs), abs=2e-5)
     assert strength.all_against(np.repeat(ones, 3, axis=0)).ehs[hand] == pytest.approx(float(three.ehs), abs=2e-5)
+    strong = (strength.uniform(1).hs[None] > 0.9).astype(np.float32)
+    other = strength.against(hand, strong)
+    both = strength.against(hand, np.concatenate([ones, strong]))
+    weights = np.array([1 - h, 1 - float(other.hs)])
+    assert both.hs == pytest.approx(h * float(other.hs))
+    assert both.ppot == pytest.approx(weights @ [p, float(other.ppot)] / weights.sum())
 
 
 def test_ranking_lists_live_hands_by_strength() -> None:

@@ -1,0 +1,82 @@
+"""The simulation player of [POKI]: after the flop it samples what calling and raising are worth and does what is best.
+
+Before the flop, and for the tables and habits of everybody, it is the formula player.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poker.agents.poki_formula import PokiFormula, check_game
+from poker.cards import hand_index
+from poker.kernels.rng import streams
+from poker.opponents.modelling import Modelling
+from poker.opponents.playout import Budget, LineValues, line_values
+from poker.opponents.predictor import BET_LEVELS, NUM_STREETS, Context, Predictor
+from poker.opponents.tracker import seat_name
+from poker.rules import CALL, FOLD
+from poker.state import HandState
+
+
+class PokiSimulation(PokiFormula):
+    """Sampling stops after `trials`, after `seconds`, or when one action leads by `margin` standard errors."""
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        preflop: str,
+        modelling: Modelling,
+        tightness: float,
+        aggressiveness: float,
+        bluffing: float,
+        batch: int,
+        trials: int,
+        seconds: float,
+        margin: float,
+        net: Predictor | None = None,
+    ) -> None:
+        super().__init__(
+            name=name,
+            preflop=preflop,
+            modelling=modelling,
+            tightness=tightness,
+            aggressiveness=aggressiveness,
+            bluffing=bluffing,
+            net=net,
+        )
+        self._budget = Budget(batch, trials, seconds, margin)
+        self._stream = streams(0, 1)[0]
+
+    def reset(self, seed: int) -> None:
+        super().reset(seed)
+        self._stream = streams(seed, 1)[0]
+
+    def act(self, state: HandState) -> int:
+        if not state.board:
+            return super().act(state)
+        check_game(state.rules, self.name)
+        self.tracker.follow(state)
+        legal = state.legal()
+        best, _ = self.values(state).leader(legal.fold, legal.max_raise > 0)
+        return {"fold": FOLD, "call": CALL, "raise": legal.max_raise}[best]
+
+    def values(self, state: HandState) -> LineValues:
+        """What calling and raising are worth with the hand held by the player to act."""
+        betting = state.betting
+        everybody = list(range(state.rules.num_players))
+        return line_values(
+            hand_index(*state.hole_cards[betting.to_act]),
+            betting,
+            state.board,
+            self.tracker.tables(everybody),
+            self._habits(everybody),
+            self._budget,
+            self._stream,
+        )
+
+    def _habits(self, players: list[int]) -> NDArray[np.float64]:
+        """[P, 12, 3] how often each player does what in each context."""
+        habits = self.tracker.habits
+        contexts = [(street, level) for street in range(NUM_STREETS) for level in range(BET_LEVELS)]
+        rows = [[habits.probs(Context(seat_name(i), *context)) for context in contexts] for i in players]
+        return np.array(rows, dtype=np.float64)
