@@ -56,7 +56,6 @@ def play_one_hand(rules: Rules, other: pyspiel.State, rng: random.Random, cards:
         ours += [2] * (legal.max_raise > 0) if rules.is_limit else range(legal.min_raise or 1, legal.max_raise + 1)
         assert other.current_player() == state.to_act, state.betting.text()
         assert other.legal_actions() == ours, state.betting.text()
-        assert f"STATE:0:{state.betting.text()}:" in str(other)
         action = random_action(legal, rng)
         other.apply_action(their_action(state, action))
         state = state.apply(action)
