@@ -12,9 +12,9 @@ to parents. Row fetches thus overlap, and a traversal allocates nothing.
 
 Symbols: M sampling nodes, P players, S streets, A actions of a node, n deals.
 
-Nodes are rows of `nodes` int32 [M, 8], columns named below; children are contiguous and come after their parent.
-The table is flat float32; the infoset (node, bucket) owns the row that starts at 2 * (ROW + bucket * STRIDE):
-A regrets, then A strategy sums, side by side so that a visit touches one place in memory.
+Nodes are rows of `nodes` int32 [M, 8], columns named in `poker.kernels.sampling_nodes`; children are contiguous and
+come after their parent. The table is flat float32; the infoset (node, bucket) owns the row that starts at
+2 * (ROW + bucket * STRIDE): A regrets, then A strategy sums, side by side so that a visit touches one place in memory.
 
 Several threads may run on one table: the unlocked float32 updates may then lose an increment now and then, which
 averages out as sampling noise does; with one thread the result is a function of table, deals and generator alone.
@@ -30,13 +30,20 @@ from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from poker.kernels.rng import next_float
-
-KIND, PLAYER, STREET, ARITY, FIRST, ROW, STRIDE, STAKE = range(8)
-"""Columns of `nodes`. STAKE of a FOLD is what player 0 wins, of a SHOWDOWN what the better hand wins (two players)."""
-DECISION, FOLD, SHOWDOWN, MULTIWAY = range(4)
-"""Kinds of node. MULTIWAY is any end of a hand with more than two players: payoffs from `committed` and `folded`."""
-MAX_ACTIONS = 30
-"""Explored actions travel as the bits of an int32."""
+from poker.kernels.sampling_nodes import (
+    ARITY,
+    DECISION,
+    FIRST,
+    FOLD,
+    KIND,
+    PLAYER,
+    ROW,
+    SHOWDOWN,
+    STAKE,
+    STREET,
+    STRIDE,
+    multiway_payoff,
+)
 
 
 @intrinsic
@@ -55,37 +62,6 @@ def _prefetch(_context: Any, array: Any, index: Any) -> Any:
         return context.get_dummy_value()
 
     return types.none(array, index), codegen
-
-
-@njit(cache=True, nogil=True)
-def multiway_payoff(
-    committed: NDArray[np.int32], folded: NDArray[np.bool_], ranks: NDArray[np.int32], player: int
-) -> float:
-    """Net chips of `player` at the end of a hand of P players, side pots included, odd chips split evenly."""
-    won = 0.0
-    layer_floor = 0
-    mine = committed[player]
-    if not folded[player]:
-        while layer_floor < mine:
-            layer_top = mine  # the layer ends where the next smaller stake of a player still in ends
-            for other in range(committed.shape[0]):
-                if not folded[other] and layer_floor < committed[other] < layer_top:
-                    layer_top = committed[other]
-            pot = 0
-            best = ranks[player]
-            winners = 1
-            for other in range(committed.shape[0]):
-                pot += max(0, min(committed[other], layer_top) - layer_floor)
-                if other != player and not folded[other] and committed[other] >= layer_top:
-                    if ranks[other] > best:
-                        winners = 0
-                        best = ranks[other]
-                    elif winners > 0 and ranks[other] == best:
-                        winners += 1
-            if winners > 0:
-                won += pot / winners
-            layer_floor = layer_top
-    return float(won - mine)
 
 
 @njit(cache=True, nogil=True)
@@ -169,7 +145,7 @@ def traverse(
                 if nodes[child, KIND] == DECISION:
                     below = buckets[nodes[child, PLAYER], nodes[child, STREET]]
                     _prefetch(table, 2 * (np.int64(nodes[child, ROW]) + np.int64(below) * nodes[child, STRIDE]))  # type: ignore[call-arg]
-        elif kind == FOLD:
+        elif kind == FOLD:  # `payoff` written out: half of all nodes are ends, and passing arrays on costs a fifth
             values[head] = nodes[node, STAKE] if traverser == 0 else -nodes[node, STAKE]
         elif kind == SHOWDOWN:
             difference = ranks[traverser] - ranks[1 - traverser]

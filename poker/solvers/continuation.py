@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from poker.abstraction.buckets import is_holdem
 from poker.abstraction.features import all_in_equity
 from poker.features.leaf import CONTINUATIONS
-from poker.kernels import mccfr
+from poker.kernels import sampling_nodes
 from poker.kernels.continuation import end_reaches
 from poker.kernels.ranks import rank_board_hands
 from poker.rules import Rules
@@ -61,28 +61,28 @@ def subtree(blueprint: Blueprint, node: int) -> Subtree:
     first: list[NDArray[np.int64]] = []
     count = 1
     while len(order[-1]):
-        arity = nodes[order[-1], mccfr.ARITY].astype(np.int64)
+        arity = nodes[order[-1], sampling_nodes.ARITY].astype(np.int64)
         starts = np.cumsum(arity) - arity
         first.append(count + starts)
         count += int(arity.sum())
         offsets = np.arange(arity.sum()) - np.repeat(starts, arity)
-        order.append(np.repeat(nodes[order[-1], mccfr.FIRST].astype(np.int64), arity) + offsets)
+        order.append(np.repeat(nodes[order[-1], sampling_nodes.FIRST].astype(np.int64), arity) + offsets)
     ids = np.concatenate(order)
-    kind = nodes[ids, mccfr.KIND]
-    folds, showdowns = np.flatnonzero(kind == mccfr.FOLD), np.flatnonzero(kind == mccfr.SHOWDOWN)
+    kind = nodes[ids, sampling_nodes.KIND]
+    folds, showdowns = np.flatnonzero(kind == sampling_nodes.FOLD), np.flatnonzero(kind == sampling_nodes.SHOWDOWN)
     end = np.full(len(ids), -1, dtype=np.int32)
     end[np.concatenate([folds, showdowns])] = np.arange(len(folds) + len(showdowns))
     return Subtree(
-        player=nodes[ids, mccfr.PLAYER].astype(np.int8),
-        street=nodes[ids, mccfr.STREET].astype(np.int8),
+        player=nodes[ids, sampling_nodes.PLAYER].astype(np.int8),
+        street=nodes[ids, sampling_nodes.STREET].astype(np.int8),
         first=np.concatenate(first).astype(np.int32),
-        arity=nodes[ids, mccfr.ARITY].copy(),
-        row=nodes[ids, mccfr.ROW].astype(np.int64),
-        stride=nodes[ids, mccfr.STRIDE].astype(np.int64),
+        arity=nodes[ids, sampling_nodes.ARITY].copy(),
+        row=nodes[ids, sampling_nodes.ROW].astype(np.int64),
+        stride=nodes[ids, sampling_nodes.STRIDE].astype(np.int64),
         end=end,
         action_class=action_classes(_edges(blueprint, ids)),
-        fold_value=nodes[ids[folds], mccfr.STAKE].astype(np.float32),
-        stake=nodes[ids[showdowns], mccfr.STAKE].astype(np.float32),
+        fold_value=nodes[ids[folds], sampling_nodes.STAKE].astype(np.float32),
+        stake=nodes[ids[showdowns], sampling_nodes.STAKE].astype(np.float32),
     )
 
 

@@ -19,7 +19,7 @@ from poker.abstraction.buckets import Buckets
 from poker.artifacts import MismatchedArtifactError, fingerprint_of, open_artifact, write_artifact
 from poker.errors import PokernetsError
 from poker.features.leaf import CONTINUATIONS
-from poker.kernels import mccfr
+from poker.kernels import sampling_nodes
 from poker.rules import CALL, FOLD, Rules
 from poker.solvers.sampling_tree import SamplingTree, sampling_tree
 from poker.tree import BettingTree
@@ -112,7 +112,7 @@ class Blueprint:
 
     def _stored(self, node: int) -> NDArray[Any]:
         """[B, A] view of the stored values of a betting node."""
-        return stored_rows(self.sampling, self.strategy, int(self.sampling.index[node]))
+        return self.sampling.entries(self.strategy, int(self.sampling.index[node]))
 
 
 def blueprint_from(
@@ -123,18 +123,10 @@ def blueprint_from(
         raise PokernetsError(f"a strategy is stored in 8, 16 or 32 bits, not {bits}")
     sampling = sampling_tree(tree, cards.num_buckets)
     strategy = np.zeros(sampling.table_size // 2, dtype=_DTYPES[bits])
-    for node in np.flatnonzero(sampling.nodes[:, mccfr.KIND] == mccfr.DECISION):
+    for node in np.flatnonzero(sampling.nodes[:, sampling_nodes.KIND] == sampling_nodes.DECISION):
         probs = average(int(sampling.origin[node]))
-        stored_rows(sampling, strategy, int(node))[:] = quantise(probs, bits)
+        sampling.entries(strategy, int(node))[:] = quantise(probs, bits)
     return Blueprint(tree, cards, sampling, strategy)
-
-
-def stored_rows(sampling: SamplingTree, strategy: NDArray[Any], node: int) -> NDArray[Any]:
-    """[B, A] view of the stored values of sampling node `node`."""
-    _, _, street, arity, _, row, stride, _ = (int(x) for x in sampling.nodes[node])
-    size = strategy.itemsize
-    shape = (sampling.num_buckets[street], arity)
-    return np.lib.stride_tricks.as_strided(strategy[row:], shape, (stride * size, size))
 
 
 def quantise(probs: NDArray[np.float32], bits: int) -> NDArray[Any]:

@@ -8,12 +8,13 @@ touches lies in P * S slabs and not all over the table.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from poker.errors import PokernetsError
-from poker.kernels import mccfr
+from poker.kernels import sampling_nodes
 from poker.tree import BettingTree, Kind
 
 ROW_UNIT = 2
@@ -36,8 +37,8 @@ class SamplingTree:
 
     @property
     def num_infosets(self) -> int:
-        decisions = self.nodes[self.nodes[:, mccfr.KIND] == mccfr.DECISION]
-        return int(np.asarray(self.num_buckets)[decisions[:, mccfr.STREET]].sum())
+        decisions = self.nodes[self.nodes[:, sampling_nodes.KIND] == sampling_nodes.DECISION]
+        return int(np.asarray(self.num_buckets)[decisions[:, sampling_nodes.STREET]].sum())
 
     def rows(self, table: NDArray[np.float32], node: int) -> NDArray[np.float32]:
         """[B, 2, A] view of sampling node `node`: regrets, then strategy sums, per bucket."""
@@ -46,6 +47,12 @@ class SamplingTree:
         shape, size = (buckets, 2, arity), table.itemsize
         strides = (ROW_UNIT * stride * size, arity * size, size)
         return np.lib.stride_tricks.as_strided(table[ROW_UNIT * row :], shape, strides)
+
+    def entries(self, values: NDArray[Any], node: int) -> NDArray[Any]:
+        """[B, A] view of sampling node `node` in an array with one entry an action: `table_size` / 2 of them."""
+        _, _, street, arity, _, row, stride, _ = (int(x) for x in self.nodes[node])
+        size = values.itemsize
+        return np.lib.stride_tricks.as_strided(values[row:], (self.num_buckets[street], arity), (stride * size, size))
 
 
 def sampling_tree(tree: BettingTree, num_buckets: tuple[int, ...]) -> SamplingTree:
@@ -67,14 +74,14 @@ def sampling_tree(tree: BettingTree, num_buckets: tuple[int, ...]) -> SamplingTr
 
     nodes = np.zeros((len(origin), 8), dtype=np.int32)
     decision = tree.kind[origin] == Kind.DECISION
-    nodes[:, mccfr.KIND] = _kinds(tree, origin)
-    nodes[:, mccfr.PLAYER] = tree.player[origin]
-    nodes[:, mccfr.STREET] = tree.street[origin]
-    nodes[:, mccfr.ARITY] = np.where(decision, tree.num_children[origin], 0)
-    nodes[:, mccfr.FIRST] = np.where(decision, index[np.where(decision, tree.first_child[origin], 0)], -1)
-    nodes[:, mccfr.STAKE] = _stakes(tree, origin)
-    if nodes[:, mccfr.ARITY].max() > mccfr.MAX_ACTIONS:
-        raise PokernetsError(f"a decision has more than {mccfr.MAX_ACTIONS} actions: thin out the bet menu")
+    nodes[:, sampling_nodes.KIND] = _kinds(tree, origin)
+    nodes[:, sampling_nodes.PLAYER] = tree.player[origin]
+    nodes[:, sampling_nodes.STREET] = tree.street[origin]
+    nodes[:, sampling_nodes.ARITY] = np.where(decision, tree.num_children[origin], 0)
+    nodes[:, sampling_nodes.FIRST] = np.where(decision, index[np.where(decision, tree.first_child[origin], 0)], -1)
+    nodes[:, sampling_nodes.STAKE] = _stakes(tree, origin)
+    if nodes[:, sampling_nodes.ARITY].max() > sampling_nodes.MAX_ACTIONS:
+        raise PokernetsError(f"a decision has more than {sampling_nodes.MAX_ACTIONS} actions: thin out the bet menu")
     size = _place_rows(nodes, decision, num_buckets)
     return SamplingTree(nodes, tree.committed[origin], tree.folded[origin], origin, index, num_buckets, size)
 
@@ -94,9 +101,9 @@ def _breadth_first(tree: BettingTree, target: NDArray[np.int32]) -> NDArray[np.i
 def _kinds(tree: BettingTree, origin: NDArray[np.int32]) -> NDArray[np.int32]:
     codes = np.zeros(len(Kind), dtype=np.int32)
     multiway = tree.committed.shape[1] > 2
-    codes[Kind.DECISION] = mccfr.DECISION
-    codes[Kind.FOLD] = mccfr.MULTIWAY if multiway else mccfr.FOLD
-    codes[Kind.SHOWDOWN] = mccfr.MULTIWAY if multiway else mccfr.SHOWDOWN
+    codes[Kind.DECISION] = sampling_nodes.DECISION
+    codes[Kind.FOLD] = sampling_nodes.MULTIWAY if multiway else sampling_nodes.FOLD
+    codes[Kind.SHOWDOWN] = sampling_nodes.MULTIWAY if multiway else sampling_nodes.SHOWDOWN
     return codes[tree.kind[origin]]
 
 
@@ -113,13 +120,14 @@ def _stakes(tree: BettingTree, origin: NDArray[np.int32]) -> NDArray[np.int32]:
 def _place_rows(nodes: NDArray[np.int32], decision: NDArray[np.bool_], num_buckets: tuple[int, ...]) -> int:
     """Fills ROW and STRIDE; returns the size of the table in floats."""
     base = 0
+    streets, players = nodes[:, sampling_nodes.STREET], nodes[:, sampling_nodes.PLAYER]
     for street, buckets in enumerate(num_buckets):
-        for player in range(int(nodes[:, mccfr.PLAYER].max()) + 1):
-            mine = np.flatnonzero(decision & (nodes[:, mccfr.STREET] == street) & (nodes[:, mccfr.PLAYER] == player))
-            sizes = nodes[mine, mccfr.ARITY].astype(np.int64)  # 2 A floats = A units
+        for player in range(int(players.max()) + 1):
+            mine = np.flatnonzero(decision & (streets == street) & (players == player))
+            sizes = nodes[mine, sampling_nodes.ARITY].astype(np.int64)  # 2 A floats = A units
             if base + int(sizes.sum()) * buckets > np.iinfo(np.int32).max:
                 raise PokernetsError("the strategy table exceeds 16 GiB: use fewer buckets or a smaller bet menu")
-            nodes[mine, mccfr.ROW] = base + np.cumsum(sizes) - sizes
-            nodes[mine, mccfr.STRIDE] = sizes.sum()
+            nodes[mine, sampling_nodes.ROW] = base + np.cumsum(sizes) - sizes
+            nodes[mine, sampling_nodes.STRIDE] = sizes.sum()
             base += int(sizes.sum()) * buckets
     return base * ROW_UNIT

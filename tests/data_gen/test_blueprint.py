@@ -48,6 +48,8 @@ def test_made_once_then_reused_extended_or_refused(tmp_path: Path) -> None:
 
 def test_settings_that_cannot_work_are_named(tmp_path: Path) -> None:
     here = places(tmp_path)
-    assert "job.iterations" in data_gen_fails("job=blueprint", "game=leduc", "job.iterations=null", "job.seconds=null", *here)
+    assert "job.iterations" in data_gen_fails(
+        "job=blueprint", "game=leduc", "job.iterations=null", "job.seconds=null", *here
+    )
     assert "job=abstraction" in data_gen_fails("job=blueprint", "game=flop_holdem_nolimit", *here)
     assert "iteratons" in data_gen_fails(*LEDUC, "job.iteratons=5", *here)

@@ -5,7 +5,7 @@ import pytest
 
 from poker.abstraction.buckets import SmallGameBuckets
 from poker.abstraction.dealers import SmallGameDealer
-from poker.kernels import mccfr
+from poker.kernels import mccfr, sampling_nodes
 from poker.kernels.rng import streams
 from poker.solvers.sampling_tree import SamplingTree, sampling_tree
 from poker.state import Betting
@@ -32,7 +32,7 @@ def test_side_pots(
     committed: tuple[int, ...], folded: tuple[int, ...], ranks: tuple[int, ...], net: tuple[int, ...]
 ) -> None:
     arrays = np.array(committed, np.int32), np.array(folded, np.bool_), np.array(ranks, np.int32)
-    assert tuple(mccfr.multiway_payoff(*arrays, player) for player in range(len(net))) == net
+    assert tuple(sampling_nodes.multiway_payoff(*arrays, player) for player in range(len(net))) == net
 
 
 class _Kuhn:
@@ -59,7 +59,7 @@ class _Kuhn:
 def test_regrets_of_one_traversal_by_hand() -> None:
     """King against queen, player 1 checks and folds: a bet and a check both win 1."""
     game = _Kuhn()
-    after_pass, after_bet = (int(game.tree.nodes[0, mccfr.FIRST]) + a for a in (0, 1))
+    after_pass, after_bet = (int(game.tree.nodes[0, sampling_nodes.FIRST]) + a for a in (0, 1))
     game.row(after_pass, 1)[0] = (1, 0)
     game.row(after_bet, 1)[0] = (1, 0)
     assert game.traverse((2, 1), 0) == (5, 1)  # two ends, two decisions of player 1, the root
@@ -73,7 +73,7 @@ def test_regrets_of_one_traversal_by_hand() -> None:
 def test_pruned_actions_keep_their_regret() -> None:
     game = _Kuhn()
     game.row(0, 0)[0] = (1, -100)
-    after_bet = int(game.tree.nodes[0, mccfr.FIRST]) + 1
+    after_bet = int(game.tree.nodes[0, sampling_nodes.FIRST]) + 1
     for _ in range(20):
         game.traverse((0, 2), 0, -50)
     assert game.row(0, 0)[0, 1] == -100
@@ -93,7 +93,7 @@ def test_nothing_is_pruned_where_no_regret_is_positive() -> None:
 def test_strategy_sums_count_visits_of_the_other_player() -> None:
     """Player 1 is asked once in every traversal of player 0 for each action, and its sums grow by 1 a visit."""
     game = _Kuhn()
-    after_pass, after_bet = (int(game.tree.nodes[0, mccfr.FIRST]) + a for a in (0, 1))
+    after_pass, after_bet = (int(game.tree.nodes[0, sampling_nodes.FIRST]) + a for a in (0, 1))
     for _ in range(10):
         game.traverse((0, 1), 0)
     assert game.row(after_pass, 1)[1].sum() == pytest.approx(10)

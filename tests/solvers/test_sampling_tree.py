@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from poker.errors import PokernetsError
-from poker.kernels import mccfr
+from poker.kernels import sampling_nodes
 from poker.rules import Rules
 from poker.solvers.sampling_tree import sampling_tree
 from poker.state import Betting
@@ -34,20 +34,21 @@ def test_same_decisions_and_ends(rules: Rules, menu: BetMenu, buckets: tuple[int
     for node, origin in enumerate(packed.origin):
         assert packed.index[origin] == node
         if tree.kind[origin] != Kind.DECISION:
-            assert nodes[node, mccfr.ARITY] == 0
+            assert nodes[node, sampling_nodes.ARITY] == 0
             continue
         children = [tree.after_deal(child) for child in tree.children(origin)]
-        first = nodes[node, mccfr.FIRST]
+        first = nodes[node, sampling_nodes.FIRST]
         assert first > node
-        assert packed.origin[first : first + nodes[node, mccfr.ARITY]].tolist() == children
-        assert (nodes[node, mccfr.PLAYER], nodes[node, mccfr.STREET]) == (tree.player[origin], tree.street[origin])
+        assert packed.origin[first : first + nodes[node, sampling_nodes.ARITY]].tolist() == children
+        assert nodes[node, sampling_nodes.PLAYER] == tree.player[origin]
+        assert nodes[node, sampling_nodes.STREET] == tree.street[origin]
 
 
 @pytest.mark.parametrize(("rules", "menu", "buckets"), GAMES, ids=lambda value: getattr(value, "name", ""))
 def test_rows_fill_the_table_once(rules: Rules, menu: BetMenu, buckets: tuple[int, ...]) -> None:
     packed = sampling_tree(build_tree(Betting.start(rules), menu), buckets)
     table = np.zeros(packed.table_size, np.float32)
-    for node in np.flatnonzero(packed.nodes[:, mccfr.KIND] == mccfr.DECISION):
+    for node in np.flatnonzero(packed.nodes[:, sampling_nodes.KIND] == sampling_nodes.DECISION):
         packed.rows(table, node)[:] += 1
     assert (table == 1).all()
 
@@ -56,9 +57,9 @@ def test_stakes_of_two_players() -> None:
     tree = build_tree(Betting.start(load_rules("holdem_nolimit_2p")), MENU)
     packed = sampling_tree(tree, (169, 5, 6, 7))
     by_text = {tree.path_text(origin): packed.nodes[node] for node, origin in enumerate(packed.origin)}
-    assert by_text["f"][mccfr.STAKE] == 50  # the small blind, player 1, gives up
-    assert by_text["r300f"][mccfr.STAKE] == -100
-    assert by_text["r20000c///"][mccfr.STAKE] == 20000
+    assert by_text["f"][sampling_nodes.STAKE] == 50  # the small blind, player 1, gives up
+    assert by_text["r300f"][sampling_nodes.STAKE] == -100
+    assert by_text["r20000c///"][sampling_nodes.STAKE] == 20000
 
 
 def test_depth_limited_trees_are_refused() -> None:

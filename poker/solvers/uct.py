@@ -1,0 +1,109 @@
+"""Extensive-form UCT and Smooth UCT [SUCT] as trainers of blueprints; `poker.kernels.uct` is the episode.
+
+Exploration is either one constant or, as in the paper's limit hold'em, c = min(C, pot + k * remaining betting
+potential): the chips in the pot at the node, and k times what betting can still add to it.
+
+Two policies can be taken out: the average one, N(u, a) / N(u), which Smooth UCT mixes into its play, and the greedy,
+which takes the action with the best mean.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poker.abstraction.buckets import Buckets
+from poker.abstraction.dealers import Dealer, Deals
+from poker.errors import PokernetsError
+from poker.kernels import sampling_nodes, uct
+from poker.solvers.sampling import SamplingSolver, normalised
+from poker.solvers.sampling_tree import SamplingTree
+from poker.tree import BettingTree
+
+POLICIES = ("average", "greedy")
+
+
+class Uct(SamplingSolver):
+    """`means` are values in chips and `counts` visits, one entry for each action of each infoset.
+
+    Smooth UCT mixes with eta_k = max(`gamma`, `eta` / (1 + `decay` sqrt(N))); with `gamma` 1 it is plain UCT. `ceiling`
+    is C and `potential` is k; with `potential` None exploration is `ceiling` everywhere. `policy` is what `average`
+    returns.
+    """
+
+    def __init__(
+        self,
+        tree: BettingTree,
+        cards: Buckets,
+        dealer: Dealer,
+        *,
+        seed: int,
+        threads: int | None = 1,
+        batch: int = 1000,
+        eta: float,
+        gamma: float,
+        decay: float,
+        ceiling: float,
+        potential: float | None,
+        policy: str = "average",
+    ) -> None:
+        super().__init__(tree, cards, dealer, seed=seed, threads=threads, batch=batch)
+        if policy not in POLICIES:
+            raise PokernetsError(f"UCT has no policy '{policy}': choose from {', '.join(POLICIES)}")
+        self.means = np.zeros(self.sampling.table_size // 2, dtype=np.float64)
+        self.counts = np.zeros(self.sampling.table_size // 2, dtype=np.int32)
+        self.exploration = exploration(self.sampling, ceiling, potential)
+        self._mixing = (eta, gamma, decay)
+        self._bounds = (ceiling, potential)
+        self._policy = policy
+
+    @property
+    def tables(self) -> dict[str, NDArray[Any]]:
+        return {"means": self.means, "counts": self.counts}
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        eta, gamma, decay = self._mixing
+        ceiling, potential = self._bounds
+        return {
+            "solver": "uct" if gamma >= 1 else "smooth_uct",
+            "seed": self._seed,
+            "batch": self._batch,
+            "eta": eta,
+            "gamma": gamma,
+            "decay": decay,
+            "ceiling": ceiling,
+            "potential": potential,
+            "policy": self._policy,
+        }
+
+    def average(self, node: int) -> NDArray[np.float32]:
+        index = int(self.sampling.index[node])
+        counts = self.sampling.entries(self.counts, index)
+        if self._policy == "average":
+            return normalised(counts)
+        means = np.where(counts > 0, self.sampling.entries(self.means, index), -np.inf)
+        best = (means == means.max(axis=1, keepdims=True)) & (counts > 0)
+        return normalised(best.astype(np.float32))
+
+    def _play(self, thread: int, deals: Deals, rng: NDArray[np.uint64]) -> tuple[int, ...]:
+        tree = self.sampling
+        visits = uct.play_episodes(
+            tree.nodes, tree.committed, tree.folded, self.means, self.counts, self.exploration, *self._mixing,
+            deals.buckets, deals.ranks, rng,
+        )  # fmt: skip
+        return (visits,)
+
+
+def exploration(tree: SamplingTree, ceiling: float, potential: float | None) -> NDArray[np.float32]:
+    """[M] c of every node, in chips."""
+    if potential is None:
+        return np.full(len(tree.nodes), ceiling, dtype=np.float32)
+    pot = tree.committed.sum(axis=1).astype(np.float64)
+    largest = pot.copy()
+    for node in range(len(pot) - 1, -1, -1):
+        arity, first = tree.nodes[node, sampling_nodes.ARITY], tree.nodes[node, sampling_nodes.FIRST]
+        if arity > 0:
+            largest[node] = largest[first : first + arity].max()
+    bound: NDArray[np.float32] = np.minimum(ceiling, pot + potential * (largest - pot)).astype(np.float32)
+    return bound
