@@ -38,7 +38,7 @@ def test_made_once_then_reused_extended_or_refused(tmp_path: Path) -> None:
     assert "is there: 20,000 iterations" in data_gen(*LEDUC, "job.iterations=20_000", *here)
     assert digests(tmp_path / "blueprint") == before
     assert "made with config seed=1, but 2" in data_gen_fails(*LEDUC, "job.iterations=20_000", "seed=2", *here)
-    assert "made with config game='leduc', but 'kuhn'" in data_gen_fails(*LEDUC, "game=kuhn", *here)
+    assert "made with config game='leduc', but 'kuhn'" in data_gen_fails(*LEDUC, "job.iterations=1", "game=kuhn", *here)
     assert digests(tmp_path / "blueprint") == before
     assert "continuing" in data_gen(*LEDUC, "job.iterations=1_000_000", *here)
     blueprint = Blueprint.load(tmp_path / "blueprint", SmallGameBuckets(load_rules("leduc")))
