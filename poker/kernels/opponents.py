@@ -368,8 +368,8 @@ def _draw_deal(
     for _ in range(_BOARD_TRIES):
         row = np.int64(next_below(rng, len(ranks)))
         free = True
-        for player in range(P):
-            if not folded[player] and ranks[row, hands[player]] == _BLOCKED:
+        for other in range(P):
+            if not folded[other] and ranks[row, hands[other]] == _BLOCKED:
                 free = False
                 break
         if free:

@@ -1,0 +1,114 @@
+import random
+
+import numpy as np
+import pytest
+
+from poker.abstraction.features import all_in_equity
+from poker.betting import Betting
+from poker.cards import NUM_HANDS, hand_index, live_hands, parse_cards
+from poker.kernels import opponents as kernel
+from poker.kernels.rng import streams
+from poker.opponents.playout import Budget, LineValues, line_values, playout_board
+from poker.opponents.predictor import action_class
+from poker.rules import CALL, FOLD
+from tests.games import load_rules
+from tests.poki import same_habits
+from tests.random_play import random_action
+
+FLOP = parse_cards("Kh9h4c")
+QUEENS = hand_index(*parse_cards("QsQd"))
+ALL_TRIALS = Budget(batch=20_000, trials=20_000, seconds=600, margin=np.inf)
+
+
+@pytest.mark.parametrize("name", ["holdem_limit_2p", "holdem_limit_3p", "holdem_limit_10p"])
+def test_play_outs_follow_the_betting_rules(name: str) -> None:
+    rules = load_rules(name)
+    rng = random.Random(5)
+    for _ in range(60):
+        betting = Betting.start(rules)
+        public = np.array([0, betting.to_act, 0, rules.big_blind, rules.num_players])
+        committed, folded = np.array(betting.committed), np.zeros(rules.num_players, dtype=bool)
+        waiting = np.ones(rules.num_players, dtype=bool)
+        limits = [np.array(values) for values in (rules.raise_sizes, rules.max_raises, rules.first_player)]
+        while not betting.is_over:
+            action = random_action(betting.legal(), rng)
+            if action == FOLD and rng.random() < 0.5:
+                action = CALL
+            kernel.apply_class(action_class(action), public, committed, folded, waiting, *limits)
+            betting = betting.apply(action)
+            assert public[kernel.TO_ACT] == betting.to_act
+            assert (tuple(committed), tuple(folded)) == (betting.committed, betting.folded)
+            if not betting.is_over:
+                assert public[kernel.STREET] == betting.street
+                assert public[kernel.NUM_RAISES] == betting.num_raises
+
+
+@pytest.mark.parametrize(("board", "streets"), [("Kh9h4c", 1), ("Kh9h4c2d", 2), ("Kh9h4c2d9s", 3)])
+def test_checked_down_hands_are_worth_their_equity(board: str, streets: int) -> None:
+    """Nobody folds or raises: calling is worth the equity against the weight table in the final pot."""
+    rules = load_rules("holdem_limit_2p")
+    text = "cc/" + "cc/" * (streets - 1) + "r"
+    betting, cards = Betting.parse(rules, text), parse_cards(board)
+    weights = np.random.default_rng(3).random(NUM_HANDS, dtype=np.float32) * live_hands(cards)
+    tables = np.tile(weights, (2, 1))
+    rng = streams(1, 1)[0]
+    found = line_values(QUEENS, betting, cards, tables, same_habits(2, 0, 1, 0), ALL_TRIALS, rng)
+    compatible = live_hands([*cards, *parse_cards("QsQd")])
+    equity = float(all_in_equity(cards)[QUEENS, compatible] @ weights[compatible] / weights[compatible].sum())
+    pot, to_call = betting.pot + betting.to_call, betting.to_call
+    assert found.trials == ALL_TRIALS.trials
+    assert abs(found.call - (equity * pot - to_call)) < 4 * found.call_error
+    size = rules.raise_sizes[streets]
+    assert abs(found.bet - (equity * (pot + 2 * size) - to_call - size)) < 4 * found.bet_error
+
+
+def test_a_raise_that_everybody_folds_to_wins_the_pot() -> None:
+    """All but the very best hands fold when asked: raising wins what is there."""
+    rules = load_rules("holdem_limit_10p")
+    betting = Betting.parse(rules, "ffffffcccc/")
+    tables = np.ones((10, NUM_HANDS), dtype=np.float32)
+    found = line_values(QUEENS, betting, FLOP, tables, same_habits(10, 1, 0, 0), ALL_TRIALS, streams(1, 1)[0])
+    assert found.bet == pytest.approx(betting.pot, rel=0.03)
+
+
+def test_ranges_and_card_removal_are_respected() -> None:
+    """The only hand the opponent may hold is the nuts: a call on the river loses what it costs."""
+    rules = load_rules("holdem_limit_2p")
+    board = parse_cards("Kh9h4c2d9s")
+    betting = Betting.parse(rules, "cc/cc/cc/r")
+    tables = np.zeros((2, NUM_HANDS), dtype=np.float32)
+    tables[:, [hand_index(*parse_cards("9c9d")), hand_index(*parse_cards("QsJs"))]] = 1
+    found = line_values(QUEENS, betting, board, tables, same_habits(2, 0, 1, 0), ALL_TRIALS, streams(1, 1)[0])
+    assert (found.call, found.call_error) == (-betting.to_call, 0)
+
+
+def test_sampling_stops_when_an_action_leads() -> None:
+    rules = load_rules("holdem_limit_2p")
+    betting = Betting.parse(rules, "cc/cc/cc/r")
+    tables = np.ones((2, NUM_HANDS), dtype=np.float32)
+    budget = Budget(batch=100, trials=50_000, seconds=600, margin=2)
+    nuts, habits = hand_index(*parse_cards("9c9d")), same_habits(2, 0, 1, 0)
+    found = line_values(nuts, betting, parse_cards("Kh9h4c2d9s"), tables, habits, budget, streams(1, 1)[0])
+    assert found.trials == 100
+    assert found.leader(True, True)[0] == "raise"
+
+
+def test_leader_compares_the_two_best_of_what_is_legal() -> None:
+    values = LineValues(call=3.0, bet=5.0, call_error=1.0, bet_error=2.0, difference_error=0.5, trials=100)
+    assert values.leader(True, True) == ("raise", 4.0)
+    assert values.leader(True, False) == ("call", 3.0)
+    assert values.leader(False, False) == ("call", np.inf)
+    losing = LineValues(call=-3.0, bet=-5.0, call_error=1.0, bet_error=2.0, difference_error=0.5, trials=100)
+    assert losing.leader(True, True) == ("fold", 3.0)
+
+
+def test_strengths_are_shares_of_weaker_hands() -> None:
+    prepared = playout_board(FLOP)
+    assert prepared.now.mean() == pytest.approx(0.5, abs=1e-6)
+    aces = np.searchsorted(prepared.live, hand_index(*parse_cards("KcKd")))
+    assert prepared.now[aces] > 0.99
+    dealt = [card for card in range(52) if card not in FLOP]
+    assert (prepared.turn[dealt].max(axis=1) > 0.99).all()
+    assert (prepared.turn[list(FLOP)] == 0).all()
+    ladders = prepared.ladders(np.ones((1, NUM_HANDS), dtype=np.float32))
+    np.testing.assert_allclose(ladders[0], np.linspace(0, 1, ladders.shape[1]), atol=0.01)

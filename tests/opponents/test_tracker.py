@@ -1,0 +1,114 @@
+import numpy as np
+import pytest
+
+from poker.betting import Betting
+from poker.cards import NUM_HANDS, hand_index, live_hands, parse_cards
+from poker.errors import PokernetsError
+from poker.opponents.modelling import ByStreet, habits_for, predictor_for
+from poker.opponents.predictor import RAISE_CLASS, Context
+from poker.opponents.statistics import BestOf, Constant, Frequencies, PlayerFrequencies
+from poker.opponents.tracker import Tracker, seat_name
+from poker.rules import CALL
+from poker.state import HandState
+from tests.games import load_rules
+from tests.poki import rates
+
+HANDS = ["AsAd", "7c2d", "KcKd", "QhJh", "9c8c", "6s5s", "4d3d", "Tc2h", "Jd5h", "3s2s"]
+BOARD = "Kh9h4c2cTs"
+BETTING = "rfffffffcc/ccrcc/ccrcc/ccr"
+
+
+def deal(betting: str) -> HandState:
+    rules = load_rules("holdem_limit_10p")
+    state = HandState.start(rules, [parse_cards(hand) for hand in HANDS], parse_cards(BOARD))
+    for street in betting.split("/"):
+        for letter in street:
+            state = state.apply(state.betting.parse_action(letter))
+    return state
+
+
+def tracker() -> Tracker:
+    counts = Frequencies()
+    return Tracker(counts, rates(), counts)
+
+
+def test_tables_say_who_raised_and_who_called() -> None:
+    state = deal("rfffffffcc/ccr")
+    follower = tracker()
+    follower.start(0)
+    follower.follow(state.view(0))
+    raiser, blind = follower.tables([2, 1])
+    sets, air = hand_index(*parse_cards("KcKd")), hand_index(*parse_cards("7s2s"))
+    assert raiser[sets] == 1
+    assert raiser[air] < 0.05
+    middling = blind[hand_index(*parse_cards("Jc9c"))]
+    assert middling > 2 * blind[air]
+    assert middling > 2 * blind[hand_index(*parse_cards("AcAh"))]
+    assert (raiser[~live_hands(parse_cards("Kh9h4c"))] == 0).all()
+
+
+def test_following_step_by_step_equals_following_at_once() -> None:
+    end = deal(BETTING)
+    often, once = tracker(), tracker()
+    often.start(1)
+    once.start(1)
+    state = deal("")
+    for street, actions in enumerate(end.betting.actions):
+        for action in actions:
+            assert state.street == street
+            often.follow(state.view(1))
+            state = state.apply(action)
+    often.finish(end.view(1))
+    once.finish(end.view(1))
+    assert isinstance(once.predictor, Frequencies)
+    assert isinstance(often.predictor, Frequencies)
+    np.testing.assert_array_equal(often.predictor.counts, once.predictor.counts)
+    assert once.predictor.counts.sum() - Frequencies().counts.sum() == pytest.approx(len(BETTING.replace("/", "")))
+
+
+def test_shown_hands_calibrate_those_who_showed_them() -> None:
+    """Seat 2 raised with kings; seat 0 (aces) watches himself without learning."""
+    follower = tracker()
+    prior = follower.calibration.noise("anybody")
+    follower.start(0)
+    end = deal(BETTING)
+    while not end.is_over:
+        end = end.apply(CALL)
+    follower.finish(end.view(0))
+    assert follower.calibration.noise(seat_name(2)) < prior
+    assert follower.calibration.noise(seat_name(0)) == prior
+    assert follower.calibration.noise(seat_name(5)) == prior
+    follower.forget()
+    assert follower.calibration.noise(seat_name(2)) == prior
+
+
+def test_without_a_model_all_hands_stay_equal() -> None:
+    follower = Tracker(None, rates(), Constant())
+    follower.start(0)
+    follower.follow(deal("rfffffffcc/ccr").view(0))
+    np.testing.assert_array_equal(follower.tables([1, 2]), np.ones((2, NUM_HANDS)))
+
+
+def test_modelling_names() -> None:
+    assert predictor_for("none", None) is None
+    assert isinstance(predictor_for("generic", None), Constant)
+    statistics = predictor_for("statistics", None)
+    assert isinstance(statistics, PlayerFrequencies)
+    assert isinstance(predictor_for("best_of", None), BestOf)
+    net = predictor_for("net", Constant(np.tile([0.1, 0.1, 0.8], (12, 1))))
+    assert isinstance(net, ByStreet)
+    assert net.probs(Context("x", 1, 0))[RAISE_CLASS] == pytest.approx(0.8)
+    assert net.probs(Context("x", 0, 0))[RAISE_CLASS] < 0.5
+    assert habits_for("statistics", statistics) is statistics
+    assert isinstance(habits_for("generic", None), Constant)
+    assert isinstance(habits_for("best_of", net), PlayerFrequencies)
+    with pytest.raises(PokernetsError, match="needs the agent's `net`"):
+        predictor_for("net", None)
+    with pytest.raises(PokernetsError, match="choose none, generic"):
+        predictor_for("psychic", None)  # type: ignore[arg-type]
+
+
+def test_ranking_is_by_income_before_the_flop() -> None:
+    quantile, order = tracker().ranking(Betting.start(load_rules("holdem_limit_10p")), ())
+    assert quantile[order[-1]] == quantile[hand_index(*parse_cards("AsAh"))]
+    assert len(order) == NUM_HANDS
