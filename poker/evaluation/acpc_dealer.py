@@ -26,7 +26,7 @@ class Times:
     """Seconds a player may use: for one answer, in one hand, and on average for every hand of the match."""
 
     answer: float
-    hand: float
+    in_hand: float
     per_hand: float
 
 
@@ -159,7 +159,7 @@ class _Dealer:
         """The action of the player to act; None when he is lost."""
         asked = match_state_text(state, number, state.to_act)
         left = self._times
-        limit = min(left.answer, left.hand - guest.used_hand, self._match_seconds - guest.used_match)
+        limit = min(left.answer, left.in_hand - guest.used_hand, self._match_seconds - guest.used_match)
         started = time.monotonic()
         try:
             while True:

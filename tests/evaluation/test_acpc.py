@@ -24,7 +24,7 @@ from tests.test_pokerkit import replay_in_pokerkit
 
 HEADS_UP = load_rules("holdem_nolimit_2p")
 RANDOM = partial(RandomAgent, name="random", raises=[0.5, 1, "a"])
-TIMES = acpc_dealer.Times(answer=60.0, hand=600.0, per_hand=60.0)
+TIMES = acpc_dealer.Times(answer=60.0, in_hand=600.0, per_hand=60.0)
 
 
 def free_ports(count: int) -> list[int]:
@@ -142,7 +142,7 @@ class Confused(AlwaysCall):
 
 
 def test_a_late_player_is_named_and_the_match_ends(tmp_path: Path) -> None:
-    times = acpc_dealer.Times(answer=0.5, hand=600.0, per_hand=60.0)
+    times = acpc_dealer.Times(answer=0.5, in_hand=600.0, per_hand=60.0)
     calls = partial(AlwaysCall, name="call")
     ports = free_ports(2)
     threads = [
