@@ -36,9 +36,11 @@ from poker.evaluation.report import LiveReport, MatchResults, TableResults
 from poker.evaluation.statistics import Estimate, estimate
 from poker.evaluation.table import AgentSpec, Schedule, SessionRecord, Table
 from poker.evaluation.workers import play_all
-from poker.rules import MAX_PLAYERS, Rules
+from poker.rules import Rules
 
 Floats = NDArray[np.float64]
+
+_MOST_PLAYERS = 10
 
 
 def run(
@@ -86,8 +88,8 @@ def run(
 
 def with_players(game: Rules, players: int) -> Rules:
     """The hold'em game with another number of players: small and big blind, heads-up reversed as in ACPC."""
-    if not 2 <= players <= MAX_PLAYERS:
-        raise PokernetsError(f"players={players}: a ring has 2 to {MAX_PLAYERS}")
+    if not 2 <= players <= _MOST_PLAYERS:
+        raise PokernetsError(f"players={players}: a ring has 2 to {_MOST_PLAYERS}")
     small, big = sorted(game.blinds)[-2:]
     heads_up = players == 2
     return replace(
