@@ -1,0 +1,55 @@
+"""`evaluate=replay`: reads the log of a match, ours or another dealer's, plays every hand again and says who won.
+
+Each line is checked against the rules: betting, cards, and payoffs. Consecutive hands on the same cards are the
+seatings of one duplicate deal, and count as one unit of the intervals.
+"""
+
+from itertools import groupby
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table as TextTable
+
+from poker.artifacts import write_atomically
+from poker.errors import PokernetsError
+from poker.evaluation.statistics import Estimate, estimate
+from poker.formats.acpc_log import LoggedHand, read_log
+from poker.formats.phh import phh_text
+from poker.rules import Rules
+
+
+def run(*, game: Rules, log: str, phh: str | None) -> dict[str, Estimate]:
+    """Mbb per hand by name; with `phh` the hands are also written to that file as poker hand histories."""
+    path = Path(log)
+    if not path.is_file():
+        raise PokernetsError(f"there is no log {path}; matches write theirs to runs/*/matches/<game>/hands")
+    hands = list(read_log(game, path))
+    if not hands:
+        raise PokernetsError(f"{path} holds no hands")
+    names = sorted({name for hand in hands for name in hand.names})
+    units = [list(group) for _, group in groupby(hands, key=_cards)]
+    scale = 1000.0 / max(game.big_blind, 1)
+    found = {
+        name: estimate([scale * mean for unit in units if (mean := _mean(unit, name)) is not None]) for name in names
+    }
+    if phh is not None:
+        write_atomically(Path(phh), phh_text(hands).encode())
+    console = Console()
+    text = TextTable(title=f"{path.name}: {len(hands):,} hands of {game.name}, all legal, payoffs as logged")
+    for heading in ("name", "mbb/hand", "hands", "deals"):
+        text.add_column(heading, justify="left" if heading == "name" else "right")
+    for name, result in sorted(found.items(), key=lambda item: -item[1].mean):
+        text.add_row(name, f"{result:,}", f"{sum(name in hand.names for hand in hands):,}", f"{result.n:,}")
+    console.print(text)
+    return found
+
+
+def _cards(hand: LoggedHand) -> tuple[tuple[int, ...], ...]:
+    return hand.state.hole_cards
+
+
+def _mean(hands: list[LoggedHand], name: str) -> float | None:
+    """Chips per hand of `name` in hands that he played."""
+    chips = [hand.payoffs[hand.names.index(name)] for hand in hands if name in hand.names]
+    return float(np.mean(chips)) if chips else None
