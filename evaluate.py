@@ -1,4 +1,4 @@
-"""`python evaluate.py evaluate=match|exploitability`: how strong agents are. `--help` lists every setting."""
+"""`python evaluate.py evaluate=match|exploitability|acpc|...`: how strong agents are. `--help` lists every setting."""
 
 from functools import partial
 from typing import Any
