@@ -1,0 +1,110 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from poker.agents.base import Agent, ObservingAgent
+from poker.agents.poki_formula import Style, postflop_triple, preflop_triple
+from poker.betting import Betting
+from poker.cards import hand_index, parse_cards
+from poker.errors import PokernetsError
+from poker.evaluation.table import Schedule, SessionRecord, Table, play_session
+from poker.opponents.modelling import Modelling
+from poker.opponents.strength import Strength
+from poker.state import HandState
+from tests.games import load_rules
+from tests.poki import formula, rates, simulation
+
+RULES = load_rules("holdem_limit_10p")
+TIGHT, LOOSE = Style(0.9, 0.5, 0.0), Style(0.1, 0.5, 0.0)
+PASSIVE, AGGRESSIVE = Style(0.5, 0.1, 0.0), Style(0.5, 0.9, 0.0)
+
+
+def strength(hs: float, ppot: float = 0.1, npot: float = 0.1) -> Strength:
+    win = hs * (1 - npot) + (1 - hs) * ppot
+    return Strength(*(np.array(value) for value in (hs, ppot, npot, win)))
+
+
+def quantile(text: str, players: int = 10) -> float:
+    return float(rates().quantile(players)[hand_index(*parse_cards(text))])
+
+
+def test_styles_order_what_is_played_before_the_flop() -> None:
+    first_in = Betting.start(RULES)
+    for hand in ("AsAh", "KsQs", "9h8h", "7c2d"):
+        folds = [preflop_triple(quantile(hand), first_in, style, rates())[0] for style in (LOOSE, TIGHT)]
+        bets = [preflop_triple(quantile(hand), first_in, style, rates())[2] for style in (PASSIVE, AGGRESSIVE)]
+        assert folds == sorted(folds)
+        assert bets == sorted(bets)
+    assert preflop_triple(quantile("AsAh"), first_in, TIGHT, rates())[2] == 1
+    assert preflop_triple(quantile("7c2d"), first_in, LOOSE, rates())[0] == 1
+
+
+def test_raised_pots_are_entered_with_less_and_a_free_look_is_never_folded() -> None:
+    style = Style(0.5, 0.5, 0.1)
+    hand = quantile("QhJh")
+    limped, raised = Betting.parse(RULES, "c"), Betting.parse(RULES, "r")
+    assert preflop_triple(hand, limped, style, rates())[0] < preflop_triple(hand, raised, style, rates())[0]
+    big_blind = Betting.parse(RULES, "cccccccc" + "c")
+    assert big_blind.to_call == 0
+    assert preflop_triple(0.0, big_blind, style, rates())[0] == 0
+
+
+@pytest.mark.parametrize("text", ["ffffffffcc/", "ffffffffcc/r", "ffffffffcc/rr"])
+def test_after_the_flop_strength_decides(text: str) -> None:
+    betting = Betting.parse(RULES, text)
+    triples = [postflop_triple(strength(hs), betting, Style(0.5, 0.5, 0.0)) for hs in (0.05, 0.5, 0.99)]
+    for triple in triples:
+        assert sum(triple) == pytest.approx(1)
+        assert min(triple) >= 0
+    assert [triple[2] for triple in triples] == sorted(triple[2] for triple in triples)
+    assert triples[2][2] == 1
+    assert triples[0][0] == (1 if betting.to_call else 0)
+
+
+def test_draws_are_called_for_the_price_and_nothing_is_bet_by_bluffers() -> None:
+    bet = Betting.parse(RULES, "ffffffcccc/r")
+    draw = strength(0.1, ppot=0.36)
+    assert postflop_triple(draw, bet, Style(0.5, 0.5, 0.0))[0] < 0.1
+    open_pot = Betting.parse(RULES, "ffffffffcc/")
+    assert postflop_triple(strength(0.1), open_pot, Style(0.5, 0.5, 0.3))[2] == pytest.approx(0.3)
+    assert postflop_triple(strength(0.1), open_pot, Style(0.5, 0.5, 0.0))[2] == 0
+
+
+def test_style_out_of_range_and_other_games_are_refused() -> None:
+    with pytest.raises(PokernetsError, match=r"tightness must be in 0\.\.1"):
+        Style(1.5, 0.5, 0.5)
+    agent = formula()
+    for rules in (load_rules("holdem_nolimit_2p"), replace(RULES, stacks=(100,) * 10)):
+        state = HandState.deal(rules, np.random.default_rng(0))
+        agent.start_hand(state.to_act)
+        with pytest.raises(PokernetsError, match="plays limit hold'em"):
+            agent.act(state.view(state.to_act))
+
+
+def ring(modelling: Modelling, deals: int, players: str = "holdem_limit_10p") -> tuple[SessionRecord, list[Agent]]:
+    rules = load_rules(players)
+    agents: list[Agent] = [formula(f"p{i}", modelling, (0.1 * i, 1 - 0.1 * i, 0.1)) for i in range(rules.num_players)]
+    agents[0] = simulation("p0", modelling, trials=100)
+    table = Table(tuple(agent.name for agent in agents))
+    return play_session(Schedule(rules, 4, deals), table, agents, 0), agents
+
+
+@pytest.mark.parametrize("modelling", ["none", "generic", "statistics", "best_of"])
+def test_players_of_every_modelling_play_without_a_failure(modelling: Modelling) -> None:
+    record, agents = ring(modelling, 1)
+    assert record.incidents == []
+    assert len(record.lines) == 10
+    assert all(isinstance(agent, ObservingAgent) for agent in agents)
+    assert np.abs(record.payoffs).sum() > 0
+
+
+@pytest.mark.parametrize("game", ["holdem_limit_2p", "holdem_limit_3p"])
+def test_small_tables(game: str) -> None:
+    record, _ = ring("statistics", 3, game)
+    assert record.incidents == []
+    assert (np.sum(record.payoffs, axis=1) == 0).all()
+
+
+def test_play_is_a_function_of_the_seed() -> None:
+    assert ring("statistics", 1)[0].lines == ring("statistics", 1)[0].lines
