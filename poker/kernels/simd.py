@@ -8,13 +8,23 @@ are LLVM's own, so they compile on any CPU: one 512-bit register with AVX-512, t
 import operator
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.extending import intrinsic, models, overload, register_model
+from numpy.typing import NDArray
 
 LANES = 16
 
 _operation: Any = intrinsic
+
+
+def aligned_zeros(size: int) -> NDArray[np.float32]:
+    """float32[size] zeros that start at a multiple of 64 bytes, so that no vector of a padded row spans cache lines."""
+    buffer = np.zeros(size + LANES, np.float32)
+    skip = -buffer.ctypes.data % 64 // 4
+    return buffer[skip : skip + size]
+
 
 _F32 = ir.FloatType()
 _V16 = ir.VectorType(_F32, LANES)

@@ -100,3 +100,69 @@ def match_hands(
                     not_stronger += 1
                 less[i] = weaker
                 upto[i] = not_stronger
+
+
+@njit(cache=True, nogil=True)
+def sort_by_card(
+    cards: NDArray[np.uint8],
+    hands: Ids,
+    start: NDArray[np.int64],
+    count: NDArray[np.int32],
+    card_start: NDArray[np.uint16],
+    by_card: Ids,
+) -> None:
+    """Per board b the places of the hands that hold each card c, in list order: by_card[2 * start[b] + k] for k from
+    card_start[b, c] to card_start[b, c + 1]. `cards` [H, 2] are the cards of every hand."""
+    slots = card_start.shape[1] - 1
+    fill = np.zeros(slots, np.int64)
+    for b in range(len(start)):
+        fill[:] = 0
+        for i in range(start[b], start[b] + count[b]):
+            fill[cards[hands[i], 0]] += 1
+            fill[cards[hands[i], 1]] += 1
+        at = 0
+        for c in range(slots):
+            card_start[b, c] = at
+            at += fill[c]
+            fill[c] = card_start[b, c]
+        card_start[b, slots] = at
+        for i in range(count[b]):
+            for side in range(2):
+                card = cards[hands[start[b] + i], side]
+                by_card[2 * start[b] + fill[card]] = i
+                fill[card] += 1
+
+
+@njit(cache=True, nogil=True)
+def match_by_card(
+    hands: Ids,
+    start: NDArray[np.int64],
+    card_start: NDArray[np.uint16],
+    by_card: Ids,
+    opp_hands: Ids,
+    opp_start: NDArray[np.int64],
+    opp_card_start: NDArray[np.uint16],
+    opp_by_card: Ids,
+    ranks: NDArray[np.int16],
+    card_less: NDArray[np.uint8],
+    card_upto: NDArray[np.uint8],
+) -> None:
+    """For each entry of `by_card`: how many of the opponent's hands with the same card are weaker, weaker or equal."""
+    for b in range(len(start)):
+        for c in range(card_start.shape[1] - 1):
+            first, last = opp_card_start[b, c], opp_card_start[b, c + 1]
+            weaker = first
+            not_stronger = first
+            for k in range(card_start[b, c], card_start[b, c + 1]):
+                rank = ranks[b, hands[start[b] + by_card[2 * start[b] + k]]]
+                while (
+                    weaker < last and ranks[b, opp_hands[opp_start[b] + opp_by_card[2 * opp_start[b] + weaker]]] < rank
+                ):
+                    weaker += 1
+                while (
+                    not_stronger < last
+                    and ranks[b, opp_hands[opp_start[b] + opp_by_card[2 * opp_start[b] + not_stronger]]] <= rank
+                ):
+                    not_stronger += 1
+                card_less[2 * start[b] + k] = weaker - first
+                card_upto[2 * start[b] + k] = not_stronger - first

@@ -39,7 +39,7 @@ POSITIVE, NEGATIVE, FLOOR, CARRY, PREDICTION, DECAY = range(6)
 the least regret kept, the weights of all and of the last regrets in the prediction, the factor on the strategy sum."""
 
 STRIDE, REACH, VALUE = range(3)
-LANES_IN, LANES_OUT, CARDS, ZERO_ROW, DUMP_ROW, CLUSTERS = range(6)
+LANES_IN, LANES_OUT, PREFIX, CARDS, ZERO_ROW, DUMP_ROW, CLUSTERS = range(7)
 
 
 class Sweep(NamedTuple):
@@ -47,7 +47,7 @@ class Sweep(NamedTuple):
 
     nodes, batches, boards, lists: named tuples of the layout. `regrets` and `sums` hold the action rows; `source` is
     where the current strategy comes from: the regrets, or the predicted regrets (then `predictive`). `place` [3, S] and
-    `areas` [6] are offsets into scratch memory. `root_reach` and `root_value` are [2, stride]. Chunk c of the boards
+    `areas` [7] are offsets into scratch memory. `root_reach` and `root_value` are [2, stride]. Chunk c of the boards
     below the root is `chunk_start[c]..chunk_start[c + 1]`. `leaf_values` [2, ...] holds, per player, matrices
     [own clusters, opponent clusters padded] at `leaf_matrix[p, state, choice]`; `cluster` [2, H].
     """
@@ -271,63 +271,65 @@ def _fold_lanes(sweep: Sweep, p: int, board: int, work: Floats) -> None:
     """Mass of the opponent's hands compatible with each own hand, for the 16 rows in the input lanes."""
     boards, lists = sweep.boards, sweep.lists
     x, out, cards = sweep.areas[LANES_IN], sweep.areas[LANES_OUT], sweep.areas[CARDS]
-    own, theirs = boards.list_start[p, board], boards.list_start[1 - p, board]
+    own, theirs = boards.list_start[p, board], 2 * boards.list_start[1 - p, board]
+    doubled = splat(0.0)
     for c in range(sweep.num_card_slots):
-        store(work, cards + 16 * c, splat(0.0))
-    mass = splat(0.0)
-    for j in range(boards.size[1 - p, board]):
-        here = load(work, x + 16 * j)
-        mass = mass + here
-        c = cards + 16 * np.int64(lists.card0[theirs + j])
-        d = cards + 16 * np.int64(lists.card1[theirs + j])
-        store(work, c, load(work, c) + here)
-        store(work, d, load(work, d) + here)
+        begin = theirs + np.int64(lists.card_start[1 - p, board, c])
+        end = theirs + np.int64(lists.card_start[1 - p, board, c + 1])
+        even, odd = splat(0.0), splat(0.0)
+        for k in range(begin, end - 1, 2):
+            even = even + load(work, x + 16 * np.int64(lists.by_card[k]))
+            odd = odd + load(work, x + 16 * np.int64(lists.by_card[k + 1]))
+        if (end - begin) & 1:
+            even = even + load(work, x + 16 * np.int64(lists.by_card[end - 1]))
+        even = even + odd
+        store(work, cards + 16 * c, even)
+        doubled = doubled + even
+    mass = doubled * splat(0.5)
     for i in range(boards.size[p, board]):
         c = cards + 16 * np.int64(lists.card0[own + i])
         d = cards + 16 * np.int64(lists.card1[own + i])
         both = load(work, x + 16 * np.int64(lists.same[own + i]))
-        store(work, out + 16 * i, mass - load(work, c) - load(work, d) + both)
+        store(work, out + 16 * i, (mass - load(work, c)) - (load(work, d) - both))
 
 
 @njit(cache=True, nogil=True)
 def _show_lanes(sweep: Sweep, p: int, board: int, work: Floats) -> None:
-    """Mass of compatible weaker hands minus that of stronger ones, for the 16 rows in the input lanes."""
+    """Mass of compatible weaker hands minus that of stronger ones, for the 16 rows in the input lanes.
+
+    With prefix sums over hands in order of strength, weaker - stronger = P[less] + P[upto] - P[all]; first over all
+    hands, then less the same over the hands that hold each of the two cards.
+    """
     boards, lists = sweep.boards, sweep.lists
-    x, out, cards = sweep.areas[LANES_IN], sweep.areas[LANES_OUT], sweep.areas[CARDS]
-    own, theirs = boards.list_start[p, board], boards.list_start[1 - p, board]
-    for c in range(sweep.num_card_slots):
-        store(work, cards + 16 * c, splat(0.0))
+    x, out, prefix = sweep.areas[LANES_IN], sweep.areas[LANES_OUT], sweep.areas[PREFIX]
+    own, count = boards.list_start[p, board], boards.size[1 - p, board]
     mass = splat(0.0)
-    j = 0
+    for j in range(count):
+        store(work, prefix + 16 * j, mass)
+        mass = mass + load(work, x + 16 * j)
+    store(work, prefix + 16 * np.int64(count), mass)
     for i in range(boards.size[p, board]):
-        while j < lists.less[own + i]:
-            here = load(work, x + 16 * j)
-            mass = mass + here
-            c = cards + 16 * np.int64(lists.card0[theirs + j])
-            d = cards + 16 * np.int64(lists.card1[theirs + j])
-            store(work, c, load(work, c) + here)
-            store(work, d, load(work, d) + here)
-            j += 1
-        c = cards + 16 * np.int64(lists.card0[own + i])
-        d = cards + 16 * np.int64(lists.card1[own + i])
-        store(work, out + 16 * i, mass - load(work, c) - load(work, d))
+        less = load(work, prefix + 16 * np.int64(lists.less[own + i]))
+        upto = load(work, prefix + 16 * np.int64(lists.upto[own + i]))
+        store(work, out + 16 * i, less - (mass - upto))
+    theirs = 2 * boards.list_start[1 - p, board]
     for c in range(sweep.num_card_slots):
-        store(work, cards + 16 * c, splat(0.0))
-    mass = splat(0.0)
-    j = boards.size[1 - p, board] - 1
-    for i in range(boards.size[p, board] - 1, -1, -1):
-        while j >= lists.upto[own + i]:
-            here = load(work, x + 16 * j)
-            mass = mass + here
-            c = cards + 16 * np.int64(lists.card0[theirs + j])
-            d = cards + 16 * np.int64(lists.card1[theirs + j])
-            store(work, c, load(work, c) + here)
-            store(work, d, load(work, d) + here)
-            j -= 1
-        c = cards + 16 * np.int64(lists.card0[own + i])
-        d = cards + 16 * np.int64(lists.card1[own + i])
-        better = mass - load(work, c) - load(work, d)
-        store(work, out + 16 * i, load(work, out + 16 * i) - better)
+        begin = np.int64(lists.card_start[p, board, c])
+        end = np.int64(lists.card_start[p, board, c + 1])
+        first = np.int64(lists.card_start[1 - p, board, c])
+        last = np.int64(lists.card_start[1 - p, board, c + 1])
+        if begin == end or first == last:
+            continue
+        part = splat(0.0)
+        for k in range(last - first):
+            store(work, prefix + 16 * k, part)
+            part = part + load(work, x + 16 * np.int64(lists.by_card[theirs + first + k]))
+        store(work, prefix + 16 * (last - first), part)
+        for k in range(2 * own + begin, 2 * own + end):
+            less = load(work, prefix + 16 * np.int64(lists.card_less[k]))
+            upto = load(work, prefix + 16 * np.int64(lists.card_upto[k]))
+            at = out + 16 * np.int64(lists.by_card[k])
+            store(work, at, load(work, at) - (less - (part - upto)))
 
 
 @njit(cache=True, nogil=True)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.errors import PokernetsError
-from poker.kernels.simd import LANES
+from poker.kernels.simd import LANES, aligned_zeros
 from poker.kernels.vector_sweep import (
     AVERAGE,
     BEST_RESPONSE,
@@ -59,13 +59,13 @@ class VectorSolver:
                 f"this solve needs {need / 2**20:.0f} MiB, more than the limit of {game.memory_limit / 2**20:.0f} MiB:"
                 " offer fewer bet sizes, narrow the ranges, or raise the limit"
             )
-        self._regrets = np.zeros(game.num_entries, np.float32)
-        self._source = np.zeros(game.num_entries, np.float32) if self.schedule.predictive else self._regrets
-        self._sums = np.zeros(game.num_entries, np.float32)
+        self._regrets = aligned_zeros(game.num_entries)
+        self._source = aligned_zeros(game.num_entries) if self.schedule.predictive else self._regrets
+        self._sums = aligned_zeros(game.num_entries)
         self._sweep = self._bind()
         boards = int(game.boards.boards.child_start[1] - game.boards.boards.child_start[0])
         self._threads = max(1, min(threads, boards, NUM_CHUNKS))
-        self._works = [np.zeros(self._work_size, np.float32) for _ in range(self._threads + 1)]
+        self._works = [aligned_zeros(self._work_size) for _ in range(self._threads + 1)]
         self._pool = ThreadPoolExecutor(self._threads - 1) if self._threads > 1 else None
 
     @property
@@ -255,7 +255,7 @@ class VectorSolver:
             clusters = [leaf.matrices(0).shape[2], leaf.matrices(0).shape[3]]
         wide = (max(clusters) + LANES - 1) // LANES * LANES
         slots = game.boards.num_card_slots
-        sizes = [LANES * (widest + LANES), LANES * (widest + LANES), LANES * slots, widest, widest]
+        sizes = [LANES * (widest + LANES)] * 3 + [LANES * slots, widest, widest]
         sizes.append(wide * (slots + 2))
         areas = top + np.concatenate([[0], np.cumsum(sizes)])
         self._work_size = int(areas[-1])
@@ -284,7 +284,7 @@ class VectorSolver:
             root_reach=root_reach,
             root_value=np.zeros((2, root_stride), np.float32),
             chunk_start=children[bounds].astype(np.int32),
-            partial=np.zeros(chunks * int(layout.num_slots[layout.first_street]) * root_stride, np.float32),
+            partial=aligned_zeros(chunks * int(layout.num_slots[layout.first_street]) * root_stride),
             cluster=cluster,
             num_clusters=np.array(clusters, np.int32),
             leaf_matrix=where,

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from poker.errors import PokernetsError
 from poker.kernels.ranks import rank_board_into
 from poker.kernels.simd import LANES
-from poker.kernels.vector_boards import count_live, deal_hands, match_hands
+from poker.kernels.vector_boards import count_live, deal_hands, match_by_card, match_hands, sort_by_card
 from poker.rules import Rules
 from poker.state import showdown_ranks
 
@@ -44,7 +44,11 @@ class Boards(NamedTuple):
 class HandLists(NamedTuple):
     """Per list element: the hand, its place in the list of the board before, its two cards (a hand of one card gets a
     private second one), its place in the opponent's list, how many of the opponent's hands are weaker, and weaker or
-    equal (last street), and its orbit under the board's suit symmetries."""
+    equal (last street), and its orbit under the board's suit symmetries.
+
+    Card by card: the hands of player p on board b that hold card c are `by_card[2 * start + k]` for k from
+    `card_start[p, b, c]` to `card_start[p, b, c + 1]` (start: the list's), with the numbers of the opponent's hands
+    holding c that are weaker (`card_less`), and weaker or equal."""
 
     hand: NDArray[np.uint16]
     up: NDArray[np.uint16]
@@ -54,6 +58,10 @@ class HandLists(NamedTuple):
     less: NDArray[np.uint16]
     upto: NDArray[np.uint16]
     orbit: NDArray[np.uint16]
+    card_start: NDArray[np.uint16]
+    by_card: NDArray[np.uint16]
+    card_less: NDArray[np.uint8]
+    card_upto: NDArray[np.uint8]
 
 
 @dataclass(frozen=True)
@@ -311,6 +319,32 @@ class _BoardBuilder:
             for q in self.sets:
                 window = slice(list_start[q, b], list_start[q, b] + count[q, b])
                 orbit[window] = np.unique(images[hand[window]], return_inverse=True)[1]
+        slots = self.rules.deck_size * (2 if self.rules.num_hole_cards == 1 else 1)
+        by_card = np.zeros(2 * total, np.uint16)
+        card_less, card_upto = np.zeros((2, 2 * total), np.uint8)
+        card_start = np.zeros((2, len(cards), slots + 1), np.uint16)
+        for q in self.sets:
+            sort_by_card(self.deck.hand_cards, hand, list_start[q], count[q], card_start[q], by_card)
+        if self.shared:
+            card_start[1] = card_start[0]
+        ranks = self.ranks[-1]
+        if ranks.shape[1]:
+            final = slice(len(cards) - len(ranks), len(cards))
+            for q in self.sets:
+                theirs = q if self.shared else 1 - q
+                match_by_card(
+                    hand,
+                    list_start[q, final],
+                    card_start[q, final],
+                    by_card,
+                    hand,
+                    list_start[theirs, final],
+                    card_start[theirs, final],
+                    by_card,
+                    ranks,
+                    card_less,
+                    card_upto,
+                )
         boards_tuple = Boards(
             np.array(street_start, np.int32),
             child,
@@ -330,6 +364,9 @@ class _BoardBuilder:
             less,
             upto,
             orbit,
+            card_start,
+            by_card,
+            card_less,
+            card_upto,
         )
-        slots = self.rules.deck_size * (2 if self.rules.num_hole_cards == 1 else 1)
         return BoardSet(boards_tuple, lists, tuple(cards), np.array(parent, np.int32), tuple(groups), slots)
