@@ -18,14 +18,14 @@ def command(*arguments: object) -> list[str]:
 
 def data_gen(*arguments: object) -> str:
     """What a successful run says."""
-    done = subprocess.run(command(*arguments), cwd=ROOT, capture_output=True, text=True, timeout=170, check=False)
+    done = subprocess.run(command(*arguments), cwd=ROOT, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stderr
     return done.stderr
 
 
 def data_gen_fails(*arguments: object) -> str:
     """The message of a run that ends with status 2 and one line."""
-    done = subprocess.run(command(*arguments), cwd=ROOT, capture_output=True, text=True, timeout=170, check=False)
+    done = subprocess.run(command(*arguments), cwd=ROOT, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 2, done.stderr
     assert "Traceback" not in done.stderr
     return done.stderr.strip().splitlines()[-1]
@@ -34,7 +34,7 @@ def data_gen_fails(*arguments: object) -> str:
 def kill_when(ready: Callable[[], bool], *arguments: object) -> None:
     """Start the command and send SIGKILL to its process alone once `ready()`; the command must still be running."""
     process = subprocess.Popen(command(*arguments), cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    deadline = time.monotonic() + 150
+    deadline = time.monotonic() + 600
     while not ready():
         assert process.poll() is None, "the run ended before it could be killed"
         assert time.monotonic() < deadline, "the run made nothing to interrupt"
