@@ -119,13 +119,6 @@ def compatible_mass(rules: Rules, opponent: Floats) -> Floats:
     return np.maximum(mass, 0.0)
 
 
-def check_down_stake(betting: Betting) -> int:
-    """Chips the loser of a heads-up check-down has committed, if the bet faced is called and no other follows."""
-    if betting.is_over:
-        return min(betting.committed)
-    return min(max(betting.committed), *betting.rules.stacks)
-
-
 def awaits_cards(betting: Betting, board: Board) -> bool:
     """The board of the street that `betting` has reached is not dealt yet, and its cards matter."""
     undealt = len(board) < betting.rules.board_sizes[betting.street]

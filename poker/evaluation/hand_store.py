@@ -17,9 +17,14 @@ from poker.evaluation.table import Incident, Schedule, SessionRecord, Table
 
 
 class HandStore:
-    """Context manager. `kept` holds payoffs and incidents of the sessions that earlier runs played."""
+    """Context manager. `kept` holds payoffs and incidents of the sessions that earlier runs played.
 
-    def __init__(self, folder: Path, schedule: Schedule, table: Table, settings: dict[str, Any]) -> None:
+    With `aivat` only sessions count whose hands have estimates, which are kept as JSON lines in a fourth file.
+    """
+
+    def __init__(
+        self, folder: Path, schedule: Schedule, table: Table, settings: dict[str, Any], *, aivat: bool = False
+    ) -> None:
         self._schedule = schedule
         self._table = table
         self._record = {
@@ -34,6 +39,8 @@ class HandStore:
         self.path = folder / f"{stem}.log"
         self._record_path = folder / f"{stem}.json"
         self._failures_path = folder / f"{stem}.failures.jsonl"
+        self._aivat_path = folder / f"{stem}.aivat.jsonl"
+        self._aivat = aivat
         self.kept: dict[int, SessionRecord] = {}
         self._file: TextIO | None = None
 
@@ -59,6 +66,7 @@ class HandStore:
         """Forgets the hands of earlier runs."""
         self.path.unlink(missing_ok=True)
         self._failures_path.unlink(missing_ok=True)
+        self._aivat_path.unlink(missing_ok=True)
 
     def add(self, session: int, record: SessionRecord) -> None:
         """Appends the hands of a session in one write."""
@@ -66,6 +74,10 @@ class HandStore:
         if record.incidents:
             with self._failures_path.open("a", encoding="utf-8") as failures:
                 failures.writelines(json.dumps(vars(incident)) + "\n" for incident in record.incidents)
+        if record.aivat:
+            numbers = map(self._number, record.lines)
+            with self._aivat_path.open("a", encoding="utf-8") as file:
+                file.writelines(json.dumps([*row]) + "\n" for row in zip(numbers, record.aivat, strict=True))
         self._file.write("".join(f"{line}\n" for line in record.lines))
         self._file.flush()
 
@@ -80,15 +92,28 @@ class HandStore:
         seatings = len(self._schedule.seatings)
         first = {number // size * size for number in lines}
         complete = [start for start in sorted(first) if all(start + i in lines for i in range(size))]
+        kept_lines = {start + i: lines[start + i] for start in complete for i in range(size)}
+        estimates = self._estimates() if self._aivat else {}
+        if self._aivat:
+            complete = [start for start in complete if all(start + i in estimates for i in range(size))]
         self.kept = {}
         for start in complete:
             numbers = [start + i * seatings + seating for seating in range(seatings) for i in range(size // seatings)]
-            self.kept[start // size] = SessionRecord(payoffs=[self._by_entry(lines[number]) for number in numbers])
+            record = SessionRecord(payoffs=[self._by_entry(lines[number]) for number in numbers])
+            record.aivat = [estimates[number] for number in numbers] if self._aivat else []
+            self.kept[start // size] = record
         for incident in self._failures():
             session = self.kept.get(incident.hand // size)
             if session is not None and incident not in session.incidents:
                 session.incidents.append(incident)
-        return {start + i: lines[start + i] for start in complete for i in range(size)}
+        return kept_lines
+
+    def _estimates(self) -> dict[int, list[float]]:
+        """By hand number; a line that a kill cut short is left out."""
+        if not self._aivat_path.exists():
+            return {}
+        text = self._aivat_path.read_text(encoding="utf-8", errors="replace")
+        return dict(json.loads(line) for line in text[: text.rfind("\n") + 1].splitlines())
 
     def _failures(self) -> list[Incident]:
         """All but a line that a kill cut short."""

@@ -31,6 +31,7 @@ def run(
     seed: int,
     half_width: float | None,
     decision_seconds: float | None,
+    aivat: bool = False,
     processes: int,
     fresh: bool,
     out: str,
@@ -40,7 +41,8 @@ def run(
     `tables` lists line-ups of agent names; without it heads-up games are played by all pairs, others by all agents.
     `session` is the number of deals during which agents may remember. With `half_width` (mbb per hand) a table stops
     before `hands` when the 95% interval of its first agent is as narrow as that. With `decision_seconds` every agent
-    has a process of its own, and one that takes longer, dies or answers rubbish checks or folds. `processes` 0 means
+    has a process of its own, and one that takes longer, dies or answers rubbish checks or folds. With `aivat` the luck
+    is taken out of every hand as far as the agents' policies allow (`poker.evaluation.aivat`). `processes` 0 means
     one for each core. `fresh` plays anew what was kept of earlier runs with the same settings.
     """
     names = [spec.name for spec in agents]
@@ -58,7 +60,7 @@ def run(
         stores = {}
         for table in line_ups:
             used = {name: settings[name] for name in sorted(set(table.players))}
-            store = HandStore(folder / "hands", schedule, table, used)
+            store = HandStore(folder / "hands", schedule, table, used, aivat=aivat)
             if fresh:
                 store.discard()
             stores[table] = stack.enter_context(store)
@@ -68,7 +70,7 @@ def run(
         results.processes = processes or os.cpu_count() or 1
         started = time.monotonic()
         with LiveReport(results, sessions, folder, console) as live:
-            _play(schedule, agents, stores, results, live, sessions, half_width, decision_seconds)
+            _play(schedule, agents, stores, results, live, sessions, half_width, decision_seconds, aivat)
         results.seconds = time.monotonic() - started
     write_report(results, folder, console)
     return results
@@ -106,6 +108,7 @@ def _play(
     sessions: int,
     half_width: float | None,
     decision_seconds: float | None,
+    aivat: bool,
 ) -> None:
     by_table = {result.table: result for result in results.tables}
 
@@ -126,6 +129,7 @@ def _play(
         [(table, session) for session in range(sessions) for table in stores if session not in stores[table].kept],
         processes=results.processes,
         decision_seconds=decision_seconds,
+        aivat=aivat,
         wanted=lambda task: by_table[task[0]].stopped_at is None,
     )
     for (table, session), record in played:

@@ -32,6 +32,26 @@ _FIRST_LOOK = 100
 
 
 @dataclass
+class HandSpread:
+    """Standard deviation of single hands, from running sums."""
+
+    n: int = 0
+    total: float = 0.0
+    squares: float = 0.0
+
+    def add(self, values: list[float]) -> None:
+        self.n += len(values)
+        self.total += math.fsum(values)
+        self.squares += math.fsum(value * value for value in values)
+
+    @property
+    def sd(self) -> float:
+        if self.n < 2:
+            return math.inf
+        return math.sqrt(max(self.squares - self.total**2 / self.n, 0.0) / (self.n - 1))
+
+
+@dataclass
 class TableResults:
     """Hands of one table so far."""
 
@@ -39,6 +59,8 @@ class TableResults:
     log: Path
     schedule: Schedule
     units: dict[int, list[float]] = field(default_factory=dict)
+    aivat_units: dict[int, list[float]] = field(default_factory=dict)
+    spread: dict[str, HandSpread] = field(default_factory=dict)
     incidents: list[Incident] = field(default_factory=list)
     seconds: dict[tuple[str, int], list[float]] = field(default_factory=dict)
     hands: int = 0
@@ -54,7 +76,8 @@ class TableResults:
         order in which its sessions were played.
         """
         while self.stopped_at is None and all(session in self.units for session in range(self._seen, self._look)):
-            found = estimate([self.units[session][0] for session in range(self._look)])
+            units = self.aivat_units or self.units
+            found = estimate([units[session][0] for session in range(self._look)])
             if found.half_width <= half_width:
                 self.stopped_at = self._look
                 self.hands = self._look * self.schedule.hands_per_session
@@ -64,9 +87,14 @@ class TableResults:
         scale = 1000.0 / max(self.schedule.rules.big_blind, 1)
         means = np.asarray(record.payoffs, dtype=np.float64).mean(axis=0) * scale
         self.units[session] = means.tolist()
+        if record.aivat:
+            self.aivat_units[session] = (np.mean(record.aivat, axis=0) * scale).tolist()
         if self._is_surplus(session):
             return
         self.hands += len(record.payoffs)
+        for name, rows in (("chips", record.payoffs), ("aivat", record.aivat)):
+            if rows:
+                self.spread.setdefault(name, HandSpread()).add([row[0] * scale for row in rows])
         self.incidents += record.incidents
         for (entry, street), seconds in record.seconds.items():
             times = self.seconds.setdefault((self.table.players[entry], street), [])
@@ -76,14 +104,15 @@ class TableResults:
         """Played after the stop; kept on disk, but no part of the result."""
         return self.stopped_at is not None and session >= self.stopped_at
 
-    def values(self) -> NDArray[np.float64]:
-        """[sessions, P] mbb per hand of each entry, in the order of the sessions."""
-        rows = [self.units[session] for session in sorted(self.units) if not self._is_surplus(session)]
+    def values(self, *, aivat: bool = False) -> NDArray[np.float64]:
+        """[sessions, P] mbb per hand of each entry, in the order of the sessions; with `aivat` the estimates."""
+        units = self.aivat_units if aivat else self.units
+        rows = [units[session] for session in sorted(units) if not self._is_surplus(session)]
         return np.array(rows, dtype=np.float64).reshape(len(rows), len(self.table.players))
 
-    def estimates(self) -> list[Estimate]:
+    def estimates(self, *, aivat: bool = False) -> list[Estimate]:
         """[P] by entry."""
-        return [estimate(column) for column in self.values().T]
+        return [estimate(column) for column in self.values(aivat=aivat).T]
 
 
 @dataclass
@@ -137,13 +166,17 @@ class MatchResults:
 
 
 def _table_json(result: TableResults) -> dict[str, Any]:
-    players = [
+    players: list[dict[str, Any]] = [
         {"agent": label, **_estimate_json(found)}
         for label, found in zip(result.table.labels, result.estimates(), strict=True)
     ]
+    if result.aivat_units:
+        for player, found in zip(players, result.estimates(aivat=True), strict=True):
+            player["aivat"] = _estimate_json(found)
     return {
         "players": players,
         "hands": result.hands,
+        "sd_per_hand": {name: spread.sd for name, spread in result.spread.items() if spread.n > 1},
         "stopped_early": result.stopped_at is not None,
         "kept_from_earlier_runs": result.kept,
         "log": str(result.log),
@@ -254,7 +287,14 @@ def _chart_rows(result: TableResults) -> tuple[tuple[str, ...], NDArray[np.float
 def _print_tables(results: MatchResults, console: Console) -> None:
     text = TextTable(title=f"{results.title}: mbb/hand with 95% intervals")
     text.add_column("result of")
-    for heading in ("mbb/hand", "hands", "deals" if results.session == 1 else "sessions", "failures"):
+    reduced = any(result.aivat_units for result in results.tables)
+    for heading in (
+        "chips",
+        *["AIVAT"] * reduced,
+        "hands",
+        "deals" if results.session == 1 else "sessions",
+        "failures",
+    ):
         text.add_column(heading, justify="right", no_wrap=True)
     for result in results.tables:
         pairs = list(zip(result.table.labels, result.estimates(), strict=True))
@@ -262,11 +302,13 @@ def _print_tables(results: MatchResults, console: Console) -> None:
         for label, found in pairs[:1] if heads_up else pairs:
             failures = sum(heads_up or incident.agent == label for incident in result.incidents)
             name = result.table.title if heads_up else f"{label} at {result.table.title}"
-            text.add_row(name, f"{found:,}", f"{result.hands:,}", f"{found.n:,}", str(failures or ""))
+            entry = result.table.labels.index(label)
+            less_luck = [str(result.estimates(aivat=True)[entry]) if result.aivat_units else "-"] * reduced
+            text.add_row(name, f"{found:,}", *less_luck, f"{result.hands:,}", f"{found.n:,}", str(failures or ""))
     if len(results.tables) > 1:
         text.add_section()
         for name, found in sorted(results.over_tables().items(), key=lambda item: -item[1].mean):
-            text.add_row(f"{name}, all tables", f"{found:,}", "", f"{found.n:,}", "")
+            text.add_row(f"{name}, all tables", f"{found:,}", *[""] * reduced, "", f"{found.n:,}", "")
     console.print(text)
 
 

@@ -95,12 +95,16 @@ class Incident:
 
 @dataclass
 class SessionRecord:
-    """A played session: log lines and payoffs [hands, P] by entry, failures, and seconds by (entry, street)."""
+    """A played session: log lines and payoffs [hands, P] by entry, failures, and seconds by (entry, street).
+
+    `aivat` [hands, P] are estimates of the payoffs with less luck (`poker.evaluation.luck`), empty if not asked for.
+    """
 
     lines: list[str] = field(default_factory=list)
     payoffs: list[list[int]] = field(default_factory=list)
     incidents: list[Incident] = field(default_factory=list)
     seconds: dict[tuple[int, int], list[float]] = field(default_factory=dict)
+    aivat: list[list[float]] = field(default_factory=list)
 
 
 def play_session(schedule: Schedule, table: Table, agents: Sequence[Agent], session: int) -> SessionRecord:

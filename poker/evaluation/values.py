@@ -18,10 +18,10 @@ from typing import Protocol
 import numpy as np
 
 from poker.betting import Betting
+from poker.errors import PokernetsError
 from poker.evaluation.equities import (
     Board,
     Floats,
-    check_down_stake,
     live_hands,
     next_board_size,
     possible,
@@ -41,18 +41,29 @@ class ValueFunction(Protocol):
 
 
 class CheckDown:
-    """The bet faced is called, no more chips go in, and the hands are shown down."""
+    """The hand is shown down for the chips that both have put in, times a factor by street for those still to come.
 
-    def __init__(self, rules: Rules) -> None:
+    A bet that is not called yet counts nothing: all-ins of no-limit games would else seem to be called by everybody.
+    `growth` has a factor for each street (one, if it is empty); stakes end at the shorter stack.
+    """
+
+    def __init__(self, rules: Rules, growth: Sequence[float] = ()) -> None:
         self._rules = rules
+        self._growth = tuple(growth) or (1.0,) * rules.num_streets
+        if len(self._growth) != rules.num_streets:
+            raise PokernetsError(f"`growth` needs {rules.num_streets} factors for `{rules.name}`, not {len(growth)}")
 
     def values(self, states: Sequence[Betting], board: Board, player: int, opponent: Floats) -> Floats:
-        stakes = np.array([check_down_stake(state) for state in states], dtype=np.float64)
+        stakes = np.array([self._stake(state) for state in states])
         return np.outer(stakes, showdown_chances(self._rules, board, opponent))
 
     def values_before(self, state: Betting, board: Board, player: int, opponent: Floats) -> Floats:
         chips: Floats = self.values([state], board, player, opponent)[0]
         return chips
+
+    def _stake(self, state: Betting) -> float:
+        matched = float(min(state.committed))
+        return matched if state.is_over else min(matched * self._growth[state.street], *self._rules.stacks)
 
 
 class PairValues:

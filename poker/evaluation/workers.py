@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from poker.agents.base import Agent
 from poker.agents.remote import RemoteAgent, end_with_parent
 from poker.errors import PokernetsError
+from poker.evaluation.luck import add_estimates
 from poker.evaluation.table import AgentSpec, Schedule, SessionRecord, Table, play_session, play_session_by_deal
 
 Task = tuple[Table, int]
@@ -38,14 +39,19 @@ class Cast:
     specs: dict[str, AgentSpec]
     by_deal: bool = False
     decision_seconds: float | None = None
+    aivat: bool = False
     _agents: dict[tuple[str, int, int], Agent] = field(default_factory=dict)
 
     def play(self, task: Task) -> SessionRecord:
         table, session = task
-        if not self.by_deal:
-            return play_session(self.schedule, table, self._cast(table, 0), session)
-        casts = [self._cast(table, seating) for seating in range(len(self.schedule.seatings))]
-        return play_session_by_deal(self.schedule, table, casts, session)
+        casts = [self._cast(table, seating) for seating in range(len(self.schedule.seatings) if self.by_deal else 1)]
+        if self.by_deal:
+            record = play_session_by_deal(self.schedule, table, casts, session)
+        else:
+            record = play_session(self.schedule, table, casts[0], session)
+        if self.aivat:
+            add_estimates(self.schedule, casts, record)
+        return record
 
     def _cast(self, table: Table, seating: int) -> list[Agent]:
         copies = [table.players[:i].count(name) for i, name in enumerate(table.players)]
@@ -73,13 +79,15 @@ def play_all(
     *,
     by_deal: bool = False,
     decision_seconds: float | None = None,
+    aivat: bool = False,
     wanted: Callable[[Task], bool] = lambda task: True,
 ) -> Iterator[tuple[Task, SessionRecord]]:
-    """Every task with its record, in order of completion; `by_deal` plays sessions with `play_session_by_deal`.
+    """Every task with its record, in order of completion; `by_deal` plays sessions with `play_session_by_deal`, `aivat`
+    estimates every hand.
 
     A task that is not `wanted` any more when its turn comes is left out.
     """
-    cast = Cast(schedule, {spec.name: spec for spec in specs}, by_deal, decision_seconds)
+    cast = Cast(schedule, {spec.name: spec for spec in specs}, by_deal, decision_seconds, aivat)
     if processes == 1 or len(tasks) <= 1:
         try:
             for task in tasks:

@@ -1,0 +1,91 @@
+"""AIVAT in matches: beside the chips, kept with the hands, recomputed where it is missing."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from poker.agents.simple import AlwaysCall, RandomAgent
+from poker.evaluation.luck import add_estimates
+from poker.evaluation.match import run
+from poker.evaluation.report import MatchResults
+from poker.evaluation.table import AgentSpec, Incident, Schedule, Table, play_session
+from poker.rules import CALL
+from poker.state import HandState
+from tests.games import load_rules
+
+LEDUC = load_rules("leduc")
+
+
+def caller() -> AlwaysCall:
+    return AlwaysCall(name="caller")
+
+
+def randomly() -> RandomAgent:
+    return RandomAgent(name="random", raises=[1])
+
+
+def play(out: Path, hands: int, **settings: Any) -> MatchResults:
+    agents = [AgentSpec("caller", caller, {}), AgentSpec("random", randomly, {})]
+    return run(
+        game=LEDUC,
+        agents=agents,
+        tables=None,
+        hands=hands,
+        session=1,
+        seed=3,
+        half_width=None,
+        decision_seconds=None,
+        processes=1,
+        fresh=False,
+        out=str(out),
+        **settings,
+    )
+
+
+def test_estimates_agree_with_chips_and_vary_less(tmp_path: Path) -> None:
+    [table] = play(tmp_path, 1000, aivat=True).tables
+    chips, reduced = table.estimates()[0], table.estimates(aivat=True)[0]
+    assert reduced.half_width < 0.6 * chips.half_width
+    assert abs(reduced.mean - chips.mean) < chips.half_width + reduced.half_width
+    assert table.spread["aivat"].sd < 0.6 * table.spread["chips"].sd
+    [saved] = json.loads((tmp_path / "leduc" / "caller-random" / "results.json").read_text())["tables"]
+    assert saved["players"][0]["aivat"]["mean"] == pytest.approx(reduced.mean)
+
+
+def test_estimates_are_kept_and_made_up_for(tmp_path: Path) -> None:
+    plain = play(tmp_path, 40).tables[0]
+    assert not plain.aivat_units
+    first = play(tmp_path, 40, aivat=True).tables[0]
+    assert first.units == plain.units
+    again = play(tmp_path, 60, aivat=True).tables[0]
+    assert again.kept == 40
+    assert {key: again.aivat_units[key] for key in first.aivat_units} == first.aivat_units
+
+
+def test_a_hand_in_which_an_agent_failed_counts_its_chips() -> None:
+    schedule = Schedule(LEDUC, 1, 4)
+    record = play_session(schedule, Table(("caller", "random")), [caller(), randomly()], 0)
+    record.incidents.append(Incident("random", 0, "", "error", ""))
+    add_estimates(schedule, [[caller(), randomly()]], record)
+    assert record.aivat[0] == [float(chips) for chips in record.payoffs[0]]
+    assert any(row != chips for row, chips in zip(record.aivat, record.payoffs, strict=True))
+
+
+def test_three_players() -> None:
+    rules = load_rules("holdem_limit_3p")
+
+    class Opaque(AlwaysCall):
+        policy = None  # type: ignore[assignment]
+
+        def act(self, state: HandState) -> int:
+            return CALL
+
+    schedule = Schedule(rules, 1, 1)
+    agents = [caller(), randomly(), Opaque(name="opaque")]
+    record = play_session(schedule, Table(("caller", "random", "opaque")), agents, 0)
+    add_estimates(schedule, [agents], record)
+    assert np.allclose(np.sum(record.aivat, axis=1), 0.0)
+    assert len(record.aivat) == 6
