@@ -23,14 +23,14 @@ from poker.solvers.sampling import SamplingSolver, normalised
 from poker.tree import BettingTree
 
 
-class ExternalSampling(SamplingSolver):
+class RegretSolver(SamplingSolver):
     """`table` holds regrets and strategy sums as `poker.kernels.mccfr` places them.
 
-    After `prune_after` iterations, actions with regret below `prune_below` chips are left out of a traversal with
-    `prune_probability`; None never prunes. Periods that end after `discount_until` iterations are not discounted.
+    `discount_every` None weighs all iterations alike. Periods that end after `discount_until` iterations are not
+    discounted.
     """
 
-    counters: ClassVar[tuple[str, ...]] = ("iterations", "visits", "decisions", "periods")
+    counters: ClassVar[tuple[str, ...]] = ("iterations", "visits", "periods")
 
     def __init__(
         self,
@@ -39,24 +39,18 @@ class ExternalSampling(SamplingSolver):
         dealer: Dealer,
         *,
         seed: int,
-        threads: int | None = 1,
-        batch: int = 1000,
-        discount_every: int = 1_000_000,
-        discount_until: int | None = None,
-        prune_below: float | None = None,
-        prune_after: int = 0,
-        prune_probability: float = 0.95,
+        threads: int | None,
+        batch: int,
+        discount_every: int | None,
+        discount_until: int | None,
     ) -> None:
         super().__init__(tree, cards, dealer, seed=seed, threads=threads, batch=batch)
-        if discount_every < 1:
-            raise PokernetsError("external sampling needs discount_every of at least 1")
+        if discount_every is not None and discount_every < 1:
+            raise PokernetsError("discount_every must be at least 1, or null for no discount")
         self.table = np.zeros(self.sampling.table_size, dtype=np.float32)
-        self.decisions = 0
         self.periods = 0
         self._discount_every = discount_every
         self._discount_until = discount_until
-        self._prune = (prune_below, prune_after, prune_probability)
-        self._scratch = [_scratch(len(self.sampling.nodes)) for _ in range(self.threads)]
 
     @property
     def tables(self) -> dict[str, NDArray[Any]]:
@@ -64,26 +58,12 @@ class ExternalSampling(SamplingSolver):
 
     @property
     def settings(self) -> dict[str, Any]:
-        prune_below, prune_after, prune_probability = self._prune
         return {
-            "solver": "external_sampling",
             "seed": self._seed,
             "batch": self._batch,
             "discount_every": self._discount_every,
             "discount_until": self._discount_until,
-            "prune_below": prune_below,
-            "prune_after": prune_after,
-            "prune_probability": prune_probability,
         }
-
-    def figures(self) -> dict[str, float]:
-        """What converges: `mean_regret` in big blinds; in small games also what `SamplingSolver` reports."""
-        return {"mean_regret_bb": self.mean_regret() / self.tree.rules.big_blind, **super().figures()}
-
-    def mean_regret(self) -> float:
-        """Sum over infosets of max_a max(R(a), 0) per decision visited: chips that the best fixed action had gained."""
-        per_iteration = self.decisions / max(self.iterations, 1)
-        return self.regret_bound() / max(per_iteration, 1e-12)
 
     def regret_bound(self) -> float:
         """Sum over infosets of max_a max(R(a), 0) / T, chips per hand, T the discounted number of iterations.
@@ -107,28 +87,86 @@ class ExternalSampling(SamplingSolver):
 
     @property
     def _period(self) -> int:
-        """Iterations a period, in whole steps."""
+        """Iterations a period, in whole steps; 0 without discount."""
         step = self._batch * self.threads
-        return -(-self._discount_every // step) * step
+        return -(-(self._discount_every or 0) // step) * step
 
     def _step(self, pool: ThreadPoolExecutor) -> None:
         super()._step(pool)
-        due = self.iterations // self._period > self.periods
+        due = self._period > 0 and self.iterations // self._period > self.periods
         if due and (self._discount_until is None or self.iterations <= self._discount_until):
             self.periods += 1
             self.table *= np.float32(self.periods / (self.periods + 1))
 
+
+class ExternalSampling(RegretSolver):
+    """After `prune_after` iterations, actions with regret below `prune_below` chips are left out of a traversal with
+    `prune_probability`; None never prunes.
+    """
+
+    counters: ClassVar[tuple[str, ...]] = (*RegretSolver.counters, "decisions")
+
+    def __init__(
+        self,
+        tree: BettingTree,
+        cards: Buckets,
+        dealer: Dealer,
+        *,
+        seed: int,
+        threads: int | None = 1,
+        batch: int = 1000,
+        discount_every: int = 1_000_000,
+        discount_until: int | None = None,
+        prune_below: float | None = None,
+        prune_after: int = 0,
+        prune_probability: float = 0.95,
+    ) -> None:
+        super().__init__(
+            tree,
+            cards,
+            dealer,
+            seed=seed,
+            threads=threads,
+            batch=batch,
+            discount_every=discount_every,
+            discount_until=discount_until,
+        )
+        self.decisions = 0
+        self._prune = (prune_below, prune_after, prune_probability)
+        self._scratch = [_scratch(len(self.sampling.nodes)) for _ in range(self.threads)]
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        prune_below, prune_after, prune_probability = self._prune
+        return {
+            "solver": "external_sampling",
+            **super().settings,
+            "prune_below": prune_below,
+            "prune_after": prune_after,
+            "prune_probability": prune_probability,
+        }
+
+    def figures(self) -> dict[str, float]:
+        """What converges: `mean_regret` in big blinds; in small games also what `SamplingSolver` reports."""
+        return {"mean_regret_bb": self.mean_regret() / self.tree.rules.big_blind, **super().figures()}
+
+    def mean_regret(self) -> float:
+        """Sum over infosets of max_a max(R(a), 0) per decision visited: chips that the best fixed action had gained."""
+        per_iteration = self.decisions / max(self.iterations, 1)
+        return self.regret_bound() / max(per_iteration, 1e-12)
+
     def _play(self, thread: int, deals: Deals, rng: NDArray[np.uint64]) -> tuple[int, ...]:
-        """Nodes visited and decisions of traversers among them."""
+        """Nodes visited, no periods, and decisions of traversers."""
         prune_below, prune_after, prune_probability = self._prune
         pruning = prune_below is not None and self.iterations >= prune_after
         probability = prune_probability if pruning else 0.0
         floor = prune_below if prune_below is not None else 0.0
         tree = self.sampling
-        return mccfr.external_sampling(
+        visits, decisions = mccfr.external_sampling(
             tree.nodes, tree.committed, tree.folded, self.table, deals.buckets, deals.ranks, floor, probability,
             rng, *self._scratch[thread],
         )  # fmt: skip
+        return visits, 0, decisions
 
 
 def _scratch(size: int) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], NDArray[np.float32]]:

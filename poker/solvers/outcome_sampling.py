@@ -1,0 +1,65 @@
+"""Outcome-sampling MCCFR, parallel or alternating [SUCT] section 4; `poker.kernels.outcome_sampling` is the episode."""
+
+from typing import Any
+
+from numpy.typing import NDArray
+
+from poker.abstraction.buckets import Buckets
+from poker.abstraction.dealers import Dealer, Deals
+from poker.errors import PokernetsError
+from poker.kernels import outcome_sampling
+from poker.solvers.mccfr import RegretSolver
+from poker.tree import BettingTree
+
+
+class OutcomeSampling(RegretSolver):
+    """An iteration is one episode; `alternating` ones update the regrets of one player in turn, others of all.
+
+    `explore` is the share of uniform actions of a player whose regrets are updated.
+    """
+
+    def __init__(
+        self,
+        tree: BettingTree,
+        cards: Buckets,
+        dealer: Dealer,
+        *,
+        seed: int,
+        threads: int | None = 1,
+        batch: int = 1000,
+        explore: float = 0.6,
+        alternating: bool = True,
+        discount_every: int | None = None,
+        discount_until: int | None = None,
+    ) -> None:
+        if not 0 < explore <= 1:
+            raise PokernetsError(f"outcome sampling needs 0 < explore <= 1, not {explore}")
+        super().__init__(
+            tree,
+            cards,
+            dealer,
+            seed=seed,
+            threads=threads,
+            batch=batch,
+            discount_every=discount_every,
+            discount_until=discount_until,
+        )
+        self._explore = explore
+        self._alternating = alternating
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        mine = {"explore": self._explore, "alternating": self._alternating}
+        return {"solver": "outcome_sampling", **super().settings, **mine}
+
+    def figures(self) -> dict[str, float]:
+        """`regret_bound` in big blinds; in small games also what `SamplingSolver` reports."""
+        return {"regret_bound_bb": self.regret_bound() / self.tree.rules.big_blind, **super().figures()}
+
+    def _play(self, thread: int, deals: Deals, rng: NDArray[Any]) -> tuple[int, ...]:
+        tree = self.sampling
+        visits = outcome_sampling.outcome_sampling(
+            tree.nodes, tree.committed, tree.folded, self.table, self._explore, self._alternating,
+            deals.buckets, deals.ranks, rng,
+        )  # fmt: skip
+        return (visits,)
