@@ -159,3 +159,11 @@ class LocalBestResponse:
         if action not in actions:
             return np.zeros(self._rules.num_hands)
         return probs[:, actions.index(action)].astype(np.float64)
+
+
+def geometric_sizes(*, smallest: float, largest: float, count: int) -> list[str | float]:
+    """`count` sizes: pot fractions from `smallest` to `largest` in equal ratios, and all-in as the last."""
+    if not 0 < smallest < largest or count < 3:
+        raise PokernetsError(f"bet sizes need 0 < smallest < largest and a count of 3 or more, not {count}")
+    ratio = (largest / smallest) ** (1 / (count - 2))
+    return [*(round(smallest * ratio**k, 6) for k in range(count - 1)), "a"]

@@ -303,7 +303,7 @@ def _print_tables(results: MatchResults, console: Console) -> None:
             failures = sum(heads_up or incident.agent == label for incident in result.incidents)
             name = result.table.title if heads_up else f"{label} at {result.table.title}"
             entry = result.table.labels.index(label)
-            less_luck = [str(result.estimates(aivat=True)[entry]) if result.aivat_units else "-"] * reduced
+            less_luck = [f"{result.estimates(aivat=True)[entry]:,}" if result.aivat_units else "-"] * reduced
             text.add_row(name, f"{found:,}", *less_luck, f"{result.hands:,}", f"{found.n:,}", str(failures or ""))
     if len(results.tables) > 1:
         text.add_section()

@@ -1,0 +1,90 @@
+"""`evaluate=lbr` as a command and from Python."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conf.launch import compose, resolve
+from poker.agents.simple import AlwaysCall
+from poker.errors import PokernetsError
+from poker.evaluation.lbr import LbrActions, LbrStreet, geometric_sizes
+from poker.evaluation.lbr_match import SharedAgent, run
+from poker.evaluation.report import MatchResults
+from poker.evaluation.table import AgentSpec
+from tests.games import load_rules
+
+ROOT = Path(__file__).parents[2]
+STREET = LbrStreet(fold=True, raises=[1])
+
+
+def caller() -> AlwaysCall:
+    return AlwaysCall(name="caller")
+
+
+def play(out: Path, adversaries: list[str], processes: int = 1) -> MatchResults:
+    return run(
+        game=load_rules("leduc"),
+        agents=[AgentSpec("caller", caller, {})],
+        adversary={"greedy": LbrActions([STREET, STREET])},
+        adversaries=adversaries,
+        hands=400,
+        seed=1,
+        half_width=None,
+        aivat=True,
+        processes=processes,
+        fresh=False,
+        out=str(out),
+    )
+
+
+def test_beats_always_call_in_leduc(tmp_path: Path) -> None:
+    [table] = play(tmp_path, ["greedy"]).tables
+    assert table.table.labels == ("greedy@caller", "caller")
+    found = table.estimates(aivat=True)[0]
+    assert 1000 < found.mean < 1900
+    assert found.half_width < table.estimates()[0].half_width
+
+
+def test_processes_do_not_change_the_hands(tmp_path: Path) -> None:
+    one, two = play(tmp_path / "one", ["greedy"]), play(tmp_path / "two", ["greedy"], 2)
+    assert one.tables[0].units == two.tables[0].units
+    assert one.tables[0].aivat_units == two.tables[0].aivat_units
+
+
+def test_unknown_adversary(tmp_path: Path) -> None:
+    with pytest.raises(PokernetsError, match="must name some of greedy, not timid"):
+        play(tmp_path, ["timid"])
+
+
+def test_an_agent_is_built_once() -> None:
+    shared = SharedAgent(AgentSpec("caller", caller, {}))
+    assert shared() is shared()
+
+
+def test_fifty_six_sizes() -> None:
+    sizes = geometric_sizes(smallest=0.1, largest=100, count=56)
+    assert (len(sizes), sizes[0], sizes[-2], sizes[-1]) == (56, 0.1, 100, "a")
+    config: Any = resolve(compose("evaluate", ["evaluate=lbr"])["adversary"])
+    assert config["lbr_flop_sizes"]["streets"][1]["raises"] == pytest.approx([0.33 * 2**x for x in range(11)])
+    assert config["lbr_fold_call"]["opening"] == config["lbr_flop_sizes"]["opening"] == 0.75
+
+
+def test_command(tmp_path: Path) -> None:
+    command = [sys.executable, "evaluate.py", "evaluate=lbr", "game=leduc", f"runs={tmp_path}", "hands=20"]
+    refused = subprocess.run([*command, "agents=[equity]"], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert refused.returncode == 2
+    assert refused.stderr.startswith("error: the agent `equity` has no policy interface")
+    subprocess.run(
+        [*command, "agents=[random]", "adversaries=[lbr_fcpa]", "processes=1"],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+    )
+    [found] = (tmp_path / "lbr" / "leduc").glob("*/results.json")
+    [table] = json.loads(found.read_text())["tables"]
+    assert table["hands"] == 20
+    assert table["players"][0]["agent"] == "lbr_fcpa@random"
