@@ -1,10 +1,9 @@
 """`evaluate=replay`: reads the log of a match, ours or another dealer's, plays every hand again and says who won.
 
-Each line is checked against the rules: betting, cards, and payoffs. Consecutive hands on the same cards are the
-seatings of one duplicate deal, and count as one unit of the intervals.
+Each line is checked against the rules: betting, cards, and payoffs. When all hands come in groups of seatings on the
+same cards, the log is of duplicate deals, and a deal counts as one unit of the intervals; otherwise a hand does.
 """
 
-from itertools import groupby
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +13,7 @@ from rich.table import Table as TextTable
 from poker.artifacts import write_atomically
 from poker.errors import PokernetsError
 from poker.evaluation.statistics import Estimate, estimate
+from poker.evaluation.table import Schedule
 from poker.formats.acpc_log import LoggedHand, read_log
 from poker.formats.phh import phh_text
 from poker.rules import Rules
@@ -28,7 +28,7 @@ def run(*, game: Rules, log: str, phh: str | None) -> dict[str, Estimate]:
     if not hands:
         raise PokernetsError(f"{path} holds no hands")
     names = sorted({name for hand in hands for name in hand.names})
-    units = [list(group) for _, group in groupby(hands, key=_cards)]
+    units = _units(hands, len(Schedule(game, 0, 1).seatings))
     scale = 1000.0 / max(game.big_blind, 1)
     found = {
         name: estimate([scale * mean for unit in units if (mean := _mean(unit, name)) is not None]) for name in names
@@ -45,8 +45,10 @@ def run(*, game: Rules, log: str, phh: str | None) -> dict[str, Estimate]:
     return found
 
 
-def _cards(hand: LoggedHand) -> tuple[tuple[int, ...], ...]:
-    return hand.state.hole_cards
+def _units(hands: list[LoggedHand], seatings: int) -> list[list[LoggedHand]]:
+    deals = [hands[i : i + seatings] for i in range(0, len(hands), seatings)]
+    same = all(len({hand.state.hole_cards for hand in deal}) == 1 and len(deal) == seatings for deal in deals)
+    return deals if same else [[hand] for hand in hands]
 
 
 def _mean(hands: list[LoggedHand], name: str) -> float | None:
