@@ -21,6 +21,7 @@ from tensorboard.summary import Writer
 
 from poker.artifacts import write_atomically
 from poker.evaluation.chart import chart
+from poker.evaluation.match_page import match_page
 from poker.evaluation.provenance import provenance
 from poker.evaluation.statistics import Estimate, estimate
 from poker.evaluation.table import Incident, Schedule, SessionRecord, Table
@@ -262,11 +263,15 @@ def _report_folder(results: MatchResults, folder: Path) -> Path:
 
 
 def write_report(results: MatchResults, folder: Path, console: Console) -> None:
-    """`results.json`, `results.png` and the failures, then the tables on the console."""
+    """`results.json`, `results.png`, `report.html` and the failures, then the tables on the console."""
     target = _report_folder(results, folder)
     target.mkdir(parents=True, exist_ok=True)
-    write_atomically(target / "results.json", json.dumps(results.to_json(), indent=1).encode() + b"\n")
+    record = results.to_json()
+    write_atomically(target / "results.json", json.dumps(record, indent=1).encode() + b"\n")
     write_atomically(target / "results.png", chart(results.title, [_chart_rows(result) for result in results.tables]))
+    page = match_page(results)
+    page.record(record)
+    page.write(target / "report.html")
     _print_tables(results, console)
     for result in results.tables:
         if result.incidents:
@@ -274,6 +279,7 @@ def write_report(results: MatchResults, folder: Path, console: Console) -> None:
     for what, path in (
         ("results", target / "results.json"),
         ("chart", target / "results.png"),
+        ("report", target / "report.html"),
         ("TensorBoard", target),
         ("hand histories", folder / "hands"),
     ):
