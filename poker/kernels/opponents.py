@@ -96,7 +96,7 @@ def measures(
 ) -> NDArray[np.float64]:
     """[3, n, h] HS, PPot and NPot of h live hands against n opponents with weights [n, L].
 
-    `position` [1326] is the place of each hand among the live ones, -1 if dead; `wins` and `losses` are [L, L].
+    `position` [1326] is the place of each hand among the live ones, -1 if dead; `wins` and `losses` are [h, L].
     """
     out = np.empty((3, len(weights), len(hands)), dtype=np.float64)
     sums, three = np.empty(5, dtype=np.float64), np.empty(3, dtype=np.float64)
@@ -105,7 +105,7 @@ def measures(
         i = position[hands[h]]
         for k in range(len(weights)):
             _without_cards_of(hands[h], position, weights[k], mine)
-            _transitions(int(ranks[i]), ranks, wins[i], losses[i], mine, sums)
+            _transitions(int(ranks[i]), ranks, wins[h], losses[h], mine, sums)
             _measures(sums, total, three)
             for m in range(3):
                 out[m, k, h] = three[m]

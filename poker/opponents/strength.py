@@ -14,7 +14,7 @@ Weight tables are float32 [1326]; only their proportions matter.
 """
 
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,10 +65,6 @@ class BoardStrength:
         self._position[self.live] = np.arange(len(self.live))
         self._unweighted: dict[int, tuple[NDArray[np.float32], NDArray[np.int16]]] = {}
 
-    @cached_property
-    def _losses(self) -> NDArray[np.int16]:
-        return np.ascontiguousarray(self._wins.T)
-
     def against(self, hand: int, tables: Weights) -> Strength:
         """Strength of one hand (0-d arrays) against opponents with weight tables [n, 1326]."""
         if self._position[hand] < 0:
@@ -81,8 +77,11 @@ class BoardStrength:
         return Strength(*(self._spread(values) for values in (found.hs, found.ppot, found.npot, found.win)))
 
     def _measures(self, hands: NDArray[np.int16], tables: Weights) -> Floats:
+        """[3, n, h] of h live hands against n tables."""
         weights = np.ascontiguousarray(tables[:, self.live], dtype=np.float32)
-        return kernel.measures(hands, self._position, self._ranks, self._wins, self._losses, self._total, weights)
+        rows = self._position[hands]
+        wins, losses = self._wins[rows], np.ascontiguousarray(self._wins[:, rows].T)
+        return kernel.measures(hands, self._position, self._ranks, wins, losses, self._total, weights)
 
     def _spread(self, values: Floats) -> Floats:
         out = np.zeros(NUM_HANDS)

@@ -1,9 +1,11 @@
-"""Follows a hand as one player sees it: weight tables of everybody still in, and predictors that learn as it goes.
+"""Follows hands as one player, or an onlooker, sees them: weight tables of everybody still in, predictors that learn.
 
-Seats keep their players until `forget`, as in a session of a match, so a player's name is his seat. Actions are worked
-off when they are asked for: tables of players who have folded by then are not updated any more, predictors always are.
+A player is known by his name, or else by his seat: seats keep their players until `forget`, as in a session of a match.
+`follow` and `finish` work off a view; they leave out the tables of players who have folded by then. `begin`, `observe`
+and `conclude` are the same step by step.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -11,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.betting import Betting
-from poker.cards import NUM_HANDS, hand_index
+from poker.cards import NUM_HANDS, hand_index, live_hands
 from poker.opponents.predictor import Predictor, action_class, context_of
 from poker.opponents.preflop import IncomeRates
 from poker.opponents.strength import board_strength
@@ -43,6 +45,7 @@ class Tracker:
         self._rates = rates
         self._seat = 0
         self._past: Betting | None = None
+        self._names: tuple[str, ...] = ()
         self._tables: list[WeightTable] = []
         self._seen: list[_Seen] = []
         self._blocked = 0
@@ -56,62 +59,75 @@ class Tracker:
         self._past = None
 
     def start(self, seat: int) -> None:
-        """A hand begins for the player in `seat`."""
+        """A hand begins for the player in `seat`; what he sees will be given to `follow`."""
         self._seat = seat
         self._past = None
+        self._tables = []
 
     def follow(self, state: HandState) -> None:
         """Take in what happened since the last call, from the view of a hand in progress or over."""
         if self.predictor is None:
             return
+        if self._past is None:
+            self.begin(state.rules.num_players)
+            self._past = Betting.start(state.rules)
         past = self._past
-        if past is None:
-            past = Betting.start(state.rules)
-            self._tables = [WeightTable() for _ in range(state.rules.num_players)]
-            self._seen = []
-            self._blocked = 0
         done = sum(map(len, past.actions))
-        actions = list(chain.from_iterable(state.betting.actions))
-        for action in actions[done:]:
-            self._observe(self.predictor, past, action, state)
+        for action in list(chain.from_iterable(state.betting.actions))[done:]:
+            board = state.runout[: past.rules.board_sizes[past.street]]
+            self.observe(past, board, action, reweight=not state.betting.folded[past.to_act])
             past = past.apply(action)
         self._past = past
 
     def finish(self, state: HandState) -> None:
         """The hand is over: learn from its last actions, and from the hands that others showed."""
         self.follow(state)
-        if not state.betting.is_showdown or self.predictor is None:
+        if state.betting.is_showdown:
+            hands = [() if player == self._seat else cards for player, cards in enumerate(state.hole_cards)]
+            self.conclude(hands)
+
+    def begin(self, players: int, names: Sequence[str] | None = None) -> None:
+        """A new hand, all cards possible."""
+        self._names = tuple(names) if names is not None else tuple(seat_name(seat) for seat in range(players))
+        self._tables = [WeightTable() for _ in range(players)]
+        self._seen = []
+        self._blocked = 0
+
+    def observe(self, past: Betting, board: tuple[int, ...], action: int, *, reweight: bool) -> None:
+        """The player to act in `past` does `action`."""
+        if self.predictor is None:
             return
+        if len(board) > self._blocked:
+            self._blocked = len(board)
+            possible = live_hands(board)
+            for player, table in enumerate(self._tables):
+                if not past.folded[player]:
+                    table.keep(possible)
+        player, observed = past.to_act, action_class(action)
+        name = self._names[player]
+        context = context_of(past, board, name)
+        if reweight:
+            probs = self.predictor.probs(context)
+            strength, order = self.ranking(past, board)
+            noise = self.calibration.noise(name)
+            informed = self._tables[player].observe(strength, order, probs, observed, noise)
+            self._seen.append(_Seen(player, informed, float(probs[observed])))
+        self.predictor.update(context, observed)
+        if self.habits is not self.predictor:
+            self.habits.update(context, observed)
+
+    def conclude(self, hands: Sequence[tuple[int, ...]]) -> None:
+        """Learn from hands [P] that were shown, empty where not, how much each action said about the cards."""
         for seen in self._seen:
-            cards = state.hole_cards[seen.player]
-            if cards and seen.player != self._seat:
-                shown = float(seen.informed[hand_index(*cards)])
-                self.calibration.shown(seat_name(seen.player), shown, seen.uninformed)
+            if hands[seen.player]:
+                shown = float(seen.informed[hand_index(*hands[seen.player])])
+                self.calibration.shown(self._names[seen.player], shown, seen.uninformed)
 
     def tables(self, players: list[int]) -> NDArray[np.float32]:
         """[n, 1326] weights of these players; 1 where nothing is known."""
-        if not self._tables or self.predictor is None or self._past is None:
+        if self.predictor is None or not self._tables:
             return np.ones((len(players), NUM_HANDS), dtype=np.float32)
         return np.stack([self._tables[player].weights for player in players])
-
-    def _observe(self, predictor: Predictor, past: Betting, action: int, state: HandState) -> None:
-        player = past.to_act
-        name = seat_name(player)
-        board = state.runout[: past.rules.board_sizes[past.street]]
-        if len(board) > self._blocked:
-            self._blocked = len(board)
-            for table in self._tables:
-                table.block(board)
-        context = context_of(past, board, name)
-        observed = action_class(action)
-        if not state.betting.folded[player]:
-            probs = predictor.probs(context)
-            strength, order = self.ranking(past, board)
-            informed = self._tables[player].observe(strength, order, probs, observed, self.calibration.noise(name))
-            self._seen.append(_Seen(player, informed, float(probs[observed])))
-        predictor.update(context, observed)
-        if self.habits is not predictor:
-            self.habits.update(context, observed)
 
     def ranking(self, betting: Betting, board: tuple[int, ...]) -> Ranking:
         """Strength [1326] of all hands against random hands of the players still in, and the possible hands by it."""

@@ -7,12 +7,10 @@ actions says nothing about the cards; showdowns calibrate it for each player: an
 raises it.
 """
 
-from collections.abc import Iterable
-
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.cards import NUM_HANDS, NUM_RANKS, PREFLOP_CLASS, live_hands
+from poker.cards import NUM_HANDS, NUM_RANKS, PREFLOP_CLASS
 from poker.kernels import opponents as kernel
 
 TRANSITION = 0.1
@@ -28,9 +26,9 @@ class WeightTable:
     def __init__(self) -> None:
         self.weights: NDArray[np.float32] = np.ones(NUM_HANDS, dtype=np.float32)
 
-    def block(self, cards: Iterable[int]) -> None:
-        """Hands with any of these cards become impossible."""
-        self.weights[~live_hands(cards)] = 0
+    def keep(self, possible: NDArray[np.bool_]) -> None:
+        """The other hands [1326] become impossible: they hold a card of the board."""
+        self.weights *= possible
 
     def observe(
         self,

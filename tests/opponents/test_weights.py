@@ -28,7 +28,7 @@ def test_actions_of_a_range_happen_as_predicted() -> None:
 
 def test_a_raise_means_strength_and_equal_hands_stay_equal() -> None:
     table = WeightTable()
-    table.block(FLOP)
+    table.keep(live_hands(FLOP))
     strength, order = board_strength(FLOP).ranking(2)
     informed = table.observe(strength, order, PROBS, 2, noise=0.1)
     top, weak = hand_index(*parse_cards("KcKd")), hand_index(*parse_cards("7c2d"))

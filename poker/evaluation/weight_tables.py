@@ -1,0 +1,136 @@
+"""How much weight tables know: log-likelihood of the hands that people showed, against all hands being equally likely.
+
+`run` is what `evaluate.py evaluate=weight_tables` calls. Hands of the IRC archive are replayed in the order of time.
+The tables of everybody whose cards are known at the end are kept as an onlooker would, and after each round of betting
+the gain log p(hand) - log(1 / possible hands) is noted. Predictors and calibration learn from every hand, and only
+after what they said of it was noted. The unit of intervals is a hand, averaged over the players who showed.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table as TextTable
+
+from poker.artifacts import write_atomically
+from poker.cards import hand_index, live_hands
+from poker.errors import PokernetsError
+from poker.evaluation.provenance import provenance
+from poker.evaluation.statistics import Estimate, estimate
+from poker.formats.irc import Problems, read_hands
+from poker.formats.irc_replay import IrcHand, replay_all
+from poker.opponents.modelling import Modelling, habits_for, predictor_for
+from poker.opponents.predictor import NUM_STREETS, Predictor
+from poker.opponents.preflop import IncomeRates
+from poker.opponents.tracker import Tracker
+
+STREET_NAMES = ("preflop", "flop", "turn", "river")
+
+
+@dataclass
+class Gains:
+    """[hands] gains in nats per hand, by street; the uniform table has 0."""
+
+    by_street: list[list[float]] = field(default_factory=lambda: [[] for _ in range(NUM_STREETS)])
+
+    def estimates(self) -> list[Estimate]:
+        return [estimate(values) for values in self.by_street]
+
+
+def run(
+    *,
+    path: str | None,
+    preflop: str,
+    modellings: Sequence[Modelling],
+    net: Predictor | None,
+    hands: int | None,
+    out: str,
+) -> dict[str, Gains]:
+    """Measure each of `modellings` on `hands` hands with cards shown, spread over the archive (None: on all)."""
+    if path is None or not Path(path).exists():
+        raise PokernetsError(f"evaluate=weight_tables needs path=ARCHIVE, a .tgz or directory of IRC hands, not {path}")
+    problems = Problems()
+    archive = list(replay_all(read_hands(path, problems), problems))
+    measured = measured_hands(archive, hands)
+    if not measured:
+        raise PokernetsError(f"{path} has no hand in which cards were shown")
+    rates = IncomeRates.load(preflop)
+    found: dict[str, Gains] = {}
+    for modelling in modellings:
+        predictor = predictor_for(modelling, net)
+        tracker = Tracker(predictor, rates, habits_for(modelling, predictor))
+        found[modelling] = Gains()
+        for number, hand in enumerate(track(archive, f"weight tables, {modelling}", console=Console(stderr=True))):
+            replay_hand(tracker, hand, found[modelling] if number in measured else None)
+    _report(found, Path(out), Path(path), len(archive))
+    return found
+
+
+def measured_hands(archive: Sequence[IrcHand], hands: int | None) -> set[int]:
+    """Numbers of at most `hands` hands with cards shown, evenly spread."""
+    shown = [number for number, hand in enumerate(archive) if any(hand.hole_cards) and len(hand.board) == 5]
+    if hands is None or hands >= len(shown):
+        return set(shown)
+    return {shown[i * len(shown) // hands] for i in range(hands)}
+
+
+def replay_hand(tracker: Tracker, hand: IrcHand, gains: Gains | None) -> None:
+    """Learn from one hand; with `gains`, keep tables of the players who showed and note how much they knew."""
+    shown = [i for i, cards in enumerate(hand.hole_cards) if cards] if gains is not None else []
+    tracker.begin(len(hand.names), hand.names)
+    street = 0
+    board: tuple[int, ...] = ()
+    noted: list[tuple[int, float]] = []
+    for state, move in hand.states():
+        if state.street > street:
+            noted += [(street, _gain(tracker, hand, shown, board))] if shown else []
+            street = state.street
+        board = state.board
+        if move.player == state.to_act:
+            tracker.observe(state.betting, board, move.action, reweight=move.player in shown and not move.left)
+    if gains is None or not shown:
+        return
+    noted.append((street, _gain(tracker, hand, shown, board)))
+    for seen, gain in noted:
+        gains.by_street[seen].append(gain)
+    tracker.conclude(hand.hole_cards)
+
+
+def _gain(tracker: Tracker, hand: IrcHand, shown: list[int], board: tuple[int, ...]) -> float:
+    """Mean over the players who showed, at the end of a round with this board."""
+    live = live_hands(board)
+    total = 0.0
+    for player, weights in zip(shown, tracker.tables(shown), strict=True):
+        weight = float(weights[hand_index(*hand.hole_cards[player])])
+        total += float(np.log(weight / weights[live].sum(dtype=np.float64)) + np.log(live.sum()))
+    return total / len(shown)
+
+
+def _report(found: dict[str, Gains], out: Path, path: Path, archive: int) -> None:
+    record: dict[str, Any] = {
+        "unit": "nats per hand over the uniform table, at the end of each round; 95% intervals",
+        "archive": path.name,
+        "hands_in_archive": archive,
+        "modelling": {
+            name: {
+                street: {"gain": round(e.mean, 4), "half_width_95": round(e.half_width, 4), "hands": e.n}
+                for street, e in zip(STREET_NAMES, gains.estimates(), strict=True)
+            }
+            for name, gains in found.items()
+        },
+        **provenance(),
+    }
+    write_atomically(out / "weight_tables.json", json.dumps(record, indent=1).encode() + b"\n")
+    text = TextTable(title="Log-likelihood gain over the uniform table, nats per hand")
+    for heading in ("modelling", *STREET_NAMES):
+        text.add_column(heading)
+    for name, gains in found.items():
+        text.add_row(name, *(f"{e.mean:+.3f} ± {e.half_width:.3f} ({e.n:,})" for e in gains.estimates()))
+    console = Console()
+    console.print(text)
+    console.print(f"results: {out / 'weight_tables.json'}", soft_wrap=True, highlight=False)
