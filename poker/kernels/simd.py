@@ -71,6 +71,21 @@ def load(typing: Any, array: Any, index: Any) -> Any:
 
 
 @_operation
+def load_int16(typing: Any, array: Any, index: Any) -> Any:
+    """array[index : index + 16] of a contiguous int16 array, as float32."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        index = context.cast(builder, args[1], signature.args[1], types.intp)
+        struct = cgutils.create_struct_proxy(signature.args[0])(context, builder, args[0])  # type: ignore[no-untyped-call]
+        pointer = builder.gep(struct.data, [index], inbounds=True)
+        value = builder.load(builder.bitcast(pointer, ir.VectorType(ir.IntType(16), LANES).as_pointer()))
+        value.align = 2
+        return builder.sitofp(value, _V16)
+
+    return float32x16(array, index), generate
+
+
+@_operation
 def store(typing: Any, array: Any, index: Any, value: Any) -> Any:
     """array[index : index + 16] = value."""
 

@@ -166,3 +166,37 @@ def match_by_card(
                     not_stronger += 1
                 card_less[2 * start[b] + k] = weaker - first
                 card_upto[2 * start[b] + k] = not_stronger - first
+
+
+@njit(cache=True, nogil=True)
+def runout_matrix(
+    masks: NDArray[np.uint64],
+    hands0: Ids,
+    hands1: Ids,
+    dealt: NDArray[np.uint64],
+    ranks: NDArray[np.int16],
+    matrix: NDArray[np.int16],
+) -> None:
+    """matrix[j, i] = number of final boards on which hand i of player 0 beats hand j of player 1, minus the reverse.
+
+    `dealt` [R] are the cards still to come of each final board and `ranks` [R, H] the strengths; boards that take a
+    card of either hand, and hands that share a card, do not count. Columns beyond the hands of player 0 stay 0.
+    """
+    width = len(hands0)
+    high, low = np.empty(width, np.int16), np.empty(width, np.int16)
+    for r in range(len(dealt)):
+        for i in range(width):
+            live = masks[hands0[i]] & dealt[r] == 0
+            high[i] = ranks[r, hands0[i]] if live else -1
+            low[i] = ranks[r, hands0[i]] if live else 32767
+        for j in range(len(hands1)):
+            if masks[hands1[j]] & dealt[r] != 0:
+                continue
+            rank = ranks[r, hands1[j]]
+            row = matrix[j]
+            for i in range(width):
+                row[i] += np.int16(high[i] > rank) - np.int16(low[i] < rank)
+    for j in range(len(hands1)):
+        for i in range(width):
+            if masks[hands0[i]] & masks[hands1[j]] != 0:
+                matrix[j, i] = 0

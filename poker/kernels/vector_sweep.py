@@ -19,6 +19,7 @@ from poker.kernels.simd import (
     fma,
     lanes_to_rows,
     load,
+    load_int16,
     maximum,
     rows_to_lanes,
     splat,
@@ -26,6 +27,7 @@ from poker.kernels.simd import (
     total,
     where_positive,
 )
+from poker.kernels.team import TICKET, fetch_add, wait
 
 Floats = NDArray[np.float32]
 Rows = NDArray[np.int64]
@@ -49,7 +51,8 @@ class Sweep(NamedTuple):
     where the current strategy comes from: the regrets, or the predicted regrets (then `predictive`). `place` [3, S] and
     `areas` [7] are offsets into scratch memory. `root_reach` and `root_value` are [2, stride]. Chunk c of the boards
     below the root is `chunk_start[c]..chunk_start[c + 1]`. `leaf_values` [2, ...] holds, per player, matrices
-    [own clusters, opponent clusters padded] at `leaf_matrix[p, state, choice]`; `cluster` [2, H].
+    [own clusters, opponent clusters padded] at `leaf_matrix[p, state, choice]`; `cluster` [2, H]. `runout_at[b]` is
+    where the run-out matrix of board b starts, [hands of player 1, hands of player 0 padded]. `num_slots[s]`: STREET nodes.
     """
 
     nodes: Any
@@ -69,6 +72,9 @@ class Sweep(NamedTuple):
     num_clusters: NDArray[np.int32]
     leaf_matrix: NDArray[np.int64]
     leaf_values: Floats
+    runout_at: NDArray[np.int64]
+    runout_matrix: NDArray[np.int16]
+    num_slots: NDArray[np.int64]
     num_card_slots: int
     first_street: int
     last_street: int
@@ -415,6 +421,78 @@ def _leaf_row(sweep: Sweep, p: int, board: int, matrix: int, reach: int, value: 
 
 
 @njit(cache=True, nogil=True)
+def _runout_rows_of_0(
+    matrix: NDArray[np.int16], start: int, width: int, theirs: int, work: Floats, reach: Rows, value: Rows
+) -> None:
+    """Four rows: value[i] = sum over j of matrix[j, i] * reach[j]."""
+    a, b, c, d = reach[0], reach[1], reach[2], reach[3]
+    for i in range(0, width, 16):
+        va, vb, vc, vd = splat(0.0), splat(0.0), splat(0.0), splat(0.0)
+        for j in range(theirs):
+            results = load_int16(matrix, start + j * width + i)
+            va = fma(results, splat(work[a + j]), va)
+            vb = fma(results, splat(work[b + j]), vb)
+            vc = fma(results, splat(work[c + j]), vc)
+            vd = fma(results, splat(work[d + j]), vd)
+        store(work, value[0] + i, va)
+        store(work, value[1] + i, vb)
+        store(work, value[2] + i, vc)
+        store(work, value[3] + i, vd)
+
+
+@njit(cache=True, nogil=True)
+def _runout_rows_of_1(
+    matrix: NDArray[np.int16], start: int, width: int, own: int, work: Floats, reach: Rows, value: Rows
+) -> None:
+    """Four rows: value[j] = - sum over i of matrix[j, i] * reach[i]."""
+    a, b, c, d = reach[0], reach[1], reach[2], reach[3]
+    for j in range(own):
+        va, vb, vc, vd = splat(0.0), splat(0.0), splat(0.0), splat(0.0)
+        for i in range(0, width, 16):
+            results = load_int16(matrix, start + j * width + i)
+            va = fma(results, load(work, a + i), va)
+            vb = fma(results, load(work, b + i), vb)
+            vc = fma(results, load(work, c + i), vc)
+            vd = fma(results, load(work, d + i), vd)
+        work[value[0] + j] = -total(va)
+        work[value[1] + j] = -total(vb)
+        work[value[2] + j] = -total(vc)
+        work[value[3] + j] = -total(vd)
+
+
+@njit(cache=True, nogil=True)
+def _runouts(sweep: Sweep, p: int, street: int, board: int, batch: int, work: Floats, rows: Rows) -> None:
+    """Results of all-ins with cards to come, four rows at a time."""
+    boards, table = sweep.boards, sweep.batches.runouts
+    stride, reach, value = sweep.place[STRIDE, street], sweep.place[REACH, street], sweep.place[VALUE, street]
+    begin, end = sweep.batches.runout_start[p, batch], sweep.batches.runout_start[p, batch + 1]
+    start, width = sweep.runout_at[board], np.int64(boards.padded[0, board])
+    hands = np.int64(boards.size[1, board])
+    for group in range(begin, end, 4):
+        for r in range(4):
+            inside = group + r < end
+            rows[r] = reach + table[group + r, 0] * stride if inside else sweep.areas[ZERO_ROW]
+            rows[4 + r] = value + table[group + r, 1] * stride if inside else sweep.areas[DUMP_ROW]
+        if p == 0:
+            _runout_rows_of_0(sweep.runout_matrix, start, width, hands, work, rows[:4], rows[4:8])
+        else:
+            _runout_rows_of_1(sweep.runout_matrix, start, width, hands, work, rows[:4], rows[4:8])
+
+
+@njit(cache=True, nogil=True)
+def _mix_rows(sweep: Sweep, p: int, street: int, board: int, batch: int, work: Floats) -> None:
+    """Terminals with rake: a showdown row and a fold row, each with its factor."""
+    stride, value = sweep.place[STRIDE, street], sweep.place[VALUE, street]
+    begin, end = sweep.batches.mixed_start[p, batch], sweep.batches.mixed_start[p, batch + 1]
+    for row in range(begin, end):
+        target, won, held = sweep.batches.mixed[row, 0], sweep.batches.mixed[row, 1], sweep.batches.mixed[row, 2]
+        a, b = splat(sweep.batches.mix[row, 0]), splat(sweep.batches.mix[row, 1])
+        for i in range(0, sweep.boards.padded[p, board], 16):
+            mixed = fma(a, load(work, value + won * stride + i), b * load(work, value + held * stride + i))
+            store(work, value + target * stride + i, mixed)
+
+
+@njit(cache=True, nogil=True)
 def _terminals(sweep: Sweep, p: int, street: int, board: int, batch: int, work: Floats, rows: Rows) -> None:
     batches = sweep.batches
     begin, end = batches.fold_start[p, batch], batches.fold_start[p, batch + 1]
@@ -426,6 +504,9 @@ def _terminals(sweep: Sweep, p: int, street: int, board: int, batch: int, work: 
         row = batches.leaves[leaf]
         matrix = sweep.leaf_matrix[p, row[2], row[3]]
         _leaf_row(sweep, p, board, matrix, reach + row[0] * stride, value + row[1] * stride, work)
+    if batches.runout_start[p, batch] < batches.runout_start[p, batch + 1]:
+        _runouts(sweep, p, street, board, batch, work, rows)
+    _mix_rows(sweep, p, street, board, batch, work)
 
 
 @njit(cache=True, nogil=True)
@@ -555,9 +636,7 @@ def _last_board(
 
 
 @njit(cache=True, nogil=True)
-def begin_sweep(
-    sweep: Sweep, num_slots: NDArray[np.int64], p: int, mode: int, parameters: Floats, root: Floats
-) -> None:
+def begin_sweep(sweep: Sweep, p: int, mode: int, parameters: Floats, root: Floats) -> None:
     """The root's street downwards; on the last street that is the whole sweep. `root` is the root's scratch memory."""
     rows, scales = np.empty(64, np.int64), np.empty(64, np.float32)
     street = sweep.first_street
@@ -565,7 +644,7 @@ def begin_sweep(
         _last_board(sweep, p, mode, 0, parameters, root, 0, root, 0, root, rows, scales)
         return
     batch = sweep.batches.street_start[street]
-    _clear_deals(num_slots[street], sweep, street, root)
+    _clear_deals(sweep.num_slots[street], sweep, street, root)
     _receive(sweep, p, street, 0, batch, root, 0, root)
     _forward(sweep, p, mode, street, 0, batch, parameters[DECAY], root)
 
@@ -573,7 +652,6 @@ def begin_sweep(
 @njit(cache=True, nogil=True)
 def sweep_chunk(
     sweep: Sweep,
-    num_slots: NDArray[np.int64],
     p: int,
     mode: int,
     parameters: Floats,
@@ -584,7 +662,7 @@ def sweep_chunk(
     """All boards below those of a chunk; their values are added up in the chunk's own part of `partial`."""
     rows, scales = np.empty(64, np.int64), np.empty(64, np.float32)
     top = sweep.first_street
-    size = num_slots[top] * sweep.place[STRIDE, top]
+    size = sweep.num_slots[top] * sweep.place[STRIDE, top]
     begin = chunk * size
     sweep.partial[begin : begin + size] = 0.0
     cursor, here = np.zeros(8, np.int64), np.zeros(8, np.int64)
@@ -619,7 +697,7 @@ def sweep_chunk(
                 continue
             batch = sweep.batches.street_start[street]
             if entering:
-                _clear_deals(num_slots[street], sweep, street, work)
+                _clear_deals(sweep.num_slots[street], sweep, street, work)
                 _receive(sweep, p, street, board, batch, reach_array, above_reach, work)
                 _forward(sweep, p, mode, street, board, batch, parameters[DECAY], work)
                 cursor[street] = boards.child_start[board]
@@ -636,13 +714,13 @@ def sweep_chunk(
 
 
 @njit(cache=True, nogil=True)
-def end_sweep(sweep: Sweep, num_slots: NDArray[np.int64], p: int, mode: int, parameters: Floats, root: Floats) -> None:
+def end_sweep(sweep: Sweep, p: int, mode: int, parameters: Floats, root: Floats) -> None:
     """Adds up the chunks and finishes the root's street."""
     street = sweep.first_street
     if street == sweep.last_street:
         return
     rows, scales = np.empty(64, np.int64), np.empty(64, np.float32)
-    size = num_slots[street] * sweep.place[STRIDE, street]
+    size = sweep.num_slots[street] * sweep.place[STRIDE, street]
     area = sweep.place[VALUE, street]
     for chunk in range(len(sweep.chunk_start) - 1):
         for i in range(0, size, 16):
@@ -652,13 +730,33 @@ def end_sweep(sweep: Sweep, num_slots: NDArray[np.int64], p: int, mode: int, par
 
 
 @njit(cache=True, nogil=True)
-def iterate(
-    sweep: Sweep, num_slots: NDArray[np.int64], mode: int, parameters: Floats, root: Floats, work: Floats
+def run_team(
+    sweep: Sweep,
+    first: int,
+    last: int,
+    mode: int,
+    parameters: Floats,
+    root: Floats,
+    work: Floats,
+    shared: NDArray[np.int64],
+    members: int,
+    member: int,
 ) -> None:
-    """Sweeps for player 0 and 1 in turn, once per row of `parameters` [n, 6], on one thread."""
+    """Sweeps for players first..last in turn, once per row of `parameters` [n, 6], by one of `members` threads.
+
+    Member 0 does the root's street; chunks of boards go to whoever is free, each into its own part of `partial`, so
+    that the sums do not depend on who did what.
+    """
+    chunks = len(sweep.chunk_start) - 1
     for t in range(len(parameters)):
-        for p in range(2):
-            begin_sweep(sweep, num_slots, p, mode, parameters[t], root)
-            for chunk in range(len(sweep.chunk_start) - 1):
-                sweep_chunk(sweep, num_slots, p, mode, parameters[t], chunk, root, work)
-            end_sweep(sweep, num_slots, p, mode, parameters[t], root)
+        for p in range(first, last + 1):
+            if member == 0:
+                begin_sweep(sweep, p, mode, parameters[t], root)
+            wait(shared, members)
+            chunk = fetch_add(shared, TICKET, 1)
+            while chunk < chunks:
+                sweep_chunk(sweep, p, mode, parameters[t], chunk, root, work)
+                chunk = fetch_add(shared, TICKET, 1)
+            wait(shared, members)
+            if member == 0:
+                end_sweep(sweep, p, mode, parameters[t], root)

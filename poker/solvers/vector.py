@@ -13,19 +13,20 @@ from numpy.typing import NDArray
 
 from poker.errors import PokernetsError
 from poker.kernels.simd import LANES, aligned_zeros
+from poker.kernels.team import SHARED_SIZE
 from poker.kernels.vector_sweep import (
     AVERAGE,
     BEST_RESPONSE,
+    REACH,
     SOLVE,
+    STRIDE,
+    VALUE,
     Sweep,
-    begin_sweep,
-    end_sweep,
-    iterate,
-    sweep_chunk,
+    run_team,
 )
 from poker.solvers.schedules import Schedule, schedule
 from poker.solvers.vector_boards import deck_of
-from poker.solvers.vector_game import VectorGame
+from poker.solvers.vector_game import VectorGame, compatible_mass
 from poker.tree import Kind
 
 NUM_CHUNKS = 16
@@ -112,13 +113,7 @@ class VectorSolver:
     def advance(self, count: int) -> None:
         """`count` iterations."""
         begin = time.perf_counter()
-        parameters = self.schedule.parameters(self.iterations + 1, count)
-        if self._pool is None:
-            iterate(self._sweep, self.game.layout.num_slots, SOLVE, parameters, self._works[0], self._works[1])
-        else:
-            for row in parameters:
-                for player in range(2):
-                    self._threaded_sweep(player, SOLVE, row)
+        self._sweeps(0, 1, SOLVE, self.schedule.parameters(self.iterations + 1, count))
         self.iterations += count
         self._seconds_each = (time.perf_counter() - begin) / max(count, 1)
 
@@ -129,34 +124,28 @@ class VectorSolver:
             return 1
         return max(1, int(0.5 * seconds / self._seconds_each))
 
-    def _one_sweep(self, player: int, mode: int) -> NDArray[np.float64]:
-        """Counterfactual values [n] of the player's hands at the root."""
-        parameters = np.zeros(6, np.float32)
-        if self._pool is not None:
-            self._threaded_sweep(player, mode, parameters)
-        else:
-            slots, root, work = self.game.layout.num_slots, self._works[0], self._works[1]
-            begin_sweep(self._sweep, slots, player, mode, parameters, root)
-            for chunk in range(len(self._sweep.chunk_start) - 1):
-                sweep_chunk(self._sweep, slots, player, mode, parameters, chunk, root, work)
-            end_sweep(self._sweep, slots, player, mode, parameters, root)
-        count = self.game.boards.boards.size[player, 0]
-        return self._sweep.root_value[player, :count].astype(np.float64)
+    def _sweeps(self, first: int, last: int, mode: int, parameters: NDArray[np.float32]) -> None:
+        """Sweeps for players first..last, once per row of `parameters`, by all threads."""
+        members = self._threads
+        shared = np.zeros(SHARED_SIZE, np.int64)
 
-    def _threaded_sweep(self, player: int, mode: int, parameters: NDArray[np.float32]) -> None:
-        assert self._pool is not None
-        slots, root = self.game.layout.num_slots, self._works[0]
-        begin_sweep(self._sweep, slots, player, mode, parameters, root)
+        def member(number: int) -> None:
+            root, work = self._works[0], self._works[1 + number]
+            run_team(self._sweep, first, last, mode, parameters, root, work, shared, members, number)
 
-        def part(thread: int) -> None:
-            for chunk in range(thread, len(self._sweep.chunk_start) - 1, self._threads):
-                sweep_chunk(self._sweep, slots, player, mode, parameters, chunk, root, self._works[1 + thread])
-
-        others = [self._pool.submit(part, thread) for thread in range(1, self._threads)]
-        part(0)
+        if self._pool is None:
+            member(0)
+            return
+        others = [self._pool.submit(member, number) for number in range(1, members)]
+        member(0)
         for other in others:
             other.result()
-        end_sweep(self._sweep, slots, player, mode, parameters, root)
+
+    def _one_sweep(self, player: int, mode: int) -> NDArray[np.float64]:
+        """Counterfactual values [n] of the player's hands at the root."""
+        self._sweeps(player, player, mode, np.zeros((1, 6), np.float32))
+        count = self.game.boards.boards.size[player, 0]
+        return self._sweep.root_value[player, :count].astype(np.float64)
 
     def _root_values(self, player: int, mode: int) -> float:
         """Expected zero-sum chips of the player, over the compatible pairs of hands."""
@@ -165,8 +154,11 @@ class VectorSolver:
         return float(weights @ self._one_sweep(player, mode)) / game.total_weight
 
     def exploitability(self) -> float:
-        """(best response of player 0 + best response of player 1) / 2 against the average profile, chips per hand."""
-        return 0.5 * (self._root_values(0, BEST_RESPONSE) + self._root_values(1, BEST_RESPONSE))
+        """Half of what both players together gain by best responses to the average profile, chips per hand."""
+        gain = self._root_values(0, BEST_RESPONSE) + self._root_values(1, BEST_RESPONSE)
+        if self.game.rake.fraction > 0:
+            gain -= self._root_values(0, AVERAGE) + self._root_values(1, AVERAGE)
+        return 0.5 * gain
 
     def best_response_value(self, player: int) -> float:
         """Chips per hand of the player's best response to the other's average strategy."""
@@ -177,7 +169,7 @@ class VectorSolver:
         return 2.0 * self.exploitability()
 
     def game_value(self, player: int = 0) -> float:
-        """Chips per hand of the player under the average profile; with dead chips the two values add up to them."""
+        """Chips per hand of the player under the average profile; without rake both values add up to the dead chips."""
         return self._root_values(player, AVERAGE) + 0.5 * self.game.tree.dead
 
     def values(self, player: int, best_response: bool = False) -> NDArray[np.float32]:
@@ -202,6 +194,71 @@ class VectorSolver:
     def current_strategy(self, node: int, board: tuple[int, ...] | None = None) -> NDArray[np.float32]:
         """float32[H, A]: the strategy of the next iteration."""
         return self._rows(node, board, self._source)
+
+    def lock(self, node: int, probabilities: NDArray[np.float32]) -> None:
+        """Fixes the strategy at a node to `probabilities` [H, A] on every board; the rest is solved around it.
+
+        To be called before the first iteration, on a game without merged boards. Best responses keep to it too.
+        """
+        game = self.game
+        if self.iterations:
+            raise PokernetsError("lock nodes before the first iteration")
+        if any(len(group) > 1 for group in game.boards.groups):
+            raise PokernetsError("locking needs a game with isomorphism=False: suits may be played differently")
+        rows = np.asarray(probabilities, np.float32)
+        wanted = (game.rules.num_hands, int(game.tree.num_children[node]))
+        if rows.shape != wanted or not (np.isfinite(rows).all() and (rows >= 0).all()):
+            raise PokernetsError(f"a locked strategy has the shape {wanted} and no negative entries")
+        street, player = int(game.tree.street[node]), int(game.tree.player[node])
+        start = game.boards.boards.street_start
+        for index in range(start[street], start[street + 1]):
+            own = rows[game.hands(player, index)]
+            if (own.sum(axis=1) <= 0).any():
+                raise PokernetsError(f"the locked strategy at `{game.tree.path_text(node)}` gives a hand no action")
+            self.set_average(node, index, own / own.sum(axis=1, keepdims=True))
+        self._sweep.nodes.locked[game.layout.position[node]] = True
+
+    def action_values(self, node: int) -> NDArray[np.float32]:
+        """float32[H, A]: chips of each action at a node of the root's street, for the player who acts there.
+
+        Given that the opponent holds a hand of the range he arrives with, both following the average profile after the
+        action; NaN for hands outside the range, or when the opponent never comes here.
+        """
+        game, sweep = self.game, self._sweep
+        player, street = int(game.tree.player[node]), int(game.tree.street[node])
+        if street != game.layout.first_street or player < 0:
+            raise PokernetsError(f"no action values at `{game.tree.path_text(node)}`: nobody acts, or a later street")
+        self._one_sweep(player, AVERAGE)
+        nodes, position = sweep.nodes, int(game.layout.position[node])
+        stride, reach, value = (int(sweep.place[row, street]) for row in (STRIDE, REACH, VALUE))
+        scratch = self._works[0]
+        hands, theirs = game.hands(player), game.hands(1 - player)
+        start = reach + int(nodes.reach_row[player, position]) * stride
+        arriving = np.zeros(game.rules.num_hands)
+        arriving[theirs] = scratch[start : start + len(theirs)]
+        mass = compatible_mass(game, arriving)[hands]
+        out = np.full((game.rules.num_hands, int(game.tree.num_children[node])), np.nan, np.float32)
+        for action in range(out.shape[1]):
+            child = int(nodes.first_child[position]) + action
+            row = value + int(nodes.value_row[player, child]) * stride
+            values = scratch[row : row + len(hands)].astype(np.float64) * nodes.scale[player, child]
+            out[hands, action] = np.where(mass > 0, values / np.where(mass > 0, mass, 1) + 0.5 * game.tree.dead, np.nan)
+        return out
+
+    def normalised_average(self) -> NDArray[np.float32]:
+        """float32[entries]: the average strategy in the layout of the kernels; 0 in the padding of rows."""
+        game, out = self.game, np.zeros_like(self._sums)
+        start = game.boards.boards.street_start
+        for node in game.layout.decisions.tolist():
+            street = int(game.tree.street[node])
+            for index in range(start[street], start[street + 1]):
+                begin, actions, padded, count = self._block(node, index)
+                rows = np.maximum(self._sums[begin : begin + actions * padded].reshape(actions, padded), 0)
+                mass = rows.sum(axis=0)
+                shares = np.where(mass > 0, rows / np.where(mass > 0, mass, 1), np.float32(1.0 / actions))
+                shares[:, count:] = 0
+                out[begin : begin + actions * padded] = shares.reshape(-1)
+        return out
 
     def set_average(self, node: int, board_index: int, rows: NDArray[np.float32]) -> None:
         """Replaces the average strategy at a node on a board of the game by `rows` [hands of the board's list, A]."""
@@ -272,7 +329,7 @@ class VectorSolver:
         if leaf is not None:
             cluster[:] = leaf.cluster(0), leaf.cluster(1)
         return Sweep(
-            nodes=layout.nodes,
+            nodes=layout.nodes._replace(locked=layout.nodes.locked.copy()),
             batches=layout.batches,
             boards=boards,
             lists=game.boards.lists,
@@ -289,6 +346,9 @@ class VectorSolver:
             num_clusters=np.array(clusters, np.int32),
             leaf_matrix=where,
             leaf_values=matrices,
+            runout_at=game.runout_at,
+            runout_matrix=game.runout_matrix,
+            num_slots=layout.num_slots,
             num_card_slots=slots,
             first_street=layout.first_street,
             last_street=layout.last_street,

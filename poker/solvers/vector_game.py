@@ -2,14 +2,16 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
 from poker.errors import PokernetsError
+from poker.kernels.vector_boards import runout_matrix
 from poker.solvers.leaf_values import LeafValues
-from poker.solvers.vector_boards import BoardSet, build_boards, deck_of, symmetries
-from poker.solvers.vector_layout import Layout, tree_layout
+from poker.solvers.vector_boards import BoardSet, build_boards, deck_of, final_ranks, symmetries
+from poker.solvers.vector_layout import NO_RAKE, Layout, Rake, tree_layout
 from poker.tree import BettingTree
 
 DEFAULT_MEMORY_LIMIT = 8 << 30
@@ -38,13 +40,15 @@ class VectorGame:
         ranges: NDArray[np.float32] | None = None,
         leaf_values: LeafValues | None = None,
         *,
+        rake: Rake = NO_RAKE,
         isomorphism: bool = True,
         memory_limit: int = DEFAULT_MEMORY_LIMIT,
     ) -> None:
         rules = tree.rules
         self.tree = tree
         self.rules = rules
-        self.layout: Layout = tree_layout(tree)
+        self.layout: Layout = tree_layout(tree, rake)
+        self.rake = rake
         self.board = self._checked_board(board)
         self.ranges = self._live_ranges(ranges)
         self.leaf_values = self._checked_leaves(leaf_values)
@@ -54,6 +58,7 @@ class VectorGame:
         first, last = self.layout.first_street, self.layout.last_street
         self.boards: BoardSet = build_boards(rules, self.board, first, last, self.ranges, group)
         self.num_entries = self._place_blocks()
+        self.runout_at, self.runout_matrix = self._runout_matrices()
 
     def _checked_board(self, board: tuple[int, ...]) -> tuple[int, ...]:
         rules, wanted = self.rules, self.rules.board_sizes[self.layout.first_street]
@@ -110,6 +115,33 @@ class VectorGame:
         boards.block[:] = (ends - flat).reshape(-1, 2).T
         return int(ends[-1])
 
+    def _runout_matrices(self) -> tuple[NDArray[np.int64], NDArray[np.int16]]:
+        """For each board where players can be all-in with cards to come: where its matrix starts, and all matrices."""
+        boards, rules, masks = self.boards.boards, self.rules, deck_of(self.rules).masks
+        wanted: list[int] = []
+        for street in self.layout.runout_streets:
+            wanted += range(boards.street_start[street], boards.street_start[street + 1])
+        starts = np.zeros(len(self.boards.cards), np.int64)
+        sizes = [int(boards.size[1, b]) * int(boards.padded[0, b]) for b in wanted]
+        if 2 * sum(sizes) > self.memory_limit:
+            raise PokernetsError(
+                f"the results of all-ins need {2 * sum(sizes) / 2**20:.0f} MiB, more than the limit of"
+                f" {self.memory_limit / 2**20:.0f} MiB: narrow the ranges or raise the limit"
+            )
+        matrices = np.zeros(max(1, sum(sizes)), np.int16)
+        begin = 0
+        for b, size in zip(wanted, sizes, strict=True):
+            board = self.boards.cards[b]
+            rest = [card for card in range(rules.deck_size) if card not in board]
+            to_come = list(combinations(rest, rules.total_board_cards - len(board)))
+            ranks = final_ranks(rules, [board + cards for cards in to_come])
+            dealt = np.array([sum(1 << card for card in cards) for cards in to_come], np.uint64)
+            matrix = matrices[begin : begin + size].reshape(boards.size[1, b], boards.padded[0, b])
+            runout_matrix(masks, self.hands(0, b), self.hands(1, b), dealt, ranks, matrix)
+            starts[b] = begin
+            begin += size
+        return starts, matrices
+
     @cached_property
     def hand_actions(self) -> int:
         """Hands times actions over all boards and decisions of both players."""
@@ -126,17 +158,7 @@ class VectorGame:
     @cached_property
     def compatible(self) -> NDArray[np.float64]:
         """float64[2, H]: weight of the opponent's hands that a hand of each player leaves possible."""
-        deck = deck_of(self.rules)
-        slots = self.boards.num_card_slots
-        out = np.zeros(self.ranges.shape)
-        for player in range(2):
-            theirs = self.ranges[1 - player].astype(np.float64)
-            per_card = np.zeros(slots)
-            np.add.at(per_card, deck.hand_cards[:, 0], theirs)
-            np.add.at(per_card, deck.hand_cards[:, 1], theirs)
-            blocked = per_card[deck.hand_cards[:, 0]] + per_card[deck.hand_cards[:, 1]] - theirs
-            out[player] = theirs.sum() - blocked
-        return out
+        return np.stack([compatible_mass(self, self.ranges[1 - player].astype(np.float64)) for player in range(2)])
 
     @cached_property
     def total_weight(self) -> float:
@@ -184,3 +206,12 @@ class VectorGame:
         card_map = deck_of(self.rules).card_map
         both = card_map[after, card_map[before]]
         return int(np.flatnonzero((card_map == both).all(axis=1))[0])
+
+
+def compatible_mass(game: VectorGame, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """float64[H]: the sum of `weights` [H] over the hands that share no card with each hand."""
+    cards = deck_of(game.rules).hand_cards
+    per_card = np.zeros(game.boards.num_card_slots)
+    np.add.at(per_card, cards[:, 0], weights)
+    np.add.at(per_card, cards[:, 1], weights)
+    return np.asarray(weights.sum() - per_card[cards[:, 0]] - per_card[cards[:, 1]] + weights)

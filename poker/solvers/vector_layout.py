@@ -6,12 +6,16 @@ row of p's counterfactual values [hands of p]. Nodes that p acts on, or where no
 parent, so all terminals that follow from the same actions of the opponent are evaluated once: FOLD as the mass of
 compatible hands, SHOWDOWN as the mass beaten minus the mass that beats. What p gets is that row times a scale.
 
+A STREET node below which nobody acts any more (a run-out) is a terminal too where all remaining boards can be
+enumerated once per board: then it is the product of a matrix of showdown results with the reach.
+
 Payoffs are those of the zero-sum game in which both own half of the dead chips; `VectorGame` adds the half back.
 """
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import pairwise
+from math import comb
 from typing import NamedTuple
 
 import numpy as np
@@ -24,6 +28,24 @@ ACT, PASS, STOP = 0, 1, 2
 """What a kernel does at a node: a decision, a deal, a terminal."""
 
 MAX_ACTIONS = 64
+MAX_RUNOUTS = 1500
+"""Most final boards that a run-out matrix is summed over."""
+
+_RUNOUT = 6
+"""The kind of a run-out, beside those of the tree."""
+
+
+class Rake(NamedTuple):
+    """What the house takes from the winner of a pot: `fraction` of it, at most `cap` chips; ties share it."""
+
+    fraction: float = 0.0
+    cap: float = float("inf")
+
+    def of(self, pot: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.minimum(self.fraction * pot, self.cap)
+
+
+NO_RAKE = Rake()
 
 
 class Nodes(NamedTuple):
@@ -44,8 +66,9 @@ class Batches(NamedTuple):
     """Q batches of components evaluated together. Street s owns `street_start[s]..street_start[s + 1]` of them.
 
     A component has its root node in `roots` and the STREET node above it in `deals` (-1 for the root of the tree). Per
-    player p and batch q: fold rows `fold_start[p, q]..`, showdown rows, leaf rows:
-    (reach row, value row, leaf state, leaf choice).
+    player p and batch q: fold rows `fold_start[p, q]..`, showdown rows, run-out rows, leaf rows:
+    (reach row, value row, leaf state, leaf choice). Mixed rows (target, showdown or run-out row, fold row) are sums
+    with `mix` as factors: terminals with rake.
     """
 
     street_start: NDArray[np.int32]
@@ -59,11 +82,17 @@ class Batches(NamedTuple):
     shows: NDArray[np.int32]
     leaf_start: NDArray[np.int32]
     leaves: NDArray[np.int32]
+    runout_start: NDArray[np.int32]
+    runouts: NDArray[np.int32]
+    mixed_start: NDArray[np.int32]
+    mixed: NDArray[np.int32]
+    mix: NDArray[np.float32]
 
 
 @dataclass(frozen=True)
 class Layout:
-    """`position[n]` is the kernel index of tree node n; `entries[s, p]` counts the action rows of player p on street s.
+    """`position[n]` is the kernel index of tree node n (-1 below a run-out); `entries[s, p]` counts the
+    action rows of player p on street s.
 
     `reach_rows[s]` and `value_rows[s]` are the most rows any player's update needs. The STREET nodes of street s own
     its first `num_slots[s]` value rows.
@@ -78,28 +107,38 @@ class Layout:
     num_slots: NDArray[np.int64]
     first_street: int
     last_street: int
+    runout_streets: tuple[int, ...]
+
+    @cached_property
+    def decisions(self) -> NDArray[np.int64]:
+        """Tree nodes where somebody acts, in kernel order."""
+        acting = np.flatnonzero(self.position >= 0)
+        return acting[self.nodes.role[self.position[acting]] == ACT]
 
 
-def half_pots(tree: BettingTree) -> NDArray[np.float32]:
-    """float32[N]: at a FOLD or SHOWDOWN node, what the winner gains and the loser loses in the zero-sum game."""
+def half_pots(tree: BettingTree) -> NDArray[np.float64]:
+    """float64[N]: at a terminal, what the winner gains (before rake) and the loser loses in the zero-sum game."""
     matched: NDArray[np.int32] = tree.committed.min(axis=1)
-    return (matched + 0.5 * tree.dead).astype(np.float32)
+    return matched + 0.5 * tree.dead
 
 
 @lru_cache(maxsize=8)
-def tree_layout(tree: BettingTree, batch_rows: int = 48) -> Layout:
+def tree_layout(tree: BettingTree, rake: Rake = NO_RAKE, batch_rows: int = 48) -> Layout:
     """Components of the last street share a batch until it has `batch_rows` terminal rows."""
     if tree.rules.num_players != 2:
         raise PokernetsError(f"vector solving is for two players; `{tree.rules.name}` has {tree.rules.num_players}")
     if tree.kind[0] != Kind.DECISION:
         raise PokernetsError("there is nothing to solve: nobody acts at the root of the tree")
-    return _LayoutBuilder(tree, batch_rows).build()
+    return _LayoutBuilder(tree, rake, batch_rows).build()
 
 
 class _LayoutBuilder:
-    def __init__(self, tree: BettingTree, batch_rows: int) -> None:
+    def __init__(self, tree: BettingTree, rake: Rake, batch_rows: int) -> None:
         self.tree = tree
         self.batch_rows = batch_rows
+        half = half_pots(tree)
+        self.half, self.rake = half, rake.of(2 * half)
+        self.kinds, kept = self._find_runouts()
         streets = tree.street.astype(np.int64)
         is_root = np.zeros(len(tree), np.bool_)
         is_root[0] = True
@@ -112,22 +151,40 @@ class _LayoutBuilder:
                 counter += 1
             else:
                 component[node] = component[tree.parent[node]]
-        self.order = np.lexsort((np.arange(len(tree)), component, streets))
+        order = np.lexsort((np.arange(len(tree)), component, streets))
+        self.order = order[kept[order]]
         self.is_root = is_root[self.order]
         self.street = streets[self.order]
-        self.position = np.empty(len(tree), np.int32)
-        self.position[self.order] = np.arange(len(tree), dtype=np.int32)
+        self.position = np.full(len(tree), -1, np.int32)
+        self.position[self.order] = np.arange(len(self.order), dtype=np.int32)
         self.first, self.last = int(self.street[0]), int(self.street[-1])
+
+    def _find_runouts(self) -> tuple[NDArray[np.int8], NDArray[np.bool_]]:
+        """Kinds with run-outs marked where their boards can be enumerated, and the nodes that are left."""
+        tree, rules = self.tree, self.tree.rules
+        acts = np.zeros(len(tree), np.bool_)
+        acts[(tree.kind != Kind.STREET) & (tree.kind != Kind.SHOWDOWN)] = True
+        for node in range(len(tree) - 1, 0, -1):
+            acts[tree.parent[node]] |= acts[node]
+        few = np.zeros(rules.num_streets, np.bool_)
+        for street, size in enumerate(rules.board_sizes):
+            few[street] = comb(rules.deck_size - size, rules.total_board_cards - size) <= MAX_RUNOUTS
+        runout = (tree.kind == Kind.STREET) & ~acts & few[tree.street]
+        kept = np.ones(len(tree), np.bool_)
+        for node in range(1, len(tree)):
+            parent = tree.parent[node]
+            kept[node] = kept[parent] and not runout[parent]
+        return np.where(runout, _RUNOUT, tree.kind).astype(np.int8), kept
 
     def build(self) -> Layout:
         tree, order = self.tree, self.order
-        kind = tree.kind[order]
+        kind = self.kinds[order]
         role = np.full(len(order), STOP, np.int8)
         role[(kind == Kind.DECISION) | (kind == Kind.CHOICE)] = ACT
         role[kind == Kind.STREET] = PASS
-        has_child = tree.num_children[order] > 0
+        has_child = (tree.num_children[order] > 0) & (kind != _RUNOUT)
         first_child = np.where(has_child, self.position[tree.first_child[order]], -1).astype(np.int32)
-        children = tree.num_children[order].astype(np.int32)
+        children = np.where(has_child, tree.num_children[order], 0).astype(np.int32)
         if children.max() > MAX_ACTIONS:
             raise PokernetsError(f"a node has {children.max()} actions; at most {MAX_ACTIONS} are supported")
         player = tree.player[order]
@@ -148,7 +205,7 @@ class _LayoutBuilder:
         )
         streets = self.last + 1
         sizes = np.zeros((2, 2, streets), np.int64)
-        lists = [_RowLists(len(bounds)) for _ in range(3)]
+        lists = [_RowLists(len(bounds)) for _ in range(5)]
         for p in range(2):
             for q, (begin, end) in enumerate(bounds):
                 street = int(self.street[begin])
@@ -165,6 +222,7 @@ class _LayoutBuilder:
             num_slots=self.num_slots,
             first_street=self.first,
             last_street=self.last,
+            runout_streets=tuple(sorted({int(street) for street in self.street[kind == _RUNOUT]})),
         )
 
     def _entries(
@@ -210,48 +268,66 @@ class _LayoutBuilder:
         self, p: int, q: int, begin: int, end: int, nodes: Nodes, kind: NDArray[np.int8], lists: "list[_RowLists]"
     ) -> tuple[int, int]:
         """Reach and value rows of the nodes of batch q for an update of player p; returns how many of each."""
-        folds, shows, leaves = lists
-        half, tree = half_pots(self.tree)[self.order], self.tree
+        folds, shows, leaves, runouts, mixed = lists
+        tree, rules = self.tree, self.tree.rules
         reach, value = nodes.reach_row[p], nodes.value_row[p]
         street = self.street[begin]
-        num_reach, num_values = 0, int(self.num_slots[street])
+        sizes = [0, int(self.num_slots[street])]
         seen: dict[tuple[int, int], int] = {}
         for node in range(begin, end):
             if self.is_root[node]:
-                reach[node] = num_reach
-                num_reach += 1
+                reach[node] = sizes[0]
+                sizes[0] += 1
             if nodes.role[node] == PASS:
                 value[node] = self.slot_of[node]
             elif nodes.role[node] == ACT:
-                value[node] = num_values
-                num_values += 1
+                value[node] = sizes[1]
+                sizes[1] += 1
             if nodes.role[node] == ACT:
                 first, count = nodes.first_child[node], nodes.num_children[node]
                 if nodes.player[node] == p:
                     reach[first : first + count] = reach[node]
                 else:
-                    reach[first : first + count] = np.arange(num_reach, num_reach + count)
-                    num_reach += count
+                    reach[first : first + count] = np.arange(sizes[0], sizes[0] + count)
+                    sizes[0] += int(count)
             elif nodes.role[node] == STOP:
                 original = self.order[node]
-                key = (int(kind[node]), int(reach[node]))
-                if kind[node] == Kind.LEAF:
-                    key = (-1, node)
-                fresh = key not in seen
-                if fresh:
-                    seen[key] = num_values
-                    num_values += 1
-                value[node] = seen[key]
+                half, rake = self.half[original], self.rake[original]
+                row = int(reach[node])
+
+                def shared(key: int, rows: "_RowLists", reach_row: int = row) -> int:
+                    """The value row of this kind and reach; listed for evaluation when first asked for."""
+                    if (key, reach_row) not in seen:
+                        seen[key, reach_row] = sizes[1]
+                        sizes[1] += 1
+                        rows.add(p, q, reach_row, seen[key, reach_row])
+                    return seen[key, reach_row]
+
                 if kind[node] == Kind.FOLD:
-                    nodes.scale[p, node] = -half[node] if tree.folded[original, p] else half[node]
-                    folds.add(p, q, fresh, reach[node], value[node])
-                elif kind[node] == Kind.SHOWDOWN:
-                    nodes.scale[p, node] = half[node]
-                    shows.add(p, q, fresh, reach[node], value[node])
-                else:
+                    nodes.scale[p, node] = -half if tree.folded[original, p] else half - rake
+                    value[node] = shared(Kind.FOLD, folds)
+                elif kind[node] == Kind.LEAF:
+                    value[node] = sizes[1]
+                    sizes[1] += 1
                     state, choice = tree.leaf_state[original], tree.leaf_choice[original]
-                    leaves.add(p, q, True, reach[node], value[node], state, choice)
-        return num_reach, num_values
+                    leaves.add(p, q, row, value[node], state, choice)
+                else:
+                    results, orders = shows, 1
+                    if kind[node] == _RUNOUT:
+                        seen_cards = rules.board_sizes[street] + 2 * rules.num_hole_cards
+                        to_come = rules.total_board_cards - rules.board_sizes[street]
+                        results, orders = runouts, comb(rules.deck_size - seen_cards, to_come)
+                    won = shared(int(kind[node]), results)
+                    nodes.scale[p, node] = half / orders
+                    value[node] = won
+                    if rake > 0:
+                        held = shared(Kind.FOLD, folds)
+                        nodes.scale[p, node] = 1.0
+                        value[node] = sizes[1]
+                        sizes[1] += 1
+                        mixed.add(p, q, value[node], won, held)
+                        mixed.factors[p][q].append(((half - rake / 2) / orders, -rake / 2))
+        return sizes[0], sizes[1]
 
     def _batches(self, bounds: list[tuple[int, int]], lists: "list[_RowLists]") -> Batches:
         roots: list[int] = []
@@ -266,19 +342,15 @@ class _LayoutBuilder:
                     deals.append(int(self.position[parent]) if parent >= 0 else -1)
             root_start.append(len(roots))
         street_start = np.searchsorted(streets, np.arange(self.last + 2)).astype(np.int32)
-        (fold_start, folds), (show_start, shows), (leaf_start, leaves) = (rows.arrays() for rows in lists)
+        listed = [array for rows in lists for array in rows.arrays()]
         return Batches(
             street_start,
             np.array([*(begin for begin, _ in bounds), bounds[-1][1]], np.int32),
             np.array(root_start, np.int32),
             np.array(roots, np.int32),
             np.array(deals, np.int32),
-            fold_start,
-            folds,
-            show_start,
-            shows,
-            leaf_start,
-            leaves,
+            *listed,
+            lists[-1].mix(),
         )
 
 
@@ -287,10 +359,15 @@ class _RowLists:
 
     def __init__(self, num_batches: int) -> None:
         self.rows: list[list[list[tuple[int, int, int, int]]]] = [[[] for _ in range(num_batches)] for _ in range(2)]
+        self.factors: list[list[list[tuple[float, float]]]] = [[[] for _ in range(num_batches)] for _ in range(2)]
 
-    def add(self, p: int, q: int, fresh: bool, reach: int, value: int, state: int = 0, choice: int = 0) -> None:
-        if fresh:
-            self.rows[p][q].append((int(reach), int(value), int(state), int(choice)))
+    def add(self, p: int, q: int, reach: int, value: int, state: int = 0, choice: int = 0) -> None:
+        self.rows[p][q].append((int(reach), int(value), int(state), int(choice)))
+
+    def mix(self) -> NDArray[np.float32]:
+        """[n, 2] factors in the order of the rows."""
+        flat = [pair for player in self.factors for batch in player for pair in batch]
+        return np.array(flat, np.float32).reshape(-1, 2)
 
     def arrays(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """Starts [2, Q + 1] into rows [n, 4]."""

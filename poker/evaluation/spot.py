@@ -1,0 +1,171 @@
+"""`evaluate=spot`: solves a post-flop spot and reports what both players do and what it is worth.
+
+Everything is chips of the spot: EV = chips won from the pot and later bets minus own later bets, per hand of the range.
+"""
+
+import json
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.console import Console
+from rich.table import Table
+
+from poker.artifacts import write_atomically
+from poker.errors import PokernetsError
+from poker.evaluation.provenance import provenance
+from poker.evaluation.range_chart import range_chart
+from poker.solvers.solution import action_name, find_node, save_solution
+from poker.solvers.spots import Spot, read_spot
+from poker.solvers.vector import Progress, VectorSolver
+from poker.solvers.vector_game import VectorGame, compatible_mass
+from poker.tree.spots import spot_tree
+
+SEATS = ("OOP", "IP")
+
+
+@dataclass(frozen=True)
+class NodeReport:
+    """One decision: how often each action is taken, and what it is worth on average to the hands that take it."""
+
+    path: str
+    player: int
+    actions: tuple[str, ...]
+    frequencies: NDArray[np.float64]
+    values: NDArray[np.float64]
+    weights: NDArray[np.float64]
+    strategy: NDArray[np.float32]
+
+
+def run(
+    *,
+    spot: str,
+    algorithm: str,
+    target_percent: float,
+    iterations: int,
+    threads: int,
+    memory_limit_gb: float,
+    nodes: list[str],
+    out: str,
+) -> dict[str, Any]:
+    """Solve the spot in file `spot` until its exploitability is `target_percent` of the pot; write and return figures.
+
+    `nodes` are decisions of the first street to report and draw, in words such as `check bet120`.
+    """
+    if not target_percent > 0 or iterations < 1:
+        raise PokernetsError("`target_percent` must be positive and `iterations` at least 1")
+    read = read_spot(spot)
+    console = Console(stderr=True)
+    game = read.game(int(memory_limit_gb * 2**30))
+    for words in nodes:
+        find_node(game.tree, game.board, words)
+    solver = VectorSolver(game, algorithm, threads=threads)
+    need = game.memory(3 if solver.schedule.predictive else 2)
+    console.print(
+        f"{len(game.layout.decisions)} decisions, {need.hand_actions:,} hand-actions, {need.bytes / 2**20:.0f} MiB;"
+        " the first solve after an installation compiles for up to a minute"
+    )
+    pot = read.pot
+
+    def show(progress: Progress) -> None:
+        share = 100 * progress.exploitability / pot
+        console.print(f"iteration {progress.iterations}: exploitability {share:.3f}% of pot, {progress.seconds:.2f} s")
+
+    start = time.perf_counter()
+    done = solver.run(iterations=iterations, target=target_percent / 100 * pot, progress=show)
+    values = [solver.game_value(player) for player in range(2)]
+    equities = equity(read, game)
+    reports = [node_report(solver, words) for words in nodes]
+    folder = Path(out) / str(read.text["board"])
+    figures = {
+        "iterations": done.iterations,
+        "seconds": time.perf_counter() - start,
+        "exploitability_percent_pot": 100 * done.exploitability / pot,
+        "ev_oop": values[0],
+        "ev_ip": values[1],
+        "equity_oop": equities[0],
+        "equity_ip": equities[1],
+    }
+    save_solution(folder / "solution", read, solver, {key: float(value) for key, value in figures.items()})
+    for number, report in enumerate(reports):
+        title = f"{read.text['board']} {SEATS[report.player]} after `{report.path or 'root'}`"
+        image = range_chart(title, report.actions, report.weights, report.strategy)
+        write_atomically(folder / f"ranges_{number}_{report.path.replace(' ', '_') or 'root'}.png", image)
+    results: dict[str, Any] = {
+        "spot": read.text,
+        "algorithm": solver.schedule.name,
+        **figures,
+        "nodes": [
+            {
+                "path": report.path,
+                "player": SEATS[report.player],
+                "actions": {
+                    action: {"frequency": float(share), "ev": None if np.isnan(value) else float(value)}
+                    for action, share, value in zip(report.actions, report.frequencies, report.values, strict=True)
+                },
+            }
+            for report in reports
+        ],
+        **provenance(),
+    }
+    write_atomically(folder / "spot.json", (json.dumps(results, indent=1) + "\n").encode())
+    _print(read, figures, reports, folder)
+    return results
+
+
+def equity(spot: Spot, game: VectorGame) -> tuple[float, float]:
+    """Each player's share of the pot when nobody bets any more."""
+    tree = spot_tree(len(game.board), 2, 1, {})
+    checked = VectorSolver(VectorGame(tree, game.board, game.ranges), "cfr")
+    return checked.game_value(0) / 2, checked.game_value(1) / 2
+
+
+def node_report(solver: VectorSolver, words: str) -> NodeReport:
+    """Frequencies and values at a decision of the first street."""
+    game = solver.game
+    node, _ = find_node(game.tree, game.board, words)
+    player = int(game.tree.player[node])
+    strategy, values = solver.strategy(node), solver.action_values(node).astype(np.float64)
+    own, other = arriving(solver, node)
+    weights = own * np.maximum(compatible_mass(game, other), 0)
+    total = weights.sum()
+    shares = weights[:, None] * strategy
+    taken = shares.sum(axis=0)
+    means = np.where(taken > 0, (shares * np.nan_to_num(values)).sum(axis=0) / np.where(taken > 0, taken, 1), np.nan)
+    names = tuple(action_name(game.tree, node, child) for child in game.tree.children(node))
+    frequencies = taken / total if total > 0 else np.full(len(names), np.nan)
+    return NodeReport(words, player, names, frequencies, means, weights, strategy)
+
+
+def arriving(solver: VectorSolver, node: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Ranges [H] with which the player to act and the other one come to a node of the first street."""
+    game, tree = solver.game, solver.game.tree
+    ranges = game.ranges.astype(np.float64)
+    at = node
+    while tree.parent[at] >= 0:
+        parent = int(tree.parent[at])
+        ranges[tree.player[parent]] *= solver.strategy(parent)[:, at - int(tree.first_child[parent])]
+        at = parent
+    player = int(tree.player[node])
+    return ranges[player], ranges[1 - player]
+
+
+def _print(spot: Spot, figures: dict[str, Any], reports: list[NodeReport], folder: Path) -> None:
+    console = Console()
+    console.print(
+        f"EV OOP {figures['ev_oop']:.3f}, IP {figures['ev_ip']:.3f} of pot {spot.pot}; equity OOP"
+        f" {100 * figures['equity_oop']:.2f}%, IP {100 * figures['equity_ip']:.2f}%;"
+        f" exploitability {figures['exploitability_percent_pot']:.3f}% of pot"
+        f" after {figures['iterations']} iterations"
+    )
+    for report in reports:
+        table = Table(title=f"{SEATS[report.player]} after `{report.path or 'root'}`", title_justify="left")
+        for column in ("action", "frequency", "EV"):
+            table.add_column(column, justify="left" if column == "action" else "right")
+        for action, share, value in zip(report.actions, report.frequencies, report.values, strict=True):
+            table.add_row(action, f"{100 * share:.2f}%", "-" if np.isnan(value) else f"{value:.2f}")
+        console.print(table)
+    console.print(f"solution, pictures and figures in {folder}")

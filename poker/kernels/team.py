@@ -1,0 +1,78 @@
+"""Threads that work in step inside kernels: shared counters and a barrier on an int64 array.
+
+All members call `wait` the same number of times. Waiting spins briefly and then yields the processor, so that members
+share cores with other programs without stalling them.
+"""
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import njit
+from numba.core import cgutils, types
+from numba.core.extending import intrinsic
+from numpy.typing import NDArray
+
+_operation: Any = intrinsic
+
+ARRIVED, ROUND, TICKET = 0, 8, 16
+"""Places in the shared array, a cache line apart."""
+SHARED_SIZE = 24
+
+_SPINS = 2000
+
+
+def _place(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    struct = cgutils.create_struct_proxy(signature.args[0])(context, builder, args[0])  # type: ignore[no-untyped-call]
+    index = context.cast(builder, args[1], signature.args[1], types.intp)
+    return builder.gep(struct.data, [index], inbounds=True)
+
+
+@_operation
+def fetch_add(typing: Any, array: Any, index: Any, amount: Any) -> Any:
+    """Adds to an element of an int64 array at once for all threads; returns the value before."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        amount = context.cast(builder, args[2], signature.args[2], types.int64)
+        return builder.atomic_rmw("add", _place(context, builder, signature, args), amount, "seq_cst")
+
+    return types.int64(array, index, amount), generate
+
+
+@_operation
+def read(typing: Any, array: Any, index: Any) -> Any:
+    """The present value of an element of an int64 array."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.load_atomic(_place(context, builder, signature, args), "seq_cst", 8)
+
+    return types.int64(array, index), generate
+
+
+@_operation
+def _yield_processor(typing: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        function_type = ir.FunctionType(ir.IntType(32), ())
+        function = cgutils.get_or_insert_function(builder.module, function_type, "sched_yield")  # type: ignore[no-untyped-call]
+        return builder.call(function, ())
+
+    return types.int32(), generate
+
+
+@njit(cache=True, nogil=True)
+def wait(shared: NDArray[np.int64], members: int) -> None:
+    """Returns when all members have come here; the last one resets the ticket counter."""
+    if members == 1:
+        fetch_add(shared, TICKET, -read(shared, TICKET))
+        return
+    current = read(shared, ROUND)
+    if fetch_add(shared, ARRIVED, 1) == members - 1:
+        fetch_add(shared, ARRIVED, -members)
+        fetch_add(shared, TICKET, -read(shared, TICKET))
+        fetch_add(shared, ROUND, 1)
+        return
+    spins = 0
+    while read(shared, ROUND) == current:
+        spins += 1
+        if spins > _SPINS:
+            _yield_processor()
