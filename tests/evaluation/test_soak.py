@@ -64,7 +64,7 @@ def fuzz(rules: Rules, lines: int, seed: int) -> tuple[int, int]:
         for _ in range(rng.choice((0, 1, 1, 2, 10))):
             i = rng.randrange(len(letters) + 1)
             letters[i : i + rng.randint(0, 3)] = rng.choices(ALPHABET, k=rng.randint(0, 3))
-        started = time.perf_counter()
+        started = time.process_time()
         message = "not refused"
         try:
             (parse_log_line if is_log else parse_match_state)(rules, "".join(letters))
@@ -72,7 +72,7 @@ def fuzz(rules: Rules, lines: int, seed: int) -> tuple[int, int]:
         except PokernetsError as error:
             message = str(error)
         assert 10 < len(message) < 1000
-        assert time.perf_counter() - started < 2.0
+        assert time.process_time() - started < 1.0
     return parsed, lines - parsed
 
 
