@@ -24,7 +24,7 @@ def hand(text: str, stamp: int = 1) -> IrcHand:
         moves.append(Move(betting.to_act, action, False))
         betting = betting.apply(action)
     cards = tuple(parse_cards(cards) for cards in HANDS)
-    return IrcHand(stamp, ("ann", "bob", "eve"), RULES, cards, parse_cards("Kh9h4c2dTs"), tuple(moves), (0, 0, 0))
+    return IrcHand(stamp, ("ann", "bob", "eve"), RULES, cards, parse_cards("Kh9h4c2sTs"), tuple(moves), (0, 0, 0))
 
 
 def tracker(modelling: Modelling) -> Tracker:
@@ -33,7 +33,7 @@ def tracker(modelling: Modelling) -> Tracker:
 
 
 def test_tables_gain_on_hands_that_fit_the_play() -> None:
-    """Aces raise, a bad hand calls along: averaged over both the table knows more with every round of raises."""
+    """Aces raise on every street and a bad hand calls along: his tables know more than both tables on average."""
     aces, gains = tracker("generic"), Gains()
     shown = hand("fcr" + "c/crc/crc/crc")
     replay_hand(aces, shown, gains)
@@ -41,8 +41,7 @@ def test_tables_gain_on_hands_that_fit_the_play() -> None:
     only_aces = Gains()
     replay_hand(tracker("generic"), IrcHand(*_with_cards(shown, ("", "AsAd", ""))), only_aces)
     values = [street[0] for street in only_aces.by_street]
-    assert values[0] > 0.5
-    assert values[-1] > values[0]
+    assert min(values) > 0.5
     assert values[-1] > gains.by_street[-1][0]
 
 
