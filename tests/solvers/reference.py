@@ -31,7 +31,9 @@ class Reference:
         board: tuple[int, ...],
         ranges: NDArray[np.float64],
         leaf_values: LeafValues | None = None,
+        rake: float = 0.0,
     ) -> None:
+        self.rake = rake
         self.tree = tree
         self.leaf_values = leaf_values
         self.board = board
@@ -48,15 +50,17 @@ class Reference:
         tree = self.tree
         stake = float(tree.committed[node].min()) + tree.dead / 2
         if tree.kind[node] == Kind.FOLD:
-            sign = -1.0 if tree.folded[node, p] else 1.0
-            return sign * stake * (self.disjoint @ reach) * self.live(board)
+            gain = -stake if tree.folded[node, p] else stake - self.rake * 2 * stake
+            return gain * (self.disjoint @ reach) * self.live(board)
         if tree.kind[node] == Kind.LEAF:
             return self.leaf(node, p) @ reach * self.live(board)
         ranks = np.zeros(len(self.hands))
         for h, hand in enumerate(self.hands):
             if not set(hand) & set(board):
                 ranks[h] = showdown_ranks(tree.rules, [hand], board)[0]
-        return stake * ((np.sign(ranks[:, None] - ranks[None]) * self.disjoint) @ reach) * self.live(board)
+        signs, taken = np.sign(ranks[:, None] - ranks[None]), self.rake * 2 * stake
+        results = np.where(signs > 0, stake - taken, np.where(signs < 0, -stake, -taken / 2))
+        return ((results * self.disjoint) @ reach) * self.live(board)
 
     def leaf(self, node: int, p: int) -> NDArray[np.float64]:
         """[H of p, H of the other] net chips of p, 0 for hands that share a card or have no cluster."""
@@ -108,7 +112,8 @@ class Reference:
         return float(ranges[p] @ values / (ranges[0] @ self.disjoint @ ranges[1]))
 
     def nash_conv(self, profile: Profile) -> float:
-        return self.root_value(0, profile, best=True) + self.root_value(1, profile, best=True)
+        gain = self.root_value(0, profile, best=True) + self.root_value(1, profile, best=True)
+        return gain - self.root_value(0, profile, best=False) - self.root_value(1, profile, best=False)
 
 
 class ReferenceCFR(Reference):

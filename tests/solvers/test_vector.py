@@ -7,6 +7,7 @@ from poker.errors import PokernetsError
 from poker.solvers.leaf_values import LeafValues
 from poker.solvers.vector import VectorSolver
 from poker.solvers.vector_game import VectorGame
+from poker.solvers.vector_layout import Rake
 from poker.state import Betting
 from poker.tree import BettingTree, DepthLimit, Kind, bet_menu, build_tree
 from tests.solvers.games import ORACLES, SPOTS, kuhn, leduc, small_holdem, spot_game
@@ -113,6 +114,44 @@ def test_depth_limit_equals_plain_python(choosers: tuple[int, ...], own: int) ->
     for player in range(2):
         expected = reference.root_value(player, profile, best=False)
         assert solver.game_value(player) == pytest.approx(expected, rel=1e-4, abs=1e-5)
+
+
+def test_rake_equals_plain_python() -> None:
+    tree, ranges = small_tree(), random_ranges(28)
+    solver = VectorSolver(VectorGame(tree, (), ranges, rake=Rake(0.1)), "dcfr")
+    solver.run(iterations=30)
+    profile, reference = exported(solver), Reference(tree, (), ranges.astype(np.float64), rake=0.1)
+    assert solver.nash_conv() == pytest.approx(reference.nash_conv(profile), rel=1e-4, abs=1e-5)
+    for player in range(2):
+        expected = reference.root_value(player, profile, best=False)
+        assert solver.game_value(player) == pytest.approx(expected, rel=1e-4, abs=1e-5)
+    assert solver.game_value(0) + solver.game_value(1) < -0.1
+
+
+def test_locked_nodes_are_kept_and_the_rest_answers_them() -> None:
+    tree = build_tree(Betting.start(leduc()))
+    solver = VectorSolver(VectorGame(tree, isomorphism=False), "cfr_plus")
+    for node in solver.game.layout.decisions.tolist():
+        if tree.player[node] == 1:
+            solver.lock(node, np.ones((6, tree.num_children[node]), np.float32))
+    solver.run(iterations=500)
+    uniform = VectorSolver(VectorGame(tree, isomorphism=False))
+    assert solver.game_value(0) == pytest.approx(uniform.best_response_value(0), abs=1e-2)
+    assert solver.exploitability() < 1e-2
+    node = tree.find((0,))
+    np.testing.assert_allclose(solver.strategy(node), 1 / tree.num_children[node], rtol=1e-5)
+    with pytest.raises(PokernetsError, match="before the first iteration"):
+        solver.lock(node, np.ones((6, 2), np.float32))
+    with pytest.raises(PokernetsError, match="isomorphism=False"):
+        VectorSolver(VectorGame(tree)).lock(0, np.ones((6, 2), np.float32))
+
+
+def test_action_values_average_to_the_values_of_hands() -> None:
+    solver = VectorSolver(spot_game("t1_turn_basic"))
+    solver.run(iterations=20)
+    inside = solver.game.ranges[0] > 0
+    mixed = (solver.strategy(0) * solver.action_values(0))[inside].sum(axis=1)
+    np.testing.assert_allclose(mixed, solver.values(0)[inside], rtol=1e-3, atol=1e-2)
 
 
 def test_leaf_values_that_do_not_fit_are_refused() -> None:

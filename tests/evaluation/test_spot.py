@@ -1,0 +1,37 @@
+"""`evaluate=spot` as a function: figures, pictures and a solution that loads."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from poker.errors import PokernetsError
+from poker.evaluation.spot import run
+from poker.solvers.solution import load_solution
+from tests.solvers.games import SPOTS
+
+
+def test_river_spot(tmp_path: Path) -> None:
+    spot = SPOTS["r1_river_full"]
+    file = tmp_path / "river.json"
+    file.write_text(json.dumps(spot["config"]))
+    results = run(
+        spot=str(file), algorithm="dcfr", target_percent=0.5, iterations=500, threads=1, memory_limit_gb=1.0,
+        nodes=["", "check bet50"], out=str(tmp_path / "out"),
+    )  # fmt: skip
+    assert results["exploitability_percent_pot"] <= 0.5
+    assert results["ev_oop"] == pytest.approx(spot["ev"][0], abs=0.5)
+    assert results["equity_oop"] == pytest.approx(0.5, abs=1e-6)
+    root = results["nodes"][0]["actions"]
+    assert sum(action["frequency"] for action in root.values()) == pytest.approx(1)
+    mean = sum(action["frequency"] * (action["ev"] or 0) for action in root.values())
+    assert mean == pytest.approx(results["ev_oop"], abs=1e-2)
+    folder = tmp_path / "out" / "KsTh7s4d2s"
+    assert json.loads((folder / "spot.json").read_text())["ev_ip"] == results["ev_ip"]
+    assert (folder / "ranges_1_check_bet50.png").read_bytes().startswith(b"\x89PNG")
+    assert load_solution(folder / "solution").node("check bet50").actions[0] == "fold"
+    with pytest.raises(PokernetsError, match="`bet77` in `bet77`"):
+        run(
+            spot=str(file), algorithm="dcfr", target_percent=0.5, iterations=5, threads=1, memory_limit_gb=1.0,
+            nodes=["bet77"], out=str(tmp_path / "out"),
+        )  # fmt: skip
