@@ -3,7 +3,8 @@
 `run` is what `evaluate.py evaluate=weight_tables` calls. Hands of the IRC archive are replayed in the order of time.
 The tables of everybody whose cards are known at the end are kept as an onlooker would, and after each round of betting
 the gain log p(hand) - log(1 / possible hands) is noted. Predictors and calibration learn from every hand, and only
-after what they said of it was noted. The unit of intervals is a hand, averaged over the players who showed.
+after what they said of it was noted. The unit of intervals is a hand, averaged over the players who showed. The tables
+of the first hands that are measured are also drawn, as they stood after each round.
 """
 
 import json
@@ -18,12 +19,13 @@ from rich.progress import track
 from rich.table import Table as TextTable
 
 from poker.artifacts import write_atomically
-from poker.cards import hand_index, live_hands
+from poker.cards import cards_text, hand_index, live_hands
 from poker.errors import PokernetsError
 from poker.evaluation.provenance import provenance
 from poker.evaluation.statistics import Estimate, estimate
 from poker.formats.irc import Problems, read_hands
 from poker.formats.irc_replay import IrcHand, replay_all
+from poker.opponents.heatmap import save_heat_map
 from poker.opponents.modelling import Modelling, habits_for, predictor_for
 from poker.opponents.predictor import NUM_STREETS, Predictor
 from poker.opponents.preflop import IncomeRates
@@ -49,9 +51,13 @@ def run(
     modellings: Sequence[Modelling],
     net: Predictor | None,
     hands: int | None,
+    pictures: int,
     out: str,
 ) -> dict[str, Gains]:
-    """Measure each of `modellings` on `hands` hands with cards shown, spread over the archive (None: on all)."""
+    """Measure each of `modellings` on `hands` hands with cards shown, spread over the archive (None: on all).
+
+    The tables of the first `pictures` of them are drawn.
+    """
     if path is None or not Path(path).exists():
         raise PokernetsError(f"evaluate=weight_tables needs path=ARCHIVE, a .tgz or directory of IRC hands, not {path}")
     problems = Problems()
@@ -65,8 +71,12 @@ def run(
         predictor = predictor_for(modelling, net)
         tracker = Tracker(predictor, rates, habits_for(modelling, predictor))
         found[modelling] = Gains()
+        drawn = 0
         for number, hand in enumerate(track(archive, f"weight tables, {modelling}", console=Console(stderr=True))):
-            replay_hand(tracker, hand, found[modelling] if number in measured else None)
+            is_measured = number in measured
+            drawn += is_measured
+            folder = Path(out) / modelling if is_measured and drawn <= pictures else None
+            replay_hand(tracker, hand, found[modelling] if is_measured else None, folder)
     _report(found, Path(out), Path(path), len(archive))
     return found
 
@@ -79,23 +89,33 @@ def measured_hands(archive: Sequence[IrcHand], hands: int | None) -> set[int]:
     return {shown[i * len(shown) // hands] for i in range(hands)}
 
 
-def replay_hand(tracker: Tracker, hand: IrcHand, gains: Gains | None) -> None:
-    """Learn from one hand; with `gains`, keep tables of the players who showed and note how much they knew."""
+def replay_hand(tracker: Tracker, hand: IrcHand, gains: Gains | None, pictures: Path | None = None) -> None:
+    """Learn from one hand; with `gains`, keep tables of the players who showed and note how much they knew.
+
+    With `pictures` they are drawn there after each round.
+    """
     shown = [i for i, cards in enumerate(hand.hole_cards) if cards] if gains is not None else []
     tracker.begin(len(hand.names), hand.names)
     street = 0
     board: tuple[int, ...] = ()
     noted: list[tuple[int, float]] = []
+
+    def note() -> None:
+        if shown:
+            noted.append((street, _gain(tracker, hand, shown, board)))
+        if pictures is not None:
+            _draw(tracker, hand, shown, street, pictures)
+
     for state, move in hand.states():
         if state.street > street:
-            noted += [(street, _gain(tracker, hand, shown, board))] if shown else []
+            note()
             street = state.street
         board = state.board
         if move.player == state.to_act:
             tracker.observe(state.betting, board, move.action, reweight=move.player in shown and not move.left)
     if gains is None or not shown:
         return
-    noted.append((street, _gain(tracker, hand, shown, board)))
+    note()
     for seen, gain in noted:
         gains.by_street[seen].append(gain)
     tracker.conclude(hand.hole_cards)
@@ -109,6 +129,16 @@ def _gain(tracker: Tracker, hand: IrcHand, shown: list[int], board: tuple[int, .
         weight = float(weights[hand_index(*hand.hole_cards[player])])
         total += float(np.log(weight / weights[live].sum(dtype=np.float64)) + np.log(live.sum()))
     return total / len(shown)
+
+
+def _draw(tracker: Tracker, hand: IrcHand, shown: list[int], street: int, folder: Path) -> None:
+    """`<stamp>-<street>-<player>.png` for each player who showed."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for player, weights in zip(shown, tracker.tables(shown), strict=True):
+        name, held = hand.names[player], cards_text(hand.hole_cards[player])
+        board = cards_text(hand.board[: hand.rules.board_sizes[street]])
+        title = f"{name} after {STREET_NAMES[street]} betting{f', board {board}' if board else ''}; holds {held}"
+        save_heat_map(weights, folder / f"{hand.stamp}-{street}{STREET_NAMES[street]}-{player + 1}.png", title)
 
 
 def _report(found: dict[str, Gains], out: Path, path: Path, archive: int) -> None:

@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -45,6 +47,12 @@ def test_tables_gain_on_hands_that_fit_the_play() -> None:
     assert values[-1] > gains.by_street[-1][0]
 
 
+def test_tables_are_drawn(tmp_path: Path) -> None:
+    replay_hand(tracker("generic"), hand("fcr" + "c/cc/cc/cc"), Gains(), tmp_path)
+    assert sorted(file.name for file in tmp_path.iterdir())[:2] == ["1-0preflop-1.png", "1-0preflop-2.png"]
+    assert len(list(tmp_path.iterdir())) == 8
+
+
 def _with_cards(shown: IrcHand, texts: tuple[str, str, str]):  # type: ignore[no-untyped-def]
     cards = tuple(parse_cards(text) for text in texts)
     return shown.stamp, shown.names, shown.rules, cards, shown.board, shown.moves, shown.won
@@ -74,6 +82,6 @@ def test_measured_hands_are_spread() -> None:
     assert measured_hands(archive, None) == set(range(10))
 
 
-def test_a_missing_archive_is_named(tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_a_missing_archive_is_named(tmp_path: Path) -> None:
     with pytest.raises(PokernetsError, match="path=ARCHIVE"):
-        run(path="nowhere.tgz", preflop="", modellings=["generic"], net=None, hands=1, out=str(tmp_path))
+        run(path="nowhere.tgz", preflop="", modellings=["generic"], net=None, hands=1, pictures=0, out=str(tmp_path))
