@@ -24,7 +24,7 @@ def agent_specs(config: DictConfig) -> list[AgentSpec]:
 def evaluate(config: DictConfig) -> None:
     """Run the evaluation that the command line names."""
     node = chosen(config, "evaluate")
-    extra: dict[str, Any] = {"agents": agent_specs(config)} if "agents" in config else {}
+    extra: dict[str, Any] = {"agents": agent_specs(config)} if config.get("agents") is not None else {}
     call(node, **extra)
 
 

@@ -3,20 +3,22 @@
 from functools import lru_cache
 
 import numpy as np
-from poker.abstraction.buckets import CardAbstraction
 
+from poker.abstraction.buckets import game_cards
 from poker.agents.base import Policy, sample_action
+from poker.artifacts import open_artifact
 from poker.betting import Betting
-from poker.rules import CALL
-from poker.solvers.policy import Blueprint
+from poker.rules import CALL, Rules
+from poker.solvers.policy import KIND, Blueprint
 from poker.state import HandState
 from poker.tree.history import HistoryTranslator
 
 
 @lru_cache(maxsize=2)
 def load_blueprint(blueprint: str, abstraction: str) -> Blueprint:
-    """The blueprint at one path with the abstraction, at the other, that it was trained on."""
-    return Blueprint.load(blueprint, CardAbstraction.load(abstraction))
+    """The blueprint at one path with the abstraction, at the other, that it was trained on (small games need none)."""
+    rules = Rules(**open_artifact(blueprint, KIND).config["rules"])
+    return Blueprint.load(blueprint, game_cards(rules, abstraction))
 
 
 class BlueprintAgent:

@@ -1,0 +1,145 @@
+"""`evaluate=exploitability`: of a solver on a small game, or of agents by the strongest measure that is feasible.
+
+Agents need a policy. In games small enough to walk through (`is_walkable`) their best response is exact, over all hands
+of both players; the responder of a no-limit game bets what the menu offers, which makes it a lower bound there. In
+larger games local best responses play against them, a lower bound too. The result says which it was.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from poker.artifacts import write_atomically
+from poker.errors import PokernetsError
+from poker.evaluation import exploitability as of_solver
+from poker.evaluation.best_response import best_response, is_walkable
+from poker.evaluation.html import Page
+from poker.evaluation.lbr import LbrActions
+from poker.evaluation.lbr_match import run as run_lbr
+from poker.evaluation.policies import require_policy
+from poker.evaluation.provenance import provenance
+from poker.evaluation.table import AgentSpec
+from poker.rules import Rules
+from poker.tree import BetMenu
+
+EXACT = "exact best response"
+MENU = "exact best response with the bets of a menu: a lower bound"
+LOCAL = "local best response: a lower bound"
+
+
+def run(
+    *,
+    game: Rules,
+    menu: BetMenu,
+    abstraction: str,
+    solver: of_solver.SolverFactory,
+    iterations: int,
+    points: int,
+    adversary: Mapping[str, LbrActions],
+    adversaries: Sequence[str],
+    hands: int,
+    seed: int,
+    processes: int,
+    fresh: bool,
+    out: str,
+    agents: Sequence[AgentSpec] | None = None,
+) -> list[of_solver.Measurement] | list[dict[str, Any]]:
+    """Measures each of `agents`; without them solves the game with `solver` and measures that on the way.
+
+    `adversary`, `adversaries`, `hands`, `seed`, `processes` and `fresh` are for local best responses, as in
+    `evaluate=lbr`; `abstraction`, `solver`, `iterations` and `points` for solvers.
+    """
+    if agents is None:
+        return of_solver.run(
+            game=game,
+            menu=menu,
+            abstraction=abstraction,
+            solver=solver,
+            iterations=iterations,
+            points=points,
+            out=out,
+        )
+    if game.num_players != 2:
+        raise PokernetsError(f"exploitability of agents is measured heads-up; '{game.name}' has {game.num_players}")
+    if is_walkable(game):
+        found = [_exact(game, menu, spec) for spec in agents]
+    else:
+        results = run_lbr(
+            game=game,
+            agents=agents,
+            adversary=adversary,
+            adversaries=adversaries,
+            hands=hands,
+            seed=seed,
+            half_width=None,
+            aivat=True,
+            processes=processes,
+            fresh=fresh,
+            out=out,
+        )
+        found = [_strongest(results.tables, spec, game) for spec in agents]
+    _write(game, agents, found, Path(out) / f"{game.name}-{'-'.join(spec.name for spec in agents)}"[:150])
+    return found
+
+
+def _exact(game: Rules, menu: BetMenu, spec: AgentSpec) -> dict[str, Any]:
+    policy = require_policy(spec.build(), "a best response").policy
+    best = [best_response(game, policy, player, menu).value for player in range(2)]
+    nash_conv = sum(best)
+    return {
+        "agent": spec.name,
+        "measure": EXACT if game.is_limit else MENU,
+        "exploitability_mbb": nash_conv / 2 * 1000 / max(game.big_blind, 1),
+        "half_width_95": None,
+        "exploitability": nash_conv / 2,
+        "nash_conv": nash_conv,
+        "best_response": best,
+    }
+
+
+def _strongest(tables: Sequence[Any], spec: AgentSpec, game: Rules) -> dict[str, Any]:
+    """The adversary that wins most from the agent."""
+    mine = [
+        (table.estimates(aivat=True)[0], table.table.labels[0])
+        for table in tables
+        if table.table.labels[1] == spec.name
+    ]
+    found, label = max(mine, key=lambda pair: pair[0].mean)
+    return {
+        "agent": spec.name,
+        "measure": f"{LOCAL} ({label.split('@')[0]}, AIVAT)",
+        "exploitability_mbb": found.mean,
+        "half_width_95": found.half_width,
+        "exploitability": found.mean * game.big_blind / 1000,
+    }
+
+
+def _write(game: Rules, agents: Sequence[AgentSpec], found: list[dict[str, Any]], folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    record = {
+        "game": game.name,
+        "definition": game.to_acpc(),
+        "agents": found,
+        "settings": {spec.name: spec.settings for spec in agents},
+        **provenance(),
+    }
+    write_atomically(folder / "results.json", json.dumps(record, indent=1).encode() + b"\n")
+    page = Page(f"Exploitability on {game.name}")
+    page.heading("Agents", "mbb per hand that the best opponent found wins on average over both seats")
+    page.table(
+        ("agent", "mbb per hand", "95% half-width", "measure"),
+        [(row["agent"], row["exploitability_mbb"], row["half_width_95"], row["measure"]) for row in found],
+    )
+    page.record(record)
+    page.write(folder / "report.html")
+    console = Console()
+    for row in found:
+        width = f" ± {row['half_width_95']:,.1f}" if row["half_width_95"] is not None else ""
+        console.print(
+            f"{row['agent']}: {row['exploitability_mbb']:,.3f}{width} mbb/hand ({row['measure']})", soft_wrap=True
+        )
+    for name in ("results.json", "report.html"):
+        console.print(f"{name.split('.')[0]}: {folder / name}", soft_wrap=True, highlight=False)
