@@ -22,14 +22,14 @@ demo: $(INSTALLED)
 	$(BIN)/python evaluate.py evaluate=baselines scale=$(SCALE)
 
 test: $(INSTALLED)
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 check: $(INSTALLED)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m pytest -m "not slow and not gpu"
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow and not gpu"
 
 bench: $(INSTALLED)
 	$(BIN)/python -m tests.bench
