@@ -117,6 +117,10 @@ class VectorSolver:
         self.iterations += count
         self._seconds_each = (time.perf_counter() - begin) / max(count, 1)
 
+    def sweep(self, player: int, parameters: NDArray[np.float32]) -> None:
+        """Updates of `player` alone, one per row of `parameters` [n, 6]."""
+        self._sweeps(player, player, SOLVE, parameters)
+
     _seconds_each = 0.0
 
     def _affordable(self, seconds: float) -> int:
@@ -252,7 +256,7 @@ class VectorSolver:
         for node in game.layout.decisions.tolist():
             street = int(game.tree.street[node])
             for index in range(start[street], start[street + 1]):
-                begin, actions, padded, count = self._block(node, index)
+                begin, actions, padded, count = self.block(node, index)
                 rows = np.maximum(self._sums[begin : begin + actions * padded].reshape(actions, padded), 0)
                 mass = rows.sum(axis=0)
                 shares = np.where(mass > 0, rows / np.where(mass > 0, mass, 1), np.float32(1.0 / actions))
@@ -262,12 +266,12 @@ class VectorSolver:
 
     def set_average(self, node: int, board_index: int, rows: NDArray[np.float32]) -> None:
         """Replaces the average strategy at a node on a board of the game by `rows` [hands of the board's list, A]."""
-        start, actions, padded, count = self._block(node, board_index)
+        start, actions, padded, count = self.block(node, board_index)
         block = np.zeros((actions, padded), np.float32)
         block[:, :count] = rows.T
         self._sums[start : start + block.size] = block.reshape(-1)
 
-    def _block(self, node: int, board_index: int) -> tuple[int, int, int, int]:
+    def block(self, node: int, board_index: int) -> tuple[int, int, int, int]:
         """Where the action rows of a node are: first entry, actions, padded row length, hands."""
         boards, tree = self.game.boards.boards, self.game.tree
         player = int(tree.player[node])
@@ -281,7 +285,7 @@ class VectorSolver:
         if tree.kind[node] not in (Kind.DECISION, Kind.CHOICE):
             raise PokernetsError(f"nobody acts at node {node} (`{tree.path_text(node)}`)")
         index, permutation = game.find_board(int(tree.street[node]), game.board if board is None else board)
-        start, actions, padded, count = self._block(node, index)
+        start, actions, padded, count = self.block(node, index)
         rows = np.maximum(array[start : start + actions * padded].reshape(actions, padded)[:, :count], 0).T
         mass = rows.sum(axis=1, keepdims=True)
         rows = np.where(mass > 0, rows / np.where(mass > 0, mass, 1), np.float32(1.0 / actions))

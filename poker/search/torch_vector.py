@@ -1,0 +1,549 @@
+"""The vector engine on torch: the same layout, boards and update rule, on any device, many subgames at once.
+
+Games of one tree are solved as a batch: their boards, street by street, are one dimension. Work is level-synchronous:
+nodes of one depth, player and number of actions are one group. Shapes: G games, B boards of a street, N hands of a
+player on a board (padded to the most), R rows, E action rows, A actions. float32; strategies equal those of
+`poker.solvers.vector.VectorSolver` to rounding. On a CUDA device an iteration is captured once and replayed as a graph.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from poker.errors import PokernetsError
+from poker.solvers.schedules import Schedule, schedule
+from poker.solvers.vector_boards import deck_of
+from poker.solvers.vector_game import VectorGame
+from poker.solvers.vector_layout import ACT, PASS, Layout, tree_layout
+
+ONE_BATCH = 1 << 30
+"""Rows to a batch of components: all of a street."""
+
+SOLVE, BEST_RESPONSE, AVERAGE = "solve", "best_response", "average"
+
+
+@dataclass(frozen=True)
+class _Group:
+    """Decisions of one depth and player with A actions: G nodes. `entries` [G, A] action rows, `parents` [G] and
+    `children` [G, A] rows of reach or value, `scales` [G, A] on the children's values."""
+
+    player: int
+    entries: Tensor
+    reach: Tensor
+    child_reach: Tensor
+    value: Tensor
+    child_value: Tensor
+    scales: Tensor
+
+
+@dataclass(frozen=True)
+class _Hands:
+    """Hands of one player on the B boards of a street: `up` [B, N] places in the list above, `live` [B, N], cards, and
+    what a showdown needs; `twin` [B, N] is the place in the opponent's list (N of the opponent where absent)."""
+
+    live: Tensor
+    up: Tensor
+    cards: Tensor
+    twin: Tensor
+    less: Tensor
+    upto: Tensor
+    by_card: Tensor
+    card_start: Tensor
+    card_less: Tensor
+    card_upto: Tensor
+    where: Tensor
+    orbit: Tensor
+
+
+@dataclass(frozen=True)
+class _Street:
+    """Boards of one street: `parent` [B] board above, `weight` [B], hands of both players, groups by depth."""
+
+    parent: Tensor
+    weight: Tensor
+    hands: tuple[_Hands, _Hands]
+    groups: tuple[tuple[_Group, ...], tuple[_Group, ...]]
+    symmetric: bool
+    runouts: Tensor | None
+
+
+class TorchVectorSolver:
+    """Solves games of one tree together. `algorithm` and `options` are those of `VectorSolver`."""
+
+    def __init__(
+        self,
+        games: Sequence[VectorGame],
+        algorithm: str | Schedule = "dcfr",
+        *,
+        device: str = "cpu",
+        **options: object,
+    ) -> None:
+        if not games:
+            raise PokernetsError("a batch needs at least one game")
+        if any(game.tree is not games[0].tree or game.rake != games[0].rake for game in games):
+            raise PokernetsError("games of a batch share one betting tree and rake")
+        if len({id(game.leaf_values) for game in games if game.leaf_values is not None}) > 1:
+            raise PokernetsError("games of a batch share their leaf values")
+        if device.startswith("cuda") and not torch.cuda.is_available():
+            raise PokernetsError(f"device `{device}` was asked for and torch finds no CUDA device; use device=cpu")
+        self.games = tuple(games)
+        self.layout: Layout = tree_layout(games[0].tree, games[0].rake, ONE_BATCH)
+        self.schedule = schedule(algorithm, **options)
+        self.device = torch.device(device)
+        self.iterations = 0
+        self._streets = {
+            street: self._make_street(street) for street in range(self.layout.first_street, self.layout.last_street + 1)
+        }
+        self.rows: dict[tuple[str, int, int], Tensor] = {}
+        for street, made in self._streets.items():
+            for player in range(2):
+                boards, hands = made.hands[player].live.shape
+                shape = (int(self.layout.entries[street, player]), boards, hands)
+                for name in ("regrets", "sums", *(("source",) if self.schedule.predictive else ())):
+                    self.rows[name, street, player] = torch.zeros(shape, device=self.device)
+        self._root = [self._root_reach(player) for player in range(2)]
+        self._leaf = self._make_leaf()
+        self._parameters = torch.zeros(6, device=self.device)
+        self._graph: torch.cuda.CUDAGraph | None = None
+
+    def run(self, iterations: int) -> None:
+        """`iterations` more for every game of the batch."""
+        rows = torch.from_numpy(self.schedule.parameters(self.iterations + 1, iterations)).to(self.device)
+        for row in rows:
+            self._parameters.copy_(row)
+            self._iterate()
+        self.iterations += iterations
+
+    def _iterate(self) -> None:
+        if self.device.type != "cuda":
+            self._both()
+            return
+        if self._graph is None:
+            saved = {key: tensor.clone() for key, tensor in self.rows.items()}
+            stream = torch.cuda.Stream()
+            stream.wait_stream(torch.cuda.current_stream())
+            with torch.cuda.stream(stream):
+                self._both()
+            torch.cuda.current_stream().wait_stream(stream)
+            self._graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(self._graph):
+                self._both()
+            for key, tensor in saved.items():
+                self.rows[key].copy_(tensor)
+        self._graph.replay()
+
+    def _both(self) -> None:
+        for player in range(2):
+            self._sweep(player, SOLVE)
+
+    def sweep(self, player: int, parameters: NDArray[np.float32]) -> None:
+        """One update of `player` in every game, with the parameters [6] of an iteration."""
+        self._parameters.copy_(torch.from_numpy(parameters))
+        self._sweep(player, SOLVE)
+
+    def exploitability(self) -> NDArray[np.float64]:
+        """float64[G]: half of what both players gain by best responses, chips per hand."""
+        gain = self._root_values(0, BEST_RESPONSE) + self._root_values(1, BEST_RESPONSE)
+        if self.games[0].rake.fraction > 0:
+            gain -= self._root_values(0, AVERAGE) + self._root_values(1, AVERAGE)
+        return 0.5 * gain
+
+    def game_value(self, player: int = 0) -> NDArray[np.float64]:
+        """float64[G]: chips per hand of the player under the average profile."""
+        return self._root_values(player, AVERAGE) + 0.5 * self.games[0].tree.dead
+
+    def strategy(self, node: int, game: int = 0, board: tuple[int, ...] | None = None) -> NDArray[np.float32]:
+        """float32[H, A]: the average strategy at a decision of one game, as of `VectorSolver.strategy`."""
+        of, tree = self.games[game], self.games[0].tree
+        street, player = int(tree.street[node]), int(tree.player[node])
+        index, permutation = of.find_board(street, of.board if board is None else board)
+        first = of.boards.boards.street_start[street]
+        before = sum(_boards(other, street) for other in self.games[:game])
+        entry, actions = int(self.layout.nodes.entry[self.layout.position[node]]), int(tree.num_children[node])
+        rows = self.rows["sums", street, player][entry : entry + actions, before + index - first]
+        hands = of.hands(player, index)
+        shares = _proportions(rows.clamp(min=0))[:, : len(hands)].T.cpu().numpy()
+        out = np.zeros((of.rules.num_hands, actions), np.float32)
+        out[hands] = shares
+        permuted: NDArray[np.float32] = out[deck_of(of.rules).hand_map[permutation]]
+        return permuted
+
+    def _root_values(self, player: int, mode: str) -> NDArray[np.float64]:
+        values = self._sweep(player, mode).double()
+        weighted = (values * self._root[player].double()).sum(dim=1).cpu().numpy()
+        return np.asarray(weighted / np.array([game.total_weight for game in self.games]))
+
+    def _sweep(self, p: int, mode: str) -> Tensor:
+        """Values [G, N] of player p's hands at the root."""
+        reach = self._root[1 - p][None]
+        return self._round(self.layout.first_street, p, mode, reach)[0]
+
+    def _round(self, street: int, p: int, mode: str, arriving: Tensor) -> Tensor:
+        """Values [roots, B, N] at the components of a street, given the opponent's reach there [roots, B, N']."""
+        made, layout = self._streets[street], self.layout
+        opponent = 1 - p
+        boards, width = made.hands[opponent].live.shape
+        reach = torch.zeros((int(layout.reach_rows[street]) + 1, boards, width), device=self.device)
+        reach[self._root_rows[street, p]] = arriving
+        own_width = made.hands[p].live.shape[1]
+        values = torch.zeros((int(layout.value_rows[street]) + 1, boards, own_width), device=self.device)
+        for group in made.groups[p]:
+            if group.player == opponent:
+                self._push(street, group, mode, reach)
+        if street < layout.last_street:
+            values[: int(layout.num_slots[street])] = self._deal(street, p, mode, reach)
+        self._terminals(street, p, reach, values)
+        for group in reversed(made.groups[p]):
+            self._pull(street, p, group, mode, values)
+        rows, scales = self._root_values_at[street, p]
+        return values[rows] * scales[:, None, None]
+
+    def _push(self, street: int, group: _Group, mode: str, reach: Tensor) -> None:
+        sums = self.rows["sums", street, group.player]
+        source = sums if mode != SOLVE else self._source(street, group.player)
+        shares = _proportions(source[group.entries].clamp(min=0).transpose(0, 1)).transpose(0, 1)
+        children = reach[group.reach][:, None] * shares
+        reach[group.child_reach] = children
+        if mode == SOLVE:
+            sums[group.entries] = sums[group.entries] * self._parameters[5] + children
+
+    def _pull(self, street: int, p: int, group: _Group, mode: str, values: Tensor) -> None:
+        children = values[group.child_value] * group.scales[..., None, None]
+        if group.player != p:
+            values[group.value] = children.sum(dim=1)
+            return
+        if mode == BEST_RESPONSE:
+            values[group.value] = children.amax(dim=1)
+            return
+        source = self.rows["sums", street, p] if mode == AVERAGE else self._source(street, p)
+        shares = _proportions(source[group.entries].clamp(min=0).transpose(0, 1)).transpose(0, 1)
+        value = (shares * children).sum(dim=1)
+        values[group.value] = value
+        if mode == AVERAGE:
+            return
+        positive, negative, floor, carry, prediction = self._parameters[:5]
+        regrets = self.rows["regrets", street, p]
+        gain, old = children - value[:, None], regrets[group.entries]
+        new = torch.maximum(old * torch.where(old > 0, positive, negative) + gain, floor)
+        regrets[group.entries] = new
+        if self.schedule.predictive:
+            self.rows["source", street, p][group.entries] = new * carry + gain * prediction
+
+    def _source(self, street: int, player: int) -> Tensor:
+        return self.rows["source" if self.schedule.predictive else "regrets", street, player]
+
+    def _deal(self, street: int, p: int, mode: str, reach: Tensor) -> Tensor:
+        """Values [slots, B, N] at the STREET nodes: the next street's boards, weighted and added up."""
+        below = self._streets[street + 1]
+        theirs, own = below.hands[1 - p], below.hands[p]
+        deals = self._deal_rows[street + 1, p]
+        above = reach[deals][:, below.parent]
+        arriving = above.gather(2, theirs.up.expand(len(deals), -1, -1)) * theirs.live
+        found = self._round(street + 1, p, mode, arriving) * (below.weight[:, None] * own.live)
+        slots = self._deal_slots[street + 1]
+        here = self._streets[street].hands[p].live
+        out = torch.zeros((int(self.layout.num_slots[street]), *here.shape), device=self.device)
+        flat = out.view(len(out), -1)
+        places = (below.parent[:, None] * here.shape[1] + own.up).reshape(-1)
+        flat.index_put_((slots[:, None], places[None]), found.reshape(len(slots), -1), accumulate=True)
+        return self._over_orbits(street, p, out)
+
+    def _over_orbits(self, street: int, p: int, values: Tensor) -> Tensor:
+        made = self._streets[street]
+        if not made.symmetric:
+            return values
+        orbit, live = made.hands[p].orbit, made.hands[p].live
+        sums = torch.zeros_like(values).scatter_add_(2, orbit.expand_as(values), values * live)
+        sizes = torch.zeros_like(live).scatter_add_(1, orbit, live)
+        return (sums / sizes.clamp(min=1)).gather(2, orbit.expand_as(values)) * live
+
+    def _terminals(self, street: int, p: int, reach: Tensor, values: Tensor) -> None:
+        tables = self._tables[street, p]
+        own, theirs = self._streets[street].hands[p], self._streets[street].hands[1 - p]
+        folds, shows, runouts = tables["folds"], tables["shows"], tables["runouts"]
+        if len(folds):
+            values[folds[:, 1]] = _fold(reach[folds[:, 0]], own, theirs)
+        if len(shows):
+            values[shows[:, 1]] = _show(reach[shows[:, 0]], own, theirs)
+        if len(runouts):
+            matrix = self._streets[street].runouts
+            assert matrix is not None
+            rule = "rbj,bji->rbi" if p == 0 else "rbi,bji->rbj"
+            values[runouts[:, 1]] = torch.einsum(rule, reach[runouts[:, 0]], matrix) * (1.0 if p == 0 else -1.0)
+        for target, won, held, a, b in self._mixed[street, p]:
+            values[target] = values[won] * a + values[held] * b
+        if len(tables["leaves"]):
+            values[tables["leaves"][:, 1]] = self._leaf_values(
+                p, street, reach[tables["leaves"][:, 0]], tables["leaves"]
+            )
+
+    def _leaf_values(self, p: int, street: int, reach: Tensor, rows: Tensor) -> Tensor:
+        """Values [R, B, N] at LEAFs: the cluster matrix on the reach, less what shares a card with the hand."""
+        assert self._leaf is not None
+        own, theirs = self._streets[street].hands[p], self._streets[street].hands[1 - p]
+        matrices, clusters = self._leaf["matrices"][p][rows[:, 2], rows[:, 3]], self._leaf["clusters"]
+        mine, other = clusters[p][street], clusters[1 - p][street]
+        number, boards = matrices.shape[2], reach.shape[1]
+        known = reach * (other >= 0)
+        index = other.clamp(min=0).expand_as(reach)
+        totals = torch.zeros((len(reach), boards, number), device=self.device).scatter_add_(2, index, known)
+        slots = self.games[0].boards.num_card_slots
+        parts = torch.zeros((len(reach), boards, slots * number), device=self.device)
+        for side in range(2):
+            parts.scatter_add_(2, theirs.cards[..., side] * number + index, known)
+        by_card = torch.einsum("rkc,rbsc->rbks", matrices, parts.view(len(reach), boards, slots, number))
+        whole = torch.einsum("rkc,rbc->rbk", matrices, totals)
+        chosen = mine.clamp(min=0).expand(len(reach), -1, -1)
+        value = whole.gather(2, chosen)
+        flat = by_card.reshape(len(reach), boards, -1)
+        for side in range(2):
+            value = value - flat.gather(2, chosen * slots + own.cards[..., side].expand_as(chosen))
+        padded = torch.cat([known, torch.zeros_like(known[..., :1])], dim=2)
+        same = own.twin.clamp(max=known.shape[2])
+        held = padded.gather(2, same.expand(len(reach), -1, -1))
+        of_twin = torch.cat([other, torch.zeros_like(other[:, :1])], dim=1).clamp(min=0).gather(1, same)
+        pair = matrices.reshape(len(reach), 1, -1).expand(-1, boards, -1)
+        value = value + held * pair.gather(2, chosen * number + of_twin.expand_as(chosen))
+        return value * (mine >= 0) * own.live
+
+    def _make_street(self, street: int) -> _Street:
+        if not hasattr(self, "_tables"):
+            self._tables: dict[tuple[int, int], dict[str, Tensor]] = {}
+            self._mixed: dict[tuple[int, int], list[tuple[int, int, int, float, float]]] = {}
+            self._root_rows: dict[tuple[int, int], Tensor] = {}
+            self._root_values_at: dict[tuple[int, int], tuple[Tensor, Tensor]] = {}
+            self._deal_rows: dict[tuple[int, int], Tensor] = {}
+            self._deal_slots: dict[int, Tensor] = {}
+        self._index_rows(street)
+        parents, weights, offset = [], [], 0
+        for game in self.games:
+            boards = game.boards.boards
+            window = slice(boards.street_start[street], boards.street_start[street + 1])
+            above = boards.street_start[street - 1] if street > self.layout.first_street else 0
+            parents.append(game.boards.parent[window] - above + offset)
+            weights.append(boards.weight[window])
+            offset += _boards(game, street - 1) if street > self.layout.first_street else 0
+        hands = (self._make_hands(street, 0), self._make_hands(street, 1))
+        symmetric = any(_window(game, street, game.boards.boards.symmetric).any() for game in self.games)
+        return _Street(
+            self._tensor(np.concatenate(parents), torch.int64),
+            self._tensor(np.concatenate(weights), torch.float32),
+            hands,
+            (self._make_groups(street, 0), self._make_groups(street, 1)),
+            symmetric,
+            self._runout_tensor(street, hands) if street in self.layout.runout_streets else None,
+        )
+
+    def _tensor(self, array: NDArray[np.generic], dtype: torch.dtype) -> Tensor:
+        return torch.from_numpy(np.ascontiguousarray(array)).to(self.device, dtype)
+
+    def _index_rows(self, street: int) -> None:
+        """Row tables of a street, whose components are one batch."""
+        nodes, batches = self.layout.nodes, self.layout.batches
+        first, last = batches.street_start[street], batches.street_start[street + 1]
+        roots = batches.roots[batches.root_start[first] : batches.root_start[last]]
+        deals = batches.deals[batches.root_start[first] : batches.root_start[last]]
+        for p in range(2):
+            self._root_rows[street, p] = self._tensor(nodes.reach_row[p, roots], torch.int64)
+            rows = self._tensor(nodes.value_row[p, roots], torch.int64)
+            self._root_values_at[street, p] = rows, self._tensor(nodes.scale[p, roots], torch.float32)
+            if deals[0] >= 0:
+                self._deal_rows[street, p] = self._tensor(nodes.reach_row[p, deals], torch.int64)
+                self._deal_slots[street] = self._tensor(nodes.value_row[p, deals], torch.int64)
+            tables = {}
+            for name, start, table in (
+                ("folds", batches.fold_start, batches.folds),
+                ("shows", batches.show_start, batches.shows),
+                ("runouts", batches.runout_start, batches.runouts),
+                ("leaves", batches.leaf_start, batches.leaves),
+            ):
+                tables[name] = self._tensor(table[start[p, first] : start[p, last]], torch.int64)
+            self._tables[street, p] = tables
+            begin, end = batches.mixed_start[p, first], batches.mixed_start[p, last]
+            self._mixed[street, p] = [
+                (*(int(row) for row in batches.mixed[i, :3]), float(batches.mix[i, 0]), float(batches.mix[i, 1]))
+                for i in range(begin, end)
+            ]
+
+    def _make_groups(self, street: int, p: int) -> tuple[_Group, ...]:
+        nodes, batches = self.layout.nodes, self.layout.batches
+        first, last = batches.street_start[street], batches.street_start[street + 1]
+        depth: dict[int, int] = {}
+        found: dict[tuple[int, int, int], list[int]] = {}
+        for node in range(batches.node_start[first], batches.node_start[last]):
+            if nodes.role[node] == ACT:
+                level = depth.setdefault(node, 0)
+                found.setdefault((level, int(nodes.player[node]), int(nodes.num_children[node])), []).append(node)
+                for child in range(nodes.first_child[node], nodes.first_child[node] + nodes.num_children[node]):
+                    depth[child] = level + 1
+            assert nodes.role[node] in (ACT, PASS) or nodes.num_children[node] == 0
+        groups = []
+        for (_, player, actions), members in sorted(found.items()):
+            node = np.array(members)
+            child = nodes.first_child[node][:, None] + np.arange(actions)
+            groups.append(
+                _Group(
+                    player,
+                    self._tensor(nodes.entry[node][:, None] + np.arange(actions), torch.int64),
+                    self._tensor(nodes.reach_row[p, node], torch.int64),
+                    self._tensor(nodes.reach_row[p, child], torch.int64),
+                    self._tensor(nodes.value_row[p, node], torch.int64),
+                    self._tensor(nodes.value_row[p, child], torch.int64),
+                    self._tensor(nodes.scale[p, child], torch.float32),
+                )
+            )
+        return tuple(groups)
+
+    def _make_hands(self, street: int, p: int) -> _Hands:
+        widths = [
+            max(int(_window(game, street, game.boards.boards.size[q]).max()) for game in self.games) for q in (0, 1)
+        ]
+        boards = sum(_boards(game, street) for game in self.games)
+        slots = self.games[0].boards.num_card_slots
+        width = widths[p]
+        arrays = {name: np.zeros((boards, width), np.int64) for name in ("live", "up", "less", "upto", "orbit")}
+        arrays["twin"] = np.full((boards, width), widths[1 - p])
+        cards, where = np.zeros((2, boards, width, 2), np.int64)
+        wide = {name: np.zeros((boards, 2 * width), np.int64) for name in ("by_card", "card_less", "card_upto")}
+        wide["by_card"][:] = width
+        starts = np.zeros((boards, slots + 1), np.int64)
+        row = 0
+        for game in self.games:
+            made, lists = game.boards.boards, game.boards.lists
+            for b in range(made.street_start[street], made.street_start[street + 1]):
+                start, size = int(made.list_start[p, b]), int(made.size[p, b])
+                window = slice(start, start + size)
+                arrays["live"][row, :size] = 1
+                for name in ("up", "less", "upto", "orbit"):
+                    arrays[name][row, :size] = getattr(lists, name)[window]
+                same = lists.same[window].astype(np.int64)
+                arrays["twin"][row, :size] = np.where(same >= made.size[1 - p, b], widths[1 - p], same)
+                cards[row, :size] = np.stack([lists.card0[window], lists.card1[window]], axis=1)
+                places = lists.by_card[2 * start : 2 * (start + size)].astype(np.int64)
+                wide["by_card"][row, : 2 * size] = places
+                starts[row] = lists.card_start[p, b]
+                theirs = lists.card_start[1 - p, b].astype(np.int64)
+                card_of = np.repeat(np.arange(slots), np.diff(starts[row]))
+                wide["card_less"][row, : 2 * size] = lists.card_less[2 * start : 2 * (start + size)] + theirs[card_of]
+                wide["card_upto"][row, : 2 * size] = lists.card_upto[2 * start : 2 * (start + size)] + theirs[card_of]
+                side = (lists.card0[window][places] != card_of).astype(np.int64)
+                where[row, places, side] = np.arange(2 * size)
+                row += 1
+        long = {name: self._tensor(array, torch.int64) for name, array in {**arrays, **wide}.items()}
+        return _Hands(
+            live=long["live"].float(),
+            up=long["up"],
+            cards=self._tensor(cards, torch.int64),
+            twin=long["twin"],
+            less=long["less"],
+            upto=long["upto"],
+            by_card=long["by_card"],
+            card_start=self._tensor(starts, torch.int64),
+            card_less=long["card_less"],
+            card_upto=long["card_upto"],
+            where=self._tensor(where, torch.int64),
+            orbit=long["orbit"],
+        )
+
+    def _runout_tensor(self, street: int, hands: tuple[_Hands, _Hands]) -> Tensor:
+        """[B, N of player 1, N of player 0] showdown results summed over run-outs."""
+        out = torch.zeros((len(hands[0].live), hands[1].live.shape[1], hands[0].live.shape[1]), device=self.device)
+        row = 0
+        for game in self.games:
+            made = game.boards.boards
+            for b in range(made.street_start[street], made.street_start[street + 1]):
+                shape = int(made.size[1, b]), int(made.padded[0, b])
+                start, width = int(game.runout_at[b]), int(made.size[0, b])
+                matrix = game.runout_matrix[start : start + shape[0] * shape[1]].reshape(shape)[:, :width]
+                out[row, : shape[0], :width] = self._tensor(matrix, torch.float32)
+                row += 1
+        return out
+
+    def _root_reach(self, player: int) -> Tensor:
+        width = self._streets[self.layout.first_street].hands[player].live.shape[1]
+        out = np.zeros((len(self.games), width), np.float32)
+        for row, game in enumerate(self.games):
+            hands = game.hands(player)
+            out[row, : len(hands)] = game.ranges[player, hands]
+        return self._tensor(out, torch.float32)
+
+    def _make_leaf(self) -> dict[str, list[Tensor] | list[dict[int, Tensor]]] | None:
+        leaf = self.games[0].leaf_values
+        if leaf is None:
+            return None
+        offset = 0.5 * self.games[0].tree.dead
+        matrices = [
+            self._tensor(leaf.matrices(p) - (offset if p == leaf.own else -offset), torch.float32) for p in range(2)
+        ]
+        clusters: list[dict[int, Tensor]] = [{}, {}]
+        for p in range(2):
+            for street, made in self._streets.items():
+                shape = made.hands[p].live.shape
+                found = np.full(shape, -1, np.int64)
+                row = 0
+                for game in self.games:
+                    starts = game.boards.boards.street_start
+                    for b in range(starts[street], starts[street + 1]):
+                        hands = game.hands(p, b)
+                        found[row, : len(hands)] = leaf.cluster(p)[hands]
+                        row += 1
+                clusters[p][street] = self._tensor(found, torch.int64)
+        return {"matrices": matrices, "clusters": clusters}
+
+
+def _boards(game: VectorGame, street: int) -> int:
+    starts = game.boards.boards.street_start
+    return int(starts[street + 1] - starts[street])
+
+
+def _window(game: VectorGame, street: int, array: NDArray[np.generic]) -> NDArray[np.generic]:
+    starts = game.boards.boards.street_start
+    return array[starts[street] : starts[street + 1]]
+
+
+def _proportions(positive: Tensor) -> Tensor:
+    """Rows [A, ...] divided by their sum over A; uniform where that is 0."""
+    mass = positive.sum(dim=0, keepdim=True)
+    return torch.where(mass > 0, positive / torch.where(mass > 0, mass, 1.0), 1.0 / len(positive))
+
+
+def _prefix(rows: Tensor) -> Tensor:
+    """Sums of the first 0..n elements of the last dimension."""
+    return torch.nn.functional.pad(rows.cumsum(dim=-1), (1, 0))
+
+
+def _by_card(reach: Tensor, theirs: _Hands) -> Tensor:
+    """Prefix sums [R, B, 2N + 1] of the opponent's reach, card after card."""
+    padded = torch.nn.functional.pad(reach, (0, 1))
+    return _prefix(padded.gather(2, theirs.by_card.expand(len(reach), -1, -1)).double())
+
+
+def _at(prefix: Tensor, index: Tensor) -> Tensor:
+    """prefix[r, b, index[b, ...]] [R, B, ...]."""
+    flat = index.reshape(len(index), -1).expand(len(prefix), -1, -1)
+    return prefix.gather(2, flat).view(len(prefix), *index.shape)
+
+
+def _fold(reach: Tensor, own: _Hands, theirs: _Hands) -> Tensor:
+    """Compatible mass [R, B, N] of the opponent's hands."""
+    prefix = _by_card(reach, theirs)
+    per_card = _at(prefix, theirs.card_start[:, 1:]) - _at(prefix, theirs.card_start[:, :-1])
+    blocked = _at(per_card, own.cards).sum(dim=-1)
+    both = _at(torch.nn.functional.pad(reach, (0, 1)), own.twin)
+    total = reach.double().sum(dim=2, keepdim=True)
+    return ((total - blocked + both) * own.live).float()
+
+
+def _show(reach: Tensor, own: _Hands, theirs: _Hands) -> Tensor:
+    """Compatible weaker mass minus stronger mass [R, B, N]; hands are in order of strength."""
+    prefix = _prefix(reach.double())
+    value = _at(prefix, own.less) + _at(prefix, own.upto) - prefix[..., -1:]
+    card = _by_card(reach, theirs)
+    ends = _at(card, theirs.card_start[:, :-1]) + _at(card, theirs.card_start[:, 1:])
+    part = _at(card, own.card_less) + _at(card, own.card_upto)
+    blocked = _at(part, own.where) - _at(ends, own.cards)
+    return ((value - blocked.sum(dim=-1)) * own.live).float()

@@ -1,0 +1,122 @@
+"""The torch backend equals the numba engine, on the CPU here and on CUDA where there is one."""
+
+import numpy as np
+import pytest
+import torch
+
+from poker.betting import Betting
+from poker.errors import PokernetsError
+from poker.search.torch_vector import TorchVectorSolver
+from poker.solvers.leaf_values import LeafValues
+from poker.solvers.vector import VectorSolver
+from poker.solvers.vector_game import VectorGame
+from poker.solvers.vector_layout import Rake
+from poker.tree import DepthLimit, bet_menu, build_tree
+from tests.solvers.games import kuhn, leduc, small_holdem, spot_game
+
+MENU = bet_menu(preflop=[[1.0], ["a"]], flop=[["a"], []], turn=[["a"], []])
+DEVICES = [
+    "cpu",
+    pytest.param(
+        "cuda", marks=[pytest.mark.gpu, pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")]
+    ),
+]
+
+
+def small_game(seed: int, tree: object = None, **options: object) -> VectorGame:
+    ranges = np.random.default_rng(seed).random((2, 28)).astype(np.float32)
+    ranges[0, ::5] = 0
+    made = tree if tree is not None else build_tree(Betting.start(small_holdem()), MENU)
+    return VectorGame(made, (), ranges, **options)  # type: ignore[arg-type]
+
+
+def rows_of(batch: TorchVectorSolver, name: str, number: int, node: int, index: int) -> torch.Tensor:
+    """The [A, N] action rows of a decision of one game on a board of its own, as a view."""
+    tree, games = batch.games[0].tree, batch.games
+    street, player = int(tree.street[node]), int(tree.player[node])
+    starts = [game.boards.boards.street_start[street : street + 2] for game in games]
+    before = sum(int(ends[1] - ends[0]) for ends in starts[:number])
+    entry = int(batch.layout.nodes.entry[batch.layout.position[node]])
+    rows = batch.rows[name, street, player][entry : entry + int(tree.num_children[node])]
+    return rows[:, before + index - int(starts[number][0])]
+
+
+def exchange(batch: TorchVectorSolver, solvers: list[VectorSolver], compare: bool) -> None:
+    """Compares the state of the numba solvers with the batch's, or copies it there."""
+    for number, solver in enumerate(solvers):
+        game = solver.game
+        for node in game.layout.decisions.tolist():
+            first, last = game.boards.boards.street_start[game.tree.street[node] :][:2]
+            for index in range(first, last):
+                for name, array in solver.arrays.items():
+                    start, actions, padded, hands = solver.block(node, index)
+                    rows = torch.from_numpy(array[start : start + actions * padded].reshape(actions, padded)[:, :hands])
+                    theirs = rows_of(batch, name, number, node, index)
+                    if compare:
+                        scale = max(1.0, float(rows.abs().max()))
+                        torch.testing.assert_close(theirs[:, :hands].cpu(), rows, rtol=1e-3, atol=1e-5 * scale)
+                    else:
+                        theirs[:, :hands] = rows.to(theirs.device)
+
+
+def assert_same(games: list[VectorGame], algorithm: str, device: str, iterations: int) -> None:
+    """Every sweep starts from the same state on both sides, because ties would be broken by rounding."""
+    batch, solvers = TorchVectorSolver(games, algorithm, device=device), [VectorSolver(g, algorithm) for g in games]
+    for t in range(iterations):
+        parameters = batch.schedule.parameters(t + 1, 1)
+        for player in range(2):
+            batch.sweep(player, parameters[0])
+            for solver in solvers:
+                solver.sweep(player, parameters)
+            exchange(batch, solvers, compare=True)
+            exchange(batch, solvers, compare=False)
+    for number, solver in enumerate(solvers):
+        assert batch.exploitability()[number] == pytest.approx(solver.exploitability(), rel=1e-3, abs=1e-5)
+        assert batch.game_value(0)[number] == pytest.approx(solver.game_value(0), rel=1e-3, abs=1e-4)
+        for node in solver.game.layout.decisions[:5].tolist():
+            if solver.game.tree.street[node] == solver.game.layout.first_street:
+                np.testing.assert_allclose(batch.strategy(node, number), solver.strategy(node), atol=1e-4)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("algorithm", ["cfr_plus", "dcfr", "pdcfr_plus"])
+def test_kuhn_and_leduc(algorithm: str, device: str) -> None:
+    rng = np.random.default_rng(6)  # uneven ranges: ties would be broken by rounding
+    for rules in (kuhn(), leduc()):
+        ranges = rng.random((2, rules.num_hands)).astype(np.float32)
+        assert_same([VectorGame(build_tree(Betting.start(rules)), (), ranges)], algorithm, device, 3)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_two_card_games_with_runouts_and_rake(device: str) -> None:
+    assert_same([small_game(1)], "dcfr", device, 3)
+    assert_same([small_game(2, rake=Rake(0.05))], "dcfr", device, 3)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_a_batch_of_games_of_one_tree(device: str) -> None:
+    tree = build_tree(Betting.start(small_holdem()), MENU)
+    assert_same([small_game(seed, tree) for seed in range(2)], "dcfr", device, 2)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_depth_limit_leaves(device: str) -> None:
+    tree = build_tree(Betting.start(small_holdem()), MENU, DepthLimit(0, 3, (1,), cut_runouts=True))
+    rng = np.random.default_rng(4)
+    clusters = rng.integers(-1, 5, (2, 28)).astype(np.int32)
+    values = rng.normal(size=(tree.num_leaf_states, 3, 5, 5)).astype(np.float32)
+    assert_same([small_game(3, tree, leaf_values=LeafValues(1, clusters[0], clusters[1], values))], "dcfr", device, 3)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_spots(device: str) -> None:
+    assert_same([spot_game("r1_river_full")], "dcfr", device, 3)
+    assert_same([spot_game("t1_turn_basic")], "dcfr", device, 1)
+
+
+def test_what_cannot_be_batched_is_refused() -> None:
+    with pytest.raises(PokernetsError, match="share one betting tree"):
+        TorchVectorSolver([small_game(1), small_game(2)])
+    if not torch.cuda.is_available():
+        with pytest.raises(PokernetsError, match="no CUDA device"):
+            TorchVectorSolver([small_game(1)], device="cuda")
