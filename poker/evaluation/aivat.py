@@ -112,7 +112,7 @@ class _Walk:
     def _see_board(self) -> float:
         """Shows the public cards that come before the next action, or up to the showdown."""
         correction = 0.0
-        while awaits_cards(self.betting, self.board):
+        while awaits_cards(self.betting, self.board) and not (self.betting.is_over and self.values.exact_runouts):
             before = self._value()
             self.board = self.final.runout[: next_board_size(self.rules, self.board)]
             self.ranges *= live_hands(self.rules, self.board)

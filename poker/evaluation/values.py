@@ -33,6 +33,10 @@ from poker.rules import Rules
 class ValueFunction(Protocol):
     """u(betting, board, h0, h1) as sums over one player's hands. Folded hands are never asked for."""
 
+    @property
+    def exact_runouts(self) -> bool:
+        """`values_before` is the true expectation where only cards are to come: then these need not be followed."""
+
     def values(self, states: Sequence[Betting], board: Board, player: int, opponent: Floats) -> Floats:
         """[A, H]: for each hand of `player`, the sum over compatible hands of opponent [H] * (chips to `player`)."""
 
@@ -46,6 +50,8 @@ class CheckDown:
     A bet that is not called yet counts nothing: all-ins of no-limit games would else seem to be called by everybody.
     `growth` has a factor for each street (one, if it is empty); stakes end at the shorter stack.
     """
+
+    exact_runouts = True
 
     def __init__(self, rules: Rules, growth: Sequence[float] = ()) -> None:
         self._rules = rules
@@ -68,6 +74,8 @@ class CheckDown:
 
 class PairValues:
     """Any u given as a table: `table(betting, board)` -> [H, H] chips to player 0. Enumerates the next cards."""
+
+    exact_runouts = False
 
     def __init__(self, rules: Rules, table: Callable[[Betting, Board], Floats]) -> None:
         self._rules = rules

@@ -6,6 +6,7 @@ from functools import cache
 import numpy as np
 import pytest
 
+from poker.agents.simple import RandomAgent
 from poker.betting import Betting
 from poker.evaluation.aivat import Aivat
 from poker.evaluation.equities import margins
@@ -133,3 +134,19 @@ def test_check_down_margins_of_holdem_average_over_the_next_card() -> None:
         total += margins(rules, (*board, card))
     assert np.abs(total / 44 - now).max() < 1e-5
     assert (now[~disjoint(rules)] == 0).all()
+
+
+def test_runouts_may_be_followed_or_not() -> None:
+    rules = load_rules("holdem_nolimit_2p")
+    random = RandomAgent(name="random", raises=["a"])
+    hand = HandState.deal(rules, np.random.default_rng(4)).apply(CALL).apply(20_000).apply(CALL)
+
+    class Following(CheckDown):
+        exact_runouts = False
+
+    policies = [random.policy, None]
+    short = Aivat(rules, CheckDown(rules)).terms(hand, policies)
+    long = Aivat(rules, Following(rules)).terms(hand, policies)
+    assert short.board == 0.0
+    assert long.board != 0.0
+    assert long.estimate == pytest.approx(short.estimate, abs=0.1)
