@@ -31,6 +31,7 @@ from rich.table import Table as TextTable
 from poker.artifacts import fingerprint_of, write_atomically
 from poker.errors import PokernetsError
 from poker.evaluation.hand_store import HandStore
+from poker.evaluation.html import record_page
 from poker.evaluation.provenance import provenance
 from poker.evaluation.report import LiveReport, MatchResults, TableResults
 from poker.evaluation.statistics import Estimate, estimate
@@ -280,8 +281,10 @@ def write_ring_report(results: RingResults, folder: Path, console: Console) -> N
     identity = fingerprint_of([results.table.players, settings, record["seed"], record["session"]])
     path = folder / f"ring-{results.schedule.rules.name}-{identity[:10]}.json"
     write_atomically(path, json.dumps(record, indent=1).encode() + b"\n")
+    record_page(f"Ring game of {results.schedule.rules.name}", record).write(path.with_suffix(".html"))
     _print(results, console)
     console.print(f"results: {path}", soft_wrap=True, highlight=False)
+    console.print(f"report: {path.with_suffix('.html')}", soft_wrap=True, highlight=False)
 
 
 def _print(results: RingResults, console: Console) -> None:

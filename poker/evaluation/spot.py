@@ -16,6 +16,7 @@ from rich.table import Table
 
 from poker.artifacts import write_atomically
 from poker.errors import PokernetsError
+from poker.evaluation.html import record_page
 from poker.evaluation.provenance import provenance
 from poker.evaluation.range_chart import range_chart
 from poker.solvers.solution import action_name, find_node, save_solution
@@ -90,10 +91,12 @@ def run(
         "equity_ip": equities[1],
     }
     save_solution(folder / "solution", read, solver, {key: float(value) for key, value in figures.items()})
+    pictures = {}
     for number, report in enumerate(reports):
         title = f"{read.text['board']} {SEATS[report.player]} after `{report.path or 'root'}`"
         image = range_chart(title, report.actions, report.weights, report.strategy)
         write_atomically(folder / f"ranges_{number}_{report.path.replace(' ', '_') or 'root'}.png", image)
+        pictures[title] = image
     results: dict[str, Any] = {
         "spot": read.text,
         "algorithm": solver.schedule.name,
@@ -112,6 +115,7 @@ def run(
         **provenance(),
     }
     write_atomically(folder / "spot.json", (json.dumps(results, indent=1) + "\n").encode())
+    record_page(f"Spot {read.text['board']}", results, pictures).write(folder / "report.html")
     _print(read, figures, reports, folder)
     return results
 

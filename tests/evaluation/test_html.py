@@ -8,7 +8,7 @@ import numpy as np
 
 from poker.agents.simple import AlwaysCall, RandomAgent
 from poker.cards import PREFLOP_CLASS, hand_index
-from poker.evaluation.html import Page, cell_text, range_picture
+from poker.evaluation.html import Page, cell_text, range_picture, record_page
 from poker.evaluation.match import run
 from poker.evaluation.match_page import match_page
 from poker.evaluation.statistics import Estimate
@@ -112,3 +112,19 @@ def test_page_of_a_match(tmp_path: Path) -> None:
     assert "caller vs random" in text
     assert "&quot;definition&quot;" in text
     assert f"{results.tables[0].estimates(aivat=True)[0]:,}" in match_page(results).text()
+
+
+def test_any_record_has_a_page() -> None:
+    record = {
+        "game": "kuhn",
+        "definition": "two\nlines",
+        "agents": {"a": {"mean": 1.5, "settings": {"deep": 1}}, "b": {"mean": 2.5}},
+        "course": [{"n": 1, "value": 0.25}, {"n": 2, "value": 0.125}],
+        "numbers": [1, 2, 3],
+    }
+    text = record_page("title", record, {"a picture": b"png"}).text()
+    checker = check(text)
+    assert checker.count["table"] == 3
+    assert checker.count["img"] == 1
+    assert "<td>a</td><td>1.5</td>" in text
+    assert "<td>2</td><td>0.125</td>" in text
