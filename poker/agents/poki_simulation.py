@@ -70,6 +70,7 @@ class PokiSimulation(PokiFormula):
             state.board,
             self.tracker.tables(everybody),
             self._habits(everybody),
+            np.array([self.tracker.calibration.noise(seat_name(i)) for i in everybody]),
             self._budget,
             self._stream,
         )

@@ -121,55 +121,36 @@ def _ramp(x: float, width: float) -> float:
 
 
 @njit(cache=True, nogil=True)
-def triple(quantile: float, fold: float, bet: float, width: float, out: NDArray[np.float64]) -> None:
-    """[3] probabilities of fold, call and raise of the hand at `quantile` of its player's range.
+def triple(quantile: float, probs: NDArray[np.float64], width: float, noise: float, out: NDArray[np.float64]) -> None:
+    """[3] probabilities of fold, call and raise of a hand, where `quantile` of all hands are weaker.
 
-    The strongest `bet` share raises, the weakest `fold` share folds, with linear transitions of half-width `width` that
-    shrink towards the ends, so that the mean over the range is (fold, 1 - fold - bet, bet).
+    A player whose habits are `probs` raises with the strongest of all hands and folds the weakest, with linear
+    transitions of half-width `width` that shrink towards the ends, so that the mean over all hands is `probs`. With
+    probability `noise` he acts without looking at his cards.
     """
+    fold, bet = probs[_FOLD], probs[_RAISE]
     p_raise = _ramp(quantile - (1 - bet), min(width, bet, 1 - bet))
     p_fold = _ramp(fold - quantile, min(width, fold, 1 - fold))
-    both = p_raise + p_fold
-    if both > 1:
-        p_raise /= both
-        p_fold /= both
-    out[0], out[1], out[2] = p_fold, max(0.0, 1 - p_raise - p_fold), p_raise
+    both = max(1.0, p_raise + p_fold)
+    out[_FOLD] = (1 - noise) * p_fold / both + noise * fold
+    out[_RAISE] = (1 - noise) * p_raise / both + noise * bet
+    out[_CALL] = max(0.0, 1 - out[_FOLD] - out[_RAISE])
 
 
 @njit(cache=True, nogil=True)
 def action_likelihood(
-    weights: NDArray[np.float32],
-    strength: NDArray[np.float32],
-    order: NDArray[np.int16],
-    probs: NDArray[np.float64],
-    action: int,
-    width: float,
+    quantile: NDArray[np.float32], probs: NDArray[np.float64], action: int, width: float
 ) -> NDArray[np.float32]:
-    """[1326] probability of the observed action given each hand; 0 for hands that are not in `order`.
+    """[1326] probability of the observed action given each hand, for a player who looks at his cards; see `triple`.
 
-    `order` lists the live hands by ascending `strength` [1326]; hands of equal strength share a quantile, the middle of
-    what their group holds of the weights.
+    `quantile` [1326] is the share of weaker hands, negative for hands that are impossible.
     """
-    out = np.zeros(len(weights), dtype=np.float32)
-    total = 0.0
-    for hand in order:
-        total += weights[hand]
-    if total <= 0:
-        out[order] = probs[action]
-        return out
+    out = np.zeros(len(quantile), dtype=np.float32)
     three = np.empty(3, dtype=np.float64)
-    passed, start = 0.0, 0
-    while start < len(order):
-        value = strength[order[start]]
-        group, end = 0.0, start
-        while end < len(order) and strength[order[end]] == value:
-            group += weights[order[end]]
-            end += 1
-        triple((passed + group / 2) / total, probs[0], probs[2], width, three)
-        for k in range(start, end):
-            out[order[k]] = three[action]
-        passed += group
-        start = end
+    for hand in range(len(quantile)):
+        if quantile[hand] >= 0:
+            triple(quantile[hand], probs, width, 0.0, three)
+            out[hand] = three[action]
     return out
 
 
@@ -186,24 +167,6 @@ def reweight(weights: NDArray[np.float32], informed: NDArray[np.float32], noise:
     if largest > 0:
         for hand in range(len(weights)):
             weights[hand] /= largest
-
-
-@njit(cache=True, nogil=True)
-def _quantile(strength: float, ladder: NDArray[np.float32]) -> float:
-    """Share of a range below `strength`; `ladder` [steps + 1] holds the range's strengths at equal shares."""
-    low, high = 0, len(ladder) - 1
-    if strength <= ladder[0]:
-        return 0.0
-    if strength >= ladder[high]:
-        return 1.0
-    while high - low > 1:
-        middle = (low + high) // 2
-        if ladder[middle] <= strength:
-            low = middle
-        else:
-            high = middle
-    part = (strength - ladder[low]) / max(ladder[high] - ladder[low], 1e-9)
-    return float((low + part) / (len(ladder) - 1))
 
 
 @njit(cache=True, nogil=True)
@@ -264,13 +227,13 @@ def _modelled_class(
     quantile: float,
     habits: NDArray[np.float64],
     width: float,
+    noise: float,
     u: float,
     three: NDArray[np.float64],
 ) -> int:
-    """What a player with these habits [12, 3] does at `quantile` of his range, drawn with the uniform number `u`."""
+    """What a player with these habits [12, 3] does with a hand of this strength, drawn with the uniform number `u`."""
     level = min(2, (owed + size - 1) // size)
-    row = habits[public[STREET] * 3 + level]
-    triple(quantile, row[_FOLD], row[_RAISE], width, three)
+    triple(quantile, habits[public[STREET] * 3 + level], width, noise, three)
     if owed > 0 and u < three[_FOLD]:
         return _FOLD
     return _RAISE if u >= 1 - three[_RAISE] else _CALL
@@ -289,9 +252,9 @@ def _line_value(
     first_player: NDArray[np.int64],
     strength: NDArray[np.float32],
     ranks: NDArray[np.int16],
-    ladders: NDArray[np.float32],
     habits: NDArray[np.float64],
     width: float,
+    noise: NDArray[np.float64],
     uniforms: NDArray[np.float64],
 ) -> float:
     """Chips that `hero`, to act, wins from here on with `action` when the models play the rest; changes the state.
@@ -311,8 +274,8 @@ def _line_value(
             break
         owed, size = public[HIGHEST] - committed[player], raise_sizes[street]
         u = uniforms[street, player, min(taken[street, player], _ACTIONS - 1)]
-        quantile = _quantile(strength[street, player], ladders[player])
-        action = _modelled_class(public, owed, size, quantile, habits[player], width, u, three)
+        quantile = float(strength[street, player])
+        action = _modelled_class(public, owed, size, quantile, habits[player], width, noise[player], u, three)
     best, winners = np.int16(-1), 0
     for player in range(len(committed)):
         if not folded[player]:
@@ -396,16 +359,16 @@ def sample_lines(
     river: NDArray[np.float32],
     ranks: NDArray[np.int16],
     boards: NDArray[np.uint8],
-    ladders: NDArray[np.float32],
     habits: NDArray[np.float64],
     width: float,
+    noise: NDArray[np.float64],
     rng: NDArray[np.uint64],
     sums: NDArray[np.float64],
 ) -> None:
     """Add `trials` trials to `sums` [6] for `hero`, to act with the live hand `hand`.
 
-    `cumulative` [P, L] are running sums of the weight tables, `ladders` [P, steps + 1] the ranges' strengths, `habits`
-    [P, 12, 3] the modelled frequencies. Strengths are shares of weaker hands: `now` [L], `turn` [52, L] by turn
+    `cumulative` [P, L] are running sums of the weight tables, `habits` [P, 12, 3] the modelled frequencies, `noise` [P]
+    the shares of blind actions. Strengths are shares of weaker hands: `now` [L], `turn` [52, L] by turn
     card, `river` [N, L] by completion. `ranks` [N, L] decide the showdown, `boards` [N, 5] are the completions.
     """
     P = len(committed)
@@ -444,9 +407,9 @@ def sample_lines(
                 first_player,
                 strength,
                 at_showdown,
-                ladders,
                 habits,
                 width,
+                noise,
                 uniforms,
             )
         sums[CALLS] += value[0]

@@ -1,8 +1,8 @@
 """Selective sampling: what calling and raising are worth, from play-outs with modelled opponents [POKI] section 5.6.
 
-Each trial gives every opponent a hand from his weight table. On every street he folds, calls and raises as often as his
-habits say, the weakest and strongest hands of his range respectively; where a hand stands in the range follows from its
-share of weaker hands, now and on the cards that come. The range itself is that of the present decision.
+Each trial gives every opponent a hand from his weight table. On every street he does with it what his habits say of a
+hand of that strength (its share of weaker hands, now and on the cards that come), in the model that also makes the
+weight tables: `poker.kernels.opponents.triple`.
 """
 
 import time
@@ -16,10 +16,9 @@ from poker.betting import Betting
 from poker.cards import HAND_MASKS, NUM_CARDS
 from poker.kernels import opponents as kernel
 from poker.kernels.strength import completion_ranks, completion_strength, completions
-from poker.opponents.strength import board_strength
+from poker.opponents.strength import board_strength, shares_below
 from poker.opponents.weights import TRANSITION
 
-_STEPS = 64
 _RIVER_FULL = 1980.0
 
 Floats = NDArray[np.float32]
@@ -37,23 +36,14 @@ class PlayoutBoard:
         self.ranks = completion_ranks(cards, self.live)
         counts = completion_strength(self.ranks, self.live)
         self.river: Floats = np.maximum(counts, 0).astype(np.float32) / np.float32(_RIVER_FULL)
-        self.now = _shares(analysed.uniform(1).ehs[self.live])
+        self.now = shares_below(analysed.uniform(1).ehs[self.live])
         self.turn: Floats = np.zeros((NUM_CARDS, len(self.live)), dtype=np.float32)
         if len(cards) == 3:
             for card in range(NUM_CARDS):
                 rows = (self.boards[:, 3:] == card).any(axis=1)
                 if rows.any():
                     seen = np.maximum((counts[rows] >= 0).sum(axis=0), 1)
-                    self.turn[card] = _shares(self.river[rows].sum(axis=0) / seen)
-
-    def ladders(self, tables: Floats) -> Floats:
-        """[P, steps + 1] strengths `now` at equal shares of each range, from tables [P, 1326]."""
-        order = np.argsort(self.now, kind="stable")
-        rising = self.now[order]
-        running = np.cumsum(tables[:, self.live][:, order], axis=1, dtype=np.float64)
-        shares = np.arange(_STEPS + 1) / _STEPS
-        rows = [np.interp(shares, row / max(row[-1], 1e-12), rising) for row in running]
-        return np.array(rows, dtype=np.float32)
+                    self.turn[card] = shares_below(self.river[rows].sum(axis=0) / seen)
 
 
 @lru_cache(maxsize=4)
@@ -109,13 +99,14 @@ def line_values(
     board: tuple[int, ...],
     tables: Floats,
     habits: NDArray[np.float64],
+    noise: NDArray[np.float64],
     budget: Budget,
     rng: NDArray[np.uint64],
 ) -> LineValues:
     """For the player to act, who holds `hand`, after the flop.
 
-    `tables` [P, 1326] are weight tables (one's own too: what the others may think one has), `habits` [P, 12, 3] the
-    frequencies of actions by context.
+    `tables` [P, 1326] are weight tables, one's own not used; `habits` [P, 12, 3] the frequencies of actions by context,
+    `noise` [P] the shares of actions that do not depend on the cards.
     """
     prepared, rules, hero = playout_board(board), betting.rules, betting.to_act
     weights = tables[:, prepared.live]
@@ -144,9 +135,9 @@ def line_values(
             prepared.river,
             prepared.ranks,
             prepared.boards,
-            prepared.ladders(tables),
             habits,
             TRANSITION,
+            noise,
             rng,
             sums,
         )
@@ -171,10 +162,3 @@ def _values(sums: NDArray[np.float64]) -> LineValues:
         difference_error=error(sums[kernel.GAIN_2], bet - call),
         trials=int(sums[kernel.TRIALS]),
     )
-
-
-def _shares(values: NDArray[np.floating]) -> Floats:
-    """[L] share of values below each, plus half of the equal ones."""
-    rising = np.sort(values)
-    below, through = np.searchsorted(rising, values, "left"), np.searchsorted(rising, values, "right")
-    return ((below + through) / (2 * len(values))).astype(np.float32)

@@ -39,26 +39,22 @@ class IncomeRates:
 
     def quantile(self, players: int) -> NDArray[np.float32]:
         """[1326] share of hands that earn less in the iterated roll-out, plus half of the own class; in 0..1."""
-        return self.ranking(players)[0]
-
-    def ranking(self, players: int) -> tuple[NDArray[np.float32], NDArray[np.int16]]:
-        """`quantile`, and all hands by ascending quantile."""
-        return self._rankings[_row(players)]
+        row: NDArray[np.float32] = self._quantiles[_row(players)]
+        return row
 
     def entering_share(self, players: int) -> float:
         """Share of all hands that enter in the iterated roll-out."""
         return float(self.enters[_row(players)] @ PREFLOP_CLASS_SIZE / NUM_HANDS)
 
     @cached_property
-    def _rankings(self) -> list[tuple[NDArray[np.float32], NDArray[np.int16]]]:
-        found = []
+    def _quantiles(self) -> NDArray[np.float32]:
+        rows = []
         for rates in self.iterated:
             order = np.argsort(rates, kind="stable")
             share = np.empty(len(rates), dtype=np.float32)
             share[order] = (np.cumsum(PREFLOP_CLASS_SIZE[order]) - PREFLOP_CLASS_SIZE[order] / 2) / NUM_HANDS
-            quantile = share[PREFLOP_CLASS]
-            found.append((quantile, np.argsort(quantile, kind="stable").astype(np.int16)))
-        return found
+            rows.append(share[PREFLOP_CLASS])
+        return np.array(rows, dtype=np.float32)
 
     def save(self, path: str | Path, config: dict[str, int]) -> Artifact:
         arrays = {

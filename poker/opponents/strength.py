@@ -63,7 +63,7 @@ class BoardStrength:
         self._ranks = rank_board_hands(np.array(board, dtype=np.uint8))[self.live].astype(np.int16)
         self._position: NDArray[np.int16] = np.full(NUM_HANDS, -1, dtype=np.int16)
         self._position[self.live] = np.arange(len(self.live))
-        self._unweighted: dict[int, tuple[NDArray[np.float32], NDArray[np.int16]]] = {}
+        self._quantiles: dict[int, NDArray[np.float32]] = {}
 
     def against(self, hand: int, tables: Weights) -> Strength:
         """Strength of one hand (0-d arrays) against opponents with weight tables [n, 1326]."""
@@ -93,14 +93,24 @@ class BoardStrength:
         f = self.features
         return combine(*(np.repeat(values[None], opponents, axis=0) for values in (f.hs, f.ppot, f.npot)))
 
-    def ranking(self, opponents: int) -> tuple[NDArray[np.float32], NDArray[np.int16]]:
-        """EHS [1326] against random hands, and the live hands by ascending EHS; computed once for each number."""
-        found = self._unweighted.get(opponents)
+    def quantile(self, opponents: int) -> NDArray[np.float32]:
+        """[1326] share of the possible hands with a lower EHS against random hands, plus half of the equal ones.
+
+        -1 for dead hands; computed once for each number of opponents.
+        """
+        found = self._quantiles.get(opponents)
         if found is None:
-            ehs = self.uniform(opponents).ehs.astype(np.float32)
-            found = ehs, self.live[np.argsort(ehs[self.live], kind="stable")]
-            self._unweighted[opponents] = found
+            found = np.full(NUM_HANDS, -1, dtype=np.float32)
+            found[self.live] = shares_below(self.uniform(opponents).ehs[self.live])
+            self._quantiles[opponents] = found
         return found
+
+
+def shares_below(values: NDArray[np.floating]) -> NDArray[np.float32]:
+    """[n] share of the values below each, plus half of those equal to it."""
+    rising = np.sort(values)
+    below, through = np.searchsorted(rising, values, "left"), np.searchsorted(rising, values, "right")
+    return ((below + through) / (2 * len(values))).astype(np.float32)
 
 
 @lru_cache(maxsize=24)

@@ -20,8 +20,6 @@ from poker.opponents.strength import board_strength
 from poker.opponents.weights import Calibration, WeightTable
 from poker.state import HandState
 
-Ranking = tuple[NDArray[np.float32], NDArray[np.int16]]
-
 
 @dataclass(frozen=True)
 class _Seen:
@@ -108,9 +106,8 @@ class Tracker:
         context = context_of(past, board, name)
         if reweight:
             probs = self.predictor.probs(context)
-            strength, order = self.ranking(past, board)
-            noise = self.calibration.noise(name)
-            informed = self._tables[player].observe(strength, order, probs, observed, noise)
+            quantile = self.quantile(past, board)
+            informed = self._tables[player].observe(quantile, probs, observed, self.calibration.noise(name))
             self._seen.append(_Seen(player, informed, float(probs[observed])))
         self.predictor.update(context, observed)
         if self.habits is not self.predictor:
@@ -129,12 +126,10 @@ class Tracker:
             return np.ones((len(players), NUM_HANDS), dtype=np.float32)
         return np.stack([self._tables[player].weights for player in players])
 
-    def ranking(self, betting: Betting, board: tuple[int, ...]) -> Ranking:
-        """Strength [1326] of all hands against random hands of the players still in, and the possible hands by it."""
+    def quantile(self, betting: Betting, board: tuple[int, ...]) -> NDArray[np.float32]:
+        """[1326] share of hands weaker against random hands of the players still in; negative for dead hands."""
         active = betting.folded.count(False)
-        if not board:
-            return self._rates.ranking(active)
-        return board_strength(board).ranking(active - 1)
+        return board_strength(board).quantile(active - 1) if board else self._rates.quantile(active)
 
 
 def seat_name(seat: int) -> str:

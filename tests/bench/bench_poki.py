@@ -40,7 +40,7 @@ def parts() -> list[dict[str, Any]]:
     rng = np.random.default_rng(0)
     table = rng.random((1, NUM_HANDS), dtype=np.float32)
     board = board_strength(FLOP)
-    strength, order = board.ranking(3)
+    quantile = board.quantile(3)
     weights, probs = WeightTable(), np.array([0.3, 0.5, 0.2])
     flops = [tuple(rng.permutation(52)[:3].tolist()) for _ in range(8)]
     mixture = predictor_for("best_of", None)
@@ -48,7 +48,7 @@ def parts() -> list[dict[str, Any]]:
     actions: list[tuple[str, Callable[[], Any], int]] = [
         ("poki_flop_analysis", lambda: BoardStrength(tuple(sorted(flops.pop()))), 7),
         ("poki_look_ahead_flop_all_hands", lambda: board.all_against(table), 20),
-        ("poki_reweight", lambda: weights.observe(strength, order, probs, 2, 0.1), 50),
+        ("poki_reweight", lambda: weights.observe(quantile, probs, 2, 0.1), 50),
         ("poki_predictor_update_best_of", lambda: mixture.update(Context("x", 1, 1), 1), 200),
     ]
     return [{"name": name, "value": milliseconds(action, n), "unit": "ms"} for name, action, n in actions]

@@ -83,10 +83,12 @@ def test_several_opponents_combine_as_defined() -> None:
     assert both.ppot == pytest.approx(weights @ [p, float(other.ppot)] / weights.sum())
 
 
-def test_ranking_lists_live_hands_by_strength() -> None:
-    ehs, order = board_strength(parse_cards("Kh9h4c2d")).ranking(4)
-    assert sorted(order.tolist()) == np.flatnonzero(live_hands(parse_cards("Kh9h4c2d"))).tolist()
-    assert (np.diff(ehs[order]) >= 0).all()
+def test_quantiles_follow_ehs_and_leave_out_dead_hands() -> None:
+    board = parse_cards("Kh9h4c2d")
+    quantile, ehs, live = board_strength(board).quantile(4), board_strength(board).uniform(4).ehs, live_hands(board)
+    assert (quantile[~live] == -1).all()
+    assert quantile[live].mean() == pytest.approx(0.5, abs=1e-6)
+    assert (np.diff(ehs[live][np.argsort(quantile[live], kind="stable")]) >= -1e-6).all()
 
 
 def test_hand_on_the_board_is_refused() -> None:
