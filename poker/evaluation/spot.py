@@ -5,6 +5,7 @@ Everything is chips of the spot: EV = chips won from the pot and later bets minu
 
 import json
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,8 @@ from poker.solvers.vector_game import VectorGame, compatible_mass
 from poker.tree.spots import spot_tree
 
 SEATS = ("OOP", "IP")
+DEVICE_STEP = 20
+"""Iterations between two measurements on a device, at first."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,7 @@ def run(
     target_percent: float,
     iterations: int,
     threads: int,
+    device: str,
     memory_limit_gb: float,
     nodes: list[str],
     out: str,
@@ -66,7 +70,8 @@ def run(
     solver = VectorSolver(game, algorithm, threads=threads)
     need = game.memory(3 if solver.schedule.predictive else 2)
     console.print(
-        f"{len(game.layout.decisions)} decisions, {need.hand_actions:,} hand-actions, {need.bytes / 2**20:.0f} MiB;"
+        f"{len(game.layout.decisions)} decisions, {need.hand_actions:,} hand-actions, {need.bytes / 2**20:.0f} MiB,"
+        f" about {1e3 * need.seconds_per_iteration(threads):.2g} ms an iteration on {threads} threads;"
         " the first solve after an installation compiles for up to a minute"
     )
     pot = read.pot
@@ -76,7 +81,11 @@ def run(
         console.print(f"iteration {progress.iterations}: exploitability {share:.3f}% of pot, {progress.seconds:.2f} s")
 
     start = time.perf_counter()
-    done = solver.run(iterations=iterations, target=target_percent / 100 * pot, progress=show)
+    limit = target_percent / 100 * pot
+    if device == "cpu":
+        done = solver.run(iterations=iterations, target=limit, progress=show)
+    else:
+        done = solve_on_device(solver, device, iterations, limit, show)
     values = [solver.game_value(player) for player in range(2)]
     equities = equity(read, game)
     reports = [node_report(solver, words) for words in nodes]
@@ -118,6 +127,25 @@ def run(
     record_page(f"Spot {read.text['board']}", results, pictures).write(folder / "report.html")
     _print(read, figures, reports, folder)
     return results
+
+
+def solve_on_device(
+    solver: VectorSolver, device: str, iterations: int, target: float, progress: Callable[[Progress], None]
+) -> Progress:
+    """Solves on a torch device and leaves the average strategy in `solver`."""
+    from poker.search.torch_vector import TorchVectorSolver  # noqa: PLC0415 (torch takes seconds to import)
+
+    batch = TorchVectorSolver([solver.game], solver.schedule, device=device)
+    begin = time.perf_counter()
+    done = Progress(0, 0.0, float("nan"))
+    while batch.iterations < iterations:
+        batch.run(min(max(DEVICE_STEP, batch.iterations // 5), iterations - batch.iterations))
+        done = Progress(batch.iterations, time.perf_counter() - begin, float(batch.exploitability()[0]))
+        progress(done)
+        if done.exploitability <= target:
+            break
+    batch.export(0, solver)
+    return done
 
 
 def equity(spot: Spot, game: VectorGame) -> tuple[float, float]:

@@ -52,7 +52,8 @@ class Sweep(NamedTuple):
     `areas` [7] are offsets into scratch memory. `root_reach` and `root_value` are [2, stride]. Chunk c of the boards
     below the root is `chunk_start[c]..chunk_start[c + 1]`. `leaf_values` [2, ...] holds, per player, matrices
     [own clusters, opponent clusters padded] at `leaf_matrix[p, state, choice]`; `cluster` [2, H]. `runout_at[b]` is
-    where the run-out matrix of board b starts, [hands of player 1, hands of player 0 padded]. `num_slots[s]`: STREET nodes.
+    where the run-out matrix of board b starts, [hands of player 1, hands of player 0 padded]. `num_slots[s]` counts the
+    STREET nodes of street s.
     """
 
     nodes: Any
@@ -466,8 +467,7 @@ def _runouts(sweep: Sweep, p: int, street: int, board: int, batch: int, work: Fl
     boards, table = sweep.boards, sweep.batches.runouts
     stride, reach, value = sweep.place[STRIDE, street], sweep.place[REACH, street], sweep.place[VALUE, street]
     begin, end = sweep.batches.runout_start[p, batch], sweep.batches.runout_start[p, batch + 1]
-    start, width = sweep.runout_at[board], np.int64(boards.padded[0, board])
-    hands = np.int64(boards.size[1, board])
+    start, width, hands = int(sweep.runout_at[board]), int(boards.padded[0, board]), int(boards.size[1, board])
     for group in range(begin, end, 4):
         for r in range(4):
             inside = group + r < end
@@ -531,7 +531,8 @@ def _receive(
             continue
         source = above_reach + nodes.reach_row[p, deal] * sweep.place[STRIDE, street - 1]
         for i in range(count):
-            work[target + i] = above[source + np.int64(lists.up[start + i])]
+            up = np.uint64(lists.up[np.uint64(start + i)])
+            work[np.uint64(target + i)] = above[np.uint64(source) + up]
         for i in range(count, hands):
             work[target + i] = 0.0
 
@@ -555,7 +556,8 @@ def _deliver(
         target = above_value + nodes.value_row[p, deal] * sweep.place[STRIDE, street - 1]
         factor = weight * nodes.scale[p, root]
         for i in range(count):
-            above[target + np.int64(lists.up[start + i])] += factor * work[source + i]
+            up = np.uint64(lists.up[np.uint64(start + i)])
+            above[np.uint64(target) + up] += factor * work[np.uint64(source + i)]
 
 
 @njit(cache=True, nogil=True)

@@ -16,6 +16,7 @@ from torch import Tensor
 
 from poker.errors import PokernetsError
 from poker.solvers.schedules import Schedule, schedule
+from poker.solvers.vector import VectorSolver
 from poker.solvers.vector_boards import deck_of
 from poker.solvers.vector_game import VectorGame
 from poker.solvers.vector_layout import ACT, PASS, Layout, tree_layout
@@ -71,6 +72,14 @@ class _Street:
     runouts: Tensor | None
 
 
+@dataclass(frozen=True)
+class _Leaf:
+    """Per player: matrices [L, K, C, C'] and the cluster of every hand [B, N] of each street, -1 for none."""
+
+    matrices: list[Tensor]
+    clusters: list[dict[int, Tensor]]
+
+
 class TorchVectorSolver:
     """Solves games of one tree together. `algorithm` and `options` are those of `VectorSolver`."""
 
@@ -124,7 +133,7 @@ class TorchVectorSolver:
             return
         if self._graph is None:
             saved = {key: tensor.clone() for key, tensor in self.rows.items()}
-            stream = torch.cuda.Stream()
+            stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
             stream.wait_stream(torch.cuda.current_stream())
             with torch.cuda.stream(stream):
                 self._both()
@@ -139,6 +148,21 @@ class TorchVectorSolver:
     def _both(self) -> None:
         for player in range(2):
             self._sweep(player, SOLVE)
+
+    def export(self, game: int, solver: VectorSolver) -> None:
+        """Makes the average strategy of one game that of a numba solver of the same game."""
+        of = self.games[game]
+        for node in of.layout.decisions.tolist():
+            street, player = int(of.tree.street[node]), int(of.tree.player[node])
+            first, last = (int(end) for end in of.boards.boards.street_start[street : street + 2])
+            before = sum(_boards(other, street) for other in self.games[:game])
+            entry, actions = int(self.layout.nodes.entry[self.layout.position[node]]), int(of.tree.num_children[node])
+            rows = (
+                self.rows["sums", street, player][entry : entry + actions, before : before + last - first].cpu().numpy()
+            )
+            for index in range(first, last):
+                size = int(of.boards.boards.size[player, index])
+                solver.set_average(node, index, rows[:, index - first, :size].T)
 
     def sweep(self, player: int, parameters: NDArray[np.float32]) -> None:
         """One update of `player` in every game, with the parameters [6] of an iteration."""
@@ -285,7 +309,7 @@ class TorchVectorSolver:
         """Values [R, B, N] at LEAFs: the cluster matrix on the reach, less what shares a card with the hand."""
         assert self._leaf is not None
         own, theirs = self._streets[street].hands[p], self._streets[street].hands[1 - p]
-        matrices, clusters = self._leaf["matrices"][p][rows[:, 2], rows[:, 3]], self._leaf["clusters"]
+        matrices, clusters = self._leaf.matrices[p][rows[:, 2], rows[:, 3]], self._leaf.clusters
         mine, other = clusters[p][street], clusters[1 - p][street]
         number, boards = matrices.shape[2], reach.shape[1]
         known = reach * (other >= 0)
@@ -365,7 +389,7 @@ class TorchVectorSolver:
             self._tables[street, p] = tables
             begin, end = batches.mixed_start[p, first], batches.mixed_start[p, last]
             self._mixed[street, p] = [
-                (*(int(row) for row in batches.mixed[i, :3]), float(batches.mix[i, 0]), float(batches.mix[i, 1]))
+                (*map(int, batches.mixed[i, :3]), float(batches.mix[i, 0]), float(batches.mix[i, 1]))  # type: ignore[misc]
                 for i in range(begin, end)
             ]
 
@@ -383,15 +407,15 @@ class TorchVectorSolver:
             assert nodes.role[node] in (ACT, PASS) or nodes.num_children[node] == 0
         groups = []
         for (_, player, actions), members in sorted(found.items()):
-            node = np.array(members)
-            child = nodes.first_child[node][:, None] + np.arange(actions)
+            at = np.array(members)
+            child = nodes.first_child[at][:, None] + np.arange(actions)
             groups.append(
                 _Group(
                     player,
-                    self._tensor(nodes.entry[node][:, None] + np.arange(actions), torch.int64),
-                    self._tensor(nodes.reach_row[p, node], torch.int64),
+                    self._tensor(nodes.entry[at][:, None] + np.arange(actions), torch.int64),
+                    self._tensor(nodes.reach_row[p, at], torch.int64),
                     self._tensor(nodes.reach_row[p, child], torch.int64),
-                    self._tensor(nodes.value_row[p, node], torch.int64),
+                    self._tensor(nodes.value_row[p, at], torch.int64),
                     self._tensor(nodes.value_row[p, child], torch.int64),
                     self._tensor(nodes.scale[p, child], torch.float32),
                 )
@@ -471,7 +495,7 @@ class TorchVectorSolver:
             out[row, : len(hands)] = game.ranges[player, hands]
         return self._tensor(out, torch.float32)
 
-    def _make_leaf(self) -> dict[str, list[Tensor] | list[dict[int, Tensor]]] | None:
+    def _make_leaf(self) -> "_Leaf | None":
         leaf = self.games[0].leaf_values
         if leaf is None:
             return None
@@ -492,7 +516,7 @@ class TorchVectorSolver:
                         found[row, : len(hands)] = leaf.cluster(p)[hands]
                         row += 1
                 clusters[p][street] = self._tensor(found, torch.int64)
-        return {"matrices": matrices, "clusters": clusters}
+        return _Leaf(matrices, clusters)
 
 
 def _boards(game: VectorGame, street: int) -> int:

@@ -381,7 +381,7 @@ class VectorSolver:
 
 
 class _Checks:
-    """When to measure: at first every FIRST_CHECK iterations, then where the target is expected to be reached."""
+    """When to measure: at first after FIRST_CHECK iterations, then ever closer to where the target should be met."""
 
     def __init__(self, iterations: int, target: float | None) -> None:
         self.target = target
@@ -394,7 +394,7 @@ class _Checks:
             before, worse = self.last
             if 0 < exploitability < worse:
                 rate = np.log(worse / exploitability) / np.log(iterations / before)
-                expected = iterations * (exploitability / self.target) ** (1 / max(rate, 0.5))
-                step = int(np.clip(0.9 * (expected - iterations), 5, iterations))
+                expected = iterations * (exploitability / self.target) ** (1 / max(rate, 0.8))
+                step = int(np.clip(0.6 * (expected - iterations), max(4, iterations // 25), iterations))
         self.last = (iterations, exploitability)
         self.next = iterations + step

@@ -15,6 +15,7 @@ from poker.solvers.vector_layout import NO_RAKE, Layout, Rake, tree_layout
 from poker.tree import BettingTree
 
 DEFAULT_MEMORY_LIMIT = 8 << 30
+NANOSECONDS_PER_HAND_ACTION = 1.8
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,10 @@ class MemoryEstimate:
 
     bytes: int
     hand_actions: int
+
+    def seconds_per_iteration(self, threads: int = 1) -> float:
+        """A rough guess from what current CPUs do; see `make bench` for figures of this one."""
+        return self.hand_actions * NANOSECONDS_PER_HAND_ACTION * 1e-9 / threads
 
 
 class VectorGame:

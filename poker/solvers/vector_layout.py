@@ -113,13 +113,13 @@ class Layout:
     def decisions(self) -> NDArray[np.int64]:
         """Tree nodes where somebody acts, in kernel order."""
         acting = np.flatnonzero(self.position >= 0)
-        return acting[self.nodes.role[self.position[acting]] == ACT]
+        return np.asarray(acting[self.nodes.role[self.position[acting]] == ACT], np.int64)
 
 
 def half_pots(tree: BettingTree) -> NDArray[np.float64]:
     """float64[N]: at a terminal, what the winner gains (before rake) and the loser loses in the zero-sum game."""
     matched: NDArray[np.int32] = tree.committed.min(axis=1)
-    return matched + 0.5 * tree.dead
+    return matched.astype(np.float64) + 0.5 * tree.dead
 
 
 @lru_cache(maxsize=8)
@@ -342,14 +342,18 @@ class _LayoutBuilder:
                     deals.append(int(self.position[parent]) if parent >= 0 else -1)
             root_start.append(len(roots))
         street_start = np.searchsorted(streets, np.arange(self.last + 2)).astype(np.int32)
-        listed = [array for rows in lists for array in rows.arrays()]
+        (fold, show, leaf, runout, mixed) = (rows.arrays() for rows in lists)
         return Batches(
             street_start,
             np.array([*(begin for begin, _ in bounds), bounds[-1][1]], np.int32),
             np.array(root_start, np.int32),
             np.array(roots, np.int32),
             np.array(deals, np.int32),
-            *listed,
+            *fold,
+            *show,
+            *leaf,
+            *runout,
+            *mixed,
             lists[-1].mix(),
         )
 

@@ -16,9 +16,16 @@ def test_river_spot(tmp_path: Path) -> None:
     file = tmp_path / "river.json"
     file.write_text(json.dumps(spot["config"]))
     results = run(
-        spot=str(file), algorithm="dcfr", target_percent=0.5, iterations=500, threads=1, memory_limit_gb=1.0,
-        nodes=["", "check bet50"], out=str(tmp_path / "out"),
-    )  # fmt: skip
+        spot=str(file),
+        algorithm="dcfr",
+        target_percent=0.5,
+        iterations=500,
+        threads=1,
+        device="cpu",
+        memory_limit_gb=1.0,
+        nodes=["", "check bet50"],
+        out=str(tmp_path / "out"),
+    )
     assert results["exploitability_percent_pot"] <= 0.5
     assert results["ev_oop"] == pytest.approx(spot["ev"][0], abs=0.5)
     assert results["equity_oop"] == pytest.approx(0.5, abs=1e-6)
@@ -32,6 +39,34 @@ def test_river_spot(tmp_path: Path) -> None:
     assert load_solution(folder / "solution").node("check bet50").actions[0] == "fold"
     with pytest.raises(PokernetsError, match="`bet77` in `bet77`"):
         run(
-            spot=str(file), algorithm="dcfr", target_percent=0.5, iterations=5, threads=1, memory_limit_gb=1.0,
-            nodes=["bet77"], out=str(tmp_path / "out"),
-        )  # fmt: skip
+            spot=str(file),
+            algorithm="dcfr",
+            target_percent=0.5,
+            iterations=5,
+            threads=1,
+            device="cpu",
+            memory_limit_gb=1.0,
+            nodes=["bet77"],
+            out=str(tmp_path / "out"),
+        )
+
+
+def test_a_device_gives_the_same_solution(tmp_path: Path) -> None:
+    file = tmp_path / "river.json"
+    file.write_text(json.dumps(SPOTS["r1_river_full"]["config"]))
+    results = [
+        run(
+            spot=str(file),
+            algorithm="dcfr",
+            target_percent=8.0,
+            iterations=20,
+            threads=1,
+            device=device,
+            memory_limit_gb=1.0,
+            nodes=[""],
+            out=str(tmp_path / device.replace(":", "")),
+        )
+        for device in ("cpu", "cpu:0")
+    ]
+    assert results[1]["exploitability_percent_pot"] <= 8.0
+    assert results[0]["ev_oop"] == pytest.approx(results[1]["ev_oop"], abs=1.0)

@@ -1,0 +1,105 @@
+"""Speed of the vector engine on the reference spots and on flop hold'em (tests/golden/spots.json).
+
+Seconds to a target are those of the solve with its measurements of exploitability, after compilation, two threads, the
+least of three; `reference` is what the fastest open CPU solver needs on such a machine. ms per iteration and ns per
+hand-action (both players, CPU seconds of one thread) show the kernel's share apart from the algorithm's.
+"""
+
+import json
+import resource
+import time
+from pathlib import Path
+from typing import Any
+
+from poker.betting import Betting
+from poker.rules import Rules
+from poker.solvers.spots import spot_of
+from poker.solvers.vector import VectorSolver
+from poker.solvers.vector_game import VectorGame
+from poker.tree import bet_menu, build_tree
+
+GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "spots.json").read_text())
+TARGETS = ("0.5", "0.1")
+THREADS, REPEATS, ITERATIONS = 2, 3, 10
+
+
+def flop_holdem() -> VectorGame:
+    """The two-street game of the golden file: all flops, one pot-sized bet a street."""
+    rules = Rules("flop_holdem", 2, "nolimit", (2, 1), (162, 162), (), (), (1, 0), 4, 13, 2, (0, 3))
+    return VectorGame(build_tree(Betting.start(rules), bet_menu(preflop=[[1.0], []], flop=[[1.0], []])))
+
+
+def run() -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = []
+    for name, spot in GOLDEN["spots"].items():
+        rows += _spot(name, spot)
+    return rows + _flop_holdem()
+
+
+def cpu_seconds_per_iteration(game: VectorGame, iterations: int, repeats: int = REPEATS) -> float:
+    """Least of several measurements on one thread."""
+    solver = VectorSolver(game)
+    solver.advance(1)
+    found = []
+    for _ in range(repeats):
+        begin = time.thread_time()
+        solver.advance(iterations)
+        found.append((time.thread_time() - begin) / iterations)
+    return min(found)
+
+
+def _spot(name: str, spot: dict[str, Any]) -> list[dict[str, Any]]:
+    game = spot_of(spot["config"]).game()
+    rows: list[dict[str, Any]] = []
+    for target in TARGETS:
+        best: tuple[float, int] | None = None
+        for _ in range(REPEATS):
+            solver = VectorSolver(game, threads=THREADS)
+            done = solver.run(target=float(target) / 100 * game.tree.dead, iterations=2000)
+            best = min(best or (done.seconds, done.iterations), (done.seconds, done.iterations))
+        assert best is not None
+        reference = spot["reference_seconds_two_threads"][target]
+        rows.append(
+            {
+                "name": f"{name}: to {target}% of pot",
+                "value": best[0],
+                "unit": "s",
+                "iterations": best[1],
+                "reference": reference["seconds"],
+                "reference_iterations": reference["iterations"],
+                "of_reference": best[0] / reference["seconds"],
+            }
+        )
+    each = cpu_seconds_per_iteration(game, ITERATIONS)
+    rows.append({"name": f"{name}: iteration, one thread", "value": 1e3 * each, "unit": "ms"})
+    rows.append({"name": f"{name}: hand-action", "value": 1e9 * each / game.hand_actions, "unit": "ns"})
+    rows.append({"name": f"{name}: memory of the solver", "value": game.memory().bytes / 2**20, "unit": "MiB"})
+    return rows
+
+
+def _flop_holdem() -> list[dict[str, Any]]:
+    golden = GOLDEN["flop_holdem"]["reference_seconds_per_iteration"]
+    begin = time.perf_counter()
+    game = flop_holdem()
+    rows = [{"name": "flop hold'em: set-up", "value": time.perf_counter() - begin, "unit": "s"}]
+    solver = VectorSolver(game, "cfr_plus", threads=THREADS)
+    solver.advance(1)
+    seconds = []
+    for _ in range(REPEATS):
+        begin = time.perf_counter()
+        solver.advance(2)
+        seconds.append((time.perf_counter() - begin) / 2)
+    for threads, value in (("two", min(seconds)), ("one", cpu_seconds_per_iteration(game, 1))):
+        reference = golden[f"{threads}_thread{'s' if threads == 'two' else ''}"]
+        rows.append(
+            {
+                "name": f"flop hold'em: iteration, {threads} thread{'s' if threads == 'two' else ''}",
+                "value": value,
+                "unit": "s",
+                "reference": reference,
+                "of_reference": value / reference,
+            }
+        )
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    rows.append({"name": "flop hold'em: peak memory of the process", "value": peak, "unit": "MiB"})
+    return rows
