@@ -44,6 +44,10 @@ STRIDE, REACH, VALUE = range(3)
 LANES_IN, LANES_OUT, PREFIX, CARDS, ZERO_ROW, DUMP_ROW, CLUSTERS = range(7)
 
 
+_INTERNAL = {"cache": True, "nogil": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+"""Options of kernels that only kernels call: wrappers that unpack a `Sweep` take longer to compile than the kernels."""
+
+
 class Sweep(NamedTuple):
     """Everything a sweep reads or writes except the scratch memory of a thread.
 
@@ -82,7 +86,7 @@ class Sweep(NamedTuple):
     predictive: bool
 
 
-@njit(cache=True, nogil=True)
+@njit(**_INTERNAL)
 def _push_reach(
     source: Floats, base: int, num_actions: int, hands: int, work: Floats, reach: int, child: int, stride: int
 ) -> None:
@@ -99,7 +103,7 @@ def _push_reach(
             store(work, child + a * stride + i, fma(maximum(load(source, base + a * hands + i), zero), inverse, rest))
 
 
-@njit(cache=True, nogil=True)
+@njit(**_INTERNAL)
 def _push_reach_and_sum(
     source: Floats,
     sums: Floats,
@@ -128,7 +132,7 @@ def _push_reach_and_sum(
             store(sums, at, fma(load(sums, at), fade, share))
 
 
-@njit(cache=True, nogil=True)
+@njit(**_INTERNAL)
 def _follow(
     source: Floats, base: int, num_actions: int, hands: int, work: Floats, rows: Rows, scales: Floats, target: int
 ) -> None:
@@ -147,7 +151,7 @@ def _follow(
         store(work, target + i, value)
 
 
-@njit(cache=True, nogil=True)
+@njit(**_INTERNAL)
 def _update(
     source: Floats,
     regrets: Floats,
@@ -186,7 +190,7 @@ def _update(
                 store(source, at, fma(gain, prediction, new * carry))
 
 
-@njit(cache=True, nogil=True)
+@njit(**_INTERNAL)
 def _best(num_actions: int, hands: int, work: Floats, rows: Rows, scales: Floats, target: int) -> None:
     for i in range(0, hands, 16):
         value = load(work, rows[0] + i) * splat(scales[0])
@@ -195,7 +199,7 @@ def _best(num_actions: int, hands: int, work: Floats, rows: Rows, scales: Floats
         store(work, target + i, value)
 
 
-@njit(cache=True, nogil=True)
+@njit(**_INTERNAL)
 def _sum(num_actions: int, hands: int, work: Floats, rows: Rows, scales: Floats, target: int) -> None:
     """Values of a node of the opponent, whose strategy is in the reach already."""
     for i in range(0, hands, 16):
@@ -205,7 +209,7 @@ def _sum(num_actions: int, hands: int, work: Floats, rows: Rows, scales: Floats,
         store(work, target + i, value)
 
 
-@njit(cache=True, nogil=True)
+@njit(**_INTERNAL)
 def _forward(sweep: Sweep, p: int, mode: int, street: int, board: int, batch: int, decay: float, work: Floats) -> None:
     nodes, boards = sweep.nodes, sweep.boards
     opponent = 1 - p
@@ -224,7 +228,7 @@ def _forward(sweep: Sweep, p: int, mode: int, street: int, board: int, batch: in
             _push_reach_and_sum(sweep.source, sweep.sums, base, number, hands, work, reach, child, stride, decay)
 
 
-@njit(cache=True, nogil=True)
+@njit(**_INTERNAL)
 def _backward(
     sweep: Sweep,
     p: int,
@@ -273,7 +277,7 @@ def _backward(
             )
 
 
-@njit(cache=True, nogil=True)
+@njit(**_INTERNAL)
 def _fold_lanes(sweep: Sweep, p: int, board: int, work: Floats) -> None:
     """Mass of the opponent's hands compatible with each own hand, for the 16 rows in the input lanes."""
     boards, lists = sweep.boards, sweep.lists
@@ -300,7 +304,7 @@ def _fold_lanes(sweep: Sweep, p: int, board: int, work: Floats) -> None:
         store(work, out + 16 * i, (mass - load(work, c)) - (load(work, d) - both))
 
 
-@njit(cache=True, nogil=True)
+@njit(**_INTERNAL)
 def _show_lanes(sweep: Sweep, p: int, board: int, work: Floats) -> None:
     """Mass of compatible weaker hands minus that of stronger ones, for the 16 rows in the input lanes.
 
@@ -339,7 +343,7 @@ def _show_lanes(sweep: Sweep, p: int, board: int, work: Floats) -> None:
             store(work, at, load(work, at) - (less - (part - upto)))
 
 
-@njit(cache=True, nogil=True)
+@njit(**_INTERNAL)
 def _terminal_rows(
     sweep: Sweep,
     p: int,
@@ -375,7 +379,7 @@ def _terminal_rows(
             lanes_to_rows(work, out + 16 * i, work, rows, i)
 
 
-@njit(cache=True, nogil=True)
+@njit(**_INTERNAL)
 def _leaf_row(sweep: Sweep, p: int, board: int, matrix: int, reach: int, value: int, work: Floats) -> None:
     """p's values at a LEAF: expectation of the cluster matrix over the compatible hands of the opponent.
 
@@ -421,7 +425,7 @@ def _leaf_row(sweep: Sweep, p: int, board: int, matrix: int, reach: int, value: 
         work[value + i] = result
 
 
-@njit(cache=True, nogil=True)
+@njit(**_INTERNAL)
 def _runout_rows_of_0(
     matrix: NDArray[np.int16], start: int, width: int, theirs: int, work: Floats, reach: Rows, value: Rows
 ) -> None:
@@ -441,7 +445,7 @@ def _runout_rows_of_0(
         store(work, value[3] + i, vd)
 
 
-@njit(cache=True, nogil=True)
+@njit(**_INTERNAL)
 def _runout_rows_of_1(
     matrix: NDArray[np.int16], start: int, width: int, own: int, work: Floats, reach: Rows, value: Rows
 ) -> None:
@@ -461,7 +465,7 @@ def _runout_rows_of_1(
         work[value[3] + j] = -total(vd)
 
 
-@njit(cache=True, nogil=True)
+@njit(**_INTERNAL)
 def _runouts(sweep: Sweep, p: int, street: int, board: int, batch: int, work: Floats, rows: Rows) -> None:
     """Results of all-ins with cards to come, four rows at a time."""
     boards, table = sweep.boards, sweep.batches.runouts
@@ -479,7 +483,7 @@ def _runouts(sweep: Sweep, p: int, street: int, board: int, batch: int, work: Fl
             _runout_rows_of_1(sweep.runout_matrix, start, width, hands, work, rows[:4], rows[4:8])
 
 
-@njit(cache=True, nogil=True)
+@njit(**_INTERNAL)
 def _mix_rows(sweep: Sweep, p: int, street: int, board: int, batch: int, work: Floats) -> None:
     """Terminals with rake: a showdown row and a fold row, each with its factor."""
     stride, value = sweep.place[STRIDE, street], sweep.place[VALUE, street]
@@ -492,7 +496,7 @@ def _mix_rows(sweep: Sweep, p: int, street: int, board: int, batch: int, work: F
             store(work, value + target * stride + i, mixed)
 
 
-@njit(cache=True, nogil=True)
+@njit(**_INTERNAL)
 def _terminals(sweep: Sweep, p: int, street: int, board: int, batch: int, work: Floats, rows: Rows) -> None:
     batches = sweep.batches
     begin, end = batches.fold_start[p, batch], batches.fold_start[p, batch + 1]
@@ -509,7 +513,7 @@ def _terminals(sweep: Sweep, p: int, street: int, board: int, batch: int, work: 
     _mix_rows(sweep, p, street, board, batch, work)
 
 
-@njit(cache=True, nogil=True)
+@njit(**_INTERNAL)
 def _receive(
     sweep: Sweep, p: int, street: int, board: int, batch: int, above: Floats, above_reach: int, work: Floats
 ) -> None:
@@ -537,7 +541,7 @@ def _receive(
             work[target + i] = 0.0
 
 
-@njit(cache=True, nogil=True)
+@njit(**_INTERNAL)
 def _deliver(
     sweep: Sweep, p: int, street: int, board: int, batch: int, above: Floats, above_value: int, work: Floats
 ) -> None:
@@ -560,7 +564,7 @@ def _deliver(
             above[np.uint64(target) + up] += factor * work[np.uint64(source + i)]
 
 
-@njit(cache=True, nogil=True)
+@njit(**_INTERNAL)
 def _average_orbits(sweep: Sweep, p: int, street: int, board: int, work: Floats) -> None:
     """Values at STREET nodes, averaged over the hands that the board's suit symmetries turn into each other."""
     boards, lists = sweep.boards, sweep.lists
@@ -585,14 +589,14 @@ def _average_orbits(sweep: Sweep, p: int, street: int, board: int, work: Floats)
             work[row + i] = work[sums + orbit] / work[sizes + orbit]
 
 
-@njit(cache=True, nogil=True)
+@njit(**_INTERNAL)
 def _clear_deals(num_slots: int, sweep: Sweep, street: int, work: Floats) -> None:
     area = sweep.place[VALUE, street]
     for i in range(area, area + num_slots * sweep.place[STRIDE, street], 16):
         store(work, i, splat(0.0))
 
 
-@njit(cache=True, nogil=True)
+@njit(**_INTERNAL)
 def _close(
     sweep: Sweep,
     p: int,
@@ -612,7 +616,7 @@ def _close(
     _backward(sweep, p, mode, street, board, batch, parameters, work, rows, scales)
 
 
-@njit(cache=True, nogil=True)
+@njit(**_INTERNAL)
 def _last_board(
     sweep: Sweep,
     p: int,
@@ -637,7 +641,7 @@ def _last_board(
         _deliver(sweep, p, street, board, batch, above_value_array, above_value, work)
 
 
-@njit(cache=True, nogil=True)
+@njit(**_INTERNAL)
 def begin_sweep(sweep: Sweep, p: int, mode: int, parameters: Floats, root: Floats) -> None:
     """The root's street downwards; on the last street that is the whole sweep. `root` is the root's scratch memory."""
     rows, scales = np.empty(64, np.int64), np.empty(64, np.float32)
@@ -651,7 +655,7 @@ def begin_sweep(sweep: Sweep, p: int, mode: int, parameters: Floats, root: Float
     _forward(sweep, p, mode, street, 0, batch, parameters[DECAY], root)
 
 
-@njit(cache=True, nogil=True)
+@njit(**_INTERNAL)
 def sweep_chunk(
     sweep: Sweep,
     p: int,
@@ -715,7 +719,7 @@ def sweep_chunk(
             entering = False
 
 
-@njit(cache=True, nogil=True)
+@njit(**_INTERNAL)
 def end_sweep(sweep: Sweep, p: int, mode: int, parameters: Floats, root: Floats) -> None:
     """Adds up the chunks and finishes the root's street."""
     street = sweep.first_street
