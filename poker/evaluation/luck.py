@@ -3,19 +3,25 @@
 The agents that played are asked for their policies while they still remember what they solved. Agents without a policy,
 and those that learn from hands (whose policy has moved on), count as unknown. In a hand in which an agent failed, what
 was done is not what its policy says, so the chips stand.
+
+Heads-up, hands are guessed to be checked down once a bet has been answered (`FoldEquity`): as the agent would, if its
+policy is quick to ask, or as a blueprint at the table would in its place.
 """
 
 from collections.abc import Sequence
-from functools import lru_cache
 
 from poker.agents.base import Agent, ObservingAgent, PolicyAgent
+from poker.agents.blueprint import BlueprintAgent
+from poker.agents.simple import AlwaysCall, AlwaysRaise, RandomAgent
 from poker.evaluation.aivat import Aivat
 from poker.evaluation.aivat_multi import CheckDownHands, MultiAivat
 from poker.evaluation.policies import PolicyFunction
 from poker.evaluation.table import Schedule, SessionRecord
-from poker.evaluation.values import CheckDown
+from poker.evaluation.values import FoldEquity
 from poker.formats.acpc_log import parse_log_line
 from poker.rules import Rules
+
+_QUICK = (BlueprintAgent, AlwaysCall, AlwaysRaise, RandomAgent)
 
 
 def add_estimates(schedule: Schedule, casts: Sequence[Sequence[Agent]], record: SessionRecord) -> None:
@@ -29,17 +35,25 @@ def add_estimates(schedule: Schedule, casts: Sequence[Sequence[Agent]], record: 
             continue
         seating = hand.number % len(seatings)
         entries = seatings[seating]
-        agents = casts[seating % len(casts)]
-        by_seat = _estimator(rules).estimate(hand.state, [_policy(agents[entry]) for entry in entries])
+        agents = [casts[seating % len(casts)][entry] for entry in entries]
+        by_seat = _estimator(rules, agents).estimate(hand.state, [_policy(agent) for agent in agents])
         record.aivat.append([float(by_seat[entries.index(entry)]) for entry in range(len(entries))])
 
 
-@lru_cache(maxsize=4)
-def _estimator(rules: Rules) -> Aivat | MultiAivat:
-    return Aivat(rules, CheckDown(rules)) if rules.num_players == 2 else MultiAivat(rules, CheckDownHands())
+def _estimator(rules: Rules, agents: Sequence[Agent]) -> Aivat | MultiAivat:
+    if rules.num_players > 2:
+        return MultiAivat(rules, CheckDownHands())
+    return Aivat(rules, FoldEquity(rules, [_response(agent, agents) for agent in agents]))
 
 
 def _policy(agent: Agent) -> PolicyFunction | None:
     if isinstance(agent, PolicyAgent) and not isinstance(agent, ObservingAgent):
         return agent.policy
     return None
+
+
+def _response(agent: Agent, agents: Sequence[Agent]) -> PolicyFunction | None:
+    """How the agent answers bets, or a guess of it."""
+    if isinstance(agent, _QUICK):
+        return agent.policy
+    return next((other.policy for other in agents if isinstance(other, BlueprintAgent)), None)

@@ -22,12 +22,14 @@ from poker.errors import PokernetsError
 from poker.evaluation.equities import (
     Board,
     Floats,
+    compatible_mass,
     live_hands,
     next_board_size,
     possible,
     showdown_chances,
 )
-from poker.rules import Rules
+from poker.evaluation.policies import PolicyFunction, public_state
+from poker.rules import FOLD, Rules
 
 
 class ValueFunction(Protocol):
@@ -70,6 +72,32 @@ class CheckDown:
     def _stake(self, state: Betting) -> float:
         matched = float(min(state.committed))
         return matched if state.is_over else min(matched * self._growth[state.street], *self._rules.stacks)
+
+
+class FoldEquity(CheckDown):
+    """As `CheckDown`, but a bet is answered first: who faces it folds as often as a policy says, and else calls.
+
+    `responses` are such policies by seat, None for none; whether anybody plays them does not matter for unbiasedness.
+    They are asked for many states that never come up, so they should be quick.
+    """
+
+    def __init__(self, rules: Rules, responses: Sequence[PolicyFunction | None], growth: Sequence[float] = ()) -> None:
+        super().__init__(rules, growth)
+        self._responses = tuple(responses)
+
+    def values(self, states: Sequence[Betting], board: Board, player: int, opponent: Floats) -> Floats:
+        out = super().values(states, board, player, opponent)
+        for row, state in zip(out, states, strict=True):
+            policy = self._responses[state.to_act] if state.to_act == 1 - player else None
+            if policy is not None and state.to_call > 0:
+                actions, probs = policy(public_state(state, board))
+                folding = opponent * probs[:, actions.index(FOLD)] if FOLD in actions else np.zeros_like(opponent)
+                called = self._called(state) * showdown_chances(self._rules, board, opponent - folding)
+                row[:] = min(state.committed) * compatible_mass(self._rules, folding) + called
+        return out
+
+    def _called(self, state: Betting) -> float:
+        return min(max(state.committed) * self._growth[state.street], *self._rules.stacks)
 
 
 class PairValues:

@@ -11,7 +11,7 @@ from poker.betting import Betting
 from poker.evaluation.aivat import Aivat
 from poker.evaluation.equities import margins
 from poker.evaluation.policies import PolicyMismatchError, public_state
-from poker.evaluation.values import CheckDown, PairValues, ValueFunction
+from poker.evaluation.values import CheckDown, FoldEquity, PairValues, ValueFunction
 from poker.rules import CALL, Rules
 from poker.solvers.continuation import disjoint
 from poker.state import HandState
@@ -101,6 +101,15 @@ def test_check_down_is_unbiased_and_helps(known: tuple[bool, bool], share: float
     chips = math.sqrt(math.fsum(p * state.payoffs()[0] ** 2 for state, p in hands) - value**2)
     assert mean == pytest.approx(value, abs=1e-9)
     assert deviation < share * chips, deviation / chips
+
+
+def test_fold_equity_is_unbiased_and_helps_more() -> None:
+    rules = load_rules("leduc")
+    policies = [RandomPolicy(rules, 3), RandomPolicy(rules, 4)]
+    responses = [policy.policy for policy in policies]
+    value, mean, deviation = moments(rules, policies, (True, True), FoldEquity(rules, responses))
+    assert mean == pytest.approx(value, abs=1e-9)
+    assert deviation < 0.8 * moments(rules, policies, (True, True), CheckDown(rules))[2]
 
 
 def test_true_values_leave_no_variance_between_known_policies() -> None:
