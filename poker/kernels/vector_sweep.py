@@ -44,7 +44,7 @@ STRIDE, REACH, VALUE = range(3)
 LANES_IN, LANES_OUT, PREFIX, CARDS, ZERO_ROW, DUMP_ROW, CLUSTERS = range(7)
 
 
-_INTERNAL = {"cache": True, "nogil": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+_INTERNAL: Any = {"cache": True, "nogil": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 """Options of kernels that only kernels call: wrappers that unpack a `Sweep` take longer to compile than the kernels."""
 
 
