@@ -158,7 +158,7 @@ def postflop_triple(strength: Strength, betting: Betting, style: Style) -> Tripl
         return _triple(0.0, max(p_raise, draws, style.bluffing / others))
     later = 0.5 * (betting.rules.num_streets - 1 - betting.street) * size
     price = (to_call + later) / (pot + to_call + 2 * later)
-    needed = price * (0.5 + style.tightness)
+    needed = price * (0.6 + 1.2 * style.tightness)
     return _triple(_ramp(needed - win, _WIDTH * (0.3 + needed)), p_raise)
 
 
