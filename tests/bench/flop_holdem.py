@@ -1,0 +1,61 @@
+"""Flop hold'em, the two-street game of tests/golden/spots.json, solved in full: convergence beside the reference's.
+
+`python -m tests.bench.flop_holdem OUT` writes OUT.json: exploitability (mbb per hand) of CFR+ with linear averaging at
+the iterations of the reference, the button's value, seconds per iteration, and DCFR's way to 1 mbb per hand.
+"""
+
+import json
+import resource
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from poker.evaluation.provenance import provenance
+from poker.solvers.vector import VectorSolver
+from tests.bench.bench_vector import GOLDEN, flop_holdem
+
+GOAL_MBB = 1.0
+THREADS = 2
+
+
+def main(out: str) -> None:
+    reference = GOLDEN["flop_holdem"]
+    game = flop_holdem()
+    mbb = 1000 / game.rules.big_blind
+    found: dict[str, Any] = {"hand_actions": game.hand_actions, "flops": len(game.boards.cards) - 1}
+    solver = VectorSolver(game, "cfr_plus", threads=THREADS)
+    rows: list[dict[str, float]] = []
+    spent = 0.0
+    for goal, theirs in reference["cfr_plus_linear_averaging_from_iteration_1"].items():
+        spent += _timed(solver, int(goal) - solver.iterations)
+        mine = mbb * solver.exploitability()
+        rows.append({"iterations": int(goal), "mbb": mine, "reference_mbb": theirs, "seconds": spent})
+        print(rows[-1], flush=True)
+    found["cfr_plus"] = rows
+    found["button_value_chips"] = solver.game_value(1)
+    found["reference_button_value_chips_between"] = reference["button_value_chips_between"]
+    found["seconds_per_iteration"] = spent / solver.iterations
+    found["reference_seconds_per_iteration"] = reference["reference_seconds_per_iteration"]
+    solver = VectorSolver(game, "dcfr", threads=THREADS)
+    rows, spent = [], 0.0
+    while not rows or rows[-1]["mbb"] > GOAL_MBB:
+        spent += _timed(solver, 10)
+        rows.append({"iterations": solver.iterations, "mbb": mbb * solver.exploitability(), "seconds": spent})
+        print(rows[-1], flush=True)
+    found["dcfr"] = rows
+    found["peak_memory_mib"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    found.update(provenance())
+    path = Path(out).with_suffix(".json")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(found, indent=1) + "\n")
+
+
+def _timed(solver: VectorSolver, iterations: int) -> float:
+    begin = time.perf_counter()
+    solver.advance(iterations)
+    return time.perf_counter() - begin
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
