@@ -61,6 +61,9 @@ class HandStore:
             self._file = None
         if kind is None:
             self._write_sorted(self._read())
+            if self._aivat_path.exists():
+                rows = sorted(self._estimates().items())
+                write_atomically(self._aivat_path, "".join(f"{json.dumps([*row])}\n" for row in rows).encode())
 
     def discard(self) -> None:
         """Forgets the hands of earlier runs."""

@@ -63,6 +63,8 @@ def test_estimates_are_kept_and_made_up_for(tmp_path: Path) -> None:
     again = play(tmp_path, 60, aivat=True).tables[0]
     assert again.kept == 40
     assert {key: again.aivat_units[key] for key in first.aivat_units} == first.aivat_units
+    [path] = (tmp_path / "leduc" / "hands").glob("*.aivat.jsonl")
+    assert [json.loads(line)[0] for line in path.read_text().splitlines()] == list(range(60))
 
 
 def test_a_hand_in_which_an_agent_failed_counts_its_chips() -> None:

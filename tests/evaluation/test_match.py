@@ -173,7 +173,7 @@ def test_foreign_lines_in_a_log_are_refused(tmp_path: Path) -> None:
 def test_killed_match_continues_to_the_same_hands(tmp_path: Path) -> None:
     """SIGKILL while two processes play; the same command then ends in the bytes of an uninterrupted match."""
     command = [sys.executable, "evaluate.py", "evaluate=match", "agents=[random,always_call]", "game=leduc"]
-    command += ["hands=3000", "processes=2"]
+    command += ["hands=3000", "processes=2", "aivat=false"]
     root = Path(__file__).parents[2]
     process = subprocess.Popen([*command, f"runs={tmp_path}/killed"], cwd=root, stdout=subprocess.DEVNULL)
     logs = tmp_path / "killed" / "matches" / "leduc" / "hands"
