@@ -18,7 +18,7 @@ from rich.table import Table
 from data_gen.report import Report
 from poker.artifacts import find_artifact
 from poker.betting import Betting
-from poker.features.action_rows import COLUMNS, KIND, STAMP, write_rows
+from poker.features.action_rows import COLUMNS, KIND, MAX_BOARD, NO_CARD, STAMP, write_rows
 from poker.features.opponent import bets_to_call, encode
 from poker.formats.irc import Problems
 from poker.opponents.predictor import CLASS_NAMES, action_class
@@ -64,6 +64,7 @@ class _Rows:
             columns["bets"].append(bets_to_call(betting))
             columns["player"].append(self.players.setdefault(hand.names[seat], len(self.players)))
             columns["seat"].append(seat)
+            columns["board"].append([*board, *[NO_CARD] * (MAX_BOARD - len(board))])
             columns["hand"].append(self.hands)
             columns["time"].append(hand.time)
         self.hands += 1

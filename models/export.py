@@ -7,11 +7,11 @@ outputs). A net is refused when its stamp is not the one that the code reading i
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import safetensors
 import safetensors.torch
-from torch import nn
+from torch import Tensor, nn
 
 from models.mlp import Mlp
 from poker.artifacts import (
@@ -26,10 +26,18 @@ from poker.artifacts import (
 WEIGHTS = "net.safetensors"
 
 
+class Exportable(Protocol):
+    """A net that can be built again from `config`."""
+
+    config: dict[str, Any]
+
+    def state_dict(self) -> dict[str, Any]: ...
+
+
 def export_net(
     path: str | Path,
     kind: str,
-    net: Mlp,
+    net: Exportable,
     *,
     stamp: Mapping[str, Any],
     config: Mapping[str, Any],
@@ -50,8 +58,8 @@ def export_net(
     )
 
 
-def load_net(path: str | Path, kind: str, *, stamp: Mapping[str, Any]) -> Mlp:
-    """The net of the artifact at `path`, in evaluation mode, if it was made for today's `stamp`."""
+def read_net(path: str | Path, kind: str, *, stamp: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Tensor]]:
+    """Constructor arguments and weights of the net at `path`, if it was made for today's `stamp`."""
     artifact = open_artifact(path, kind, config=stamp)
     weights = artifact.path / WEIGHTS
     try:
@@ -63,14 +71,19 @@ def load_net(path: str | Path, kind: str, *, stamp: Mapping[str, Any]) -> Mlp:
         raise CorruptArtifactError(f"{weights} cannot be read ({error})") from error
     if found["stamp"] != json.loads(canonical_json(stamp)):
         raise MismatchedArtifactError(f"{weights} was exported for {found['stamp']}, this version needs {dict(stamp)}")
-    net = Mlp(**found["net"])
+    return found["net"], tensors
+
+
+def load_net(path: str | Path, kind: str, *, stamp: Mapping[str, Any]) -> Mlp:
+    """The perceptron of the artifact at `path`, in evaluation mode, if it was made for today's `stamp`."""
+    arguments, tensors = read_net(path, kind, stamp=stamp)
+    net = Mlp(**arguments)
     net.load_state_dict(tensors)
-    return _frozen(net)
+    freeze(net)
+    return net
 
 
-def _frozen(net: Mlp) -> Mlp:
-    for parameter in net.parameters():
-        parameter.requires_grad_(False)
-    evaluated: nn.Module = net.eval()
-    assert isinstance(evaluated, Mlp)
-    return evaluated
+def freeze(net: nn.Module) -> None:
+    """Evaluation mode, no gradients."""
+    net.requires_grad_(False)
+    net.eval()

@@ -42,3 +42,57 @@ def render(figure: Figure) -> NDArray[np.uint8]:
     canvas.draw()  # type: ignore[no-untyped-call]
     image = np.asarray(canvas.buffer_rgba())  # type: ignore[no-untyped-call]
     return image[:, :, :3].copy()
+
+
+def confusion(counts: NDArray[np.int64], names: Sequence[str]) -> NDArray[np.uint8]:
+    """Matrix [K, K] of what happened (rows) against what was predicted, with the share of each row."""
+    figure = Figure(figsize=(4, 3.6), dpi=100, layout="constrained")
+    axes = figure.subplots()
+    shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    axes.imshow(shares, cmap="Blues", vmin=0, vmax=1)
+    for (row, column), share in np.ndenumerate(shares):
+        text = f"{share:.0%}\n{counts[row, column]:,}"
+        axes.text(column, row, text, ha="center", va="center", color="white" if share > 0.5 else "black", fontsize=8)
+    axes.set_xticks(range(len(names)), names)
+    axes.set_yticks(range(len(names)), names)
+    axes.set(xlabel="predicted", ylabel="happened")
+    return render(figure)
+
+
+def reliability(probs: NDArray[np.float32], action: NDArray[np.int64], names: Sequence[str]) -> NDArray[np.uint8]:
+    """How often each class happened against the probability it was given, in fifteen bins."""
+    figure = Figure(figsize=(4, 3.6), dpi=100, layout="constrained")
+    axes = figure.subplots()
+    axes.plot([0, 1], [0, 1], color="grey", linewidth=0.8)
+    for index, name in enumerate(names):
+        bins = np.minimum((probs[:, index] * 15).astype(np.int64), 14)
+        count = np.bincount(bins, minlength=15)
+        filled = count >= 20
+        given = np.bincount(bins, weights=probs[:, index], minlength=15)[filled] / count[filled]
+        happened = np.bincount(bins, weights=action == index, minlength=15)[filled] / count[filled]
+        axes.plot(given, happened, marker="o", markersize=3, linewidth=1, label=name)
+    axes.set(xlabel="probability given", ylabel="frequency", xlim=(0, 1), ylim=(0, 1))
+    axes.legend()
+    return render(figure)
+
+
+def connections(
+    first: NDArray[np.float32], second: NDArray[np.float32], inputs: Sequence[str], outputs: Sequence[str]
+) -> NDArray[np.uint8]:
+    """A net with one hidden layer as lines whose width is a weight's size, dark where it is negative, as in [POKI]."""
+    figure = Figure(figsize=(6, 6), dpi=100, layout="constrained")
+    axes = figure.subplots()
+    layers = [np.linspace(0, 1, size) for size in (len(inputs), len(first), len(outputs))]
+    for x, weights in enumerate((first, second)):
+        largest = float(np.abs(weights).max()) or 1.0
+        for (to, source), weight in np.ndenumerate(weights):
+            ends = (layers[x][source], layers[x + 1][to])
+            width = 4 * abs(float(weight)) / largest
+            axes.plot((x, x + 1), ends, color="black" if weight < 0 else "tab:orange", linewidth=width, alpha=0.7)
+    for y, name in zip(layers[0], inputs, strict=True):
+        axes.text(-0.04, y, name, ha="right", va="center", fontsize=8)
+    for y, name in zip(layers[2], outputs, strict=True):
+        axes.text(2.04, y, name, ha="left", va="center", fontsize=8)
+    axes.set(xlim=(-0.7, 2.5))
+    axes.axis("off")
+    return render(figure)

@@ -37,11 +37,16 @@ class TrainerSettings:
 
 @dataclass(frozen=True)
 class Fitted:
-    """`best`: state_dict of the epoch with the lowest validation loss, of `epochs` in all."""
+    """`weights`: state_dict of the epoch with the lowest validation loss, or of the last one; `epochs` in all."""
 
-    best: dict[str, torch.Tensor]
+    weights: dict[str, torch.Tensor]
     epochs: int
     rows_per_second: float
+
+    def part(self, name: str) -> dict[str, torch.Tensor]:
+        """State of the module's attribute `name`."""
+        start = f"{name}."
+        return {key.removeprefix(start): value for key, value in self.weights.items() if key.startswith(start)}
 
 
 class _Stopping(EarlyStopping):
@@ -59,8 +64,12 @@ def fit(
     settings: TrainerSettings,
     monitor: str,
     batch_rows: int,
+    best: bool = True,
 ) -> Fitted:
-    """Train `module`, from the last checkpoint in `directory` where there is one, and return its best weights."""
+    """Train `module`, from the last checkpoint in `directory` where there is one, and return its weights.
+
+    `best`: stop early and take the epoch with the lowest `monitor`; else all epochs are run and the last is taken.
+    """
     quiet()
     if settings.threads is not None:
         torch.set_num_threads(settings.threads)
@@ -77,7 +86,7 @@ def fit(
         accelerator=settings.accelerator,
         devices=1,
         max_epochs=settings.max_epochs,
-        callbacks=[checkpoints, _Stopping(monitor, patience=settings.patience), progress],
+        callbacks=[checkpoints, progress, *([_Stopping(monitor, patience=settings.patience)] if best else [])],
         logger=TensorBoardLogger(directory, name="", version="tensorboard"),
         enable_progress_bar=False,
         enable_model_summary=False,
@@ -88,11 +97,12 @@ def fit(
     trainer.fit(module, datamodule=data, ckpt_path=last if last.exists() else None, weights_only=True)
     if trainer.interrupted:
         raise KeyboardInterrupt
-    best = torch.load(checkpoints.best_model_path, weights_only=True, map_location="cpu")["state_dict"]
     loss = checkpoints.best_model_score
     if loss is None or not torch.isfinite(loss):
         raise PokernetsError(f"{monitor} is {loss}: training diverged; lower model.learning_rate (logs: {directory})")
-    return Fitted(best, trainer.current_epoch, progress.rows_per_second)
+    chosen = checkpoints.best_model_path if best else last
+    weights = torch.load(chosen, weights_only=True, map_location="cpu")["state_dict"]
+    return Fitted(weights, trainer.current_epoch, progress.rows_per_second)
 
 
 def quiet() -> None:

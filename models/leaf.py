@@ -71,7 +71,7 @@ def train(
         monitor="validation/huber",
         batch_rows=data.config["batch_rows"],
     )
-    net.load_state_dict({name.removeprefix("net."): value for name, value in fitted.best.items() if name[:4] == "net."})
+    net.load_state_dict(fitted.part("net"))
     figures = _measure(MlpRunner(net), data.val_dataloader(), loss, label_mean)
     counts = {
         "training_rows": len(data.train_rows),

@@ -9,6 +9,7 @@ order of play, so that what happened in a hand before a row are the rows of that
     bets      uint8 [n]        0, 1 or 2 (and more) bets to call
     player    int32 [n]        row of `names`
     seat      uint8 [n]        position, 0 the first blind
+    board     uint8 [n, 5]     cards on the table, NO_CARD beyond them
     hand      int32 [n]        0, 1, ... without gaps
     time      int64 [n]        of the hand, never falling
 
@@ -27,6 +28,8 @@ from poker.features import opponent
 
 KIND = "opponent_actions"
 STAMP = {"feature_hash": opponent.HASH}
+MAX_BOARD = 5
+NO_CARD = 255
 COLUMNS: dict[str, tuple[type[np.generic], tuple[int, ...]]] = {
     "features": (np.float32, (opponent.SIZE,)),
     "action": (np.uint8, ()),
@@ -34,6 +37,7 @@ COLUMNS: dict[str, tuple[type[np.generic], tuple[int, ...]]] = {
     "bets": (np.uint8, ()),
     "player": (np.int32, ()),
     "seat": (np.uint8, ()),
+    "board": (np.uint8, (MAX_BOARD,)),
     "hand": (np.int32, ()),
     "time": (np.int64, ()),
 }

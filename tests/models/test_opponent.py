@@ -1,0 +1,242 @@
+"""Opponent nets: inputs at the table equal those of the rows, nets learn, adapt and survive export."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from conf.launch import call, chosen, compose
+from data_gen.opponent_actions import ObservedHand, _Rows
+from models.classification import bootstrap, calibration_error, confusion, score
+from models.export import export_net
+from models.opponent import _Described
+from models.opponent_data import OpponentBatch, OpponentData, OpponentRows
+from models.opponent_inference import (
+    OPPONENT_NET,
+    POPULATION,
+    STAMP,
+    OpponentNet,
+    as_base,
+    load_opponent_net,
+    probabilities,
+)
+from models.opponent_nets import OpponentNetModule, PlayerNet, SmallNet, WideNet
+from poker.artifacts import MismatchedArtifactError
+from poker.errors import PokernetsError
+from poker.features import opponent_history
+from poker.features.action_rows import write_rows
+from poker.opponents.predictor import Predictor, action_class, context_of
+from poker.rules import CALL, FOLD
+from poker.state import HandState
+from tests.games import load_rules
+
+PLAYERS = 12
+
+
+def habits(player: int, faced: bool) -> tuple[float, float]:
+    """(fold, raise) probabilities: every other player is wild, the others are timid."""
+    wild = player % 2 == 0
+    return (0.1 if wild else 0.7) * faced, 0.5 if wild else 0.1
+
+
+def play(hands: int, seed: int) -> list[ObservedHand]:
+    """Limit hands of three among players whose habits do not depend on their cards."""
+    rules, generator = load_rules("holdem_limit_3p"), np.random.default_rng(seed)
+    observed = []
+    for number in range(hands):
+        seated = generator.permutation(PLAYERS)[:3]
+        state, decisions = HandState.deal(rules, generator), []
+        while not state.is_over:
+            legal = state.legal()
+            fold, bet = habits(int(seated[state.to_act]), legal.fold)
+            draw = generator.random()
+            action = FOLD if draw < fold else legal.max_raise if draw > 1 - bet and legal.max_raise else CALL
+            decisions.append((state.betting, state.board, action))
+            state = state.apply(action)
+        observed.append(ObservedHand(1000 + number, tuple(f"p{player}" for player in seated), decisions))
+    return observed
+
+
+@pytest.fixture(scope="module")
+def hands() -> list[ObservedHand]:
+    return play(700, seed=1)
+
+
+@pytest.fixture(scope="module")
+def work(tmp_path_factory: pytest.TempPathFactory, hands: list[ObservedHand]) -> Path:
+    root = tmp_path_factory.mktemp("opponent")
+    rows = _Rows()
+    for hand in hands:
+        rows.add(hand)
+    columns = {name: np.array(column) for name, column in rows.columns.items()}
+    write_rows(root / "artifacts" / "opponent_actions", columns, list(rows.players), config={}, made_from={}, counts={})
+    return root
+
+
+@pytest.fixture(scope="module")
+def train(work: Path) -> Callable[..., None]:
+    def run(model: str, *overrides: str) -> None:
+        places = (f"artifacts={work / 'artifacts'}", f"runs={work / 'runs'}", "trainer.threads=1")
+        call(chosen(compose("train", [f"model={model}", *places, *overrides]), "model"))
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def nets(work: Path, train: Callable[..., None]) -> Path:
+    small = ("net.arguments.hidden=[16]", "model.data.batch_rows=64")
+    train("opponent", "net=hand", "net.epochs=3", *small)
+    train("opponent", "net=adaptive", "net.epochs=4", "net.arguments.members=2", *small)
+    return work / "artifacts" / "opponent_net"
+
+
+def test_the_split_is_by_time(work: Path) -> None:
+    rows = OpponentRows(str(work / "artifacts" / "opponent_actions"), 0.2)
+    hand = rows.columns["hand"]
+    assert hand[rows.train_rows].max() < rows.first_test_hand == 560 <= hand[rows.test_rows].min()
+    assert (rows.columns["street"][rows.train_rows] > 0).all()
+    assert rows.columns["time"][rows.train_rows].max() < rows.columns["time"][rows.test_rows].min()
+    with pytest.raises(PokernetsError, match="test_share"):
+        OpponentRows(str(work / "artifacts" / "opponent_actions"), 1.0)
+
+
+def test_a_net_that_remembers_players_beats_one_that_does_not(nets: Path, work: Path) -> None:
+    data = OpponentData(str(work / "artifacts" / "opponent_actions"))
+    base, adaptive = load_opponent_net(nets / "hand"), load_opponent_net(nets / "adaptive")
+    data.prepare(adaptive.needs, as_base(base))
+    found = {}
+    for name, net in (("hand", base), ("adaptive", adaptive)):
+        batches = list(data.val_dataloader())
+        probs = np.concatenate([net(batch).softmax(dim=1).numpy() for batch in batches]).astype(np.float64)
+        found[name] = score(probs, np.concatenate([batch.action.numpy() for batch in batches]))
+    assert found["adaptive"].log_loss < found["hand"].log_loss - 0.03
+    assert found["adaptive"].accuracy > found["hand"].accuracy
+
+
+def test_at_the_table_it_says_what_it_says_of_the_rows(nets: Path, work: Path, hands: list[ObservedHand]) -> None:
+    """Every decision predicted and observed one at a time, against all rows at once."""
+    rows = OpponentRows(str(work / "artifacts" / "opponent_actions"), 0.2)
+    base, adaptive = load_opponent_net(nets / "hand"), load_opponent_net(nets / "adaptive")
+    hand_inputs = opponent_history.hand_rows(rows.columns)
+    past = rows.past_inputs(hand_inputs, as_base(base))
+    nobody = np.zeros(len(past), dtype=np.int64)
+    wanted = probabilities(adaptive, rows.columns["features"], hand_inputs, past, nobody)
+    predictor = OpponentNet(nets / "adaptive", base=nets / "hand")
+    assert isinstance(predictor, Predictor)
+    row = 0
+    for hand in hands[:60]:
+        for betting, board, action in hand.decisions:
+            context = context_of(betting, board, hand.names[betting.to_act])
+            found = predictor.probs(context)
+            if betting.street:
+                np.testing.assert_allclose(found, wanted[row], atol=1e-5)
+            predictor.update(context, action_class(action))
+            row += 1
+    stranger = context_of(hands[-1].decisions[-1][0], hands[-1].decisions[-1][1], "somebody else")
+    known = predictor.probs(context_of(hands[-1].decisions[-1][0], hands[-1].decisions[-1][1], "p0"))
+    assert np.abs(predictor.probs(stranger) - known).max() > 1e-3
+    predictor.forget()
+    np.testing.assert_allclose(
+        predictor.probs(context_of(hands[-1].decisions[-1][0], hands[-1].decisions[-1][1], "p0")),
+        predictor.probs(stranger),
+    )
+
+
+def test_inputs_of_a_row_come_from_the_rows_before_it(work: Path) -> None:
+    rows = OpponentRows(str(work / "artifacts" / "opponent_actions"), 0.2)
+    changed = {name: column.copy() for name, column in rows.columns.items()}
+    cut = 900
+    changed["action"][cut:] = 2 - changed["action"][cut:]
+    predicted = np.full((len(changed["action"]), 3), 1 / 3, dtype=np.float32)
+    table = rows.population_table()
+    for inputs in (
+        opponent_history.hand_rows,
+        lambda columns: opponent_history.player_rows(columns, predicted, table),
+    ):
+        before, after = inputs(rows.columns), inputs(changed)
+        np.testing.assert_array_equal(before[: cut + 1], after[: cut + 1])
+        assert not np.array_equal(before[cut + 1 :], after[cut + 1 :])
+
+
+def test_a_net_with_a_memory_needs_its_base(nets: Path) -> None:
+    with pytest.raises(PokernetsError, match="give base"):
+        OpponentNet(nets / "adaptive")
+
+
+@pytest.mark.parametrize(
+    "net", [SmallNet(), WideNet((8,), ("hand", "past"), 0.1, 3), PlayerNet(5, 4, (8,))], ids=["small", "wide", "player"]
+)
+def test_export_and_back(net: OpponentNetModule, tmp_path: Path) -> None:
+    counts = {POPULATION: np.full((12, 3), 1 / 3).tolist()}
+    export_net(tmp_path / "n", OPPONENT_NET, _Described(net), stamp=STAMP, config={}, made_from={}, counts=counts)
+    loaded = load_opponent_net(tmp_path / "n")
+    generator = torch.Generator().manual_seed(0)
+    features, hand, past = (torch.rand((40, size), generator=generator) for size in (19, 50, 52))
+    zeros = torch.zeros(40, dtype=torch.int64)
+    batch = OpponentBatch(features, hand, past, zeros + 3, zeros)
+    net.eval()
+    torch.testing.assert_close(loaded(batch), net(batch).detach(), atol=1e-6, rtol=0)
+    export_net(
+        tmp_path / "n",
+        OPPONENT_NET,
+        _Described(net),
+        stamp={**STAMP, "feature_hash": "x"},
+        config={},
+        made_from={},
+        counts={},
+    )
+    with pytest.raises(MismatchedArtifactError, match="feature_hash"):
+        load_opponent_net(tmp_path / "n")
+
+
+def test_all_predictors_on_the_same_rows(nets: Path, work: Path, train: Callable[..., None]) -> None:
+    train("opponent", "net=small", "net.epochs=3", "model.data.batch_rows=64")
+    train("opponent_table", "~model.nets.wide", "~model.nets.player")
+    report = json.loads((work / "artifacts" / "opponent_table.json").read_text())
+    found = {name: scores["all"] for name, scores in report["predictors"].items()}
+    assert set(found) == {"majority", "frequencies", "player_frequencies", "small", "hand", "adaptive"}
+    assert found["player_frequencies"]["log_loss"] < found["frequencies"]["log_loss"] < found["majority"]["log_loss"]
+    assert found["adaptive"]["log_loss"] < found["hand"]["log_loss"]
+    for scores in found.values():
+        assert scores["rows"] == report["rows"]["test"]
+        assert scores["interval"][0] < scores["log_loss"] < scores["interval"][1]
+    assert set(report["predictors"]["majority"]) == {
+        "all",
+        "facing a bet",
+        "flop",
+        "turn",
+        "river",
+        "mean of the most active players",
+    }
+    assert len(report["importance"]["hand"]) == 19
+
+
+def test_scores_of_three_decisions() -> None:
+    probs = np.array([[0.5, 0.3, 0.2], [0.1, 0.8, 0.1], [0.2, 0.2, 0.6]])
+    found = score(probs, np.array([0, 1, 0]))
+    assert found.accuracy == pytest.approx(2 / 3)
+    assert found.log_loss == pytest.approx(-np.log([0.5, 0.8, 0.2]).mean())
+    assert found.brier == pytest.approx(np.mean([0.25 + 0.09 + 0.04, 0.01 + 0.04 + 0.01, 0.64 + 0.04 + 0.36]))
+    assert confusion(probs, np.array([0, 1, 0])).tolist() == [[1, 0, 1], [0, 1, 0], [0, 0, 0]]
+
+
+def test_calibration_error_is_small_where_probabilities_are_true() -> None:
+    generator = np.random.default_rng(0)
+    probs = generator.dirichlet([2, 3, 1], size=40_000)
+    action = (generator.random(40_000)[:, None] > probs.cumsum(axis=1)).sum(axis=1)
+    assert calibration_error(probs, action) < 0.01
+    sharpened = probs**2 / (probs**2).sum(axis=1, keepdims=True)
+    assert calibration_error(sharpened, action) > 0.08
+
+
+def test_bootstrap_resamples_whole_groups() -> None:
+    generator = np.random.default_rng(1)
+    values = generator.normal(size=4000)
+    low, high = bootstrap(values, np.arange(4000))
+    assert high - low == pytest.approx(2 * 1.96 / np.sqrt(4000), rel=0.15)
+    repeated = np.repeat(generator.normal(size=400), 10)
+    low, high = bootstrap(repeated, np.repeat(np.arange(400), 10))
+    assert high - low == pytest.approx(2 * 1.96 / np.sqrt(400), rel=0.2)
