@@ -3,13 +3,16 @@
 import numpy as np
 import pytest
 
+from poker.cards import parse_cards
 from poker.errors import PokernetsError
+from poker.formats.ranges import parse_range
 from poker.solvers.leaf_values import LeafValues
 from poker.solvers.vector import VectorSolver
 from poker.solvers.vector_game import VectorGame
 from poker.solvers.vector_layout import Rake
 from poker.state import Betting
 from poker.tree import BettingTree, DepthLimit, Kind, bet_menu, build_tree
+from poker.tree.spots import spot_tree
 from tests.solvers.games import ORACLES, SPOTS, kuhn, leduc, small_holdem, spot_game
 from tests.solvers.reference import Profile, Reference, ReferenceCFR
 
@@ -207,3 +210,22 @@ def test_bad_games_are_refused_with_one_message() -> None:
         VectorSolver(VectorGame(tree, board, memory_limit=1000))
     with pytest.raises(PokernetsError, match="unknown algorithm `best`"):
         VectorSolver(game, "best")
+
+
+@pytest.mark.parametrize("board", ["Td9d6h", "Kd8d3d"])
+def test_merged_suits_change_nothing_over_three_streets(board: str) -> None:
+    tree = spot_tree(3, 100, 120, {"bet": "a", "raise": "a"})
+    ranges = np.stack([parse_range("AKs,77,QJo:0.5"), parse_range("99,AQs,KQs,JTs")])
+    results = []
+    for isomorphism in (True, False):
+        game = VectorGame(tree, parse_cards(board), ranges, isomorphism=isomorphism)
+        solver = VectorSolver(game, threads=2)
+        uniform = solver.exploitability()
+        solver.run(iterations=60)
+        policy = solver.strategy(tree.find((0, 0, 0)), (*game.board, *parse_cards("2s")))
+        results.append((len(game.boards.cards), uniform, solver.game_value(0), policy))
+    merged, whole = results
+    assert merged[0] < 0.8 * whole[0]
+    assert merged[1] == pytest.approx(whole[1], rel=1e-5)
+    assert merged[2] == pytest.approx(whole[2], abs=0.1)  # 0.1% of pot; ties are broken by rounding
+    assert np.median(abs(merged[3] - whole[3])[merged[3].sum(axis=1) > 0]) < 0.02
