@@ -38,7 +38,9 @@ class Report:
 
     def update(self, done: float, *, step: int, **figures: float) -> None:
         """Move the bar to `done`; show every figure beside it and log it at `step`."""
-        text = "  ".join(f"{name.replace('_per_second', '/s').replace('_', ' ')} {_short(value)}" for name, value in figures.items())
+        text = "  ".join(
+            f"{name.replace('_per_second', '/s').replace('_', ' ')} {_short(value)}" for name, value in figures.items()
+        )
         self._progress.update(self._task, completed=done, figures=text)
         if self._logs is not None:
             for name, value in figures.items():
