@@ -47,7 +47,7 @@ class HandSource(Protocol):
 
 
 @dataclass
-class _Rows:
+class RowBuilder:
     """Columns as they grow."""
 
     columns: dict[str, list[Any]] = field(default_factory=lambda: {name: [] for name in COLUMNS})
@@ -77,7 +77,7 @@ def run(*, source: HandSource, output: str, runs: str) -> None:
     if found is not None:
         console.print(f"{found.counts['rows']:,} decisions at {output} are there already", soft_wrap=True)
         return
-    rows, problems = _Rows(), Problems()
+    rows, problems = RowBuilder(), Problems()
     total = source.expected_hands
     with Report("hands", total=total or 0, logs=runs) as report:
         for hand in source.hands(problems):

@@ -87,7 +87,7 @@ def train(
     return export_net(
         output,
         OPPONENT_NET,
-        _Described(net),
+        Described(net),
         stamp=STAMP,
         config=config,
         made_from=made_from,
@@ -99,7 +99,7 @@ def train(
     )
 
 
-class _Described:
+class Described:
     """An opponent net as something to export."""
 
     def __init__(self, net: OpponentNetModule) -> None:

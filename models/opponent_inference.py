@@ -94,7 +94,7 @@ class OpponentNet:
             past = self._remembered(context.player).inputs(cells)[None]
         unknown = np.full(1, UNKNOWN, dtype=np.int64)
         probs = probabilities(self._net, features, hand, past, unknown)[0].astype(np.float64)
-        return probs / probs.sum()
+        return np.asarray(probs / probs.sum())
 
     def update(self, context: Context, action_class: int) -> None:
         """The player of `context` did `action_class`."""

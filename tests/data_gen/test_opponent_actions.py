@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from conf.launch import call, chosen, compose
+from poker.artifacts import MismatchedArtifactError
 from poker.features import opponent
 from poker.features.action_rows import COLUMNS, NAMES, open_rows
 from poker.formats.irc import Problems, read_hands
@@ -65,17 +66,21 @@ def test_what_was_not_used_is_counted_and_listed(work: Path) -> None:
     assert artifact.counts["classes"]["fold"] == int((artifact.arrays["action"] == 0).sum())
 
 
-def test_a_second_run_reuses_and_another_archive_is_refused(work: Path) -> None:
+def make(work: Path, *overrides: str) -> None:
+    """The job in this process."""
+    places = (f"artifacts={work / 'artifacts'}", f"runs={work / 'runs'}")
+    call(chosen(compose("data_gen", ["job=opponent_actions", *places, *overrides]), "job"))
+
+
+def test_a_second_run_reuses_and_another_archive_is_refused(work: Path, capsys: pytest.CaptureFixture[str]) -> None:
     manifest = work / "artifacts" / "opponent_actions" / "manifest.json"
     before = manifest.read_bytes()
-    again = run(work, "source=irc", f"path={work / 'month.tgz'}")
-    assert again.returncode == 0
-    assert "are there already" in again.stderr
+    make(work, "source=irc", f"path={work / 'month.tgz'}")
+    assert "are there already" in capsys.readouterr().err
     files, _ = played(5, seed=5)
     (work / "other.tgz").write_bytes(files.packed())
-    other = run(work, "source=irc", f"path={work / 'other.tgz'}")
-    assert other.returncode == 2
-    assert "made_from archive=" in other.stderr
+    with pytest.raises(MismatchedArtifactError, match="made_from archive="):
+        make(work, "source=irc", f"path={work / 'other.tgz'}")
     assert manifest.read_bytes() == before
 
 
@@ -88,9 +93,7 @@ def test_an_archive_that_is_not_there_is_one_line(work: Path) -> None:
 
 def test_self_play_gives_the_same_rows_for_the_same_seed(tmp_path: Path) -> None:
     for name, seed in (("a", 1), ("b", 1), ("c", 2)):
-        places = (f"artifacts={tmp_path / name / 'artifacts'}", f"runs={tmp_path / name / 'runs'}")
-        config = compose("data_gen", ["job=opponent_actions", *places, "source.hands=8", f"seed={seed}"])
-        call(chosen(config, "job"))
+        make(tmp_path / name, "source.hands=8", f"seed={seed}")
     a, b, c = (open_rows(tmp_path / name / "artifacts" / "opponent_actions") for name in "abc")
     assert a.fingerprint == b.fingerprint != c.fingerprint
     assert a.counts["hands"] == 8

@@ -9,10 +9,10 @@ import pytest
 import torch
 
 from conf.launch import call, chosen, compose
-from data_gen.opponent_actions import ObservedHand, _Rows
+from data_gen.opponent_actions import ObservedHand, RowBuilder
 from models.classification import bootstrap, calibration_error, confusion, score
 from models.export import export_net
-from models.opponent import _Described
+from models.opponent import Described
 from models.opponent_data import OpponentBatch, OpponentData, OpponentRows
 from models.opponent_inference import (
     OPPONENT_NET,
@@ -68,7 +68,7 @@ def hands() -> list[ObservedHand]:
 @pytest.fixture(scope="module")
 def work(tmp_path_factory: pytest.TempPathFactory, hands: list[ObservedHand]) -> Path:
     root = tmp_path_factory.mktemp("opponent")
-    rows = _Rows()
+    rows = RowBuilder()
     for hand in hands:
         rows.add(hand)
     columns = {name: np.array(column) for name, column in rows.columns.items()}
@@ -171,7 +171,7 @@ def test_a_net_with_a_memory_needs_its_base(nets: Path) -> None:
 )
 def test_export_and_back(net: OpponentNetModule, tmp_path: Path) -> None:
     counts = {POPULATION: np.full((12, 3), 1 / 3).tolist()}
-    export_net(tmp_path / "n", OPPONENT_NET, _Described(net), stamp=STAMP, config={}, made_from={}, counts=counts)
+    export_net(tmp_path / "n", OPPONENT_NET, Described(net), stamp=STAMP, config={}, made_from={}, counts=counts)
     loaded = load_opponent_net(tmp_path / "n")
     generator = torch.Generator().manual_seed(0)
     features, hand, past = (torch.rand((40, size), generator=generator) for size in (19, 50, 52))
@@ -182,7 +182,7 @@ def test_export_and_back(net: OpponentNetModule, tmp_path: Path) -> None:
     export_net(
         tmp_path / "n",
         OPPONENT_NET,
-        _Described(net),
+        Described(net),
         stamp={**STAMP, "feature_hash": "x"},
         config={},
         made_from={},
