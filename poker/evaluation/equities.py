@@ -15,7 +15,7 @@ from poker.betting import Betting
 from poker.kernels.hands import HAND_PERMUTATION
 from poker.kernels.isomorphism import board_multiplicities, canonical_boards
 from poker.kernels.runouts import showdown_margins
-from poker.kernels.strength import add_preflop_wins
+from poker.kernels.strength import add_preflop_wins, completion_ranks, live_hand_list
 from poker.rules import Rules
 from poker.solvers.continuation import disjoint, hand_cards, hand_ranks
 
@@ -73,21 +73,40 @@ def check_down_chances(rules: Rules, board: Board, opponent: Floats) -> Floats:
 
 def showdown_chances(rules: Rules, board: Board, opponent: Floats) -> Floats:
     """[H] sum over compatible hands of opponent [H] * (chance to win minus chance to lose at showdown)."""
-    if rules.num_hole_cards == 2 and len(board) == rules.total_board_cards:
-        ranks, order = _ranking(rules, board)
+    if rules.num_hole_cards == 2 and (board or rules.total_board_cards == 0):
+        missing = rules.total_board_cards - len(board)
+        order, ranks = (_runouts if missing else _complete)(rules, board)
         out = np.empty(rules.num_hands)
         showdown_margins(order, ranks, _cards(rules), np.ascontiguousarray(opponent, dtype=np.float64), out)
-        return out
+        return out / math.comb(rules.deck_size - len(board) - 2 * rules.num_hole_cards, missing)
     matrix = margins(rules, board)
     return (matrix @ opponent.astype(matrix.dtype)).astype(np.float64)
 
 
 @lru_cache(maxsize=4096)
-def _ranking(rules: Rules, board: Board) -> tuple[NDArray[np.int32], NDArray[np.int16]]:
-    """Ranks [H] on a complete board, -1 where blocked, and the other hands from the weakest to the strongest."""
+def _complete(rules: Rules, board: Board) -> tuple[NDArray[np.int16], NDArray[np.int16]]:
+    """One row [1, n]: the hands that a complete board leaves, from the weakest to the strongest, and their ranks."""
     ranks = hand_ranks(rules, board)
     order = np.argsort(ranks, kind="stable")
-    return ranks, order[ranks[order] >= 0].astype(np.int16)
+    order = order[ranks[order] >= 0]
+    dense = np.unique(ranks[order], return_inverse=True)[1]
+    return order[None].astype(np.int16), dense[None].astype(np.int16)
+
+
+@lru_cache(maxsize=6)
+def _runouts(rules: Rules, board: Board) -> tuple[NDArray[np.int16], NDArray[np.int16]]:
+    """[N, n] the same for every completion of the board, 5 MB for a flop of hold'em."""
+    if rules.deck_size == 52 and rules.total_board_cards == 5:
+        cards = np.array(board, dtype=np.uint8)
+        live = live_hand_list(cards)
+        ranks = completion_ranks(cards, live)
+        size = math.comb(52 - 5, 2)
+        order = np.argsort(ranks, axis=1, kind="stable")[:, :size]
+        return live[order], np.take_along_axis(ranks, order, axis=1)
+    deck = [card for card in range(rules.deck_size) if card not in board]
+    missing = rules.total_board_cards - len(board)
+    rows = [_complete(rules, (*board, *new)) for new in itertools.combinations(deck, missing)]
+    return np.concatenate([order for order, _ in rows]), np.concatenate([ranks for _, ranks in rows])
 
 
 @lru_cache(maxsize=8)

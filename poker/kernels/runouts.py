@@ -44,36 +44,42 @@ def runout_ranks(board: NDArray[np.uint8], hands: NDArray[np.uint8]) -> NDArray[
 @njit(cache=True, nogil=True)
 def showdown_margins(
     order: NDArray[np.int16],
-    ranks: NDArray[np.int32],
+    ranks: NDArray[np.int16],
     cards: NDArray[np.uint8],
     weights: NDArray[np.float64],
     out: NDArray[np.float64],
 ) -> None:
     """out [H]: weight of the opponent's hands [H] that each hand beats less the weight of those that beat it.
 
-    `order` are the hands that the board leaves, weakest first, `cards` [H, 2] those of each hand; hands that share a
-    card do not meet. One sweep upward over groups of equal rank, with what was passed in all and by card.
+    Summed over N boards: `order` [N, n] are the hands that each board leaves, weakest first, `ranks` [N, n] theirs,
+    `cards` [H, 2] those of each hand; hands that share a card do not meet. One sweep upward over groups of equal rank,
+    with what was passed in all and by card.
     """
-    by_card, passed = np.zeros(52), np.zeros(52)
-    total, below = 0.0, 0.0
+    by_card, passed = np.empty(52), np.empty(52)
     out[:] = 0.0
-    for hand in order:
-        total += weights[hand]
-        by_card[cards[hand, 0]] += weights[hand]
-        by_card[cards[hand, 1]] += weights[hand]
-    start = 0
-    while start < len(order):
-        end = start
-        while end < len(order) and ranks[order[end]] == ranks[order[start]]:
-            hand = order[end]
-            out[hand] = below - passed[cards[hand, 0]] - passed[cards[hand, 1]]
-            end += 1
-        for i in range(start, end):
-            hand = order[i]
-            below += weights[hand]
-            passed[cards[hand, 0]] += weights[hand]
-            passed[cards[hand, 1]] += weights[hand]
-        for i in range(start, end):
-            a, b = cards[order[i], 0], cards[order[i], 1]
-            out[order[i]] -= (total - below) - (by_card[a] - passed[a]) - (by_card[b] - passed[b])
-        start = end
+    size = order.shape[1]
+    for row in range(len(order)):
+        hands, strength = order[row], ranks[row]
+        by_card[:] = 0.0
+        passed[:] = 0.0
+        total, below = 0.0, 0.0
+        for hand in hands:
+            total += weights[hand]
+            by_card[cards[hand, 0]] += weights[hand]
+            by_card[cards[hand, 1]] += weights[hand]
+        start = 0
+        while start < size:
+            end = start
+            while end < size and strength[end] == strength[start]:
+                hand = hands[end]
+                out[hand] += below - passed[cards[hand, 0]] - passed[cards[hand, 1]]
+                end += 1
+            for i in range(start, end):
+                hand = hands[i]
+                below += weights[hand]
+                passed[cards[hand, 0]] += weights[hand]
+                passed[cards[hand, 1]] += weights[hand]
+            for i in range(start, end):
+                a, b = cards[hands[i], 0], cards[hands[i], 1]
+                out[hands[i]] -= (total - below) - (by_card[a] - passed[a]) - (by_card[b] - passed[b])
+            start = end

@@ -47,12 +47,22 @@ def test_leduc_equals_brute_force() -> None:
         )
 
 
-def test_showdowns_of_two_card_hands() -> None:
-    rules = load_rules("flop_holdem_nolimit")
-    board = rules.parse_cards("AhAd7c")
-    weights = np.random.default_rng(2).random(rules.num_hands)
-    wanted = margins(rules, board).astype(float) @ weights
-    assert np.allclose(showdown_chances(rules, board, weights), live_hands(rules, board) * wanted, atol=1e-3)
+@pytest.mark.parametrize(
+    ("game", "board"),
+    [
+        ("flop_holdem_nolimit", "AhAd7c"),
+        ("holdem_nolimit_2p", "AhAd7c"),
+        ("holdem_nolimit_2p", "AhKhQhJh"),
+        ("holdem_nolimit_2p", "AhAd7c7s2d"),
+    ],
+)
+def test_showdowns_of_two_card_hands(game: str, board: str) -> None:
+    """The sweep over ranges equals the matrix of all pairs, which comes from other code."""
+    rules = load_rules(game)
+    cards = rules.parse_cards(board)
+    weights = np.random.default_rng(2).random(rules.num_hands) * live_hands(rules, cards)
+    wanted = margins(rules, cards).astype(float) @ weights
+    assert np.allclose(showdown_chances(rules, cards, weights), wanted, atol=1e-3)
 
 
 def test_flop_holdem_against_always_call() -> None:
