@@ -5,7 +5,8 @@ and those that learn from hands (whose policy has moved on), count as unknown. I
 was done is not what its policy says, so the chips stand.
 
 Heads-up, hands are guessed to be checked down once a bet has been answered (`FoldEquity`): as the agent would, if its
-policy is quick to ask, or as a blueprint at the table would in its place.
+policy is quick to ask, or as a blueprint at the table would in its place. What agents without a policy would do is not
+guessed: for them a bet that is not called counts nothing.
 """
 
 from collections.abc import Sequence
@@ -53,7 +54,9 @@ def _policy(agent: Agent) -> PolicyFunction | None:
 
 
 def _response(agent: Agent, agents: Sequence[Agent]) -> PolicyFunction | None:
-    """How the agent answers bets, or a guess of it."""
+    """How the agent answers bets, or a guess of it; of an agent without a policy a guess does more harm than good."""
     if isinstance(agent, _QUICK):
         return agent.policy
+    if _policy(agent) is None:
+        return None
     return next((other.policy for other in agents if isinstance(other, BlueprintAgent)), None)
