@@ -99,6 +99,23 @@ def store(typing: Any, array: Any, index: Any, value: Any) -> Any:
 
 
 @_operation
+def prefetch(typing: Any, array: Any, index: Any) -> Any:
+    """Asks for the cache line of array[index], to be written; harmless beyond the array."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        index = context.cast(builder, args[1], signature.args[1], types.intp)
+        struct = cgutils.create_struct_proxy(signature.args[0])(context, builder, args[0])  # type: ignore[no-untyped-call]
+        pointer = builder.bitcast(builder.gep(struct.data, [index]), ir.IntType(8).as_pointer())
+        i32 = ir.IntType(32)
+        function_type = ir.FunctionType(ir.VoidType(), (ir.IntType(8).as_pointer(), i32, i32, i32))
+        function = cgutils.get_or_insert_function(builder.module, function_type, "llvm.prefetch.p0i8")  # type: ignore[no-untyped-call]
+        builder.call(function, (pointer, i32(1), i32(3), i32(1)))
+        return context.get_dummy_value()
+
+    return types.void(array, index), generate
+
+
+@_operation
 def splat(typing: Any, value: Any) -> Any:
     """All lanes equal to `value`, rounded to float32."""
 

@@ -21,6 +21,7 @@ from poker.kernels.simd import (
     load,
     load_int16,
     maximum,
+    prefetch,
     rows_to_lanes,
     splat,
     store,
@@ -116,7 +117,10 @@ def _push_reach_and_sum(
     stride: int,
     decay: float,
 ) -> None:
-    """As `_push_reach`, and adds the children's reach to the strategy sums after multiplying those by `decay`."""
+    """As `_push_reach`, and adds the children's reach to the strategy sums after multiplying those by `decay`.
+
+    The next node's rows follow in memory and are asked for on the way.
+    """
     zero, flat, fade = splat(0.0), splat(1.0 / num_actions), splat(decay)
     for i in range(0, hands, 16):
         mass = zero
@@ -130,6 +134,8 @@ def _push_reach_and_sum(
             share = fma(maximum(load(source, at), zero), inverse, rest)
             store(work, child + a * stride + i, share)
             store(sums, at, fma(load(sums, at), fade, share))
+            prefetch(source, at + num_actions * hands)
+            prefetch(sums, at + num_actions * hands)
 
 
 @njit(**_INTERNAL)
@@ -165,7 +171,10 @@ def _update(
     target: int,
     parameters: Floats,
 ) -> None:
-    """Values of p's node under the current strategy, and its regrets after this iteration."""
+    """Values of p's node under the current strategy, and its regrets after this iteration.
+
+    The rows of the node that is next on the way up come before in memory and are asked for on the way.
+    """
     zero, one, flat = splat(0.0), splat(1.0), splat(1.0 / num_actions)
     positive, negative = splat(parameters[POSITIVE]), splat(parameters[NEGATIVE])
     floor, carry, prediction = splat(parameters[FLOOR]), splat(parameters[CARRY]), splat(parameters[PREDICTION])
@@ -186,6 +195,7 @@ def _update(
             old = load(regrets, at)
             new = maximum(fma(old, where_positive(old, positive, negative), gain), floor)
             store(regrets, at, new)
+            prefetch(regrets, at - num_actions * hands)
             if predictive:
                 store(source, at, fma(gain, prediction, new * carry))
 
