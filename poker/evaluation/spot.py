@@ -52,6 +52,7 @@ def run(
     iterations: int,
     threads: int,
     device: str,
+    bits: int,
     memory_limit_gb: float,
     nodes: list[str],
     out: str,
@@ -67,10 +68,11 @@ def run(
     game = read.game(int(memory_limit_gb * 2**30))
     for words in nodes:
         find_node(game.tree, game.board, words)
-    solver = VectorSolver(game, algorithm, threads=threads)
+    solver = VectorSolver(game, algorithm, threads=threads, bits=bits)
     need = game.memory(3 if solver.schedule.predictive else 2)
     console.print(
-        f"{len(game.layout.decisions)} decisions, {need.hand_actions:,} hand-actions, {need.bytes / 2**20:.0f} MiB,"
+        f"{len(game.layout.decisions)} decisions, {need.hand_actions:,} hand-actions,"
+        f" {need.bytes * bits / 2**25:.0f} MiB,"
         f" about {1e3 * need.seconds_per_iteration(threads):.2g} ms an iteration on {threads} threads;"
         " the first solve after an installation compiles for up to a minute"
     )

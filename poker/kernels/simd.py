@@ -19,16 +19,33 @@ LANES = 16
 _operation: Any = intrinsic
 
 
-def aligned_zeros(size: int) -> NDArray[np.float32]:
-    """float32[size] zeros that start at a multiple of 64 bytes, so that no vector of a padded row spans cache lines."""
-    buffer = np.zeros(size + LANES, np.float32)
-    skip = -buffer.ctypes.data % 64 // 4
+def aligned_zeros(size: int, dtype: type = np.float32) -> NDArray[Any]:
+    """[size] zeros that start at a multiple of 64 bytes, so that no vector of a padded row spans cache lines."""
+    width = np.dtype(dtype).itemsize
+    buffer: NDArray[Any] = np.zeros(size + 64 // width, dtype)
+    skip = -buffer.ctypes.data % 64 // width
     return buffer[skip : skip + size]
+
+
+def to_float32(array: NDArray[Any]) -> NDArray[np.float32]:
+    """A float32 array as it is, or the values of a uint16 array that holds bfloat16."""
+    if array.dtype == np.uint16:
+        return (array.astype(np.uint32) << 16).view(np.float32)
+    return array
+
+
+def from_float32(values: NDArray[np.float32], dtype: "np.dtype[Any]") -> NDArray[Any]:
+    """Values for an array of `dtype`: float32, or uint16 for bfloat16 (nearest, ties to even)."""
+    if dtype != np.uint16:
+        return values
+    bits = np.ascontiguousarray(values, np.float32).view(np.uint32)
+    return ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16).astype(np.uint16)
 
 
 _F32 = ir.FloatType()
 _V16 = ir.VectorType(_F32, LANES)
-_I1X16 = ir.VectorType(ir.IntType(1), LANES)
+_I16X16 = ir.VectorType(ir.IntType(16), LANES)
+_I32X16 = ir.VectorType(ir.IntType(32), LANES)
 
 
 class Float32x16(types.Type):
@@ -53,16 +70,29 @@ def _address(context: Any, builder: Any, array_type: Any, array: Any, index: Any
     return builder.bitcast(pointer, _V16.as_pointer())
 
 
+def _words_at(context: Any, builder: Any, array_type: Any, array: Any, index: Any) -> Any:
+    struct = cgutils.create_struct_proxy(array_type)(context, builder, array)  # type: ignore[no-untyped-call]
+    return builder.bitcast(builder.gep(struct.data, [index], inbounds=True), _I16X16.as_pointer())
+
+
+def _integers(value: int) -> Any:
+    return ir.Constant(_I32X16, [value] * LANES)
+
+
 def _constant(value: float) -> Any:
     return ir.Constant(_V16, [value] * LANES)
 
 
 @_operation
 def load(typing: Any, array: Any, index: Any) -> Any:
-    """array[index : index + 16] of a contiguous float32 array."""
+    """array[index : index + 16] of a contiguous array of float32, or of uint16 that holds bfloat16."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         index = context.cast(builder, args[1], signature.args[1], types.intp)
+        if signature.args[0].dtype == types.uint16:
+            words = builder.load(_words_at(context, builder, signature.args[0], args[0], index))
+            words.align = 2
+            return builder.bitcast(builder.shl(builder.zext(words, _I32X16), _integers(16)), _V16)
         value = builder.load(_address(context, builder, signature.args[0], args[0], index))
         value.align = 4
         return value
@@ -87,12 +117,18 @@ def load_int16(typing: Any, array: Any, index: Any) -> Any:
 
 @_operation
 def store(typing: Any, array: Any, index: Any, value: Any) -> Any:
-    """array[index : index + 16] = value."""
+    """array[index : index + 16] = value, rounded to the nearest bfloat16 (ties to even) in an array of uint16."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         index = context.cast(builder, args[1], signature.args[1], types.intp)
-        instruction = builder.store(args[2], _address(context, builder, signature.args[0], args[0], index))
-        instruction.align = 4
+        if signature.args[0].dtype == types.uint16:
+            bits = builder.bitcast(args[2], _I32X16)
+            odd = builder.and_(builder.lshr(bits, _integers(16)), _integers(1))
+            rounded = builder.lshr(builder.add(builder.add(bits, _integers(0x7FFF)), odd), _integers(16))
+            words = builder.trunc(rounded, _I16X16)
+            builder.store(words, _words_at(context, builder, signature.args[0], args[0], index)).align = 2
+        else:
+            builder.store(args[2], _address(context, builder, signature.args[0], args[0], index)).align = 4
         return context.get_dummy_value()
 
     return types.void(array, index, value), generate
