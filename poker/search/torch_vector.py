@@ -270,10 +270,11 @@ class TorchVectorSolver:
         found = self._round(street + 1, p, mode, arriving) * (below.weight[:, None] * own.live)
         slots = self._deal_slots[street + 1]
         here = self._streets[street].hands[p].live
+        places = (below.parent[:, None] * here.shape[1] + own.up).reshape(1, -1).expand(len(slots), -1)
+        added = torch.zeros((len(slots), here.numel()), device=self.device)
+        added.scatter_add_(1, places, found.reshape(len(slots), -1))
         out = torch.zeros((int(self.layout.num_slots[street]), *here.shape), device=self.device)
-        flat = out.view(len(out), -1)
-        places = (below.parent[:, None] * here.shape[1] + own.up).reshape(-1)
-        flat.index_put_((slots[:, None], places[None]), found.reshape(len(slots), -1), accumulate=True)
+        out[slots] = added.view(len(slots), *here.shape)
         return self._over_orbits(street, p, out)
 
     def _over_orbits(self, street: int, p: int, values: Tensor) -> Tensor:
