@@ -102,7 +102,8 @@ def _is_plain(value: object) -> bool:
 
 
 def _rows(value: object) -> list[dict[str, object]]:
-    """Records with plain values among a list, or a mapping from names; nothing if there are none."""
+    """Records among a list, or of a mapping from names, as far as values are plain; values one level down are named
+    by both keys. Nothing if there are none."""
     named: list[tuple[str | None, object]] = []
     if isinstance(value, Mapping):
         named = [(str(key), item) for key, item in value.items()]
@@ -111,7 +112,10 @@ def _rows(value: object) -> list[dict[str, object]]:
     rows = []
     for name, item in named:
         if isinstance(item, Mapping):
-            plain = {str(key): entry for key, entry in item.items() if _is_plain(entry)}
+            plain: dict[str, object] = {}
+            for key, entry in item.items():
+                deeper = entry.items() if isinstance(entry, Mapping) else ()
+                plain |= {str(key): entry} if _is_plain(entry) else {f"{key} {k}": v for k, v in deeper if _is_plain(v)}
             if plain:
                 rows.append(plain if name is None else {"": name, **plain})
     return rows

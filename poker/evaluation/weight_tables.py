@@ -21,6 +21,7 @@ from rich.table import Table as TextTable
 from poker.artifacts import write_atomically
 from poker.cards import cards_text, hand_index, live_hands
 from poker.errors import PokernetsError
+from poker.evaluation.html import record_page
 from poker.evaluation.provenance import provenance
 from poker.evaluation.statistics import Estimate, estimate
 from poker.formats.irc import Problems, read_hands
@@ -156,6 +157,7 @@ def _report(found: dict[str, Gains], out: Path, path: Path, archive: int) -> Non
         **provenance(),
     }
     write_atomically(out / "weight_tables.json", json.dumps(record, indent=1).encode() + b"\n")
+    record_page("How much weight tables know", record).write(out / "weight_tables.html")
     text = TextTable(title="Log-likelihood gain over the uniform table, nats per hand")
     for heading in ("modelling", *STREET_NAMES):
         text.add_column(heading)
@@ -164,3 +166,4 @@ def _report(found: dict[str, Gains], out: Path, path: Path, archive: int) -> Non
     console = Console()
     console.print(text)
     console.print(f"results: {out / 'weight_tables.json'}", soft_wrap=True, highlight=False)
+    console.print(f"report: {out / 'weight_tables.html'}", soft_wrap=True, highlight=False)

@@ -126,5 +126,5 @@ def test_any_record_has_a_page() -> None:
     checker = check(text)
     assert checker.count["table"] == 3
     assert checker.count["img"] == 1
-    assert "<td>a</td><td>1.5</td>" in text
+    assert "<td>a</td><td>1.5</td><td>1</td>" in text
     assert "<td>2</td><td>0.125</td>" in text
