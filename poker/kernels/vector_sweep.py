@@ -198,6 +198,7 @@ def _update(
             prefetch(regrets, at - num_actions * hands)
             if predictive:
                 store(source, at, fma(gain, prediction, new * carry))
+                prefetch(source, at - num_actions * hands)
 
 
 @njit(**_INTERNAL)

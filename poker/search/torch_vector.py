@@ -86,7 +86,7 @@ class TorchVectorSolver:
     def __init__(
         self,
         games: Sequence[VectorGame],
-        algorithm: str | Schedule = "dcfr",
+        algorithm: str | Schedule = "apdcfr",
         *,
         device: str = "cpu",
         **options: object,

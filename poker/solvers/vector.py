@@ -57,7 +57,7 @@ class VectorSolver:
     def __init__(
         self,
         game: VectorGame,
-        algorithm: str | Schedule = "dcfr",
+        algorithm: str | Schedule = "apdcfr",
         *,
         threads: int = 1,
         bits: int = 32,

@@ -27,6 +27,7 @@ ALGORITHMS: dict[str, tuple[str, dict[str, Any]]] = {
     "PCFR+": ("pcfr_plus", {}),
     "PDCFR+": ("pdcfr_plus", {}),
     "APCFR+": ("apcfr_plus", {}),
+    "APDCFR": ("apdcfr", {}),
     "HS-DCFR": ("hs_dcfr", {}),
     "HS-PCFR+": ("hs_pcfr_plus", {}),
 }

@@ -1,7 +1,7 @@
 """Flop hold'em, the two-street game of tests/golden/spots.json, solved in full: convergence beside the reference's.
 
 `python -m tests.bench.flop_holdem OUT` writes OUT.json: exploitability (mbb per hand) of CFR+ with linear averaging at
-the iterations of the reference, the button's value, seconds per iteration, and DCFR's way to 1 mbb per hand.
+the iterations of the reference, the button's value, seconds per iteration, and APDCFR's way to 1 mbb per hand.
 """
 
 import json
@@ -37,13 +37,13 @@ def main(out: str) -> None:
     found["reference_button_value_chips_between"] = reference["button_value_chips_between"]
     found["seconds_per_iteration"] = spent / solver.iterations
     found["reference_seconds_per_iteration"] = reference["reference_seconds_per_iteration"]
-    solver = VectorSolver(game, "dcfr", threads=THREADS)
+    solver = VectorSolver(game, "apdcfr", threads=THREADS)
     rows, spent = [], 0.0
     while not rows or rows[-1]["mbb"] > GOAL_MBB:
         spent += _timed(solver, 10)
         rows.append({"iterations": solver.iterations, "mbb": mbb * solver.exploitability(), "seconds": spent})
         print(rows[-1], flush=True)
-    found["dcfr"] = rows
+    found["apdcfr"] = rows
     found["peak_memory_mib"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     found.update(provenance())
     path = Path(out).with_suffix(".json")

@@ -79,7 +79,7 @@ def assert_same(games: list[VectorGame], algorithm: str, device: str, iterations
 
 
 @pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("algorithm", ["cfr_plus", "dcfr", "pdcfr_plus"])
+@pytest.mark.parametrize("algorithm", ["cfr_plus", "apdcfr", "pdcfr_plus"])
 def test_kuhn_and_leduc(algorithm: str, device: str) -> None:
     rng = np.random.default_rng(6)  # uneven ranges: ties would be broken by rounding
     for rules in (kuhn(), leduc()):
