@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from poker.errors import PokernetsError
+from poker.search.torch_terminals import Hands, fold_values, proportions, showdown_values
 from poker.solvers.schedules import Schedule, schedule
 from poker.solvers.vector import VectorSolver
 from poker.solvers.vector_boards import deck_of
@@ -42,31 +43,12 @@ class _Group:
 
 
 @dataclass(frozen=True)
-class _Hands:
-    """Hands of one player on the B boards of a street: `up` [B, N] places in the list above, `live` [B, N], cards, and
-    what a showdown needs; `twin` [B, N] is the place in the opponent's list (N of the opponent where absent)."""
-
-    live: Tensor
-    up: Tensor
-    cards: Tensor
-    twin: Tensor
-    less: Tensor
-    upto: Tensor
-    by_card: Tensor
-    card_start: Tensor
-    card_less: Tensor
-    card_upto: Tensor
-    where: Tensor
-    orbit: Tensor
-
-
-@dataclass(frozen=True)
 class _Street:
     """Boards of one street: `parent` [B] board above, `weight` [B], hands of both players, groups by depth."""
 
     parent: Tensor
     weight: Tensor
-    hands: tuple[_Hands, _Hands]
+    hands: tuple[Hands, Hands]
     groups: tuple[tuple[_Group, ...], tuple[_Group, ...]]
     symmetric: bool
     runouts: Tensor | None
@@ -190,7 +172,7 @@ class TorchVectorSolver:
         entry, actions = int(self.layout.nodes.entry[self.layout.position[node]]), int(tree.num_children[node])
         rows = self.rows["sums", street, player][entry : entry + actions, before + index - first]
         hands = of.hands(player, index)
-        shares = _proportions(rows.clamp(min=0))[:, : len(hands)].T.cpu().numpy()
+        shares = proportions(rows.clamp(min=0))[:, : len(hands)].T.cpu().numpy()
         out = np.zeros((of.rules.num_hands, actions), np.float32)
         out[hands] = shares
         permuted: NDArray[np.float32] = out[deck_of(of.rules).hand_map[permutation]]
@@ -229,7 +211,7 @@ class TorchVectorSolver:
     def _push(self, street: int, group: _Group, mode: str, reach: Tensor) -> None:
         sums = self.rows["sums", street, group.player]
         source = sums if mode != SOLVE else self._source(street, group.player)
-        shares = _proportions(source[group.entries].clamp(min=0).transpose(0, 1)).transpose(0, 1)
+        shares = proportions(source[group.entries].clamp(min=0).transpose(0, 1)).transpose(0, 1)
         children = reach[group.reach][:, None] * shares
         reach[group.child_reach] = children
         if mode == SOLVE:
@@ -244,7 +226,7 @@ class TorchVectorSolver:
             values[group.value] = children.amax(dim=1)
             return
         source = self.rows["sums", street, p] if mode == AVERAGE else self._source(street, p)
-        shares = _proportions(source[group.entries].clamp(min=0).transpose(0, 1)).transpose(0, 1)
+        shares = proportions(source[group.entries].clamp(min=0).transpose(0, 1)).transpose(0, 1)
         value = (shares * children).sum(dim=1)
         values[group.value] = value
         if mode == AVERAGE:
@@ -291,9 +273,9 @@ class TorchVectorSolver:
         own, theirs = self._streets[street].hands[p], self._streets[street].hands[1 - p]
         folds, shows, runouts = tables["folds"], tables["shows"], tables["runouts"]
         if len(folds):
-            values[folds[:, 1]] = _fold(reach[folds[:, 0]], own, theirs)
+            values[folds[:, 1]] = fold_values(reach[folds[:, 0]], own, theirs)
         if len(shows):
-            values[shows[:, 1]] = _show(reach[shows[:, 0]], own, theirs)
+            values[shows[:, 1]] = showdown_values(reach[shows[:, 0]], own, theirs)
         if len(runouts):
             matrix = self._streets[street].runouts
             assert matrix is not None
@@ -423,7 +405,7 @@ class TorchVectorSolver:
             )
         return tuple(groups)
 
-    def _make_hands(self, street: int, p: int) -> _Hands:
+    def _make_hands(self, street: int, p: int) -> Hands:
         widths = [
             max(int(_window(game, street, game.boards.boards.size[q]).max()) for game in self.games) for q in (0, 1)
         ]
@@ -459,7 +441,7 @@ class TorchVectorSolver:
                 where[row, places, side] = np.arange(2 * size)
                 row += 1
         long = {name: self._tensor(array, torch.int64) for name, array in {**arrays, **wide}.items()}
-        return _Hands(
+        return Hands(
             live=long["live"].float(),
             up=long["up"],
             cards=self._tensor(cards, torch.int64),
@@ -474,7 +456,7 @@ class TorchVectorSolver:
             orbit=long["orbit"],
         )
 
-    def _runout_tensor(self, street: int, hands: tuple[_Hands, _Hands]) -> Tensor:
+    def _runout_tensor(self, street: int, hands: tuple[Hands, Hands]) -> Tensor:
         """[B, N of player 1, N of player 0] showdown results summed over run-outs."""
         out = torch.zeros((len(hands[0].live), hands[1].live.shape[1], hands[0].live.shape[1]), device=self.device)
         row = 0
@@ -528,47 +510,3 @@ def _boards(game: VectorGame, street: int) -> int:
 def _window(game: VectorGame, street: int, array: NDArray[np.generic]) -> NDArray[np.generic]:
     starts = game.boards.boards.street_start
     return array[starts[street] : starts[street + 1]]
-
-
-def _proportions(positive: Tensor) -> Tensor:
-    """Rows [A, ...] divided by their sum over A; uniform where that is 0."""
-    mass = positive.sum(dim=0, keepdim=True)
-    return torch.where(mass > 0, positive / torch.where(mass > 0, mass, 1.0), 1.0 / len(positive))
-
-
-def _prefix(rows: Tensor) -> Tensor:
-    """Sums of the first 0..n elements of the last dimension."""
-    return torch.nn.functional.pad(rows.cumsum(dim=-1), (1, 0))
-
-
-def _by_card(reach: Tensor, theirs: _Hands) -> Tensor:
-    """Prefix sums [R, B, 2N + 1] of the opponent's reach, card after card."""
-    padded = torch.nn.functional.pad(reach, (0, 1))
-    return _prefix(padded.gather(2, theirs.by_card.expand(len(reach), -1, -1)).double())
-
-
-def _at(prefix: Tensor, index: Tensor) -> Tensor:
-    """prefix[r, b, index[b, ...]] [R, B, ...]."""
-    flat = index.reshape(len(index), -1).expand(len(prefix), -1, -1)
-    return prefix.gather(2, flat).view(len(prefix), *index.shape)
-
-
-def _fold(reach: Tensor, own: _Hands, theirs: _Hands) -> Tensor:
-    """Compatible mass [R, B, N] of the opponent's hands."""
-    prefix = _by_card(reach, theirs)
-    per_card = _at(prefix, theirs.card_start[:, 1:]) - _at(prefix, theirs.card_start[:, :-1])
-    blocked = _at(per_card, own.cards).sum(dim=-1)
-    both = _at(torch.nn.functional.pad(reach, (0, 1)), own.twin)
-    total = reach.double().sum(dim=2, keepdim=True)
-    return ((total - blocked + both) * own.live).float()
-
-
-def _show(reach: Tensor, own: _Hands, theirs: _Hands) -> Tensor:
-    """Compatible weaker mass minus stronger mass [R, B, N]; hands are in order of strength."""
-    prefix = _prefix(reach.double())
-    value = _at(prefix, own.less) + _at(prefix, own.upto) - prefix[..., -1:]
-    card = _by_card(reach, theirs)
-    ends = _at(card, theirs.card_start[:, :-1]) + _at(card, theirs.card_start[:, 1:])
-    part = _at(card, own.card_less) + _at(card, own.card_upto)
-    blocked = _at(part, own.where) - _at(ends, own.cards)
-    return ((value - blocked.sum(dim=-1)) * own.live).float()

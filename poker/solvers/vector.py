@@ -25,6 +25,7 @@ from poker.kernels.vector_sweep import (
     Sweep,
     run_team,
 )
+from poker.solvers.pacing import Checks, Pace
 from poker.solvers.schedules import Schedule, schedule
 from poker.solvers.vector_boards import deck_of
 from poker.solvers.vector_game import VectorGame, compatible_mass
@@ -34,8 +35,6 @@ NUM_CHUNKS = 16
 STORAGE: dict[int, type] = {32: np.float32, 16: np.uint16}
 """Types of regrets and strategy sums by their bits; 16 is bfloat16: half the memory; on the reference spots
 exploitability then stays above about 0.15% of the pot."""
-
-FIRST_CHECK = 10
 
 
 @dataclass(frozen=True)
@@ -83,6 +82,7 @@ class VectorSolver:
         self._threads = max(1, min(threads, boards, NUM_CHUNKS))
         self._works = [aligned_zeros(self._work_size) for _ in range(self._threads + 1)]
         self._pool = ThreadPoolExecutor(self._threads - 1) if self._threads > 1 else None
+        self._pace = Pace(self._threads)
 
     @property
     def arrays(self) -> dict[str, NDArray[Any]]:
@@ -107,7 +107,7 @@ class VectorSolver:
         stop = self.iterations + iterations if iterations is not None else 1 << 30
         done = Progress(self.iterations, 0.0, float("nan"))
         wanted = target is not None or progress is not None
-        check = _Checks(self.iterations, target)
+        check = Checks(self.iterations, target)
         while self.iterations < stop:
             block = min(check.next - self.iterations, stop - self.iterations) if wanted else stop - self.iterations
             if seconds is not None and not wanted:
@@ -127,32 +127,39 @@ class VectorSolver:
 
     def advance(self, count: int) -> None:
         """`count` iterations."""
-        begin = time.perf_counter()
-        self._sweeps(0, 1, SOLVE, self.schedule.parameters(self.iterations + 1, count))
+        parameters = self.schedule.parameters(self.iterations + 1, count)
+        done = 0
+        while done < count:
+            members, most = self._pace.next_block()
+            block = min(most, count - done)
+            begin = time.perf_counter()
+            self._sweeps(0, 1, SOLVE, parameters[done : done + block], members)
+            self._pace.measured(members, (time.perf_counter() - begin) / block)
+            done += block
         self.iterations += count
-        self._seconds_each = (time.perf_counter() - begin) / max(count, 1)
 
     def sweep(self, player: int, parameters: NDArray[np.float32]) -> None:
         """Updates of `player` alone, one per row of `parameters` [n, 6]."""
         self._sweeps(player, player, SOLVE, parameters)
 
-    _seconds_each = 0.0
-
     def _affordable(self, seconds: float) -> int:
-        if self._seconds_each <= 0:
-            return 1
-        return max(1, int(0.5 * seconds / self._seconds_each))
+        """Iterations in half of the seconds left, at the pace so far."""
+        each = self._pace.best
+        return 1 if each is None else max(1, int(0.5 * seconds / each))
 
-    def _sweeps(self, first: int, last: int, mode: int, parameters: NDArray[np.float32]) -> None:
-        """Sweeps for players first..last, once per row of `parameters`, by all threads."""
-        members = self._threads
+    def _sweeps(
+        self, first: int, last: int, mode: int, parameters: NDArray[np.float32], members: int | None = None
+    ) -> None:
+        """Sweeps for players first..last, once per row of `parameters`, by `members` threads."""
+        if members is None:
+            members = self._pace.next_block()[0]
         shared = np.zeros(SHARED_SIZE, np.int64)
 
         def member(number: int) -> None:
             root, work = self._works[0], self._works[1 + number]
             run_team(self._sweep, first, last, mode, parameters, root, work, shared, members, number)
 
-        if self._pool is None:
+        if self._pool is None or members == 1:
             member(0)
             return
         others = [self._pool.submit(member, number) for number in range(1, members)]
@@ -393,23 +400,3 @@ class VectorSolver:
             parts.append(padded.reshape(-1))
             begin += parts[-1].size
         return np.concatenate(parts), where
-
-
-class _Checks:
-    """When to measure: at first after FIRST_CHECK iterations, then ever closer to where the target should be met."""
-
-    def __init__(self, iterations: int, target: float | None) -> None:
-        self.target = target
-        self.next = iterations + FIRST_CHECK
-        self.last: tuple[int, float] | None = None
-
-    def measured(self, iterations: int, exploitability: float) -> None:
-        step = max(FIRST_CHECK, iterations // 5)
-        if self.target is not None and self.last is not None and exploitability > self.target:
-            before, worse = self.last
-            if 0 < exploitability < worse:
-                rate = np.log(worse / exploitability) / np.log(iterations / before)
-                expected = iterations * (exploitability / self.target) ** (1 / max(rate, 0.8))
-                step = int(np.clip(0.6 * (expected - iterations), max(4, iterations // 25), iterations))
-        self.last = (iterations, exploitability)
-        self.next = iterations + step

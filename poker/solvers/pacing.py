@@ -1,0 +1,65 @@
+"""How a solve spends its time: on how many threads, and when to measure exploitability."""
+
+import numpy as np
+
+FIRST_CHECK = 10
+"""Iterations before the first measurement."""
+TRIAL_ITERATIONS = 2
+BLOCK_SECONDS = 0.03
+BLOCKS_PER_TRIAL = 16
+"""How often, and for how long, the number of threads that is not in use is tried."""
+
+
+class Pace:
+    """Whether all threads or one alone get on faster: on busy cores waiting for each other can cost more than it gives.
+
+    Both are tried for a few iterations, the faster one goes on, and the other is tried again now and then. What is
+    computed does not depend on it.
+    """
+
+    def __init__(self, threads: int) -> None:
+        self.threads = threads
+        self._seconds: dict[int, float] = {}
+        self._since_trial = 0
+
+    @property
+    def best(self) -> float | None:
+        return min(self._seconds.values(), default=None)
+
+    def next_block(self) -> tuple[int, int]:
+        """(threads, most iterations) of the next block."""
+        if self.threads == 1:
+            return 1, 1 << 30
+        if self.threads not in self._seconds:
+            return self.threads, TRIAL_ITERATIONS
+        if 1 not in self._seconds:
+            return 1, TRIAL_ITERATIONS
+        faster = min(self._seconds, key=self._seconds.__getitem__)
+        if self._since_trial >= BLOCKS_PER_TRIAL:
+            return self.threads + 1 - faster, TRIAL_ITERATIONS
+        return faster, max(TRIAL_ITERATIONS, int(BLOCK_SECONDS / self._seconds[faster]))
+
+    def measured(self, members: int, seconds: float) -> None:
+        usual = self.best is not None and members == min(self._seconds, key=self._seconds.__getitem__)
+        self._since_trial = self._since_trial + 1 if usual else 0
+        self._seconds[members] = seconds
+
+
+class Checks:
+    """When to measure: at first after FIRST_CHECK iterations, then ever closer to where the target should be met."""
+
+    def __init__(self, iterations: int, target: float | None) -> None:
+        self.target = target
+        self.next = iterations + FIRST_CHECK
+        self.last: tuple[int, float] | None = None
+
+    def measured(self, iterations: int, exploitability: float) -> None:
+        step = max(FIRST_CHECK, iterations // 5)
+        if self.target is not None and self.last is not None and exploitability > self.target:
+            before, worse = self.last
+            if 0 < exploitability < worse:
+                rate = np.log(worse / exploitability) / np.log(iterations / before)
+                expected = iterations * (exploitability / self.target) ** (1 / max(rate, 0.8))
+                step = int(np.clip(0.6 * (expected - iterations), max(4, iterations // 25), iterations))
+        self.last = (iterations, exploitability)
+        self.next = iterations + step
