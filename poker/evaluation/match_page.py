@@ -32,7 +32,8 @@ def match_page(results: "MatchResults") -> Page:
         "Results", "mbb per hand with 95% intervals; AIVAT is unbiased as the chips are, with most of the luck out"
     )
     _results(page, results.tables)
-    if any("@" in label for result in results.tables for label in result.table.labels):
+    against_lbr = any("@" in label for result in results.tables for label in result.table.labels)
+    if against_lbr and not results.game.is_limit:
         page.heading("Beside the figures of [DLS]", "mbb per hand won by a local best response from its agent")
         page.table(("adversary", "published"), _PUBLISHED)
     page.png(chart(results.title, [(result.table.labels, result.values()) for result in results.tables]), "intervals")
