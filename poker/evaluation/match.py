@@ -6,6 +6,7 @@ table; the report of a match (JSON, chart, TensorBoard) goes to a directory of i
 
 import contextlib
 import os
+import sys
 import time
 from collections.abc import Sequence
 from itertools import combinations
@@ -19,6 +20,9 @@ from poker.evaluation.report import LiveReport, MatchResults, TableResults, writ
 from poker.evaluation.table import AgentSpec, Schedule, SessionRecord, Table
 from poker.evaluation.workers import play_all
 from poker.rules import Rules
+
+WIDTH = 110
+"""Columns of the table where the output is not a terminal."""
 
 
 def run(
@@ -55,7 +59,7 @@ def run(
     sessions = -(-hands // schedule.hands_per_session)
     settings = {spec.name: spec.settings for spec in agents}
     folder = Path(out) / game.name
-    console = Console()
+    console = Console() if sys.stdout.isatty() else Console(width=WIDTH)
     with contextlib.ExitStack() as stack:
         stores = {}
         for table in line_ups:

@@ -294,12 +294,13 @@ def _print_tables(results: MatchResults, console: Console) -> None:
     text = TextTable(title=f"{results.title}: mbb/hand with 95% intervals")
     text.add_column("result of")
     reduced = any(result.aivat_units for result in results.tables)
+    troubled = any(result.incidents for result in results.tables)
     for heading in (
         "chips",
         *["AIVAT"] * reduced,
         "hands",
         "deals" if results.session == 1 else "sessions",
-        "failures",
+        *["failures"] * troubled,
     ):
         text.add_column(heading, justify="right", no_wrap=True)
     for result in results.tables:
@@ -310,11 +311,12 @@ def _print_tables(results: MatchResults, console: Console) -> None:
             name = result.table.title if heads_up else f"{label} at {result.table.title}"
             entry = result.table.labels.index(label)
             less_luck = [f"{result.estimates(aivat=True)[entry]:,}" if result.aivat_units else "-"] * reduced
-            text.add_row(name, f"{found:,}", *less_luck, f"{result.hands:,}", f"{found.n:,}", str(failures or ""))
+            trouble = [str(failures or "")] * troubled
+            text.add_row(name, f"{found:,}", *less_luck, f"{result.hands:,}", f"{found.n:,}", *trouble)
     if len(results.tables) > 1:
         text.add_section()
         for name, found in sorted(results.over_tables().items(), key=lambda item: -item[1].mean):
-            text.add_row(f"{name}, all tables", f"{found:,}", *[""] * reduced, "", f"{found.n:,}", "")
+            text.add_row(f"{name}, all tables", f"{found:,}", *[""] * reduced, "", f"{found.n:,}", *[""] * troubled)
     console.print(text)
 
 
