@@ -91,12 +91,12 @@ def _flop_holdem() -> list[dict[str, Any]]:
     game = flop_holdem()
     rows = [{"name": "flop hold'em: set-up", "value": time.perf_counter() - begin, "unit": "s"}]
     solver = VectorSolver(game, "cfr_plus", threads=THREADS)
-    solver.advance(1)
+    solver.advance(ITERATIONS)  # in which the solver finds out whether its second thread gets a core
     seconds = []
     for _ in range(REPEATS):
         begin = time.perf_counter()
-        solver.advance(2)
-        seconds.append((time.perf_counter() - begin) / 2)
+        solver.advance(ITERATIONS)
+        seconds.append((time.perf_counter() - begin) / ITERATIONS)
     for threads, value in (("two", min(seconds)), ("one", cpu_seconds_per_iteration(game, 1))):
         reference = golden[f"{threads}_thread{'s' if threads == 'two' else ''}"]
         rows.append(
