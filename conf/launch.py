@@ -158,7 +158,7 @@ def _known_keys() -> list[str]:
 
 
 def _nearest(word: str, known: Any) -> str:
-    close = difflib.get_close_matches(word, list(known), n=1)
+    close = difflib.get_close_matches(word, [name for name in known if name != word], n=1)
     return f"; did you mean '{close[0]}'?" if close else "."
 
 

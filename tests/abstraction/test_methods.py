@@ -41,6 +41,7 @@ def strength_of(street: int) -> NDArray[np.float64]:
     return np.array(rows)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("street", [TURN, RIVER])
 def test_buckets_by_vectors(few_boards: None, street: int) -> None:
     """All buckets occur, ascend with strength, and tell most of it; a second run gives the same table."""
@@ -56,6 +57,7 @@ def test_buckets_by_vectors(few_boards: None, street: int) -> None:
     assert not np.array_equal(TINY.build(street, {}, 4, quiet).table, made.table)
 
 
+@pytest.mark.slow
 def test_flop_buckets_are_potential_aware(few_boards: None) -> None:
     """On top of turn buckets by E[HS]: flop buckets ascend with strength and part hands of equal E[HS] by potential."""
     rng = np.random.default_rng(0)
@@ -109,6 +111,7 @@ def test_opponent_clusters_are_equal_and_ordered() -> None:
     assert all(ehs[clusters == c].max() <= ehs[clusters == c + 1].min() for c in range(5))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("street", [FLOP, TURN, RIVER])
 def test_grid_of_expected_squares(few_boards: None, street: int) -> None:
     grid = ExpectedSquareGrid(flop=1000, turn=500, river=200)

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from poker.abstraction.buckets import SmallGameBuckets
 from poker.solvers.policy import Blueprint
@@ -16,6 +17,7 @@ def places(folder: Path) -> tuple[str, str]:
     return f"artifacts={folder}", f"runs={folder}/runs"
 
 
+@pytest.mark.slow
 def test_killed_and_continued_is_byte_identical(tmp_path: Path) -> None:
     whole, broken = tmp_path / "whole", tmp_path / "broken"
     length = "job.iterations=1_500_000"
@@ -29,6 +31,7 @@ def test_killed_and_continued_is_byte_identical(tmp_path: Path) -> None:
         assert (broken / name).read_bytes() == (whole / name).read_bytes()
 
 
+@pytest.mark.slow
 def test_made_once_then_reused_extended_or_refused(tmp_path: Path) -> None:
     here = places(tmp_path)
     said = data_gen(*LEDUC, "job.iterations=20_000", *here)

@@ -30,6 +30,7 @@ SMALL = (
 )
 
 
+@pytest.mark.slow
 def test_killed_and_continued_is_byte_identical(tmp_path: Path) -> None:
     common = tiny_blueprint(tmp_path)
     whole, broken = tmp_path / "whole", tmp_path / "broken"

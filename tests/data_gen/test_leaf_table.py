@@ -16,6 +16,7 @@ from tests.data_gen.tiny import tiny_blueprint
 BOARDS = 60
 
 
+@pytest.mark.slow
 def test_table_of_a_tiny_blueprint(tmp_path: Path) -> None:
     common = tiny_blueprint(tmp_path)
     job = ("job=leaf_table", f"job.settings.boards={BOARDS}", "job.processes=1", *common)

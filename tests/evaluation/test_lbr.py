@@ -47,6 +47,7 @@ def test_never_more_than_the_best_response_in_leduc(seed: int) -> None:
     assert play(rules, [lbr, policy], hands, seed) == pytest.approx(np.mean(won), abs=4 * 4.5 / math.sqrt(2 * hands))
 
 
+@pytest.mark.slow
 def test_never_more_than_the_best_response_in_flop_holdem() -> None:
     rules = load_rules("flop_holdem_nolimit")
     opponent = RandomAgent(name="random", raises=["a"])

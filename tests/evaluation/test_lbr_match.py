@@ -49,6 +49,7 @@ def test_beats_always_call_in_leduc(tmp_path: Path) -> None:
     assert found.half_width < table.estimates()[0].half_width
 
 
+@pytest.mark.slow
 def test_processes_do_not_change_the_hands(tmp_path: Path) -> None:
     one, two = play(tmp_path / "one", ["greedy"]), play(tmp_path / "two", ["greedy"], 2)
     assert one.tables[0].units == two.tables[0].units
@@ -73,6 +74,7 @@ def test_fifty_six_sizes() -> None:
     assert config["lbr_fold_call"]["opening"] == config["lbr_flop_sizes"]["opening"] == 0.75
 
 
+@pytest.mark.slow
 def test_command(tmp_path: Path) -> None:
     command = [sys.executable, "evaluate.py", "evaluate=lbr", "game=leduc", f"runs={tmp_path}", "hands=20"]
     refused = subprocess.run([*command, "agents=[equity]"], cwd=ROOT, capture_output=True, text=True, check=False)

@@ -88,6 +88,7 @@ def test_the_logs_hold_what_a_user_looks_for(trained: Path) -> None:
     assert events.Tags()["images"] == ["validation/scatter"]
 
 
+@pytest.mark.slow
 def test_it_is_measured_on_other_states_whose_boards_were_held_out(trained: Path) -> None:
     write_leaf_states(trained / "more", rows=20_000, shards=1, seed=9)
     found = train_py(trained, "model=leaf_test", f"model.path={trained / 'more'}")
@@ -99,6 +100,7 @@ def test_it_is_measured_on_other_states_whose_boards_were_held_out(trained: Path
     assert report["huber"] == pytest.approx(validation["huber"], rel=0.2)
 
 
+@pytest.mark.slow
 def test_a_second_run_keeps_the_net_and_other_settings_are_refused(trained: Path) -> None:
     manifest = trained / "artifacts" / "leaf_net" / "manifest.json"
     before = manifest.read_bytes()
@@ -120,6 +122,7 @@ def test_a_misspelt_key_is_one_line(trained: Path, override: str) -> None:
     assert override.split("=", maxsplit=1)[0].rsplit(".", maxsplit=1)[-1] in done.stderr
 
 
+@pytest.mark.slow
 def test_killed_and_started_again_it_ends_in_the_same_weights(trained: Path, tmp_path: Path) -> None:
     write_leaf_states(tmp_path / "artifacts" / "leaf_states", rows=50_000)
     process = subprocess.Popen(command(tmp_path), cwd=REPOSITORY, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

@@ -192,6 +192,7 @@ def test_reference_spots(name: str) -> None:
     np.testing.assert_allclose(frequencies, spot["root_average_strategy"], atol=0.03)
 
 
+@pytest.mark.slow
 def test_sixteen_bits_come_close() -> None:
     game = spot_game("r1_river_full")
     solver = VectorSolver(game, "dcfr", bits=16)
