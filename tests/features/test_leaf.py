@@ -103,6 +103,7 @@ def test_draws_one_can_count_by_hand(
     assert found == [category, suited, outs, overcards]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("board", ["", "Ah7c2d", "JhJc2h", "8s8c8d", "9h8h7h"])
 def test_search_encodes_bitwise_as_the_jobs_do(rules: Rules, board: str) -> None:
     generator = np.random.default_rng(1)

@@ -63,6 +63,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return work
 
 
+@pytest.mark.slow
 def test_it_learns_a_known_function(trained: Path) -> None:
     artifact = open_artifact(trained / "artifacts" / "leaf_net", LEAF_NET)
     found = artifact.counts["validation"]
