@@ -1,7 +1,8 @@
 """Flop hold'em, the two-street game of tests/golden/spots.json, solved in full: convergence beside the reference's.
 
 `python -m tests.bench.flop_holdem OUT` writes OUT.json: exploitability (mbb per hand) of CFR+ with linear averaging at
-the iterations of the reference, the button's value, seconds per iteration, and APDCFR's way to 1 mbb per hand.
+the iterations of the reference, from a first strategy that checks and calls and from a uniform one, the button's value,
+seconds per iteration, and APDCFR's way to 1 mbb per hand.
 """
 
 import json
@@ -24,15 +25,18 @@ def main(out: str) -> None:
     game = flop_holdem()
     mbb = 1000 / game.rules.big_blind
     found: dict[str, Any] = {"hand_actions": game.hand_actions, "flops": len(game.boards.cards) - 1}
-    solver = VectorSolver(game, "cfr_plus", threads=THREADS)
     rows: list[dict[str, float]] = []
-    spent = 0.0
-    for goal, theirs in reference["cfr_plus_linear_averaging_from_iteration_1"].items():
-        spent += _timed(solver, int(goal) - solver.iterations)
-        mine = mbb * solver.exploitability()
-        rows.append({"iterations": int(goal), "mbb": mine, "reference_mbb": theirs, "seconds": spent})
-        print(rows[-1], flush=True)
-    found["cfr_plus"] = rows
+    for key in ("cfr_plus_passive_start", "cfr_plus"):
+        solver = VectorSolver(game, "cfr_plus", threads=THREADS)
+        if key == "cfr_plus_passive_start":
+            solver.start_passive()
+        rows, spent = [], 0.0
+        for goal, theirs in reference["cfr_plus_linear_averaging_from_iteration_1"].items():
+            spent += _timed(solver, int(goal) - solver.iterations)
+            mine = mbb * solver.exploitability()
+            rows.append({"iterations": int(goal), "mbb": mine, "reference_mbb": theirs, "seconds": spent})
+            print(key, rows[-1], flush=True)
+        found[key] = rows
     found["button_value_chips"] = solver.game_value(1)
     found["reference_button_value_chips_between"] = reference["button_value_chips_between"]
     found["seconds_per_iteration"] = spent / solver.iterations
