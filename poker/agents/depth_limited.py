@@ -17,8 +17,9 @@ from poker.tree import BetMenu
 
 
 class DepthLimitedAgent:
-    """`leaves` value the ends of the first rounds, in order; rounds beyond are solved to the end of the hand.
+    """`menu` are the bets of the round that is played, `ahead` those of later rounds within its solve.
 
+    `leaves` value the ends of the first rounds, in order; rounds beyond are solved to the end of the hand.
     `opponent_noise` is the share of the opponent's actions that beliefs put down to chance.
     """
 
@@ -28,6 +29,7 @@ class DepthLimitedAgent:
         name: str,
         game: Rules,
         menu: BetMenu,
+        ahead: BetMenu,
         leaves: list[LeafEvaluator],
         solver: SolverSettings,
         opponent_noise: float,
@@ -36,7 +38,7 @@ class DepthLimitedAgent:
         if game.num_players != 2 or game.num_hole_cards != 2 or game.deck_size != 52:
             raise PokernetsError(f"{name} plays heads-up hold'em, not '{game.name}'; choose another agent or game")
         self.name = name
-        solve = DepthLimitedSolver(menu, dict(enumerate(leaves)), solver)
+        solve = DepthLimitedSolver(menu, ahead, dict(enumerate(leaves)), solver)
         self._search = [
             NestedSearch(game, seat, solve, opponent_noise=opponent_noise, remembered=remembered_states)
             for seat in range(2)

@@ -64,10 +64,16 @@ class SolverSettings:
 
 
 class DepthLimitedSolver:
-    """Solves rounds with bets from `menu`; `leaves` by street value the depth limit, other streets go to the end."""
+    """Solves rounds with bets from `menu`; `leaves` by street value the depth limit, other streets go to the end.
 
-    def __init__(self, menu: BetMenu, leaves: Mapping[int, LeafEvaluator], settings: SolverSettings) -> None:
+    Rounds after the one that is played take their bets from `ahead`: they are solved again with `menu` when they come.
+    """
+
+    def __init__(
+        self, menu: BetMenu, ahead: BetMenu, leaves: Mapping[int, LeafEvaluator], settings: SolverSettings
+    ) -> None:
         self._menu = menu
+        self._ahead = ahead
         self._leaves = dict(leaves)
         self._settings = settings
 
@@ -75,7 +81,7 @@ class DepthLimitedSolver:
         self, root: Betting, board: tuple[int, ...], ranges: Ranges, searcher: int, at_root: tuple[int, ...]
     ) -> RoundSolution:
         """Solve from `root`, where the raises `at_root` are possible besides the menu's."""
-        menu = self._menu
+        menu = self._menu.until(root.street, self._ahead)
         for total in at_root:
             menu = menu.with_action(root, total)
         evaluator = self._leaves.get(root.street)

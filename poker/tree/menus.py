@@ -123,6 +123,10 @@ class BetMenu:
         extra[text] = tuple(sorted({*extra.get(text, ()), total}))
         return replace(self, extra=extra)
 
+    def until(self, street: int, ahead: "BetMenu") -> "BetMenu":
+        """This menu up to and including `street`, the sizes of `ahead` on later streets."""
+        return replace(self, streets=self.streets[: street + 1] + ahead.streets[street + 1 :])
+
     def raise_totals(self, betting: Betting, dead: int = 0, base: int | None = None) -> tuple[int, ...]:
         """Raise-to totals offered to the player to act, ascending and legal.
 

@@ -160,7 +160,7 @@ def test_values_are_to_own_and_the_opponent_gains_from_choosing(blueprint: Bluep
 
 def test_depth_limited_solve_gives_a_strategy_for_every_hand(net: LinearNet, menu: BetMenu, flop_root: Betting) -> None:
     leaf = NetLeaf(net=net, abstraction=StrengthBuckets(), clusters=16)
-    solve = DepthLimitedSolver(menu, {1: leaf}, SolverSettings("dcfr", (20,), None, 1))
+    solve = DepthLimitedSolver(menu, menu, {1: leaf}, SolverSettings("dcfr", (20,), None, 1))
     solution = solve(flop_root, FLOP, RANGES, 0, (450,))
     root = solution.at(flop_root)
     assert root is not None
