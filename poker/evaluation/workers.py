@@ -99,7 +99,7 @@ def play_all(
     with _thread_limits(processes):
         pool = ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), _start_worker, (cast,))
         try:
-            yield from _play_in(pool, deque(tasks), processes, wanted)
+            yield from _play_in(pool, deque(_units(tasks, processes)), processes, wanted)
         except BrokenProcessPool as error:
             raise PokernetsError(
                 "a process that plays hands was killed, perhaps for want of memory: use fewer `processes`; what was"
@@ -109,15 +109,24 @@ def play_all(
             pool.shutdown(wait=True, cancel_futures=True)
 
 
+def _units(tasks: Sequence[Task], processes: int) -> list[list[Task]]:
+    """Tasks that one process plays in a row: all tables of a session, since their deals are the same and an agent that
+    solves for public states meets many of them again; single tasks where that would leave processes idle."""
+    by_session: dict[int, list[Task]] = {}
+    for task in tasks:
+        by_session.setdefault(task[1], []).append(task)
+    return list(by_session.values()) if len(by_session) >= 4 * processes else [[task] for task in tasks]
+
+
 def _play_in(
-    pool: ProcessPoolExecutor, waiting: deque[Task], processes: int, wanted: Callable[[Task], bool]
+    pool: ProcessPoolExecutor, waiting: deque[list[Task]], processes: int, wanted: Callable[[Task], bool]
 ) -> Iterator[tuple[Task, SessionRecord]]:
     running: set[Future[tuple[list[tuple[Task, SessionRecord]], float]]] = set()
-    chunk = 1
+    chunk, per_unit = 1, max((len(unit) for unit in waiting), default=1)
     while waiting or running:
         while waiting and len(running) < 2 * processes:
             size = min(chunk, -(-len(waiting) // processes))
-            tasks = [task for task in (waiting.popleft() for _ in range(size)) if wanted(task)]
+            tasks = [task for _ in range(size) for task in waiting.popleft() if wanted(task)]
             if tasks:
                 running.add(pool.submit(_work, tasks))
         if not running:
@@ -125,7 +134,8 @@ def _play_in(
         done, running = wait(running, return_when=FIRST_COMPLETED)
         for future in done:
             records, seconds = future.result()
-            chunk = max(1, min(_MAX_CHUNK, round(_CHUNK_SECONDS * len(records) / max(seconds, 1e-6))))
+            pace = len(records) / max(seconds, 1e-6)
+            chunk = max(1, min(_MAX_CHUNK, round(_CHUNK_SECONDS * pace)) // per_unit)
             yield from records
 
 
