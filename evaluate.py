@@ -9,22 +9,23 @@ from conf.launch import ConfigurationError, call, check, choices, chosen, launch
 from poker.evaluation.table import AgentSpec
 
 
-def agent_specs(config: DictConfig) -> list[AgentSpec]:
-    """The agents that `agents` names, each with its node as factory: they are built where they play."""
-    specs = []
-    for name in config.agents:
-        if name not in config.agent:
-            raise ConfigurationError(f"there is no agent '{name}'; agents are {', '.join(choices('agent'))}")
-        settings = resolve(config.agent[name])
-        check(settings)
-        specs.append(AgentSpec(name, partial(call, OmegaConf.create(settings)), settings))
-    return specs
+def agent_spec(config: DictConfig, name: str) -> AgentSpec:
+    """The agent of that name, its node as factory: agents are built where they play."""
+    if name not in config.agent:
+        raise ConfigurationError(f"there is no agent '{name}'; agents are {', '.join(choices('agent'))}")
+    settings = resolve(config.agent[name])
+    check(settings)
+    return AgentSpec(name, partial(call, OmegaConf.create(settings)), settings)
 
 
 def evaluate(config: DictConfig) -> None:
     """Run the evaluation that the command line names."""
     node = chosen(config, "evaluate")
-    extra: dict[str, Any] = {"agents": agent_specs(config)} if config.get("agents") is not None else {}
+    extra: dict[str, Any] = {}
+    if config.get("agents") is not None:
+        extra["agents"] = [agent_spec(config, name) for name in config.agents]
+    if config.get("stand_in") is not None:
+        extra["stand_in"] = agent_spec(config, config.stand_in)
     call(node, **extra)
 
 

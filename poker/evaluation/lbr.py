@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from poker.agents.base import Agent, Policy, hand_number
 from poker.betting import Betting
@@ -29,6 +30,8 @@ from poker.state import HandState
 from poker.tree import BetMenu, Size, StreetMenu
 
 _REMEMBERED = 256
+_REMEMBERED_BEFORE_CARDS = 4096
+"""Of the states without public cards: few, and they come up in every hand."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +91,8 @@ class LocalBestResponse:
         self._opponent = require_policy(opponent, "local best response")
         self._actions = actions
         self._ranges: OrderedDict[tuple[str, Board, int], Floats] = OrderedDict()
+        self._choices: dict[bool, OrderedDict[tuple[str, Board], NDArray[np.uint8]]]
+        self._choices = {True: OrderedDict(), False: OrderedDict()}
 
     def reset(self, seed: int) -> None:
         """Nothing is drawn at random."""
@@ -104,10 +109,19 @@ class LocalBestResponse:
         choices = self._actions.choices(state.betting)
         probs = np.ones((self._rules.num_hands, 1), dtype=np.float32)
         if len(choices) > 1:
-            best = self._values(state.betting, state.board, choices).argmax(axis=0)
-            probs = np.eye(len(choices), dtype=np.float32)[best]
+            probs = np.eye(len(choices), dtype=np.float32)[self._best(state.betting, state.board, choices)]
         probs[~live_hands(self._rules, state.board)] = 0.0
         return choices, probs
+
+    def _best(self, betting: Betting, board: Board, choices: Sequence[int]) -> NDArray[np.uint8]:
+        """[H] position of each hand's best among `choices`; remembered, since every size may cost a solve."""
+        known = self._choices[not board]
+        key = (betting.text(), board)
+        if key not in known:
+            known[key] = self._values(betting, board, choices).argmax(axis=0).astype(np.uint8)
+            if len(known) > (_REMEMBERED if board else _REMEMBERED_BEFORE_CARDS):
+                known.popitem(last=False)
+        return known[key]
 
     def _values(self, betting: Betting, board: Board, choices: Sequence[int]) -> Floats:
         """[A, H] chips expected from here on, what is committed already counted as spent."""

@@ -8,7 +8,6 @@ intervals a lot.
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
-from typing import Any
 
 from poker.agents.base import Agent
 from poker.errors import PokernetsError
@@ -17,23 +16,8 @@ from poker.evaluation.match import run as run_match
 from poker.evaluation.policies import require_policy
 from poker.evaluation.report import MatchResults
 from poker.evaluation.table import AgentSpec
+from poker.evaluation.workers import SharedAgent
 from poker.rules import Rules
-
-
-class SharedAgent:
-    """A factory that builds its agent once in each process."""
-
-    def __init__(self, spec: AgentSpec) -> None:
-        self._spec = spec
-        self._agent: Agent | None = None
-
-    def __call__(self) -> Agent:
-        if self._agent is None:
-            self._agent = self._spec.build()
-        return self._agent
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {"_spec": self._spec, "_agent": None}
 
 
 def run(
@@ -46,6 +30,7 @@ def run(
     seed: int,
     half_width: float | None,
     aivat: bool,
+    stand_in: AgentSpec | None,
     processes: int,
     fresh: bool,
     out: str,
@@ -79,6 +64,7 @@ def run(
         half_width=half_width,
         decision_seconds=None,
         aivat=aivat,
+        stand_in=stand_in,
         processes=processes,
         fresh=fresh,
         out=out,

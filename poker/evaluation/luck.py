@@ -5,11 +5,12 @@ and those that learn from hands (whose policy has moved on), count as unknown. I
 was done is not what its policy says, so the chips stand.
 
 Heads-up, hands are guessed to be checked down once a bet has been answered (`FoldEquity`): as the agent would, if its
-policy is quick to ask, or as a blueprint at the table would in its place. What agents without a policy would do is not
-guessed: for them a bet that is not called counts nothing.
+policy is quick to ask, or else as another would in its place: a blueprint at the table or, where no agent at the table
+has a quick policy, the one named to stand in. What agents without a policy would do is not guessed: for them a bet that
+is not called counts nothing.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from poker.agents.base import Agent, ObservingAgent, PolicyAgent
 from poker.agents.blueprint import BlueprintAgent
@@ -25,7 +26,13 @@ from poker.rules import Rules
 _QUICK = (BlueprintAgent, AlwaysCall, AlwaysRaise, RandomAgent)
 
 
-def add_estimates(schedule: Schedule, casts: Sequence[Sequence[Agent]], record: SessionRecord) -> None:
+StandIn = Callable[[], Agent]
+"""Gives an agent with a quick policy; called only where one is needed."""
+
+
+def add_estimates(
+    schedule: Schedule, casts: Sequence[Sequence[Agent]], record: SessionRecord, stand_in: StandIn | None = None
+) -> None:
     """Fills `record.aivat`. `casts` are the agents by entry for each seating, or one cast that played them all."""
     rules, seatings = schedule.rules, schedule.seatings
     failed = {incident.hand for incident in record.incidents}
@@ -37,14 +44,17 @@ def add_estimates(schedule: Schedule, casts: Sequence[Sequence[Agent]], record: 
         seating = hand.number % len(seatings)
         entries = seatings[seating]
         agents = [casts[seating % len(casts)][entry] for entry in entries]
-        by_seat = _estimator(rules, agents).estimate(hand.state, [_policy(agent) for agent in agents])
+        by_seat = _estimator(rules, agents, stand_in).estimate(hand.state, [_policy(agent) for agent in agents])
         record.aivat.append([float(by_seat[entries.index(entry)]) for entry in range(len(entries))])
 
 
-def _estimator(rules: Rules, agents: Sequence[Agent]) -> Aivat | MultiAivat:
+def _estimator(rules: Rules, agents: Sequence[Agent], stand_in: StandIn | None) -> Aivat | MultiAivat:
     if rules.num_players > 2:
         return MultiAivat(rules, CheckDownHands())
-    return Aivat(rules, FoldEquity(rules, [_response(agent, agents) for agent in agents]))
+    guess: PolicyFunction | None = next((agent.policy for agent in agents if isinstance(agent, BlueprintAgent)), None)
+    if guess is None and stand_in is not None and not any(isinstance(agent, _QUICK) for agent in agents):
+        guess = _policy(stand_in())
+    return Aivat(rules, FoldEquity(rules, [_response(agent, guess) for agent in agents]))
 
 
 def _policy(agent: Agent) -> PolicyFunction | None:
@@ -53,10 +63,8 @@ def _policy(agent: Agent) -> PolicyFunction | None:
     return None
 
 
-def _response(agent: Agent, agents: Sequence[Agent]) -> PolicyFunction | None:
+def _response(agent: Agent, guess: PolicyFunction | None) -> PolicyFunction | None:
     """How the agent answers bets, or a guess of it; of an agent without a policy a guess does more harm than good."""
     if isinstance(agent, _QUICK):
         return agent.policy
-    if _policy(agent) is None:
-        return None
-    return next((other.policy for other in agents if isinstance(other, BlueprintAgent)), None)
+    return guess if _policy(agent) is not None else None

@@ -18,7 +18,7 @@ from poker.errors import PokernetsError
 from poker.evaluation.hand_store import HandStore
 from poker.evaluation.report import LiveReport, MatchResults, TableResults, write_report
 from poker.evaluation.table import AgentSpec, Schedule, SessionRecord, Table
-from poker.evaluation.workers import play_all
+from poker.evaluation.workers import SharedAgent, play_all
 from poker.rules import Rules
 
 WIDTH = 110
@@ -36,6 +36,7 @@ def run(
     half_width: float | None,
     decision_seconds: float | None,
     aivat: bool = False,
+    stand_in: AgentSpec | None = None,
     processes: int,
     fresh: bool,
     out: str,
@@ -46,8 +47,9 @@ def run(
     `session` is the number of deals during which agents may remember. With `half_width` (mbb per hand) a table stops
     before `hands` when the 95% interval of its first agent is as narrow as that. With `decision_seconds` every agent
     has a process of its own, and one that takes longer, dies or answers rubbish checks or folds. With `aivat` the luck
-    is taken out of every hand as far as the agents' policies allow (`poker.evaluation.aivat`). `processes` 0 means
-    one for each core. `fresh` plays anew what was kept of earlier runs with the same settings.
+    is taken out of every hand as far as the agents' policies allow (`poker.evaluation.aivat`); `stand_in` has a quick
+    policy for guesses, where no agent at the table has one (`poker.evaluation.luck`). `processes` 0 means one for each
+    core. `fresh` plays anew what was kept of earlier runs with the same settings.
     """
     names = [spec.name for spec in agents]
     line_ups = _line_ups(game, names, tables)
@@ -74,7 +76,7 @@ def run(
         results.processes = processes or os.cpu_count() or 1
         started = time.monotonic()
         with LiveReport(results, sessions, folder, console) as live:
-            _play(schedule, agents, stores, results, live, sessions, half_width, decision_seconds, aivat)
+            _play(schedule, agents, stores, results, live, sessions, half_width, decision_seconds, aivat, stand_in)
         results.seconds = time.monotonic() - started
     write_report(results, folder, console)
     return results
@@ -113,6 +115,7 @@ def _play(
     half_width: float | None,
     decision_seconds: float | None,
     aivat: bool,
+    stand_in: AgentSpec | None,
 ) -> None:
     by_table = {result.table: result for result in results.tables}
 
@@ -134,6 +137,7 @@ def _play(
         processes=results.processes,
         decision_seconds=decision_seconds,
         aivat=aivat,
+        stand_in=SharedAgent(stand_in) if stand_in is not None else None,
         wanted=lambda task: by_table[task[0]].stopped_at is None,
     )
     for (table, session), record in played:

@@ -45,6 +45,7 @@ def run(
     processes: int,
     fresh: bool,
     out: str,
+    stand_in: AgentSpec | None = None,
     agents: Sequence[AgentSpec] | None = None,
 ) -> list[of_solver.Measurement] | list[dict[str, Any]]:
     """Measures each of `agents`; without them solves the game with `solver` and measures that on the way.
@@ -76,6 +77,7 @@ def run(
             seed=seed,
             half_width=None,
             aivat=True,
+            stand_in=stand_in,
             processes=processes,
             fresh=fresh,
             out=out,

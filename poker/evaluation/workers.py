@@ -13,11 +13,12 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 from poker.agents.base import Agent
 from poker.agents.remote import RemoteAgent, end_with_parent
 from poker.errors import PokernetsError
-from poker.evaluation.luck import add_estimates
+from poker.evaluation.luck import StandIn, add_estimates
 from poker.evaluation.table import AgentSpec, Schedule, SessionRecord, Table, play_session, play_session_by_deal
 
 Task = tuple[Table, int]
@@ -28,11 +29,28 @@ _MAX_CHUNK = 500
 _THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 
+class SharedAgent:
+    """A factory that builds its agent once in each process."""
+
+    def __init__(self, spec: AgentSpec) -> None:
+        self._spec = spec
+        self._agent: Agent | None = None
+
+    def __call__(self) -> Agent:
+        if self._agent is None:
+            self._agent = self._spec.build()
+        return self._agent
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"_spec": self._spec, "_agent": None}
+
+
 @dataclass
 class Cast:
     """The agents of one process, built when they are first needed.
 
-    With `decision_seconds` each agent gets a process of its own and that much time for every decision.
+    With `decision_seconds` each agent gets a process of its own and that much time for every decision; `stand_in` is
+    for the guesses of `aivat`.
     """
 
     schedule: Schedule
@@ -40,6 +58,7 @@ class Cast:
     by_deal: bool = False
     decision_seconds: float | None = None
     aivat: bool = False
+    stand_in: StandIn | None = None
     _agents: dict[tuple[str, int, int], Agent] = field(default_factory=dict)
 
     def play(self, task: Task) -> SessionRecord:
@@ -50,7 +69,7 @@ class Cast:
         else:
             record = play_session(self.schedule, table, casts[0], session)
         if self.aivat:
-            add_estimates(self.schedule, casts, record)
+            add_estimates(self.schedule, casts, record, self.stand_in)
         return record
 
     def _cast(self, table: Table, seating: int) -> list[Agent]:
@@ -80,14 +99,15 @@ def play_all(
     by_deal: bool = False,
     decision_seconds: float | None = None,
     aivat: bool = False,
+    stand_in: StandIn | None = None,
     wanted: Callable[[Task], bool] = lambda task: True,
 ) -> Iterator[tuple[Task, SessionRecord]]:
     """Every task with its record, in order of completion; `by_deal` plays sessions with `play_session_by_deal`, `aivat`
-    estimates every hand.
+    estimates every hand, with the help of `stand_in` (`poker.evaluation.luck`).
 
     A task that is not `wanted` any more when its turn comes is left out.
     """
-    cast = Cast(schedule, {spec.name: spec for spec in specs}, by_deal, decision_seconds, aivat)
+    cast = Cast(schedule, {spec.name: spec for spec in specs}, by_deal, decision_seconds, aivat, stand_in)
     if processes == 1 or len(tasks) <= 1:
         try:
             for task in tasks:

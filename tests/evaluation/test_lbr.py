@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from poker.agents.base import Agent
 from poker.agents.simple import AlwaysCall, RandomAgent
@@ -94,6 +95,30 @@ def test_opening_raise_comes_first_and_then_calls_only() -> None:
     flop = state.betting.apply(250).apply(CALL)
     assert actions.choices(flop) == (CALL, 415, 580, 910, 1570, 2890, 5530, 10810, 20000)
     assert actions.choices(flop.apply(1000))[:2] == (FOLD, CALL)
+
+
+def test_a_decision_is_made_once() -> None:
+    rules = load_rules("leduc")
+    asked = 0
+
+    class Counting(RandomPolicy):
+        def policy(self, state: HandState) -> tuple[tuple[int, ...], NDArray[np.float64]]:
+            nonlocal asked
+            asked += 1
+            return super().policy(state)
+
+    lbr = LocalBestResponse(
+        name="lbr", game=rules, opponent=Counting(rules, 1), actions=LbrActions([EVERYTHING, EVERYTHING])
+    )
+    states = [HandState.deal(rules, np.random.default_rng(seed)) for seed in range(5)]
+    first = [lbr.policy(state)[1] for state in states]
+    assert asked == 1
+    flop = states[0].apply(CALL).apply(CALL)
+    before = lbr.policy(flop)[1]
+    asked = 0
+    assert np.array_equal(lbr.policy(flop)[1], before)
+    assert all(np.array_equal(lbr.policy(state)[1], probs) for state, probs in zip(states, first, strict=True))
+    assert asked == 0
 
 
 def test_an_agent_without_a_policy_is_refused_by_name() -> None:

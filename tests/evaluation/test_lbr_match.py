@@ -12,9 +12,10 @@ from conf.launch import compose, resolve
 from poker.agents.simple import AlwaysCall
 from poker.errors import PokernetsError
 from poker.evaluation.lbr import LbrActions, LbrStreet, geometric_sizes
-from poker.evaluation.lbr_match import SharedAgent, run
+from poker.evaluation.lbr_match import run
 from poker.evaluation.report import MatchResults
 from poker.evaluation.table import AgentSpec
+from poker.evaluation.workers import SharedAgent
 from tests.games import load_rules
 
 ROOT = Path(__file__).parents[2]
@@ -35,6 +36,7 @@ def play(out: Path, adversaries: list[str], processes: int = 1) -> MatchResults:
         seed=1,
         half_width=None,
         aivat=True,
+        stand_in=None,
         processes=processes,
         fresh=False,
         out=str(out),

@@ -27,6 +27,16 @@ def randomly() -> RandomAgent:
     return RandomAgent(name="random", raises=[1])
 
 
+class Slow:
+    """Random play behind a policy that does not count as quick."""
+
+    def __init__(self) -> None:
+        self.name = "slow"
+        self._inner = randomly()
+        self.policy = self._inner.policy
+        self.reset, self.start_hand, self.act = self._inner.reset, self._inner.start_hand, self._inner.act
+
+
 def play(out: Path, hands: int, **settings: Any) -> MatchResults:
     agents = [AgentSpec("caller", caller, {}), AgentSpec("random", randomly, {})]
     return run(
@@ -74,6 +84,25 @@ def test_a_hand_in_which_an_agent_failed_counts_its_chips() -> None:
     add_estimates(schedule, [[caller(), randomly()]], record)
     assert record.aivat[0] == [float(chips) for chips in record.payoffs[0]]
     assert any(row != chips for row, chips in zip(record.aivat, record.payoffs, strict=True))
+
+
+def test_a_stand_in_is_asked_where_no_agent_is_quick() -> None:
+    asked = 0
+
+    def stand_in() -> RandomAgent:
+        nonlocal asked
+        asked += 1
+        return randomly()
+
+    schedule = Schedule(LEDUC, 1, 300)
+    plain, helped = (play_session(schedule, Table(("slow", "other")), [Slow(), Slow()], 0) for _ in range(2))
+    add_estimates(schedule, [[Slow(), Slow()]], plain)
+    add_estimates(schedule, [[Slow(), Slow()]], helped, stand_in)
+    assert asked == len(helped.lines)
+    assert 1.1 * np.std([row[0] for row in helped.aivat]) < np.std([row[0] for row in plain.aivat])
+    quick = play_session(schedule, Table(("slow", "caller")), [Slow(), caller()], 0)
+    add_estimates(schedule, [[Slow(), caller()]], quick, stand_in)
+    assert asked == len(helped.lines)
 
 
 def test_three_players() -> None:
