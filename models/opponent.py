@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
@@ -14,7 +15,7 @@ from rich.table import Table
 from models.classification import Score, bootstrap, log_losses, score
 from models.export import export_net
 from models.fitting import TrainerSettings, fit
-from models.opponent_data import OpponentBatch, OpponentData, OpponentRows
+from models.opponent_data import Inputs, OpponentBatch, OpponentData, OpponentRows
 from models.opponent_inference import (
     OPPONENT_NET,
     POPULATION,
@@ -28,7 +29,7 @@ from models.opponent_inference import (
 from models.opponent_module import OpponentModule
 from models.opponent_nets import OpponentNetModule
 from poker.artifacts import Artifact, find_artifact, fingerprint_of, open_artifact, write_atomically
-from poker.features import opponent, opponent_history
+from poker.features import opponent
 from poker.opponents.predictor import Context, Predictor
 
 PLAYERS_SHOWN = 20
@@ -111,9 +112,9 @@ class Described:
 
 
 def _probs(net: OpponentNetModule, batch: OpponentBatch) -> NDArray[np.float64]:
-    return probabilities(
-        net, batch.features.numpy(), batch.hand.numpy(), batch.past.numpy(), batch.player.numpy()
-    ).astype(np.float64)
+    with torch.inference_mode():
+        probs: NDArray[np.float32] = net(batch).softmax(dim=1).numpy()
+    return probs.astype(np.float64)
 
 
 def table(
@@ -128,20 +129,18 @@ def table(
     """Every predictor on the test part, in `output` (JSON) and as a table.
 
     `statistics` learn on line through the training part and on through the test part; `nets` are paths, `bases` name
-    the net on which the player inputs of another rest. Log-loss intervals resample hands. For each net with the 19
-    inputs, how much worse its log-loss gets when one input is permuted.
+    the net on which the player inputs of another rest. Log-loss intervals resample hands. For each net how much
+    worse its log-loss gets when one input is permuted.
     """
     rows = OpponentRows(data, test_share)
     predicted = {name: _walk(predictor, rows) for name, predictor in statistics.items()}
-    hand = opponent_history.hand_rows(rows.columns)
     importance: dict[str, dict[str, float]] = {}
     for name, path in nets.items():
         net = load_opponent_net(path)
-        past = np.zeros((len(hand), 0), dtype=np.float32)
-        if name in bases:
-            past = rows.past_inputs(hand, as_base(load_opponent_net(nets[bases[name]])))
-        predicted[name] = _of_net(net, rows, hand, past)
-        importance[name] = _importance(net, rows, hand, past)
+        base = as_base(load_opponent_net(nets[bases[name]])) if name in bases else None
+        inputs = rows.inputs(net.needs, base).take(rows.test_rows)
+        predicted[name] = _predict(net, rows, inputs)
+        importance[name] = _importance(net, rows, inputs)
     report = {
         "rows": {"train": len(rows.train_rows), "test": len(rows.test_rows)},
         "predictors": {name: _scores(probs, rows) for name, probs in predicted.items()},
@@ -169,40 +168,29 @@ def _walk(predictor: Predictor, rows: OpponentRows) -> NDArray[np.float64]:
     return out[rows.test_rows]
 
 
-def _of_net(
-    net: OpponentNetModule, rows: OpponentRows, hand: NDArray[np.float32], past: NDArray[np.float32]
-) -> NDArray[np.float64]:
-    """[test rows, 3] of a net."""
-    test = rows.test_rows
-    features = rows.columns["features"][test]
-    return _predict(net, rows, features, hand, past)
+def _predict(net: OpponentNetModule, rows: OpponentRows, inputs: Inputs) -> NDArray[np.float64]:
+    """[test rows, 3] for their inputs."""
+    player = rows.player_numbers[rows.columns["player"][rows.test_rows]]
+    return probabilities(net, inputs, player).astype(np.float64)
 
 
-def _predict(
-    net: OpponentNetModule,
-    rows: OpponentRows,
-    features: NDArray[np.float32],
-    hand: NDArray[np.float32],
-    past: NDArray[np.float32],
-) -> NDArray[np.float64]:
-    test = rows.test_rows
-    player = rows.player_numbers[rows.columns["player"][test]]
-    return probabilities(net, features, hand[test], past[test], player).astype(np.float64)
-
-
-def _importance(
-    net: OpponentNetModule, rows: OpponentRows, hand: NDArray[np.float32], past: NDArray[np.float32]
-) -> dict[str, float]:
-    """Rise of the log-loss when the values of one input change places among the test rows."""
-    features = rows.columns["features"][rows.test_rows]
+def _importance(net: OpponentNetModule, rows: OpponentRows, inputs: Inputs) -> dict[str, float]:
+    """Rise of the log-loss when the values of one of the 19 inputs, or of all of another kind, change places among the
+    test rows."""
     action = rows.columns["action"][rows.test_rows].astype(np.int64)
-    before = log_losses(_predict(net, rows, features, hand, past), action).mean()
-    order = np.random.default_rng(0).permutation(len(features))
+    before = log_losses(_predict(net, rows, inputs), action).mean()
+    order = np.random.default_rng(0).permutation(len(action))
     found = {}
+
+    def note(name: str, changed: Inputs) -> None:
+        found[name] = float(log_losses(_predict(net, rows, changed), action).mean() - before)
+
     for column, name in enumerate(opponent.NAMES):
-        shuffled = features.copy()
-        shuffled[:, column] = features[order, column]
-        found[name] = float(log_losses(_predict(net, rows, shuffled, hand, past), action).mean() - before)
+        shuffled = inputs.features.copy()
+        shuffled[:, column] = shuffled[order, column]
+        note(name, inputs._replace(features=shuffled))
+    for name in net.needs:
+        note(name, inputs._replace(**{name: getattr(inputs, name)[order]}))
     return found
 
 

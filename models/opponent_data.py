@@ -4,7 +4,7 @@ The first `1 - test_share` of the hands train, the others test: no hand and no l
 Inputs that describe a player's past use all earlier hands, those of the test part too, as a player at the table would.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Any, NamedTuple
 
 import lightning
@@ -23,18 +23,38 @@ UNKNOWN = 0
 TEST_BATCH = 4096
 
 
+class Inputs(NamedTuple):
+    """Of n rows: features [n, 19], hand [n, 50], past [n, 52], sequence [n, 32] tokens of the hand so far.
+
+    Those that a net does not read may have no columns.
+    """
+
+    features: NDArray[np.float32]
+    hand: NDArray[np.float32]
+    past: NDArray[np.float32]
+    sequence: NDArray[np.uint8]
+
+    def take(self, rows: NDArray[np.int64]) -> "Inputs":
+        return Inputs(self.features[rows], self.hand[rows], self.past[rows], self.sequence[rows])
+
+
 class OpponentBatch(NamedTuple):
-    """n rows: inputs [n, 19], [n, 50], [n, 52] (no columns where a net does not read them), player [n], class [n]."""
+    """`Inputs` of n rows, players by number [n], classes [n]."""
 
     features: Tensor
     hand: Tensor
     past: Tensor
+    sequence: Tensor
     player: Tensor
     action: Tensor
 
 
-Base = Callable[[NDArray[np.float32], NDArray[np.float32]], NDArray[np.float32]]
-"""A base predictor: inputs [n, 19] and hand inputs [n, 50] to probabilities [n, 3]."""
+def batch_of(inputs: Inputs, player: NDArray[np.int64], action: NDArray[np.int64]) -> OpponentBatch:
+    return OpponentBatch(*(torch.from_numpy(np.ascontiguousarray(column)) for column in (*inputs, player, action)))
+
+
+Base = Callable[[Inputs], NDArray[np.float32]]
+"""A base predictor, which reads nothing of a player's past: inputs to probabilities [n, 3]."""
 
 
 class OpponentRows:
@@ -71,13 +91,31 @@ class OpponentRows:
             self.contexts[self.in_training], self.columns["action"][self.in_training]
         )
 
-    def past_inputs(self, hand_inputs: NDArray[np.float32], base: Base) -> NDArray[np.float32]:
-        """[n, 52]; before the flop what is expected of anybody is the population's table."""
-        table = self.population_table()
-        predicted = table[self.contexts].astype(np.float32)
-        later = np.flatnonzero(self.columns["street"] > 0)
-        predicted[later] = base(self.columns["features"][later], hand_inputs[later])
-        return opponent_history.player_rows(self.columns, predicted, table)
+    def inputs(self, needs: Collection[str], base: Base | None) -> Inputs:
+        """Of all rows, what `needs` names; `past` takes a base predictor.
+
+        Before the flop what is expected of anybody is the population's table.
+        """
+        rows = len(self.columns["action"])
+        found = Inputs(
+            features=self.columns["features"],
+            hand=np.zeros((rows, 0), dtype=np.float32),
+            past=np.zeros((rows, 0), dtype=np.float32),
+            sequence=np.zeros((rows, 0), dtype=np.uint8),
+        )
+        if "hand" in needs or "past" in needs:
+            found = found._replace(hand=opponent_history.hand_rows(self.columns))
+        if "sequence" in needs or "past" in needs:
+            found = found._replace(sequence=opponent_history.token_rows(self.columns))
+        if "past" in needs:
+            if base is None:
+                raise ValueError("inputs about a player's past need a base predictor")
+            table = self.population_table()
+            predicted = table[self.contexts].astype(np.float32)
+            later = np.flatnonzero(self.columns["street"] > 0)
+            predicted[later] = base(found.take(later))
+            found = found._replace(past=opponent_history.player_rows(self.columns, predicted, table))
+        return found
 
 
 class OpponentLoader:
@@ -109,34 +147,21 @@ class OpponentLoader:
 
 
 class OpponentData(lightning.LightningDataModule):
-    """Tensors of all rows; `needs` names the inputs beside the 19 that the net reads: `hand`, `past`."""
+    """Batches of all rows; `prepare` says which inputs beside the 19 the net reads."""
 
     def __init__(self, path: str, test_share: float = 0.2, batch_rows: int = 512, seed: int = 0) -> None:
         super().__init__()
         self.config: dict[str, Any] = {"test_share": test_share, "batch_rows": batch_rows, "seed": seed}
         self.rows = OpponentRows(path, test_share)
-        columns = self.rows.columns
-        nothing = torch.zeros(len(columns["action"]), 0)
-        self._tensors = OpponentBatch(
-            features=torch.from_numpy(columns["features"]),
-            hand=nothing,
-            past=nothing,
-            player=torch.from_numpy(self.rows.player_numbers[columns["player"]]),
-            action=torch.from_numpy(columns["action"].astype(np.int64)),
-        )
         train = self.rows.train_rows
         self._shuffle = BlockShuffle(train, min(batch_rows, len(train)), seed, block_rows=1)
+        self.prepare((), None)
 
-    def prepare(self, needs: tuple[str, ...], base: Base | None) -> None:
+    def prepare(self, needs: Collection[str], base: Base | None) -> None:
         """Compute what the net needs; `past` takes a base predictor."""
-        if "hand" not in needs and "past" not in needs:
-            return
-        hand = opponent_history.hand_rows(self.rows.columns)
-        self._tensors = self._tensors._replace(hand=torch.from_numpy(hand))
-        if "past" in needs:
-            if base is None:
-                raise ValueError("inputs about a player's past need a base predictor")
-            self._tensors = self._tensors._replace(past=torch.from_numpy(self.rows.past_inputs(hand, base)))
+        columns = self.rows.columns
+        player = self.rows.player_numbers[columns["player"]]
+        self._tensors = batch_of(self.rows.inputs(needs, base), player, columns["action"].astype(np.int64))
 
     def train_dataloader(self) -> OpponentLoader:
         return OpponentLoader(self._tensors, self.rows.train_rows, self._shuffle, self._current_epoch)

@@ -1,6 +1,7 @@
 """Trained opponent nets: probabilities for whole tables of rows, and a `Predictor` for one decision at a time."""
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -9,14 +10,14 @@ import torch
 from numpy.typing import NDArray
 
 from models.export import freeze, read_net
-from models.opponent_data import UNKNOWN, OpponentBatch
+from models.opponent_data import UNKNOWN, Base, Inputs, batch_of
 from models.opponent_nets import NETS, OpponentNetModule
 from poker.artifacts import open_artifact
 from poker.betting import Betting
 from poker.errors import PokernetsError
 from poker.features import opponent, opponent_history
 from poker.features.action_rows import MAX_BOARD, NO_CARD
-from poker.kernels.opponent_history import hand_inputs
+from poker.kernels.opponent_history import hand_inputs, hand_tokens
 from poker.opponents.predictor import Context, action_class
 
 OPPONENT_NET = "opponent_net"
@@ -48,23 +49,18 @@ def load_opponent_net(path: str | Path) -> OpponentNetModule:
     return net
 
 
-def probabilities(net: OpponentNetModule, features: Floats, hand: Floats, past: Floats, player: Any) -> Floats:
-    """[n, 3]; inputs a net does not need may have no columns."""
-    columns = (features, hand, past, player, np.zeros(len(features), dtype=np.int64))
+def probabilities(net: OpponentNetModule, inputs: Inputs, player: NDArray[np.int64] | None = None) -> Floats:
+    """[n, 3]; players [n] by number, None where nobody is known."""
+    nothing = np.zeros(len(inputs.features), dtype=np.int64)
     with torch.inference_mode():
-        batch = OpponentBatch(*(torch.from_numpy(np.ascontiguousarray(column)) for column in columns))
+        batch = batch_of(inputs, nothing + UNKNOWN if player is None else player, nothing)
         probs: Floats = net(batch).softmax(dim=1).numpy()
     return probs
 
 
-def as_base(net: OpponentNetModule) -> Any:
+def as_base(net: OpponentNetModule) -> Base:
     """A net without memory as the base predictor of another."""
-
-    def base(features: Floats, hand: Floats) -> Floats:
-        nobody = np.full(len(features), UNKNOWN, dtype=np.int64)
-        return probabilities(net, features, hand, np.zeros((len(features), 0), dtype=np.float32), nobody)
-
-    return base
+    return partial(probabilities, net)
 
 
 class OpponentNet:
@@ -87,24 +83,22 @@ class OpponentNet:
         """[3] probabilities."""
         if context.street == 0 or context.betting is None:
             return np.asarray(self._table[context.index])
-        features, hand = self._inputs(context.betting, context.board)
-        past = np.zeros((1, 0), dtype=np.float32)
+        inputs = _inputs(context.betting, context.board)
         if self._base is not None:
-            cells = self._cells(features, context, self._expected(features, hand))
-            past = self._remembered(context.player).inputs(cells)[None]
-        unknown = np.full(1, UNKNOWN, dtype=np.int64)
-        probs = probabilities(self._net, features, hand, past, unknown)[0].astype(np.float64)
+            cells = self._cells(inputs, context, probabilities(self._base, inputs)[0])
+            inputs = inputs._replace(past=self._remembered(context.player).inputs(cells)[None])
+        probs = probabilities(self._net, inputs)[0].astype(np.float64)
         return np.asarray(probs / probs.sum())
 
     def update(self, context: Context, action_class: int) -> None:
         """The player of `context` did `action_class`."""
         if self._base is None or context.betting is None:
             return
+        inputs = _inputs(context.betting, context.board)
         expected = self._table[context.index].astype(np.float32)
-        features = opponent.encode(context.betting, context.board)[None]
         if context.street:
-            expected = self._expected(*self._inputs(context.betting, context.board))
-        cells = self._cells(features, context, expected)
+            expected = probabilities(self._base, inputs)[0]
+        cells = self._cells(inputs, context, expected)
         self._remembered(context.player).observe(context.index, cells, expected, action_class)
 
     def forget(self) -> None:
@@ -113,26 +107,14 @@ class OpponentNet:
     def _remembered(self, player: str) -> opponent_history.PlayerMemory:
         return self._memory.setdefault(player, opponent_history.PlayerMemory(self._table))
 
-    def _expected(self, features: Floats, hand: Floats) -> Floats:
-        assert self._base is not None
-        row: Floats = as_base(self._base)(features, hand)[0]
-        return row
-
     @staticmethod
-    def _cells(features: Floats, context: Context, expected: Floats) -> NDArray[np.int64]:
+    def _cells(inputs: Inputs, context: Context, expected: Floats) -> NDArray[np.int64]:
         index = np.array([context.index], dtype=np.int64)
-        return np.asarray(opponent_history.cells(features, index, expected[None])[0])
-
-    def _inputs(self, betting: Betting, board: tuple[int, ...]) -> tuple[Floats, Floats]:
-        features = opponent.encode(betting, board)[None]
-        hand = np.zeros((1, opponent_history.HAND_SIZE), dtype=np.float32)
-        if "hand" in self._net.needs or self._base is not None:
-            _fill_hand(betting, board, hand[0])
-        return features, hand
+        return np.asarray(opponent_history.cells(inputs.features, index, expected[None])[0])
 
 
-def _fill_hand(betting: Betting, board: tuple[int, ...], out: Floats) -> None:
-    """Hand inputs of the player to act from the betting so far; seats stand for players."""
+def _inputs(betting: Betting, board: tuple[int, ...]) -> Inputs:
+    """[1, ...] of the player to act, the past left out; seats stand for players."""
     seats, streets, actions, bets = [], [], [], []
     past = Betting.start(betting.rules)
     for street, (actors, done) in enumerate(zip(betting.actors, betting.actions, strict=True)):
@@ -145,10 +127,15 @@ def _fill_hand(betting: Betting, board: tuple[int, ...], out: Floats) -> None:
                 past = past.leave(actor) if action < 0 else past.apply(action)
             else:
                 past = past.leave(actor)
-    columns = [
+    row = len(seats)
+    seat, street_of, action_of, bets_of = (
         np.array([*column, last], dtype=np.uint8)
         for column, last in ((seats, betting.to_act), (streets, betting.street), (actions, 0), (bets, 0))
-    ]
+    )
     cards = np.array([*board, *[NO_CARD] * (MAX_BOARD - len(board))], dtype=np.uint8)
-    seat, street_of, action_of, bets_of = columns
-    hand_inputs(0, len(seats), seat.astype(np.int32), seat, street_of, action_of, bets_of, cards, out)
+    hand = np.zeros((1, opponent_history.HAND_SIZE), dtype=np.float32)
+    tokens = np.zeros((1, opponent_history.SEQUENCE_SIZE), dtype=np.uint8)
+    player = seat.astype(np.int32)
+    hand_inputs(0, row, player, seat, street_of, action_of, bets_of, cards, hand[0])
+    hand_tokens(0, row, player, seat, street_of, action_of, bets_of, tokens[0])
+    return Inputs(opponent.encode(betting, board)[None], hand, np.zeros((1, 0), dtype=np.float32), tokens)

@@ -24,8 +24,10 @@ _CELLS = (NUM_CONTEXTS, 4 * NUM_CONTEXTS, 3 * NUM_CONTEXTS, 2 * _BINS * _BINS)
 """Ways of cutting: context; context, last decision faced a bet, last action a bet; context, players; prediction."""
 NUM_CELLS = sum(_CELLS)
 HAND_SIZE = kernel.HAND_INPUTS
+SEQUENCE_SIZE, NUM_TOKENS = kernel.TOKENS, kernel.NUM_TOKENS
 PLAYER_SIZE = NUM_CONTEXTS * kernel.CLASSES + len(_CELLS) * kernel.DEVIATION_INPUTS
-HISTORY_HASH = fingerprint_of({"inputs": HASH, "version": VERSION, "sizes": [HAND_SIZE, PLAYER_SIZE, *_CELLS]})[:16]
+_SIZES = [HAND_SIZE, PLAYER_SIZE, *_CELLS, SEQUENCE_SIZE, NUM_TOKENS]
+HISTORY_HASH = fingerprint_of({"inputs": HASH, "version": VERSION, "sizes": _SIZES})[:16]
 
 _FACED, _AGGRESSIVE, _ACTIVE = (NAMES.index(name) for name in ("faced_bet", "was_aggressive", "active"))
 
@@ -57,6 +59,12 @@ def hand_rows(columns: Mapping[str, NDArray[Any]]) -> NDArray[np.float32]:
     """[n, 50] hand inputs of the rows of `poker.features.action_rows`."""
     names = ("hand", "player", "seat", "street", "action", "bets", "board")
     return kernel.hand_rows(*(np.ascontiguousarray(columns[name]) for name in names))
+
+
+def token_rows(columns: Mapping[str, NDArray[Any]]) -> NDArray[np.uint8]:
+    """[n, 32] the actions of the hand so far, as tokens below `NUM_TOKENS`, 0 where there are no more."""
+    names = ("hand", "player", "seat", "street", "action", "bets")
+    return kernel.token_rows(*(np.ascontiguousarray(columns[name]) for name in names))
 
 
 def population_table(context: NDArray[np.int64], action: NDArray[np.uint8]) -> NDArray[np.float64]:

@@ -21,6 +21,12 @@ BOARD_SUITED, BOARD_PAIRS, BOARD_TRIPS, BOARD_HIGH, BOARD_RUN, BOARD_RUNS = 39, 
 CARD_OVER, CARD_PAIRS, CARD_THIRD, CARD_FOURTH, CARD_RANK = 45, 46, 47, 48, 49
 HAND_INPUTS = 50
 
+TOKENS = 32
+"""Actions of the hand that a sequence keeps, the latest ones; one in fifty decisions after the flop has had more."""
+SELF, EARLIER, LATER = range(3)
+NUM_TOKENS = 1 + STREETS * CLASSES * 3 * 3
+"""0 is no action, the others are `hand_tokens`' street, class, bets to call, and who acted."""
+
 DEVIATION_INPUTS = 4
 """For each of the K ways of cutting: mean deviation of the three classes, and how much is known."""
 SHRINKAGE = 5.0
@@ -123,6 +129,47 @@ def hand_rows(
         if hand[row] != hand[first]:
             first = row
         hand_inputs(first, row, player, seat, street, action, bets, board[row], out[row])
+    return out
+
+
+@njit(cache=True, nogil=True)
+def hand_tokens(
+    first: int,
+    row: int,
+    player: NDArray[np.int32],
+    seat: NDArray[np.uint8],
+    street: NDArray[np.uint8],
+    action: NDArray[np.uint8],
+    bets: NDArray[np.uint8],
+    out: NDArray[np.uint8],
+) -> None:
+    """Fill `out` [TOKENS], which is 0, with the actions before decision `row` of a hand that began with row `first`.
+
+    Who acted is the player himself, somebody in an earlier seat, or somebody in a later one.
+    """
+    begin = max(first, row - TOKENS)
+    for past in range(begin, row):
+        who = SELF if player[past] == player[row] else EARLIER if seat[past] < seat[row] else LATER
+        situation = (np.int64(street[past]) * CLASSES + np.int64(action[past])) * 3 + np.int64(bets[past])
+        out[past - begin] = 1 + situation * 3 + who
+
+
+@njit(cache=True, nogil=True)
+def token_rows(
+    hand: NDArray[np.int32],
+    player: NDArray[np.int32],
+    seat: NDArray[np.uint8],
+    street: NDArray[np.uint8],
+    action: NDArray[np.uint8],
+    bets: NDArray[np.uint8],
+) -> NDArray[np.uint8]:
+    """[n, TOKENS] of every row."""
+    out = np.zeros((len(hand), TOKENS), dtype=np.uint8)
+    first = 0
+    for row in range(len(hand)):
+        if hand[row] != hand[first]:
+            first = row
+        hand_tokens(first, row, player, seat, street, action, bets, out[row])
     return out
 
 

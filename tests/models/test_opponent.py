@@ -23,7 +23,7 @@ from models.opponent_inference import (
     load_opponent_net,
     probabilities,
 )
-from models.opponent_nets import OpponentNetModule, PlayerNet, SmallNet, WideNet
+from models.opponent_nets import OpponentNetModule, PlayerNet, Reader, SequenceNet, SmallNet, WideNet
 from poker.artifacts import MismatchedArtifactError
 from poker.errors import PokernetsError
 from poker.features import opponent_history
@@ -90,6 +90,7 @@ def nets(work: Path, train: Callable[..., None]) -> Path:
     small = ("net.arguments.hidden=[16]", "model.data.batch_rows=64")
     train("opponent", "net=hand", "net.epochs=3", *small)
     train("opponent", "net=adaptive", "net.epochs=4", "net.arguments.members=2", *small)
+    train("opponent", "net=best", "net.epochs=4", "net.arguments.members=2", "net.arguments.units=8", *small)
     return work / "artifacts" / "opponent_net"
 
 
@@ -116,15 +117,15 @@ def test_a_net_that_remembers_players_beats_one_that_does_not(nets: Path, work: 
     assert found["adaptive"].accuracy > found["hand"].accuracy
 
 
-def test_at_the_table_it_says_what_it_says_of_the_rows(nets: Path, work: Path, hands: list[ObservedHand]) -> None:
+@pytest.mark.parametrize("name", ["adaptive", "best"])
+def test_at_the_table_it_says_what_it_says_of_the_rows(
+    name: str, nets: Path, work: Path, hands: list[ObservedHand]
+) -> None:
     """Every decision predicted and observed one at a time, against all rows at once."""
     rows = OpponentRows(str(work / "artifacts" / "opponent_actions"), 0.2)
-    base, adaptive = load_opponent_net(nets / "hand"), load_opponent_net(nets / "adaptive")
-    hand_inputs = opponent_history.hand_rows(rows.columns)
-    past = rows.past_inputs(hand_inputs, as_base(base))
-    nobody = np.zeros(len(past), dtype=np.int64)
-    wanted = probabilities(adaptive, rows.columns["features"], hand_inputs, past, nobody)
-    predictor = OpponentNet(nets / "adaptive", base=nets / "hand")
+    base, adaptive = load_opponent_net(nets / "hand"), load_opponent_net(nets / name)
+    wanted = probabilities(adaptive, rows.inputs(adaptive.needs, as_base(base)))
+    predictor = OpponentNet(nets / name, base=nets / "hand")
     assert isinstance(predictor, Predictor)
     row = 0
     for hand in hands[:60]:
@@ -154,6 +155,7 @@ def test_inputs_of_a_row_come_from_the_rows_before_it(work: Path) -> None:
     table = rows.population_table()
     for inputs in (
         opponent_history.hand_rows,
+        opponent_history.token_rows,
         lambda columns: opponent_history.player_rows(columns, predicted, table),
     ):
         before, after = inputs(rows.columns), inputs(changed)
@@ -167,7 +169,14 @@ def test_a_net_with_a_memory_needs_its_base(nets: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "net", [SmallNet(), WideNet((8,), ("hand", "past"), 0.1, 3), PlayerNet(5, 4, (8,))], ids=["small", "wide", "player"]
+    "net",
+    [
+        SmallNet(),
+        WideNet((8,), ("hand", "past"), 0.1, 3),
+        PlayerNet(5, 4, (8,)),
+        SequenceNet(6, (8,), ("past",), 0.1, 2),
+    ],
+    ids=["small", "wide", "player", "sequence"],
 )
 def test_export_and_back(net: OpponentNetModule, tmp_path: Path) -> None:
     counts = {POPULATION: np.full((12, 3), 1 / 3).tolist()}
@@ -176,7 +185,8 @@ def test_export_and_back(net: OpponentNetModule, tmp_path: Path) -> None:
     generator = torch.Generator().manual_seed(0)
     features, hand, past = (torch.rand((40, size), generator=generator) for size in (19, 50, 52))
     zeros = torch.zeros(40, dtype=torch.int64)
-    batch = OpponentBatch(features, hand, past, zeros + 3, zeros)
+    sequence = random_tokens(40, generator)
+    batch = OpponentBatch(features, hand, past, sequence, zeros + 3, zeros)
     net.eval()
     torch.testing.assert_close(loaded(batch), net(batch).detach(), atol=1e-6, rtol=0)
     export_net(
@@ -192,12 +202,61 @@ def test_export_and_back(net: OpponentNetModule, tmp_path: Path) -> None:
         load_opponent_net(tmp_path / "n")
 
 
+def random_tokens(rows: int, generator: torch.Generator) -> torch.Tensor:
+    """[rows, 32] of all lengths from 0."""
+    tokens = torch.randint(1, opponent_history.NUM_TOKENS, (rows, opponent_history.SEQUENCE_SIZE), generator=generator)
+    lengths = torch.randint(0, opponent_history.SEQUENCE_SIZE + 1, (rows, 1), generator=generator)
+    lengths[0] = 0
+    return torch.where(torch.arange(opponent_history.SEQUENCE_SIZE) < lengths, tokens, 0).to(torch.uint8)
+
+
+def test_reader_is_a_gated_recurrent_unit_over_what_is_there() -> None:
+    """Against torch's own cell, one row at a time; gates there are (reset, update, new), one-hot tokens the input."""
+    reader, units = Reader(opponent_history.NUM_TOKENS, 5, 0), 5
+    tokens = random_tokens(30, torch.Generator().manual_seed(1))
+    cell = torch.nn.GRUCell(opponent_history.NUM_TOKENS, units)
+    with torch.no_grad():
+        cell.weight_ih.copy_(reader.inputs.weight.T)
+        cell.weight_hh.copy_(reader.states.weight)
+        cell.bias_ih.zero_()
+        cell.bias_hh.copy_(reader.states.bias)
+        found = reader(tokens)
+        for row, state in zip(tokens, found, strict=True):
+            wanted = torch.zeros(1, units)
+            for token in row[row > 0]:
+                one_hot = torch.nn.functional.one_hot(token.long()[None], opponent_history.NUM_TOKENS).float()
+                wanted = cell(one_hot, wanted)
+            torch.testing.assert_close(state[None], wanted, atol=1e-5, rtol=0)
+
+
+def test_tokens_say_who_did_what_in_which_order(work: Path) -> None:
+    """The first hand, spelled out: street, class, bets to call and whose seat, as digits."""
+    rows = OpponentRows(str(work / "artifacts" / "opponent_actions"), 0.2)
+    columns = rows.columns
+    last = int(np.flatnonzero(columns["hand"] == 0)[-1])
+    tokens = opponent_history.token_rows(columns)[last]
+    for past in range(last):
+        code = int(tokens[past]) - 1
+        who = (
+            0
+            if columns["player"][past] == columns["player"][last]
+            else 1
+            if columns["seat"][past] < columns["seat"][last]
+            else 2
+        )
+        assert code % 3 == who
+        assert code // 3 % 3 == columns["bets"][past]
+        assert code // 9 % 3 == columns["action"][past]
+        assert code // 27 == columns["street"][past]
+    assert not tokens[last:].any()
+
+
 def test_all_predictors_on_the_same_rows(nets: Path, work: Path, train: Callable[..., None]) -> None:
     train("opponent", "net=small", "net.epochs=3", "model.data.batch_rows=64")
-    train("opponent_table", "~model.nets.wide", "~model.nets.player")
+    train("opponent_table", "~model.nets.wide", "~model.nets.player", "~model.nets.sequence")
     report = json.loads((work / "artifacts" / "opponent_table.json").read_text())
     found = {name: scores["all"] for name, scores in report["predictors"].items()}
-    assert set(found) == {"majority", "frequencies", "player_frequencies", "small", "hand", "adaptive"}
+    assert set(found) == {"majority", "frequencies", "player_frequencies", "small", "hand", "adaptive", "best"}
     assert found["player_frequencies"]["log_loss"] < found["frequencies"]["log_loss"] < found["majority"]["log_loss"]
     assert found["adaptive"]["log_loss"] < found["hand"]["log_loss"]
     for scores in found.values():
@@ -211,7 +270,9 @@ def test_all_predictors_on_the_same_rows(nets: Path, work: Path, train: Callable
         "river",
         "mean of the most active players",
     }
-    assert len(report["importance"]["hand"]) == 19
+    assert len(report["importance"]["hand"]) == 19 + 1
+    assert set(report["importance"]["best"]) > {"bets_0", "hand", "past", "sequence"}
+    assert report["importance"]["best"]["past"] > 0.01
 
 
 def test_scores_of_three_decisions() -> None:
