@@ -6,12 +6,14 @@ and a state that is asked again is answered alike. An agent that fails checks or
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 from rich.console import Console
 
 from poker.agents.base import Agent, ObservingAgent
 from poker.errors import PokernetsError
+from poker.evaluation.hands_report import mbb_per_hand, write_hands_report
 from poker.evaluation.table import AgentSpec
 from poker.formats.acpc_log import AcpcError, MatchState, parse_match_state
 from poker.formats.acpc_net import VERSION, ConnectionLost, connect
@@ -22,15 +24,25 @@ _TOLD_FAILURES = 10
 
 @dataclass
 class Seat:
-    """What happened at the dealer's table: hands begun, chips won where the end was shown, failures of the agent."""
+    """What happened at the dealer's table: hands begun, chips won in each hand that ended, failures of the agent."""
 
     hands: int = 0
     finished: bool = True
+    chips: list[int] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
 
 
-def run(*, game: Rules, agents: Sequence[AgentSpec], host: str, port: int, seed: int, connect_seconds: float) -> Seat:
-    """Plays until the dealer closes the connection between two hands."""
+def run(
+    *,
+    game: Rules,
+    agents: Sequence[AgentSpec],
+    host: str,
+    port: int,
+    seed: int,
+    connect_seconds: float,
+    out: str,
+) -> Seat:
+    """Plays until the dealer closes the connection between two hands, and writes a report."""
     if len(agents) != 1:
         raise PokernetsError(f"one agent sits down at a dealer, `agents` are {len(agents)}: agents=[NAME]")
     console = Console(stderr=True)
@@ -48,6 +60,17 @@ def run(*, game: Rules, agents: Sequence[AgentSpec], host: str, port: int, seed:
             if not player.seat.finished:
                 raise PokernetsError(f"hand {player.hand} at {host}:{port} was not finished: {error}") from error
     console.print(f"{agent.name}: the dealer ended the match after {player.seat.hands} hands")
+    found = write_hands_report(
+        Path(out) / game.name / f"acpc-client-{agent.name}-port{port}",
+        f"{agent.name} at a dealer: {game.name}",
+        game,
+        {agent.name: [mbb_per_hand(game) * chips for chips in player.seat.chips]},
+        {"host": host, "port": port, "seed": seed, "agent": agents[0].settings},
+        unit="hand",
+        failures={agent.name: player.seat.failures},
+        console=console,
+    )
+    console.print(f"{agent.name}: {found[agent.name]:,} mbb/hand")
     return player.seat
 
 
@@ -76,7 +99,10 @@ class _Player:
             self._begin(told)
         state = told.state
         if state.is_over:
+            if self.seat.finished:
+                return None
             self.seat.finished = True
+            self._count(told)
             if isinstance(self._agent, ObservingAgent):
                 self._agent.end_hand(state)
             return None
@@ -92,6 +118,12 @@ class _Player:
         self.seat.finished = False
         self._agent.reset(int(np.random.SeedSequence([self._seed, told.number]).generate_state(1, np.uint64)[0]))
         self._agent.start_hand(told.player)
+
+    def _count(self, told: MatchState) -> None:
+        try:
+            self.seat.chips.append(told.state.payoffs()[told.player])
+        except PokernetsError as error:
+            self._fail(f"hand {told.number}: {error}")
 
     def _act(self, told: MatchState) -> int:
         try:

@@ -1,9 +1,13 @@
 """`evaluate=acpc`: a dealer of the ACPC protocol 2.0.0, at which foreign programs can sit down.
 
-The hands, states and log are those of the competition's dealer. An invalid action is turned into the nearest raise or
-a call, and a late or lost player is named and from then on checks or folds, so that every match ends with a result.
+The hands, states and log are those of the competition's dealer, and answers are read as leniently: an answer counts if
+it repeats the hand, the betting and the cards of the state that was asked, however its separators and letters are
+written; other lines are ignored and told. A raise of a wrong size becomes the nearest one, any other invalid action a
+call. Unlike there, a late or lost player is named and from then on checks or folds, so that every match ends with a
+result, and the odd chip of a split pot is not divided.
 """
 
+import re
 import socket
 import time
 from collections.abc import Sequence
@@ -14,11 +18,15 @@ import numpy as np
 from rich.console import Console
 
 from poker.errors import PokernetsError
+from poker.evaluation.hands_report import mbb_per_hand, write_hands_report
 from poker.evaluation.statistics import Estimate, estimate
 from poker.formats.acpc_log import log_line, match_state_text
 from poker.formats.acpc_net import ConnectionLost, LineConnection, NoAnswer, accept, listen
 from poker.rules import CALL, FOLD, Rules
 from poker.state import Betting, HandState, IllegalAction
+
+_MOST_FAILURES = 1000
+_ACTION = re.compile(r"([fckrb])[ \t]*([+-]?[0-9]+)?")
 
 
 @dataclass
@@ -38,8 +46,13 @@ class _Guest:
     line: LineConnection | None
     chips: list[int] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
+    answers: int = 0
     used_hand: float = 0.0
     used_match: float = 0.0
+
+    def tell(self, why: str) -> None:
+        if len(self.failures) < _MOST_FAILURES:
+            self.failures.append(why)
 
     def lose(self, why: str) -> None:
         self.failures.append(why)
@@ -84,13 +97,17 @@ def run(
     table = _Dealer(game, guests, times, hands)
     with path.open("w", encoding="ascii") as log:
         log.write(f"# name/game/hands/seed {'-'.join(names)} {game.name} {hands} {seed}\n")
+        for option, seconds in (("response", times.answer), ("hand", times.in_hand), ("per_hand", times.per_hand)):
+            log.write(f"#--t_{option} {round(1000 * seconds)}\n")
         for number in range(hands):
             shift = number % game.num_players if rotate else 0
             state = HandState.deal(game, np.random.default_rng([seed, number]))
             log.write(table.play(state, number, shift) + "\n")
             log.flush()
         totals = "|".join(str(sum(guest.chips)) for guest in guests)
-        log.write(f"SCORE:{totals}:{'|'.join(names)}\n")
+        score = f"SCORE:{totals}:{'|'.join(names)}"
+        log.write(f"{score}\n")
+    print(score, flush=True)
     for guest in guests:
         if guest.line is not None:
             guest.line.close()
@@ -102,6 +119,20 @@ def run(
     for name, found in result.chips.items():
         console.print(f"{name}: {found:,} chips/hand, {len(result.failures[name])} failures")
     console.print(f"log: {path}", soft_wrap=True)
+    settings = {"hands": hands, "seed": seed, "rotate": rotate, "times": vars(times), "ports": list(ports)}
+    settings["seconds_used"] = {guest.name: round(guest.used_match, 3) for guest in guests}
+    settings["answers"] = {guest.name: guest.answers for guest in guests}
+    write_hands_report(
+        path.with_suffix(""),
+        f"{', '.join(names)} at the dealer: {game.name}",
+        game,
+        {guest.name: [mbb_per_hand(game) * chips for chips in guest.chips] for guest in guests},
+        settings,
+        unit="hand",
+        log=path,
+        failures=result.failures,
+        console=console,
+    )
     return result
 
 
@@ -165,8 +196,13 @@ class _Dealer:
             while True:
                 assert guest.line is not None
                 answer = guest.line.read(max(0.0, limit - (time.monotonic() - started)))
-                if answer.startswith(f"{asked}:"):
-                    return self._action(guest, state, number, answer[len(asked) + 1 :])
+                repeated, _, text = answer.rpartition(":")
+                if _loosely(answer) == _loosely(asked):
+                    repeated, text = answer, ""
+                if repeated == asked or _loosely(repeated) == _loosely(asked):
+                    guest.answers += 1
+                    return self._action(guest, state, number, text)
+                guest.tell(f"hand {number}: a line that answers another state is ignored: `{answer[:100]}`")
         except NoAnswer:
             guest.lose(
                 f"hand {number} after `{state.betting.text()}`: no answer within {limit:.3g} s; it checks or folds on"
@@ -181,12 +217,30 @@ class _Dealer:
 
     def _action(self, guest: _Guest, state: HandState, number: int, text: str) -> int:
         try:
-            action = _nearest(state.betting, state.betting.parse_action(text))
+            action = _nearest(state.betting, _read_action(state.betting, text))
             state.betting.apply(action)
             return action
         except IllegalAction as error:
-            guest.failures.append(f"hand {number}: {error}; called instead")
+            guest.tell(f"hand {number}: {error}; called instead")
             return CALL
+
+
+def _loosely(text: str) -> tuple[str, ...]:
+    """The fields of a match state without what the competition's dealer overlooks: `/` and the case of cards."""
+    *fields, cards = text.replace("/", "").split(":")
+    return (*fields, cards.lower())
+
+
+def _read_action(betting: Betting, text: str) -> int:
+    """An action as the competition's dealer reads it: what follows the action is overlooked, and so are sizes where
+    there are none."""
+    match = _ACTION.match(text)
+    if match is None or betting.rules.is_limit:
+        return betting.parse_action(match.group(1) if match else text)
+    letter, size = match.groups()
+    if letter in "rb" and size is not None:
+        return max(1, int(size))
+    return betting.parse_action(letter)
 
 
 def _nearest(betting: Betting, action: int) -> int:

@@ -131,11 +131,13 @@ class _Walk:
         taken = actions.index(action) if action in actions else -1
         if taken < 0 or not reach[taken] > 0.0:
             raise policy_mismatch(self.betting, action)
-        children = [self.betting.apply(option) for option in actions]
-        chips = np.einsum("ah,ah->a", weights, self._chips(children, player))
+        played = np.flatnonzero(weights.any(axis=1))
+        children = [self.betting.apply(actions[i]) for i in played]
+        chips = np.zeros(len(actions))
+        chips[played] = np.einsum("ah,ah->a", weights[played], self._chips(children, player))
         correction = float(chips.sum() / reach.sum() - chips[taken] / reach[taken])
         self.ranges[player] = weights[taken] / weights[taken].sum()
-        self.betting = children[taken]
+        self.betting = self.betting.apply(action)
         return correction if player == 0 else -correction
 
     def _value(self) -> float:

@@ -1,5 +1,6 @@
 """The HTML page of a match: results with and without luck, decisions, failures, and what was played before the flop."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -47,7 +48,7 @@ def match_page(results: "MatchResults") -> Page:
         )
     _decisions(page, results.tables)
     _failures(page, results.tables)
-    _ranges(page, results)
+    add_first_decisions(page, results.game, [result.log for result in results.tables])
     return page
 
 
@@ -87,12 +88,13 @@ def _failures(page: Page, tables: "list[TableResults]") -> None:
         page.table(("agent", "table", "hand", "error"), rows[:100])
 
 
-def _ranges(page: Page, results: "MatchResults") -> None:
-    if results.game.deck_size != 52 or results.game.num_hole_cards != 2:
+def add_first_decisions(page: Page, rules: Rules, logs: Sequence[Path]) -> None:
+    """Pictures by name of what was done first with each hand before the flop, in hold'em."""
+    if rules.deck_size != 52 or rules.num_hole_cards != 2:
         return
     counts: dict[str, NDArray[np.float64]] = {}
-    for result in results.tables:
-        _count_first_decisions(results.game, result.log, counts)
+    for log in logs:
+        _count_first_decisions(rules, log, counts)
     page.heading(
         "First decisions before the flop", "share of the times each hand was dealt: blue fold, green call, red raise"
     )
@@ -110,7 +112,7 @@ def _count_first_decisions(rules: Rules, log: Path, counts: dict[str, NDArray[np
         seen: set[int] = set()
         for action in hand.state.betting.actions[0]:
             player = betting.to_act
-            if player not in seen:
+            if player not in seen and hand.state.hole_cards[player]:
                 kind = 0 if action == FOLD else 1 if action == CALL else 2
                 table = counts.setdefault(hand.names[player].split("#")[0], np.zeros((169, 3)))
                 table[PREFLOP_CLASS[hand_number(hand.state, player)], kind] += 1

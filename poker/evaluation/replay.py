@@ -12,15 +12,17 @@ from rich.table import Table as TextTable
 
 from poker.artifacts import write_atomically
 from poker.errors import PokernetsError
-from poker.evaluation.statistics import Estimate, estimate
+from poker.evaluation.hands_report import mbb_per_hand, write_hands_report
+from poker.evaluation.statistics import Estimate
 from poker.evaluation.table import Schedule
 from poker.formats.acpc_log import LoggedHand, read_log
 from poker.formats.phh import phh_text
 from poker.rules import Rules
 
 
-def run(*, game: Rules, log: str, phh: str | None) -> dict[str, Estimate]:
-    """Mbb per hand by name; with `phh` the hands are also written to that file as poker hand histories."""
+def run(*, game: Rules, log: str, phh: str | None, out: str) -> dict[str, Estimate]:
+    """Mbb per hand by name, with a report in `out`; with `phh` the hands are also written to that file as poker hand
+    histories."""
     path = Path(log)
     if not path.is_file():
         raise PokernetsError(f"there is no log {path}; matches write theirs to runs/*/matches/<game>/hands")
@@ -29,13 +31,21 @@ def run(*, game: Rules, log: str, phh: str | None) -> dict[str, Estimate]:
         raise PokernetsError(f"{path} holds no hands")
     names = sorted({name for hand in hands for name in hand.names})
     units = _units(hands, len(Schedule(game, 0, 1).seatings))
-    scale = 1000.0 / max(game.big_blind, 1)
-    found = {
-        name: estimate([scale * mean for unit in units if (mean := _mean(unit, name)) is not None]) for name in names
-    }
+    scale = mbb_per_hand(game)
+    values = {name: [scale * mean for unit in units if (mean := _mean(unit, name)) is not None] for name in names}
     if phh is not None:
         write_atomically(Path(phh), phh_text(hands).encode())
     console = Console()
+    found = write_hands_report(
+        Path(out) / game.name / path.stem,
+        f"{path.name}: {len(hands):,} hands of {game.name}, replayed",
+        game,
+        values,
+        {"hands": len(hands), "phh": phh},
+        unit="deal" if len(units) < len(hands) else "hand",
+        log=path,
+        console=console,
+    )
     text = TextTable(title=f"{path.name}: {len(hands):,} hands of {game.name}, all legal, payoffs as logged")
     for heading in ("name", "mbb/hand", "hands", "deals"):
         text.add_column(heading, justify="left" if heading == "name" else "right")

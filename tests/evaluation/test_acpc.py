@@ -1,10 +1,12 @@
-"""Our agents and our dealer over real sockets, and dealers that misbehave."""
+"""Our agents and our dealer over real sockets, and dealers and guests that misbehave."""
 
+import json
 import socket
 import threading
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -15,10 +17,11 @@ from poker.agents.simple import AlwaysCall, RandomAgent
 from poker.errors import PokernetsError
 from poker.evaluation import acpc_client, acpc_dealer
 from poker.evaluation.table import AgentSpec
-from poker.formats.acpc_log import AcpcError, parse_log_line, read_log
+from poker.formats.acpc_log import AcpcError, parse_log_line, parse_match_state, read_log
 from poker.formats.acpc_net import LineConnection, NoAnswer, connect
 from poker.rules import Rules
 from poker.state import HandState
+from tests.evaluation.test_html import check
 from tests.games import load_rules
 from tests.test_pokerkit import replay_in_pokerkit
 
@@ -37,7 +40,12 @@ def free_ports(count: int) -> list[int]:
 
 def sit_down(game: Rules, build: Callable[[], Agent], port: int) -> acpc_client.Seat:
     spec = AgentSpec("agent", build, {})
-    return acpc_client.run(game=game, agents=[spec], host="localhost", port=port, seed=port, connect_seconds=30.0)
+    with TemporaryDirectory() as out:
+        seat = acpc_client.run(
+            game=game, agents=[spec], host="localhost", port=port, seed=port, connect_seconds=30.0, out=out
+        )
+        check((next((Path(out) / game.name).glob("*.html"))).read_text())
+    return seat
 
 
 def deal(
@@ -91,6 +99,11 @@ def test_our_players_at_our_dealer(tmp_path: Path, name: str, hands: int) -> Non
     assert not any(result.failures.values())
     assert all(seat.hands == hands and not seat.failures for seat in seats)
     check_log(game, result, hands)
+    totals = sorted(found.mean * found.n for found in result.chips.values())
+    assert sorted(sum(seat.chips) for seat in seats) == pytest.approx(totals)
+    saved = json.loads(result.log.with_suffix(".json").read_text())
+    assert [row["name"] for row in saved["results"]] == list(result.chips)
+    check(result.log.with_suffix(".html").read_text())
 
 
 @pytest.mark.slow
@@ -182,6 +195,85 @@ def test_an_agent_with_illegal_answers_checks_or_folds(tmp_path: Path) -> None:
     assert not any(result.failures.values())
 
 
+class Guest:
+    """A program that answers every state in which it is to act with `answer(state text)`, lines of its own making."""
+
+    def __init__(self, game: Rules, port: int, answer: Callable[[str], list[str]]) -> None:
+        self.heard: list[str] = []
+        with connect("localhost", port, 30.0) as line:
+            line.send("VERSION:2.0.0")
+            try:
+                while True:
+                    text = line.read(30.0)
+                    self.heard.append(text)
+                    told = parse_match_state(game, text)
+                    if told.state.to_act == told.player:
+                        for reply in answer(text):
+                            line.send(reply)
+            except PokernetsError:
+                return
+
+
+def foreign(tmp_path: Path, answer: Callable[[str], list[str]], name: str = "holdem_nolimit_2p") -> Any:
+    """Two hands of such a program against always-call."""
+    game = load_rules(name)
+    ports = free_ports(2)
+    threads = [
+        threading.Thread(target=Guest, args=(game, ports[0], answer), daemon=True),
+        threading.Thread(target=_ignore_errors, args=(sit_down, game, partial(AlwaysCall, name="c"), ports[1])),
+    ]
+    for thread in threads:
+        thread.start()
+    result = acpc_dealer.run(
+        game=game, names=["guest", "call"], ports=ports, hands=2, seed=1, rotate=False,
+        start_seconds=30.0, times=TIMES, out=str(tmp_path),
+    )  # fmt: skip
+    for thread in threads:
+        thread.join(30)
+    return result, [hand.state.betting.text() for hand in read_log(game, result.log)]
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("r300", "r300"),
+        ("r 300 please", "r300"),
+        ("r+300", "r300"),
+        ("r-5", "r200"),
+        ("r0", "r200"),
+        ("r99999999", "r20000"),
+        ("call", "c"),
+    ],
+)
+def test_answers_are_read_as_the_dealer_of_the_competition_reads_them(tmp_path: Path, written: str, meant: str) -> None:
+    result, betting = foreign(tmp_path, lambda state: [f"{state}:{written}"])
+    assert not result.failures["guest"]
+    assert all(text.startswith(f"c{meant}") for text in betting), betting
+
+
+def test_separators_and_letters_may_differ_and_sizes_of_limit_raises_count_nothing(tmp_path: Path) -> None:
+    def answer(state: str) -> list[str]:
+        *fields, cards = state.split(":")
+        return [":".join([fields[0], fields[1], fields[2], fields[3].replace("/", ""), cards.upper(), "r8"])]
+
+    result, betting = foreign(tmp_path, answer, "holdem_limit_2p")
+    assert not result.failures["guest"]
+    assert all(text.startswith("crrrc/") or text.startswith("crc/") for text in betting), betting
+
+
+def test_other_lines_are_ignored_and_told_and_what_is_no_action_is_a_call(tmp_path: Path) -> None:
+    result, betting = foreign(
+        tmp_path,
+        lambda state: ["# thinking", ";gui", "hello", f"{state.replace('MATCHSTATE:0', 'MATCHSTATE:1')}:c", state],
+    )
+    assert betting == ["cc/cc/cc/cc"] * 2
+    told = result.failures["guest"][:3]
+    assert "answers another state is ignored: `hello`" in told[0]
+    assert "answers another state is ignored: `MATCHSTATE:1" in told[1]
+    assert "`` is no action of the game" in told[2]
+    assert "called instead" in told[2]
+
+
 class Dealer:
     """A scripted dealer for one player."""
 
@@ -229,7 +321,8 @@ def played(script: Callable[[Dealer, LineConnection], None]) -> tuple[acpc_clien
 
 
 def finish_hand(dealer: Dealer) -> None:
-    dealer.send(b"MATCHSTATE:1:7:f:|JdTc\r\n")
+    """The last state of the hand, twice: it counts once."""
+    dealer.send(b"MATCHSTATE:1:7:f:|JdTc\r\n" * 2)
 
 
 def test_partial_reads_many_lines_at_once_comments_and_line_ends() -> None:
@@ -243,7 +336,7 @@ def test_partial_reads_many_lines_at_once_comments_and_line_ends() -> None:
 
     seat, _ = played(script)
     assert seat is not None
-    assert (seat.hands, seat.failures) == (1, [])
+    assert (seat.hands, seat.failures, seat.chips) == (1, [], [-50])
 
 
 def test_a_repeated_state_is_answered_alike_and_rubbish_is_ignored() -> None:
