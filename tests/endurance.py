@@ -1,0 +1,278 @@
+"""`python -m tests.endurance [soak] [fuzz] [--scale SHARE]`: long matches and a million odd lines, figures as JSON.
+
+    soak   100,000 hands between fast agents in one process, 10,000 over processes with a limit for every decision:
+           memory after a first, shorter match and after the long one, and what is left open and running
+    fuzz   1,000,000 random and mutated ACPC match states and log lines of six games: each is parsed, and then prints
+           back as it was read, or is refused with a clear message, in little time
+
+Leaves with status 1 when something is not as it should be. `--scale 0.01` does a hundredth of it.
+"""
+
+import argparse
+import gc
+import json
+import os
+import random
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from poker.agents.simple import AlwaysCall, RandomAgent
+from poker.errors import PokernetsError
+from poker.evaluation.match import run
+from poker.evaluation.provenance import provenance
+from poker.evaluation.table import AgentSpec
+from poker.formats.acpc_log import cards_text, log_line, match_state_text, parse_log_line, parse_match_state
+from poker.rules import Rules
+from poker.state import HandState
+from tests.games import load_rules
+from tests.random_play import random_action
+
+GAMES = ("kuhn", "leduc", "holdem_limit_2p", "holdem_nolimit_2p", "holdem_limit_3p", "holdem_nolimit_6p")
+MOST_GROWTH = 0.05
+MOST_SECONDS = 1.0
+"""CPU time of a line; they take some 50 microseconds, but another program may take the core in between."""
+_ALPHABET = "STATEMCH:0123456789/|fcrkb.-AKQJT98765432hdsc \t\r\n\0é²"
+_SPECS = (
+    AgentSpec("random", partial(RandomAgent, name="random", raises=[0.5, 1, "a"]), {}),
+    AgentSpec("call", partial(AlwaysCall, name="call"), {}),
+)
+_EVERY_SECONDS = 0.5
+
+
+def family() -> dict[int, int]:
+    """Resident kilobytes by process: this one and all that come from it."""
+    parents, sizes = {}, {}
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdecimal():
+            try:
+                parents[int(folder.name)] = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
+                sizes[int(folder.name)] = int((folder / "statm").read_text().split()[1])
+            except OSError:
+                continue
+    mine = {os.getpid()}
+    while more := {process for process, parent in parents.items() if parent in mine} - mine:
+        mine |= more
+    return {process: sizes.get(process, 0) * os.sysconf("SC_PAGE_SIZE") // 1024 for process in mine}
+
+
+def open_files() -> int:
+    return len(list(Path("/proc/self/fd").iterdir())) - 1
+
+
+class Watch:
+    """Samples the memory of the processes under this one while a `with` block runs, in kilobytes."""
+
+    def __init__(self) -> None:
+        self.others: list[dict[int, int]] = []
+        self.peak = 0
+        self._done = threading.Event()
+        self._thread = threading.Thread(target=self._sample)
+
+    def _sample(self) -> None:
+        while not self._done.wait(_EVERY_SECONDS):
+            now = family()
+            self.peak = max(self.peak, now.pop(os.getpid()))
+            self.others.append(now)
+
+    def __enter__(self) -> "Watch":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._done.set()
+        self._thread.join()
+
+    def largest_growth(self) -> float:
+        """Over processes that lived through most of the block: the last third over the second, by means."""
+        found = [0.0]
+        for process in {process for sample in self.others for process in sample}:
+            sizes = [sample[process] for sample in self.others if process in sample]
+            third = len(sizes) // 3
+            if third >= 2 and 2 * len(sizes) > len(self.others):
+                found.append(float(np.mean(sizes[-third:]) / np.mean(sizes[third : 2 * third])) - 1)
+        return max(found)
+
+
+def soak(
+    hands: int, *, processes: int, decision_seconds: float | None, game: str = "holdem_nolimit_2p"
+) -> dict[str, Any]:
+    """A match of a tenth of the hands to warm up, then one of all; what the second leaves behind."""
+    with tempfile.TemporaryDirectory() as folder:
+        settings: dict[str, Any] = {
+            "game": load_rules(game),
+            "agents": list(_SPECS),
+            "tables": None,
+            "session": 1,
+            "half_width": None,
+            "decision_seconds": decision_seconds,
+            "processes": processes,
+            "fresh": False,
+            "out": folder,
+        }
+        run(hands=max(20, hands // 10), seed=1, **settings)
+        gc.collect()
+        before, files, threads = family()[os.getpid()], open_files(), threading.active_count()
+        started, cpu = time.monotonic(), time.process_time()
+        with Watch() as watch:
+            [table] = run(hands=hands, seed=2, **settings).tables
+        found = {
+            "soak": f"{hands:,} hands of {game}, processes={processes}, decision_seconds={decision_seconds}",
+            "hands": table.hands,
+            "seconds": round(time.monotonic() - started, 1),
+            "cpu_seconds_here": round(time.process_time() - cpu, 1),
+            "failures": len(table.incidents),
+        }
+    del table
+    gc.collect()
+    after = family()
+    found |= {
+        "megabytes_after_warm_up": round(before / 1024, 1),
+        "megabytes_at_the_end": round(after[os.getpid()] / 1024, 1),
+        "megabytes_at_most": round(watch.peak / 1024, 1),
+        "growth": round(after[os.getpid()] / before - 1, 4),
+        "growth_of_other_processes": round(watch.largest_growth(), 4),
+        "processes_seen": len({process for sample in watch.others for process in sample}),
+        "processes_left": sorted(_names(set(after) - {os.getpid()})),
+        "files_before": files,
+        "files_after": open_files(),
+        "threads_before": threads,
+        "threads_after": threading.active_count(),
+    }
+    # the resource tracker of `multiprocessing` is one process and one pipe for the whole life of a program
+    tracker = [name for name in found["processes_left"] if "resource_tracker" in name]
+    found["ok"] = (
+        found["hands"] == hands
+        and not found["failures"]
+        and max(found["growth"], found["growth_of_other_processes"]) < MOST_GROWTH
+        and len(found["processes_left"]) == len(tracker)
+        and found["files_after"] <= files
+        and found["threads_after"] <= threads
+    )
+    return found
+
+
+def _names(processes: set[int]) -> list[str]:
+    names = []
+    for process in processes:
+        try:
+            names.append(Path(f"/proc/{process}/cmdline").read_text().replace("\0", " ").strip())
+        except OSError:
+            continue
+    return names
+
+
+def fuzz(name: str, lines: int, seed: int) -> dict[str, Any]:
+    """Odd lines of one game: how many were parsed and refused, the longest time for one, and what went wrong."""
+    rules, rng = load_rules(name), random.Random(seed)
+    texts = _good_lines(rules, 300, rng, seed)
+    counts: Counter[str] = Counter()
+    problems: list[str] = []
+    slowest = 0.0
+    for _ in range(lines):
+        text = _odd_line(texts, rng)
+        is_log = text.startswith("S") if rng.random() < 0.98 else rng.random() < 0.5
+        begin = time.thread_time()
+        try:
+            back = _read_log_line(rules, text) if is_log else _read_match_state(rules, text)
+            counts["parsed"] += 1
+            if back.lower() != text[: len(back)].lower():
+                problems.append(f"{text!r} prints back as {back!r}")
+        except PokernetsError as error:
+            counts["refused"] += 1
+            if not 10 < len(str(error)) < 1000:
+                problems.append(f"{text!r}: unclear message {str(error)[:200]!r}")
+        except Exception as error:
+            problems.append(f"{text!r}: {type(error).__name__}: {error}")
+        slowest = max(slowest, time.thread_time() - begin)
+    return {
+        "fuzz": name,
+        "lines": lines,
+        **counts,
+        "slowest_ms": round(1000 * slowest, 2),
+        "problems": problems[:20],
+        "ok": not problems and slowest < MOST_SECONDS and min(counts["parsed"], counts["refused"]) > lines // 10,
+    }
+
+
+def _read_match_state(rules: Rules, text: str) -> str:
+    told = parse_match_state(rules, text)
+    return f"MATCHSTATE:{told.player}:{told.number}:{told.state.betting.text()}:{cards_text(told.state)}"
+
+
+def _read_log_line(rules: Rules, text: str) -> str:
+    hand = parse_log_line(rules, text)
+    return f"STATE:{hand.number}:{hand.state.betting.text()}:{cards_text(hand.state)}:"
+
+
+def _good_lines(rules: Rules, hands: int, rng: random.Random, seed: int) -> list[str]:
+    cards = np.random.default_rng(seed)
+    texts = []
+    for number in range(hands):
+        state = HandState.deal(rules, cards)
+        while not state.is_over:
+            texts.append(match_state_text(state, number, rng.randrange(rules.num_players)))
+            state = state.apply(random_action(state.legal(), rng))
+        line = log_line(state, number, [f"p{i}" for i in range(rules.num_players)])
+        texts += [line] * 3 + [match_state_text(state, number, 0)]
+    return texts
+
+
+def _odd_line(texts: list[str], rng: random.Random) -> str:
+    """One in three as it is or with one change, the others changed more, cut, joined, or made of noise."""
+    text = rng.choice(texts)
+    kind = rng.random()
+    if kind < 0.02:
+        return "".join(rng.choices(_ALPHABET, k=rng.randint(0, 200)))
+    if kind < 0.04:
+        return text[: rng.randrange(len(text) + 1)] + rng.choice(texts)[rng.randrange(40) :]
+    if kind < 0.06:
+        return text[: rng.randrange(len(text) + 1)]
+    if kind < 0.065:
+        i = rng.randrange(len(text) + 1)
+        return (
+            text[:i] + rng.choice(("c", "/", "r", "r300", "|", ":", "9", "Ah", "f")) * rng.randint(1, 5000) + text[i:]
+        )
+    letters = list(text)
+    for _ in range(rng.choice((0, 1, 1, 2, 10))):
+        i = rng.randrange(len(letters) + 1)
+        letters[i : i + rng.randint(0, 3)] = rng.choices(_ALPHABET, k=rng.randint(0, 3))
+    return "".join(letters)
+
+
+def _all_soaks(scale: float) -> list[dict[str, Any]]:
+    one = soak(round(100_000 * scale), processes=1, decision_seconds=None)
+    many = soak(round(10_000 * scale), processes=2, decision_seconds=60.0)
+    return [one, many]
+
+
+def _all_fuzz(scale: float) -> list[dict[str, Any]]:
+    found = []
+    for seed, name in enumerate(GAMES):
+        found.append(fuzz(name, round(1_000_000 * scale / len(GAMES)), seed))
+        print(json.dumps(found[-1]), file=sys.stderr, flush=True)
+    return found
+
+
+def main(arguments: list[str]) -> int:
+    parts: dict[str, Callable[[float], list[dict[str, Any]]]] = {"soak": _all_soaks, "fuzz": _all_fuzz}
+    parser = argparse.ArgumentParser(prog="python -m tests.endurance", description="long matches and odd lines")
+    parser.add_argument("parts", nargs="*", choices=list(parts), default=list(parts))
+    parser.add_argument("--scale", type=float, default=1.0)
+    chosen = parser.parse_args(arguments)
+    rows = [row for name in chosen.parts for row in parts[name](chosen.scale)]
+    command = f"python -m tests.endurance {' '.join(arguments)}".strip()
+    print(json.dumps({"command": command, "rows": rows, **provenance()}, indent=1))
+    return 0 if all(row["ok"] for row in rows) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
