@@ -1,9 +1,13 @@
 # make demo: the whole pipeline at the small scale.  make test: everything CI runs.
+# make demo irc=ARCHIVE trains the opponent nets on hands of people instead of our own players'.
 PYTHON ?= python3
 SCALE ?= demo
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
+irc ?= $(IRC)
+SOURCE := $(if $(irc),source=irc path='$(irc)',source=self_play)
+OPPONENTS := $(if $(irc),artifacts=artifacts/$(SCALE)/irc)
 
 .PHONY: demo test check bench golden clean
 .DEFAULT_GOAL := demo
@@ -19,6 +23,9 @@ demo: $(INSTALLED)
 	$(BIN)/python -m data_gen job=leaf_table scale=$(SCALE)
 	$(BIN)/python -m data_gen job=leaf_states scale=$(SCALE)
 	$(BIN)/python train.py model=leaf scale=$(SCALE)
+	$(BIN)/python -m data_gen job=opponent_actions $(SOURCE) scale=$(SCALE) $(OPPONENTS)
+	$(BIN)/python train.py model=opponent net=hand scale=$(SCALE) $(OPPONENTS)
+	$(BIN)/python train.py model=opponent net=adaptive scale=$(SCALE) $(OPPONENTS)
 	$(BIN)/python evaluate.py evaluate=baselines scale=$(SCALE)
 
 test: $(INSTALLED)

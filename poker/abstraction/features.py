@@ -77,15 +77,6 @@ def ahead_now(board: Sequence[int]) -> NDArray[np.float32]:
     return _ahead(_as_board(board))
 
 
-def completion_wins(board: Sequence[int]) -> tuple[NDArray[np.int16], NDArray[np.int16]]:
-    """Live hands [L] of a board of 3 to 5 cards, and [L, L] the completions on which the row's hand beats the column's.
-
-    Entries of two hands that share a card mean nothing. Both arrays are shared: do not write to them.
-    """
-    analysis = _analyse(_as_board(board))
-    return analysis.live, analysis.wins
-
-
 def river_strength(board: Sequence[int]) -> Floats:
     """[1326] HS on a complete board, without the cost of the other features (20 us)."""
     cards = _as_board(board)
