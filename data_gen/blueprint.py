@@ -1,15 +1,18 @@
 """`job=blueprint`: train a policy on the whole betting tree of a game and store its average strategy.
 
 Progress is kept in a checkpoint beside the output (`<output>.checkpoint`), so a killed run continues and a finished one
-can be continued with more `iterations`. With one thread the result does not depend on where it was interrupted.
+can be continued with more `iterations`. With one thread the result does not depend on where it was interrupted. The
+learning curve is written on the way (`poker.evaluation.curve`).
 """
 
 import sys
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+import numpy as np
 from numpy.typing import NDArray
 
 from data_gen.report import Report
@@ -17,10 +20,11 @@ from poker.abstraction.buckets import Buckets, game_cards
 from poker.abstraction.dealers import Dealer, dealer_of
 from poker.artifacts import find_artifact, write_artifact
 from poker.errors import PokernetsError
+from poker.evaluation.curve import Curve, CurvePlan
 from poker.rules import Rules
-from poker.solvers.policy import KIND, blueprint_from, tree_fingerprint
+from poker.solvers.policy import KIND, blueprint_from_batches, tree_fingerprint
 from poker.state import Betting
-from poker.tree import BetMenu, BettingTree, build_tree
+from poker.tree import BetMenu, BettingTree, Kind, build_tree
 
 CHECKPOINT = "blueprint_checkpoint"
 
@@ -41,7 +45,7 @@ class BlueprintSolver(Protocol):
 
     def figures(self) -> dict[str, float]: ...
 
-    def average(self, node: int) -> NDArray[Any]: ...
+    def averages(self, nodes: NDArray[np.int32]) -> NDArray[np.float32]: ...
 
     def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, int]]: ...
 
@@ -62,10 +66,14 @@ def run(
     bits: int,
     checkpoint_seconds: float,
     report_seconds: float,
+    curve: CurvePlan | None,
     output: str,
     runs: str,
 ) -> None:
-    """Train until the blueprint at `output` has `iterations`, or `seconds` of training, whichever comes first."""
+    """Train until the blueprint at `output` has `iterations`, or `seconds` of training, whichever comes first.
+
+    `curve` says when to note what was reached; None keeps no learning curve.
+    """
     if iterations is None and seconds is None:
         raise PokernetsError("job=blueprint needs job.iterations, job.seconds or both")
     cards = game_cards(game, abstraction)
@@ -78,16 +86,38 @@ def run(
     if made is not None and training.enough(made.counts["iterations"], made.counts["seconds"]):
         print(f"blueprint {output} is there: {made.counts['iterations']:,} iterations", file=sys.stderr)
         return
-    _announce(tree, trainer, bits)
+    _announce(tree, cards, trainer, bits)
     training.resume()
-    training.train(report_seconds, checkpoint_seconds, runs)
-    blueprint = blueprint_from(tree, cards, trainer.average, bits)
-    blueprint.save(output, config, training.counts())
+
+    def store(path: str) -> None:
+        blueprint_from_batches(tree, cards, trainer.averages, bits).save(path, config, training.counts())
+
+    points = None
+    if curve is not None:
+        found = Curve(runs, {**config, **made_from}, curve, iterations=trainer.iterations)
+        points = _Points(found, f"{output}.snapshots" if curve.snapshots else None, store)
+    training.train(report_seconds, checkpoint_seconds, runs, points)
+    store(output)
     print(f"blueprint {output}: {trainer.iterations:,} iterations in {training.seconds:.0f} s", file=sys.stderr)
 
 
+@dataclass(frozen=True)
+class _Points:
+    """The curve of a run; `store(path)` writes the policy of a point under `snapshots`, unless that is None."""
+
+    curve: Curve
+    snapshots: str | None
+    store: Callable[[str], None]
+
+    def add(self, iterations: int, figures: dict[str, Any]) -> None:
+        path = None if self.snapshots is None else f"{self.snapshots}/{iterations}"
+        if path is not None:
+            self.store(path)
+        self.curve.add(iterations, **figures, **({} if path is None else {"snapshot": path}))
+
+
 class _Training:
-    """A trainer with its clock and its checkpoint. `seconds` counts training alone, over all runs."""
+    """A trainer with its clocks and its checkpoint; `seconds` and `cpu_seconds` count training alone, over all runs."""
 
     def __init__(
         self,
@@ -99,6 +129,7 @@ class _Training:
         budget: float | None,
     ) -> None:
         self.seconds = 0.0
+        self.cpu_seconds = 0.0
         self._trainer = trainer
         self._checkpoint = checkpoint
         self._config = config
@@ -116,9 +147,9 @@ class _Training:
         """Continue from the checkpoint, if there is one; only the length of the run may differ."""
         found = find_artifact(self._checkpoint, CHECKPOINT, config=self._config, made_from=self._made_from)
         if found is not None:
-            counters = {name: value for name, value in found.counts.items() if name != "seconds"}
-            self._trainer.restore(found.arrays, counters)
+            self._trainer.restore(found.arrays, found.counts)
             self.seconds = found.counts["seconds"]
+            self.cpu_seconds = found.counts.get("cpu_seconds", 0.0)  # checkpoints before 2026-11-20 have none
             print(f"continuing {self._checkpoint} at {self._trainer.iterations:,} iterations", file=sys.stderr)
 
     def save(self) -> None:
@@ -129,7 +160,7 @@ class _Training:
             config=self._config,
             arrays=arrays,
             made_from=self._made_from,
-            counts={**counters, "seconds": self.seconds},
+            counts={**counters, "seconds": self.seconds, "cpu_seconds": self.cpu_seconds},
         )
 
     def counts(self) -> dict[str, Any]:
@@ -138,11 +169,15 @@ class _Training:
             "iterations": trainer.iterations,
             "visits": trainer.visits,
             "seconds": self.seconds,
+            "cpu_seconds": self.cpu_seconds,
             **trainer.figures(),
         }
 
-    def train(self, report_seconds: float, checkpoint_seconds: float, logs: str) -> None:
-        """Run to the end in stretches of `report_seconds`; what was trained is on disk when this returns."""
+    def train(self, report_seconds: float, checkpoint_seconds: float, logs: str, points: _Points | None) -> None:
+        """Run to the end in stretches of `report_seconds`; what was trained is on disk when this returns.
+
+        A stretch ends where a point of the curve is due; the end of the run is a point as well.
+        """
         trainer = self._trainer
         by_iterations = self._iterations is not None
         total = float(self._iterations if self._iterations is not None else self._budget or 0)
@@ -151,16 +186,24 @@ class _Training:
         with Report("blueprint", total=total, done=done, logs=logs) as report:
             while not self.enough(trainer.iterations, self.seconds):
                 before, visits, started = trainer.iterations, trainer.visits, time.perf_counter()
+                cpu = time.process_time()
                 left = report_seconds if self._budget is None else min(report_seconds, self._budget - self.seconds)
-                trainer.run(iterations=self._iterations, seconds=left)
+                due = None if points is None else points.curve.due
+                ends = [end for end in (self._iterations, due) if end is not None]
+                trainer.run(iterations=min(ends, default=None), seconds=left)
                 took = time.perf_counter() - started
                 self.seconds += took
+                self.cpu_seconds += time.process_time() - cpu
+                figures = trainer.figures()
+                ended = self.enough(trainer.iterations, self.seconds)
+                if points is not None and (trainer.iterations >= points.curve.due or ended):
+                    points.add(trainer.iterations, {"cpu_seconds": self.cpu_seconds, **figures})
                 report.update(
                     trainer.iterations if by_iterations else self.seconds,
                     step=trainer.iterations,
                     iterations_per_second=(trainer.iterations - before) / took,
                     nodes_per_second=(trainer.visits - visits) / took,
-                    **trainer.figures(),
+                    **figures,
                 )
                 if time.perf_counter() - saved >= checkpoint_seconds:
                     self.save()
@@ -168,12 +211,15 @@ class _Training:
         self.save()
 
 
-def _announce(tree: BettingTree, trainer: BlueprintSolver, bits: int) -> None:
+def _announce(tree: BettingTree, cards: Buckets, trainer: BlueprintSolver, bits: int) -> None:
     """What the run needs, before it takes it."""
-    nodes, needed = len(tree), trainer.bytes_needed / 1e6
-    stored = needed * bits / 64
+    acts = tree.kind == Kind.DECISION
+    infosets = np.array(cards.num_buckets, dtype=np.int64)[tree.street[acts]]
+    stored = int((infosets * tree.num_children[acts]).sum()) * bits / 8
+    betting = sum(part.nbytes for part in vars(tree).values() if isinstance(part, np.ndarray))
     print(
-        f"blueprint of {tree.rules.name}: {len(tree.decision_nodes):,} decision nodes of {nodes:,}; "
-        f"{needed:,.0f} MB for the table, as much on disk for its checkpoint, {stored:,.0f} MB for the result",
+        f"blueprint of {tree.rules.name}: {int(acts.sum()):,} decision nodes of {len(tree):,}; memory: "
+        f"{trainer.bytes_needed / 1e6:,.0f} MB for the solver and {betting / 1e6:,.0f} MB for the betting tree; disk: "
+        f"up to {trainer.bytes_needed / 1e6:,.0f} MB for the checkpoint, {stored / 1e6:,.0f} MB for the result",
         file=sys.stderr,
     )

@@ -18,7 +18,20 @@ from numba import njit
 from numpy.typing import NDArray
 
 from poker.kernels.rng import next_float
-from poker.kernels.sampling_nodes import ARITY, DECISION, FIRST, KIND, PLAYER, ROW, STREET, STRIDE, payoff
+from poker.kernels.sampling_nodes import (
+    ARITY,
+    DECISION,
+    FIRST,
+    KIND,
+    MULTIWAY,
+    PLAYER,
+    ROW,
+    SHOWDOWN,
+    STAKE,
+    STREET,
+    STRIDE,
+    multiway_payoff,
+)
 
 MAX_DEPTH = 256
 """Longest path of decisions."""
@@ -40,12 +53,15 @@ def outcome_sampling(
     players = ranks.shape[1]
     rows = np.empty(MAX_DEPTH, dtype=np.int64)
     taken = np.empty((MAX_DEPTH, 3), dtype=np.int64)  # arity, action, player
-    drawn = np.empty((MAX_DEPTH, 2))  # sigma(a*), probability with which it was drawn
+    drawn = np.empty((MAX_DEPTH, 2))  # sigma(a*), sum of the positive regrets
+    before = np.empty((MAX_DEPTH, 3))  # up to the decision: q, pi_i, pi_-i
     reach = np.empty(players)
+    results = np.empty(players)
     visits = 0
     for deal in range(ranks.shape[0]):
         updated = deal % players if alternating else -1
         node, depth, sampled = 0, 0, 1.0
+        reach[:] = 1.0
         while nodes[node, KIND] == DECISION:
             player, arity = nodes[node, PLAYER], nodes[node, ARITY]
             bucket = np.int64(buckets[deal, player, nodes[node, STREET]])
@@ -62,39 +78,43 @@ def outcome_sampling(
                 if mixed > 0.0 and threshold >= 0.0:
                     action, sigma, chance = a, probability, mixed
                     threshold -= mixed
+            others = 1.0
+            for other in range(players):
+                if other != player:
+                    others *= reach[other]
             rows[depth] = row
             taken[depth, 0], taken[depth, 1], taken[depth, 2] = arity, action, player
-            drawn[depth, 0], drawn[depth, 1] = sigma, chance
+            drawn[depth, 0], drawn[depth, 1] = sigma, total
+            before[depth, 0], before[depth, 1], before[depth, 2] = sampled, reach[player], others
             sampled *= chance
+            reach[player] *= sigma
             depth += 1
             node = nodes[node, FIRST] + action
         visits += depth + 1
 
-        reach[:] = 1.0
-        prefix = 1.0
-        for step in range(depth):
+        kind = nodes[node, KIND]
+        if kind == MULTIWAY:
+            for player in range(players):
+                results[player] = multiway_payoff(committed[node], folded[node], ranks[deal], player)
+        else:  # `payoff` written out: passing arrays on costs more than the rest of it
+            won = float(nodes[node, STAKE])
+            if kind == SHOWDOWN:
+                difference = ranks[deal, 0] - ranks[deal, 1]
+                won = won if difference > 0 else (-won if difference < 0 else 0.0)
+            results[0], results[1] = won, -won
+
+        below = 1.0
+        for step in range(depth - 1, -1, -1):
             row, arity, action, player = rows[step], taken[step, 0], taken[step, 1], taken[step, 2]
-            sigma = drawn[step, 0]
-            total = 0.0
-            for a in range(arity):
-                total += max(table[row + a], np.float32(0.0))
+            sigma, total = drawn[step, 0], drawn[step, 1]
             if player != updated or updated < 0:
-                weight = reach[player] / prefix
+                weight = before[step, 1] / before[step, 0]
                 for a in range(arity):
                     probability = max(table[row + a], np.float32(0.0)) / total if total > 0.0 else 1.0 / arity
                     table[row + arity + a] += weight * probability
             if updated < 0 or player == updated:
-                others = 1.0
-                for other in range(players):
-                    if other != player:
-                        others *= reach[other]
-                below = 1.0
-                for later in range(step + 1, depth):
-                    below *= drawn[later, 0]
-                won = payoff(nodes, committed, folded, node, ranks[deal], player)
-                weight = won * others / sampled * below
+                weight = results[player] * before[step, 2] / sampled * below
                 for a in range(arity):
                     table[row + a] += weight * (1.0 - sigma) if a == action else -weight * sigma
-            reach[player] *= sigma
-            prefix *= drawn[step, 1]
+            below *= sigma
     return visits

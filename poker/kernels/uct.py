@@ -8,9 +8,9 @@ An episode plays one deal to its end. At an information state u of the player's 
 A state that is not in the tree enters it, and its player acts at random from there to the end of the hand. Afterwards
 N(u, a) grows by 1 and Q(u, a), the mean of the player's net chips, is updated at the states of the tree on the path.
 
-Symbols: M sampling nodes, P players, S streets, A actions, n deals. Entry (node, bucket, action) of `means` float64 and
-`counts` int32 is ROW + bucket * STRIDE + action; N(u) is the sum of a row's counts. Columns of `nodes` [M, 8] as in
-`poker.kernels.sampling_nodes`. Unlocked threads may lose an update now and then.
+Symbols: M sampling nodes, P players, S streets, A actions, n deals. Entry (node, bucket, action) of `means`, float64 or
+float32, and `counts` int32 is ROW + bucket * STRIDE + action; N(u) is the sum of a row's counts. Columns of `nodes`
+[M, 8] as in `poker.kernels.sampling_nodes`. Unlocked threads may lose an update now and then.
 """
 
 import numpy as np
@@ -18,7 +18,20 @@ from numba import njit
 from numpy.typing import NDArray
 
 from poker.kernels.rng import next_below, next_float
-from poker.kernels.sampling_nodes import ARITY, DECISION, FIRST, KIND, PLAYER, ROW, STREET, STRIDE, payoff
+from poker.kernels.sampling_nodes import (
+    ARITY,
+    DECISION,
+    FIRST,
+    KIND,
+    MULTIWAY,
+    PLAYER,
+    ROW,
+    SHOWDOWN,
+    STAKE,
+    STREET,
+    STRIDE,
+    multiway_payoff,
+)
 
 MAX_DEPTH = 256
 """Longest path of decisions."""
@@ -26,7 +39,7 @@ MAX_DEPTH = 256
 
 @njit(cache=True, nogil=True)
 def _upper_confidence(
-    means: NDArray[np.float64],
+    means: NDArray[np.floating],
     counts: NDArray[np.int32],
     row: int,
     arity: int,
@@ -66,11 +79,21 @@ def _by_counts(counts: NDArray[np.int32], row: int, arity: int, total: int, rng:
 
 
 @njit(cache=True, nogil=True)
+def _explores(eta: float, gamma: float, decay: float, total: int, rng: NDArray[np.uint64]) -> bool:
+    """True with probability max(gamma, eta / (1 + decay sqrt(total))), without the root and the division."""
+    if gamma >= 1.0:
+        return True
+    drawn = next_float(rng)
+    short, scaled = eta - drawn, decay * drawn
+    return drawn < gamma or (short > 0.0 and short * short > scaled * scaled * total)
+
+
+@njit(cache=True, nogil=True)
 def play_episodes(
     nodes: NDArray[np.int32],
     committed: NDArray[np.int32],
     folded: NDArray[np.bool_],
-    means: NDArray[np.float64],
+    means: NDArray[np.floating],
     counts: NDArray[np.int32],
     exploration: NDArray[np.float32],
     eta: float,
@@ -105,19 +128,37 @@ def play_episodes(
             if total == 0:
                 outside |= 1 << player
                 action = int(np.int64(next_below(rng, arity)))
-            elif gamma < 1.0 and next_float(rng) >= max(gamma, eta / (1.0 + decay * np.sqrt(float(total)))):
-                action = _by_counts(counts, row, arity, total, rng)
-            else:
+            elif _explores(eta, gamma, decay, total, rng):
                 action = _upper_confidence(means, counts, row, arity, total, exploration[node], rng)
+            else:
+                action = _by_counts(counts, row, arity, total, rng)
             entries[depth] = row + action
             actors[depth] = player
             depth += 1
             node = nodes[node, FIRST] + action
         visits += 1
-        for player in range(players):
-            results[player] = payoff(nodes, committed, folded, node, ranks[deal], player)
+        kind = nodes[node, KIND]
+        if kind == MULTIWAY:
+            for player in range(players):
+                results[player] = multiway_payoff(committed[node], folded[node], ranks[deal], player)
+        else:  # `payoff` written out: passing arrays on costs more than the rest of it
+            won = float(nodes[node, STAKE])
+            if kind == SHOWDOWN:
+                difference = ranks[deal, 0] - ranks[deal, 1]
+                won = won if difference > 0 else (-won if difference < 0 else 0.0)
+            results[0], results[1] = won, -won
         for step in range(depth):
             entry = entries[step]
             counts[entry] += 1
             means[entry] += (results[actors[step]] - means[entry]) / counts[entry]
     return visits
+
+
+@njit(cache=True, nogil=True)
+def largest_below(nodes: NDArray[np.int32], pots: NDArray[np.int64]) -> NDArray[np.int64]:
+    """[M] the largest of `pots` [M] at a node and in the tree below it."""
+    most = pots.copy()
+    for node in range(len(nodes) - 1, -1, -1):
+        for a in range(nodes[node, ARITY]):
+            most[node] = max(most[node], most[nodes[node, FIRST] + a])
+    return most

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from poker.abstraction.buckets import Buckets, SmallGameBuckets
 from poker.abstraction.dealers import Dealer
 from poker.errors import PokernetsError
+from poker.solvers.kuhn import is_kuhn, mean_squared_error
 from poker.solvers.vector import VectorSolver
 from poker.solvers.vector_game import VectorGame
 from poker.tree import BettingTree
@@ -55,8 +56,10 @@ class ExactSolver:
         self.visits += (self.iterations - before) * self._solver.game.hand_actions
 
     def figures(self) -> dict[str, float]:
-        """`nash_conv` and `game_value` of player 0, exact, chips per hand."""
-        return {"nash_conv": self._solver.nash_conv(), "game_value": self._solver.game_value()}
+        """`nash_conv` and `game_value` of player 0, exact, chips per hand; in Kuhn also `mse`."""
+        figures = {"nash_conv": self._solver.nash_conv(), "game_value": self._solver.game_value()}
+        kuhn = is_kuhn(self.tree.rules)
+        return {**figures, "mse": mean_squared_error(self.tree, self.average)} if kuhn else figures
 
     def average(self, node: int) -> NDArray[np.float32]:
         """[B, A] average strategy at a betting node; uniform for buckets that no board makes."""
@@ -67,6 +70,10 @@ class ExactSolver:
             live = buckets >= 0
             out[buckets[live]] = self._solver.strategy(node, board)[live]
         return out
+
+    def averages(self, nodes: NDArray[np.int32]) -> NDArray[np.float32]:
+        """[K, B, A] average strategies of betting nodes of one street and number of actions."""
+        return np.stack([self.average(int(node)) for node in nodes])
 
     def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, int]]:
         """All that a later run needs to continue: arrays and counters."""

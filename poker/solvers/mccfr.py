@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from poker.abstraction.buckets import Buckets
 from poker.abstraction.dealers import Dealer, Deals
 from poker.errors import PokernetsError
-from poker.kernels import mccfr
+from poker.kernels import mccfr, sampling_nodes
 from poker.solvers.sampling import SamplingSolver, normalised
 from poker.tree import BettingTree
 
@@ -65,6 +65,10 @@ class RegretSolver(SamplingSolver):
             "discount_until": self._discount_until,
         }
 
+    def figures(self) -> dict[str, float]:
+        """`regret_bound` in big blinds; in small games also what `SamplingSolver` reports."""
+        return {"regret_bound_bb": self.regret_bound() / self.tree.rules.big_blind, **super().figures()}
+
     def regret_bound(self) -> float:
         """Sum over infosets of max_a max(R(a), 0) / T, chips per hand, T the discounted number of iterations.
 
@@ -80,10 +84,12 @@ class RegretSolver(SamplingSolver):
         """Sum of the weights of all iterations so far; after k whole periods that is k / 2 periods."""
         return self.iterations - self.periods * self._period / 2
 
-    def average(self, node: int) -> NDArray[np.float32]:
-        """[B, A] average strategy at betting node `node`; the current one where the average was never updated."""
-        regrets, sums = np.moveaxis(self.sampling.rows(self.table, int(self.sampling.index[node])), 1, 0)
-        return normalised(sums, np.maximum(regrets, 0.0))
+    def averages(self, nodes: NDArray[np.int32]) -> NDArray[np.float32]:
+        """[K, B, A] average strategy; the current one where the average was never updated."""
+        inner = self.sampling.index[nodes]
+        arity = int(self.sampling.nodes[inner[0], sampling_nodes.ARITY])
+        places = 2 * self.sampling.starts(inner)[:, :, None] + np.arange(arity)
+        return normalised(self.table[places + arity], np.maximum(self.table[places], 0.0))
 
     @property
     def _period(self) -> int:
@@ -148,7 +154,8 @@ class ExternalSampling(RegretSolver):
 
     def figures(self) -> dict[str, float]:
         """What converges: `mean_regret` in big blinds; in small games also what `SamplingSolver` reports."""
-        return {"mean_regret_bb": self.mean_regret() / self.tree.rules.big_blind, **super().figures()}
+        small = SamplingSolver.figures(self)
+        return {"mean_regret_bb": self.mean_regret() / self.tree.rules.big_blind, **small}
 
     def mean_regret(self) -> float:
         """Sum over infosets of max_a max(R(a), 0) per decision visited: chips that the best fixed action had gained."""

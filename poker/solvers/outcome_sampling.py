@@ -52,10 +52,6 @@ class OutcomeSampling(RegretSolver):
         mine = {"explore": self._explore, "alternating": self._alternating}
         return {"solver": "outcome_sampling", **super().settings, **mine}
 
-    def figures(self) -> dict[str, float]:
-        """`regret_bound` in big blinds; in small games also what `SamplingSolver` reports."""
-        return {"regret_bound_bb": self.regret_bound() / self.tree.rules.big_blind, **super().figures()}
-
     def _play(self, thread: int, deals: Deals, rng: NDArray[Any]) -> tuple[int, ...]:
         tree = self.sampling
         visits = outcome_sampling.outcome_sampling(

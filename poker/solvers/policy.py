@@ -7,6 +7,7 @@ Symbols: N betting nodes, S streets, B buckets of a street, A actions of a node,
 """
 
 import dataclasses
+import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,10 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.abstraction.buckets import Buckets
-from poker.artifacts import MismatchedArtifactError, fingerprint_of, open_artifact, write_artifact
+from poker.artifacts import MismatchedArtifactError, canonical_json, open_artifact, write_artifact
 from poker.errors import PokernetsError
 from poker.features.leaf import CONTINUATIONS
-from poker.kernels import sampling_nodes
 from poker.rules import CALL, FOLD, Rules
 from poker.solvers.sampling_tree import SamplingTree, sampling_tree
 from poker.tree import BettingTree
@@ -27,6 +27,8 @@ from poker.tree import BettingTree
 KIND = "blueprint"
 FOLD_CLASS, CALL_CLASS, RAISE_CLASS = range(3)
 """Classes of action that a continuation favours; checks are calls, bets and all-ins are raises."""
+_HEX_BYTES = 1 << 20
+_BATCH_ENTRIES = 1 << 20
 _DTYPES: dict[int, type[np.generic]] = {8: np.uint8, 16: np.uint16, 32: np.float32}
 
 
@@ -119,24 +121,38 @@ def blueprint_from(
     tree: BettingTree, cards: Buckets, average: Callable[[int], NDArray[np.float32]], bits: int = 8
 ) -> Blueprint:
     """Store the strategy `average(betting node) -> [B, A]`."""
+
+    def averages(nodes: NDArray[np.int32]) -> NDArray[np.float32]:
+        return np.stack([average(int(node)) for node in nodes])
+
+    return blueprint_from_batches(tree, cards, averages, bits)
+
+
+def blueprint_from_batches(
+    tree: BettingTree, cards: Buckets, averages: Callable[[NDArray[np.int32]], NDArray[np.float32]], bits: int
+) -> Blueprint:
+    """Store the strategy `averages(betting nodes [K]) -> [K, B, A]`, asked for nodes of one street and arity."""
     if bits not in _DTYPES:
         raise PokernetsError(f"a strategy is stored in 8, 16 or 32 bits, not {bits}")
     sampling = sampling_tree(tree, cards.num_buckets)
     strategy = np.zeros(sampling.table_size // 2, dtype=_DTYPES[bits])
-    for node in np.flatnonzero(sampling.nodes[:, sampling_nodes.KIND] == sampling_nodes.DECISION):
-        probs = average(int(sampling.origin[node]))
-        sampling.entries(strategy, int(node))[:] = quantise(probs, bits)
+    for nodes in sampling.batches(_BATCH_ENTRIES):
+        probs = averages(sampling.origin[nodes])
+        places = sampling.starts(nodes)[:, :, None] + np.arange(probs.shape[2])
+        strategy[places] = quantise(probs, bits)
     return Blueprint(tree, cards, sampling, strategy)
 
 
 def quantise(probs: NDArray[np.float32], bits: int) -> NDArray[Any]:
-    """[B, A] integers that sum to 2^bits - 1 in every row, each within 1 of its share but for the largest."""
+    """[..., A] integers that sum to 2^bits - 1 in every row, each within 1 of its share but for the largest."""
     if bits == 32:
         return probs.astype(np.float32)
     top = 2**bits - 1
     rounded = np.floor(probs.astype(np.float64) * top + 0.5).astype(np.int64)
     # the error of rounding is at most A / 2 and the largest entry at least top / A
-    rounded[np.arange(len(probs)), probs.argmax(axis=1)] += top - rounded.sum(axis=1)
+    largest = probs.argmax(axis=-1, keepdims=True)
+    missing = top - rounded.sum(axis=-1, keepdims=True)
+    np.put_along_axis(rounded, largest, np.take_along_axis(rounded, largest, axis=-1) + missing, axis=-1)
     stored: NDArray[Any] = np.maximum(rounded, 0).astype(_DTYPES[bits])
     return stored
 
@@ -157,8 +173,21 @@ def bias_of(kind: str, factor: float) -> tuple[float, float, float]:
 
 def tree_fingerprint(tree: BettingTree) -> str:
     """Changes with the game or with any node of the tree."""
-    arrays = {name: array.tobytes().hex() for name, array in _tree_arrays(tree).items()}
-    return fingerprint_of({"rules": dataclasses.asdict(tree.rules), **arrays})
+    parts: dict[str, Any] = {"rules": dataclasses.asdict(tree.rules), **_tree_arrays(tree)}
+    digest, opening = hashlib.sha256(), "{"
+    for name in sorted(parts):  # `fingerprint_of` all of it, with arrays as hexadecimal text, but piece by piece
+        value, begin = parts[name], f'{opening}"{name}":'
+        if isinstance(value, np.ndarray):
+            digest.update(f'{begin}"'.encode())
+            data = value.tobytes()
+            for start in range(0, len(data), _HEX_BYTES):
+                digest.update(data[start : start + _HEX_BYTES].hex().encode())
+            digest.update(b'"')
+        else:
+            digest.update(f"{begin}{canonical_json(value)}".encode())
+        opening = ","
+    digest.update(b"}")
+    return digest.hexdigest()
 
 
 def _tree_arrays(tree: BettingTree) -> dict[str, NDArray[Any]]:

@@ -14,11 +14,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.abstraction.buckets import Buckets, SmallGameBuckets
+from poker.abstraction.buckets import Buckets
 from poker.abstraction.dealers import Dealer, Deals
 from poker.errors import PokernetsError
 from poker.kernels.rng import streams
-from poker.solvers.best_response import evaluate_policy
+from poker.solvers.figures import exact_figures
 from poker.solvers.sampling_tree import SamplingTree, sampling_tree
 from poker.tree import BettingTree
 
@@ -63,8 +63,13 @@ class SamplingSolver(ABC):
         """What a checkpoint or a blueprint records of how it was made; threads are left out."""
 
     @abstractmethod
+    def averages(self, nodes: NDArray[np.int32]) -> NDArray[np.float32]:
+        """[K, B, A] the policy learned, at betting nodes [K] of one street and number of actions."""
+
     def average(self, node: int) -> NDArray[np.float32]:
         """[B, A] the policy learned, at betting node `node`."""
+        found: NDArray[np.float32] = self.averages(np.array([node], dtype=np.int32))[0]
+        return found
 
     @abstractmethod
     def _play(self, thread: int, deals: Deals, rng: NDArray[np.uint64]) -> tuple[int, ...]:
@@ -72,7 +77,9 @@ class SamplingSolver(ABC):
 
     @property
     def bytes_needed(self) -> int:
-        return sum(table.nbytes for table in self.tables.values())
+        """Tables and the tree that kernels read."""
+        parts = [*self.tables.values(), *vars(self.sampling).values()]
+        return sum(part.nbytes for part in parts if isinstance(part, np.ndarray))
 
     def run(self, *, iterations: int | None = None, seconds: float | None = None) -> None:
         """Run until the solver has done `iterations` in all (rounded up to whole batches) or for `seconds` from now."""
@@ -86,11 +93,8 @@ class SamplingSolver(ABC):
                 self._step(pool)
 
     def figures(self) -> dict[str, float]:
-        """What converges: in small two-player games `nash_conv` and the value of player 0, exact, in chips."""
-        if not isinstance(self._cards, SmallGameBuckets) or self.tree.rules.num_players != 2:
-            return {}
-        exact = evaluate_policy(self.tree, self._by_hand)
-        return {"nash_conv": exact.nash_conv, "game_value": exact.value}
+        """What converges: in small two-player games the exact ones."""
+        return exact_figures(self.tree, self._cards, self.average)
 
     def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, int]]:
         """All that a later run needs to continue: arrays and counters."""
@@ -121,14 +125,10 @@ class SamplingSolver(ABC):
         rng = self._streams[thread]
         return self._play(thread, self._dealer.deal(rng, self._batch), rng)
 
-    def _by_hand(self, node: int, board: tuple[int, ...]) -> NDArray[np.float32]:
-        """[H, A] policy at a betting node, rows of blocked hands without meaning."""
-        return self.average(node)[self._cards.buckets(board)]
 
-
-def normalised(weights: NDArray[np.floating], fallback: NDArray[np.floating] | None = None) -> NDArray[np.float32]:
-    """[B, A] rows divided by their sums; rows of zeros take the normalised row of `fallback`, or are uniform."""
-    total = weights.sum(axis=1, keepdims=True, dtype=np.float64)
-    uniform = np.full(weights.shape, 1 / weights.shape[1], dtype=np.float32)
+def normalised(weights: NDArray[np.number], fallback: NDArray[np.number] | None = None) -> NDArray[np.float32]:
+    """[..., A] rows divided by their sums; rows of zeros take the normalised row of `fallback`, or are uniform."""
+    total = weights.sum(axis=-1, keepdims=True, dtype=np.float64)
+    uniform = np.full(weights.shape, 1 / weights.shape[-1], dtype=np.float32)
     other = uniform if fallback is None else normalised(fallback)
     return np.where(total > 0, weights / np.where(total > 0, total, 1), other).astype(np.float32)

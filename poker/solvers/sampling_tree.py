@@ -7,6 +7,7 @@ player and street follow each other by bucket. A deal fixes one bucket per playe
 touches lies in P * S slabs and not all over the table.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,6 +49,23 @@ class SamplingTree:
         strides = (ROW_UNIT * stride * size, arity * size, size)
         return np.lib.stride_tricks.as_strided(table[ROW_UNIT * row :], shape, strides)
 
+    def starts(self, nodes: NDArray[np.int32]) -> NDArray[np.int64]:
+        """[K, B] where the rows of K sampling nodes of one street begin: ROW + bucket * STRIDE."""
+        buckets = np.arange(self.num_buckets[int(self.nodes[nodes[0], sampling_nodes.STREET])], dtype=np.int64)
+        rows, strides = self.nodes[nodes, sampling_nodes.ROW], self.nodes[nodes, sampling_nodes.STRIDE]
+        places: NDArray[np.int64] = rows[:, None] + buckets * strides[:, None]
+        return places
+
+    def batches(self, entries: int) -> Iterator[NDArray[np.int32]]:
+        """All decisions in sampling nodes of one street and arity at a time, with up to so many `entries` together."""
+        street, arity = self.nodes[:, sampling_nodes.STREET], self.nodes[:, sampling_nodes.ARITY]
+        for s, buckets in enumerate(self.num_buckets):
+            for a in np.unique(arity[(street == s) & (arity > 0)]):
+                chosen = np.flatnonzero((street == s) & (arity == a)).astype(np.int32)
+                size = max(1, entries // (buckets * int(a)))
+                for start in range(0, len(chosen), size):
+                    yield chosen[start : start + size]
+
     def entries(self, values: NDArray[Any], node: int) -> NDArray[Any]:
         """[B, A] view of sampling node `node` in an array with one entry an action: `table_size` / 2 of them."""
         _, _, street, arity, _, row, stride, _ = (int(x) for x in self.nodes[node])
@@ -62,9 +80,8 @@ def sampling_tree(tree: BettingTree, num_buckets: tuple[int, ...]) -> SamplingTr
             "sampling solvers play whole hands: the betting tree needs no depth limit and no dead chips"
         )
     target = np.arange(len(tree.kind), dtype=np.int32)
-    for node in range(len(target) - 1, -1, -1):
-        if tree.kind[node] == Kind.STREET:
-            target[node] = target[tree.first_child[node]]
+    for node in np.flatnonzero(tree.kind == Kind.STREET)[::-1]:
+        target[node] = target[tree.first_child[node]]
     kept = tree.kind != Kind.STREET
     origin = _breadth_first(tree, target)
     index = np.full(len(target), -1, dtype=np.int32)

@@ -24,7 +24,8 @@ POLICIES = ("average", "greedy")
 
 
 class Uct(SamplingSolver):
-    """`means` are values in chips and `counts` visits, one entry for each action of each infoset.
+    """`means` are values in chips and `counts` visits, one entry for each action of each infoset. Means of 32 bits stop
+    moving after some 10^7 visits of an action, and save a third of the memory.
 
     Smooth UCT mixes with eta_k = max(`gamma`, `eta` / (1 + `decay` sqrt(N))); with `gamma` 1 it is plain UCT. `ceiling`
     is C and `potential` is k; with `potential` None exploration is `ceiling` everywhere. `policy` is what `average`
@@ -46,16 +47,21 @@ class Uct(SamplingSolver):
         ceiling: float,
         potential: float | None,
         policy: str = "average",
+        mean_bits: int = 64,
     ) -> None:
         super().__init__(tree, cards, dealer, seed=seed, threads=threads, batch=batch)
         if policy not in POLICIES:
             raise PokernetsError(f"UCT has no policy '{policy}': choose from {', '.join(POLICIES)}")
-        self.means = np.zeros(self.sampling.table_size // 2, dtype=np.float64)
+        if mean_bits not in (32, 64):
+            raise PokernetsError(f"UCT keeps means of 32 or 64 bits, not {mean_bits}")
+        kind: type[np.floating] = np.float64 if mean_bits == 64 else np.float32
+        self.means: NDArray[np.floating] = np.zeros(self.sampling.table_size // 2, dtype=kind)
         self.counts = np.zeros(self.sampling.table_size // 2, dtype=np.int32)
         self.exploration = exploration(self.sampling, ceiling, potential)
         self._mixing = (eta, gamma, decay)
         self._bounds = (ceiling, potential)
         self._policy = policy
+        self._mean_bits = mean_bits
 
     @property
     def tables(self) -> dict[str, NDArray[Any]]:
@@ -75,15 +81,18 @@ class Uct(SamplingSolver):
             "ceiling": ceiling,
             "potential": potential,
             "policy": self._policy,
+            "mean_bits": self._mean_bits,
         }
 
-    def average(self, node: int) -> NDArray[np.float32]:
-        index = int(self.sampling.index[node])
-        counts = self.sampling.entries(self.counts, index)
+    def averages(self, nodes: NDArray[np.int32]) -> NDArray[np.float32]:
+        inner = self.sampling.index[nodes]
+        arity = int(self.sampling.nodes[inner[0], sampling_nodes.ARITY])
+        places = self.sampling.starts(inner)[:, :, None] + np.arange(arity)
+        counts = self.counts[places]
         if self._policy == "average":
             return normalised(counts)
-        means = np.where(counts > 0, self.sampling.entries(self.means, index), -np.inf)
-        best = (means == means.max(axis=1, keepdims=True)) & (counts > 0)
+        means = np.where(counts > 0, self.means[places], -np.inf)
+        best = (means == means.max(axis=-1, keepdims=True)) & (counts > 0)
         return normalised(best.astype(np.float32))
 
     def _play(self, thread: int, deals: Deals, rng: NDArray[np.uint64]) -> tuple[int, ...]:
@@ -99,11 +108,7 @@ def exploration(tree: SamplingTree, ceiling: float, potential: float | None) -> 
     """[M] c of every node, in chips."""
     if potential is None:
         return np.full(len(tree.nodes), ceiling, dtype=np.float32)
-    pot = tree.committed.sum(axis=1).astype(np.float64)
-    largest = pot.copy()
-    for node in range(len(pot) - 1, -1, -1):
-        arity, first = tree.nodes[node, sampling_nodes.ARITY], tree.nodes[node, sampling_nodes.FIRST]
-        if arity > 0:
-            largest[node] = largest[first : first + arity].max()
-    bound: NDArray[np.float32] = np.minimum(ceiling, pot + potential * (largest - pot)).astype(np.float32)
+    pot = tree.committed.sum(axis=1)
+    most = uct.largest_below(tree.nodes, pot)
+    bound: NDArray[np.float32] = np.minimum(ceiling, pot + potential * (most - pot)).astype(np.float32)
     return bound

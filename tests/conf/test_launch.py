@@ -90,4 +90,7 @@ def test_every_file_composes(file: Path) -> None:
 
 def _defaults_of(root: str) -> set[str]:
     text = (CONF / f"{root}.yaml").read_text() + (CONF / "base.yaml").read_text()
-    return {line.strip("- ").split(":")[0] for line in text.splitlines() if line.strip().startswith("- ")}
+    entries = [
+        line.strip("- ").removeprefix("optional ") for line in text.splitlines() if line.strip().startswith("- ")
+    ]
+    return {entry.split(":")[0] for entry in entries}

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from poker.abstraction.buckets import SmallGameBuckets
+from poker.evaluation.curve import read_points
+from poker.solvers.best_response import evaluate_policy
 from poker.solvers.policy import Blueprint
 from tests.data_gen.commands import data_gen, data_gen_fails, digests, kill_when
 from tests.games import load_rules
@@ -47,6 +49,29 @@ def test_made_once_then_reused_extended_or_refused(tmp_path: Path) -> None:
     blueprint = Blueprint.load(tmp_path / "blueprint", SmallGameBuckets(load_rules("leduc")))
     king = blueprint.probs(blueprint.tree.find((3,)))[2]  # facing a raise with a king
     assert np.round(king, 2)[0] == 0
+
+
+@pytest.mark.slow
+def test_the_curve_of_a_continued_run_is_that_of_an_uninterrupted_one(tmp_path: Path) -> None:
+    """The policy of every point is stored, and its figures are those of the point."""
+    curves = []
+    for name, stops in (("whole", (40_000,)), ("parts", (15_000, 40_000))):
+        here = tmp_path / name
+        for stop in stops:
+            settings = ("solver=smooth_uct", "job.curve.snapshots=true", f"job.iterations={stop}", "solver.threads=1")
+            data_gen("job=blueprint", "game=kuhn", "job.seconds=null", "job.bits=32", *settings, *places(here))
+        (file,) = here.rglob("curve_kuhn_smooth_uct_*.jsonl")
+        curves.append({point["iterations"]: point for point in read_points(file)[1]})
+    whole, parts = curves
+    assert set(parts) == set(whole) | {15_000}
+    thousands = (1, 2, 3, 4, 6, 7, 8, 10, 13, 16, 20, 26, 32, 40)  # whole batches after 10^(3 + k / 10)
+    assert set(whole) == {1000 * n for n in thousands}
+    for iterations, point in whole.items():
+        assert {key: point[key] for key in ("mse", "nash_conv")} == {
+            key: parts[iterations][key] for key in ("mse", "nash_conv")
+        }
+    policy = Blueprint.load(whole[10_000]["snapshot"], SmallGameBuckets(load_rules("kuhn")))
+    assert evaluate_policy(policy.tree, policy.probs).nash_conv == pytest.approx(whole[10_000]["nash_conv"], abs=1e-6)
 
 
 def test_settings_that_cannot_work_are_named(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """The stored blueprint: exact sums, lookups by hand, biased forms, and what it refuses."""
 
+import dataclasses
 from pathlib import Path
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 from poker.abstraction.buckets import SmallGameBuckets
-from poker.artifacts import CorruptArtifactError, MismatchedArtifactError, MissingArtifactError
+from poker.artifacts import CorruptArtifactError, MismatchedArtifactError, MissingArtifactError, fingerprint_of
 from poker.errors import PokernetsError
 from poker.rules import CALL, FOLD
 from poker.solvers.policy import Blueprint, blueprint_from, quantise, tree_fingerprint
@@ -105,3 +106,10 @@ def test_tree_fingerprint_sees_every_node() -> None:
     kuhn = build_tree(Betting.start(load_rules("kuhn")))
     assert tree_fingerprint(kuhn) != tree_fingerprint(TREE)
     assert tree_fingerprint(build_tree(Betting.start(RULES))) == tree_fingerprint(TREE)
+
+
+def test_the_fingerprint_of_a_tree_is_that_of_all_its_arrays_as_text() -> None:
+    """It is computed piece by piece."""
+    fields = {field.name: getattr(TREE, field.name) for field in dataclasses.fields(TREE)}
+    arrays = {name: array.tobytes().hex() for name, array in fields.items() if isinstance(array, np.ndarray)}
+    assert tree_fingerprint(TREE) == fingerprint_of({"rules": dataclasses.asdict(RULES), **arrays})

@@ -1,0 +1,52 @@
+"""Chance-sampling MCCFR; `poker.kernels.chance_sampling` is the sweep, `RegretSolver` the linear weighting."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poker.abstraction.buckets import Buckets
+from poker.abstraction.dealers import Dealer, Deals
+from poker.kernels import chance_sampling
+from poker.solvers.mccfr import RegretSolver
+from poker.tree import BettingTree
+
+
+class ChanceSampling(RegretSolver):
+    """An iteration is one deal, on which every action of every player is followed: for betting trees of modest size."""
+
+    def __init__(
+        self,
+        tree: BettingTree,
+        cards: Buckets,
+        dealer: Dealer,
+        *,
+        seed: int,
+        threads: int | None = 1,
+        batch: int = 100,
+        discount_every: int | None = 100_000,
+        discount_until: int | None = None,
+    ) -> None:
+        super().__init__(
+            tree,
+            cards,
+            dealer,
+            seed=seed,
+            threads=threads,
+            batch=batch,
+            discount_every=discount_every,
+            discount_until=discount_until,
+        )
+        shape = len(self.sampling.nodes), tree.rules.num_players
+        self._scratch = [(np.zeros(shape), np.zeros(shape)) for _ in range(self.threads)]
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        return {"solver": "chance_sampling", **super().settings}
+
+    def _play(self, thread: int, deals: Deals, rng: NDArray[np.uint64]) -> tuple[int, ...]:
+        tree = self.sampling
+        visits = chance_sampling.chance_sampling(
+            tree.nodes, tree.committed, tree.folded, self.table, deals.buckets, deals.ranks, *self._scratch[thread]
+        )
+        return (visits,)
