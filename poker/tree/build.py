@@ -8,9 +8,10 @@ from poker.errors import PokernetsError
 from poker.rules import CALL, FOLD, NO_ACTION
 from poker.state import Betting
 from poker.tree.betting_tree import BettingTree, Kind
+from poker.tree.limit import build_limit_tree, is_covered
 from poker.tree.menus import BetMenu, street_base
 
-MAX_NODES = 20_000_000
+MAX_NODES = 30_000_000
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,9 @@ def build_tree(
         if not betting.rules.is_limit:
             raise PokernetsError(f"the no-limit game `{betting.rules.name}` needs a bet menu")
         menu = BetMenu(())
+    plain = depth_limit is None and not dead and not menu.extra
+    if plain and is_covered(betting.rules) and betting == Betting.start(betting.rules):
+        return build_limit_tree(betting.rules, MAX_NODES)
     return _Builder(menu, depth_limit, dead).build(betting)
 
 

@@ -8,7 +8,8 @@ import pytest
 from poker.errors import PokernetsError
 from poker.rules import CALL, FOLD, NO_ACTION, Rules
 from poker.state import Betting
-from poker.tree import BettingTree, DepthLimit, Kind, bet_menu, build_tree
+from poker.tree import BetMenu, BettingTree, DepthLimit, Kind, bet_menu, build_tree
+from poker.tree.limit import build_limit_tree, is_covered
 
 MENU = bet_menu(
     preflop=[[0.5, 1.0], [1.0], ["a"]], flop=[[0.5, 1.0, "a"], ["a"]], turn=[[1.0, "a"], ["a"]], river=[["a"]]
@@ -123,3 +124,32 @@ def test_building_takes_microseconds_a_node() -> None:
     seconds = time.process_time() - start
     assert len(tree) > 30_000
     assert seconds / len(tree) < 150e-6
+
+
+def limit_games() -> list[Rules]:
+    two = Rules("limit", 2, "limit", (10, 5), (240, 240), (10, 10, 20, 20), (3, 4, 4, 4), (1, 0, 0, 0), 4, 13, 2,
+                (0, 3, 1, 1))  # fmt: skip
+    three = Rules("three", 3, "limit", (5, 10, 0), (90, 80, 70), (10, 20), (2, 2), (2, 0), 4, 13, 1, (0, 1))
+    four = Rules("four", 4, "limit", (1, 2, 0, 0), (9, 9, 9, 9), (1, 2), (1, 1), (2, 3), 4, 13, 1, (0, 1))
+    return [kuhn(), leduc(), two, three, four]
+
+
+@pytest.mark.parametrize("rules", limit_games(), ids=lambda rules: rules.name)
+def test_level_by_level_equals_node_by_node(rules: Rules) -> None:
+    """Every array of a limit tree, built both ways."""
+    assert is_covered(rules)
+    fast = build_limit_tree(rules, 100_000)
+    plain = build_tree(Betting.start(rules), BetMenu((), extra={"never": ()}))  # which only the general builder takes
+    for name, array in vars(plain).items():
+        if isinstance(array, np.ndarray):
+            other = getattr(fast, name)
+            assert other.dtype == array.dtype
+            np.testing.assert_array_equal(other, array)
+    assert vars(build_tree(Betting.start(rules)))["kind"].tobytes() == fast.kind.tobytes()
+    with pytest.raises(PokernetsError, match="exceeds 8 nodes"):
+        build_limit_tree(rules, 8)
+
+
+def test_short_stacks_are_left_to_the_general_builder() -> None:
+    assert not is_covered(Rules("short", 2, "limit", (1, 1), (12, 13), (2, 4), (2, 2), (0, 0), 2, 3, 1, (0, 1)))
+    assert not is_covered(holdem())
