@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -61,6 +62,40 @@ def convergence_chart(title: str, course: Sequence[tuple[int, float]]) -> bytes:
     axes.set_xlabel("iterations")
     axes.set_ylabel("nash_conv, chips per hand")
     axes.grid(visible=True, which="both", alpha=0.3)
+    return _png(figure)
+
+
+@dataclass(frozen=True, eq=False)
+class Line:
+    """A curve: means and half-widths of 95% intervals [n] (inf where unknown) at iterations and CPU seconds [n]."""
+
+    name: str
+    iterations: NDArray[np.float64]
+    cpu_seconds: NDArray[np.float64]
+    mean: NDArray[np.float64]
+    half_width: NDArray[np.float64]
+
+
+def curves_chart(title: str, value: str, lines: Sequence[Line], *, logarithmic: bool) -> bytes:
+    """A PNG of learning curves with their intervals, against iterations and against CPU seconds."""
+    figure = Figure(figsize=(12, 4.8), layout="constrained")
+    FigureCanvasAgg(figure)
+    figure.suptitle(title)
+    for axes, clock in zip(figure.subplots(1, 2), ("iterations", "cpu_seconds"), strict=True):
+        for i, line in enumerate(lines):
+            x = getattr(line, clock)
+            width = np.where(np.isfinite(line.half_width), line.half_width, 0.0)
+            low, high = line.mean - width, line.mean + width
+            if logarithmic:
+                low = np.maximum(low, line.mean / 10)
+            axes.plot(x, line.mean, label=line.name, color=f"C{i}", marker=".", markersize=3)
+            axes.fill_between(x, low, high, alpha=0.2, color=f"C{i}", linewidth=0)
+        axes.set_xscale("log")
+        axes.set_yscale("log" if logarithmic else "linear")
+        axes.set_xlabel(clock.replace("_", " ").replace("cpu", "CPU"))
+        axes.set_ylabel(value)
+        axes.grid(visible=True, which="both", alpha=0.3)
+    figure.axes[0].legend(fontsize="small")
     return _png(figure)
 
 

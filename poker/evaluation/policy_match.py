@@ -1,0 +1,77 @@
+"""Duplicate matches between blueprints on one betting tree and abstraction, at kernel speed.
+
+Every deal is played in every seating, so that the unit of the statistics is a deal. Values are mbb per hand and seat.
+"""
+
+import itertools
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poker.abstraction.buckets import Buckets
+from poker.abstraction.dealers import Dealer
+from poker.errors import PokernetsError
+from poker.evaluation.statistics import Estimate, estimate
+from poker.kernels.policy_match import play_policies
+from poker.kernels.rng import streams
+from poker.rules import CALL
+from poker.solvers.policy import Blueprint, blueprint_from, tree_fingerprint
+from poker.tree import BettingTree
+
+_BATCH = 10_000
+
+
+def always_call(tree: BettingTree, cards: Buckets) -> Blueprint:
+    """The policy that checks and calls."""
+
+    def average(node: int) -> NDArray[np.float32]:
+        chosen = np.array(tree.actions(node)) == CALL
+        return np.tile(chosen.astype(np.float32), (cards.num_buckets[int(tree.street[node])], 1))
+
+    return blueprint_from(tree, cards, average)
+
+
+def play_match(first: Blueprint, second: Blueprint, dealer: Dealer, hands: int, seed: int) -> Estimate:
+    """What `first` wins against `second` in all seatings that both take part in, at least `hands` of them."""
+    players = first.rules.num_players
+    seatings = np.array([s for s in itertools.product((0, 1), repeat=players) if len(set(s)) == 2])
+    mine = seatings == 0
+    deals = -(-hands // len(seatings))
+    units = [
+        (played * mine).sum(axis=(1, 2)) / mine.sum()
+        for played in _played((first, second), seatings, dealer, deals, seed)
+    ]
+    return estimate(np.concatenate(units)[:deals] * _per_mbb(first))
+
+
+def play_itself(policy: Blueprint, dealer: Dealer, hands: int, seed: int) -> list[Estimate]:
+    """[P] what each seat wins when all of them play `policy`."""
+    seatings = np.zeros((1, policy.rules.num_players), dtype=np.int64)
+    units = np.concatenate([played[:, 0] for played in _played((policy,), seatings, dealer, hands, seed)])[:hands]
+    return [estimate(units[:, seat] * _per_mbb(policy)) for seat in range(units.shape[1])]
+
+
+def _played(
+    policies: Sequence[Blueprint], seatings: NDArray[np.int64], dealer: Dealer, deals: int, seed: int
+) -> Iterator[NDArray[np.float64]]:
+    """[n, T, P] net chips of batches of deals, until there are enough."""
+    known = policies[0]
+    for policy in policies[1:]:
+        same_cards = policy.cards.fingerprint == known.cards.fingerprint
+        if not same_cards or tree_fingerprint(policy.tree) != tree_fingerprint(known.tree):
+            raise PokernetsError("policies play each other only on the same betting tree and abstraction")
+    strategies = np.stack([policy.strategy for policy in policies])
+    rng = streams(seed, 1)[0]
+    tree = known.sampling
+    for _ in range(-(-deals // _BATCH)):
+        dealt = dealer.deal(rng, _BATCH)
+        results = np.empty((_BATCH, *seatings.shape))
+        play_policies(
+            tree.nodes, tree.committed, tree.folded, strategies, seatings, dealt.buckets, dealt.ranks, rng, results
+        )
+        yield results
+
+
+def _per_mbb(policy: Blueprint) -> float:
+    return 1000.0 / max(policy.rules.big_blind, 1)

@@ -1,0 +1,87 @@
+"""Figures from learning curves: means and intervals over runs, crossings, names; matches between snapshots."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from poker.abstraction.buckets import SmallGameBuckets
+from poker.errors import PokernetsError
+from poker.evaluation import learning_curve
+from poker.evaluation.policy_match import always_call
+from poker.evaluation.statistics import t_quantile
+from poker.state import Betting
+from poker.tree import build_tree
+from tests.games import load_rules
+
+POINTS = (1000, 10_000, 100_000)
+
+
+def write(folder: Path, game: str, solver: str, seed: int, values: list[dict[str, Any]], **settings: Any) -> None:
+    lines: list[dict[str, Any]] = [{"game": game, "solver": solver, "seed": seed, **settings}]
+    lines += [{"iterations": n, "cpu_seconds": n / 1e6, **value} for n, value in zip(POINTS, values, strict=True)]
+    name = f"curve_{game}_{solver}_{seed}_{'_'.join(map(str, settings.values()))}.jsonl"
+    (folder / name).write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
+def result(game: str, folder: Path, **settings: Any) -> dict[str, Any]:
+    options = {"curves": [str(folder)], "abstraction": "", "opponent": None, "hands": 1000, "seed": 1, **settings}
+    return learning_curve.run(game=load_rules(game), out=str(folder / "out"), **options)
+
+
+def test_means_intervals_and_crossings(tmp_path: Path) -> None:
+    for seed in (1, 2, 3):
+        shift = (seed - 2) * 0.01
+        write(tmp_path, "leduc", "uct", seed, [{"nash_conv": v + shift} for v in (0.1, 0.1, 0.1)])
+        write(tmp_path, "leduc", "outcome_sampling", seed, [{"nash_conv": v} for v in (1.0, 0.2, 0.02)])
+    found = result("leduc", tmp_path)
+    assert found["runs"] == {"outcome_sampling": 3, "uct": 3}
+    flat = found["curves"]["uct"]
+    assert [point["iterations"] for point in flat] == list(POINTS)
+    assert [point["mean"] for point in flat] == pytest.approx([0.1] * 3)
+    assert flat[0]["half_width"] == pytest.approx(t_quantile(2) * 0.01 / np.sqrt(3))
+    (crossing,) = found["crossings"]
+    assert (crossing["solver"], crossing["falls_below"]) == ("outcome_sampling", "uct")
+    # 0.2 -> 0.02 is one power of ten over one power of ten: 0.1 is reached at a factor of two
+    assert crossing["iterations"] == pytest.approx(20_000, rel=1e-3)
+    assert crossing["value"] == pytest.approx(0.1)
+    assert json.loads((tmp_path / "out" / "leduc" / "results.json").read_text())["table"][0]["iterations"] == 1000
+    assert (tmp_path / "out" / "leduc" / "results.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_settings_that_differ_are_named_and_kuhn_takes_the_error(tmp_path: Path) -> None:
+    values = [{"mse": v, "nash_conv": 9.0} for v in (0.1, 0.01, 0.001)]
+    for gamma in (0.1, 0.2):
+        write(tmp_path, "kuhn", "smooth_uct", 1, values, gamma=gamma, eta=0.9)
+    found = result("kuhn", tmp_path)
+    assert set(found["curves"]) == {"smooth_uct gamma=0.1", "smooth_uct gamma=0.2"}
+    assert found["value"] == "mean squared error"
+    assert found["curves"]["smooth_uct gamma=0.1"][2] == {
+        "iterations": 100_000, "cpu_seconds": 0.1, "mean": 0.001, "half_width": None,
+    }  # fmt: skip
+
+
+def test_snapshots_are_played(tmp_path: Path) -> None:
+    """A game without figures: a snapshot that always calls draws with an opponent that always calls."""
+    rules = load_rules("leduc")
+    cards = SmallGameBuckets(rules)
+    path = str(tmp_path / "snapshot")
+    always_call(build_tree(Betting.start(rules)), cards).save(path, {}, {})
+    for name in ("uct", "smooth_uct"):
+        write(tmp_path, "leduc", name, 1, [{"snapshot": path}] * 3)
+    found = result("leduc", tmp_path)
+    assert set(found["curves"]) == {"uct vs always_call", "smooth_uct vs always_call", "smooth_uct vs uct"}
+    for points in found["curves"].values():
+        for point in points:
+            assert point["mean"] == 0  # the same cards in both seats
+    assert [seat["seat"] for seat in found["self_play"]["uct"]] == [0, 1]
+    write(tmp_path, "leduc", "uct", 1, [{}] * 3)
+    with pytest.raises(PokernetsError, match="snapshots=true"):
+        result("leduc", tmp_path)
+
+
+def test_no_curve_is_said(tmp_path: Path) -> None:
+    with pytest.raises(PokernetsError, match="no learning curve of kuhn"):
+        result("kuhn", tmp_path)
