@@ -9,17 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.abstraction.buckets import SmallGameBuckets
-from poker.abstraction.dealers import Deals, SmallGameDealer
+from poker.abstraction.dealers import Deals
 from poker.cards import PREFLOP_CLASS, live_hands
 from poker.kernels.rng import next_u64
 from poker.solvers.continuation import Continuations, sample_boards
 from poker.solvers.leaf_states import LeafSampler
 from poker.solvers.mccfr import ExternalSampling
-from poker.solvers.outcome_sampling import OutcomeSampling
 from poker.solvers.policy import blueprint_from
-from poker.solvers.sampling import SamplingSolver
-from poker.solvers.uct import Uct
 from poker.state import Betting
 from poker.tree import build_tree
 from tests.games import load_menu, load_rules
@@ -81,26 +77,6 @@ def run() -> list[dict[str, Any]]:
         ends = continuations.subtree(state.node).num_ends
         rate = (time.perf_counter() - started) / len(boards) * 1e3
         rows.append(_row("continuation_values", rate, "ms/run-out", hands=hands, ends=ends, street=len(board) // 3))
-    return rows + _leduc()
-
-
-def _leduc() -> list[dict[str, Any]]:
-    """Iterations of the sampling family on Leduc, one core."""
-    rules = load_rules("leduc")
-    tree, cards, dealer = build_tree(Betting.start(rules)), SmallGameBuckets(rules), SmallGameDealer(rules)
-    solvers: dict[str, SamplingSolver] = {
-        "leduc_external_sampling": ExternalSampling(tree, cards, dealer, seed=1),
-        "leduc_outcome_sampling": OutcomeSampling(tree, cards, dealer, seed=1),
-        "leduc_smooth_uct": Uct(
-            tree, cards, dealer, seed=1, eta=0.9, gamma=0.1, decay=0.002, ceiling=18.0, potential=None
-        ),
-    }
-    rows = []
-    for name, solver in solvers.items():
-        solver.run(iterations=10_000)
-        before, started = solver.iterations, time.perf_counter()
-        solver.run(seconds=1.0)
-        rows.append(_row(name, (solver.iterations - before) / (time.perf_counter() - started), "iterations/s"))
     return rows
 
 
