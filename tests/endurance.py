@@ -198,7 +198,7 @@ def fuzz(name: str, lines: int, seed: int) -> dict[str, Any]:
         "lines": lines,
         **counts,
         "slowest_ms": round(1000 * slowest, 2),
-        "problems": problems[:20],
+        "problems": [problem[:300] for problem in problems[:20]],
         "ok": not problems and slowest < MOST_SECONDS and min(counts["parsed"], counts["refused"]) > lines // 10,
     }
 

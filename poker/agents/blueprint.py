@@ -30,6 +30,11 @@ class BlueprintAgent:
         self._translator = HistoryTranslator(self._blueprint.tree, translation_seed)
         self._rng = np.random.default_rng(translation_seed)
 
+    @property
+    def blueprint(self) -> Blueprint:
+        """What it plays."""
+        return self._blueprint
+
     def reset(self, seed: int) -> None:
         """Sample actions from `seed` on."""
         self._rng = np.random.default_rng(seed)

@@ -2,16 +2,22 @@
 
 Agents need a policy. In games small enough to walk through (`is_walkable`) their best response is exact, over all hands
 of both players; the responder of a no-limit game bets what the menu offers, which makes it a lower bound there. In
-larger games local best responses play against them, a lower bound too. The result says which it was.
+larger games several opponents play against them: local best responses, and against blueprints also a best response that
+was learned in the abstract game (`poker.evaluation.learned_response`). What the best of them wins is a lower bound; its
+interval is widened so that all of them hold at once. The result says which measure it was, and what the others won.
 """
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
+from statistics import NormalDist
 from typing import Any
 
 from rich.console import Console
+from rich.progress import Progress
 
+from poker.agents.blueprint import BlueprintAgent
 from poker.artifacts import write_atomically
 from poker.errors import PokernetsError
 from poker.evaluation import exploitability as of_solver
@@ -19,8 +25,11 @@ from poker.evaluation.best_response import best_response, is_walkable
 from poker.evaluation.html import Page
 from poker.evaluation.lbr import LbrActions
 from poker.evaluation.lbr_match import run as run_lbr
+from poker.evaluation.learned_response import response_agent, stored_response
+from poker.evaluation.match import run as run_match
 from poker.evaluation.policies import require_policy
 from poker.evaluation.provenance import provenance
+from poker.evaluation.report import TableResults
 from poker.evaluation.table import AgentSpec
 from poker.rules import Rules
 from poker.tree import BetMenu
@@ -28,6 +37,9 @@ from poker.tree import BetMenu
 EXACT = "exact best response"
 MENU = "exact best response with the bets of a menu: a lower bound"
 LOCAL = "local best response: a lower bound"
+LEARNED = "best response learned in the abstract game: a lower bound"
+RESPONSE = "response"
+"""Name of a learned best response at a table."""
 
 
 def run(
@@ -41,6 +53,7 @@ def run(
     adversary: Mapping[str, LbrActions],
     adversaries: Sequence[str],
     hands: int,
+    response_deals: int,
     seed: int,
     processes: int,
     fresh: bool,
@@ -51,7 +64,8 @@ def run(
     """Measures each of `agents`; without them solves the game with `solver` and measures that on the way.
 
     `adversary`, `adversaries`, `hands`, `seed`, `processes` and `fresh` are for local best responses, as in
-    `evaluate=lbr`; `abstraction`, `solver`, `iterations` and `points` for solvers.
+    `evaluate=lbr`; `response_deals` (0 for none) is how long a response to a blueprint learns for either seat;
+    `abstraction`, `solver`, `iterations` and `points` are for solvers.
     """
     if agents is None:
         return of_solver.run(
@@ -68,21 +82,21 @@ def run(
     if is_walkable(game):
         found = [_exact(game, menu, spec) for spec in agents]
     else:
-        results = run_lbr(
-            game=game,
-            agents=agents,
-            adversary=adversary,
-            adversaries=adversaries,
-            hands=hands,
-            seed=seed,
-            half_width=None,
-            aivat=True,
-            stand_in=stand_in,
-            processes=processes,
-            fresh=fresh,
-            out=out,
-        )
-        found = [_strongest(results.tables, spec, game) for spec in agents]
+        settings: dict[str, Any] = {
+            "game": game,
+            "hands": hands,
+            "seed": seed,
+            "half_width": None,
+            "aivat": True,
+            "stand_in": stand_in,
+            "processes": processes,
+            "fresh": fresh,
+            "out": out,
+        }
+        learned = _learned(agents, game, abstraction, response_deals, settings)
+        results = run_lbr(agents=agents, adversary=adversary, adversaries=adversaries, **settings)
+        tables = [*results.tables, *learned]
+        found = [_strongest(tables, spec, game) for spec in agents]
     _write(game, agents, found, Path(out) / f"{game.name}-{'-'.join(spec.name for spec in agents)}"[:150])
     return found
 
@@ -102,20 +116,53 @@ def _exact(game: Rules, menu: BetMenu, spec: AgentSpec) -> dict[str, Any]:
     }
 
 
-def _strongest(tables: Sequence[Any], spec: AgentSpec, game: Rules) -> dict[str, Any]:
-    """The adversary that wins most from the agent."""
-    mine = [
-        (table.estimates(aivat=True)[0], table.table.labels[0])
+def _learned(
+    agents: Sequence[AgentSpec], game: Rules, abstraction: str, deals: int, settings: dict[str, Any]
+) -> list[TableResults]:
+    """Matches of learned responses against those of `agents` that are blueprints."""
+    tables: list[TableResults] = []
+    for spec in agents:
+        agent = spec.build() if deals else None
+        if not isinstance(agent, BlueprintAgent):
+            continue
+        folder = Path(settings["out"]) / game.name
+        with Progress(console=Console(stderr=True)) as progress:
+            bar = progress.add_task(f"learning a response to {spec.name}, deals", total=2 * deals)
+            path = stored_response(
+                folder,
+                agent.blueprint,
+                abstraction,
+                deals=deals,
+                seed=settings["seed"],
+                progress=lambda count, bar=bar, shown=progress: shown.update(bar, advance=count),  # type: ignore[misc]
+            )
+        name = f"{RESPONSE}@{spec.name}"
+        known = {"name": name, "path": str(path), "abstraction": abstraction}
+        response = AgentSpec(name, partial(response_agent, game=game, **known), known)
+        played = run_match(
+            agents=[response, spec], tables=[[name, spec.name]], session=1, decision_seconds=None, **settings
+        )
+        tables += played.tables
+    return tables
+
+
+def _strongest(tables: Sequence[TableResults], spec: AgentSpec, game: Rules) -> dict[str, Any]:
+    """The opponent that wins most from the agent; half-widths of 95% intervals that hold for all of them at once."""
+    mine = {
+        table.table.labels[0].split("@")[0]: table.estimates(aivat=True)[0]
         for table in tables
         if table.table.labels[1] == spec.name
-    ]
-    found, label = max(mine, key=lambda pair: pair[0].mean)
+    }
+    name, found = max(mine.items(), key=lambda pair: pair[1].mean)
+    normal = NormalDist()
+    wider = normal.inv_cdf(1 - 0.025 / len(mine)) / normal.inv_cdf(0.975)
     return {
         "agent": spec.name,
-        "measure": f"{LOCAL} ({label.split('@')[0]}, AIVAT)",
+        "measure": f"{LEARNED} (AIVAT)" if name == RESPONSE else f"{LOCAL} ({name}, AIVAT)",
         "exploitability_mbb": found.mean,
-        "half_width_95": found.half_width,
+        "half_width_95": found.half_width * wider,
         "exploitability": found.mean * game.big_blind / 1000,
+        "won_mbb": {opponent: [each.mean, each.half_width] for opponent, each in mine.items()},
     }
 
 
@@ -135,6 +182,10 @@ def _write(game: Rules, agents: Sequence[AgentSpec], found: list[dict[str, Any]]
         ("agent", "mbb per hand", "95% half-width", "measure"),
         [(row["agent"], row["exploitability_mbb"], row["half_width_95"], row["measure"]) for row in found],
     )
+    won = [(row["agent"], opponent, *figures) for row in found for opponent, figures in row.get("won_mbb", {}).items()]
+    if won:
+        page.heading("All opponents", "mbb per hand they win, AIVAT, each with its own 95% interval")
+        page.table(("agent", "opponent", "mbb per hand", "half-width"), won)
     page.record(record)
     page.write(folder / "report.html")
     console = Console()

@@ -88,12 +88,12 @@ def parse_log_line(rules: Rules, text: str) -> LoggedHand:
     number, betting, cards, payoffs_text, names_text = match.groups()
     state = _parse_state(rules, betting, cards, text)
     if not state.is_over:
-        raise AcpcError(f"`{_short(text)}`: the hand is not over after `{betting}`")
+        raise AcpcError(f"`{_short(text)}`: the hand is not over after `{_short(betting)}`")
     payoffs, names = payoffs_text.split("|"), names_text.split("|")
     if len(payoffs) != rules.num_players or not all(map(_PAYOFF.fullmatch, payoffs)):
-        raise AcpcError(f"`{_short(text)}`: expected {rules.num_players} payoffs, not `{payoffs_text}`")
+        raise AcpcError(f"`{_short(text)}`: expected {rules.num_players} payoffs, not `{_short(payoffs_text)}`")
     if len(names) != rules.num_players or not all(map(_NAME.fullmatch, names)):
-        raise AcpcError(f"`{_short(text)}`: expected {rules.num_players} names, not `{names_text}`")
+        raise AcpcError(f"`{_short(text)}`: expected {rules.num_players} names, not `{_short(names_text)}`")
     values = tuple(map(float, payoffs))
     if all(state.hole_cards):
         right = state.payoffs()
@@ -130,7 +130,7 @@ def _parse_state(rules: Rules, betting_text: str, cards: str, whole: str) -> Han
             )
         state = HandState.start(rules, hands, [card for street in board for card in street])
     except PokernetsError as error:
-        raise AcpcError(f"`{_short(whole)}`: {error}") from error
+        raise AcpcError(f"`{_short(whole)}`: {_short(str(error))}") from error
     return replace(state, betting=betting)
 
 

@@ -40,6 +40,7 @@ def measure(
         adversary={"greedy": LbrActions([STREET] * 4), "folder": LbrActions([LbrStreet(True, [])] * 4)},
         adversaries=["greedy", "folder"],
         hands=hands,
+        response_deals=2000,
         seed=1,
         processes=1,
         fresh=False,

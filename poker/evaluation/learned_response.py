@@ -1,0 +1,111 @@
+"""A best response in the abstract game of a blueprint, learned: what can be won from it with its own bets and buckets.
+
+For either seat external sampling (`poker.kernels.mccfr`) runs with the blueprint's strategy held fixed in the other, so
+regrets are those of playing against the blueprint; early deals count less, linearly. In the end each infoset plays its
+action of largest regret, and the blueprint's own where it was never reached. If the abstract game has perfect recall,
+this converges to its exact best response. Buckets that forget give no such guarantee, nor is there an exact value to be
+had from probabilities of one bucket following another: both players' later buckets hang on the same board. So nothing
+is claimed from the abstract game. The response is a policy of the real game, and what it wins in matches there is a
+lower bound on the best response.
+
+Symbols: B buckets, A actions.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poker.abstraction.buckets import game_cards
+from poker.abstraction.dealers import Dealer, dealer_of
+from poker.agents.base import Agent
+from poker.agents.blueprint import BlueprintAgent
+from poker.artifacts import find_artifact, fingerprint_of
+from poker.kernels import mccfr
+from poker.kernels.rng import streams
+from poker.rules import Rules
+from poker.solvers.policy import KIND, Blueprint, blueprint_from
+from poker.tree import Kind
+
+_BATCH = 1000
+_PERIODS = 20
+"""Stretches of a run; those of number k = 1, 2, ... keep weight proportional to k."""
+
+Progress = Callable[[int], None]
+"""Deals played since the last call."""
+
+
+def learn_response(
+    blueprint: Blueprint, dealer: Dealer, *, deals: int, seed: int, progress: Progress | None = None
+) -> Blueprint:
+    """A pure strategy for both seats, learned on `deals` deals in each, rounded up to whole batches."""
+    found: dict[int, NDArray[np.float32]] = {}
+    for player in range(2):
+        found |= _learn_seat(blueprint, dealer, player, deals, seed, progress)
+    return blueprint_from(blueprint.tree, blueprint.cards, found.__getitem__)
+
+
+def _learn_seat(
+    blueprint: Blueprint, dealer: Dealer, player: int, deals: int, seed: int, progress: Progress | None
+) -> dict[int, NDArray[np.float32]]:
+    """[B, A] of every decision of `player`."""
+    tree, sampling = blueprint.tree, blueprint.sampling
+    decisions = np.flatnonzero(tree.kind == Kind.DECISION)
+    table = np.zeros(sampling.table_size, dtype=np.float32)
+    for node in decisions[tree.player[decisions] != player].tolist():
+        sampling.rows(table, int(sampling.index[node]))[:, 0] = blueprint.probs(node)  # regret matching plays these
+    _play(blueprint, dealer, table, player, deals, seed, progress)
+    found = {}
+    for node in decisions[tree.player[decisions] == player].tolist():
+        regrets = sampling.rows(table, int(sampling.index[node]))[:, 0]
+        best = np.eye(regrets.shape[1], dtype=np.float32)[regrets.argmax(axis=1)]
+        found[node] = np.where(regrets.any(axis=1, keepdims=True), best, blueprint.probs(node))
+    return found
+
+
+def _play(
+    blueprint: Blueprint,
+    dealer: Dealer,
+    table: NDArray[np.float32],
+    player: int,
+    deals: int,
+    seed: int,
+    progress: Progress | None,
+) -> None:
+    sampling = blueprint.sampling
+    rng = streams(np.random.SeedSequence([seed, player]), 1)[0]
+    queue, link, explored = (np.zeros(len(sampling.nodes), dtype=np.int32) for _ in range(3))
+    values = np.zeros(len(sampling.nodes), dtype=np.float32)
+    batches = -(-deals // _BATCH)
+    period = max(1, batches // _PERIODS)
+    for done in range(1, batches + 1):
+        dealt = dealer.deal(rng, _BATCH)
+        for buckets, ranks in zip(dealt.buckets, dealt.ranks, strict=True):
+            mccfr.traverse(
+                sampling.nodes, sampling.committed, sampling.folded, table, buckets, ranks, player, -np.inf,
+                rng, queue, link, explored, values,
+            )  # fmt: skip
+        if done % period == 0:
+            table *= np.float32((done // period) / (done // period + 1))
+        if progress is not None:
+            progress(_BATCH)
+
+
+def stored_response(
+    folder: Path, blueprint: Blueprint, abstraction: str, *, deals: int, seed: int, progress: Progress | None = None
+) -> Path:
+    """Where in `folder` the response is, as an artifact that loads like a blueprint; learned if it is not there."""
+    cards = game_cards(blueprint.rules, abstraction)
+    config = {"response_to": blueprint.fingerprint, "deals": deals, "seed": seed}
+    path = folder / f"response-{fingerprint_of(config)[:10]}"
+    if find_artifact(path, KIND, config=config, made_from={"abstraction": cards.fingerprint}) is None:
+        dealer = dealer_of(blueprint.rules, cards)
+        found = learn_response(blueprint, dealer, deals=deals, seed=seed, progress=progress)
+        found.save(path, config, {"deals": 2 * deals})
+    return path
+
+
+def response_agent(*, name: str, path: str, game: Rules, abstraction: str) -> Agent:
+    """The agent that plays the response at `path`."""
+    return BlueprintAgent(name=name, blueprint=Blueprint.load(path, game_cards(game, abstraction)), translation_seed=0)

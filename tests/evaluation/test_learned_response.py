@@ -1,0 +1,63 @@
+"""Responses learned against blueprints: near the exact best response in Leduc, in matches never above it."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from poker.abstraction.buckets import game_cards
+from poker.abstraction.dealers import dealer_of
+from poker.agents.blueprint import BlueprintAgent
+from poker.evaluation.best_response import best_response, profile_values
+from poker.evaluation.learned_response import learn_response, response_agent, stored_response
+from poker.solvers.policy import Blueprint, blueprint_from
+from poker.state import Betting
+from poker.tree import BetMenu, build_tree
+from tests.games import load_rules
+
+LEDUC = load_rules("leduc")
+CARDS = game_cards(LEDUC, "none")
+TREE = build_tree(Betting.start(LEDUC), BetMenu(()))
+
+
+def random_blueprint(seed: int) -> Blueprint:
+    rng = np.random.default_rng(seed)
+
+    def average(node: int) -> NDArray[np.float32]:
+        buckets = CARDS.num_buckets[int(TREE.street[node])]
+        return rng.dirichlet(np.ones(int(TREE.num_children[node])), buckets).astype(np.float32)
+
+    return blueprint_from(TREE, CARDS, average)
+
+
+def player(blueprint: Blueprint) -> BlueprintAgent:
+    return BlueprintAgent(name="player", blueprint=blueprint, translation_seed=0)
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_close_to_the_exact_best_response_in_leduc(seed: int) -> None:
+    blueprint = random_blueprint(seed)
+    opponent = player(blueprint).policy
+    response = player(learn_response(blueprint, dealer_of(LEDUC, CARDS), deals=20_000, seed=seed)).policy
+    won = (
+        profile_values(LEDUC, [response, opponent]).value,
+        -profile_values(LEDUC, [opponent, response]).value,
+    )
+    for seat in range(2):
+        best = best_response(LEDUC, opponent, seat).value
+        assert 0.97 * best < won[seat] < best + 1e-9
+
+
+def test_a_response_is_kept_and_loads_as_an_agent(tmp_path: Path) -> None:
+    random_blueprint(3).save(tmp_path / "blueprint", {}, {})
+    blueprint = Blueprint.load(tmp_path / "blueprint", CARDS)
+    played: list[int] = []
+    path = stored_response(tmp_path, blueprint, "none", deals=2000, seed=1, progress=played.append)
+    assert sum(played) == 4000
+    assert stored_response(tmp_path, blueprint, "none", deals=2000, seed=1, progress=played.append) == path
+    assert sum(played) == 4000
+    assert stored_response(tmp_path, blueprint, "none", deals=2000, seed=2) != path
+    agent = response_agent(name="response", path=str(path), game=LEDUC, abstraction="none")
+    assert agent.name == "response"
+    assert agent.blueprint.probs(0).max() == 1.0
