@@ -103,10 +103,13 @@ def parse_log_line(rules: Rules, text: str) -> LoggedHand:
 
 
 def read_log(rules: Rules, path: Path) -> Iterator[LoggedHand]:
-    """The hands of a log file; comments, blank lines and the final score are skipped."""
+    """The hands of a log file; comments, blank lines and the final score are skipped.
+
+    A comment may also follow a hand after ` # `, as the time of day does in the logs of DeepStack's matches.
+    """
     with path.open(encoding="ascii", errors="replace") as file:
         for line_number, line in enumerate(file, 1):
-            text = line.strip()
+            text = line.partition(" # ")[0].strip()
             if not text or text.startswith(("#", "SCORE:")):
                 continue
             try:

@@ -19,6 +19,7 @@ from poker.evaluation.table import AgentSpec, Schedule, Table, play_session
 from poker.formats.acpc_log import read_log
 from poker.rules import CALL
 from poker.state import HandState
+from tests.agents.test_remote import Troublemaker
 from tests.games import load_rules
 
 LEDUC = load_rules("leduc")
@@ -213,6 +214,18 @@ def test_a_failing_agent_is_named_and_the_match_goes_on(tmp_path: Path, capsys: 
     again = match(tmp_path, agents=specs, hands=10)
     assert again.tables[0].kept == 10
     assert len(again.tables[0].incidents) == count
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("what", ["raises", "sleeps", "garbage", "dies"])
+def test_a_match_with_a_troublemaker_ends_with_a_result_that_names_it(tmp_path: Path, what: str) -> None:
+    specs = [AgentSpec(what, partial(Troublemaker, what), {}), SPECS[0]]
+    results = match(tmp_path, agents=specs, hands=12, decision_seconds=2.0, processes=2)
+    assert len(list(read_log(LEDUC, results.tables[0].log))) == 12
+    [table] = json.loads((tmp_path / "leduc" / f"{what}-call" / "results.json").read_text())["tables"]
+    assert table["hands"] == 12
+    assert {incident["agent"] for incident in table["incidents"]} == {what}
+    assert f"<td>{what}</td>" in (tmp_path / "leduc" / f"{what}-call" / "report.html").read_text()
 
 
 @pytest.mark.parametrize(("game", "seatings"), [("holdem_limit_3p", 6), ("holdem_nolimit_6p", 6)])

@@ -117,7 +117,7 @@ def test_broken_match_states_are_refused(text: str, message: str) -> None:
 
 def test_read_log_skips_comments_and_names_the_broken_line(tmp_path: Path) -> None:
     path = tmp_path / "match.log"
-    path.write_text(f"# a match\n\n{LINE}\nSCORE:-300|300:alice|bob\n")
+    path.write_text(f"# a match\n\n{LINE} # 1479132064.35509\nSCORE:-300|300:alice|bob\n")
     assert [hand.number for hand in read_log(HEADS_UP, path)] == [3]
     path.write_text(f"{LINE}\n{LINE[:30]}")
     with pytest.raises(AcpcError, match=r"match.log, line 2: `STATE:3"):
