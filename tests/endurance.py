@@ -1,9 +1,11 @@
-"""`python -m tests.endurance [soak] [fuzz] [--scale SHARE]`: long matches and a million odd lines, figures as JSON.
+"""`python -m tests.endurance [soak] [fuzz] [acpc] [--scale SHARE]`: long matches and a million odd lines, as JSON.
 
     soak   100,000 hands between fast agents in one process, 10,000 over processes with a limit for every decision:
            memory after a first, shorter match and after the long one, and what is left open and running
     fuzz   1,000,000 random and mutated ACPC match states and log lines of six games: each is parsed, and then prints
            back as it was read, or is refused with a clear message, in little time
+    acpc   3,000 hands of heads-up no-limit and of three-player limit between our clients at our dealer, every hand
+           played again in `HandState` and in PokerKit
 
 Leaves with status 1 when something is not as it should be. `--scale 0.01` does a hundredth of it.
 """
@@ -33,6 +35,7 @@ from poker.evaluation.table import AgentSpec
 from poker.formats.acpc_log import cards_text, log_line, match_state_text, parse_log_line, parse_match_state
 from poker.rules import Rules
 from poker.state import HandState
+from tests.evaluation.acpc_table import long_match
 from tests.games import load_rules
 from tests.random_play import random_action
 
@@ -46,6 +49,7 @@ _SPECS = (
     AgentSpec("call", partial(AlwaysCall, name="call"), {}),
 )
 _EVERY_SECONDS = 0.5
+_Part = Callable[[float], list[dict[str, Any]]]
 
 
 def family() -> dict[int, int]:
@@ -262,8 +266,12 @@ def _all_fuzz(scale: float) -> list[dict[str, Any]]:
     return found
 
 
+def _all_acpc(scale: float) -> list[dict[str, Any]]:
+    return [long_match(name, round(3000 * scale)) for name in ("holdem_nolimit_2p", "holdem_limit_3p")]
+
+
 def main(arguments: list[str]) -> int:
-    parts: dict[str, Callable[[float], list[dict[str, Any]]]] = {"soak": _all_soaks, "fuzz": _all_fuzz}
+    parts: dict[str, _Part] = {"soak": _all_soaks, "fuzz": _all_fuzz, "acpc": _all_acpc}
     parser = argparse.ArgumentParser(prog="python -m tests.endurance", description="long matches and odd lines")
     parser.add_argument("parts", nargs="*", choices=list(parts), default=list(parts))
     parser.add_argument("--scale", type=float, default=1.0)

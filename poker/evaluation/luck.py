@@ -5,9 +5,9 @@ and those that learn from hands (whose policy has moved on), count as unknown. I
 was done is not what its policy says, so the chips stand.
 
 Heads-up, hands are guessed to be checked down once a bet has been answered (`FoldEquity`): as the agent would, if its
-policy is quick to ask, or else as another would in its place: a blueprint at the table or, where no agent at the table
-has a quick policy, the one named to stand in. What agents without a policy would do is not guessed: for them a bet that
-is not called counts nothing.
+policy is quick to ask, or else as another would in its place: a blueprint at the table or, where all policies at the
+table are slow, the one named to stand in. What agents without a policy would do is not guessed: for them a bet that is
+not called counts nothing.
 """
 
 from collections.abc import Callable, Sequence
@@ -52,7 +52,10 @@ def _estimator(rules: Rules, agents: Sequence[Agent], stand_in: StandIn | None) 
     if rules.num_players > 2:
         return MultiAivat(rules, CheckDownHands())
     guess: PolicyFunction | None = next((agent.policy for agent in agents if isinstance(agent, BlueprintAgent)), None)
-    if guess is None and stand_in is not None and not any(isinstance(agent, _QUICK) for agent in agents):
+    slow = any(_policy(agent) is not None for agent in agents) and not any(
+        isinstance(agent, _QUICK) for agent in agents
+    )
+    if guess is None and stand_in is not None and slow:
         guess = _policy(stand_in())
     return Aivat(rules, FoldEquity(rules, [_response(agent, guess) for agent in agents]))
 

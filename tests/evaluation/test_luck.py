@@ -37,6 +37,21 @@ class Slow:
         self.reset, self.start_hand, self.act = self._inner.reset, self._inner.start_hand, self._inner.act
 
 
+class Opaque:
+    """Calls, without a policy."""
+
+    name = "opaque"
+
+    def reset(self, seed: int) -> None:
+        """Nothing is drawn."""
+
+    def start_hand(self, seat: int) -> None:
+        """Nothing to remember."""
+
+    def act(self, state: HandState) -> int:
+        return CALL
+
+
 def play(out: Path, hands: int, **settings: Any) -> MatchResults:
     agents = [AgentSpec("caller", caller, {}), AgentSpec("random", randomly, {})]
     return run(
@@ -102,20 +117,16 @@ def test_a_stand_in_is_asked_where_no_agent_is_quick() -> None:
     assert 1.1 * np.std([row[0] for row in helped.aivat]) < np.std([row[0] for row in plain.aivat])
     quick = play_session(schedule, Table(("slow", "caller")), [Slow(), caller()], 0)
     add_estimates(schedule, [[Slow(), caller()]], quick, stand_in)
+    unknown = play_session(Schedule(LEDUC, 1, 2), Table(("opaque", "other")), [Opaque(), Opaque()], 0)
+    add_estimates(Schedule(LEDUC, 1, 2), [[Opaque(), Opaque()]], unknown, stand_in)
     assert asked == len(helped.lines)
 
 
 def test_three_players() -> None:
     rules = load_rules("holdem_limit_3p")
 
-    class Opaque(AlwaysCall):
-        policy = None  # type: ignore[assignment]
-
-        def act(self, state: HandState) -> int:
-            return CALL
-
     schedule = Schedule(rules, 1, 1)
-    agents = [caller(), randomly(), Opaque(name="opaque")]
+    agents = [caller(), randomly(), Opaque()]
     record = play_session(schedule, Table(("caller", "random", "opaque")), agents, 0)
     add_estimates(schedule, [agents], record)
     assert np.allclose(np.sum(record.aivat, axis=1), 0.0)
