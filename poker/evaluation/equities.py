@@ -19,6 +19,8 @@ from poker.kernels.strength import add_preflop_wins, completion_ranks, live_hand
 from poker.rules import Rules
 from poker.solvers.continuation import disjoint, hand_cards, hand_ranks
 
+_FEW_MISSING = 2
+
 Board = tuple[int, ...]
 Floats = NDArray[np.float64]
 
@@ -72,9 +74,12 @@ def check_down_chances(rules: Rules, board: Board, opponent: Floats) -> Floats:
 
 
 def showdown_chances(rules: Rules, board: Board, opponent: Floats) -> Floats:
-    """[H] sum over compatible hands of opponent [H] * (chance to win minus chance to lose at showdown)."""
-    if rules.num_hole_cards == 2 and (board or rules.total_board_cards == 0):
-        missing = rules.total_board_cards - len(board)
+    """[H] sum over compatible hands of opponent [H] * (chance to win minus chance to lose at showdown).
+
+    Where two cards or more are to come, all pairs of hands are worked out once: a matrix is worth it for 15 ranges.
+    """
+    missing = rules.total_board_cards - len(board)
+    if rules.num_hole_cards == 2 and (board or missing == 0) and missing < _FEW_MISSING:
         order, ranks = (_runouts if missing else _complete)(rules, board)
         out = np.empty(rules.num_hands)
         showdown_margins(order, ranks, _cards(rules), np.ascontiguousarray(opponent, dtype=np.float64), out)
@@ -95,7 +100,7 @@ def _complete(rules: Rules, board: Board) -> tuple[NDArray[np.int16], NDArray[np
 
 @lru_cache(maxsize=6)
 def _runouts(rules: Rules, board: Board) -> tuple[NDArray[np.int16], NDArray[np.int16]]:
-    """[N, n] the same for every completion of the board, 5 MB for a flop of hold'em."""
+    """[N, n] the same for every completion of the board."""
     if rules.deck_size == 52 and rules.total_board_cards == 5:
         cards = np.array(board, dtype=np.uint8)
         live = live_hand_list(cards)

@@ -51,7 +51,6 @@ def test_leduc_equals_brute_force() -> None:
     ("game", "board"),
     [
         ("flop_holdem_nolimit", "AhAd7c"),
-        ("holdem_nolimit_2p", "AhAd7c"),
         ("holdem_nolimit_2p", "AhKhQhJh"),
         ("holdem_nolimit_2p", "AhAd7c7s2d"),
     ],
@@ -63,6 +62,17 @@ def test_showdowns_of_two_card_hands(game: str, board: str) -> None:
     weights = np.random.default_rng(2).random(rules.num_hands) * live_hands(rules, cards)
     wanted = margins(rules, cards).astype(float) @ weights
     assert np.allclose(showdown_chances(rules, cards, weights), wanted, atol=1e-3)
+
+
+def test_showdowns_from_the_flop_are_the_mean_over_turns() -> None:
+    rules = load_rules("holdem_nolimit_2p")
+    flop = rules.parse_cards("AhAd7c")
+    weights = np.random.default_rng(2).random(rules.num_hands) * live_hands(rules, flop)
+    total = np.zeros(rules.num_hands)
+    for card in set(range(rules.deck_size)) - set(flop):
+        live = live_hands(rules, (*flop, card))
+        total += live * showdown_chances(rules, (*flop, card), weights * live)
+    assert np.allclose(showdown_chances(rules, flop, weights), total / (52 - 3 - 4), atol=1e-3)
 
 
 def test_flop_holdem_against_always_call() -> None:
