@@ -20,15 +20,11 @@ Several threads may run on one table: the unlocked float32 updates may then lose
 averages out as sampling noise does; with one thread the result is a function of table, deals and generator alone.
 """
 
-from typing import Any
-
 import numpy as np
-from llvmlite import ir
-from numba import njit, types
-from numba.core import cgutils
-from numba.extending import intrinsic
+from numba import njit
 from numpy.typing import NDArray
 
+from poker.kernels.prefetch import prefetch
 from poker.kernels.rng import next_float
 from poker.kernels.sampling_nodes import (
     ARITY,
@@ -44,24 +40,6 @@ from poker.kernels.sampling_nodes import (
     STRIDE,
     multiway_payoff,
 )
-
-
-@intrinsic
-def _prefetch(_context: Any, array: Any, index: Any) -> Any:
-    """Ask for the cache line of `array[index]`; no effect on results. The array is 1-D and contiguous."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        array_type, index_type = signature.args
-        data = context.make_array(array_type)(context, builder, args[0]).data
-        position = context.cast(builder, args[1], index_type, types.intp)
-        address = builder.bitcast(builder.gep(data, [position]), cgutils.voidptr_t)
-        i32 = ir.IntType(32)
-        kind = ir.FunctionType(ir.VoidType(), [cgutils.voidptr_t, i32, i32, i32])
-        function: Any = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")  # type: ignore[no-untyped-call]
-        builder.call(function, [address, i32(1), i32(3), i32(1)])
-        return context.get_dummy_value()
-
-    return types.none(array, index), codegen
 
 
 @njit(cache=True, nogil=True)
@@ -119,7 +97,7 @@ def traverse(
                     tail += 1
                     if decision:
                         below = buckets[nodes[child, PLAYER], nodes[child, STREET]]
-                        _prefetch(table, 2 * (np.int64(nodes[child, ROW]) + np.int64(below) * nodes[child, STRIDE]))  # type: ignore[call-arg]
+                        prefetch(table, 2 * (np.int64(nodes[child, ROW]) + np.int64(below) * nodes[child, STRIDE]))  # type: ignore[call-arg]
                 explored[head] = mask
             else:
                 total = np.float32(0.0)
@@ -144,7 +122,7 @@ def traverse(
                 tail += 1
                 if nodes[child, KIND] == DECISION:
                     below = buckets[nodes[child, PLAYER], nodes[child, STREET]]
-                    _prefetch(table, 2 * (np.int64(nodes[child, ROW]) + np.int64(below) * nodes[child, STRIDE]))  # type: ignore[call-arg]
+                    prefetch(table, 2 * (np.int64(nodes[child, ROW]) + np.int64(below) * nodes[child, STRIDE]))  # type: ignore[call-arg]
         elif kind == FOLD:  # `payoff` written out: half of all nodes are ends, and passing arrays on costs a fifth
             values[head] = nodes[node, STAKE] if traverser == 0 else -nodes[node, STAKE]
         elif kind == SHOWDOWN:

@@ -17,6 +17,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from poker.kernels.prefetch import prefetch
 from poker.kernels.rng import next_below, next_float
 from poker.kernels.sampling_nodes import (
     ARITY,
@@ -122,6 +123,13 @@ def play_episodes(
                 continue
             bucket = np.int64(buckets[deal, player, nodes[node, STREET]])
             row = nodes[node, ROW] + bucket * nodes[node, STRIDE]
+            first = nodes[node, FIRST]
+            for child in range(first, first + arity):  # one of these is next, and what it needs is far away
+                if nodes[child, KIND] == DECISION:
+                    below = np.int64(buckets[deal, nodes[child, PLAYER], nodes[child, STREET]])
+                    place = nodes[child, ROW] + below * nodes[child, STRIDE]
+                    prefetch(counts, place)  # type: ignore[call-arg]
+                    prefetch(means, place)
             total = 0
             for a in range(arity):
                 total += counts[row + a]
@@ -135,7 +143,7 @@ def play_episodes(
             entries[depth] = row + action
             actors[depth] = player
             depth += 1
-            node = nodes[node, FIRST] + action
+            node = first + action
         visits += 1
         kind = nodes[node, KIND]
         if kind == MULTIWAY:

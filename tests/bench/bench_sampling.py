@@ -102,7 +102,7 @@ def _beside_openspiel() -> list[dict[str, Any]]:
                     **_row(f"leduc {name}: nash_conv after {length} iterations, mean of 5 seeds", 0.0, "chips"),
                     "value": float(np.mean([ours[seed].figures()["nash_conv"] for seed in SEEDS])),
                     "openspiel": float(
-                        np.mean([pyspiel.nash_conv(game, others[seed].average_policy()) for seed in SEEDS])
+                        np.mean([pyspiel.nash_conv(game, others[seed].average_policy(), True) for seed in SEEDS])
                     ),
                 }
             )
