@@ -1,12 +1,12 @@
 """A best response in the abstract game of a blueprint, learned: what can be won from it with its own bets and buckets.
 
 For either seat external sampling (`poker.kernels.mccfr`) runs with the blueprint's strategy held fixed in the other, so
-regrets are those of playing against the blueprint; early deals count less, linearly. In the end each infoset plays its
-action of largest regret, and the blueprint's own where it was never reached. If the abstract game has perfect recall,
-this converges to its exact best response. Buckets that forget give no such guarantee, nor is there an exact value to be
-had from probabilities of one bucket following another: both players' later buckets hang on the same board. So nothing
-is claimed from the abstract game. The response is a policy of the real game, and what it wins in matches there is a
-lower bound on the best response.
+regrets are those of playing against the blueprint; early deals count less, linearly. Regrets start from the blueprint's
+own strategy times `_TRUST` pots, and keep that part: where little was seen the response plays as the blueprint does,
+and leaves it for what gained more than that. If the abstract game has perfect recall, this converges to its exact best
+response. Buckets that forget give no such guarantee, nor is there an exact value to be had from probabilities of one
+bucket following another: both players' later buckets hang on the same board. So nothing is claimed from the abstract
+game. The response is a policy of the real game, and what it wins in matches there is a lower bound on the best response.
 
 Symbols: B buckets, A actions.
 """
@@ -26,9 +26,11 @@ from poker.kernels import mccfr
 from poker.kernels.rng import streams
 from poker.rules import Rules
 from poker.solvers.policy import KIND, Blueprint, blueprint_from
+from poker.solvers.sampling import normalised
 from poker.tree import Kind
 
 _BATCH = 1000
+_TRUST = 10.0
 _PERIODS = 20
 """Stretches of a run; those of number k = 1, 2, ... keep weight proportional to k."""
 
@@ -39,7 +41,7 @@ Progress = Callable[[int], None]
 def learn_response(
     blueprint: Blueprint, dealer: Dealer, *, deals: int, seed: int, progress: Progress | None = None
 ) -> Blueprint:
-    """A pure strategy for both seats, learned on `deals` deals in each, rounded up to whole batches."""
+    """A strategy for both seats, learned on `deals` deals in each, rounded up to whole batches."""
     found: dict[int, NDArray[np.float32]] = {}
     for player in range(2):
         found |= _learn_seat(blueprint, dealer, player, deals, seed, progress)
@@ -51,16 +53,17 @@ def _learn_seat(
 ) -> dict[int, NDArray[np.float32]]:
     """[B, A] of every decision of `player`."""
     tree, sampling = blueprint.tree, blueprint.sampling
-    decisions = np.flatnonzero(tree.kind == Kind.DECISION)
+    decisions = np.flatnonzero(tree.kind == Kind.DECISION).tolist()
     table = np.zeros(sampling.table_size, dtype=np.float32)
-    for node in decisions[tree.player[decisions] != player].tolist():
-        sampling.rows(table, int(sampling.index[node]))[:, 0] = blueprint.probs(node)  # regret matching plays these
+    for node in decisions:
+        scale = _TRUST * tree.pot(node) if tree.player[node] == player else 1.0
+        sampling.rows(table, int(sampling.index[node]))[:, 0] = scale * blueprint.probs(node)
     _play(blueprint, dealer, table, player, deals, seed, progress)
     found = {}
-    for node in decisions[tree.player[decisions] == player].tolist():
-        regrets = sampling.rows(table, int(sampling.index[node]))[:, 0]
-        best = np.eye(regrets.shape[1], dtype=np.float32)[regrets.argmax(axis=1)]
-        found[node] = np.where(regrets.any(axis=1, keepdims=True), best, blueprint.probs(node))
+    for node in decisions:
+        if tree.player[node] == player:
+            regrets = sampling.rows(table, int(sampling.index[node]))[:, 0]
+            found[node] = normalised(np.maximum(regrets, 0.0), np.eye(regrets.shape[1])[regrets.argmax(axis=1)])
     return found
 
 
@@ -74,6 +77,7 @@ def _play(
     progress: Progress | None,
 ) -> None:
     sampling = blueprint.sampling
+    start = table.copy()
     rng = streams(np.random.SeedSequence([seed, player]), 1)[0]
     queue, link, explored = (np.zeros(len(sampling.nodes), dtype=np.int32) for _ in range(3))
     values = np.zeros(len(sampling.nodes), dtype=np.float32)
@@ -87,7 +91,8 @@ def _play(
                 rng, queue, link, explored, values,
             )  # fmt: skip
         if done % period == 0:
-            table *= np.float32((done // period) / (done // period + 1))
+            kept = np.float32((done // period) / (done // period + 1))
+            table += (1 - kept) * (start - table)
         if progress is not None:
             progress(_BATCH)
 

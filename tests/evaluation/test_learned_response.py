@@ -13,7 +13,7 @@ from poker.evaluation.best_response import best_response, profile_values
 from poker.evaluation.learned_response import learn_response, response_agent, stored_response
 from poker.solvers.policy import Blueprint, blueprint_from
 from poker.state import Betting
-from poker.tree import BetMenu, build_tree
+from poker.tree import BetMenu, Kind, build_tree
 from tests.games import load_rules
 
 LEDUC = load_rules("leduc")
@@ -49,6 +49,14 @@ def test_close_to_the_exact_best_response_in_leduc(seed: int) -> None:
         assert 0.97 * best < won[seat] < best + 1e-9
 
 
+def test_what_was_not_seen_is_played_as_the_blueprint_does() -> None:
+    blueprint = random_blueprint(4)
+    response = learn_response(blueprint, dealer_of(LEDUC, CARDS), deals=0, seed=1)
+    for node in range(len(TREE)):
+        if TREE.kind[node] == Kind.DECISION:
+            assert np.abs(response.probs(node) - blueprint.probs(node)).max() < 0.01
+
+
 def test_a_response_is_kept_and_loads_as_an_agent(tmp_path: Path) -> None:
     random_blueprint(3).save(tmp_path / "blueprint", {}, {})
     blueprint = Blueprint.load(tmp_path / "blueprint", CARDS)
@@ -60,4 +68,3 @@ def test_a_response_is_kept_and_loads_as_an_agent(tmp_path: Path) -> None:
     assert stored_response(tmp_path, blueprint, "none", deals=2000, seed=2) != path
     agent = response_agent(name="response", path=str(path), game=LEDUC, abstraction="none")
     assert agent.name == "response"
-    assert agent.blueprint.probs(0).max() == 1.0
