@@ -11,6 +11,7 @@ Leaves with status 1 when something is not as it should be. `--scale 0.01` does 
 """
 
 import argparse
+import contextlib
 import gc
 import json
 import os
@@ -276,7 +277,8 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("parts", nargs="*", choices=list(parts), default=list(parts))
     parser.add_argument("--scale", type=float, default=1.0)
     chosen = parser.parse_args(arguments)
-    rows = [row for name in chosen.parts for row in parts[name](chosen.scale)]
+    with contextlib.redirect_stdout(sys.stderr):
+        rows = [row for name in chosen.parts for row in parts[name](chosen.scale)]
     command = f"python -m tests.endurance {' '.join(arguments)}".strip()
     print(json.dumps({"command": command, "rows": rows, **provenance()}, indent=1))
     return 0 if all(row["ok"] for row in rows) else 1

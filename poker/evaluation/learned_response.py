@@ -6,7 +6,8 @@ own strategy times `_TRUST` pots, and keep that part: where little was seen the 
 and leaves it for what gained more than that. If the abstract game has perfect recall, this converges to its exact best
 response. Buckets that forget give no such guarantee, nor is there an exact value to be had from probabilities of one
 bucket following another: both players' later buckets hang on the same board. So nothing is claimed from the abstract
-game. The response is a policy of the real game, and what it wins in matches there is a lower bound on the best response.
+game. The response is a policy of the real game, and what it wins in matches there is a lower bound on the best
+response.
 
 Symbols: B buckets, A actions.
 """
