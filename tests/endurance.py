@@ -1,7 +1,8 @@
-"""`python -m tests.endurance [soak] [fuzz] [acpc] [--scale SHARE]`: long matches and a million odd lines, as JSON.
+"""`python -m tests.endurance [soak] [spread] [fuzz] [acpc] [--scale SHARE]`: long matches and odd lines, as JSON.
 
-    soak   100,000 hands between fast agents in one process, 10,000 over processes with a limit for every decision:
-           memory after a first, shorter match and after the long one, and what is left open and running
+    soak   100,000 hands between fast agents in one process: memory after a first, shorter match and after the long one,
+           and what is left open and running
+    spread the same for 10,000 hands over processes, with every agent in one of its own and a limit for each decision
     fuzz   1,000,000 random and mutated ACPC match states and log lines of six games: each is parsed, and then prints
            back as it was read, or is refused with a clear message, in little time
     acpc   3,000 hands of heads-up no-limit and of three-player limit between our clients at our dealer, every hand
@@ -49,24 +50,24 @@ _SPECS = (
     AgentSpec("random", partial(RandomAgent, name="random", raises=[0.5, 1, "a"]), {}),
     AgentSpec("call", partial(AlwaysCall, name="call"), {}),
 )
-_EVERY_SECONDS = 0.5
+_EVERY_SECONDS = 2.0
 _Part = Callable[[float], list[dict[str, Any]]]
 
 
 def family() -> dict[int, int]:
     """Resident kilobytes by process: this one and all that come from it."""
-    parents, sizes = {}, {}
-    for folder in Path("/proc").iterdir():
-        if folder.name.isdecimal():
-            try:
-                parents[int(folder.name)] = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
-                sizes[int(folder.name)] = int((folder / "statm").read_text().split()[1])
-            except OSError:
-                continue
-    mine = {os.getpid()}
-    while more := {process for process, parent in parents.items() if parent in mine} - mine:
-        mine |= more
-    return {process: sizes.get(process, 0) * os.sysconf("SC_PAGE_SIZE") // 1024 for process in mine}
+    sizes: dict[int, int] = {}
+    found = [os.getpid()]
+    while found:
+        process = found.pop()
+        try:
+            pages = int(Path(f"/proc/{process}/statm").read_text().split()[1])
+            for task in Path(f"/proc/{process}/task").iterdir():
+                found += map(int, (task / "children").read_text().split())
+        except OSError:
+            continue
+        sizes[process] = pages * os.sysconf("SC_PAGE_SIZE") // 1024
+    return sizes
 
 
 def open_files() -> int:
@@ -253,26 +254,24 @@ def _odd_line(texts: list[str], rng: random.Random) -> str:
     return "".join(letters)
 
 
-def _all_soaks(scale: float) -> list[dict[str, Any]]:
-    one = soak(round(100_000 * scale), processes=1, decision_seconds=None)
-    many = soak(round(10_000 * scale), processes=2, decision_seconds=60.0)
-    return [one, many]
+def _soak(scale: float) -> list[dict[str, Any]]:
+    return [soak(round(100_000 * scale), processes=1, decision_seconds=None)]
 
 
-def _all_fuzz(scale: float) -> list[dict[str, Any]]:
-    found = []
-    for seed, name in enumerate(GAMES):
-        found.append(fuzz(name, round(1_000_000 * scale / len(GAMES)), seed))
-        print(json.dumps(found[-1]), file=sys.stderr, flush=True)
-    return found
+def _spread(scale: float) -> list[dict[str, Any]]:
+    return [soak(round(10_000 * scale), processes=2, decision_seconds=60.0)]
 
 
-def _all_acpc(scale: float) -> list[dict[str, Any]]:
+def _fuzz(scale: float) -> list[dict[str, Any]]:
+    return [fuzz(name, round(1_000_000 * scale / len(GAMES)), seed) for seed, name in enumerate(GAMES)]
+
+
+def _acpc(scale: float) -> list[dict[str, Any]]:
     return [long_match(name, round(3000 * scale)) for name in ("holdem_nolimit_2p", "holdem_limit_3p")]
 
 
 def main(arguments: list[str]) -> int:
-    parts: dict[str, _Part] = {"soak": _all_soaks, "fuzz": _all_fuzz, "acpc": _all_acpc}
+    parts: dict[str, _Part] = {"soak": _soak, "spread": _spread, "fuzz": _fuzz, "acpc": _acpc}
     parser = argparse.ArgumentParser(prog="python -m tests.endurance", description="long matches and odd lines")
     parser.add_argument("parts", nargs="*", choices=list(parts), default=list(parts))
     parser.add_argument("--scale", type=float, default=1.0)
