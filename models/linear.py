@@ -14,6 +14,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 _RELU = {True: "relu", False: "none"}
+FEW_ROWS = 8
+"""Up to so many rows the plain layer is faster: oneDNN reorders the weights at every call."""
 
 
 class FusedLinear(torch.autograd.Function):
@@ -76,7 +78,8 @@ class Linear(nn.Linear):
             self.bias.zero_()
 
     def forward(self, input: Tensor) -> Tensor:
-        if input.device.type == "cpu" and input.dtype == self.weight.dtype == torch.float32 and has_onednn():
+        fits = input.device.type == "cpu" and input.dtype == self.weight.dtype == torch.float32
+        if fits and len(input) > FEW_ROWS and has_onednn():
             result: Tensor = FusedLinear.apply(input, self.weight, self.bias, self.relu)  # type: ignore[no-untyped-call]
             return result
         result = functional.linear(input, self.weight, self.bias)

@@ -1,7 +1,7 @@
 """`train.py model=opponent net=NAME` trains a net, `model=opponent_table` measures all predictors on the same rows."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from models.fitting import TrainerSettings, fit
 from models.opponent_data import Inputs, OpponentBatch, OpponentData, OpponentRows
 from models.opponent_inference import (
     OPPONENT_NET,
+    PLAYERS,
     POPULATION,
     STAMP,
     as_base,
@@ -27,12 +28,13 @@ from models.opponent_inference import (
     probabilities,
 )
 from models.opponent_module import OpponentModule
-from models.opponent_nets import OpponentNetModule
+from models.opponent_nets import OpponentNetModule, PlayerNet
 from poker.artifacts import Artifact, find_artifact, fingerprint_of, open_artifact, write_atomically
 from poker.features import opponent
 from poker.opponents.predictor import Context, Predictor
 
 PLAYERS_SHOWN = 20
+IMPORTANCE_ROWS = 10_000
 STREETS = ("preflop", "flop", "turn", "river")
 
 
@@ -96,6 +98,7 @@ def train(
             "train_rows": len(data.rows.train_rows),
             "test": asdict(found_score),
             POPULATION: data.rows.population_table().tolist(),
+            **({PLAYERS: data.rows.known_names} if kind == "player" else {}),
         },
     )
 
@@ -123,24 +126,32 @@ def table(
     test_share: float,
     statistics: Mapping[str, Predictor],
     nets: Mapping[str, str],
-    bases: Mapping[str, str],
+    base: str,
+    averages: Mapping[str, Sequence[str]],
     output: str,
 ) -> dict[str, Any]:
     """Every predictor on the test part, in `output` (JSON) and as a table.
 
-    `statistics` learn on line through the training part and on through the test part; `nets` are paths, `bases` name
-    the net on which the player inputs of another rest. Log-loss intervals resample hands. For each net how much
-    worse its log-loss gets when one input is permuted.
+    `statistics` learn on line through the training part and on through the test part; `nets` are paths, `base` is that
+    of the net on which the player inputs rest, `averages` name nets whose mean is measured too. Log-loss intervals
+    resample hands. For each net how much worse its log-loss on some rows gets when one input is permuted.
     """
     rows = OpponentRows(data, test_share)
     predicted = {name: _walk(predictor, rows) for name, predictor in statistics.items()}
     importance: dict[str, dict[str, float]] = {}
-    for name, path in nets.items():
-        net = load_opponent_net(path)
-        base = as_base(load_opponent_net(nets[bases[name]])) if name in bases else None
-        inputs = rows.inputs(net.needs, base).take(rows.test_rows)
-        predicted[name] = _predict(net, rows, inputs)
-        importance[name] = _importance(net, rows, inputs)
+    loaded = {name: load_opponent_net(path) for name, path in nets.items()}
+    needs = {name: set(net.needs) for name, net in loaded.items()}
+    every = set().union(*needs.values())
+    inputs = rows.inputs(every, as_base(load_opponent_net(base)) if "past" in every else None).take(rows.test_rows)
+    player = rows.player_numbers[rows.columns["player"][rows.test_rows]]
+    action = rows.columns["action"][rows.test_rows].astype(np.int64)
+    some = np.random.default_rng(0).permutation(len(action))[:IMPORTANCE_ROWS]
+    groups = {name: [name] for name in nets} | {name: list(parts) for name, parts in averages.items()}
+    for name, parts in groups.items():
+        members = [loaded[part] for part in parts]
+        read = sorted(set().union(*(needs[part] for part in parts)))
+        predicted[name] = _predict(members, inputs, player)
+        importance[name] = _importance(members, read, inputs.take(some), player[some], action[some])
     report = {
         "rows": {"train": len(rows.train_rows), "test": len(rows.test_rows)},
         "predictors": {name: _scores(probs, rows) for name, probs in predicted.items()},
@@ -168,29 +179,35 @@ def _walk(predictor: Predictor, rows: OpponentRows) -> NDArray[np.float64]:
     return out[rows.test_rows]
 
 
-def _predict(net: OpponentNetModule, rows: OpponentRows, inputs: Inputs) -> NDArray[np.float64]:
-    """[test rows, 3] for their inputs."""
-    player = rows.player_numbers[rows.columns["player"][rows.test_rows]]
-    return probabilities(net, inputs, player).astype(np.float64)
+def _predict(nets: Sequence[OpponentNetModule], inputs: Inputs, player: NDArray[np.int64]) -> NDArray[np.float64]:
+    """[n, 3] for inputs and players by number, the mean of the nets."""
+    each = [probabilities(net, inputs, player) for net in nets]
+    return np.asarray(np.mean(each, axis=0, dtype=np.float64))
 
 
-def _importance(net: OpponentNetModule, rows: OpponentRows, inputs: Inputs) -> dict[str, float]:
-    """Rise of the log-loss when the values of one of the 19 inputs, or of all of another kind, change places among the
-    test rows."""
-    action = rows.columns["action"][rows.test_rows].astype(np.int64)
-    before = log_losses(_predict(net, rows, inputs), action).mean()
-    order = np.random.default_rng(0).permutation(len(action))
+def _importance(
+    nets: Sequence[OpponentNetModule],
+    needs: Sequence[str],
+    inputs: Inputs,
+    player: NDArray[np.int64],
+    action: NDArray[np.int64],
+) -> dict[str, float]:
+    """Rise of the log-loss when the values of one of the 19 inputs, or of all of another kind, change places."""
+    before = log_losses(_predict(nets, inputs, player), action).mean()
+    order = np.random.default_rng(1).permutation(len(action))
     found = {}
 
-    def note(name: str, changed: Inputs) -> None:
-        found[name] = float(log_losses(_predict(net, rows, changed), action).mean() - before)
+    def note(name: str, changed: Inputs, who: NDArray[np.int64] = player) -> None:
+        found[name] = float(log_losses(_predict(nets, changed, who), action).mean() - before)
 
     for column, name in enumerate(opponent.NAMES):
         shuffled = inputs.features.copy()
         shuffled[:, column] = shuffled[order, column]
         note(name, inputs._replace(features=shuffled))
-    for name in net.needs:
+    for name in needs:
         note(name, inputs._replace(**{name: getattr(inputs, name)[order]}))
+    if any(isinstance(net, PlayerNet) for net in nets):
+        note("player", inputs, player[order])
     return found
 
 

@@ -24,7 +24,7 @@ TEST_BATCH = 4096
 
 
 class Inputs(NamedTuple):
-    """Of n rows: features [n, 19], hand [n, 50], past [n, 52], sequence [n, 32] tokens of the hand so far.
+    """Of n rows: features [n, 19], hand [n, 50], past [n, 84], sequence [n, 32] tokens of the hand so far.
 
     Those that a net does not read may have no columns.
     """

@@ -1,6 +1,6 @@
 """Trained opponent nets: probabilities for whole tables of rows, and a `Predictor` for one decision at a time."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,8 @@ from poker.opponents.predictor import Context, action_class
 OPPONENT_NET = "opponent_net"
 POPULATION = "population_table"
 """Count in a net's manifest: class frequencies of the players it was trained on, in the twelve contexts."""
+PLAYERS = "players"
+"""Count in the manifest of a net that knows players by name: the names, in the order of their numbers from 1."""
 STAMP = {"feature_hash": opponent.HASH, "history_hash": opponent_history.HISTORY_HASH}
 
 Floats = NDArray[np.float32]
@@ -64,40 +66,45 @@ def as_base(net: OpponentNetModule) -> Base:
 
 
 class OpponentNet:
-    """A `poker.opponents.predictor.Predictor` by nets: `path` the net, `base` the one its player inputs rest on.
+    """A `poker.opponents.predictor.Predictor` by nets: `path` a net or several whose mean speaks, `base` the one that
+    their player inputs rest on.
 
     Before the flop, where the nets were not trained, the population's table speaks. Learns from every observed action;
     what it needs of the hand it reads off the betting, so a hand may be entered anywhere.
     """
 
-    def __init__(self, path: str | Path, base: str | Path | None = None) -> None:
-        self._net = load_opponent_net(path)
+    def __init__(self, path: str | Path | Sequence[str | Path], base: str | Path | None = None) -> None:
+        paths = [path] if isinstance(path, str | Path) else list(path)
+        self._nets = [load_opponent_net(each) for each in paths]
         self._base = None if base is None else load_opponent_net(base)
-        if "past" in self._net.needs and self._base is None:
-            raise PokernetsError(f"{path} knows players by their past: give base, the net it was trained on")
-        counts = open_artifact(path, OPPONENT_NET, config=STAMP).counts
-        self._table = np.array(counts[POPULATION], dtype=np.float64)
+        if self._base is None and any("past" in net.needs for net in self._nets):
+            raise PokernetsError(f"{paths[0]} knows players by their past: give base, the net it was trained on")
+        counts = [open_artifact(each, OPPONENT_NET, config=STAMP).counts for each in paths]
+        self._table = np.array(counts[0][POPULATION], dtype=np.float64)
+        self._numbers = [{name: at for at, name in enumerate(each.get(PLAYERS, ()), UNKNOWN + 1)} for each in counts]
         self._memory: dict[str, opponent_history.PlayerMemory] = {}
+        self._last: tuple[Betting, tuple[int, ...], Inputs, Floats] | None = None
 
     def probs(self, context: Context) -> NDArray[np.float64]:
         """[3] probabilities."""
         if context.street == 0 or context.betting is None:
             return np.asarray(self._table[context.index])
-        inputs = _inputs(context.betting, context.board)
+        inputs, expected = self._seen(context, context.betting)
         if self._base is not None:
-            cells = self._cells(inputs, context, probabilities(self._base, inputs)[0])
+            cells = self._cells(inputs, context, expected)
             inputs = inputs._replace(past=self._remembered(context.player).inputs(cells)[None])
-        probs = probabilities(self._net, inputs)[0].astype(np.float64)
+        each = [
+            probabilities(net, inputs, np.array([numbers.get(context.player, UNKNOWN)]))[0]
+            for net, numbers in zip(self._nets, self._numbers, strict=True)
+        ]
+        probs = np.mean(each, axis=0, dtype=np.float64)
         return np.asarray(probs / probs.sum())
 
     def update(self, context: Context, action_class: int) -> None:
         """The player of `context` did `action_class`."""
         if self._base is None or context.betting is None:
             return
-        inputs = _inputs(context.betting, context.board)
-        expected = self._table[context.index].astype(np.float32)
-        if context.street:
-            expected = probabilities(self._base, inputs)[0]
+        inputs, expected = self._seen(context, context.betting)
         cells = self._cells(inputs, context, expected)
         self._remembered(context.player).observe(context.index, cells, expected, action_class)
 
@@ -106,6 +113,16 @@ class OpponentNet:
 
     def _remembered(self, player: str) -> opponent_history.PlayerMemory:
         return self._memory.setdefault(player, opponent_history.PlayerMemory(self._table))
+
+    def _seen(self, context: Context, betting: Betting) -> tuple[Inputs, Floats]:
+        """Inputs but for the past, and what is expected of anybody; kept for the update that follows a prediction."""
+        if self._last is None or self._last[0] is not betting or self._last[1] != context.board:
+            inputs = _inputs(betting, context.board)
+            expected = self._table[context.index].astype(np.float32)
+            if context.street and self._base is not None:
+                expected = probabilities(self._base, inputs)[0]
+            self._last = betting, context.board, inputs, expected
+        return self._last[2], self._last[3]
 
     @staticmethod
     def _cells(inputs: Inputs, context: Context, expected: Floats) -> NDArray[np.int64]:

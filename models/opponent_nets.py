@@ -184,14 +184,13 @@ def _with_dropout(net: Mlp, x: Tensor, dropout: nn.Dropout) -> Tensor:
     return logits
 
 
-class PlayerNet(nn.Module):
-    """A perceptron on the 19 inputs and a learned vector of the player; `players` of them, and one for strangers.
+class PlayerNet(Averaged):
+    """Perceptrons that see what `WideNet` sees and a learned vector of the player: `players`, and one for strangers.
 
     In training a player is taken for a stranger with probability `stranger`, so that a stranger's vector is learned.
     """
 
     kind: ClassVar[str] = "player"
-    needs: ClassVar[tuple[str, ...]] = ()
 
     def __init__(
         self,
@@ -199,6 +198,9 @@ class PlayerNet(nn.Module):
         size: int = 16,
         hidden: Sequence[int] = (64, 64),
         stranger: float = 0.1,
+        inputs: Sequence[str] = (),
+        dropout: float = 0.0,
+        members: int = 1,
         seed: int = 0,
     ) -> None:
         super().__init__()
@@ -207,24 +209,31 @@ class PlayerNet(nn.Module):
             "size": size,
             "hidden": list(hidden),
             "stranger": stranger,
+            "inputs": list(inputs),
+            "dropout": dropout,
+            "members": members,
             "seed": seed,
         }
+        self.needs = tuple(inputs)
         self._stranger = stranger
-        self.vectors = nn.Embedding(players + 1, size)
+        seeds = [seed + 1000 * member for member in range(members)]
+        self.vectors = nn.ModuleList(nn.Embedding(players + 1, size) for _ in seeds)
         with torch.no_grad():
-            self.vectors.weight.normal_(0.0, 0.1, generator=torch.Generator().manual_seed(seed))
-        self.net = Mlp(INPUT_SIZES["features"] + size, hidden, CLASSES, seed)
+            for vectors, each in zip(self.vectors, seeds, strict=True):
+                assert isinstance(vectors, nn.Embedding)
+                vectors.weight.normal_(0.0, 0.1, generator=torch.Generator().manual_seed(each))
+        self.members = nn.ModuleList(Mlp(_size_of(inputs) + size, hidden, CLASSES, each) for each in seeds)
+        self.dropout = nn.Dropout(dropout)
 
-    def forward(self, batch: OpponentBatch) -> Tensor:
+    def each(self, batch: OpponentBatch) -> Iterator[Tensor]:
         player = batch.player
         if self.training:
             hidden = torch.rand(player.shape, generator=self._generator(batch), device="cpu") < self._stranger
             player = torch.where(hidden.to(player.device), UNKNOWN, player)
-        logits: Tensor = self.net(torch.cat([batch.features, self.vectors(player)], dim=1))
-        return logits
-
-    def loss(self, batch: OpponentBatch) -> Tensor:
-        return functional.cross_entropy(self(batch), batch.action)
+        inputs = _joined(batch, self.needs)
+        for member, vectors in zip(self.members, self.vectors, strict=True):
+            assert isinstance(member, Mlp)
+            yield _with_dropout(member, torch.cat([inputs, vectors(player)], dim=1), self.dropout)
 
     @staticmethod
     def _generator(batch: OpponentBatch) -> torch.Generator:

@@ -2,9 +2,9 @@
 
 `run` is what `evaluate.py evaluate=weight_tables` calls. Hands of the IRC archive are replayed in the order of time.
 The tables of everybody whose cards are known at the end are kept as an onlooker would, and after each round of betting
-the gain log p(hand) - log(1 / possible hands) is noted. Predictors and calibration learn from every hand, and only
-after what they said of it was noted. The unit of intervals is a hand, averaged over the players who showed. The tables
-of the first hands that are measured are also drawn, as they stood after each round.
+the gain log p(hand) - log(1 / possible hands) is noted. Predictors learn from every hand, calibration from those that
+are measured, and both only after what they said of it was noted. The unit of intervals is a hand, averaged over the
+players who showed. The tables of the first hands that are measured are also drawn, as they stood after each round.
 """
 
 import json
@@ -61,25 +61,32 @@ def run(
     """
     if path is None or not Path(path).exists():
         raise PokernetsError(f"evaluate=weight_tables needs path=ARCHIVE, a .tgz or directory of IRC hands, not {path}")
+    if net is not None and {"net", "best_of"} <= set(modellings):
+        raise PokernetsError(
+            "modellings: `net` and `best_of` would teach the one net every hand twice; choose one of them"
+        )
     problems = Problems()
     archive = list(replay_all(read_hands(path, problems), problems))
     measured = measured_hands(archive, hands)
     if not measured:
         raise PokernetsError(f"{path} has no hand in which cards were shown")
     rates = IncomeRates.load(preflop)
-    found: dict[str, Gains] = {}
-    for modelling in modellings:
-        predictor = predictor_for(modelling, net)
-        tracker = Tracker(predictor, rates, habits_for(modelling, predictor))
-        found[modelling] = Gains()
-        drawn = 0
-        for number, hand in enumerate(track(archive, f"weight tables, {modelling}", console=Console(stderr=True))):
-            is_measured = number in measured
-            drawn += is_measured
+    found: dict[str, Gains] = {modelling: Gains() for modelling in modellings}
+    trackers = {modelling: _tracker(modelling, net, rates) for modelling in modellings}
+    drawn = 0
+    for number, hand in enumerate(track(archive, "weight tables", console=Console(stderr=True))):
+        is_measured = number in measured
+        drawn += is_measured
+        for modelling, tracker in trackers.items():
             folder = Path(out) / modelling if is_measured and drawn <= pictures else None
             replay_hand(tracker, hand, found[modelling] if is_measured else None, folder)
     _report(found, Path(out), Path(path), len(archive))
     return found
+
+
+def _tracker(modelling: Modelling, net: Predictor | None, rates: IncomeRates) -> Tracker:
+    predictor = predictor_for(modelling, net)
+    return Tracker(predictor, rates, habits_for(modelling, predictor))
 
 
 def measured_hands(archive: Sequence[IrcHand], hands: int | None) -> set[int]:

@@ -1,6 +1,6 @@
 """Inputs beside the 19 for predictors that know the hand and the player so far; the kernels do the arithmetic.
 
-Hand inputs [50] are public and belong to one hand. Player inputs [52] describe how a player has deviated so far: his
+Hand inputs [50] are public and belong to one hand. Player inputs [84] describe how a player has deviated so far: his
 frequencies in the twelve contexts, and the mean difference between what he did and what a base predictor expected of
 anybody, in cells of similar situations. Both use only what was seen before the decision, so twenty hands of a new
 player already say something, and nothing has to be trained again.
@@ -19,17 +19,34 @@ from poker.kernels import opponent_history as kernel
 VERSION = 1
 NUM_CONTEXTS = kernel.CONTEXTS
 DECAY = 0.995
-_BINS = 5
-_CELLS = (NUM_CONTEXTS, 4 * NUM_CONTEXTS, 3 * NUM_CONTEXTS, 2 * _BINS * _BINS)
-"""Ways of cutting: context; context, last decision faced a bet, last action a bet; context, players; prediction."""
-NUM_CELLS = sum(_CELLS)
+_BINS, _FINE_BINS = 5, 10
+_CUTS: tuple[tuple[int, float], ...] = (
+    (NUM_CONTEXTS, DECAY),  # context
+    (4 * NUM_CONTEXTS, DECAY),  # context, last decision faced a bet, last action a bet
+    (3 * NUM_CONTEXTS, DECAY),  # context, players
+    (2 * _BINS * _BINS, DECAY),  # predicted fold and raise, asked for a bet
+    (2 * _FINE_BINS, DECAY),  # predicted fold, asked
+    (2 * _FINE_BINS, DECAY),  # predicted raise, asked
+    (4 * NUM_CONTEXTS, DECAY),  # context, players still to act
+    (8 * 4, 0.98),  # street, faced, aggressive, asked
+    (1, 0.98),  # everything
+    (NUM_CONTEXTS, 0.95),  # context, lately
+    (4, 0.97),  # after the flop, asked; lately
+    (4, 0.9),  # the same, just now
+)
+"""Ways of cutting situations into cells: how many, and how fast what was seen fades."""
+_DECAYS: NDArray[np.float64] = np.array([decay for _, decay in _CUTS])
+_STARTS: NDArray[np.int64] = np.cumsum([0, *(size for size, _ in _CUTS)])
+NUM_CELLS = int(_STARTS[-1])
 HAND_SIZE = kernel.HAND_INPUTS
 SEQUENCE_SIZE, NUM_TOKENS = kernel.TOKENS, kernel.NUM_TOKENS
-PLAYER_SIZE = NUM_CONTEXTS * kernel.CLASSES + len(_CELLS) * kernel.DEVIATION_INPUTS
-_SIZES = [HAND_SIZE, PLAYER_SIZE, *_CELLS, SEQUENCE_SIZE, NUM_TOKENS]
+PLAYER_SIZE = NUM_CONTEXTS * kernel.CLASSES + len(_CUTS) * kernel.DEVIATION_INPUTS
+_SIZES = [HAND_SIZE, PLAYER_SIZE, *_CUTS, SEQUENCE_SIZE, NUM_TOKENS]
 HISTORY_HASH = fingerprint_of({"inputs": HASH, "version": VERSION, "sizes": _SIZES})[:16]
 
-_FACED, _AGGRESSIVE, _ACTIVE = (NAMES.index(name) for name in ("faced_bet", "was_aggressive", "active"))
+_FACED, _AGGRESSIVE, _ACTIVE, _STILL = (
+    NAMES.index(name) for name in ("faced_bet", "was_aggressive", "active", "still_to_act")
+)
 
 
 def contexts(street: NDArray[np.uint8], bets: NDArray[np.uint8]) -> NDArray[np.int64]:
@@ -40,19 +57,28 @@ def contexts(street: NDArray[np.uint8], bets: NDArray[np.uint8]) -> NDArray[np.i
 def cells(
     features: NDArray[np.float32], context: NDArray[np.int64], predicted: NDArray[np.float32]
 ) -> NDArray[np.int64]:
-    """[n, 4] the cells of rows with inputs [n, 19], contexts [n] and base predictions [n, 3]."""
-    faced, aggressive = features[:, _FACED] > 0, features[:, _AGGRESSIVE] > 0
+    """[n, K] the cells of rows with inputs [n, 19], contexts [n] and base predictions [n, 3]; K ways of cutting."""
+    played = 2 * (features[:, _AGGRESSIVE] > 0) + (features[:, _FACED] > 0)
     others = np.rint(features[:, _ACTIVE] * 10).astype(np.int64) - 2
-    bins = np.minimum((predicted * _BINS).astype(np.int64), _BINS - 1)
-    asked = context % NUM_BET_LEVELS > 0
+    still = np.rint(features[:, _STILL] * 10).astype(np.int64)
+    bins, fine = (np.minimum((predicted * n).astype(np.int64), n - 1) for n in (_BINS, _FINE_BINS))
+    street, asked = context // NUM_BET_LEVELS, context % NUM_BET_LEVELS > 0
+    spot = 2 * (street > 0) + asked
     each = (
         context,
-        4 * context + 2 * aggressive + faced,
+        4 * context + played,
         3 * context + np.clip(others, 0, 2),
         2 * (_BINS * bins[:, 0] + bins[:, 2]) + asked,
+        2 * fine[:, 0] + asked,
+        2 * fine[:, 2] + asked,
+        4 * context + np.clip(still, 0, 3),
+        8 * street + 2 * played + asked,
+        np.zeros_like(context),
+        context,
+        spot,
+        spot,
     )
-    starts = np.concatenate([[0], np.cumsum(_CELLS)[:-1]])
-    return np.asarray(np.stack(each, axis=1) + starts)
+    return np.asarray(np.stack(each, axis=1) + _STARTS[:-1])
 
 
 def hand_rows(columns: Mapping[str, NDArray[Any]]) -> NDArray[np.float32]:
@@ -77,7 +103,7 @@ def population_table(context: NDArray[np.int64], action: NDArray[np.uint8]) -> N
 def player_rows(
     columns: Mapping[str, NDArray[Any]], predicted: NDArray[np.float32], prior: NDArray[np.float64]
 ) -> NDArray[np.float32]:
-    """[n, 52] player inputs of all rows, given base predictions [n, 3] and the population's table [12, 3]."""
+    """[n, 84] player inputs of all rows, given base predictions [n, 3] and the population's table [12, 3]."""
     context = contexts(columns["street"], columns["bets"])
     in_cells = cells(columns["features"], context, predicted)
     return kernel.player_rows(
@@ -89,6 +115,7 @@ def player_rows(
         predicted.astype(np.float32, copy=False),
         prior,
         DECAY,
+        _DECAYS,
     )
 
 
@@ -102,11 +129,13 @@ class PlayerMemory:
         self._weight = np.zeros(NUM_CELLS)
 
     def inputs(self, in_cells: NDArray[np.int64]) -> NDArray[np.float32]:
-        """[52] for a decision in `in_cells` [4]."""
+        """[84] for a decision in `in_cells` [K]."""
         out = np.empty(PLAYER_SIZE, dtype=np.float32)
         kernel.player_inputs(self._counts, self._prior, self._deviation, self._weight, in_cells, out)
         return out
 
     def observe(self, context: int, in_cells: NDArray[np.int64], predicted: NDArray[np.float32], action: int) -> None:
         """He did `action` (a class) where `predicted` [3] was expected of anybody."""
-        kernel.observe(self._counts, self._deviation, self._weight, context, in_cells, predicted, action, DECAY)
+        kernel.observe(
+            self._counts, self._deviation, self._weight, context, in_cells, predicted, action, DECAY, _DECAYS
+        )

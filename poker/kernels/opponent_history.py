@@ -210,14 +210,19 @@ def observe(
     predicted: NDArray[np.float32],
     action: int,
     decay: float,
+    decays: NDArray[np.float64],
 ) -> None:
-    """Remember that the player did `action` where `predicted` [3] was expected; older memories fade by `decay`."""
+    """Remember that the player did `action` where `predicted` [3] was expected.
+
+    Older memories fade by `decay` in the counts, by `decays` [K] in the cells.
+    """
     for k in range(CLASSES):
         counts[context, k] = decay * counts[context, k] + (k == action)
-    for cell in cells:
+    for cut in range(len(cells)):
+        cell = cells[cut]
         for k in range(CLASSES):
-            deviation[cell, k] = decay * deviation[cell, k] + ((k == action) - predicted[k])
-        weight[cell] = decay * weight[cell] + 1
+            deviation[cell, k] = decays[cut] * deviation[cell, k] + ((k == action) - predicted[k])
+        weight[cell] = decays[cut] * weight[cell] + 1
 
 
 @njit(cache=True, nogil=True)
@@ -230,6 +235,7 @@ def player_rows(
     predicted: NDArray[np.float32],
     prior: NDArray[np.float64],
     decay: float,
+    decays: NDArray[np.float64],
 ) -> NDArray[np.float32]:
     """[n, X * 3 + K * DEVIATION_INPUTS] of every row, each from the rows before it; `cells` [n, K]."""
     players = player.max() + 1
@@ -249,5 +255,6 @@ def player_rows(
             predicted[row],
             int(action[row]),
             decay,
+            decays,
         )
     return out

@@ -16,7 +16,7 @@ SHRINKAGE = 12.0
 
 
 class ByStreet:
-    """One predictor before the flop, where nets do not speak, and another one after."""
+    """One predictor before the flop, where nets do not speak, and another one after, which learns from all streets."""
 
     def __init__(self, preflop: Predictor, postflop: Predictor) -> None:
         self._preflop = preflop
@@ -26,7 +26,9 @@ class ByStreet:
         return (self._postflop if context.street else self._preflop).probs(context)
 
     def update(self, context: Context, action_class: int) -> None:
-        (self._postflop if context.street else self._preflop).update(context, action_class)
+        if context.street == 0:
+            self._preflop.update(context, action_class)
+        self._postflop.update(context, action_class)
 
     def forget(self) -> None:
         self._preflop.forget()

@@ -28,12 +28,14 @@ from poker.artifacts import MismatchedArtifactError
 from poker.errors import PokernetsError
 from poker.features import opponent_history
 from poker.features.action_rows import write_rows
+from poker.features.opponent import NAMES
 from poker.opponents.predictor import Predictor, action_class, context_of
 from poker.rules import CALL, FOLD
 from poker.state import HandState
 from tests.games import load_rules
 
 PLAYERS = 12
+ADAPTIVE = ("adaptive", "adaptive_player", "adaptive_sequence")
 
 
 def habits(player: int, faced: bool) -> tuple[float, float]:
@@ -90,7 +92,8 @@ def nets(work: Path, train: Callable[..., None]) -> Path:
     small = ("net.arguments.hidden=[16]", "model.data.batch_rows=64")
     train("opponent", "net=hand", "net.epochs=3", *small)
     train("opponent", "net=adaptive", "net.epochs=4", "net.arguments.members=2", *small)
-    train("opponent", "net=best", "net.epochs=4", "net.arguments.members=2", "net.arguments.units=8", *small)
+    train("opponent", "net=adaptive_player", "net.epochs=2", "net.arguments.members=2", *small)
+    train("opponent", "net=adaptive_sequence", "net.epochs=2", "net.arguments.units=8", *small)
     return work / "artifacts" / "opponent_net"
 
 
@@ -117,15 +120,17 @@ def test_a_net_that_remembers_players_beats_one_that_does_not(nets: Path, work: 
     assert found["adaptive"].accuracy > found["hand"].accuracy
 
 
-@pytest.mark.parametrize("name", ["adaptive", "best"])
+@pytest.mark.parametrize("names", [["adaptive"], ["adaptive_player", "adaptive_sequence"]])
 def test_at_the_table_it_says_what_it_says_of_the_rows(
-    name: str, nets: Path, work: Path, hands: list[ObservedHand]
+    names: list[str], nets: Path, work: Path, hands: list[ObservedHand]
 ) -> None:
     """Every decision predicted and observed one at a time, against all rows at once."""
     rows = OpponentRows(str(work / "artifacts" / "opponent_actions"), 0.2)
-    base, adaptive = load_opponent_net(nets / "hand"), load_opponent_net(nets / name)
-    wanted = probabilities(adaptive, rows.inputs(adaptive.needs, as_base(base)))
-    predictor = OpponentNet(nets / name, base=nets / "hand")
+    base = load_opponent_net(nets / "hand")
+    inputs = rows.inputs(("hand", "past", "sequence"), as_base(base))
+    player = rows.player_numbers[rows.columns["player"]]
+    wanted = np.mean([probabilities(load_opponent_net(nets / name), inputs, player) for name in names], axis=0)
+    predictor = OpponentNet([nets / name for name in names], base=nets / "hand")
     assert isinstance(predictor, Predictor)
     row = 0
     for hand in hands[:60]:
@@ -140,6 +145,8 @@ def test_at_the_table_it_says_what_it_says_of_the_rows(
     known = predictor.probs(context_of(hands[-1].decisions[-1][0], hands[-1].decisions[-1][1], "p0"))
     assert np.abs(predictor.probs(stranger) - known).max() > 1e-3
     predictor.forget()
+    if "adaptive_player" in names:
+        return  # its vector of the player stays
     np.testing.assert_allclose(
         predictor.probs(context_of(hands[-1].decisions[-1][0], hands[-1].decisions[-1][1], "p0")),
         predictor.probs(stranger),
@@ -163,6 +170,20 @@ def test_inputs_of_a_row_come_from_the_rows_before_it(work: Path) -> None:
         assert not np.array_equal(before[cut + 1 :], after[cut + 1 :])
 
 
+def test_every_way_of_cutting_has_cells_of_its_own(work: Path) -> None:
+    rows = OpponentRows(str(work / "artifacts" / "opponent_actions"), 0.2)
+    generator = np.random.default_rng(0)
+    predicted = generator.dirichlet([1, 1, 1], size=len(rows.contexts)).astype(np.float32)
+    predicted[:3] = np.eye(3)
+    features = rows.columns["features"].copy()
+    features[:, NAMES.index("active")] = generator.integers(2, 11, len(features)) / 10
+    features[:, NAMES.index("still_to_act")] = generator.integers(0, 10, len(features)) / 10
+    cells = opponent_history.cells(features, rows.contexts, predicted)
+    assert cells.min() == 0
+    assert cells.max() < opponent_history.NUM_CELLS
+    assert (cells.max(axis=0)[:-1] < cells.min(axis=0)[1:]).all()
+
+
 def test_a_net_with_a_memory_needs_its_base(nets: Path) -> None:
     with pytest.raises(PokernetsError, match="give base"):
         OpponentNet(nets / "adaptive")
@@ -173,7 +194,7 @@ def test_a_net_with_a_memory_needs_its_base(nets: Path) -> None:
     [
         SmallNet(),
         WideNet((8,), ("hand", "past"), 0.1, 3),
-        PlayerNet(5, 4, (8,)),
+        PlayerNet(5, 4, (8,), inputs=("hand",), dropout=0.1, members=2),
         SequenceNet(6, (8,), ("past",), 0.1, 2),
     ],
     ids=["small", "wide", "player", "sequence"],
@@ -183,7 +204,9 @@ def test_export_and_back(net: OpponentNetModule, tmp_path: Path) -> None:
     export_net(tmp_path / "n", OPPONENT_NET, Described(net), stamp=STAMP, config={}, made_from={}, counts=counts)
     loaded = load_opponent_net(tmp_path / "n")
     generator = torch.Generator().manual_seed(0)
-    features, hand, past = (torch.rand((40, size), generator=generator) for size in (19, 50, 52))
+    features, hand, past = (
+        torch.rand((40, size), generator=generator) for size in (19, 50, opponent_history.PLAYER_SIZE)
+    )
     zeros = torch.zeros(40, dtype=torch.int64)
     sequence = random_tokens(40, generator)
     batch = OpponentBatch(features, hand, past, sequence, zeros + 3, zeros)
@@ -256,7 +279,7 @@ def test_all_predictors_on_the_same_rows(nets: Path, work: Path, train: Callable
     train("opponent_table", "~model.nets.wide", "~model.nets.player", "~model.nets.sequence")
     report = json.loads((work / "artifacts" / "opponent_table.json").read_text())
     found = {name: scores["all"] for name, scores in report["predictors"].items()}
-    assert set(found) == {"majority", "frequencies", "player_frequencies", "small", "hand", "adaptive", "best"}
+    assert set(found) == {"majority", "frequencies", "player_frequencies", "small", "hand", *ADAPTIVE, "best"}
     assert found["player_frequencies"]["log_loss"] < found["frequencies"]["log_loss"] < found["majority"]["log_loss"]
     assert found["adaptive"]["log_loss"] < found["hand"]["log_loss"]
     for scores in found.values():

@@ -1,0 +1,58 @@
+"""Milliseconds of opponent nets at the table: a prediction, and learning from the action that follows it.
+
+Weights are random, shapes those of `conf/net`. Time is CPU time of the thread. The limit of an update is 1 ms.
+"""
+
+import tempfile
+from itertools import cycle
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from conf.launch import compose
+from models.export import export_net
+from models.opponent import Described
+from models.opponent_inference import OPPONENT_NET, POPULATION, STAMP, OpponentNet, build
+from poker.betting import Betting
+from poker.cards import parse_cards
+from poker.opponents.predictor import NUM_CONTEXTS, context_of
+from tests.bench.bench_poki import milliseconds
+from tests.games import load_rules
+
+ADAPTIVE = ("adaptive", "adaptive_player", "adaptive_sequence")
+NETS = ("small", "wide", "hand", "sequence", *ADAPTIVE)
+HANDS = ("cfcfrfffcccc/crc", "cfcfrfffcccc/rcc")
+
+
+def exported(name: str, root: Path) -> tuple[Path, bool]:
+    """A net of this configuration as an artifact, and whether it rests on `hand`."""
+    net = compose("train", ["model=opponent", f"net={name}"]).net
+    players = {"players": 500} if net.kind == "player" else {}
+    made = build({"kind": net.kind, "arguments": {**net.arguments, **players, "seed": 0}})
+    counts = {POPULATION: [[0.2, 0.5, 0.3]] * NUM_CONTEXTS}
+    export_net(root / name, OPPONENT_NET, Described(made), stamp=STAMP, config={}, made_from={}, counts=counts)
+    return root / name, net.base is not None
+
+
+def run() -> list[dict[str, Any]]:
+    """Two rows a net; every call sees another betting sequence than the one before."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    rules, board = load_rules("holdem_limit_10p"), parse_cards("Kh9h4c")
+    contexts = cycle([context_of(Betting.parse(rules, text), board, "x") for text in HANDS])
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        found = {name: exported(name, root) for name in NETS}
+        groups = {name: [name] for name in NETS} | {"best": list(ADAPTIVE)}
+        for name, parts in groups.items():
+            base = root / "hand" if any(found[part][1] for part in parts) else None
+            predictor = OpponentNet([found[part][0] for part in parts], base=base)
+            for what, value in (
+                ("prediction", milliseconds(lambda p=predictor: p.probs(next(contexts)), 100)),  # type: ignore[misc]
+                ("update", milliseconds(lambda p=predictor: p.update(next(contexts), 1), 100)),  # type: ignore[misc]
+            ):
+                rows.append({"name": f"opponent_{name}_{what}", "value": value, "unit": "ms"})
+    torch.set_num_threads(threads)
+    return rows
