@@ -53,7 +53,7 @@ def combine(hs: Floats, ppot: Floats, npot: Floats) -> Strength:
 
 
 class BoardStrength:
-    """One board of 3 to 5 cards, analysed in about 35 ms for a new flop; `board_strength` keeps the last ones."""
+    """One board of 3 to 5 cards, analysed in about 45 ms for a new flop; `board_strength` keeps the last ones."""
 
     def __init__(self, board: tuple[int, ...]) -> None:
         cards = np.array(board, dtype=np.uint8)
