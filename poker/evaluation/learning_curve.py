@@ -3,7 +3,7 @@
 Kuhn: mean squared error to the nearest equilibrium. Leduc and other small games: nash_conv in chips per hand. Larger
 games: duplicate match play of the stored snapshots, in mbb per hand, against a fixed opponent and between solvers after
 equal training. Runs that differ in the seed alone are one curve, with 95% intervals over runs; a single run has the
-interval of its match, or none.
+interval of its match, or none. Runs that ended before the longest of them are left out.
 """
 
 import itertools
@@ -61,7 +61,8 @@ def run(
 
     `hands` are played for each point of a larger game, with deals of `seed`.
     """
-    groups = _groups(game, [Path(folder) for folder in curves])
+    found = _groups(game, [Path(folder) for folder in curves])
+    groups = {name: _finished(runs) for name, runs in found.items()}
     exact = "mse" if is_kuhn(game) else "nash_conv"
     known = all(exact in point for runs in groups.values() for r in runs for point in r.points.values())
     record: dict[str, Any] = {"game": game.name}
@@ -78,6 +79,7 @@ def run(
     record |= {
         "value": value,
         "runs": {name: len(runs) for name, runs in groups.items()},
+        "unfinished_runs": {name: len(found[name]) - len(runs) for name, runs in groups.items()},
         "settings": {name: _shared(runs[0].header) for name, runs in groups.items()},
         "seeds": {name: sorted(r.header.get("seed", 0) for r in runs) for name, runs in groups.items()},
         "table": _table(lines),
@@ -157,6 +159,12 @@ def _groups(game: Rules, folders: list[Path]) -> dict[str, Group]:
     for runs in groups:
         runs.sort(key=lambda one: int(one.header.get("seed", 0)))
     return {_name(runs, groups): runs for runs in groups}
+
+
+def _finished(runs: Group) -> Group:
+    """The runs that came as far as any of them."""
+    end = max(max(one.points) for one in runs)
+    return [one for one in runs if max(one.points) == end]
 
 
 def _shared(header: Mapping[str, Any]) -> dict[str, Any]:

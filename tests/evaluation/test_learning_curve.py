@@ -21,7 +21,7 @@ POINTS = (1000, 10_000, 100_000)
 
 def write(folder: Path, game: str, solver: str, seed: int, values: list[dict[str, Any]], **settings: Any) -> None:
     lines: list[dict[str, Any]] = [{"game": game, "solver": solver, "seed": seed, **settings}]
-    lines += [{"iterations": n, "cpu_seconds": n / 1e6, **value} for n, value in zip(POINTS, values, strict=True)]
+    lines += [{"iterations": n, "cpu_seconds": n / 1e6, **value} for n, value in zip(POINTS, values, strict=False)]
     name = f"curve_{game}_{solver}_{seed}_{'_'.join(map(str, settings.values()))}.jsonl"
     (folder / name).write_text("".join(json.dumps(line) + "\n" for line in lines))
 
@@ -36,8 +36,10 @@ def test_means_intervals_and_crossings(tmp_path: Path) -> None:
         shift = (seed - 2) * 0.01
         write(tmp_path, "leduc", "uct", seed, [{"nash_conv": v + shift} for v in (0.1, 0.1, 0.1)])
         write(tmp_path, "leduc", "outcome_sampling", seed, [{"nash_conv": v} for v in (1.0, 0.2, 0.02)])
+    write(tmp_path, "leduc", "uct", 4, [{"nash_conv": 5.0}])  # interrupted
     found = result("leduc", tmp_path)
     assert found["runs"] == {"outcome_sampling": 3, "uct": 3}
+    assert found["unfinished_runs"] == {"outcome_sampling": 0, "uct": 1}
     flat = found["curves"]["uct"]
     assert [point["iterations"] for point in flat] == list(POINTS)
     assert [point["mean"] for point in flat] == pytest.approx([0.1] * 3)
