@@ -9,7 +9,7 @@ irc ?= $(IRC)
 SOURCE := $(if $(irc),source=irc path='$(irc)',source=self_play)
 OPPONENTS := $(if $(irc),artifacts=artifacts/$(SCALE)/irc)
 
-.PHONY: demo test check bench golden clean
+.PHONY: demo test check static fast bench golden clean
 .DEFAULT_GOAL := demo
 
 $(INSTALLED): pyproject.toml constraints.txt
@@ -32,10 +32,15 @@ test: $(INSTALLED)
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 check: $(INSTALLED)
+	$(MAKE) --no-print-directory --jobs=2 static fast
+
+static: $(INSTALLED)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/mypy
+
+fast: $(INSTALLED)
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow and not gpu"
 
 bench: $(INSTALLED)

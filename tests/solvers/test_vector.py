@@ -224,6 +224,7 @@ def test_flop_holdem_converges_like_the_reference() -> None:
     assert low <= solver.game_value(1) <= high
 
 
+@pytest.mark.slow
 def test_sixteen_bits_come_close() -> None:
     game = spot_game("r1_river_full")
     solver = VectorSolver(game, "dcfr", bits=16)
