@@ -91,6 +91,7 @@ def ring(modelling: Modelling, deals: int, players: str = "holdem_limit_10p") ->
 
 
 @pytest.mark.parametrize("modelling", ["none", "generic", "statistics", "best_of"])
+@pytest.mark.slow
 def test_players_of_every_modelling_play_without_a_failure(modelling: Modelling) -> None:
     record, agents = ring(modelling, 1)
     assert record.incidents == []

@@ -51,6 +51,7 @@ def refuse() -> AlwaysCall:
         ("unpicklable", "answer to act cannot be sent"),
     ],
 )
+@pytest.mark.slow
 def test_trouble_is_named_and_the_match_goes_on(what: str, message: str) -> None:
     specs = [
         AgentSpec("trouble", partial(Troublemaker, what), {}),

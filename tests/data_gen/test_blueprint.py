@@ -74,6 +74,7 @@ def test_the_curve_of_a_continued_run_is_that_of_an_uninterrupted_one(tmp_path: 
     assert evaluate_policy(policy.tree, policy.probs).nash_conv == pytest.approx(whole[10_000]["nash_conv"], abs=1e-6)
 
 
+@pytest.mark.slow
 def test_settings_that_cannot_work_are_named(tmp_path: Path) -> None:
     here = places(tmp_path)
     assert "job.iterations" in data_gen_fails(

@@ -132,6 +132,7 @@ def test_same_seed_same_bytes_and_other_seed_other_hands(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("session", [1, 5])
+@pytest.mark.slow
 def test_processes_do_not_change_the_hands(tmp_path: Path, session: int) -> None:
     one = match(tmp_path / "one", session=session)
     two = match(tmp_path / "two", session=session, processes=2)
@@ -258,6 +259,7 @@ def test_impossible_matches_are_refused(tmp_path: Path, changes: dict[str, Any],
         match(tmp_path, **changes)
 
 
+@pytest.mark.slow
 def test_match_stops_when_the_interval_is_narrow(tmp_path: Path) -> None:
     agents = [SPECS[0], SPECS[2]]
     whole = match(tmp_path / "whole", agents=agents, hands=2000, half_width=0.001).tables[0]
@@ -276,6 +278,7 @@ def test_match_stops_when_the_interval_is_narrow(tmp_path: Path) -> None:
     assert again.estimates() == early.estimates()
 
 
+@pytest.mark.slow
 def test_stopping_rule_keeps_the_coverage() -> None:
     """1,000 simulated matches with a known edge that stop at a requested half-width: 93 to 97% coverage."""
     rng = np.random.default_rng(3)

@@ -8,6 +8,7 @@ import pytest
 from tests.endurance import GAMES, fuzz, soak
 
 
+@pytest.mark.slow
 def test_a_match_leaves_nothing_behind() -> None:
     found = soak(600, processes=1, decision_seconds=None, game="leduc")
     assert found["ok"], found

@@ -53,6 +53,7 @@ def test_river_spot(tmp_path: Path) -> None:
         )
 
 
+@pytest.mark.slow
 def test_a_device_gives_the_same_solution(tmp_path: Path) -> None:
     file = tmp_path / "river.json"
     file.write_text(json.dumps(SPOTS["r1_river_full"]["config"]))

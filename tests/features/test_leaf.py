@@ -39,6 +39,7 @@ def deal(generator: np.random.Generator, count: int) -> tuple[int, ...]:
 
 
 @pytest.mark.parametrize("seed", range(4))
+@pytest.mark.slow
 def test_every_feature_of_a_flop_state_is_what_its_definition_says(rules: Rules, seed: int) -> None:
     generator = np.random.default_rng(seed)
     uneven = dataclasses.replace(rules, stacks=(int(generator.integers(3000, 20000)), 20000))

@@ -38,6 +38,7 @@ def test_size(rounds: tuple[int, ...]) -> None:
 
 
 @pytest.mark.parametrize("rounds", [r for r, size in SIZES.items() if size < 2_000_000])
+@pytest.mark.slow
 def test_full_round_trip(rounds: tuple[int, ...]) -> None:
     indexer = INDEXERS[rounds]
     indices = np.arange(indexer.size)

@@ -107,6 +107,7 @@ def test_the_split_is_by_time(work: Path) -> None:
         OpponentRows(str(work / "artifacts" / "opponent_actions"), 1.0)
 
 
+@pytest.mark.slow
 def test_a_net_that_remembers_players_beats_one_that_does_not(nets: Path, work: Path) -> None:
     data = OpponentData(str(work / "artifacts" / "opponent_actions"))
     base, adaptive = load_opponent_net(nets / "hand"), load_opponent_net(nets / "adaptive")

@@ -257,6 +257,7 @@ def test_bad_games_are_refused_with_one_message() -> None:
 
 
 @pytest.mark.parametrize("board", ["Td9d6h", "Kd8d3d"])
+@pytest.mark.slow
 def test_merged_suits_change_nothing_over_three_streets(board: str) -> None:
     tree = spot_tree(3, 100, 120, {"bet": "a", "raise": "a"})
     ranges = np.stack([parse_range("AKs,77,QJo:0.5"), parse_range("99,AQs,KQs,JTs")])
