@@ -7,6 +7,8 @@ blind per hand. All tables play the same cards, so an agent's result over severa
 import json
 import math
 import time
+from array import array
+from collections.abc import Iterator, MutableMapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -52,6 +54,36 @@ class HandSpread:
         return math.sqrt(max(self.squares - self.total**2 / self.n, 0.0) / (self.n - 1))
 
 
+class SessionMeans(MutableMapping[int, list[float]]):
+    """Session -> mbb per hand of each entry [P], 8 bytes a number: long matches stay small in memory."""
+
+    def __init__(self) -> None:
+        self._rows = np.empty((0, 0))
+
+    def __setitem__(self, session: int, means: list[float]) -> None:
+        if session >= len(self._rows):
+            rows = np.full((max(64, 2 * session), len(means)), np.nan)
+            rows[: len(self._rows)] = self._rows.reshape(len(self._rows), len(means))
+            self._rows = rows
+        self._rows[session] = means
+
+    def __getitem__(self, session: int) -> list[float]:
+        if not 0 <= session < len(self._rows) or np.isnan(self._rows[session, 0]):
+            raise KeyError(session)
+        means: list[float] = self._rows[session].tolist()
+        return means
+
+    def __delitem__(self, session: int) -> None:
+        self[session]
+        self._rows[session] = np.nan
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(np.flatnonzero(~np.isnan(self._rows[:, :1]).any(axis=1)).tolist() if self._rows.size else [])
+
+    def __len__(self) -> int:
+        return int((~np.isnan(self._rows[:, 0])).sum()) if self._rows.size else 0
+
+
 @dataclass
 class TableResults:
     """Hands of one table so far."""
@@ -59,11 +91,11 @@ class TableResults:
     table: Table
     log: Path
     schedule: Schedule
-    units: dict[int, list[float]] = field(default_factory=dict)
-    aivat_units: dict[int, list[float]] = field(default_factory=dict)
+    units: MutableMapping[int, list[float]] = field(default_factory=SessionMeans)
+    aivat_units: MutableMapping[int, list[float]] = field(default_factory=SessionMeans)
     spread: dict[str, HandSpread] = field(default_factory=dict)
     incidents: list[Incident] = field(default_factory=list)
-    seconds: dict[tuple[str, int], list[float]] = field(default_factory=dict)
+    seconds: dict[tuple[str, int], "array[float]"] = field(default_factory=dict)
     hands: int = 0
     kept: int = 0
     stopped_at: int | None = None
@@ -98,8 +130,8 @@ class TableResults:
                 self.spread.setdefault(name, HandSpread()).add([row[0] * scale for row in rows])
         self.incidents += record.incidents
         for (entry, street), seconds in record.seconds.items():
-            times = self.seconds.setdefault((self.table.players[entry], street), [])
-            times += seconds[: max(0, _TIMES_KEPT - len(times))]
+            times = self.seconds.setdefault((self.table.players[entry], street), array("d"))
+            times.extend(seconds[: max(0, _TIMES_KEPT - len(times))])
 
     def _is_surplus(self, session: int) -> bool:
         """Played after the stop; kept on disk, but no part of the result."""
