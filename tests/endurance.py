@@ -170,7 +170,8 @@ def _names(processes: set[int]) -> list[str]:
     names = []
     for process in processes:
         try:
-            names.append(Path(f"/proc/{process}/cmdline").read_text().replace("\0", " ").strip())
+            program, _, rest = Path(f"/proc/{process}/cmdline").read_text().replace("\0", " ").strip().partition(" ")
+            names.append(f"{Path(program).name} {rest}".strip())
         except OSError:
             continue
     return names
