@@ -14,7 +14,7 @@ from poker.errors import PokernetsError
 from poker.evaluation.lbr import LbrActions, LocalBestResponse
 from poker.evaluation.match import run as run_match
 from poker.evaluation.policies import require_policy
-from poker.evaluation.report import MatchResults
+from poker.evaluation.results import MatchResults
 from poker.evaluation.table import AgentSpec
 from poker.evaluation.workers import SharedAgent
 from poker.rules import Rules

@@ -16,7 +16,8 @@ from rich.console import Console
 
 from poker.errors import PokernetsError
 from poker.evaluation.hand_store import HandStore
-from poker.evaluation.report import LiveReport, MatchResults, TableResults, write_report
+from poker.evaluation.report import LiveReport, write_report
+from poker.evaluation.results import MatchResults, TableResults
 from poker.evaluation.table import AgentSpec, Schedule, SessionRecord, Table
 from poker.evaluation.workers import SharedAgent, play_all
 from poker.rules import Rules

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,11 +11,9 @@ from poker.betting import Betting
 from poker.cards import PREFLOP_CLASS
 from poker.evaluation.chart import chart
 from poker.evaluation.html import Page, range_picture
+from poker.evaluation.results import MatchResults, TableResults
 from poker.formats.acpc_log import read_log
 from poker.rules import CALL, FOLD, Rules
-
-if TYPE_CHECKING:
-    from poker.evaluation.report import MatchResults, TableResults
 
 _PICTURED_HANDS = 20_000
 _PUBLISHED = (
@@ -26,8 +23,8 @@ _PUBLISHED = (
 """[DLS] section 6.2: mbb per hand that two local best responses won from its depth-limited agent."""
 
 
-def match_page(results: "MatchResults") -> Page:
-    """Everything but the record."""
+def match_page(results: MatchResults, picture: bytes) -> Page:
+    """Everything but the record; `picture` is the chart of the intervals."""
     page = Page(f"{results.title}: match of {', '.join(results.settings)}")
     page.heading(
         "Results", "mbb per hand with 95% intervals; AIVAT is unbiased as the chips are, with most of the luck out"
@@ -37,7 +34,7 @@ def match_page(results: "MatchResults") -> Page:
     if against_lbr and not results.game.is_limit:
         page.heading("Beside the figures of [DLS]", "mbb per hand won by a local best response from its agent")
         page.table(("adversary", "published"), _PUBLISHED)
-    page.png(chart(results.title, [(result.table.labels, result.values()) for result in results.tables]), "intervals")
+    page.png(picture, "intervals")
     reduced = [(result.table.labels, result.values(aivat=True)) for result in results.tables if result.aivat_units]
     if reduced:
         page.png(chart(f"{results.title}, AIVAT", reduced), "intervals with AIVAT")
@@ -63,7 +60,7 @@ def _results(page: Page, tables: "list[TableResults]") -> None:
     page.table(("result of", "chips", "AIVAT", "hands", "deals or sessions"), rows)
 
 
-def _spread(result: "TableResults") -> tuple[object, ...]:
+def _spread(result: TableResults) -> tuple[object, ...]:
     seatings = len(result.schedule.seatings) ** 0.5
     chips, aivat = result.spread["chips"].sd, result.spread["aivat"].sd
     duplicate, both = (result.estimates(aivat=flag)[0].sd * seatings for flag in (False, True))

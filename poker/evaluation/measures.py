@@ -29,7 +29,7 @@ from poker.evaluation.learned_response import response_agent, stored_response
 from poker.evaluation.match import run as run_match
 from poker.evaluation.policies import require_policy
 from poker.evaluation.provenance import provenance
-from poker.evaluation.report import TableResults
+from poker.evaluation.results import TableResults
 from poker.evaluation.table import AgentSpec
 from poker.rules import Rules
 from poker.tree import BetMenu

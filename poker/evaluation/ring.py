@@ -33,7 +33,8 @@ from poker.errors import PokernetsError
 from poker.evaluation.hand_store import HandStore
 from poker.evaluation.html import record_page
 from poker.evaluation.provenance import provenance
-from poker.evaluation.report import LiveReport, MatchResults, TableResults
+from poker.evaluation.report import LiveReport
+from poker.evaluation.results import MatchResults, TableResults
 from poker.evaluation.statistics import Estimate, estimate
 from poker.evaluation.table import AgentSpec, Schedule, SessionRecord, Table
 from poker.evaluation.workers import play_all

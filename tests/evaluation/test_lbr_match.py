@@ -13,7 +13,7 @@ from poker.agents.simple import AlwaysCall
 from poker.errors import PokernetsError
 from poker.evaluation.lbr import LbrActions, LbrStreet, geometric_sizes
 from poker.evaluation.lbr_match import run
-from poker.evaluation.report import MatchResults
+from poker.evaluation.results import MatchResults
 from poker.evaluation.table import AgentSpec
 from poker.evaluation.workers import SharedAgent
 from tests.games import load_rules

@@ -10,7 +10,7 @@ import pytest
 from poker.agents.simple import AlwaysCall, RandomAgent
 from poker.evaluation.luck import add_estimates
 from poker.evaluation.match import run
-from poker.evaluation.report import MatchResults
+from poker.evaluation.results import MatchResults
 from poker.evaluation.table import AgentSpec, Incident, Schedule, Table, play_session
 from poker.rules import CALL
 from poker.state import HandState

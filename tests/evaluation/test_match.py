@@ -13,7 +13,7 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 from poker.agents.simple import AlwaysCall, AlwaysRaise, RandomAgent
 from poker.errors import PokernetsError
 from poker.evaluation.match import run
-from poker.evaluation.report import MatchResults, TableResults
+from poker.evaluation.results import MatchResults, TableResults
 from poker.evaluation.statistics import estimate
 from poker.evaluation.table import AgentSpec, Schedule, Table, play_session
 from poker.formats.acpc_log import read_log
