@@ -12,10 +12,10 @@ Which actions it considers is set by street; fewer actions can win more, because
 Symbols: H hands, A actions.
 """
 
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,12 +26,15 @@ from poker.errors import PokernetsError
 from poker.evaluation.equities import EMPTY, Board, Floats, check_down_chances, compatible_mass, live_hands
 from poker.evaluation.policies import policy_mismatch, public_state, require_policy
 from poker.rules import CALL, FOLD, Rules
+from poker.search.memory import Memory
 from poker.state import HandState
 from poker.tree import BetMenu, Size, StreetMenu
 
 _REMEMBERED = 256
 _REMEMBERED_BEFORE_CARDS = 4096
 """Of the states without public cards: few, and they come up in every hand."""
+
+V = TypeVar("V")
 
 
 @dataclass(frozen=True)
@@ -90,9 +93,8 @@ class LocalBestResponse:
         self._rules = game
         self._opponent = require_policy(opponent, "local best response")
         self._actions = actions
-        self._ranges: OrderedDict[tuple[str, Board, int], Floats] = OrderedDict()
-        self._choices: dict[bool, OrderedDict[tuple[str, Board], NDArray[np.uint8]]]
-        self._choices = {True: OrderedDict(), False: OrderedDict()}
+        self._ranges: _Memories[Floats] = _Memories()
+        self._choices: _Memories[NDArray[np.uint8]] = _Memories()
 
     def reset(self, seed: int) -> None:
         """Nothing is drawn at random."""
@@ -115,13 +117,11 @@ class LocalBestResponse:
 
     def _best(self, betting: Betting, board: Board, choices: Sequence[int]) -> NDArray[np.uint8]:
         """[H] position of each hand's best among `choices`; remembered, since every size may cost a solve."""
-        known = self._choices[not board]
-        key = (betting.text(), board)
-        if key not in known:
-            known[key] = self._values(betting, board, choices).argmax(axis=0).astype(np.uint8)
-            if len(known) > (_REMEMBERED if board else _REMEMBERED_BEFORE_CARDS):
-                known.popitem(last=False)
-        return known[key]
+        best = self._choices.get(betting.text(), board)
+        if best is None:
+            best = self._values(betting, board, choices).argmax(axis=0).astype(np.uint8)
+            self._choices.put(betting.text(), board, best)
+        return best
 
     def _values(self, betting: Betting, board: Board, choices: Sequence[int]) -> Floats:
         """[A, H] chips expected from here on, what is committed already counted as spent."""
@@ -156,16 +156,16 @@ class LocalBestResponse:
 
     def _after(self, state: Betting, board: Board, action: int, weights: Floats) -> Floats:
         """The opponent's range after his `action` at `state`, where it was `weights`; remembered."""
-        key = (state.text(), board, action)
-        if key not in self._ranges:
+        history = state.apply(action).text()
+        known = self._ranges.get(history, board)
+        if known is None:
             after = weights * live_hands(self._rules, board) * self._answer(state, board, action)
             total = after.sum()
             if not total > 0.0:
                 raise policy_mismatch(state, action)
-            self._ranges[key] = after / total
-            if len(self._ranges) > _REMEMBERED:
-                self._ranges.popitem(last=False)
-        return self._ranges[key]
+            known = after / total
+            self._ranges.put(history, board, known)
+        return known
 
     def _answer(self, betting: Betting, board: Board, action: int) -> Floats:
         """[H] probability of the opponent's `action`."""
@@ -173,6 +173,20 @@ class LocalBestResponse:
         if action not in actions:
             return np.zeros(self._rules.num_hands)
         return probs[:, actions.index(action)].astype(np.float64)
+
+
+class _Memories(Generic[V]):
+    """What was found for betting histories and boards."""
+
+    def __init__(self) -> None:
+        self._by_place: tuple[Memory[tuple[str, Board], V], Memory[tuple[str, Board], V]]
+        self._by_place = Memory(_REMEMBERED_BEFORE_CARDS), Memory(_REMEMBERED)
+
+    def get(self, history: str, board: Board) -> V | None:
+        return self._by_place[bool(board)].get((history, board))
+
+    def put(self, history: str, board: Board, value: V) -> None:
+        self._by_place[bool(board)].put((history, board), value)
 
 
 def geometric_sizes(*, smallest: float, largest: float, count: int) -> list[str | float]:

@@ -12,22 +12,19 @@ Nothing but the public history, the board and the settings enters, so the policy
 a fixed iteration count gives the same answer in every process, and answers are remembered for states met again.
 """
 
-from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Generic, TypeVar
 
 from poker.betting import Betting
 from poker.rules import Rules
 from poker.search.beliefs import Ranges, observe_action, observe_board, start_ranges
+from poker.search.memory import Memory
 from poker.search.round_solver import NodePolicy, RoundSolution
 
 Board = tuple[int, ...]
 
 RoundSolver = Callable[[Betting, Board, Ranges, int, tuple[int, ...]], RoundSolution]
 """(root, board, ranges, searcher, actions that must be possible at the root) -> strategies of the round."""
-
-V = TypeVar("V")
 
 
 @dataclass(frozen=True)
@@ -48,7 +45,11 @@ class Belief:
 
 
 class NestedSearch:
-    """Policies of the player `searcher` at public states of `rules`. `solve` solves one round."""
+    """Policies of the player `searcher` at public states of `rules`. `solve` solves one round.
+
+    `remembered` states are kept of each street: those before the flop come up in hand after hand, whatever was solved
+    on boards since.
+    """
 
     def __init__(
         self, rules: Rules, searcher: int, solve: RoundSolver, *, opponent_noise: float, remembered: int
@@ -57,7 +58,7 @@ class NestedSearch:
         self._searcher = searcher
         self._solve = solve
         self._noise = opponent_noise
-        self._beliefs: _Memory[Belief] = _Memory(remembered)
+        self._beliefs = [Memory[tuple[str, Board], Belief](remembered) for _ in range(rules.num_streets)]
 
     def policy(self, betting: Betting, board: Board) -> NodePolicy:
         """Actions and their probabilities for every hand of the searcher, who is to act at `betting`."""
@@ -110,30 +111,11 @@ class NestedSearch:
         return board[: self._rules.board_sizes[state.street]]
 
     def _recall(self, state: Betting, board: Board) -> Belief | None:
-        return self._beliefs.get((state.text(), self._shown(state, board)))
+        return self._beliefs[state.street].get((state.text(), self._shown(state, board)))
 
     def _store(self, belief: Belief, board: Board) -> None:
-        self._beliefs.put((belief.betting.text(), self._shown(belief.betting, board)), belief)
-
-
-class _Memory(Generic[V]):
-    """The `size` values used last."""
-
-    def __init__(self, size: int) -> None:
-        self._size = size
-        self._values: OrderedDict[tuple[str, Board], V] = OrderedDict()
-
-    def get(self, key: tuple[str, Board]) -> V | None:
-        value = self._values.get(key)
-        if value is not None:
-            self._values.move_to_end(key)
-        return value
-
-    def put(self, key: tuple[str, Board], value: V) -> None:
-        self._values[key] = value
-        self._values.move_to_end(key)
-        if len(self._values) > self._size:
-            self._values.popitem(last=False)
+        state = belief.betting
+        self._beliefs[state.street].put((state.text(), self._shown(state, board)), belief)
 
 
 def _states_until(betting: Betting) -> list[Betting]:

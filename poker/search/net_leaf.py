@@ -13,7 +13,11 @@ from poker.features.leaf import Grid, board_features
 from poker.search.beliefs import Ranges
 from poker.search.clusters import cluster_means, hand_clusters, pair_means
 from poker.search.leaf import leaf_values, possible_pairs
+from poker.search.memory import Memory
 from poker.solvers.leaf_values import LeafValues
+
+_REMEMBERED_LEAVES = 64
+"""Solves of one round with other bet sizes share most leaves."""
 
 
 class ValueNet(Protocol):
@@ -38,6 +42,8 @@ class NetLeaf:
         self._abstraction = abstraction
         self._clusters = clusters
         self._grouped = lru_cache(maxsize=8)(self._group)
+        self._predicted: Memory[tuple[tuple[int, ...], str, int], NDArray[np.float32]]
+        self._predicted = Memory(_REMEMBERED_LEAVES if clusters is not None else 0)
 
     @property
     def num_continuations(self) -> int:
@@ -47,9 +53,18 @@ class NetLeaf:
         """As `LeafEvaluator`; ranges play no part."""
         clusters, grid, equity = self._grouped(board)
         count = len(equity)
-        predicted = [self._net.values(grid.encode(leaf, own)) for leaf in leaves if not leaf.is_over]
+        predicted = [self._predict(leaf, board, own, grid) for leaf in leaves if not leaf.is_over]
         in_pots = np.array(predicted, dtype=np.float32).reshape(-1, count, count, self.num_continuations)
         return leaf_values(leaves, own, clusters, equity, in_pots.transpose(0, 3, 1, 2))
+
+    def _predict(self, leaf: Betting, board: tuple[int, ...], own: int, grid: Grid) -> NDArray[np.float32]:
+        """[C * C, K] in pots."""
+        key = board, leaf.text(), own
+        values = self._predicted.get(key)
+        if values is None:
+            values = self._net.values(grid.encode(leaf, own))
+            self._predicted.put(key, values)
+        return values
 
     def _group(self, board: tuple[int, ...]) -> tuple[NDArray[np.int32], Grid, NDArray[np.float32]]:
         """Clusters [H], the feature grid of their means, and their equities [C, C]."""

@@ -1,6 +1,7 @@
 """Leaf values by rolling the blueprint and its biased forms out from the leaf during play ([DLS] section 4)."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +13,27 @@ from poker.search.beliefs import Ranges
 from poker.search.blueprint_states import BlueprintStates
 from poker.search.clusters import hand_clusters, pair_means
 from poker.search.leaf import cluster_equity, leaf_values, played_street
+from poker.search.memory import Memory
 from poker.solvers.continuation import Continuations, sample_boards
 from poker.solvers.leaf_values import LeafValues
 from poker.solvers.policy import Blueprint
+
+Board = tuple[int, ...]
+
+_REMEMBERED_BOARDS = 2
+_REMEMBERED_NODES = 128
+"""Solves of one round with other bet sizes share most leaves."""
+
+
+@dataclass(frozen=True)
+class _Sample:
+    """What is drawn for one board: complete boards, hands [m], their clusters [m]; clusters [H], equity [C, C]."""
+
+    runouts: list[Board]
+    hands: NDArray[np.int64]
+    members: NDArray[np.int32]
+    clusters: NDArray[np.int32]
+    equity: NDArray[np.float32]
 
 
 class RolloutLeaf:
@@ -36,36 +55,47 @@ class RolloutLeaf:
         self._hands_per_cluster = hands_per_cluster
         self._runouts = runouts
         self._seed = seed
+        self._samples: Memory[Board, _Sample] = Memory(_REMEMBERED_BOARDS)
+        self._values: Memory[tuple[Board, int], NDArray[np.float32]] = Memory(_REMEMBERED_NODES)
 
-    def values(self, leaves: Sequence[Betting], board: tuple[int, ...], ranges: Ranges, own: int) -> LeafValues:
+    def values(self, leaves: Sequence[Betting], board: Board, ranges: Ranges, own: int) -> LeafValues:
         """As `LeafEvaluator`."""
+        sample = self._samples.get(board)
+        if sample is None:
+            sample = self._draw(board)
+            self._samples.put(board, sample)
+        predicted = [self._predict(leaf, board, sample)[own] for leaf in leaves if not leaf.is_over]
+        count = len(sample.equity)
+        in_pots = np.array(predicted, dtype=np.float32).reshape(-1, self.num_continuations, count, count)
+        return leaf_values(leaves, own, sample.clusters, sample.equity, in_pots)
+
+    def _draw(self, board: Board) -> _Sample:
         rng = np.random.default_rng([self._seed, *board])
         strength = hand_features(board).ehs.astype(np.float32)
         clusters = hand_clusters(self._blueprint.cards.buckets(board), strength, self._clusters)
         hands = representatives(clusters, self._hands_per_cluster, rng)
-        boards = sample_boards(self._blueprint.rules, board, self._runouts, rng)
-        members = clusters[hands]
-        predicted = [self._predict(leaf, boards, hands, members, own) for leaf in leaves if not leaf.is_over]
-        count = int(clusters.max()) + 1
-        in_pots = np.array(predicted, dtype=np.float32).reshape(-1, self.num_continuations, count, count)
-        return leaf_values(leaves, own, clusters, cluster_equity(board, clusters), in_pots)
+        runouts = sample_boards(self._blueprint.rules, board, self._runouts, rng)
+        return _Sample(runouts, hands, clusters[hands], clusters, cluster_equity(board, clusters))
 
-    def _predict(
-        self,
-        leaf: Betting,
-        boards: Sequence[tuple[int, ...]],
-        hands: NDArray[np.int64],
-        members: NDArray[np.int32],
-        own: int,
-    ) -> NDArray[np.float32]:
-        """[K, C, C] in pots of the blueprint's state that stands for `leaf`."""
+    def _predict(self, leaf: Betting, board: Board, sample: _Sample) -> NDArray[np.float32]:
+        """[2, K, C, C], first axis own, in pots of the blueprint's state that stands for `leaf`."""
         node = self._states.node(leaf, played_street(leaf))
-        found = self._continuations.values(node, boards, hands, hands)
+        values = self._values.get((board, node))
+        if values is None:
+            values = self._roll_out(node, sample)
+            self._values.put((board, node), values)
+        return values
+
+    def _roll_out(self, node: int, sample: _Sample) -> NDArray[np.float32]:
+        hands, members = sample.hands, sample.members
+        found = self._continuations.values(node, sample.runouts, hands, hands)
         pot = float(self._blueprint.tree.committed[node].sum())
         known = (found.count > 0) & COMPATIBLE[np.ix_(hands, hands)]
-        weight = (known if own == 0 else known.T).astype(np.float32)
-        net = found.mean[own] if own == 0 else found.mean[own].transpose(0, 2, 1)
-        return np.stack([pair_means(values / pot, weight, members, members) for values in net]).astype(np.float32)
+        by_own = []
+        for mean, pairs in ((found.mean[0], known), (found.mean[1].transpose(0, 2, 1), known.T)):
+            weight = pairs.astype(np.float32)
+            by_own.append([pair_means(values / pot, weight, members, members) for values in mean])
+        return np.array(by_own, dtype=np.float32)
 
 
 def representatives(clusters: NDArray[np.int32], per_cluster: int, rng: np.random.Generator) -> NDArray[np.int64]:

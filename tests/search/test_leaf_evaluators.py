@@ -148,6 +148,44 @@ def test_rollout_leaf_is_the_mean_over_sampled_boards(blueprint: Blueprint, leav
     np.testing.assert_allclose(found.values[1][:, 3, 0], expected, rtol=1e-3)
 
 
+@pytest.mark.parametrize("own", [0, 1])
+def test_what_was_valued_before_changes_nothing(
+    net: LinearNet, blueprint: Blueprint, leaves: list[Betting], own: int
+) -> None:
+    def build(kind: str) -> NetLeaf | RolloutLeaf:
+        if kind == "net":
+            return NetLeaf(net=net, abstraction=StrengthBuckets(), clusters=8)
+        return RolloutLeaf(blueprint=blueprint, factor=10.0, clusters=8, hands_per_cluster=2, runouts=2, seed=9)
+
+    other = parse_cards("AhKd2c")
+    for kind in ("net", "rollout"):
+        evaluator = build(kind)
+        evaluator.values(leaves[1:], FLOP, RANGES, 1 - own)
+        evaluator.values(leaves, other, observe_board(start_ranges(RULES), other), own)
+        evaluator.values(leaves[:2], FLOP, RANGES, own)
+        found, expected = (each.values(leaves, FLOP, RANGES, own) for each in (evaluator, build(kind)))
+        np.testing.assert_array_equal(found.values, expected.values)
+        np.testing.assert_array_equal(found.own_cluster, expected.own_cluster)
+
+
+def test_leaves_valued_before_are_not_valued_again(net: LinearNet, blueprint: Blueprint, leaves: list[Betting]) -> None:
+    asked = 0
+
+    class Counting(LinearNet):
+        def values(self, features: NDArray[np.float32]) -> NDArray[np.float32]:
+            nonlocal asked
+            asked += 1
+            return super().values(features)
+
+    evaluator = NetLeaf(net=Counting(net.weights), abstraction=StrengthBuckets(), clusters=8)
+    evaluator.values(leaves, FLOP, RANGES, 0)
+    assert asked == 3
+    evaluator.values(leaves, FLOP, RANGES, 0)
+    assert asked == 3
+    evaluator.values(leaves, FLOP, RANGES, 1)
+    assert asked == 6
+
+
 def test_values_are_to_own_and_the_opponent_gains_from_choosing(blueprint: Blueprint, leaves: list[Betting]) -> None:
     evaluator = RolloutLeaf(blueprint=blueprint, factor=10.0, clusters=6, hands_per_cluster=8, runouts=8, seed=1)
     found = evaluator.values(leaves, FLOP, RANGES, 0)

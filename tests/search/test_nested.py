@@ -132,3 +132,15 @@ def test_memory_may_be_short(rules: Rules) -> None:
     long, _ = search(rules, seat=1)
     short = NestedSearch(rules, 1, RandomRounds(load_menu("demo")), opponent_noise=0.0, remembered=1)
     np.testing.assert_array_equal(short.policy(state, board).probs, long.policy(state, board).probs)
+
+
+def test_states_before_the_flop_are_not_forgotten_for_later_ones(rules: Rules) -> None:
+    rounds = RandomRounds(load_menu("demo"))
+    nested = NestedSearch(rules, 0, rounds, opponent_noise=0.0, remembered=2)
+    states = [played(rules, [277]), played(rules, [345])]
+    for board in (BOARD[:3], BOARD[1:4], BOARD[2:]):
+        for state in states:
+            nested.policy(state, ())
+            nested.policy(state.apply(CALL), board)
+    assert [call[0] for call in rounds.calls if not call[1]] == ["", ""]
+    assert sum(bool(call[1]) for call in rounds.calls) == 6
