@@ -22,7 +22,8 @@ from poker.artifacts import find_artifact, write_artifact
 from poker.errors import PokernetsError
 from poker.evaluation.curve import Curve, CurvePlan
 from poker.rules import Rules
-from poker.solvers.policy import KIND, blueprint_from_batches, tree_fingerprint
+from poker.solvers.policy import KIND, save_strategy, saved_tree, strategy_table, tree_fingerprint
+from poker.solvers.sampling_tree import SamplingTree
 from poker.state import Betting
 from poker.tree import BetMenu, BettingTree, Kind, build_tree
 
@@ -34,6 +35,9 @@ class BlueprintSolver(Protocol):
 
     iterations: int
     visits: int
+
+    @property
+    def sampling(self) -> SamplingTree: ...
 
     @property
     def settings(self) -> dict[str, Any]: ...
@@ -87,10 +91,13 @@ def run(
         print(f"blueprint {output} is there: {made.counts['iterations']:,} iterations", file=sys.stderr)
         return
     _announce(tree, cards, trainer, bits)
+    saved = saved_tree(tree)
+    del tree  # gigabytes, with three players; solvers of large games do not keep it either
     training.resume()
 
     def store(path: str) -> None:
-        blueprint_from_batches(tree, cards, trainer.averages, bits).save(path, config, training.counts())
+        strategy = strategy_table(trainer.sampling, trainer.averages, bits)
+        save_strategy(path, strategy, cards, game, saved, config, training.counts())
 
     points = None
     if curve is not None:

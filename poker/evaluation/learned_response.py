@@ -87,10 +87,7 @@ def _play(
     for done in range(1, batches + 1):
         dealt = dealer.deal(rng, _BATCH)
         for buckets, ranks in zip(dealt.buckets, dealt.ranks, strict=True):
-            mccfr.traverse(
-                sampling.nodes, sampling.committed, sampling.folded, table, buckets, ranks, player, -np.inf,
-                rng, queue, link, explored, values,
-            )  # fmt: skip
+            mccfr.traverse(*sampling.arrays, table, buckets, ranks, player, -np.inf, rng, queue, link, explored, values)
         if done % period == 0:
             kept = np.float32((done // period) / (done // period + 1))
             table += (1 - kept) * (start - table)

@@ -107,7 +107,7 @@ class _Matches:
         for iterations in _common(runs):
             results = []
             for policy in (self._snapshot(r, iterations) for r in runs):
-                fixed = fixed or always_call(policy.tree, self._cards)
+                fixed = fixed or always_call(policy.tree, self._cards, policy.sampling)
                 results.append(play_match(policy, fixed, self._dealer, self._hands, self._seed))
             found.append((iterations, _over_runs(results)))
         return _line(f"{name} vs {self._opponent or 'always_call'}", runs, found)

@@ -16,20 +16,23 @@ from poker.evaluation.statistics import Estimate, estimate
 from poker.kernels.policy_match import play_policies
 from poker.kernels.rng import streams
 from poker.rules import CALL
-from poker.solvers.policy import Blueprint, blueprint_from, tree_fingerprint
+from poker.solvers.policy import Blueprint, strategy_table, tree_fingerprint
+from poker.solvers.sampling_tree import SamplingTree, sampling_tree
 from poker.tree import BettingTree
 
 _BATCH = 10_000
 
 
-def always_call(tree: BettingTree, cards: Buckets) -> Blueprint:
-    """The policy that checks and calls."""
+def always_call(tree: BettingTree, cards: Buckets, sampling: SamplingTree | None = None) -> Blueprint:
+    """The policy that checks and calls; `sampling` is that of `tree`, if it is known already."""
+    sampling = sampling or sampling_tree(tree, cards.num_buckets)
 
-    def average(node: int) -> NDArray[np.float32]:
-        chosen = np.array(tree.actions(node)) == CALL
-        return np.tile(chosen.astype(np.float32), (cards.num_buckets[int(tree.street[node])], 1))
+    def averages(nodes: NDArray[np.int32]) -> NDArray[np.float32]:
+        arity, buckets = int(tree.num_children[nodes[0]]), cards.num_buckets[int(tree.street[nodes[0]])]
+        calls = tree.action[tree.first_child[nodes][:, None] + np.arange(arity)] == CALL
+        return np.repeat(calls.astype(np.float32)[:, None], buckets, axis=1)
 
-    return blueprint_from(tree, cards, average)
+    return Blueprint(tree, cards, sampling, strategy_table(sampling, averages, bits=8))
 
 
 def play_match(first: Blueprint, second: Blueprint, dealer: Dealer, hands: int, seed: int) -> Estimate:
@@ -59,17 +62,16 @@ def _played(
     known = policies[0]
     for policy in policies[1:]:
         same_cards = policy.cards.fingerprint == known.cards.fingerprint
-        if not same_cards or tree_fingerprint(policy.tree) != tree_fingerprint(known.tree):
+        same_tree = policy.tree is known.tree or tree_fingerprint(policy.tree) == tree_fingerprint(known.tree)
+        if not (same_cards and same_tree):
             raise PokernetsError("policies play each other only on the same betting tree and abstraction")
     strategies = np.stack([policy.strategy for policy in policies])
     rng = streams(seed, 1)[0]
-    tree = known.sampling
+    arrays = known.sampling.arrays
     for _ in range(-(-deals // _BATCH)):
         dealt = dealer.deal(rng, _BATCH)
         results = np.empty((_BATCH, *seatings.shape))
-        play_policies(
-            tree.nodes, tree.committed, tree.folded, strategies, seatings, dealt.buckets, dealt.ranks, rng, results
-        )
+        play_policies(*arrays, strategies, seatings, dealt.buckets, dealt.ranks, rng, results)
         yield results
 
 

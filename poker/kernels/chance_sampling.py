@@ -15,12 +15,13 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from poker.kernels.sampling_nodes import ARITY, DECISION, FIRST, KIND, PLAYER, ROW, STREET, STRIDE, payoff
+from poker.kernels.sampling_nodes import DECISION, payoff
 
 
 @njit(cache=True, nogil=True)
 def chance_sampling(
-    nodes: NDArray[np.int32],
+    nodes: NDArray[np.void],
+    strides: NDArray[np.int32],
     committed: NDArray[np.int32],
     folded: NDArray[np.bool_],
     table: NDArray[np.float32],
@@ -38,16 +39,17 @@ def chance_sampling(
     for deal in range(ranks.shape[0]):
         reach[0, :] = 1.0
         for node in range(size):
-            if nodes[node, KIND] != DECISION:
+            if nodes[node].kind != DECISION:
                 visits += reach[node].sum() > 0.0
                 continue
-            arity, first, mover = nodes[node, ARITY], nodes[node, FIRST], nodes[node, PLAYER]
+            arity, first, mover = nodes[node].arity, nodes[node].first, nodes[node].player
             if reach[node].sum() == 0.0:
                 reach[first : first + arity] = 0.0
                 continue
             visits += 1
-            bucket = np.int64(buckets[deal, mover, nodes[node, STREET]])
-            row = 2 * (nodes[node, ROW] + bucket * nodes[node, STRIDE])
+            street = nodes[node].street
+            bucket = np.int64(buckets[deal, mover, street])
+            row = 2 * (nodes[node].row + bucket * strides[mover, street])
             total = 0.0
             for a in range(arity):
                 total += max(table[row + a], np.float32(0.0))
@@ -62,13 +64,14 @@ def chance_sampling(
             values[node] = 0.0
             if reach[node].sum() == 0.0:
                 continue
-            if nodes[node, KIND] != DECISION:
+            if nodes[node].kind != DECISION:
                 for player in range(players):
                     values[node, player] = payoff(nodes, committed, folded, node, ranks[deal], player)
                 continue
-            arity, first, mover = nodes[node, ARITY], nodes[node, FIRST], nodes[node, PLAYER]
-            bucket = np.int64(buckets[deal, mover, nodes[node, STREET]])
-            row = 2 * (nodes[node, ROW] + bucket * nodes[node, STRIDE])
+            arity, first, mover = nodes[node].arity, nodes[node].first, nodes[node].player
+            street = nodes[node].street
+            bucket = np.int64(buckets[deal, mover, street])
+            row = 2 * (nodes[node].row + bucket * strides[mover, street])
             total = 0.0
             for a in range(arity):
                 total += max(table[row + a], np.float32(0.0))

@@ -12,9 +12,9 @@ to parents. Row fetches thus overlap, and a traversal allocates nothing.
 
 Symbols: M sampling nodes, P players, S streets, A actions of a node, n deals.
 
-Nodes are rows of `nodes` int32 [M, 8], columns named in `poker.kernels.sampling_nodes`; children are contiguous and
+Nodes and their arrays are those of `poker.kernels.sampling_nodes`; children are contiguous and
 come after their parent. The table is flat float32; the infoset (node, bucket) owns the row that starts at
-2 * (ROW + bucket * STRIDE): A regrets, then A strategy sums, side by side so that a visit touches one place in memory.
+2 * (row + bucket * stride): A regrets, then A strategy sums, side by side so that a visit touches one place in memory.
 
 Several threads may run on one table: the unlocked float32 updates may then lose an increment now and then, which
 averages out as sampling noise does; with one thread the result is a function of table, deals and generator alone.
@@ -26,25 +26,13 @@ from numpy.typing import NDArray
 
 from poker.kernels.prefetch import prefetch
 from poker.kernels.rng import next_float
-from poker.kernels.sampling_nodes import (
-    ARITY,
-    DECISION,
-    FIRST,
-    FOLD,
-    KIND,
-    PLAYER,
-    ROW,
-    SHOWDOWN,
-    STAKE,
-    STREET,
-    STRIDE,
-    multiway_payoff,
-)
+from poker.kernels.sampling_nodes import DECISION, FOLD, SHOWDOWN, multiway_payoff
 
 
 @njit(cache=True, nogil=True)
 def traverse(
-    nodes: NDArray[np.int32],
+    nodes: NDArray[np.void],
+    strides: NDArray[np.int32],
     committed: NDArray[np.int32],
     folded: NDArray[np.bool_],
     table: NDArray[np.float32],
@@ -70,14 +58,13 @@ def traverse(
     decisions = 0
     while head < tail:
         node = queue[head]
-        kind = nodes[node, KIND]
+        kind = nodes[node].kind
         if kind == DECISION:
-            player = nodes[node, PLAYER]
-            arity = nodes[node, ARITY]
-            first = nodes[node, FIRST]
-            row = 2 * (
-                np.int64(nodes[node, ROW]) + np.int64(buckets[player, nodes[node, STREET]]) * nodes[node, STRIDE]
-            )
+            player = nodes[node].player
+            arity = nodes[node].arity
+            first = nodes[node].first
+            street = nodes[node].street
+            row = 2 * (nodes[node].row + np.int64(buckets[player, street]) * strides[player, street])
             link[head] = tail
             if player == traverser:
                 decisions += 1
@@ -89,15 +76,16 @@ def traverse(
                             floor = prune_below
                 for a in range(arity):
                     child = first + a
-                    decision = nodes[child, KIND] == DECISION
+                    decision = nodes[child].kind == DECISION
                     if decision and table[row + a] < floor:
                         continue
                     mask |= 1 << a
                     queue[tail] = child
                     tail += 1
                     if decision:
-                        below = buckets[nodes[child, PLAYER], nodes[child, STREET]]
-                        prefetch(table, 2 * (np.int64(nodes[child, ROW]) + np.int64(below) * nodes[child, STRIDE]))  # type: ignore[call-arg]
+                        other, later = nodes[child].player, nodes[child].street
+                        below = np.int64(buckets[other, later]) * strides[other, later]
+                        prefetch(table, 2 * (nodes[child].row + below))  # type: ignore[call-arg]
                 explored[head] = mask
             else:
                 total = np.float32(0.0)
@@ -120,30 +108,33 @@ def traverse(
                 child = first + drawn
                 queue[tail] = child
                 tail += 1
-                if nodes[child, KIND] == DECISION:
-                    below = buckets[nodes[child, PLAYER], nodes[child, STREET]]
-                    prefetch(table, 2 * (np.int64(nodes[child, ROW]) + np.int64(below) * nodes[child, STRIDE]))  # type: ignore[call-arg]
+                if nodes[child].kind == DECISION:
+                    other, later = nodes[child].player, nodes[child].street
+                    below = np.int64(buckets[other, later]) * strides[other, later]
+                    prefetch(table, 2 * (nodes[child].row + below))  # type: ignore[call-arg]
         elif kind == FOLD:  # `payoff` written out: half of all nodes are ends, and passing arrays on costs a fifth
-            values[head] = nodes[node, STAKE] if traverser == 0 else -nodes[node, STAKE]
+            values[head] = nodes[node].row if traverser == 0 else -nodes[node].row
         elif kind == SHOWDOWN:
             difference = ranks[traverser] - ranks[1 - traverser]
-            stake = nodes[node, STAKE]
+            stake = nodes[node].row
             values[head] = stake if difference > 0 else (-stake if difference < 0 else 0)
         else:
-            values[head] = multiway_payoff(committed[node], folded[node], ranks, traverser)
+            end = nodes[node].row
+            values[head] = multiway_payoff(committed[end], folded[end], ranks, traverser)
         head += 1
 
     for head in range(tail - 1, -1, -1):
         node = queue[head]
-        if nodes[node, KIND] != DECISION:
+        if nodes[node].kind != DECISION:
             continue
-        player = nodes[node, PLAYER]
+        player = nodes[node].player
         first = link[head]
         if player != traverser:
             values[head] = values[first]
             continue
-        arity = nodes[node, ARITY]
-        row = 2 * (np.int64(nodes[node, ROW]) + np.int64(buckets[player, nodes[node, STREET]]) * nodes[node, STRIDE])
+        arity = nodes[node].arity
+        street = nodes[node].street
+        row = 2 * (nodes[node].row + np.int64(buckets[player, street]) * strides[player, street])
         mask = explored[head]
         total = np.float32(0.0)
         mean = np.float32(0.0)
@@ -168,7 +159,8 @@ def traverse(
 
 @njit(cache=True, nogil=True)
 def external_sampling(
-    nodes: NDArray[np.int32],
+    nodes: NDArray[np.void],
+    strides: NDArray[np.int32],
     committed: NDArray[np.int32],
     folded: NDArray[np.bool_],
     table: NDArray[np.float32],
@@ -193,7 +185,7 @@ def external_sampling(
             if prune_probability > 0.0 and next_float(rng) < prune_probability:
                 floor = prune_below
             nodes_visited, own = traverse(
-                nodes, committed, folded, table, buckets[deal], ranks[deal], traverser, floor, rng,
+                nodes, strides, committed, folded, table, buckets[deal], ranks[deal], traverser, floor, rng,
                 queue, link, explored, values,
             )  # fmt: skip
             visits += nodes_visited
@@ -202,16 +194,19 @@ def external_sampling(
 
 
 @njit(cache=True, nogil=True)
-def positive_regret(nodes: NDArray[np.int32], table: NDArray[np.float32], num_buckets: NDArray[np.int32]) -> float:
+def positive_regret(
+    nodes: NDArray[np.void], strides: NDArray[np.int32], table: NDArray[np.float32], num_buckets: NDArray[np.int32]
+) -> float:
     """Sum over all infosets of the largest positive regret. num_buckets [S]."""
     total = 0.0
     for node in range(nodes.shape[0]):
-        if nodes[node, KIND] != DECISION:
+        if nodes[node].kind != DECISION:
             continue
-        for bucket in range(num_buckets[nodes[node, STREET]]):
-            row = 2 * (np.int64(nodes[node, ROW]) + np.int64(bucket) * nodes[node, STRIDE])
+        player, street = nodes[node].player, nodes[node].street
+        for bucket in range(num_buckets[street]):
+            row = 2 * (nodes[node].row + np.int64(bucket) * strides[player, street])
             best = 0.0
-            for a in range(nodes[node, ARITY]):
+            for a in range(nodes[node].arity):
                 best = max(best, table[row + a])
             total += best
     return total

@@ -18,20 +18,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from poker.kernels.rng import next_float
-from poker.kernels.sampling_nodes import (
-    ARITY,
-    DECISION,
-    FIRST,
-    KIND,
-    MULTIWAY,
-    PLAYER,
-    ROW,
-    SHOWDOWN,
-    STAKE,
-    STREET,
-    STRIDE,
-    multiway_payoff,
-)
+from poker.kernels.sampling_nodes import DECISION, MULTIWAY, SHOWDOWN, multiway_payoff
 
 MAX_DEPTH = 256
 """Longest path of decisions."""
@@ -39,7 +26,8 @@ MAX_DEPTH = 256
 
 @njit(cache=True, nogil=True)
 def outcome_sampling(
-    nodes: NDArray[np.int32],
+    nodes: NDArray[np.void],
+    strides: NDArray[np.int32],
     committed: NDArray[np.int32],
     folded: NDArray[np.bool_],
     table: NDArray[np.float32],
@@ -62,10 +50,10 @@ def outcome_sampling(
         updated = deal % players if alternating else -1
         node, depth, sampled = 0, 0, 1.0
         reach[:] = 1.0
-        while nodes[node, KIND] == DECISION:
-            player, arity = nodes[node, PLAYER], nodes[node, ARITY]
-            bucket = np.int64(buckets[deal, player, nodes[node, STREET]])
-            row = 2 * (nodes[node, ROW] + bucket * nodes[node, STRIDE])
+        while nodes[node].kind == DECISION:
+            player, street, arity = nodes[node].player, nodes[node].street, nodes[node].arity
+            bucket = np.int64(buckets[deal, player, street])
+            row = 2 * (nodes[node].row + bucket * strides[player, street])
             total = 0.0
             for a in range(arity):
                 total += max(table[row + a], np.float32(0.0))
@@ -89,15 +77,15 @@ def outcome_sampling(
             sampled *= chance
             reach[player] *= sigma
             depth += 1
-            node = nodes[node, FIRST] + action
+            node = nodes[node].first + action
         visits += depth + 1
 
-        kind = nodes[node, KIND]
+        kind, end = nodes[node].kind, nodes[node].row
         if kind == MULTIWAY:
             for player in range(players):
-                results[player] = multiway_payoff(committed[node], folded[node], ranks[deal], player)
+                results[player] = multiway_payoff(committed[end], folded[end], ranks[deal], player)
         else:  # `payoff` written out: passing arrays on costs more than the rest of it
-            won = float(nodes[node, STAKE])
+            won = float(end)
             if kind == SHOWDOWN:
                 difference = ranks[deal, 0] - ranks[deal, 1]
                 won = won if difference > 0 else (-won if difference < 0 else 0.0)

@@ -8,12 +8,13 @@ from numba import njit
 from numpy.typing import NDArray
 
 from poker.kernels.rng import next_float
-from poker.kernels.sampling_nodes import ARITY, DECISION, FIRST, KIND, PLAYER, ROW, STREET, STRIDE, payoff
+from poker.kernels.sampling_nodes import DECISION, payoff
 
 
 @njit(cache=True, nogil=True)
 def play_policies(
-    nodes: NDArray[np.int32],
+    nodes: NDArray[np.void],
+    strides: NDArray[np.int32],
     committed: NDArray[np.int32],
     folded: NDArray[np.bool_],
     strategies: NDArray[np.generic],
@@ -23,7 +24,7 @@ def play_policies(
     rng: NDArray[np.uint64],
     results: NDArray[np.float64],
 ) -> None:
-    """Fill results [n, T, P], net chips of each seat. strategies [K, E] are weights, entry ROW + bucket * STRIDE + a.
+    """Fill results [n, T, P], net chips of each seat. strategies [K, E] are weights, entry row + bucket * stride + a.
 
     seatings [T, P] are policies by seat; buckets [n, P, S], ranks [n, P].
     """
@@ -31,10 +32,10 @@ def play_policies(
     for deal in range(ranks.shape[0]):
         for seating in range(len(seatings)):
             node = 0
-            while nodes[node, KIND] == DECISION:
-                player, arity = nodes[node, PLAYER], nodes[node, ARITY]
-                bucket = np.int64(buckets[deal, player, nodes[node, STREET]])
-                row = nodes[node, ROW] + bucket * nodes[node, STRIDE]
+            while nodes[node].kind == DECISION:
+                player, street, arity = nodes[node].player, nodes[node].street, nodes[node].arity
+                bucket = np.int64(buckets[deal, player, street])
+                row = nodes[node].row + bucket * strides[player, street]
                 policy = seatings[seating, player]
                 total = 0.0
                 for a in range(arity):
@@ -46,6 +47,6 @@ def play_policies(
                     if left < 0.0:
                         action = a
                         break
-                node = nodes[node, FIRST] + action
+                node = nodes[node].first + action
             for player in range(players):
                 results[deal, seating, player] = payoff(nodes, committed, folded, node, ranks[deal], player)

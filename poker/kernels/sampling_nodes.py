@@ -1,14 +1,26 @@
-"""Rows of the sampling tree (`poker.solvers.sampling_tree` packs them) and what the ends of hands pay.
+"""Nodes of the sampling tree (`poker.solvers.sampling_tree` packs them) and what the ends of hands pay.
 
-The sampling kernels call `payoff` across files; their numba caches do not see edits here: clear them after one.
+The sampling kernels take a tree as four arrays, `SamplingTree.arrays`: nodes [M] of `NODE`, strides int32 [P, S], and
+committed int32 [E, P] and folded bool [E, P] of the E different ends of hands with more than two players. They call
+`payoff` across files; their numba caches do not see edits here: clear them after one.
 """
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-KIND, PLAYER, STREET, ARITY, FIRST, ROW, STRIDE, STAKE = range(8)
-"""Columns of `nodes`. STAKE of a FOLD is what player 0 wins, of a SHOWDOWN what the better hand wins (two players)."""
+NODE = np.dtype(
+    [
+        ("first", np.int32),  # the first child, the others follow it
+        ("row", np.int32),
+        ("kind", np.int8),
+        ("player", np.int8),
+        ("street", np.int8),
+        ("arity", np.int8),  # number of children
+    ]
+)
+"""`row` of a DECISION is where its rows begin, that of bucket b at row + b * strides[player, street]. With two players
+`row` of a FOLD is what player 0 wins, of a SHOWDOWN what the better hand wins. Of a MULTIWAY end it is one of the E."""
 DECISION, FOLD, SHOWDOWN, MULTIWAY = range(4)
 """Kinds of node. MULTIWAY is any end of a hand with more than two players: payoffs from `committed` and `folded`."""
 MAX_ACTIONS = 30
@@ -48,7 +60,7 @@ def multiway_payoff(
 
 @njit(cache=True, nogil=True)
 def payoff(
-    nodes: NDArray[np.int32],
+    nodes: NDArray[np.void],
     committed: NDArray[np.int32],
     folded: NDArray[np.bool_],
     node: int,
@@ -56,10 +68,10 @@ def payoff(
     player: int,
 ) -> float:
     """Net chips of `player` at the end `node` of a hand with showdown ranks [P]; arrays as in `SamplingTree`."""
-    kind = nodes[node, KIND]
+    kind, row = nodes[node].kind, nodes[node].row
     if kind == FOLD:
-        return float(nodes[node, STAKE] if player == 0 else -nodes[node, STAKE])
+        return float(row if player == 0 else -row)
     if kind == SHOWDOWN:
         difference = ranks[player] - ranks[1 - player]
-        return float(np.sign(difference) * nodes[node, STAKE])
-    return multiway_payoff(committed[node], folded[node], ranks, player)
+        return float(np.sign(difference) * row)
+    return multiway_payoff(committed[row], folded[row], ranks, player)

@@ -9,8 +9,8 @@ A state that is not in the tree enters it, and its player acts at random from th
 N(u, a) grows by 1 and Q(u, a), the mean of the player's net chips, is updated at the states of the tree on the path.
 
 Symbols: M sampling nodes, P players, S streets, A actions, n deals. Entry (node, bucket, action) of `means`, float64 or
-float32, and `counts` int32 is ROW + bucket * STRIDE + action; N(u) is the sum of a row's counts. Columns of `nodes`
-[M, 8] as in `poker.kernels.sampling_nodes`. Unlocked threads may lose an update now and then.
+float32, and `counts` int32 is row + bucket * stride + action; N(u) is the sum of a row's counts. Arrays of the tree as
+in `poker.kernels.sampling_nodes`. Unlocked threads may lose an update now and then.
 """
 
 import numpy as np
@@ -19,20 +19,7 @@ from numpy.typing import NDArray
 
 from poker.kernels.prefetch import prefetch
 from poker.kernels.rng import next_below, next_float
-from poker.kernels.sampling_nodes import (
-    ARITY,
-    DECISION,
-    FIRST,
-    KIND,
-    MULTIWAY,
-    PLAYER,
-    ROW,
-    SHOWDOWN,
-    STAKE,
-    STREET,
-    STRIDE,
-    multiway_payoff,
-)
+from poker.kernels.sampling_nodes import DECISION, MULTIWAY, SHOWDOWN, multiway_payoff
 
 MAX_DEPTH = 256
 """Longest path of decisions."""
@@ -91,7 +78,8 @@ def _explores(eta: float, gamma: float, decay: float, total: int, rng: NDArray[n
 
 @njit(cache=True, nogil=True)
 def play_episodes(
-    nodes: NDArray[np.int32],
+    nodes: NDArray[np.void],
+    strides: NDArray[np.int32],
     committed: NDArray[np.int32],
     folded: NDArray[np.bool_],
     means: NDArray[np.floating],
@@ -115,19 +103,20 @@ def play_episodes(
     visits = 0
     for deal in range(ranks.shape[0]):
         node, depth, outside = 0, 0, 0
-        while nodes[node, KIND] == DECISION:
+        while nodes[node].kind == DECISION:
             visits += 1
-            player, arity = nodes[node, PLAYER], nodes[node, ARITY]
+            player, arity = nodes[node].player, nodes[node].arity
             if outside >> player & 1:
-                node = nodes[node, FIRST] + np.int64(next_below(rng, arity))
+                node = nodes[node].first + np.int64(next_below(rng, arity))
                 continue
-            bucket = np.int64(buckets[deal, player, nodes[node, STREET]])
-            row = nodes[node, ROW] + bucket * nodes[node, STRIDE]
-            first = nodes[node, FIRST]
+            street = nodes[node].street
+            bucket = np.int64(buckets[deal, player, street])
+            row = nodes[node].row + bucket * strides[player, street]
+            first = nodes[node].first
             for child in range(first, first + arity):  # one of these is next, and what it needs is far away
-                if nodes[child, KIND] == DECISION:
-                    below = np.int64(buckets[deal, nodes[child, PLAYER], nodes[child, STREET]])
-                    place = nodes[child, ROW] + below * nodes[child, STRIDE]
+                if nodes[child].kind == DECISION:
+                    other, later = nodes[child].player, nodes[child].street
+                    place = nodes[child].row + np.int64(buckets[deal, other, later]) * strides[other, later]
                     prefetch(counts, place)  # type: ignore[call-arg]
                     prefetch(means, place)
             total = 0
@@ -145,12 +134,12 @@ def play_episodes(
             depth += 1
             node = first + action
         visits += 1
-        kind = nodes[node, KIND]
+        kind, end = nodes[node].kind, nodes[node].row
         if kind == MULTIWAY:
             for player in range(players):
-                results[player] = multiway_payoff(committed[node], folded[node], ranks[deal], player)
+                results[player] = multiway_payoff(committed[end], folded[end], ranks[deal], player)
         else:  # `payoff` written out: passing arrays on costs more than the rest of it
-            won = float(nodes[node, STAKE])
+            won = float(end)
             if kind == SHOWDOWN:
                 difference = ranks[deal, 0] - ranks[deal, 1]
                 won = won if difference > 0 else (-won if difference < 0 else 0.0)
@@ -163,10 +152,10 @@ def play_episodes(
 
 
 @njit(cache=True, nogil=True)
-def largest_below(nodes: NDArray[np.int32], pots: NDArray[np.int64]) -> NDArray[np.int64]:
+def largest_below(nodes: NDArray[np.void], pots: NDArray[np.int64]) -> NDArray[np.int64]:
     """[M] the largest of `pots` [M] at a node and in the tree below it."""
     most = pots.copy()
     for node in range(len(nodes) - 1, -1, -1):
-        for a in range(nodes[node, ARITY]):
-            most[node] = max(most[node], most[nodes[node, FIRST] + a])
+        for a in range(nodes[node].arity):
+            most[node] = max(most[node], most[nodes[node].first + a])
     return most

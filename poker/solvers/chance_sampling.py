@@ -45,8 +45,7 @@ class ChanceSampling(RegretSolver):
         return {"solver": "chance_sampling", **super().settings}
 
     def _play(self, thread: int, deals: Deals, rng: NDArray[np.uint64]) -> tuple[int, ...]:
-        tree = self.sampling
         visits = chance_sampling.chance_sampling(
-            tree.nodes, tree.committed, tree.folded, self.table, deals.buckets, deals.ranks, *self._scratch[thread]
+            *self.sampling.arrays, self.table, deals.buckets, deals.ranks, *self._scratch[thread]
         )
         return (visits,)

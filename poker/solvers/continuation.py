@@ -61,28 +61,29 @@ def subtree(blueprint: Blueprint, node: int) -> Subtree:
     first: list[NDArray[np.int64]] = []
     count = 1
     while len(order[-1]):
-        arity = nodes[order[-1], sampling_nodes.ARITY].astype(np.int64)
+        arity = nodes["arity"][order[-1]].astype(np.int64)
         starts = np.cumsum(arity) - arity
         first.append(count + starts)
         count += int(arity.sum())
         offsets = np.arange(arity.sum()) - np.repeat(starts, arity)
-        order.append(np.repeat(nodes[order[-1], sampling_nodes.FIRST].astype(np.int64), arity) + offsets)
+        order.append(np.repeat(nodes["first"][order[-1]].astype(np.int64), arity) + offsets)
     ids = np.concatenate(order)
-    kind = nodes[ids, sampling_nodes.KIND]
+    found = nodes[ids]
+    kind = found["kind"]
     folds, showdowns = np.flatnonzero(kind == sampling_nodes.FOLD), np.flatnonzero(kind == sampling_nodes.SHOWDOWN)
     end = np.full(len(ids), -1, dtype=np.int32)
     end[np.concatenate([folds, showdowns])] = np.arange(len(folds) + len(showdowns))
     return Subtree(
-        player=nodes[ids, sampling_nodes.PLAYER].astype(np.int8),
-        street=nodes[ids, sampling_nodes.STREET].astype(np.int8),
+        player=found["player"].copy(),
+        street=found["street"].copy(),
         first=np.concatenate(first).astype(np.int32),
-        arity=nodes[ids, sampling_nodes.ARITY].copy(),
-        row=nodes[ids, sampling_nodes.ROW].astype(np.int64),
-        stride=nodes[ids, sampling_nodes.STRIDE].astype(np.int64),
+        arity=found["arity"].astype(np.int32),
+        row=found["row"].astype(np.int64),
+        stride=blueprint.sampling.strides[found["player"], found["street"]].astype(np.int64),
         end=end,
         action_class=action_classes(_edges(blueprint, ids)),
-        fold_value=nodes[ids[folds], sampling_nodes.STAKE].astype(np.float32),
-        stake=nodes[ids[showdowns], sampling_nodes.STAKE].astype(np.float32),
+        fold_value=found["row"][folds].astype(np.float32),
+        stake=found["row"][showdowns].astype(np.float32),
     )
 
 

@@ -14,6 +14,7 @@ from poker.abstraction.buckets import Buckets, SmallGameBuckets
 from poker.abstraction.dealers import Dealer
 from poker.errors import PokernetsError
 from poker.solvers.kuhn import is_kuhn, mean_squared_error
+from poker.solvers.sampling_tree import sampling_tree
 from poker.solvers.vector import VectorSolver
 from poker.solvers.vector_game import VectorGame
 from poker.tree import BettingTree
@@ -31,6 +32,7 @@ class ExactSolver:
                 f"for {tree.rules.name} use solver=external_sampling"
             )
         self.tree = tree
+        self.sampling = sampling_tree(tree, cards.num_buckets)
         self.visits = 0
         self._cards = cards
         self._solver = VectorSolver(VectorGame(tree), algorithm, threads=threads)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from poker.abstraction.buckets import Buckets
 from poker.abstraction.dealers import Dealer, Deals
 from poker.errors import PokernetsError
-from poker.kernels import mccfr, sampling_nodes
+from poker.kernels import mccfr
 from poker.solvers.sampling import SamplingSolver, normalised
 from poker.tree import BettingTree
 
@@ -67,7 +67,7 @@ class RegretSolver(SamplingSolver):
 
     def figures(self) -> dict[str, float]:
         """`regret_bound` in big blinds; in small games also what `SamplingSolver` reports."""
-        return {"regret_bound_bb": self.regret_bound() / self.tree.rules.big_blind, **super().figures()}
+        return {"regret_bound_bb": self.regret_bound() / self.rules.big_blind, **super().figures()}
 
     def regret_bound(self) -> float:
         """Sum over infosets of max_a max(R(a), 0) / T, chips per hand, T the discounted number of iterations.
@@ -76,7 +76,7 @@ class RegretSolver(SamplingSolver):
         It is loose, and under imperfect recall a figure that falls and not a bound.
         """
         num_buckets = np.array(self.sampling.num_buckets, dtype=np.int32)
-        total = mccfr.positive_regret(self.sampling.nodes, self.table, num_buckets)
+        total = mccfr.positive_regret(self.sampling.nodes, self.sampling.strides, self.table, num_buckets)
         return float(total) / max(self.effective_iterations, 1.0)
 
     @property
@@ -87,7 +87,7 @@ class RegretSolver(SamplingSolver):
     def averages(self, nodes: NDArray[np.int32]) -> NDArray[np.float32]:
         """[K, B, A] average strategy; the current one where the average was never updated."""
         inner = self.sampling.index[nodes]
-        arity = int(self.sampling.nodes[inner[0], sampling_nodes.ARITY])
+        arity = int(self.sampling.nodes["arity"][inner[0]])
         places = 2 * self.sampling.starts(inner)[:, :, None] + np.arange(arity)
         return normalised(self.table[places + arity], np.maximum(self.table[places], 0.0))
 
@@ -155,7 +155,7 @@ class ExternalSampling(RegretSolver):
     def figures(self) -> dict[str, float]:
         """What converges: `mean_regret` in big blinds; in small games also what `SamplingSolver` reports."""
         small = SamplingSolver.figures(self)
-        return {"mean_regret_bb": self.mean_regret() / self.tree.rules.big_blind, **small}
+        return {"mean_regret_bb": self.mean_regret() / self.rules.big_blind, **small}
 
     def mean_regret(self) -> float:
         """Sum over infosets of max_a max(R(a), 0) per decision visited: chips that the best fixed action had gained."""
@@ -168,11 +168,16 @@ class ExternalSampling(RegretSolver):
         pruning = prune_below is not None and self.iterations >= prune_after
         probability = prune_probability if pruning else 0.0
         floor = prune_below if prune_below is not None else 0.0
-        tree = self.sampling
         visits, decisions = mccfr.external_sampling(
-            tree.nodes, tree.committed, tree.folded, self.table, deals.buckets, deals.ranks, floor, probability,
-            rng, *self._scratch[thread],
-        )  # fmt: skip
+            *self.sampling.arrays,
+            self.table,
+            deals.buckets,
+            deals.ranks,
+            floor,
+            probability,
+            rng,
+            *self._scratch[thread],
+        )
         return visits, 0, decisions
 
 

@@ -53,9 +53,7 @@ class OutcomeSampling(RegretSolver):
         return {"solver": "outcome_sampling", **super().settings, **mine}
 
     def _play(self, thread: int, deals: Deals, rng: NDArray[Any]) -> tuple[int, ...]:
-        tree = self.sampling
         visits = outcome_sampling.outcome_sampling(
-            tree.nodes, tree.committed, tree.folded, self.table, self._explore, self._alternating,
-            deals.buckets, deals.ranks, rng,
-        )  # fmt: skip
+            *self.sampling.arrays, self.table, self._explore, self._alternating, deals.buckets, deals.ranks, rng
+        )
         return (visits,)

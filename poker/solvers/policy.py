@@ -10,6 +10,7 @@ import dataclasses
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,8 @@ from poker.errors import PokernetsError
 from poker.features.leaf import CONTINUATIONS
 from poker.rules import CALL, FOLD, Rules
 from poker.solvers.sampling_tree import SamplingTree, sampling_tree
-from poker.tree import BettingTree
+from poker.state import Betting
+from poker.tree import BettingTree, build_tree
 
 KIND = "blueprint"
 FOLD_CLASS, CALL_CLASS, RAISE_CLASS = range(3)
@@ -34,7 +36,7 @@ _DTYPES: dict[int, type[np.generic]] = {8: np.uint8, 16: np.uint16, 32: np.float
 
 @dataclass(frozen=True, eq=False)
 class Blueprint:
-    """`strategy` is flat: infoset (node, bucket) starts at ROW + bucket * STRIDE of `sampling.nodes`.
+    """`strategy` is flat: infoset (node, bucket) starts where `sampling.starts` says.
 
     `bias` [3] multiplies probabilities by class of action before they are renormalised; all 1 for the blueprint itself.
     """
@@ -80,20 +82,7 @@ class Blueprint:
 
     def save(self, path: str | Path, config: dict[str, Any], counts: dict[str, Any]) -> None:
         """Write as an artifact; `config` says how the strategy was made, `counts` how long it took."""
-        arrays = {f"tree_{name}": array for name, array in _tree_arrays(self.tree).items()}
-        write_artifact(
-            path,
-            KIND,
-            config={
-                **config,
-                "rules": dataclasses.asdict(self.rules),
-                "num_buckets": list(self.cards.num_buckets),
-                "bits": self.bits,
-            },
-            arrays={**arrays, "strategy": self.strategy},
-            made_from={"abstraction": self.cards.fingerprint},
-            counts=counts,
-        )
+        save_strategy(path, self.strategy, self.cards, self.rules, saved_tree(self.tree), config, counts)
 
     @classmethod
     def load(cls, path: str | Path, cards: Buckets) -> "Blueprint":
@@ -102,8 +91,12 @@ class Blueprint:
         arrays: dict[str, Any] = {
             name[5:]: np.array(artifact.arrays[name]) for name in artifact.arrays if name.startswith("tree_")
         }
-        tree = BettingTree(rules=Rules(**artifact.config["rules"]), **arrays)
-        sampling = sampling_tree(tree, cards.num_buckets)
+        rules = Rules(**artifact.config["rules"])
+        if arrays:
+            tree = BettingTree(rules=rules, **arrays)
+            sampling = sampling_tree(tree, cards.num_buckets)
+        else:
+            tree, sampling = _limit_trees(rules, cards.num_buckets)
         strategy = artifact.arrays["strategy"]
         if strategy.size != sampling.table_size // 2:
             raise MismatchedArtifactError(
@@ -125,22 +118,61 @@ def blueprint_from(
     def averages(nodes: NDArray[np.int32]) -> NDArray[np.float32]:
         return np.stack([average(int(node)) for node in nodes])
 
-    return blueprint_from_batches(tree, cards, averages, bits)
+    sampling = sampling_tree(tree, cards.num_buckets)
+    return Blueprint(tree, cards, sampling, strategy_table(sampling, averages, bits))
 
 
-def blueprint_from_batches(
-    tree: BettingTree, cards: Buckets, averages: Callable[[NDArray[np.int32]], NDArray[np.float32]], bits: int
-) -> Blueprint:
-    """Store the strategy `averages(betting nodes [K]) -> [K, B, A]`, asked for nodes of one street and arity."""
+def strategy_table(
+    sampling: SamplingTree, averages: Callable[[NDArray[np.int32]], NDArray[np.float32]], bits: int
+) -> NDArray[Any]:
+    """`Blueprint.strategy` from averages(betting nodes [K]) -> [K, B, A], asked for nodes of one street and arity."""
     if bits not in _DTYPES:
         raise PokernetsError(f"a strategy is stored in 8, 16 or 32 bits, not {bits}")
-    sampling = sampling_tree(tree, cards.num_buckets)
     strategy = np.zeros(sampling.table_size // 2, dtype=_DTYPES[bits])
+    origin = sampling.origin()
     for nodes in sampling.batches(_BATCH_ENTRIES):
-        probs = averages(sampling.origin[nodes])
+        probs = averages(origin[nodes])
         places = sampling.starts(nodes)[:, :, None] + np.arange(probs.shape[2])
         strategy[places] = quantise(probs, bits)
-    return Blueprint(tree, cards, sampling, strategy)
+    return strategy
+
+
+def saved_tree(tree: BettingTree) -> BettingTree | None:
+    """What an artifact holds of a tree: nothing where the rules alone give it."""
+    return None if tree.from_rules else tree
+
+
+def save_strategy(
+    path: str | Path,
+    strategy: NDArray[Any],
+    cards: Buckets,
+    rules: Rules,
+    tree: BettingTree | None,
+    config: dict[str, Any],
+    counts: dict[str, Any],
+) -> None:
+    """Write what `Blueprint.load` reads; `tree` is None where the rules alone give it."""
+    arrays = {} if tree is None else {f"tree_{name}": array for name, array in _tree_arrays(tree).items()}
+    write_artifact(
+        path,
+        KIND,
+        config={
+            **config,
+            "rules": dataclasses.asdict(rules),
+            "num_buckets": list(cards.num_buckets),
+            "bits": strategy.itemsize * 8,
+        },
+        arrays={**arrays, "strategy": strategy},
+        made_from={"abstraction": cards.fingerprint},
+        counts=counts,
+    )
+
+
+@lru_cache(maxsize=1)
+def _limit_trees(rules: Rules, num_buckets: tuple[int, ...]) -> tuple[BettingTree, SamplingTree]:
+    """The whole betting tree of a limit game; one is kept, since snapshots of one run share it."""
+    tree = build_tree(Betting.start(rules))
+    return tree, sampling_tree(tree, num_buckets)
 
 
 def quantise(probs: NDArray[np.float32], bits: int) -> NDArray[Any]:

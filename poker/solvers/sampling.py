@@ -4,6 +4,7 @@ With one thread the state after n batches is a function of the seed, and a resum
 for byte. More threads share the tables without locks: same quality, not the same bytes.
 """
 
+import mmap
 import os
 import time
 from abc import ABC, abstractmethod
@@ -22,9 +23,14 @@ from poker.solvers.figures import exact_figures
 from poker.solvers.sampling_tree import SamplingTree, sampling_tree
 from poker.tree import BettingTree
 
+_SPARSE_BYTES = 1 << 30
+_PAGE_WORDS = 1024
+_COPY_WORDS = 1 << 20
+
 
 class SamplingSolver(ABC):
-    """A solver that plays random deals on a betting tree. `cards` must be what `dealer` deals from.
+    """A solver that plays random deals on a betting tree. `cards` must be what `dealer` deals from. The tree is kept
+    as a `SamplingTree` only.
 
     An iteration is one deal; `visits` counts nodes of the sampling tree. `threads` None takes all cores.
     """
@@ -38,11 +44,11 @@ class SamplingSolver(ABC):
         count = (os.cpu_count() or 1) if threads is None else threads
         if min(count, batch) < 1:
             raise PokernetsError("a sampling solver needs threads and batch of at least 1")
-        self.tree = tree
+        self.rules = tree.rules
         self.sampling: SamplingTree = sampling_tree(tree, cards.num_buckets)
         self.iterations = 0
         self.visits = 0
-        self._cards = cards
+        self._figures = exact_figures(tree, cards)
         self._dealer = dealer
         self._seed = seed
         self._batch = batch
@@ -78,8 +84,7 @@ class SamplingSolver(ABC):
     @property
     def bytes_needed(self) -> int:
         """Tables and the tree that kernels read."""
-        parts = [*self.tables.values(), *vars(self.sampling).values()]
-        return sum(part.nbytes for part in parts if isinstance(part, np.ndarray))
+        return self.sampling.nbytes + sum(table.nbytes for table in self.tables.values())
 
     def run(self, *, iterations: int | None = None, seconds: float | None = None) -> None:
         """Run until the solver has done `iterations` in all (rounded up to whole batches) or for `seconds` from now."""
@@ -94,7 +99,7 @@ class SamplingSolver(ABC):
 
     def figures(self) -> dict[str, float]:
         """What converges: in small two-player games the exact ones."""
-        return exact_figures(self.tree, self._cards, self.average)
+        return self._figures(self.average)
 
     def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, int]]:
         """All that a later run needs to continue: arrays and counters."""
@@ -110,7 +115,7 @@ class SamplingSolver(ABC):
                     "continue with the same game, cards, bets and threads"
                 )
         for name, array in mine.items():
-            array[:] = arrays[name]
+            _copy_written(arrays[name], array)
         for name in self.counters:
             setattr(self, name, counters[name])
 
@@ -124,6 +129,28 @@ class SamplingSolver(ABC):
     def _batch_on(self, thread: int) -> tuple[int, ...]:
         rng = self._streams[thread]
         return self._play(thread, self._dealer.deal(rng, self._batch), rng)
+
+
+def zeros(size: int, dtype: type[np.generic]) -> NDArray[Any]:
+    """A table of zeros. A large one takes memory where it is written and no more, in pages of 4 KiB: numpy asks for
+    pages of 2 MiB, which are faster, but a few numbers written here and there fill them all."""
+    needed = size * np.dtype(dtype).itemsize
+    if needed < _SPARSE_BYTES:
+        return np.zeros(size, dtype=dtype)
+    memory = mmap.mmap(-1, needed, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    return np.frombuffer(memory, dtype=dtype)
+
+
+def _copy_written(source: NDArray[Any], target: NDArray[Any]) -> None:
+    """target[:] = source, without writing to pages that hold the same already."""
+    flat, words = np.ravel(source).view(np.uint32), target.reshape(-1).view(np.uint32)
+    for start in range(0, len(words), _COPY_WORDS):
+        new, old = (array[start : start + _COPY_WORDS] for array in (flat, words))
+        pages = len(new) // _PAGE_WORDS * _PAGE_WORDS
+        new_pages, old_pages = (array[:pages].reshape(-1, _PAGE_WORDS) for array in (new, old))
+        changed = (new_pages != old_pages).any(axis=1)
+        old_pages[changed] = new_pages[changed]
+        old[pages:] = new[pages:]
 
 
 def normalised(weights: NDArray[np.number], fallback: NDArray[np.number] | None = None) -> NDArray[np.float32]:

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from poker.abstraction.buckets import Buckets
 from poker.abstraction.dealers import Dealer, Deals
 from poker.errors import PokernetsError
-from poker.kernels import sampling_nodes, uct
-from poker.solvers.sampling import SamplingSolver, normalised
+from poker.kernels import uct
+from poker.solvers.sampling import SamplingSolver, normalised, zeros
 from poker.solvers.sampling_tree import SamplingTree
 from poker.tree import BettingTree
 
@@ -55,9 +55,9 @@ class Uct(SamplingSolver):
         if mean_bits not in (32, 64):
             raise PokernetsError(f"UCT keeps means of 32 or 64 bits, not {mean_bits}")
         kind: type[np.floating] = np.float64 if mean_bits == 64 else np.float32
-        self.means: NDArray[np.floating] = np.zeros(self.sampling.table_size // 2, dtype=kind)
-        self.counts = np.zeros(self.sampling.table_size // 2, dtype=np.int32)
-        self.exploration = exploration(self.sampling, ceiling, potential)
+        self.means: NDArray[np.floating] = zeros(self.sampling.table_size // 2, kind)
+        self.counts: NDArray[np.int32] = zeros(self.sampling.table_size // 2, np.int32)
+        self.exploration = exploration(tree, self.sampling, ceiling, potential)
         self._mixing = (eta, gamma, decay)
         self._bounds = (ceiling, potential)
         self._policy = policy
@@ -86,7 +86,7 @@ class Uct(SamplingSolver):
 
     def averages(self, nodes: NDArray[np.int32]) -> NDArray[np.float32]:
         inner = self.sampling.index[nodes]
-        arity = int(self.sampling.nodes[inner[0], sampling_nodes.ARITY])
+        arity = int(self.sampling.nodes["arity"][inner[0]])
         places = self.sampling.starts(inner)[:, :, None] + np.arange(arity)
         counts = self.counts[places]
         if self._policy == "average":
@@ -96,19 +96,20 @@ class Uct(SamplingSolver):
         return normalised(best.astype(np.float32))
 
     def _play(self, thread: int, deals: Deals, rng: NDArray[np.uint64]) -> tuple[int, ...]:
-        tree = self.sampling
         visits = uct.play_episodes(
-            tree.nodes, tree.committed, tree.folded, self.means, self.counts, self.exploration, *self._mixing,
+            *self.sampling.arrays, self.means, self.counts, self.exploration, *self._mixing,
             deals.buckets, deals.ranks, rng,
         )  # fmt: skip
         return (visits,)
 
 
-def exploration(tree: SamplingTree, ceiling: float, potential: float | None) -> NDArray[np.float32]:
+def exploration(
+    tree: BettingTree, sampling: SamplingTree, ceiling: float, potential: float | None
+) -> NDArray[np.float32]:
     """[M] c of every node, in chips."""
     if potential is None:
-        return np.full(len(tree.nodes), ceiling, dtype=np.float32)
-    pot = tree.committed.sum(axis=1)
-    most = uct.largest_below(tree.nodes, pot)
+        return np.full(len(sampling.nodes), ceiling, dtype=np.float32)
+    pot = tree.committed.sum(axis=1)[sampling.origin()]
+    most = uct.largest_below(sampling.nodes, pot)
     bound: NDArray[np.float32] = np.minimum(ceiling, pot + potential * (most - pot)).astype(np.float32)
     return bound

@@ -37,7 +37,8 @@ class BettingTree:
     round that ended. `action` is the edge into the node: FOLD, CALL, a raise-to total, the continuation for children of
     a CHOICE node, NO_ACTION at the root and below STREET nodes. `dead` chips lie in the pot besides what was committed.
     `leaf_state[n]` counts the public leaf states 0..L-1 for LEAF nodes (-1 elsewhere): all continuations of one state
-    share it; `leaf_choice[n]` is the continuation, base K with the first chooser's as the highest digit.
+    share it; `leaf_choice[n]` is the continuation, base K with the first chooser's as the highest digit. `from_rules`:
+    the whole tree of a limit game, which build_tree makes of the rules alone.
     """
 
     rules: Rules
@@ -53,6 +54,7 @@ class BettingTree:
     leaf_state: NDArray[np.int32]
     leaf_choice: NDArray[np.int32]
     dead: int = 0
+    from_rules: bool = False
 
     def __post_init__(self) -> None:
         for value in vars(self).values():

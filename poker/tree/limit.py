@@ -72,7 +72,8 @@ def build_limit_tree(rules: Rules, max_nodes: int) -> BettingTree:
         committed=np.concatenate([level.committed for level in levels]),
         folded=np.concatenate([(level.folded[:, None] >> players & 1).astype(np.bool_) for level in levels]),
         leaf_state=nothing,
-        leaf_choice=nothing.copy(),
+        leaf_choice=nothing,
+        from_rules=True,
     )
 
 

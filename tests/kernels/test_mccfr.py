@@ -48,9 +48,8 @@ class _Kuhn:
 
     def traverse(self, hands: tuple[int, int], traverser: int, prune_below: float = NEVER) -> tuple[int, int]:
         buckets = np.array(hands, np.int32).reshape(2, 1)
-        tree = self.tree
-        arrays = (tree.nodes, tree.committed, tree.folded, self.table, buckets, np.array(hands, np.int32))
-        return mccfr.traverse(*arrays, traverser, prune_below, self.rng, *self.scratch)
+        deal = (buckets, np.array(hands, np.int32))
+        return mccfr.traverse(*self.tree.arrays, self.table, *deal, traverser, prune_below, self.rng, *self.scratch)
 
     def row(self, node: int, hand: int) -> np.ndarray:
         return self.tree.rows(self.table, node)[hand]
@@ -59,7 +58,7 @@ class _Kuhn:
 def test_regrets_of_one_traversal_by_hand() -> None:
     """King against queen, player 1 checks and folds: a bet and a check both win 1."""
     game = _Kuhn()
-    after_pass, after_bet = (int(game.tree.nodes[0, sampling_nodes.FIRST]) + a for a in (0, 1))
+    after_pass, after_bet = (int(game.tree.nodes["first"][0]) + a for a in (0, 1))
     game.row(after_pass, 1)[0] = (1, 0)
     game.row(after_bet, 1)[0] = (1, 0)
     assert game.traverse((2, 1), 0) == (5, 1)  # two ends, two decisions of player 1, the root
@@ -73,7 +72,7 @@ def test_regrets_of_one_traversal_by_hand() -> None:
 def test_pruned_actions_keep_their_regret() -> None:
     game = _Kuhn()
     game.row(0, 0)[0] = (1, -100)
-    after_bet = int(game.tree.nodes[0, sampling_nodes.FIRST]) + 1
+    after_bet = int(game.tree.nodes["first"][0]) + 1
     for _ in range(20):
         game.traverse((0, 2), 0, -50)
     assert game.row(0, 0)[0, 1] == -100
@@ -93,7 +92,7 @@ def test_nothing_is_pruned_where_no_regret_is_positive() -> None:
 def test_strategy_sums_count_visits_of_the_other_player() -> None:
     """Player 1 is asked once in every traversal of player 0 for each action, and its sums grow by 1 a visit."""
     game = _Kuhn()
-    after_pass, after_bet = (int(game.tree.nodes[0, sampling_nodes.FIRST]) + a for a in (0, 1))
+    after_pass, after_bet = (int(game.tree.nodes["first"][0]) + a for a in (0, 1))
     for _ in range(10):
         game.traverse((0, 1), 0)
     assert game.row(after_pass, 1)[1].sum() == pytest.approx(10)
@@ -106,11 +105,9 @@ def test_one_stream_gives_one_table() -> None:
     for _ in range(2):
         game = _Kuhn()
         deals = SmallGameDealer(load_rules("kuhn")).deal(game.rng, 500)
-        tree = game.tree
         mccfr.external_sampling(
-            tree.nodes, tree.committed, tree.folded, game.table, deals.buckets, deals.ranks, -5.0, 0.5,
-            game.rng, *game.scratch,
-        )  # fmt: skip
+            *game.tree.arrays, game.table, deals.buckets, deals.ranks, -5.0, 0.5, game.rng, *game.scratch
+        )
         tables.append(game.table.tobytes())
     assert tables[0] == tables[1]
     assert any(tables[0])
@@ -121,4 +118,4 @@ def test_positive_regret_takes_the_best_action_of_every_infoset() -> None:
     game.row(0, 0)[0] = (2, 3)
     game.row(0, 1)[0] = (-2, -3)
     game.row(0, 2)[0] = (4, -1)
-    assert mccfr.positive_regret(game.tree.nodes, game.table, np.array([3], np.int32)) == 7
+    assert mccfr.positive_regret(game.tree.nodes, game.tree.strides, game.table, np.array([3], np.int32)) == 7

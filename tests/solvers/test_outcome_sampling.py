@@ -13,7 +13,7 @@ from poker.errors import PokernetsError
 from poker.kernels.mccfr import traverse
 from poker.kernels.outcome_sampling import outcome_sampling
 from poker.kernels.rng import streams
-from poker.kernels.sampling_nodes import DECISION, KIND, PLAYER
+from poker.kernels.sampling_nodes import DECISION
 from poker.rules import Rules
 from poker.solvers.outcome_sampling import OutcomeSampling
 from poker.solvers.sampling_tree import SamplingTree, sampling_tree
@@ -42,18 +42,17 @@ class Increments:
         self.start = np.random.default_rng(0).uniform(0.2, 1, self.tree.table_size).astype(np.float32)
         self.players = players
         chosen = np.zeros(self.tree.table_size, np.float32)
-        for node in np.flatnonzero(self.tree.nodes[:, KIND] == DECISION):
-            self.tree.rows(chosen, int(node))[:, 0] = self.tree.nodes[node, PLAYER] in players
+        for node in np.flatnonzero(self.tree.nodes["kind"] == DECISION):
+            self.tree.rows(chosen, int(node))[:, 0] = self.tree.nodes["player"][node] in players
         self._chosen = chosen > 0
 
     def of(self, play: Callable[..., NDArray[np.float32]]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Mean and standard error of play(tree arrays, table, deals, rng), which returns the table afterwards."""
         rng = streams(7, 1)[0]
         total, squares = np.zeros(len(self.start)), np.zeros(len(self.start))
-        tree = self.tree
         for _ in range(EPISODES):
             deals = self.dealer.deal(rng, 1)
-            change = play((tree.nodes, tree.committed, tree.folded), self.start, deals, rng) - self.start
+            change = play(self.tree.arrays, self.start, deals, rng) - self.start
             total += change
             squares += np.square(change)
         mean = total / EPISODES

@@ -30,25 +30,26 @@ def test_same_decisions_and_ends(rules: Rules, menu: BetMenu, buckets: tuple[int
     tree = build_tree(Betting.start(rules), menu)
     packed = sampling_tree(tree, buckets)
     nodes = packed.nodes
-    assert sorted(packed.origin) == np.flatnonzero(tree.kind != Kind.STREET).tolist()
-    for node, origin in enumerate(packed.origin):
+    origins = packed.origin()
+    assert sorted(origins) == np.flatnonzero(tree.kind != Kind.STREET).tolist()
+    for node, origin in enumerate(origins):
         assert packed.index[origin] == node
         if tree.kind[origin] != Kind.DECISION:
-            assert nodes[node, sampling_nodes.ARITY] == 0
+            assert nodes["arity"][node] == 0
             continue
         children = [tree.after_deal(child) for child in tree.children(origin)]
-        first = nodes[node, sampling_nodes.FIRST]
+        first = nodes["first"][node]
         assert first > node
-        assert packed.origin[first : first + nodes[node, sampling_nodes.ARITY]].tolist() == children
-        assert nodes[node, sampling_nodes.PLAYER] == tree.player[origin]
-        assert nodes[node, sampling_nodes.STREET] == tree.street[origin]
+        assert origins[first : first + nodes["arity"][node]].tolist() == children
+        assert nodes["player"][node] == tree.player[origin]
+        assert nodes["street"][node] == tree.street[origin]
 
 
 @pytest.mark.parametrize(("rules", "menu", "buckets"), GAMES, ids=lambda value: getattr(value, "name", ""))
 def test_rows_fill_the_table_once(rules: Rules, menu: BetMenu, buckets: tuple[int, ...]) -> None:
     packed = sampling_tree(build_tree(Betting.start(rules), menu), buckets)
     table = np.zeros(packed.table_size, np.float32)
-    for node in np.flatnonzero(packed.nodes[:, sampling_nodes.KIND] == sampling_nodes.DECISION):
+    for node in np.flatnonzero(packed.nodes["kind"] == sampling_nodes.DECISION):
         packed.rows(table, node)[:] += 1
     assert (table == 1).all()
 
@@ -56,10 +57,21 @@ def test_rows_fill_the_table_once(rules: Rules, menu: BetMenu, buckets: tuple[in
 def test_stakes_of_two_players() -> None:
     tree = build_tree(Betting.start(load_rules("holdem_nolimit_2p")), MENU)
     packed = sampling_tree(tree, (169, 5, 6, 7))
-    by_text = {tree.path_text(origin): packed.nodes[node] for node, origin in enumerate(packed.origin)}
-    assert by_text["f"][sampling_nodes.STAKE] == 50  # the small blind, player 1, gives up
-    assert by_text["r300f"][sampling_nodes.STAKE] == -100
-    assert by_text["r20000c///"][sampling_nodes.STAKE] == 20000
+    by_text = {tree.path_text(origin): packed.nodes["row"][node] for node, origin in enumerate(packed.origin())}
+    assert by_text["f"] == 50  # the small blind, player 1, gives up
+    assert by_text["r300f"] == -100
+    assert by_text["r20000c///"] == 20000
+
+
+def test_ends_of_three_players_are_kept_once() -> None:
+    tree = build_tree(Betting.start(three_players()))
+    packed = sampling_tree(tree, (4, 16))
+    ends = packed.nodes["kind"] == sampling_nodes.MULTIWAY
+    origins, rows = packed.origin()[ends], packed.nodes["row"][ends]
+    assert (packed.committed[rows] == tree.committed[origins]).all()
+    assert (packed.folded[rows] == tree.folded[origins]).all()
+    both = np.hstack([packed.committed, packed.folded])
+    assert len(np.unique(both, axis=0)) == len(both) < ends.sum()
 
 
 def test_depth_limited_trees_are_refused() -> None:

@@ -44,10 +44,11 @@ def test_untried_actions_come_first_then_the_better_one() -> None:
     for hand in range(3):
         counts = run.sampling.entries(run.counts, 0)[hand]
         assert counts.sum() < 2 or (counts > 0).all()
-    node = run.tree.find((2,))  # a bet is faced: without exploration a king soon never folds, nor a jack calls
+    tree = build_tree(Betting.start(load_rules("kuhn")))
+    node = tree.find((2,))  # a bet is faced: without exploration a king soon never folds, nor a jack calls
     run.run(iterations=3000)
     counts = run.sampling.entries(run.counts, int(run.sampling.index[node]))
-    fold, call = (run.tree.actions(node).index(action) for action in (FOLD, CALL))
+    fold, call = (tree.actions(node).index(action) for action in (FOLD, CALL))
     assert counts[2, fold] < 0.02 * counts[2, call]
     assert counts[0, call] < 0.02 * counts[0, fold]
 
@@ -55,7 +56,7 @@ def test_untried_actions_come_first_then_the_better_one() -> None:
 def test_exploration_is_bounded_by_what_betting_can_add() -> None:
     """Leduc: 2 chips in the pot, at most 26 in all; after the last raise is called nothing more can come."""
     run = solver("leduc", SMOOTH, ceiling=10.0, potential=0.5)
-    tree, index = run.tree, run.sampling.index
+    tree, index = build_tree(Betting.start(load_rules("leduc"))), run.sampling.index
     assert run.exploration[0] == 10
     free = solver("leduc", SMOOTH, ceiling=1000.0, potential=0.5).exploration
     assert free[0] == 2 + 0.5 * 24
