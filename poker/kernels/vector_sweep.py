@@ -391,19 +391,12 @@ def _terminal_rows(
 
 
 @njit(**_INTERNAL)
-def _leaf_row(sweep: Sweep, p: int, board: int, matrix: int, reach: int, value: int, work: Floats) -> None:
-    """p's values at a LEAF: expectation of the cluster matrix over the compatible hands of the opponent.
-
-    Per card c, reach is summed by cluster over the hands that hold c; a hand's value is its cluster's row times the
-    total less the parts of its two cards, and plus the hand itself, which both parts contain.
-    """
-    boards, lists, values = sweep.boards, sweep.lists, sweep.leaf_values
-    own, theirs = boards.list_start[p, board], boards.list_start[1 - p, board]
-    number, width = sweep.num_clusters[p], (sweep.num_clusters[1 - p] + 15) // 16 * 16
-    area = sweep.areas[CLUSTERS]
+def _reach_by_cluster(sweep: Sweep, p: int, board: int, reach: int, area: int, work: Floats) -> None:
+    """The opponent's reach summed by cluster: a row over all hands, then one per card c over the hands that hold c."""
+    boards, lists = sweep.boards, sweep.lists
+    theirs, width = boards.list_start[1 - p, board], (sweep.num_clusters[1 - p] + 15) // 16 * 16
     parts = area + width
-    rows = parts + sweep.num_card_slots * width
-    for i in range(area, rows, 16):
+    for i in range(area, parts + sweep.num_card_slots * width, 16):
         store(work, i, splat(0.0))
     for j in range(boards.size[1 - p, board]):
         k = sweep.cluster[1 - p, lists.hand[theirs + j]]
@@ -412,28 +405,84 @@ def _leaf_row(sweep: Sweep, p: int, board: int, matrix: int, reach: int, value: 
             work[area + k] += here
             work[parts + width * np.int64(lists.card0[theirs + j]) + k] += here
             work[parts + width * np.int64(lists.card1[theirs + j]) + k] += here
+
+
+@njit(**_INTERNAL)
+def _leaf_rows(
+    sweep: Sweep, p: int, board: int, matrix: Rows, reach: Rows, value: Rows, work: Floats, sums: Rows
+) -> None:
+    """p's values at four LEAF rows: expectations of their cluster matrices over the compatible hands of the opponent.
+
+    With the reach summed by cluster, a hand's value is its cluster's row times the total less the parts of its two
+    cards, and plus the hand itself, which both parts contain. Rows that share a reach, as the continuations of a leaf
+    do when the opponent of who picks is updated, share its sums, whose places are left in `sums`.
+    """
+    boards, lists, values = sweep.boards, sweep.lists, sweep.leaf_values
+    own, theirs = boards.list_start[p, board], boards.list_start[1 - p, board]
+    number, width = sweep.num_clusters[p], (sweep.num_clusters[1 - p] + 15) // 16 * 16
+    size = (sweep.num_card_slots + 1) * width
+    rows = sweep.areas[CLUSTERS] + 4 * size
+    for r in range(4):
+        if r > 0 and reach[r] == reach[r - 1]:
+            sums[r] = sums[r - 1]
+        else:
+            sums[r] = sweep.areas[CLUSTERS] + r * size
+            _reach_by_cluster(sweep, p, board, reach[r], sums[r], work)
+    ma, mb, mc, md = matrix[0], matrix[1], matrix[2], matrix[3]
+    sa, sb, sc, sd = sums[0], sums[1], sums[2], sums[3]
     for k in range(number):
-        dot = splat(0.0)
-        for c in range(0, width, 16):
-            dot = fma(load(values, matrix + width * k + c), load(work, area + c), dot)
-        work[rows + k] = total(dot)
+        da, db, dc, dd = splat(0.0), splat(0.0), splat(0.0), splat(0.0)
+        for c in range(width * k, width * (k + 1), 16):
+            i = c - width * k
+            da = fma(load(values, ma + c), load(work, sa + i), da)
+            db = fma(load(values, mb + c), load(work, sb + i), db)
+            dc = fma(load(values, mc + c), load(work, sc + i), dc)
+            dd = fma(load(values, md + c), load(work, sd + i), dd)
+        work[rows + 4 * k] = total(da)
+        work[rows + 4 * k + 1] = total(db)
+        work[rows + 4 * k + 2] = total(dc)
+        work[rows + 4 * k + 3] = total(dd)
     for i in range(boards.size[p, board]):
-        k = sweep.cluster[p, lists.hand[own + i]]
+        k = np.int64(sweep.cluster[p, lists.hand[own + i]])
         if k < 0:
-            work[value + i] = 0.0
+            for r in range(4):
+                work[value[r] + i] = 0.0
             continue
-        first = parts + width * np.int64(lists.card0[own + i])
-        second = parts + width * np.int64(lists.card1[own + i])
-        dot = splat(0.0)
+        first = width + width * np.int64(lists.card0[own + i])
+        second = width + width * np.int64(lists.card1[own + i])
+        line = width * k
+        da, db, dc, dd = splat(0.0), splat(0.0), splat(0.0), splat(0.0)
         for c in range(0, width, 16):
-            dot = fma(load(values, matrix + width * k + c), load(work, first + c) + load(work, second + c), dot)
-        result = work[rows + k] - total(dot)
+            da = fma(load(values, ma + line + c), load(work, sa + first + c) + load(work, sa + second + c), da)
+            db = fma(load(values, mb + line + c), load(work, sb + first + c) + load(work, sb + second + c), db)
+            dc = fma(load(values, mc + line + c), load(work, sc + first + c) + load(work, sc + second + c), dc)
+            dd = fma(load(values, md + line + c), load(work, sd + first + c) + load(work, sd + second + c), dd)
+        work[value[0] + i] = work[rows + 4 * k] - total(da)
+        work[value[1] + i] = work[rows + 4 * k + 1] - total(db)
+        work[value[2] + i] = work[rows + 4 * k + 2] - total(dc)
+        work[value[3] + i] = work[rows + 4 * k + 3] - total(dd)
         twin_at = np.int64(lists.same[own + i])
         if twin_at < boards.size[1 - p, board]:
             twin = sweep.cluster[1 - p, lists.hand[theirs + twin_at]]
             if twin >= 0:
-                result += values[matrix + width * k + twin] * work[reach + twin_at]
-        work[value + i] = result
+                for r in range(4):
+                    work[value[r] + i] += values[matrix[r] + line + twin] * work[reach[r] + twin_at]
+
+
+@njit(**_INTERNAL)
+def _leaves(sweep: Sweep, p: int, street: int, board: int, batch: int, work: Floats, rows: Rows) -> None:
+    """Values at the depth limit, four rows at a time."""
+    batches = sweep.batches
+    stride, reach, value = sweep.place[STRIDE, street], sweep.place[REACH, street], sweep.place[VALUE, street]
+    begin, end = batches.leaf_start[p, batch], batches.leaf_start[p, batch + 1]
+    for group in range(begin, end, 4):
+        for r in range(4):
+            inside = group + r < end
+            leaf = batches.leaves[group + r if inside else group]
+            rows[r] = sweep.leaf_matrix[p, leaf[2], leaf[3]]
+            rows[4 + r] = reach + leaf[0] * stride
+            rows[8 + r] = value + leaf[1] * stride if inside else sweep.areas[DUMP_ROW]
+        _leaf_rows(sweep, p, board, rows[:4], rows[4:8], rows[8:12], work, rows[12:16])
 
 
 @njit(**_INTERNAL)
@@ -514,11 +563,8 @@ def _terminals(sweep: Sweep, p: int, street: int, board: int, batch: int, work: 
     _terminal_rows(sweep, p, street, board, batches.folds, begin, end, False, work, rows)
     begin, end = batches.show_start[p, batch], batches.show_start[p, batch + 1]
     _terminal_rows(sweep, p, street, board, batches.shows, begin, end, True, work, rows)
-    stride, reach, value = sweep.place[STRIDE, street], sweep.place[REACH, street], sweep.place[VALUE, street]
-    for leaf in range(batches.leaf_start[p, batch], batches.leaf_start[p, batch + 1]):
-        row = batches.leaves[leaf]
-        matrix = sweep.leaf_matrix[p, row[2], row[3]]
-        _leaf_row(sweep, p, board, matrix, reach + row[0] * stride, value + row[1] * stride, work)
+    if batches.leaf_start[p, batch] < batches.leaf_start[p, batch + 1]:
+        _leaves(sweep, p, street, board, batch, work, rows)
     if batches.runout_start[p, batch] < batches.runout_start[p, batch + 1]:
         _runouts(sweep, p, street, board, batch, work, rows)
     _mix_rows(sweep, p, street, board, batch, work)

@@ -364,7 +364,7 @@ class VectorSolver:
         wide = (max(clusters) + LANES - 1) // LANES * LANES
         slots = game.boards.num_card_slots
         sizes = [LANES * (widest + LANES)] * 3 + [LANES * slots, widest, widest]
-        sizes.append(wide * (slots + 2))
+        sizes.append(4 * wide * (slots + 2))
         areas = top + np.concatenate([[0], np.cumsum(sizes)])
         self._work_size = int(areas[-1])
         root_stride = int(place[0, layout.first_street])
