@@ -443,7 +443,7 @@ def _leaf_rows(
         work[rows + 4 * k + 2] = total(dc)
         work[rows + 4 * k + 3] = total(dd)
     for i in range(boards.size[p, board]):
-        k = np.int64(sweep.cluster[p, lists.hand[own + i]])
+        k = sweep.cluster[p, lists.hand[own + i]]
         if k < 0:
             for r in range(4):
                 work[value[r] + i] = 0.0
