@@ -14,6 +14,7 @@ from poker.betting import Betting
 from poker.cards import hand_index
 from poker.errors import PokernetsError
 from poker.features.opponent import bets_to_call
+from poker.kernels.playout import style_triple
 from poker.opponents.modelling import Modelling, habits_for, predictor_for
 from poker.opponents.predictor import Predictor
 from poker.opponents.preflop import IncomeRates
@@ -27,7 +28,6 @@ Triple = tuple[float, float, float]
 
 _FULL_TABLE = 10
 _PREFLOP_WIDTH = 0.04
-_WIDTH = 0.06
 
 
 @dataclass(frozen=True)
@@ -146,20 +146,19 @@ def preflop_triple(quantile: float, betting: Betting, style: Style, rates: Incom
 
 def postflop_triple(strength: Strength, betting: Betting, style: Style) -> Triple:
     """[POKI] section 5.5, with soft thresholds that the style moves."""
-    ehs, win, ppot = float(strength.ehs), float(strength.win), float(strength.ppot)
-    size = betting.rules.raise_sizes[betting.street]
-    pot, to_call = betting.pot, betting.to_call
-    eager = 0.4 * (style.aggressiveness - 0.5)
-    level = bets_to_call(betting)
-    p_raise = _ramp(ehs - ((0.52, 0.64, 0.72)[level] - eager), _WIDTH)
-    if level == 0:
-        others = betting.folded.count(False) - 1
-        draws = style.aggressiveness * (ppot >= 2 * size / (pot + 4 * size))
-        return _triple(0.0, max(p_raise, draws, style.bluffing / others))
-    later = 0.5 * (betting.rules.num_streets - 1 - betting.street) * size
-    price = (to_call + later) / (pot + to_call + 2 * later)
-    needed = price * (0.6 + 1.2 * style.tightness)
-    return _triple(_ramp(needed - win, _WIDTH * (0.3 + needed)), p_raise)
+    return style_triple(
+        float(strength.ehs),
+        float(strength.win),
+        float(strength.ppot),
+        betting.pot,
+        betting.to_call,
+        betting.rules.raise_sizes[betting.street],
+        betting.rules.num_streets - 1 - betting.street,
+        betting.folded.count(False) - 1,
+        style.tightness,
+        style.aggressiveness,
+        style.bluffing,
+    )
 
 
 def _ramp(x: float, width: float) -> float:

@@ -18,7 +18,10 @@ from poker.state import HandState
 
 
 class PokiSimulation(PokiFormula):
-    """Sampling stops after `trials`, after `seconds`, or when one action leads by `margin` standard errors."""
+    """Sampling stops after `trials`, or when one action leads by `margin` standard errors.
+
+    `seconds` is the most it may take; play is a function of the seed where that is never reached.
+    """
 
     def __init__(
         self,
@@ -70,7 +73,7 @@ class PokiSimulation(PokiFormula):
             state.board,
             self.tracker.tables(everybody),
             self._habits(everybody),
-            np.array([self.tracker.calibration.noise(seat_name(i)) for i in everybody]),
+            np.array([self.style.tightness, self.style.aggressiveness, self.style.bluffing]),
             self._budget,
             self._stream,
         )

@@ -1,8 +1,9 @@
 """Selective sampling: what calling and raising are worth, from play-outs with modelled opponents [POKI] section 5.6.
 
 Each trial gives every opponent a hand from his weight table. On every street he does with it what his habits say of a
-hand of that strength (its share of weaker hands, now and on the cards that come), in the model that also makes the
-weight tables: `poker.kernels.opponents.triple`.
+hand of that strength, in the model that also makes the weight tables (`poker.opponents.responses`), save that he folds
+the less, the more there is to win. One's own later actions are those of the formula player, so that choosing the better
+line improves on the formula player wherever the models are right ([POKI] section 5.6; a rollout of a base policy).
 """
 
 import time
@@ -14,36 +15,55 @@ from numpy.typing import NDArray
 
 from poker.betting import Betting
 from poker.cards import HAND_MASKS, NUM_CARDS
-from poker.kernels import opponents as kernel
+from poker.kernels import playout as kernel
 from poker.kernels.strength import completion_ranks, completion_strength, completions
+from poker.opponents.responses import all_responses
 from poker.opponents.strength import board_strength, shares_below
-from poker.opponents.weights import TRANSITION
 
 _RIVER_FULL = 1980.0
 
 Floats = NDArray[np.float32]
 
+_PARTICLES = 32
+"""Hands that stand for what an opponent may hold, when one decides later in a play-out."""
+
 
 class PlayoutBoard:
-    """Strengths and showdown ranks of all hands on all completions of a board; about 50 ms for a flop."""
+    """Strengths and showdown ranks of all hands on all completions of a board; about 50 ms for a flop.
+
+    Strengths are shares of weaker hands, on the river of each completion: `river` [N, L].
+    """
 
     def __init__(self, board: tuple[int, ...]) -> None:
-        analysed = board_strength(board)
-        cards = np.array(analysed.board, dtype=np.uint8)
-        self.live = analysed.live
+        self._analysed = board_strength(board)
+        cards = np.array(self._analysed.board, dtype=np.uint8)
+        self.live = self._analysed.live
         self.masks = HAND_MASKS[self.live]
         self.boards = completions(cards)
         self.ranks = completion_ranks(cards, self.live)
-        counts = completion_strength(self.ranks, self.live)
-        self.river: Floats = np.maximum(counts, 0).astype(np.float32) / np.float32(_RIVER_FULL)
-        self.now = shares_below(analysed.uniform(1).ehs[self.live])
-        self.turn: Floats = np.zeros((NUM_CARDS, len(self.live)), dtype=np.float32)
-        if len(cards) == 3:
+        self._counts = completion_strength(self.ranks, self.live)
+        self.river: Floats = np.maximum(self._counts, 0).astype(np.float32) / np.float32(_RIVER_FULL)
+        self._before: dict[int, tuple[Floats, Floats]] = {}
+
+    def before_river(self, opponents: int) -> tuple[Floats, Floats]:
+        """Strengths now [L] and, on a flop, on each turn [52, L], against this many random hands.
+
+        Computed once for each number of opponents.
+        """
+        if opponents not in self._before:
+            self._before[opponents] = self._analysed.quantile(opponents)[self.live], self._on_turns(opponents)
+        return self._before[opponents]
+
+    def _on_turns(self, opponents: int) -> Floats:
+        out: Floats = np.zeros((NUM_CARDS, len(self.live)), dtype=np.float32)
+        if len(self._analysed.board) == 3:
+            wins = self.river**opponents
             for card in range(NUM_CARDS):
                 rows = (self.boards[:, 3:] == card).any(axis=1)
                 if rows.any():
-                    seen = np.maximum((counts[rows] >= 0).sum(axis=0), 1)
-                    self.turn[card] = shares_below(self.river[rows].sum(axis=0) / seen)
+                    possible = np.maximum((self._counts[rows] >= 0).sum(axis=0), 1)
+                    out[card] = shares_below(wins[rows].sum(axis=0) / possible)
+        return out
 
 
 @lru_cache(maxsize=4)
@@ -99,17 +119,20 @@ def line_values(
     board: tuple[int, ...],
     tables: Floats,
     habits: NDArray[np.float64],
-    noise: NDArray[np.float64],
+    style: NDArray[np.float64],
     budget: Budget,
     rng: NDArray[np.uint64],
 ) -> LineValues:
     """For the player to act, who holds `hand`, after the flop.
 
-    `tables` [P, 1326] are weight tables, one's own not used; `habits` [P, 12, 3] the frequencies of actions by context,
-    `noise` [P] the shares of actions that do not depend on the cards.
+    `tables` [P, 1326] are weight tables, one's own not used; `habits` [P, 12, 3] the frequencies of actions by context;
+    `style` [3] is one's own tightness, aggressiveness and bluffing in decisions to come.
     """
-    prepared, rules, hero = playout_board(board), betting.rules, betting.to_act
+    rules, hero = betting.rules, betting.to_act
+    prepared = playout_board(board)
+    now, turn = prepared.before_river(betting.folded.count(False) - 1)
     weights = tables[:, prepared.live]
+    answers = all_responses(habits)
     sums = np.zeros(6)
     public = np.array([betting.street, hero, betting.num_raises, max(betting.committed), betting.folded.count(False)])
     waiting = np.array([betting.waiting >> i & 1 == 1 for i in range(rules.num_players)])
@@ -130,14 +153,14 @@ def line_values(
             np.array(rules.first_player, dtype=np.int64),
             np.cumsum(weights, axis=1, dtype=np.float64).astype(np.float32),
             prepared.masks,
-            prepared.now,
-            prepared.turn,
+            now,
+            turn,
             prepared.river,
             prepared.ranks,
             prepared.boards,
-            habits,
-            TRANSITION,
-            noise,
+            answers,
+            style,
+            _PARTICLES,
             rng,
             sums,
         )

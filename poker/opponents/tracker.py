@@ -16,6 +16,7 @@ from poker.betting import Betting
 from poker.cards import NUM_HANDS, hand_index, live_hands
 from poker.opponents.predictor import Predictor, action_class, context_of
 from poker.opponents.preflop import IncomeRates
+from poker.opponents.responses import likelihood
 from poker.opponents.strength import board_strength
 from poker.opponents.weights import Calibration, WeightTable
 from poker.state import HandState
@@ -107,8 +108,10 @@ class Tracker:
         if reweight:
             probs = self.predictor.probs(context)
             quantile = self.quantile(past, board)
-            informed = self._tables[player].observe(quantile, probs, observed, self.calibration.noise(name))
-            self._seen.append(_Seen(player, informed, float(probs[observed])))
+            informed = likelihood(context.street, context.bets_to_call, quantile, probs, observed)
+            uninformed = float(probs[observed])
+            self._tables[player].observe(informed, uninformed, self.calibration.noise(name))
+            self._seen.append(_Seen(player, informed, uninformed))
         self.predictor.update(context, observed)
         if self.habits is not self.predictor:
             self.habits.update(context, observed)

@@ -1,13 +1,12 @@
 """Weight tables: what an opponent may hold, re-weighted after each of his actions [POKI] section 5.
 
-A predictor says how often a player folds, calls or raises in a spot. He is taken to raise with the strongest of all
-hands and to fold the weakest, so that one triple becomes a probability of the observed action for each hand, whatever
-made the triple (`poker.kernels.opponents.triple`). Thresholds are on the scale of all hands, as in [POKI], and not of
+A predictor says how often a player folds, calls or raises in a spot; `poker.opponents.responses` makes of it the
+probability of the observed action given each hand. Thresholds are on the scale of all hands, as in [POKI], and not of
 those he may still have: on real hands the latter narrows tables too fast, street by street.
 
 A share `noise` of the actions says nothing about the cards; showdowns calibrate it for each player: an action that does
-not fit the hand shown raises it. The prior, and the width of the borders, are those with the best log-likelihood on 130
-hands of people with cards shown (0.55 and 0.3 of 0.1 to 0.7 and 0.1 to 0.5).
+not fit the hand shown raises it. The prior lies between what fits our own players best (0.05 of 0.05 and 0.2) and what
+fits people best (0.3 of 0.15 and 0.3).
 """
 
 import numpy as np
@@ -16,10 +15,7 @@ from numpy.typing import NDArray
 from poker.cards import NUM_HANDS, NUM_RANKS, PREFLOP_CLASS
 from poker.kernels import opponents as kernel
 
-TRANSITION = 0.3
-"""Half-width of the soft borders, in shares of all hands."""
-
-_PRIOR_NOISE = 0.55
+_PRIOR_NOISE = 0.2
 _PRIOR_ACTIONS = 40.0
 
 
@@ -33,17 +29,9 @@ class WeightTable:
         """The other hands [1326] become impossible: they hold a card of the board."""
         self.weights *= possible
 
-    def observe(
-        self, quantile: NDArray[np.float32], probs: NDArray[np.float64], action_class: int, noise: float
-    ) -> NDArray[np.float32]:
-        """Re-weight after an action that was predicted with `probs` [3]; returns its probability [1326] for each hand.
-
-        `quantile` [1326] is the share of weaker hands, negative for impossible hands. The probabilities returned are
-        those of a player who looks at his cards.
-        """
-        informed = kernel.action_likelihood(quantile, probs, action_class, TRANSITION)
-        kernel.reweight(self.weights, informed, noise, noise * probs[action_class])
-        return informed
+    def observe(self, informed: NDArray[np.float32], uninformed: float, noise: float) -> None:
+        """Re-weight after an action: its probability for each hand [1326], if he looks at it, and if he does not."""
+        kernel.reweight(self.weights, informed, noise, noise * uninformed)
 
     @property
     def probs(self) -> NDArray[np.float64]:

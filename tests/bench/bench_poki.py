@@ -13,6 +13,7 @@ from poker.agents.base import Agent
 from poker.cards import NUM_HANDS, parse_cards
 from poker.opponents.modelling import predictor_for
 from poker.opponents.predictor import Context
+from poker.opponents.responses import likelihood
 from poker.opponents.strength import BoardStrength, board_strength
 from poker.opponents.weights import WeightTable
 from poker.rules import Rules
@@ -48,7 +49,7 @@ def parts() -> list[dict[str, Any]]:
     actions: list[tuple[str, Callable[[], Any], int]] = [
         ("poki_flop_analysis", lambda: BoardStrength(tuple(sorted(flops.pop()))), 7),
         ("poki_look_ahead_flop_all_hands", lambda: board.all_against(table), 20),
-        ("poki_reweight", lambda: weights.observe(quantile, probs, 2, 0.1), 50),
+        ("poki_reweight", lambda: weights.observe(likelihood(1, 0, quantile, probs, 2), float(probs[2]), 0.1), 50),
         ("poki_predictor_update_best_of", lambda: mixture.update(Context("x", 1, 1), 1), 200),
     ]
     return [{"name": name, "value": milliseconds(action, n), "unit": "ms"} for name, action, n in actions]

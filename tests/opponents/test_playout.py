@@ -6,7 +6,7 @@ import pytest
 from poker.abstraction.features import all_in_equity
 from poker.betting import Betting
 from poker.cards import NUM_HANDS, hand_index, live_hands, parse_cards
-from poker.kernels import opponents as kernel
+from poker.kernels import playout as kernel
 from poker.kernels.rng import streams
 from poker.opponents.playout import Budget, LineValues, line_values, playout_board
 from poker.opponents.predictor import action_class
@@ -17,6 +17,9 @@ from tests.random_play import random_action
 
 FLOP = parse_cards("Kh9h4c")
 QUEENS = hand_index(*parse_cards("QsQd"))
+STYLE = np.array([0.5, 0.5, 0.0])
+CHECKS_DOWN = np.array([-10.0, -10.0, 0.0])
+"""So loose and passive that he neither folds nor bets."""
 ALL_TRIALS = Budget(batch=20_000, trials=20_000, seconds=600, margin=np.inf)
 
 
@@ -52,7 +55,7 @@ def test_checked_down_hands_are_worth_their_equity(board: str, streets: int) -> 
     weights = np.random.default_rng(3).random(NUM_HANDS, dtype=np.float32) * live_hands(cards)
     tables = np.tile(weights, (2, 1))
     rng = streams(1, 1)[0]
-    found = line_values(QUEENS, betting, cards, tables, same_habits(2, 0, 1, 0), np.zeros(2), ALL_TRIALS, rng)
+    found = line_values(QUEENS, betting, cards, tables, same_habits(2, 0, 1, 0), CHECKS_DOWN, ALL_TRIALS, rng)
     compatible = live_hands([*cards, *parse_cards("QsQd")])
     equity = float(all_in_equity(cards)[QUEENS, compatible] @ weights[compatible] / weights[compatible].sum())
     pot, to_call = betting.pot + betting.to_call, betting.to_call
@@ -67,9 +70,7 @@ def test_a_raise_that_everybody_folds_to_wins_the_pot() -> None:
     rules = load_rules("holdem_limit_10p")
     betting = Betting.parse(rules, "ffffffcccc/")
     tables = np.ones((10, NUM_HANDS), dtype=np.float32)
-    found = line_values(
-        QUEENS, betting, FLOP, tables, same_habits(10, 1, 0, 0), np.zeros(10), ALL_TRIALS, streams(1, 1)[0]
-    )
+    found = line_values(QUEENS, betting, FLOP, tables, same_habits(10, 1, 0, 0), STYLE, ALL_TRIALS, streams(1, 1)[0])
     assert found.bet == pytest.approx(betting.pot, rel=0.03)
 
 
@@ -80,9 +81,7 @@ def test_ranges_and_card_removal_are_respected() -> None:
     betting = Betting.parse(rules, "cc/cc/cc/r")
     tables = np.zeros((2, NUM_HANDS), dtype=np.float32)
     tables[:, [hand_index(*parse_cards("9c9d")), hand_index(*parse_cards("QsJs"))]] = 1
-    found = line_values(
-        QUEENS, betting, board, tables, same_habits(2, 0, 1, 0), np.zeros(2), ALL_TRIALS, streams(1, 1)[0]
-    )
+    found = line_values(QUEENS, betting, board, tables, same_habits(2, 0, 1, 0), STYLE, ALL_TRIALS, streams(1, 1)[0])
     assert (found.call, found.call_error) == (-betting.to_call, 0)
 
 
@@ -92,7 +91,7 @@ def test_sampling_stops_when_an_action_leads() -> None:
     tables = np.ones((2, NUM_HANDS), dtype=np.float32)
     budget = Budget(batch=100, trials=50_000, seconds=600, margin=2)
     nuts, habits = hand_index(*parse_cards("9c9d")), same_habits(2, 0, 1, 0)
-    found = line_values(nuts, betting, parse_cards("Kh9h4c2d9s"), tables, habits, np.zeros(2), budget, streams(1, 1)[0])
+    found = line_values(nuts, betting, parse_cards("Kh9h4c2d9s"), tables, habits, STYLE, budget, streams(1, 1)[0])
     assert found.trials == 100
     assert found.leader(True, True)[0] == "raise"
 
@@ -108,9 +107,10 @@ def test_leader_compares_the_two_best_of_what_is_legal() -> None:
 
 def test_strengths_are_shares_of_weaker_hands() -> None:
     prepared = playout_board(FLOP)
-    assert prepared.now.mean() == pytest.approx(0.5, abs=1e-6)
+    now, turn = prepared.before_river(1)
+    assert now.mean() == pytest.approx(0.5, abs=1e-6)
     aces = np.searchsorted(prepared.live, hand_index(*parse_cards("KcKd")))
-    assert prepared.now[aces] > 0.99
+    assert now[aces] > 0.99
     dealt = [card for card in range(52) if card not in FLOP]
-    assert (prepared.turn[dealt].max(axis=1) > 0.99).all()
-    assert (prepared.turn[list(FLOP)] == 0).all()
+    assert (turn[dealt].max(axis=1) > 0.99).all()
+    assert (turn[list(FLOP)] == 0).all()

@@ -1,0 +1,410 @@
+"""Play-outs of limit hold'em for selective sampling [POKI] section 5.6, in games with stacks that cover every raise.
+
+Letters: P players, L live hands of a board in ascending order, N completions of the board to five cards, M particles of
+a player, B bins of strength. Hands are positions among the live ones; chips are integers.
+
+A trial draws a hand for every opponent still in and a completion of the board, and plays the rest of the hand twice:
+after one's own call and after one's own raise. Both lines use the same cards, and the same random number for the k-th
+action of a player on a street.
+
+Opponents act by `responses`, which knows their cards. One's own later actions are those of a formula player, who does
+not: each opponent's possible hands are followed as M weighted particles, multiplied after each of his actions by its
+likelihood, and the chance to beat them all is what `style_triple` decides by.
+"""
+
+import math
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from poker.kernels.rng import next_below, next_float
+
+STREET, TO_ACT, NUM_RAISES, HIGHEST, IN = range(5)
+"""Fields of the public state [5] of a play-out: `IN` counts players who have not folded."""
+CALLS, RAISES, CALLS_2, RAISES_2, GAIN_2, TRIALS = range(6)
+"""Sums over trials: values of the two lines, their squares, the square of their difference, and their number."""
+
+_BLOCKED = np.iinfo(np.int16).max
+_ACTIONS = 6
+_HAND_TRIES = 100
+_BOARD_TRIES = 1000
+_FOLD, _CALL, _RAISE = range(3)
+_RIVER = 3
+
+_WIDTH = 0.06
+"""Half-width of the soft thresholds of `style_triple`."""
+_SPREAD = 0.16
+"""A hand with a share q more weaker hands before the river ends ahead with probability 1 / (1 + exp(-q / _SPREAD)):
+least squares over pairs of hands on six turn boards, error 0.16."""
+
+_USUAL_PRICE = 10.0
+"""Chips in the pot for each to call, usually. The odds to fold are inversely proportional to them: on 74,800 decisions
+of people facing a bet after the flop the logit of folding falls by 0.7 to 1.6 with their logarithm, by context."""
+
+
+@njit(cache=True, nogil=True)
+def _ramp(x: float, width: float) -> float:
+    """0 below -width, 1 above width, linear between."""
+    return min(1.0, max(0.0, 0.5 + x / (2 * width)))
+
+
+@njit(cache=True, nogil=True)
+def style_triple(
+    ehs: float,
+    win: float,
+    ppot: float,
+    pot: int,
+    to_call: int,
+    size: int,
+    streets_left: int,
+    others: int,
+    tightness: float,
+    aggressiveness: float,
+    bluffing: float,
+) -> tuple[float, float, float]:
+    """Fold, call, raise of a formula player after the flop: [POKI] section 5.5, with soft thresholds moved by style.
+
+    `win` is the chance to be ahead of the `others` at the end, `size` a bet, `streets_left` come after this one.
+    """
+    eager = 0.4 * (aggressiveness - 0.5)
+    level = min(2, (to_call + size - 1) // size)
+    threshold = 0.52 if level == 0 else 0.64 if level == 1 else 0.72
+    bet = _ramp(ehs - (threshold - eager), _WIDTH)
+    if level == 0:
+        draw = aggressiveness if ppot >= 2 * size / (pot + 4 * size) else 0.0
+        bet = max(bet, draw, bluffing / others)
+        return 0.0, 1 - bet, bet
+    later = 0.5 * streets_left * size
+    price = (to_call + later) / (pot + to_call + 2 * later)
+    needed = price * (0.6 + 1.2 * tightness)
+    fold = min(_ramp(needed - win, _WIDTH * (0.3 + needed)), 1 - bet)
+    return fold, 1 - fold - bet, bet
+
+
+@njit(cache=True, nogil=True)
+def _next_player(start: int, waiting: NDArray[np.bool_]) -> int:
+    P = len(waiting)
+    for step in range(P):
+        player = (start + step) % P
+        if waiting[player]:
+            return player
+    return -1
+
+
+@njit(cache=True, nogil=True)
+def apply_class(
+    action: int,
+    public: NDArray[np.int64],
+    committed: NDArray[np.int64],
+    folded: NDArray[np.bool_],
+    waiting: NDArray[np.bool_],
+    raise_sizes: NDArray[np.int64],
+    max_raises: NDArray[np.int64],
+    first_player: NDArray[np.int64],
+) -> None:
+    """The player to act folds, calls or raises (a raise over the cap is a call); TO_ACT is -1 when the hand is over.
+
+    The rules are those of `poker.betting.Betting` for a limit game in which nobody is all-in.
+    """
+    player, street = public[TO_ACT], public[STREET]
+    waiting[player] = False
+    if action == _FOLD:
+        folded[player] = True
+        public[IN] -= 1
+        if public[IN] == 1:
+            public[TO_ACT] = -1
+            return
+    elif action == _CALL or public[NUM_RAISES] >= max_raises[street]:
+        committed[player] = public[HIGHEST]
+    else:
+        public[HIGHEST] += raise_sizes[street]
+        committed[player] = public[HIGHEST]
+        public[NUM_RAISES] += 1
+        for other in range(len(waiting)):
+            waiting[other] = not folded[other] and other != player
+    public[TO_ACT] = _next_player(player + 1, waiting)
+    if public[TO_ACT] < 0 and street + 1 < len(raise_sizes):
+        public[STREET] += 1
+        public[NUM_RAISES] = 0
+        for other in range(len(waiting)):
+            waiting[other] = not folded[other]
+        public[TO_ACT] = _next_player(first_player[street + 1], waiting)
+
+
+@njit(cache=True, nogil=True)
+def _fold_share(three: NDArray[np.float32], dearness: float) -> float:
+    """Probability to fold of a hand with this response [3], where calling is `dearness` times as dear as usual."""
+    fold = three[_FOLD] * dearness
+    rest = three[_FOLD] + three[_CALL]
+    return fold * rest / (three[_CALL] + fold) if rest > 0 else 0.0
+
+
+@njit(cache=True, nogil=True)
+def _follow(
+    player: int,
+    probs: NDArray[np.float32],
+    dearness: float,
+    action: int,
+    bins: NDArray[np.uint8],
+    particles: NDArray[np.float32],
+) -> None:
+    """Multiply the weights `particles` [P, M] of a player by the likelihood of his call or raise; `probs` is [B, 3]."""
+    for m in range(particles.shape[1]):
+        three = probs[bins[player, m]]
+        if action == _RAISE:
+            particles[player, m] *= three[_RAISE]
+        else:
+            particles[player, m] *= 1 - three[_RAISE] - _fold_share(three, dearness)
+
+
+@njit(cache=True, nogil=True)
+def _win_chance(
+    hero: int,
+    folded: NDArray[np.bool_],
+    mine: float,
+    theirs: NDArray[np.float32],
+    final: bool,
+    particles: NDArray[np.float32],
+) -> float:
+    """Chance of `hero`, whose hand has strength `mine`, to beat everybody else's particles of strength `theirs` [P, M].
+
+    At the end strengths are ranks; before, shares of weaker hands.
+    """
+    win = 1.0
+    for player in range(len(folded)):
+        if folded[player] or player == hero:
+            continue
+        total, beaten = 0.0, 0.0
+        for m in range(particles.shape[1]):
+            lead = mine - theirs[player, m]
+            chance = 0.5 * (1 + np.sign(lead)) if final else 1 / (1 + math.exp(-lead / _SPREAD))
+            total += particles[player, m]
+            beaten += particles[player, m] * chance
+        win *= beaten / total if total > 0 else 0.5
+    return win
+
+
+@njit(cache=True, nogil=True)
+def _line_value(
+    action: int,
+    hero: int,
+    public: NDArray[np.int64],
+    committed: NDArray[np.int64],
+    folded: NDArray[np.bool_],
+    waiting: NDArray[np.bool_],
+    raise_sizes: NDArray[np.int64],
+    max_raises: NDArray[np.int64],
+    first_player: NDArray[np.int64],
+    strength: NDArray[np.float32],
+    ranks: NDArray[np.int16],
+    theirs: NDArray[np.float32],
+    bins: NDArray[np.uint8],
+    particles: NDArray[np.float32],
+    responses: NDArray[np.float32],
+    style: NDArray[np.float64],
+    uniforms: NDArray[np.float64],
+) -> float:
+    """Chips that `hero`, to act, wins from here on with `action` when the models play the rest; changes the state.
+
+    `strength` [4, P] and `ranks` [P] are of the hands drawn, on each street and at the showdown; `theirs` and `bins`
+    [4, P, M] of the particles (strengths, ranks on the
+    river, and bins of strength) with weights `particles` [P, M].
+    """
+    before = committed[hero]
+    taken = np.zeros(uniforms.shape[:2], dtype=np.int64)
+    B = responses.shape[2]
+    while True:
+        taken[public[STREET], public[TO_ACT]] += 1
+        apply_class(action, public, committed, folded, waiting, raise_sizes, max_raises, first_player)
+        if folded[hero]:
+            return float(before - committed[hero])
+        player, street = public[TO_ACT], public[STREET]
+        if player < 0:
+            break
+        owed, size = public[HIGHEST] - committed[player], raise_sizes[street]
+        u = uniforms[street, player, min(taken[street, player], _ACTIONS - 1)]
+        if player == hero:
+            final = street == _RIVER
+            mine = float(ranks[hero]) if final else float(strength[street, hero])
+            win = _win_chance(hero, folded, mine, theirs[street], final, particles)
+            fold, _, bet = style_triple(
+                win,
+                win,
+                0.0,
+                committed.sum(),
+                owed,
+                size,
+                _RIVER - street,
+                public[IN] - 1,
+                style[0],
+                style[1],
+                style[2],
+            )
+            action = _FOLD if u < fold else _RAISE if u >= 1 - bet else _CALL
+        else:
+            probs = responses[player, street * 3 + min(2, (owed + size - 1) // size)]
+            three = probs[min(B - 1, int(strength[street, player] * B))]
+            dearness = _USUAL_PRICE * owed / committed.sum()
+            action = _FOLD if u < _fold_share(three, dearness) else _RAISE if u >= 1 - three[_RAISE] else _CALL
+            if action != _FOLD:
+                _follow(player, probs, dearness, action, bins[street], particles)
+    best, winners = np.int16(-1), 0
+    for player in range(len(committed)):
+        if not folded[player]:
+            winners = 1 if ranks[player] > best else winners + (ranks[player] == best)
+            best = max(best, ranks[player])
+    share = committed.sum() / winners if ranks[hero] == best else 0.0
+    return share - float(committed[hero] - before)
+
+
+@njit(cache=True, nogil=True)
+def _draw_hand(
+    cumulative: NDArray[np.float32], masks: NDArray[np.uint64], used: np.uint64, rng: NDArray[np.uint64]
+) -> np.int64:
+    """Position of a hand drawn from cumulative weights [L] without the cards `used`; -1 if none was found."""
+    L = len(cumulative)
+    for attempt in range(_HAND_TRIES):
+        if attempt < _HAND_TRIES // 2 and cumulative[L - 1] > 0:
+            drawn = np.float32(next_float(rng)) * cumulative[L - 1]
+            hand = np.int64(min(np.searchsorted(cumulative, drawn, side="right"), L - 1))
+        else:
+            hand = np.int64(next_below(rng, L))
+        if masks[hand] & used == 0:
+            return hand
+    return np.int64(-1)
+
+
+@njit(cache=True, nogil=True)
+def _draw_deal(
+    hero: int,
+    folded: NDArray[np.bool_],
+    cumulative: NDArray[np.float32],
+    masks: NDArray[np.uint64],
+    ranks: NDArray[np.int16],
+    rng: NDArray[np.uint64],
+    hands: NDArray[np.int64],
+) -> np.int64:
+    """Draw a hand into `hands` [P] for everybody else still in, and a completion; its row of `ranks`, or -1 to skip.
+
+    The order in which players draw starts anywhere, so that card removal favours nobody.
+    """
+    P = len(folded)
+    used = masks[hands[hero]]
+    start = np.int64(next_below(rng, P))
+    for step in range(P):
+        player = (start + step) % P
+        if player == hero or folded[player]:
+            continue
+        hand = _draw_hand(cumulative[player], masks, used, rng)
+        if hand < 0:
+            return np.int64(-1)
+        hands[player] = hand
+        used |= masks[hand]
+    for _ in range(_BOARD_TRIES):
+        row = np.int64(next_below(rng, len(ranks)))
+        free = True
+        for other in range(P):
+            if not folded[other] and ranks[row, hands[other]] == _BLOCKED:
+                free = False
+                break
+        if free:
+            return row
+    return np.int64(-1)
+
+
+@njit(cache=True, nogil=True)
+def sample_lines(
+    trials: int,
+    hero: int,
+    hand: int,
+    public: NDArray[np.int64],
+    committed: NDArray[np.int64],
+    folded: NDArray[np.bool_],
+    waiting: NDArray[np.bool_],
+    raise_sizes: NDArray[np.int64],
+    max_raises: NDArray[np.int64],
+    first_player: NDArray[np.int64],
+    cumulative: NDArray[np.float32],
+    masks: NDArray[np.uint64],
+    now: NDArray[np.float32],
+    turn: NDArray[np.float32],
+    river: NDArray[np.float32],
+    ranks: NDArray[np.int16],
+    boards: NDArray[np.uint8],
+    responses: NDArray[np.float32],
+    style: NDArray[np.float64],
+    M: int,
+    rng: NDArray[np.uint64],
+    sums: NDArray[np.float64],
+) -> None:
+    """Add `trials` trials to `sums` [6] for `hero`, to act with the live hand `hand` and `style` [3].
+
+    `cumulative` [P, L] are running sums of the weight tables, `responses` [P, 12, B, 3] what each player does with
+    hands of each strength by context. Strengths are shares of weaker hands: `now` [L], `turn` [52, L] by turn card,
+    `river` [N, L] by completion. `ranks` [N, L] decide the showdown, `boards` [N, 5] are the completions.
+    """
+    P, B = len(committed), responses.shape[2]
+    hands = np.zeros(P, dtype=np.int64)
+    hands[hero] = hand
+    strength = np.zeros((4, P), dtype=np.float32)
+    uniforms = np.empty((4, P, _ACTIONS), dtype=np.float64)
+    at_showdown = np.empty(P, dtype=np.int16)
+    cloud = np.zeros((P, M), dtype=np.int64)
+    theirs = np.zeros((4, P, M), dtype=np.float32)
+    bins = np.zeros((4, P, M), dtype=np.uint8)
+    fresh = np.zeros((P, M), dtype=np.float32)
+    root = public[STREET]
+    value = np.empty(2, dtype=np.float64)
+    for player in range(P):
+        if not folded[player] and player != hero:
+            for m in range(M):
+                cloud[player, m] = max(np.int64(0), _draw_hand(cumulative[player], masks, masks[hand], rng))
+    for _ in range(trials):
+        row = _draw_deal(hero, folded, cumulative, masks, ranks, rng, hands)
+        if row < 0:
+            continue
+        turn_card = boards[row, 3 + np.int64(next_below(rng, 2))]
+        for player in range(P):
+            if folded[player]:
+                continue
+            at_showdown[player] = ranks[row, hands[player]]
+            for street in range(root, 4):
+                table = now if street == root else turn[turn_card] if street == 2 else river[row]
+                strength[street, player] = table[hands[player]]
+                for k in range(_ACTIONS):
+                    uniforms[street, player, k] = next_float(rng)
+                if player != hero:
+                    for m in range(M):
+                        other = cloud[player, m]
+                        theirs[street, player, m] = ranks[row, other] if street == _RIVER else table[other]
+                        bins[street, player, m] = min(B - 1, int(table[other] * B))
+            if player != hero:
+                for m in range(M):
+                    fresh[player, m] = 0 if ranks[row, cloud[player, m]] == _BLOCKED else 1
+        for line in range(2):
+            value[line] = _line_value(
+                _CALL + line,
+                hero,
+                public.copy(),
+                committed.copy(),
+                folded.copy(),
+                waiting.copy(),
+                raise_sizes,
+                max_raises,
+                first_player,
+                strength,
+                at_showdown,
+                theirs,
+                bins,
+                fresh.copy(),
+                responses,
+                style,
+                uniforms,
+            )
+        sums[CALLS] += value[0]
+        sums[RAISES] += value[1]
+        sums[CALLS_2] += value[0] ** 2
+        sums[RAISES_2] += value[1] ** 2
+        sums[GAIN_2] += (value[1] - value[0]) ** 2
+        sums[TRIALS] += 1
