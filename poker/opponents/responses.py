@@ -6,9 +6,10 @@ Before the flop everybody chooses among all hands: he raises with the strongest 
 After the flop players hold what they have come with. A hand's strength is z, the standard normal quantile of its share
 of weaker hands. The odds to raise, and the odds to fold if he does not raise, are exponential in z (logistic
 regression). The mean of a logistic function of slope s over z with mean m and deviation d is near
-logit^-1((a + s m) / sqrt(1 + pi s^2 d^2 / 8)), which fixes a, so that habits come out right for players who hold what
-is usual for those who have come so far. m, d and s are rounded from fits to 17,400 decisions of our own players at ring
-tables, hands known. By the river only what is there counts, so folding is steeper there.
+logit^-1((a + s m) / sqrt(1 + pi s^2 d^2 / 8)), which fixes a, so that both shares are those of the habits for players
+who hold what is usual for those who have come so far. m, d and s are rounded from fits to 17,400 decisions of our own
+players at ring tables, hands known: log-loss 0.42 to 0.64 by street and bets to call, where the borders of before the
+flop had 0.51 to 0.78. By the river only what is there counts, so folding is steeper there.
 """
 
 from statistics import NormalDist

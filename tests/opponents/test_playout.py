@@ -85,6 +85,34 @@ def test_ranges_and_card_removal_are_respected() -> None:
     assert (found.call, found.call_error) == (-betting.to_call, 0)
 
 
+def test_one_plays_on_as_the_formula_player() -> None:
+    """A set that is called by anything bets turn and river, too: 40 chips more than the pot that is there."""
+    rules = load_rules("holdem_limit_2p")
+    betting, board = Betting.parse(rules, "cc/r"), parse_cards("Kh9h4c")
+    tables, habits = np.ones((2, NUM_HANDS), dtype=np.float32), same_habits(2, 0, 1, 0)
+    nines = hand_index(*parse_cards("9c9d"))
+    found = {
+        name: line_values(nines, betting, board, tables, habits, style, ALL_TRIALS, streams(1, 1)[0]).call
+        for name, style in (("bets", STYLE), ("checks", CHECKS_DOWN))
+    }
+    assert 35 < found["bets"] - found["checks"] <= 40
+
+
+def test_bluffs_work_less_often_the_more_there_is_to_win() -> None:
+    """The worst hand on the river, against anything, by somebody who folds half the time: only folds win."""
+    rules = load_rules("holdem_limit_2p")
+    board, hand = parse_cards("KhQh9c4dJs"), hand_index(*parse_cards("3c2c"))
+    tables, habits = np.ones((2, NUM_HANDS), dtype=np.float32), same_habits(2, 0.5, 0.5, 0)
+    success = []
+    for text in ("cc/cc/cc/", "rrrc/rrrrc/rrrrc/"):
+        betting = Betting.parse(rules, text)
+        found = line_values(hand, betting, board, tables, habits, CHECKS_DOWN, ALL_TRIALS, streams(1, 1)[0])
+        size = rules.raise_sizes[3]
+        success.append((found.bet + size) / (betting.pot + size))
+    assert success[0] > success[1] + 0.1
+    assert success[1] > 0.3
+
+
 def test_sampling_stops_when_an_action_leads() -> None:
     rules = load_rules("holdem_limit_2p")
     betting = Betting.parse(rules, "cc/cc/cc/r")

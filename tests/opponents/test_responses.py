@@ -1,0 +1,48 @@
+from statistics import NormalDist
+
+import numpy as np
+import pytest
+
+from poker.cards import live_hands, parse_cards
+from poker.opponents.responses import BINS, all_responses, likelihood, responses
+from poker.opponents.strength import board_strength
+from tests.poki import same_habits
+
+HABITS = np.array([0.3, 0.5, 0.2])
+
+
+@pytest.mark.parametrize("street", [1, 2, 3])
+@pytest.mark.parametrize("bets_to_call", [1, 2])
+def test_habits_come_out_right_for_hands_of_the_usual_strength(street: int, bets_to_call: int) -> None:
+    """Raising, and folding of those who do not raise, over normal z of deviation 0.9; the form is good to 0.03."""
+    z = np.random.default_rng(1).normal((0, 0.1, 0.35, 0.4)[street], 0.9, 20_000)
+    bins = np.array([int(NormalDist().cdf(strength) * BINS) for strength in z]).clip(0, BINS - 1)
+    given = responses(HABITS, street, bets_to_call)[bins]
+    assert given[:, 2].mean() == pytest.approx(HABITS[2], abs=0.03)
+    assert (given[:, 0] / (1 - given[:, 2])).mean() == pytest.approx(HABITS[0] / (1 - HABITS[2]), abs=0.03)
+
+
+def test_better_hands_raise_more_and_fold_less() -> None:
+    by_strength = responses(HABITS, 2, 1)
+    np.testing.assert_allclose(by_strength.sum(axis=1), 1, atol=1e-6)
+    assert (np.diff(by_strength[:, 2]) >= 0).all()
+    assert (np.diff(by_strength[:, 0]) <= 0).all()
+    assert by_strength[-1, 0] < 0.01
+    assert by_strength[0, 2] < 0.01
+
+
+def test_nobody_folds_where_nothing_is_asked() -> None:
+    table = all_responses(same_habits(2, 0.3, 0.5, 0.2))
+    assert (table[:, 3::3, :, 0] == 0).all()
+    assert (table[:, 4::3, 0, 0] > 0.5).all()
+
+
+def test_an_action_is_as_likely_as_the_response_of_the_hand() -> None:
+    board = parse_cards("Kh9h4c")
+    quantile = board_strength(board).quantile(1)
+    given = np.stack([likelihood(1, 1, quantile, HABITS, action) for action in range(3)])
+    live = live_hands(board)
+    np.testing.assert_allclose(given[:, live].sum(axis=0), 1, atol=1e-6)
+    assert (given[:, ~live] == 0).all()
+    best = quantile.argmax()
+    np.testing.assert_array_equal(given[:, best], responses(HABITS, 1, 1)[-1])
