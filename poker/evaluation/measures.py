@@ -5,6 +5,9 @@ of both players; the responder of a no-limit game bets what the menu offers, whi
 larger games several opponents play against them: local best responses, and against blueprints also a best response that
 was learned in the abstract game (`poker.evaluation.learned_response`). What the best of them wins is a lower bound; its
 interval is widened so that all of them hold at once. The result says which measure it was, and what the others won.
+
+With `flops` it is the best response that sees its cards, in games of any length, to policies that play by buckets
+(`poker.evaluation.real_response`): exact in limit games with `flops=all`.
 """
 
 import json
@@ -29,6 +32,8 @@ from poker.evaluation.learned_response import response_agent, stored_response
 from poker.evaluation.match import run as run_match
 from poker.evaluation.policies import require_policy
 from poker.evaluation.provenance import provenance
+from poker.evaluation.real_response import measure as measure_real
+from poker.evaluation.real_response import real_response
 from poker.evaluation.results import TableResults
 from poker.evaluation.table import AgentSpec
 from poker.rules import Rules
@@ -38,6 +43,9 @@ EXACT = "exact best response"
 MENU = "exact best response with the bets of a menu: a lower bound"
 LOCAL = "local best response: a lower bound"
 LEARNED = "best response learned in the abstract game: a lower bound"
+REAL = "exact best response that sees its cards"
+REAL_MENU = "exact best response that sees its cards, with the bets of the policy's tree: a lower bound"
+REAL_SAMPLE = "best response that sees its cards, over {flops} random flops: a lower bound in expectation"
 RESPONSE = "response"
 """Name of a learned best response at a table."""
 
@@ -58,6 +66,8 @@ def run(
     processes: int,
     fresh: bool,
     out: str,
+    flops: int | str | None = None,
+    response_hours: float = 24.0,
     stand_in: AgentSpec | None = None,
     agents: Sequence[AgentSpec] | None = None,
 ) -> list[of_solver.Measurement] | list[dict[str, Any]]:
@@ -65,7 +75,8 @@ def run(
 
     `adversary`, `adversaries`, `hands`, `seed`, `processes` and `fresh` are for local best responses, as in
     `evaluate=lbr`; `response_deals` (0 for none) is how long a response to a blueprint learns for either seat;
-    `abstraction`, `solver`, `iterations` and `points` are for solvers.
+    `abstraction`, `solver`, `iterations` and `points` are for solvers; `flops` (a number, or `all`) asks for the best
+    response that sees its cards, which is refused where it would take more than `response_hours` of CPU time.
     """
     if agents is None:
         return of_solver.run(
@@ -79,7 +90,9 @@ def run(
         )
     if game.num_players != 2:
         raise PokernetsError(f"exploitability of agents is measured heads-up; '{game.name}' has {game.num_players}")
-    if is_walkable(game):
+    if flops is not None:
+        found = [_real(game, menu, spec, flops, seed, processes, response_hours, Path(out)) for spec in agents]
+    elif is_walkable(game):
         found = [_exact(game, menu, spec) for spec in agents]
     else:
         settings: dict[str, Any] = {
@@ -113,6 +126,32 @@ def _exact(game: Rules, menu: BetMenu, spec: AgentSpec) -> dict[str, Any]:
         "exploitability": nash_conv / 2,
         "nash_conv": nash_conv,
         "best_response": best,
+    }
+
+
+def _real(
+    game: Rules, menu: BetMenu, spec: AgentSpec, flops: int | str, seed: int, threads: int, hours: float, out: Path
+) -> dict[str, Any]:
+    response = real_response(spec.build(), game, menu)
+    folder = out / game.name
+    found = measure_real(
+        response, flops=flops, seed=seed, threads=threads, hours=hours, folder=folder, name=spec.name
+    )  # fmt: skip
+    mbb = 1000 / game.big_blind
+    exact = REAL if game.is_limit else REAL_MENU
+    return {
+        "agent": spec.name,
+        "measure": exact if found.exact else REAL_SAMPLE.format(flops=found.flops),
+        "exploitability_mbb": found.nash_conv.mean / 2 * mbb,
+        "half_width_95": None if found.exact else found.nash_conv.half_width / 2 * mbb,
+        "optimistic_mbb": found.optimistic / 2 * mbb,
+        "nash_conv_mbb": found.nash_conv.mean * mbb,
+        "exploitability": found.nash_conv.mean / 2,
+        "nash_conv": found.nash_conv.mean,
+        "best_response": [each.mean for each in found.by_seat],
+        "flops": found.flops,
+        "seed": seed,
+        "cpu_seconds_per_flop": found.cpu_per_flop,
     }
 
 
@@ -191,8 +230,9 @@ def _write(game: Rules, agents: Sequence[AgentSpec], found: list[dict[str, Any]]
     console = Console()
     for row in found:
         width = f" ± {row['half_width_95']:,.1f}" if row["half_width_95"] is not None else ""
+        both = f"; both seats together {row['nash_conv_mbb']:,.3f}" if "nash_conv_mbb" in row else ""
         console.print(
-            f"{row['agent']}: {row['exploitability_mbb']:,.3f}{width} mbb/hand ({row['measure']})", soft_wrap=True
+            f"{row['agent']}: {row['exploitability_mbb']:,.3f}{width} mbb/hand ({row['measure']}{both})", soft_wrap=True
         )
     for name in ("results.json", "report.html"):
         console.print(f"{name.split('.')[0]}: {folder / name}", soft_wrap=True, highlight=False)

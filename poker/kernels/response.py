@@ -139,12 +139,12 @@ def last_street(
         for i in range(0, 2 * _CARD_ROWS * W, 16):
             store(work, i, splat(0.0))
         for n in range(count):
-            place = np.int64(down[board, n])
-            record = records[board, place]
+            at = np.int64(down[board, n])
+            record = records[board, at]
             coming = load(reach, np.int64(record[0]) * 16)
             share = np.int64(record[1]) * W
             one, two, every = above + np.int64(record[2]) * W, above + np.int64(record[3]) * W, above + _ALL * W
-            to = stronger + place * W
+            to = stronger + at * W
             for o in range(0, W, 16):
                 x = coming * load(shares, share + o)
                 with_one, with_two, total = load(work, one + o), load(work, two + o), load(work, every + o)

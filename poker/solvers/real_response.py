@@ -176,7 +176,11 @@ class RealResponse:
 
     def board_seconds(self) -> float:
         """CPU seconds that the last street of one board takes: nearly all of the work, times their number."""
-        scratch, board = self.scratch(), np.arange(0, 52, 9, dtype=np.uint8)[: self.tree.rules.board_sizes[self.last]]
+        scratch = self.scratch()
+        for seat, reach in zip(self.seats, scratch.reach, strict=True):
+            for street in reach[len(seat.streets) - 1 :]:
+                street[:] = 1.0
+        board = np.arange(0, 52, 9, dtype=np.uint8)[: self.tree.rules.board_sizes[self.last]]
         deal = Deal(board[None], np.ones(1, np.float32))
         self._last_street(self.last - self.first, deal, scratch)
         started = time.thread_time()
@@ -256,11 +260,12 @@ class RealResponse:
         response.sort_boards(deal.boards, self.cards.tables[self.last], records, down)
         for seat, reach, values in zip(self.seats, scratch.reach, scratch.values, strict=True):
             for group, start in _groups(seat.streets[depth] if len(seat.streets) > depth else []):
-                response.last_street(
-                    records, down, deal.weights, group.shares, group.num_rows, len(group.ends), group.steps,
-                    group.factors, reach[depth][start : start + _ROW], values[depth][start : start + _ROW],
-                    scratch.work,
-                )  # fmt: skip
+                coming = reach[depth][start : start + _ROW]
+                if coming.any():
+                    response.last_street(
+                        records, down, deal.weights, group.shares, group.num_rows, len(group.ends), group.steps,
+                        group.factors, coming, values[depth][start : start + _ROW], scratch.work,
+                    )  # fmt: skip
 
 
 class RootStreet:
@@ -385,6 +390,6 @@ def _check_suits(cards: CardAbstraction) -> None:
                 live = ~np.isin(HAND_CARDS, boards[index]).any(axis=1)
                 if (table[index] != table[index][HAND_PERMUTATION[number]])[live].any():
                     raise PokernetsError(
-                        f"the buckets on board {index * step} of {size} cards change when suits are renamed, so classes of "
-                        "boards cannot be walked: set isomorphism=false"
+                        f"the buckets on board {index * step} of {size} cards change when suits are renamed, so "
+                        "classes of boards cannot be walked: set isomorphism=false"
                     )

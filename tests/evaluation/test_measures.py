@@ -10,7 +10,7 @@ import pytest
 from poker.agents.simple import AlwaysCall, RandomAgent
 from poker.errors import PokernetsError
 from poker.evaluation.lbr import LbrActions, LbrStreet
-from poker.evaluation.measures import EXACT, LOCAL, MENU, run
+from poker.evaluation.measures import EXACT, LOCAL, MENU, REAL_SAMPLE, run
 from poker.evaluation.table import AgentSpec
 from poker.solvers.exact import ExactSolver
 from poker.tree import BetMenu, bet_menu
@@ -28,7 +28,12 @@ def caller() -> AlwaysCall:
 
 
 def measure(
-    out: Path, game: str, agents: list[AgentSpec] | None, menu: BetMenu | None = None, hands: int = 8
+    out: Path,
+    game: str,
+    agents: list[AgentSpec] | None,
+    menu: BetMenu | None = None,
+    hands: int = 8,
+    flops: int | None = None,
 ) -> list[Any]:
     return run(
         game=load_rules(game),
@@ -45,6 +50,7 @@ def measure(
         processes=1,
         fresh=False,
         out=str(out),
+        flops=flops,
         agents=agents,
     )
 
@@ -70,6 +76,14 @@ def test_larger_games_take_the_best_local_response(tmp_path: Path) -> None:
     [found] = measure(tmp_path, "holdem_limit_2p", [AgentSpec("caller", caller, {})], hands=12)
     assert found["measure"].startswith(f"{LOCAL} (")
     assert found["half_width_95"] > 0
+
+
+def test_flops_ask_for_the_response_that_sees_its_cards(tmp_path: Path) -> None:
+    [found] = measure(tmp_path, "holdem_limit_2p", [AgentSpec("caller", caller, {})], flops=4)
+    assert found["measure"] == REAL_SAMPLE.format(flops=4)
+    assert found["nash_conv_mbb"] == pytest.approx(2 * found["exploitability_mbb"])
+    assert found["optimistic_mbb"] >= found["exploitability_mbb"] > 0
+    assert "random flops" in (tmp_path / "holdem_limit_2p-caller" / "report.html").read_text()
 
 
 def test_without_agents_a_solver_is_measured(tmp_path: Path) -> None:

@@ -15,13 +15,13 @@ from poker.cards import NUM_HANDS, parse_cards
 from poker.errors import PokernetsError
 from poker.evaluation.best_response import best_response
 from poker.kernels.isomorphism import NUM_BOARDS, board_multiplicities
-from poker.rules import Rules
+from poker.rules import CALL, FOLD, Rules
 from poker.solvers.best_response import evaluate_policy
 from poker.solvers.real_response import RealResponse
 from poker.state import HandState
 from poker.tree import BettingTree, bet_menu, build_tree
 from tests.games import load_rules
-from tests.solvers.games import kuhn
+from tests.solvers.games import ORACLES, kuhn
 
 SIZES = (0, 3, 4, 5)
 
@@ -131,6 +131,20 @@ def test_flop_holdem_equals_the_walk_of_public_states() -> None:
 
     wanted = [best_response(rules, public, player).value for player in range(2)]
     assert over_all_flops(RealResponse(tree, cards, policy)) == pytest.approx(wanted, rel=1e-5)
+
+
+def test_always_folding_loses_the_blinds() -> None:
+    """750 mbb per hand: five chips of the small blind, ten of the big blind."""
+    tree = build_tree(Betting.start(load_rules("holdem_limit_2p")))
+
+    def folder(node: int) -> NDArray[np.float32]:
+        actions = tree.actions(node)
+        return np.eye(len(actions), dtype=np.float32)[None, actions.index(FOLD if FOLD in actions else CALL)]
+
+    response = RealResponse(tree, abstraction(4, 1), folder)
+    assert response.root is not None
+    won = [response.root.best(seat, {})[0] for seat in range(2)]
+    assert sum(won) / 2 / 10 * 1000 == pytest.approx(ORACLES["limit_holdem"]["always_fold_mbb"])
 
 
 def test_what_is_refused() -> None:
