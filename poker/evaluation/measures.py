@@ -141,7 +141,7 @@ def _real(
     exact = REAL if game.is_limit else REAL_MENU
     return {
         "agent": spec.name,
-        "measure": exact if found.exact else REAL_SAMPLE.format(flops=found.flops),
+        "measure": (exact if found.exact else REAL_SAMPLE.format(flops=found.flops)) + _suits(response.unequal_suits),
         "exploitability_mbb": found.nash_conv.mean / 2 * mbb,
         "half_width_95": None if found.exact else found.nash_conv.half_width / 2 * mbb,
         "optimistic_mbb": found.optimistic / 2 * mbb,
@@ -151,8 +151,14 @@ def _real(
         "best_response": [each.mean for each in found.by_seat],
         "flops": found.flops,
         "seed": seed,
+        "unequal_suits": response.unequal_suits,
         "cpu_seconds_per_flop": found.cpu_per_flop,
     }
+
+
+def _suits(unequal: float) -> str:
+    """What to add to a measure that counts boards by class, for buckets that are not quite the same within a class."""
+    return f"; {unequal:.2%} of the buckets on symmetric boards tell suits apart" if unequal else ""
 
 
 def _learned(
