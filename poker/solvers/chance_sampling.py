@@ -1,6 +1,6 @@
 """Chance-sampling MCCFR; `poker.kernels.chance_sampling` is the sweep, `RegretSolver` the linear weighting."""
 
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,35 +8,15 @@ from numpy.typing import NDArray
 from poker.abstraction.buckets import Buckets
 from poker.abstraction.dealers import Dealer, Deals
 from poker.kernels import chance_sampling
-from poker.solvers.mccfr import RegretSolver
+from poker.solvers.mccfr import RegretOptions, RegretSolver
 from poker.tree import BettingTree
 
 
 class ChanceSampling(RegretSolver):
     """An iteration is one deal, on which every action of every player is followed: for betting trees of modest size."""
 
-    def __init__(
-        self,
-        tree: BettingTree,
-        cards: Buckets,
-        dealer: Dealer,
-        *,
-        seed: int,
-        threads: int | None = 1,
-        batch: int = 100,
-        discount_every: int | None = 100_000,
-        discount_until: int | None = None,
-    ) -> None:
-        super().__init__(
-            tree,
-            cards,
-            dealer,
-            seed=seed,
-            threads=threads,
-            batch=batch,
-            discount_every=discount_every,
-            discount_until=discount_until,
-        )
+    def __init__(self, tree: BettingTree, cards: Buckets, dealer: Dealer, **options: Unpack[RegretOptions]) -> None:
+        super().__init__(tree, cards, dealer, **options)
         shape = len(self.sampling.nodes), tree.rules.num_players
         self._scratch = [(np.zeros(shape), np.zeros(shape)) for _ in range(self.threads)]
 

@@ -10,7 +10,7 @@ infoset in effective weight; with discounting that is about 3 x 10^7 visits, bil
 """
 
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +19,15 @@ from poker.abstraction.buckets import Buckets
 from poker.abstraction.dealers import Dealer, Deals
 from poker.errors import PokernetsError
 from poker.kernels import mccfr
-from poker.solvers.sampling import SamplingSolver, normalised
+from poker.solvers.sampling import SamplingOptions, SamplingSolver, normalised
 from poker.tree import BettingTree
+
+
+class RegretOptions(SamplingOptions, total=False):
+    """Keyword arguments of `RegretSolver`."""
+
+    discount_every: int | None
+    discount_until: int | None
 
 
 class RegretSolver(SamplingSolver):
@@ -38,13 +45,11 @@ class RegretSolver(SamplingSolver):
         cards: Buckets,
         dealer: Dealer,
         *,
-        seed: int,
-        threads: int | None,
-        batch: int,
-        discount_every: int | None,
-        discount_until: int | None,
+        discount_every: int | None = None,
+        discount_until: int | None = None,
+        **options: Unpack[SamplingOptions],
     ) -> None:
-        super().__init__(tree, cards, dealer, seed=seed, threads=threads, batch=batch)
+        super().__init__(tree, cards, dealer, **options)
         if discount_every is not None and discount_every < 1:
             raise PokernetsError("discount_every must be at least 1, or null for no discount")
         self.table = np.zeros(self.sampling.table_size, dtype=np.float32)
@@ -118,25 +123,12 @@ class ExternalSampling(RegretSolver):
         cards: Buckets,
         dealer: Dealer,
         *,
-        seed: int,
-        threads: int | None = 1,
-        batch: int = 1000,
-        discount_every: int = 1_000_000,
-        discount_until: int | None = None,
         prune_below: float | None = None,
         prune_after: int = 0,
         prune_probability: float = 0.95,
+        **options: Unpack[RegretOptions],
     ) -> None:
-        super().__init__(
-            tree,
-            cards,
-            dealer,
-            seed=seed,
-            threads=threads,
-            batch=batch,
-            discount_every=discount_every,
-            discount_until=discount_until,
-        )
+        super().__init__(tree, cards, dealer, **options)
         self.decisions = 0
         self._prune = (prune_below, prune_after, prune_probability)
         self._scratch = [_scratch(len(self.sampling.nodes)) for _ in range(self.threads)]

@@ -1,6 +1,6 @@
 """Outcome-sampling MCCFR, parallel or alternating [SUCT] section 4; `poker.kernels.outcome_sampling` is the episode."""
 
-from typing import Any
+from typing import Any, Unpack
 
 from numpy.typing import NDArray
 
@@ -8,7 +8,7 @@ from poker.abstraction.buckets import Buckets
 from poker.abstraction.dealers import Dealer, Deals
 from poker.errors import PokernetsError
 from poker.kernels import outcome_sampling
-from poker.solvers.mccfr import RegretSolver
+from poker.solvers.mccfr import RegretOptions, RegretSolver
 from poker.tree import BettingTree
 
 
@@ -24,26 +24,13 @@ class OutcomeSampling(RegretSolver):
         cards: Buckets,
         dealer: Dealer,
         *,
-        seed: int,
-        threads: int | None = 1,
-        batch: int = 1000,
         explore: float = 0.6,
         alternating: bool = True,
-        discount_every: int | None = None,
-        discount_until: int | None = None,
+        **options: Unpack[RegretOptions],
     ) -> None:
         if not 0 < explore <= 1:
             raise PokernetsError(f"outcome sampling needs 0 < explore <= 1, not {explore}")
-        super().__init__(
-            tree,
-            cards,
-            dealer,
-            seed=seed,
-            threads=threads,
-            batch=batch,
-            discount_every=discount_every,
-            discount_until=discount_until,
-        )
+        super().__init__(tree, cards, dealer, **options)
         self._explore = explore
         self._alternating = alternating
 

@@ -10,7 +10,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Required, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,18 +28,34 @@ _PAGE_WORDS = 1024
 _COPY_WORDS = 1 << 20
 
 
+class SamplingOptions(TypedDict, total=False):
+    """Keyword arguments of `SamplingSolver`."""
+
+    seed: Required[int]
+    threads: int | None
+    batch: int
+
+
 class SamplingSolver(ABC):
     """A solver that plays random deals on a betting tree. `cards` must be what `dealer` deals from. The tree is kept
     as a `SamplingTree` only.
 
-    An iteration is one deal; `visits` counts nodes of the sampling tree. `threads` None takes all cores.
+    An iteration is one deal; `visits` counts nodes of the sampling tree. `threads` None takes all cores; each plays
+    `batch` deals between two looks at the clock.
     """
 
     counters: ClassVar[tuple[str, ...]] = ("iterations", "visits")
     """Attributes that a checkpoint carries besides the arrays."""
 
     def __init__(
-        self, tree: BettingTree, cards: Buckets, dealer: Dealer, *, seed: int, threads: int | None, batch: int
+        self,
+        tree: BettingTree,
+        cards: Buckets,
+        dealer: Dealer,
+        *,
+        seed: int,
+        threads: int | None = 1,
+        batch: int = 1000,
     ) -> None:
         count = (os.cpu_count() or 1) if threads is None else threads
         if min(count, batch) < 1:

@@ -7,7 +7,7 @@ Two policies can be taken out: the average one, N(u, a) / N(u), which Smooth UCT
 which takes the action with the best mean.
 """
 
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from poker.abstraction.buckets import Buckets
 from poker.abstraction.dealers import Dealer, Deals
 from poker.errors import PokernetsError
 from poker.kernels import uct
-from poker.solvers.sampling import SamplingSolver, normalised, zeros
+from poker.solvers.sampling import SamplingOptions, SamplingSolver, normalised, zeros
 from poker.solvers.sampling_tree import SamplingTree
 from poker.tree import BettingTree
 
@@ -38,9 +38,6 @@ class Uct(SamplingSolver):
         cards: Buckets,
         dealer: Dealer,
         *,
-        seed: int,
-        threads: int | None = 1,
-        batch: int = 1000,
         eta: float,
         gamma: float,
         decay: float,
@@ -48,8 +45,9 @@ class Uct(SamplingSolver):
         potential: float | None,
         policy: str = "average",
         mean_bits: int = 64,
+        **options: Unpack[SamplingOptions],
     ) -> None:
-        super().__init__(tree, cards, dealer, seed=seed, threads=threads, batch=batch)
+        super().__init__(tree, cards, dealer, **options)
         if policy not in POLICIES:
             raise PokernetsError(f"UCT has no policy '{policy}': choose from {', '.join(POLICIES)}")
         if mean_bits not in (32, 64):

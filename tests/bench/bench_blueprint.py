@@ -58,7 +58,7 @@ def run() -> list[dict[str, Any]]:
     tree = build_tree(Betting.start(load_rules("holdem_nolimit_2p")), load_menu("demo"))
     rows = []
     for threads in (1, 2):
-        solver = ExternalSampling(tree, cards, cards, seed=1, threads=threads)
+        solver = ExternalSampling(tree, cards, cards, seed=1, threads=threads, discount_every=1_000_000)
         solver.run(seconds=1.0)
         visits, iterations, started = solver.visits, solver.iterations, time.perf_counter()
         solver.run(seconds=SECONDS)

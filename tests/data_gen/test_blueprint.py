@@ -20,17 +20,30 @@ def places(folder: Path) -> tuple[str, str]:
 
 
 @pytest.mark.slow
-def test_killed_and_continued_is_byte_identical(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("settings", "tables"),
+    [
+        (("solver.discount_every=100_000", "job.iterations=1_500_000"), ("table",)),
+        (("solver=smooth_uct", "job.iterations=5_000_000"), ("means", "counts")),
+    ],
+    ids=["external_sampling", "smooth_uct"],
+)
+def test_killed_and_continued_is_byte_identical(
+    settings: tuple[str, ...], tables: tuple[str, ...], tmp_path: Path
+) -> None:
+    """`tests.solvers.test_sampling_solvers` has all sampling solvers, without the command line."""
     whole, broken = tmp_path / "whole", tmp_path / "broken"
-    length = "job.iterations=1_500_000"
     often = ("job.checkpoint_seconds=0.1", "job.report_seconds=0.05")
-    data_gen(*LEDUC, length, *places(whole))
+    run = ("job=blueprint", "game=leduc", "solver.threads=1", "job.seconds=null", *settings)
+    data_gen(*run, *places(whole))
     checkpoint = broken / "blueprint.checkpoint" / "manifest.json"
-    kill_when(checkpoint.exists, *LEDUC, length, *often, *places(broken))
+    kill_when(checkpoint.exists, *run, *often, *places(broken))
     assert not (broken / "blueprint").exists()
-    assert "continuing" in data_gen(*LEDUC, length, *often, *places(broken))
-    for name in ("blueprint/strategy.npy", "blueprint.checkpoint/table.npy", "blueprint.checkpoint/streams.npy"):
-        assert (broken / name).read_bytes() == (whole / name).read_bytes()
+    assert "continuing" in data_gen(*run, *often, *places(broken))
+    assert (broken / "blueprint" / "strategy.npy").read_bytes() == (whole / "blueprint" / "strategy.npy").read_bytes()
+    for name in (*tables, "streams"):
+        file = f"blueprint.checkpoint/{name}.npy"
+        assert (broken / file).read_bytes() == (whole / file).read_bytes()
 
 
 @pytest.mark.slow

@@ -80,8 +80,12 @@ def test_unknown_continuation_is_named(blueprint: Blueprint) -> None:
         blueprint.biased("bluff")
 
 
-def test_saved_and_loaded(blueprint: Blueprint, tmp_path: Path) -> None:
-    blueprint.save(tmp_path / "blueprint", {"solver": "test"}, {"iterations": 5})
+@pytest.mark.parametrize("from_rules", [True, False])
+def test_saved_and_loaded(blueprint: Blueprint, from_rules: bool, tmp_path: Path) -> None:
+    """A tree that the rules give is not stored."""
+    same = dataclasses.replace(blueprint, tree=dataclasses.replace(TREE, from_rules=from_rules))
+    same.save(tmp_path / "blueprint", {"solver": "test"}, {"iterations": 5})
+    assert (tmp_path / "blueprint" / "tree_kind.npy").exists() is not from_rules
     loaded = Blueprint.load(tmp_path / "blueprint", CARDS)
     assert loaded.rules == RULES
     assert tree_fingerprint(loaded.tree) == tree_fingerprint(TREE)
