@@ -132,12 +132,7 @@ class HandState:
 
     def payoffs(self) -> list[int]:
         """[P] net chips over the whole hand; the sum is 0."""
-        if not self.is_over:
-            raise DealError(f"payoffs are known when the hand is over, not after `{self.betting.text()}`")
-        committed = self.betting.committed
-        called = sorted(committed)[-2]
-        net = [-min(chips, called) for chips in committed]
-        ranks = self._ranks() if self.betting.is_showdown else [0] * len(committed)
+        net, ranks = self._called_and_ranks()
         in_the_money = {i for pot in self.pots() for i in _winners(pot, ranks)}
         for pot in self._pots_among(sorted(in_the_money)):
             winners = _winners(pot, ranks)
@@ -146,6 +141,25 @@ class HandState:
                 net[i] += share
             net[winners[0]] += odd
         return net
+
+    def divided_payoffs(self) -> list[float]:
+        """[P] the same with odd chips divided among the winners, as the dealer of the ACPC scores hands."""
+        called, ranks = self._called_and_ranks()
+        net = [float(chips) for chips in called]
+        for pot in self.pots():
+            winners = _winners(pot, ranks)
+            for i in winners:
+                net[i] += pot.amount / len(winners)
+        return net
+
+    def _called_and_ranks(self) -> tuple[list[int], list[int]]:
+        """[P] what each player put into the pots, as a loss, and the showdown ranks, all 0 without a showdown."""
+        if not self.is_over:
+            raise DealError(f"payoffs are known when the hand is over, not after `{self.betting.text()}`")
+        committed = self.betting.committed
+        called = sorted(committed)[-2]
+        ranks = self._ranks() if self.betting.is_showdown else [0] * len(committed)
+        return [-min(chips, called) for chips in committed], ranks
 
     def _ranks(self) -> list[int]:
         """[P] showdown ranks, -1 for folded hands."""

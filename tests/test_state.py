@@ -43,6 +43,16 @@ def test_odd_chip_goes_to_the_first_seat() -> None:
     state = deal((1000, 1000, 1000), "AsKh AdKc 7c2d", "2h3d8h9sJs")
     state = play(state, "r201 c c / c r302 f c / c c / c c")
     assert state.payoffs() == [101, 100, -201]
+    assert state.divided_payoffs() == [100.5, 100.5, -201]
+
+
+def test_odd_chips_divided_as_the_dealer_of_the_competition_does() -> None:
+    """Three split the main pot of 560, to which a player who folds later has paid; two of them a side pot of 380."""
+    state = deal((1000, 140, 1000, 1000), "AsKh AdKc AcKd 7c2d", "2h3d8h9sJs")
+    state = play(state, "r200 c c c / c c c / r300 c f / c c")
+    assert state.pots() == [Pot(560, (0, 1, 2)), Pot(380, (0, 2))]
+    third = 560 / 3
+    assert state.divided_payoffs() == pytest.approx([third - 110, third - 140, third - 110, -200])
 
 
 def test_side_pots_with_the_same_winners_are_split_as_one() -> None:

@@ -28,7 +28,7 @@ class Seat:
 
     hands: int = 0
     finished: bool = True
-    chips: list[int] = field(default_factory=list)
+    chips: list[float] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
 
 
@@ -42,7 +42,10 @@ def run(
     connect_seconds: float,
     out: str,
 ) -> Seat:
-    """Plays until the dealer closes the connection between two hands, and writes a report."""
+    """Plays until the dealer closes the connection, and writes a report.
+
+    Raises PokernetsError, after the report of the hands before it, when the last hand was not finished.
+    """
     if len(agents) != 1:
         raise PokernetsError(f"one agent sits down at a dealer, `agents` are {len(agents)}: agents=[NAME]")
     console = Console(stderr=True)
@@ -57,9 +60,12 @@ def run(
                 if answer is not None:
                     line.send(answer)
         except ConnectionLost as error:
-            if not player.seat.finished:
-                raise PokernetsError(f"hand {player.hand} at {host}:{port} was not finished: {error}") from error
-    console.print(f"{agent.name}: the dealer ended the match after {player.seat.hands} hands")
+            lost = str(error)
+    broken = "" if player.seat.finished else f"hand {player.hand} at {host}:{port} was not finished: {lost}"
+    if broken:
+        player.seat.failures.append(broken)
+    else:
+        console.print(f"{agent.name}: the dealer ended the match after {player.seat.hands} hands")
     found = write_hands_report(
         Path(out) / game.name / f"acpc-client-{agent.name}-port{port}",
         f"{agent.name} at a dealer: {game.name}",
@@ -71,6 +77,8 @@ def run(
         console=console,
     )
     console.print(f"{agent.name}: {found[agent.name]:,} mbb/hand")
+    if broken:
+        raise PokernetsError(broken)
     return player.seat
 
 
@@ -121,7 +129,7 @@ class _Player:
 
     def _count(self, told: MatchState) -> None:
         try:
-            self.seat.chips.append(told.state.payoffs()[told.player])
+            self.seat.chips.append(told.state.divided_payoffs()[told.player])
         except PokernetsError as error:
             self._fail(f"hand {told.number}: {error}")
 

@@ -1,13 +1,11 @@
 """`evaluate=acpc`: a dealer of the ACPC protocol 2.0.0, at which foreign programs can sit down.
 
-The hands, states and log are those of the competition's dealer, and answers are read as leniently: an answer counts if
-it repeats the hand, the betting and the cards of the state that was asked, however its separators and letters are
-written; other lines are ignored and told. A raise of a wrong size becomes the nearest one, any other invalid action a
-call. Unlike there, a late or lost player is named and from then on checks or folds, so that every match ends with a
-result, and the odd chip of a split pot is not divided.
+The hands, states, scores and log are those of the competition's dealer, and answers are read as leniently
+(`poker/formats/acpc_answer.py`); lines that answer no state asked are ignored and told. A raise of a wrong size becomes
+the nearest one, any other invalid action a call. Unlike there, a late or lost player is named and from then on checks
+or folds, so that every match ends with a result.
 """
 
-import re
 import socket
 import time
 from collections.abc import Sequence
@@ -20,13 +18,13 @@ from rich.console import Console
 from poker.errors import PokernetsError
 from poker.evaluation.hands_report import mbb_per_hand, write_hands_report
 from poker.evaluation.statistics import Estimate, estimate
-from poker.formats.acpc_log import log_line, match_state_text
+from poker.formats.acpc_answer import answered_action, read_action
+from poker.formats.acpc_log import chips_text, log_line, match_state_text
 from poker.formats.acpc_net import ConnectionLost, LineConnection, NoAnswer, accept, listen
 from poker.rules import CALL, FOLD, Rules
-from poker.state import Betting, HandState, IllegalAction
+from poker.state import HandState, IllegalAction
 
 _MOST_FAILURES = 1000
-_ACTION = re.compile(r"([fckrb])[ \t]*([+-]?[0-9]+)?")
 
 
 @dataclass
@@ -44,7 +42,7 @@ class _Guest:
 
     name: str
     line: LineConnection | None
-    chips: list[int] = field(default_factory=list)
+    chips: list[float] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
     answers: int = 0
     used_hand: float = 0.0
@@ -104,7 +102,7 @@ def run(
             state = HandState.deal(game, np.random.default_rng([seed, number]))
             log.write(table.play(state, number, shift) + "\n")
             log.flush()
-        totals = "|".join(str(sum(guest.chips)) for guest in guests)
+        totals = "|".join(chips_text(sum(guest.chips)) for guest in guests)
         score = f"SCORE:{totals}:{'|'.join(names)}"
         log.write(f"{score}\n")
     print(score, flush=True)
@@ -174,9 +172,10 @@ class _Dealer:
                 action = FOLD if state.legal().fold else CALL
             state = state.apply(action)
         self._tell(players, state, number)
-        for guest, chips in zip(players, state.payoffs(), strict=True):
+        payoffs = state.divided_payoffs()
+        for guest, chips in zip(players, payoffs, strict=True):
             guest.chips.append(chips)
-        return log_line(state, number, [guest.name for guest in players])
+        return log_line(state, number, [guest.name for guest in players], payoffs)
 
     def _tell(self, players: list[_Guest], state: HandState, number: int) -> None:
         for player, guest in enumerate(players):
@@ -188,7 +187,6 @@ class _Dealer:
 
     def _ask(self, guest: _Guest, state: HandState, number: int) -> int | None:
         """The action of the player to act; None when he is lost."""
-        asked = match_state_text(state, number, state.to_act)
         left = self._times
         limit = min(left.answer, left.in_hand - guest.used_hand, self._match_seconds - guest.used_match)
         started = time.monotonic()
@@ -196,10 +194,8 @@ class _Dealer:
             while True:
                 assert guest.line is not None
                 answer = guest.line.read(max(0.0, limit - (time.monotonic() - started)))
-                repeated, _, text = answer.rpartition(":")
-                if _loosely(answer) == _loosely(asked):
-                    repeated, text = answer, ""
-                if repeated == asked or _loosely(repeated) == _loosely(asked):
+                text = answered_action(state, number, answer)
+                if text is not None:
                     guest.answers += 1
                     return self._action(guest, state, number, text)
                 guest.tell(f"hand {number}: a line that answers another state is ignored: `{answer[:100]}`")
@@ -217,33 +213,7 @@ class _Dealer:
 
     def _action(self, guest: _Guest, state: HandState, number: int, text: str) -> int:
         try:
-            action = _nearest(state.betting, _read_action(state.betting, text))
-            state.betting.apply(action)
-            return action
+            return read_action(state.betting, text)
         except IllegalAction as error:
             guest.tell(f"hand {number}: {error}; called instead")
             return CALL
-
-
-def _loosely(text: str) -> tuple[str, ...]:
-    """The fields of a match state without what the competition's dealer overlooks: `/` and the case of cards."""
-    *fields, cards = text.replace("/", "").split(":")
-    return (*fields, cards.lower())
-
-
-def _read_action(betting: Betting, text: str) -> int:
-    """An action as the competition's dealer reads it: what follows the action is overlooked, and so are sizes where
-    there are none."""
-    match = _ACTION.match(text)
-    if match is None or betting.rules.is_limit:
-        return betting.parse_action(match.group(1) if match else text)
-    letter, size = match.groups()
-    if letter in "rb" and size is not None:
-        return max(1, int(size))
-    return betting.parse_action(letter)
-
-
-def _nearest(betting: Betting, action: int) -> int:
-    """The competition's dealer moves raises of a wrong size into the legal range."""
-    legal = betting.legal()
-    return min(max(action, legal.min_raise), legal.max_raise) if action > 0 and legal.max_raise else action

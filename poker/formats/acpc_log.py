@@ -4,8 +4,8 @@
     STATE:<hand>:<betting>:<cards>:<payoffs>:<names>                a line of a dealer's log, all hole cards shown
 
 `<cards>` is the hole cards of every player, separated by `|`, then `/` and the board cards of each street. Payoffs and
-names are in seat order of the hand, separated by `|`. The ACPC dealer writes split odd chips as fractions, so payoffs
-of other programs are read as floats.
+names are in seat order of the hand, separated by `|`. The ACPC dealer divides the odd chips of split pots, so payoffs
+are read as floats.
 """
 
 import re
@@ -71,13 +71,19 @@ def parse_match_state(rules: Rules, text: str) -> MatchState:
     return MatchState(int(player), int(number), _parse_state(rules, betting, cards, text))
 
 
-def log_line(state: HandState, number: int, names: Sequence[str]) -> str:
-    """The log line of a finished hand; `names` in seat order, without `:`, `|` or white space."""
+def chips_text(chips: float) -> str:
+    """Chips as the dealer of the competition writes them: up to six decimal places, none for whole chips."""
+    return f"{round(chips, 6) + 0.0:.6f}".rstrip("0").rstrip(".")
+
+
+def log_line(state: HandState, number: int, names: Sequence[str], payoffs: Sequence[float] | None = None) -> str:
+    """The log line of a finished hand; `names` in seat order, without `:`, `|` or white space, and `payoffs` too: those
+    of the state when left out."""
     for name in names:
         if not _NAME.fullmatch(name):
             raise AcpcError(f"player name `{name}`: a name in a log has no `:`, `|` or white space")
-    payoffs = "|".join(map(str, state.payoffs()))
-    return f"STATE:{number}:{state.betting.text()}:{cards_text(state)}:{payoffs}:{'|'.join(names)}"
+    chips = "|".join(map(chips_text, state.payoffs() if payoffs is None else payoffs))
+    return f"STATE:{number}:{state.betting.text()}:{cards_text(state)}:{chips}:{'|'.join(names)}"
 
 
 def parse_log_line(rules: Rules, text: str) -> LoggedHand:

@@ -13,7 +13,7 @@ from poker.agents.equity import EquityAgent
 from poker.agents.simple import RandomAgent
 from poker.evaluation import acpc_client, acpc_dealer
 from poker.evaluation.table import AgentSpec
-from poker.formats.acpc_log import read_log
+from poker.formats.acpc_log import chips_text, read_log
 from poker.rules import Rules
 from tests.evaluation.test_html import check
 from tests.games import load_rules
@@ -94,7 +94,7 @@ def check_log(game: Rules, result: acpc_dealer.DealerResult, hands: int) -> None
         for name, chips in zip(hand.names, hand.payoffs, strict=True):
             totals[name] += chips
     score = result.log.read_text().splitlines()[-1]
-    assert score == f"SCORE:{'|'.join(str(int(totals[name])) for name in names)}:{'|'.join(names)}"
+    assert score == f"SCORE:{'|'.join(chips_text(totals[name]) for name in names)}:{'|'.join(names)}"
 
 
 def long_match(name: str, hands: int) -> dict[str, Any]:

@@ -4,6 +4,7 @@ import json
 import socket
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,10 @@ import pytest
 from poker.agents.simple import AlwaysCall
 from poker.errors import PokernetsError
 from poker.evaluation import acpc_client, acpc_dealer
+from poker.evaluation.table import AgentSpec
 from poker.formats.acpc_log import AcpcError, parse_log_line, parse_match_state, read_log
 from poker.formats.acpc_net import LineConnection, NoAnswer, connect
-from poker.rules import Rules
+from poker.rules import CALL, FOLD, Rules
 from poker.state import HandState
 from tests.evaluation.acpc_table import RANDOM, TIMES, check_log, deal, free_ports, long_match, sit_down
 from tests.evaluation.test_html import check
@@ -58,6 +60,16 @@ class Silent(AlwaysCall):
         if self.asked >= 10:
             threading.Event().wait(3.0)
         return super().act(state)
+
+
+class Shy(AlwaysCall):
+    """Folds the first blind, calls else."""
+
+    def __init__(self) -> None:
+        super().__init__(name="shy")
+
+    def act(self, state: HandState) -> int:
+        return FOLD if state.to_act == 0 and state.legal().fold else CALL
 
 
 class Confused(AlwaysCall):
@@ -186,7 +198,7 @@ def test_other_lines_are_ignored_and_told_and_what_is_no_action_is_a_call(tmp_pa
     told = result.failures["guest"][:3]
     assert "answers another state is ignored: `hello`" in told[0]
     assert "answers another state is ignored: `MATCHSTATE:1" in told[1]
-    assert "`` is no action of the game" in told[2]
+    assert "`` is no action: expected f, c or r" in told[2]
     assert "called instead" in told[2]
 
 
@@ -215,14 +227,16 @@ STATES = [
 ]
 
 
-def played(script: Callable[[Dealer, LineConnection], None]) -> tuple[acpc_client.Seat | None, str]:
+def played(
+    script: Callable[[Dealer, LineConnection], None], game: Rules = HEADS_UP
+) -> tuple[acpc_client.Seat | None, str]:
     """What our client, always calling, makes of a scripted dealer: its seat, or the error it ends with."""
     dealer = Dealer()
     outcome: list[Any] = []
 
     def client() -> None:
         try:
-            outcome.append(sit_down(HEADS_UP, partial(AlwaysCall, name="call"), dealer.port))
+            outcome.append(sit_down(game, partial(AlwaysCall, name="call"), dealer.port))
         except PokernetsError as error:
             outcome.append(str(error))
 
@@ -279,6 +293,45 @@ def test_a_dealer_that_vanishes_in_a_hand_is_an_error() -> None:
     assert "was not finished: the other side closed the connection" in error
 
 
+def test_hands_before_a_broken_one_are_reported(tmp_path: Path) -> None:
+    """The C dealer closes the connections in the middle of a hand when any player is late."""
+    dealer = Dealer()
+    errors: list[str] = []
+
+    def client() -> None:
+        spec = AgentSpec("agent", partial(AlwaysCall, name="call"), {})
+        with pytest.raises(PokernetsError) as caught:
+            acpc_client.run(
+                game=HEADS_UP, agents=[spec], host="localhost", port=dealer.port, seed=1, connect_seconds=10.0,
+                out=str(tmp_path),
+            )  # fmt: skip
+        errors.append(str(caught.value))
+
+    thread = threading.Thread(target=client, daemon=True)
+    thread.start()
+    with dealer.accept() as line:
+        line.read(10)
+        dealer.send(b"MATCHSTATE:1:6:f:|AdTc\r\nMATCHSTATE:0:7:r300:JdTc|\r\n")
+        assert line.read(10) == "MATCHSTATE:0:7:r300:JdTc|:c"
+    thread.join(10)
+    dealer.server.close()
+    assert "hand 7 at localhost" in errors[0]
+    saved = json.loads(next(tmp_path.glob("**/*.json")).read_text())
+    assert [(row["hands"], row["mean"]) for row in saved["results"]] == [(1, -500)]
+    assert saved["failures"]["call"] == errors
+
+
+def test_a_client_counts_as_the_dealer_does() -> None:
+    """5 chips of a player who folded are divided between two hands of the same strength."""
+
+    def script(dealer: Dealer, line: LineConnection) -> None:
+        dealer.send(b"MATCHSTATE:1:0:cfc/cc/cc/cc:|AhKd|AsKh/QcJd9h/4s/5c\r\n")
+
+    seat, _ = played(script, load_rules("holdem_limit_3p"))
+    assert seat is not None
+    assert (seat.chips, seat.failures) == ([2.5], [])
+
+
 def test_no_dealer_and_no_player() -> None:
     port = free_ports(1)[0]
     with pytest.raises(PokernetsError, match=f"no dealer answers at localhost:{port}"):
@@ -300,6 +353,19 @@ def test_lines_time_out_and_are_bounded() -> None:
             line.read(5)
     other.close()
     dealer.server.close()
+
+
+def test_odd_chips_are_divided_in_log_and_score(tmp_path: Path) -> None:
+    """Player 0 folds 5 chips, which two others split whenever their hands are equal."""
+    game = replace(load_rules("holdem_limit_3p"), num_ranks=3, num_hole_cards=1, board_cards=(0, 0, 0, 0))
+    result, seats = deal(game, [Shy, Shy, Shy], 60, tmp_path)
+    check_log(game, result, 60)
+    payoffs = [chips for hand in read_log(game, result.log) for chips in hand.payoffs]
+    assert -5 in payoffs
+    assert 2.5 in payoffs
+    assert sorted(sum(seat.chips) for seat in seats) == sorted(
+        float(chips) for chips in result.log.read_text().splitlines()[-1].split(":")[1].split("|")
+    )
 
 
 def test_log_lines_of_the_competition_are_read() -> None:
