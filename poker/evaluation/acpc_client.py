@@ -44,7 +44,8 @@ def run(
 ) -> Seat:
     """Plays until the dealer closes the connection, and writes a report.
 
-    Raises PokernetsError, after the report of the hands before it, when the last hand was not finished.
+    Raises PokernetsError when no hand was dealt, and, after the report of the hands before it, when the last hand was
+    not finished.
     """
     if len(agents) != 1:
         raise PokernetsError(f"one agent sits down at a dealer, `agents` are {len(agents)}: agents=[NAME]")
@@ -61,6 +62,8 @@ def run(
                     line.send(answer)
         except ConnectionLost as error:
             lost = str(error)
+    if not player.seat.hands:
+        raise PokernetsError(f"no hand was dealt at {host}:{port}: {lost}; the others may not have come in time")
     broken = "" if player.seat.finished else f"hand {player.hand} at {host}:{port} was not finished: {lost}"
     if broken:
         player.seat.failures.append(broken)

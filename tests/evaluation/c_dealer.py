@@ -22,6 +22,7 @@ from poker.formats.acpc_log import chips_text, read_log
 from poker.rules import FOLD, Rules
 from poker.state import HandState
 from tests.evaluation.acpc_table import EQUITY, RANDOM, sit_down
+from tests.evaluation.odd_answers import same_answers
 from tests.games import load_rules
 from tests.test_pokerkit import replay_in_pokerkit
 
@@ -168,9 +169,9 @@ def _replay(game: Rules, log: Path) -> dict[str, Any]:
     return {"hands": hands, "with_divided_chips": divided, "score": score, "actions": kinds}
 
 
-def late_player(folder: Path) -> dict[str, Any]:
+def late_player(folder: Path, *limit: str) -> dict[str, Any]:
     """The C dealer ends a match whose time limit is passed; both our clients report what they played and say so."""
-    row = at_their_dealer(folder, "holdem_nolimit_2p", [Late, RANDOM], 100, ("-q", "--t_response", "500"))
+    row = at_their_dealer(folder, "holdem_nolimit_2p", [Late, RANDOM], 100, ("-q", *limit))
     told = [text for text in row["failures"] if "was not finished: the other side closed the connection" in text]
     return {**row, "ok": row["status"] == 1 and len(told) == len(row["failures"]) == 2}
 
@@ -189,5 +190,9 @@ def matches(folder: Path, hands: int) -> list[dict[str, Any]]:
         at_our_dealer(folder, "holdem_nolimit_2p", [EQUITY, EXAMPLE], hands),
         at_our_dealer(folder, "holdem_limit_3p", [EXAMPLE, RANDOM, EXAMPLE], few),
         at_our_dealer(folder, "holdem_nolimit_2p", [Smallest, EXAMPLE], few),
-        late_player(folder),
+        late_player(folder, "--t_response", "500"),
+        late_player(folder, "--t_hand", "1000"),
+        late_player(folder, "--t_per_hand", "15"),
+        *(same_answers(folder, name, hands // 3, seed=1) for name in ("holdem_nolimit_2p", "holdem_limit_3p")),
+        *(same_answers(folder, name, few, seed=2) for name in ("kuhn", "leduc", "holdem_nolimit_6p")),
     ]

@@ -293,6 +293,13 @@ def test_a_dealer_that_vanishes_in_a_hand_is_an_error() -> None:
     assert "was not finished: the other side closed the connection" in error
 
 
+def test_a_dealer_that_ends_before_the_first_hand_is_an_error() -> None:
+    """The C dealer does when another player does not come within its --start_timeout."""
+    seat, error = played(lambda dealer, line: None)
+    assert seat is None
+    assert "no hand was dealt at localhost" in error
+
+
 def test_hands_before_a_broken_one_are_reported(tmp_path: Path) -> None:
     """The C dealer closes the connections in the middle of a hand when any player is late."""
     dealer = Dealer()
