@@ -1,10 +1,12 @@
 """How much a best response that sees its cards wins from a bucketed policy, over all flops or a random sample of them.
 
 All 1,755 classes of flops give the exact value. With a sample, everything from the flop on is exact on each of its
-flops, and only the decisions before the flop hang on the others: they are chosen on one half of the sample and valued
-on the other half, and the other way round. So the figure is what two concrete strategies win, estimated without bias: a
+flops, and only the decisions before the flop hang on the others: the sample is cut into `_PARTS`, and each part values
+the decisions that are best on the other parts together. So the figure is what concrete strategies win, without bias: a
 lower bound in expectation, with a 95% interval over flops. Choosing on all sampled flops at once is the optimistic
-figure; the exact value lies between the two in expectation. Flops are drawn with replacement: halves are independent.
+figure; the exact value lies between the two in expectation. Flops are drawn with replacement, so parts are independent.
+(With ten parts the bound is closer and the interval truer than with two halves: against always-call in flop hold'em the
+mean of many samples lay in 92% of the intervals of 40 flops and in 89% of those of 16.)
 
 Every flop is stored when it is done, and found again by a later run against the same policy, whatever its sample.
 """
@@ -39,6 +41,7 @@ ALL = "all"
 _FLOPS = 22_100
 _FLOPS_WITH_TWO_HANDS = 17_296
 """Flops of a full deck, and when both players' cards are out."""
+_PARTS = 10
 _MEMORY_SHARE = 0.8
 
 Values = list[NDArray[np.float64]]
@@ -227,17 +230,17 @@ def _exact(response: RealResponse, values: dict[int, Values], cpu_per_flop: floa
 
 
 def _sampled(response: RealResponse, values: list[Values], cpu_per_flop: float) -> RealValue:
-    """`values` by flop as it was drawn; the halves are those drawn first and last."""
+    """`values` by flop as it was drawn."""
     assert response.root is not None
     count, optimistic = len(values), 0.0
-    halves = np.arange(count) < count // 2, np.arange(count) >= count // 2
+    part = np.arange(count) % _PARTS
     won = np.zeros((2, count))
     for seat in range(2):
         stacked = np.stack([each[seat] for each in values])
         optimistic += response.root.best(seat, _ends(response, seat, stacked.mean(axis=0)))[0]
-        for chosen_on, valued_on in (halves, halves[::-1]):
-            _, strategy = response.root.best(seat, _ends(response, seat, stacked[chosen_on].mean(axis=0)))
-            for flop in np.flatnonzero(valued_on).tolist():
+        for out in np.unique(part).tolist():
+            _, strategy = response.root.best(seat, _ends(response, seat, stacked[part != out].mean(axis=0)))
+            for flop in np.flatnonzero(part == out).tolist():
                 won[seat, flop] = response.root.follow(seat, _ends(response, seat, stacked[flop]), strategy)
     first, second = (estimate(row) for row in won)
     return RealValue((first, second), estimate(won.sum(axis=0)), optimistic, False, count, cpu_per_flop)

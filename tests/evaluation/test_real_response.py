@@ -70,7 +70,7 @@ def test_flops_are_drawn_as_they_are_dealt() -> None:
 
 @pytest.mark.slow
 def test_all_flops_and_what_samples_say_of_them(tmp_path: Path) -> None:
-    """Exact, from strengths on all flops by other code; samples of 16 flops are below it on average, as they say."""
+    """Exact, from strengths on all flops by other code; samples are below it on average, as they say."""
     rules = flop_limit()
     boards, counts = canonical_boards(3), board_multiplicities(3)
     strength = boards_strength(boards).astype(float)  # -1 blocked, else 2 beaten + tied of 1,081 opponents
@@ -89,15 +89,15 @@ def test_all_flops_and_what_samples_say_of_them(tmp_path: Path) -> None:
     assert [seat.mean for seat in exact.by_seat] == pytest.approx(wanted, rel=1e-5)
     assert exact.nash_conv.mean == exact.optimistic == pytest.approx(sum(wanted), rel=1e-5)
 
-    samples = [run(response, tmp_path, 16, seed=seed) for seed in range(200)]
+    samples = [run(response, tmp_path, 40, seed=seed) for seed in range(100)]
     lower = np.array([sample.nash_conv.mean for sample in samples])
     upper = np.array([sample.optimistic for sample in samples])
     error = lower.std() / math.sqrt(len(samples))
     assert lower.mean() < exact.nash_conv.mean + 3 * error
-    assert lower.mean() > 0.8 * exact.nash_conv.mean
+    assert lower.mean() > 0.95 * exact.nash_conv.mean
     assert upper.mean() > exact.nash_conv.mean - 3 * error
     covered = np.mean([abs(each.nash_conv.mean - lower.mean()) < each.nash_conv.half_width for each in samples])
-    assert covered > 0.9
+    assert covered > 0.84  # measured: 0.92; four standard errors less
 
 
 @pytest.mark.slow
