@@ -25,6 +25,7 @@ from poker.tree import BettingTree
 
 _SPARSE_BYTES = 1 << 30
 _PAGE_WORDS = 1024
+_HUGE_PAGE = 1 << 21
 _COPY_WORDS = 1 << 20
 
 
@@ -147,13 +148,16 @@ class SamplingSolver(ABC):
         return self._play(thread, self._dealer.deal(rng, self._batch), rng)
 
 
-def zeros(size: int, dtype: type[np.generic]) -> NDArray[Any]:
-    """A table of zeros. A large one takes memory where it is written and no more, in pages of 4 KiB: numpy asks for
-    pages of 2 MiB, which are faster, but a few numbers written here and there fill them all."""
-    needed = size * np.dtype(dtype).itemsize
-    if needed < _SPARSE_BYTES:
+def zeros(size: int, dtype: type[np.generic], dense: int = 0) -> NDArray[Any]:
+    """A table of zeros. A large one takes memory where it is written and no more, in pages of 4 KiB, but for its first
+    `dense` numbers: there pages are of 2 MiB, as in all arrays of numpy, which is faster, but a few numbers written
+    here and there fill them all."""
+    itemsize = np.dtype(dtype).itemsize
+    if size * itemsize < _SPARSE_BYTES:
         return np.zeros(size, dtype=dtype)
-    memory = mmap.mmap(-1, needed, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    memory = mmap.mmap(-1, size * itemsize, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    if filled := dense * itemsize // _HUGE_PAGE * _HUGE_PAGE:
+        memory.madvise(mmap.MADV_HUGEPAGE, 0, filled)
     return np.frombuffer(memory, dtype=dtype)
 
 

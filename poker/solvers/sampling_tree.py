@@ -45,6 +45,11 @@ class SamplingTree:
         return self.nodes, self.strides, self.committed, self.folded
 
     @property
+    def before_last(self) -> int:
+        """Entries, one an action, of all streets but the last; they come first."""
+        return int((self.strides[:, :-1] * np.array(self.num_buckets[:-1])).sum())
+
+    @property
     def nbytes(self) -> int:
         return self.index.nbytes + sum(array.nbytes for array in self.arrays)
 

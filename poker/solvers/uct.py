@@ -53,8 +53,9 @@ class Uct(SamplingSolver):
         if mean_bits not in (32, 64):
             raise PokernetsError(f"UCT keeps means of 32 or 64 bits, not {mean_bits}")
         kind: type[np.floating] = np.float64 if mean_bits == 64 else np.float32
-        self.means: NDArray[np.floating] = zeros(self.sampling.table_size // 2, kind)
-        self.counts: NDArray[np.int32] = zeros(self.sampling.table_size // 2, np.int32)
+        size, dense = self.sampling.table_size // 2, self.sampling.before_last
+        self.means: NDArray[np.floating] = zeros(size, kind, dense)
+        self.counts: NDArray[np.int32] = zeros(size, np.int32, dense)
         self.exploration = exploration(tree, self.sampling, ceiling, potential)
         self._mixing = (eta, gamma, decay)
         self._bounds = (ceiling, potential)

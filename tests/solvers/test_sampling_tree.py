@@ -21,7 +21,7 @@ def three_players() -> Rules:
     )  # fmt: skip
 
 
-GAMES = [(load_rules(name), BetMenu(()), (5, 7)) for name in ("kuhn", "leduc")]
+GAMES = [(load_rules("kuhn"), BetMenu(()), (5,)), (load_rules("leduc"), BetMenu(()), (5, 7))]
 GAMES += [(load_rules("holdem_nolimit_2p"), MENU, (169, 5, 6, 7)), (three_players(), BetMenu(()), (4, 16))]
 
 
@@ -52,6 +52,8 @@ def test_rows_fill_the_table_once(rules: Rules, menu: BetMenu, buckets: tuple[in
     for node in np.flatnonzero(packed.nodes["kind"] == sampling_nodes.DECISION):
         packed.rows(table, node)[:] += 1
     assert (table == 1).all()
+    last = (packed.nodes["kind"] == sampling_nodes.DECISION) & (packed.nodes["street"] == len(buckets) - 1)
+    assert packed.before_last == packed.nodes["row"][last].min()
 
 
 def test_stakes_of_two_players() -> None:
