@@ -78,8 +78,8 @@ class RealValue:
     """`nash_conv` with the decisions before the flop chosen on all the flops they are valued on."""
     exact: bool
     flops: int
-    cpu_per_flop: float
-    """Measured on the flops that this run did; NaN when all were stored."""
+    cpu_per_flop: float | None
+    """CPU seconds, measured on the flops that this run did; None when all were stored."""
 
 
 def real_response(agent: Agent, game: Rules, menu: BetMenu) -> RealResponse:
@@ -160,7 +160,7 @@ def measure(
         console.print(f"best response to {name}: {cost.text(used)}", soft_wrap=True, highlight=False)
         seconds = _run(response, missing, store, used, console, name)
     values = {flop: _load(_path(store, flop), response) for flop in wanted.tolist()}
-    cpu_per_flop = seconds / len(missing) if missing else float("nan")
+    cpu_per_flop = seconds / len(missing) if missing else None
     if drawn is None:
         return _exact(response, values, cpu_per_flop)
     return _sampled(response, [values[flop] for flop in drawn.tolist()], cpu_per_flop)
@@ -217,7 +217,7 @@ def _ends(response: RealResponse, seat: int, values: NDArray[np.float64]) -> dic
     return dict(zip(response.seats[seat].entries, scaled, strict=True))
 
 
-def _exact(response: RealResponse, values: dict[int, Values], cpu_per_flop: float) -> RealValue:
+def _exact(response: RealResponse, values: dict[int, Values], cpu_per_flop: float | None) -> RealValue:
     assert response.root is not None
     weights = board_multiplicities(3) / _FLOPS
     won = []
@@ -229,7 +229,7 @@ def _exact(response: RealResponse, values: dict[int, Values], cpu_per_flop: floa
     return RealValue((first, second), Estimate(total, 0.0, 0.0, NUM_FLOPS), total, True, NUM_FLOPS, cpu_per_flop)
 
 
-def _sampled(response: RealResponse, values: list[Values], cpu_per_flop: float) -> RealValue:
+def _sampled(response: RealResponse, values: list[Values], cpu_per_flop: float | None) -> RealValue:
     """`values` by flop as it was drawn."""
     assert response.root is not None
     count, optimistic = len(values), 0.0

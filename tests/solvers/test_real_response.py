@@ -81,6 +81,13 @@ def test_all_in_on_the_turn_equals_the_vector_engine() -> None:
     check_against_vector_engine(tree, parse_cards("AhKh7hKc"))
 
 
+def test_more_than_sixteen_lines_equal_the_vector_engine() -> None:
+    """No-limit with three sizes: 19 lines of one shape reach the river."""
+    menu = bet_menu(turn=[["0.3", "0.6", "1"], ["0.5", "1"], []], river=[["0.5"], []])
+    tree = build_tree(Betting.at_street(load_rules("holdem_nolimit_2p"), 2, (200, 200)), menu)
+    check_against_vector_engine(tree, parse_cards("AhKd7h7c"))
+
+
 @pytest.mark.slow
 def test_limit_flop_equals_the_vector_engine() -> None:
     rules = limit_game((3, 1, 0, 1))
