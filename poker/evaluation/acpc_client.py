@@ -1,7 +1,8 @@
 """`evaluate=acpc_client`: one of our agents sits down at a dealer of the Annual Computer Poker Competition.
 
 Every state of the dealer stands for itself, so nothing is lost by repeated or skipped states; an answer is remembered,
-and a state that is asked again is answered alike. An agent that fails checks or folds, and is reported.
+and a state that is asked again is answered alike. An agent that fails checks or folds, a state that breaks our rules is
+answered with a call, and both are reported.
 """
 
 from collections.abc import Sequence
@@ -98,14 +99,18 @@ class _Player:
         self._last = ("", "")
 
     def answer(self, text: str) -> str | None:
-        """The line to send back, if the agent is to act."""
+        """The line to send back, if the agent is to act.
+
+        A state that is not understood is answered with a call: a dealer that asks nothing of us overlooks it, and one
+        that does would else wait for ever.
+        """
         if text == self._last[0]:
             return self._last[1]
         try:
             told = parse_match_state(self._game, text)
         except AcpcError as error:
-            self._fail(f"a line of the dealer is ignored: {error}")
-            return None
+            self._fail(f"a line of the dealer is not understood: {error}")
+            return f"{text}:c" if text.startswith("MATCHSTATE:") and text.isascii() else None
         if told.number != self.hand:
             self._begin(told)
         state = told.state

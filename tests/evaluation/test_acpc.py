@@ -269,17 +269,18 @@ def test_partial_reads_many_lines_at_once_comments_and_line_ends() -> None:
     assert (seat.hands, seat.failures, seat.chips) == (1, [], [-50])
 
 
-def test_a_repeated_state_is_answered_alike_and_rubbish_is_ignored() -> None:
+def test_a_repeated_state_is_answered_alike_and_rubbish_is_ignored_or_called() -> None:
     def script(dealer: Dealer, line: LineConnection) -> None:
         dealer.send(f"{STATES[0]}\r\n".encode())
         assert line.read(10) == f"{STATES[0]}:c"
-        dealer.send(f"MATCHSTATE:1:7:zz:|JdTc\r\nhello\r\n{STATES[0]}\r\n".encode())
+        dealer.send(f"MATCHSTATE:1:7:zz:|JdTc\r\nMATCHSTATE:\xe9\r\nhello\r\n{STATES[0]}\r\n".encode())
+        assert line.read(10) == "MATCHSTATE:1:7:zz:|JdTc:c"
         assert line.read(10) == f"{STATES[0]}:c"
         finish_hand(dealer)
 
     seat, _ = played(script)
     assert seat is not None
-    assert (seat.hands, len(seat.failures)) == (1, 2)
+    assert (seat.hands, len(seat.failures)) == (1, 3)
 
 
 def test_a_dealer_that_vanishes_in_a_hand_is_an_error() -> None:
