@@ -7,7 +7,8 @@
            back as it was read, or is refused with a clear message, in little time
     acpc   3,000 hands of heads-up no-limit and of three-player limit between our clients at our dealer, every hand
            played again in `HandState` and in PokerKit
-    c_dealer  the same at the published C dealer of the competition, its example player at ours, its time limits:
+    c_dealer  the same at the published C dealer of the competition, and its time limits;
+    c_player  its example player at our dealer, and the same odd answers to both dealers:
            only with `--c-dealer FOLDER`, where its compiled `dealer` and `example_player` are
 
 Leaves with status 1 when something is not as it should be. `--scale 0.01` does a hundredth of it.
@@ -277,14 +278,15 @@ def _acpc(scale: float) -> list[dict[str, Any]]:
 def main(arguments: list[str]) -> int:
     parts: dict[str, _Part] = {"soak": _soak, "spread": _spread, "fuzz": _fuzz, "acpc": _acpc}
     parser = argparse.ArgumentParser(prog="python -m tests.endurance", description="long matches and odd lines")
-    parser.add_argument("parts", nargs="*", choices=[*parts, "c_dealer"], default=list(parts))
+    parser.add_argument("parts", nargs="*", choices=[*parts, "c_dealer", "c_player"], default=list(parts))
     parser.add_argument("--scale", type=float, default=1.0)
     parser.add_argument("--c-dealer", type=Path, metavar="FOLDER")
     chosen = parser.parse_args(arguments)
-    if "c_dealer" in chosen.parts:
+    if not set(chosen.parts) <= set(parts):
         if chosen.c_dealer is None or not (chosen.c_dealer / "dealer").is_file():
-            parser.error("c_dealer needs --c-dealer FOLDER with the compiled programs of the competition")
-        parts["c_dealer"] = lambda scale: c_dealer.matches(chosen.c_dealer.resolve(), round(3000 * scale))
+            parser.error("c_dealer and c_player need --c-dealer FOLDER with the compiled programs of the competition")
+        parts["c_dealer"] = lambda scale: c_dealer.their_matches(chosen.c_dealer.resolve(), round(3000 * scale))
+        parts["c_player"] = lambda scale: c_dealer.our_matches(chosen.c_dealer.resolve(), round(3000 * scale))
     with contextlib.redirect_stdout(sys.stderr):
         rows = [row for name in chosen.parts for row in parts[name](chosen.scale)]
     command = f"python -m tests.endurance {' '.join(arguments)}".strip()

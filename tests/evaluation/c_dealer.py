@@ -176,8 +176,8 @@ def late_player(folder: Path, *limit: str) -> dict[str, Any]:
     return {**row, "ok": row["status"] == 1 and len(told) == len(row["failures"]) == 2}
 
 
-def matches(folder: Path, hands: int) -> list[dict[str, Any]]:
-    """`hands` hands of every long match, fewer of the others."""
+def their_matches(folder: Path, hands: int) -> list[dict[str, Any]]:
+    """Matches at the C dealer: `hands` hands of the long ones, fewer of the others."""
     few = max(2, hands // 10)
     return [
         at_their_dealer(folder, "holdem_nolimit_2p", [EQUITY, RANDOM], hands),
@@ -186,13 +186,20 @@ def matches(folder: Path, hands: int) -> list[dict[str, Any]]:
         at_their_dealer(folder, "holdem_limit_3p", [EXAMPLE, RANDOM, EXAMPLE], few),
         at_their_dealer(folder, "holdem_nolimit_6p", [RANDOM, EXAMPLE] * 3, few),
         at_their_dealer(folder, "holdem_nolimit_2p", [RANDOM, EXAMPLE], few, ("-S", "-f")),
-        at_their_dealer(folder, "holdem_nolimit_2p", [Smallest, Smallest], few),
-        at_our_dealer(folder, "holdem_nolimit_2p", [EQUITY, EXAMPLE], hands),
-        at_our_dealer(folder, "holdem_limit_3p", [EXAMPLE, RANDOM, EXAMPLE], few),
-        at_our_dealer(folder, "holdem_nolimit_2p", [Smallest, EXAMPLE], few),
+        at_their_dealer(folder, "holdem_nolimit_2p", [Smallest, Smallest], max(2, few // 10)),
         late_player(folder, "--t_response", "500"),
         late_player(folder, "--t_hand", "1000"),
         late_player(folder, "--t_per_hand", "15"),
+    ]
+
+
+def our_matches(folder: Path, hands: int) -> list[dict[str, Any]]:
+    """The example player at our dealer, and the same odd answers at both dealers."""
+    few = max(2, hands // 10)
+    return [
         *(same_answers(folder, name, hands // 3, seed=1) for name in ("holdem_nolimit_2p", "holdem_limit_3p")),
         *(same_answers(folder, name, few, seed=2) for name in ("kuhn", "leduc", "holdem_nolimit_6p")),
+        at_our_dealer(folder, "holdem_limit_3p", [EXAMPLE, RANDOM, EXAMPLE], few),
+        at_our_dealer(folder, "holdem_nolimit_2p", [Smallest, EXAMPLE], few),
+        at_our_dealer(folder, "holdem_nolimit_2p", [EQUITY, EXAMPLE], hands),
     ]
