@@ -74,7 +74,7 @@ def run(
         matches = _Matches(game, abstraction, opponent, hands, seed)
         lines = [matches.against_opponent(name, runs) for name, runs in groups.items()]
         lines += [matches.between(a, b) for a, b in itertools.combinations(groups.items(), 2)]
-        record |= {"hands_per_point": hands, "opponent": opponent or "always_call"}
+        record |= {"hands_per_point": hands, "opponent": _name_of(opponent)}
         record["self_play"] = {name: matches.self_play(runs) for name, runs in groups.items()}
     record |= {
         "value": value,
@@ -89,6 +89,10 @@ def run(
     }
     _write(record, lines, Path(out) / game.name, logarithmic=known)
     return record
+
+
+def _name_of(opponent: str | None) -> str:
+    return Path(opponent).name if opponent else "always_call"
 
 
 class _Matches:
@@ -110,7 +114,7 @@ class _Matches:
                 fixed = fixed or always_call(policy.tree, self._cards, policy.sampling)
                 results.append(play_match(policy, fixed, self._dealer, self._hands, self._seed))
             found.append((iterations, _over_runs(results)))
-        return _line(f"{name} vs {self._opponent or 'always_call'}", runs, found)
+        return _line(f"{name} vs {_name_of(self._opponent)}", runs, found)
 
     def between(self, first: tuple[str, Group], second: tuple[str, Group]) -> Line:
         """Pairs the runs in the order of their seeds."""
