@@ -24,7 +24,7 @@ def chance_sampling(
     strides: NDArray[np.int32],
     committed: NDArray[np.int32],
     folded: NDArray[np.bool_],
-    table: NDArray[np.float32],
+    table: NDArray[np.floating],
     buckets: NDArray[np.int32],
     ranks: NDArray[np.int32],
     reach: NDArray[np.float64],

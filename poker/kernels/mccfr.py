@@ -13,10 +13,10 @@ to parents. Row fetches thus overlap, and a traversal allocates nothing.
 Symbols: M sampling nodes, P players, S streets, A actions of a node, n deals.
 
 Nodes and their arrays are those of `poker.kernels.sampling_nodes`; children are contiguous and
-come after their parent. The table is flat float32; the infoset (node, bucket) owns the row that starts at
+come after their parent. The table is flat float32 or float64; the infoset (node, bucket) owns the row that starts at
 2 * (row + bucket * stride): A regrets, then A strategy sums, side by side so that a visit touches one place in memory.
 
-Several threads may run on one table: the unlocked float32 updates may then lose an increment now and then, which
+Several threads may run on one table: the unlocked updates may then lose an increment now and then, which
 averages out as sampling noise does; with one thread the result is a function of table, deals and generator alone.
 """
 
@@ -35,7 +35,7 @@ def traverse(
     strides: NDArray[np.int32],
     committed: NDArray[np.int32],
     folded: NDArray[np.bool_],
-    table: NDArray[np.float32],
+    table: NDArray[np.floating],
     buckets: NDArray[np.int32],
     ranks: NDArray[np.int32],
     traverser: int,
@@ -163,7 +163,7 @@ def external_sampling(
     strides: NDArray[np.int32],
     committed: NDArray[np.int32],
     folded: NDArray[np.bool_],
-    table: NDArray[np.float32],
+    table: NDArray[np.floating],
     buckets: NDArray[np.int32],
     ranks: NDArray[np.int32],
     prune_below: float,
@@ -195,7 +195,7 @@ def external_sampling(
 
 @njit(cache=True, nogil=True)
 def positive_regret(
-    nodes: NDArray[np.void], strides: NDArray[np.int32], table: NDArray[np.float32], num_buckets: NDArray[np.int32]
+    nodes: NDArray[np.void], strides: NDArray[np.int32], table: NDArray[np.floating], num_buckets: NDArray[np.int32]
 ) -> float:
     """Sum over all infosets of the largest positive regret. num_buckets [S]."""
     total = 0.0

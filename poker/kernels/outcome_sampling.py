@@ -30,7 +30,7 @@ def outcome_sampling(
     strides: NDArray[np.int32],
     committed: NDArray[np.int32],
     folded: NDArray[np.bool_],
-    table: NDArray[np.float32],
+    table: NDArray[np.floating],
     explore: float,
     alternating: bool,
     buckets: NDArray[np.int32],

@@ -5,8 +5,9 @@ comes in periods of `discount_every` iterations: at the end of period k = 1, 2, 
 multiplied by k / (k + 1). What period j gathered thus keeps weight j / (k + 1), proportional to j, as in Linear CFR
 (Brown & Sandholm 2019), whose periods are single iterations. Multipliers after periods 1, 2, 4: 1/2, 2/3, 4/5.
 
-Float32 holds regrets (chips) and strategy sums (probability mass). A strategy sum stops growing at 2^24 visits of one
-infoset in effective weight; with discounting that is about 3 x 10^7 visits, billions of deals in hold'em.
+Regrets (chips) and strategy sums (probability mass) are float64 in small games and float32 in large ones, where memory
+counts. A float32 sum stops growing at 2^24 visits of one infoset in effective weight, and the average then drifts
+towards uniform: with discounting after about 3 x 10^7 visits, billions of deals in hold'em but seconds in Leduc.
 """
 
 from concurrent.futures import ThreadPoolExecutor
@@ -28,13 +29,18 @@ class RegretOptions(SamplingOptions, total=False):
 
     discount_every: int | None
     discount_until: int | None
+    table_bits: int | None
+
+
+_SMALL_TABLE = 1 << 22
+"""Numbers in a table that is float64 unless `table_bits` says otherwise: 32 MiB."""
 
 
 class RegretSolver(SamplingSolver):
     """`table` holds regrets and strategy sums as `poker.kernels.mccfr` places them.
 
     `discount_every` None weighs all iterations alike. Periods that end after `discount_until` iterations are not
-    discounted.
+    discounted. `table_bits` is 32 or 64; None takes 64 for tables of up to 32 MiB.
     """
 
     counters: ClassVar[tuple[str, ...]] = ("iterations", "visits", "periods")
@@ -47,12 +53,17 @@ class RegretSolver(SamplingSolver):
         *,
         discount_every: int | None = None,
         discount_until: int | None = None,
+        table_bits: int | None = None,
         **options: Unpack[SamplingOptions],
     ) -> None:
         super().__init__(tree, cards, dealer, **options)
         if discount_every is not None and discount_every < 1:
             raise PokernetsError("discount_every must be at least 1, or null for no discount")
-        self.table = np.zeros(self.sampling.table_size, dtype=np.float32)
+        if table_bits not in (None, 32, 64):
+            raise PokernetsError(f"table_bits must be 32 or 64, or null for 64 in small games, not {table_bits}")
+        wide = self.sampling.table_size <= _SMALL_TABLE if table_bits is None else table_bits == 64
+        kind: type[np.floating] = np.float64 if wide else np.float32
+        self.table: NDArray[np.floating] = np.zeros(self.sampling.table_size, dtype=kind)
         self.periods = 0
         self._discount_every = discount_every
         self._discount_until = discount_until
@@ -63,11 +74,13 @@ class RegretSolver(SamplingSolver):
 
     @property
     def settings(self) -> dict[str, Any]:
+        """32 bits go without saying: tables were that before they could be wider."""
         return {
             "seed": self._seed,
             "batch": self._batch,
             "discount_every": self._discount_every,
             "discount_until": self._discount_until,
+            **({"table_bits": 64} if self.table.dtype == np.float64 else {}),
         }
 
     def figures(self) -> dict[str, float]:
@@ -107,7 +120,7 @@ class RegretSolver(SamplingSolver):
         due = self._period > 0 and self.iterations // self._period > self.periods
         if due and (self._discount_until is None or self.iterations <= self._discount_until):
             self.periods += 1
-            self.table *= np.float32(self.periods / (self.periods + 1))
+            self.table *= self.periods / (self.periods + 1)
 
 
 class ExternalSampling(RegretSolver):

@@ -64,7 +64,7 @@ class SamplingTree:
         streets = self.nodes["street"][self.nodes["kind"] == sampling_nodes.DECISION]
         return int(np.asarray(self.num_buckets)[streets].sum())
 
-    def rows(self, table: NDArray[np.float32], node: int) -> NDArray[np.float32]:
+    def rows(self, table: NDArray[np.floating], node: int) -> NDArray[np.floating]:
         """[B, 2, A] view of sampling node `node`: regrets, then strategy sums, per bucket."""
         buckets, arity, row, stride = self._row(node)
         size = table.itemsize
