@@ -53,6 +53,24 @@ def test_strategy_sums_count_effective_visits() -> None:
     assert run.sampling.rows(run.table, 0)[:, 1].sum() == pytest.approx(run.effective_iterations, rel=1e-4)
 
 
+@pytest.mark.parametrize(("bits", "grows"), [(None, True), (64, True), (32, False)])
+def test_sums_of_many_visits_keep_growing(bits: int | None, grows: bool) -> None:
+    """Beyond 2^24 visits float32 loses what an iteration adds, so that averages drift: small games get 64 bits."""
+    run = solver(game="kuhn", table_bits=bits, discount_every=None)
+    run.run(iterations=1000)
+    run.table[run.table > 0] += 2.0**25
+    before = run.table.copy()
+    run.run(iterations=1050)
+    sums = run.sampling.rows(run.table, 0)[:, 1] - run.sampling.rows(before, 0)[:, 1]
+    assert (sums.sum() == pytest.approx(50, rel=1e-6)) == grows
+    assert run.settings.get("table_bits", 32) == (64 if grows else 32)
+
+
+def test_odd_widths_are_refused() -> None:
+    with pytest.raises(PokernetsError, match="table_bits must be 32 or 64"):
+        solver(table_bits=16)
+
+
 def test_threads_share_the_table() -> None:
     run = solver(game="kuhn", threads=2, batch=5000, discount_every=10_000)
     run.run(iterations=400_000)
