@@ -111,7 +111,7 @@ def test_page_of_a_match(tmp_path: Path) -> None:
     assert checker.count["svg"] == 2
     assert "caller vs random" in text
     assert "&quot;definition&quot;" in text
-    assert f"{results.tables[0].estimates(aivat=True)[0]:,}" in match_page(results).text()
+    assert f"{results.tables[0].estimates(aivat=True)[0]:,}" in match_page(results, b"").text()
 
 
 def test_any_record_has_a_page() -> None:
