@@ -34,7 +34,7 @@ from poker.evaluation.statistics import Estimate, estimate
 from poker.kernels.hands import NUM_HANDS
 from poker.kernels.isomorphism import NUM_BOARDS, board_multiplicities
 from poker.rules import Rules
-from poker.solvers.real_response import NUM_FLOPS, RealResponse, Scratch
+from poker.solvers.real_response import NUM_CLASSES, NUM_FLOPS, RealResponse, Scratch
 from poker.tree import BetMenu, build_tree
 
 ALL = "all"
@@ -207,7 +207,10 @@ def _save(path: Path, values: NDArray[np.float64]) -> None:
 
 def _load(path: Path, response: RealResponse) -> Values:
     sizes = [len(seat.entries) for seat in response.seats]
-    flat = np.frombuffer(path.read_bytes(), np.float64).reshape(sum(sizes), -1)
+    flat = np.frombuffer(path.read_bytes(), np.uint8)
+    if len(flat) != sum(sizes) * NUM_CLASSES * 8:
+        raise PokernetsError(f"{path} is damaged: delete it, and the flop is walked again")
+    flat = flat.view(np.float64).reshape(sum(sizes), NUM_CLASSES)
     return [flat[: sizes[0]], flat[sizes[0] :]]
 
 

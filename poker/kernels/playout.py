@@ -208,8 +208,7 @@ def _line_value(
     """Chips that `hero`, to act, wins from here on with `action` when the models play the rest; changes the state.
 
     `strength` [4, P] and `ranks` [P] are of the hands drawn, on each street and at the showdown; `theirs` and `bins`
-    [4, P, M] of the particles (strengths, ranks on the
-    river, and bins of strength) with weights `particles` [P, M].
+    [4, P, M] of the particles (strengths, ranks on the river, and bins of strength) with weights `particles` [P, M].
     """
     before = committed[hero]
     taken = np.zeros(uniforms.shape[:2], dtype=np.int64)

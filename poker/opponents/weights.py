@@ -5,8 +5,8 @@ probability of the observed action given each hand. Thresholds are on the scale 
 those he may still have: on real hands the latter narrows tables too fast, street by street.
 
 A share `noise` of the actions says nothing about the cards; showdowns calibrate it for each player: an action that does
-not fit the hand shown raises it. The prior lies between what fits our own players best (0.05 of 0.05 and 0.2) and what
-fits people best (0.3 of 0.15 and 0.3).
+not fit the hand shown raises it. The prior lies between what mostly fits our own players best (0.05 of 0.05 and 0.2)
+and what fits people best (0.3 of 0.15 and 0.3).
 """
 
 import numpy as np

@@ -400,6 +400,6 @@ def _unequal_suits(cards: CardAbstraction) -> float:
         if worst > _TOLERATED:
             raise PokernetsError(
                 f"{worst:.1%} of the buckets on boards of {size} cards change when suits are renamed, so classes of "
-                "boards cannot be walked: set isomorphism=false"
+                "boards cannot be walked: make an abstraction that treats suits alike"
             )
     return worst

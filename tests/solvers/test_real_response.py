@@ -57,41 +57,41 @@ def by_hand(tree: BettingTree, cards: CardAbstraction, policy: Callable[[int], N
     return lambda node, board: policy(node)[np.maximum(cards.buckets(board), 0)]
 
 
-def check_against_vector_engine(tree: BettingTree, board: tuple[int, ...], buckets: int = 5) -> None:
+def equals_vector_engine(tree: BettingTree, board: tuple[int, ...], buckets: int = 5) -> bool:
     cards, policy = abstraction(4, buckets), random_policy(tree, buckets)
     response = RealResponse(tree, cards, policy, board)
     wanted = evaluate_policy(tree, by_hand(tree, cards, policy), board).best_response
-    assert response.value(response.scratch()) == pytest.approx(wanted, rel=1e-5)
+    return response.value(response.scratch()) == pytest.approx(wanted, rel=1e-5)
 
 
 def test_limit_river_equals_the_vector_engine() -> None:
     rules = limit_game((3, 4, 4, 4))
-    check_against_vector_engine(build_tree(Betting.at_street(rules, 3, (20, 20))), parse_cards("AhKd7h7c2s"))
+    assert equals_vector_engine(build_tree(Betting.at_street(rules, 3, (20, 20))), parse_cards("AhKd7h7c2s"))
 
 
 def test_limit_turn_equals_the_vector_engine() -> None:
     rules = limit_game((3, 4, 1, 2))
-    check_against_vector_engine(build_tree(Betting.at_street(rules, 2, (20, 20))), parse_cards("AhKd7h7c"))
+    assert equals_vector_engine(build_tree(Betting.at_street(rules, 2, (20, 20))), parse_cards("AhKd7h7c"))
 
 
 def test_all_in_on_the_turn_equals_the_vector_engine() -> None:
     """Lines of several shapes, among them run-outs, and raises that the opponent cannot call in full."""
     rules = replace(load_rules("holdem_nolimit_2p"), stacks=(900, 700))
     tree = build_tree(Betting.at_street(rules, 2, (200, 200)), bet_menu(turn=[["1", "a"], ["a"]], river="a"))
-    check_against_vector_engine(tree, parse_cards("AhKh7hKc"))
+    assert equals_vector_engine(tree, parse_cards("AhKh7hKc"))
 
 
 def test_more_than_sixteen_lines_equal_the_vector_engine() -> None:
     """No-limit with three sizes: 19 lines of one shape reach the river."""
     menu = bet_menu(turn=[["0.3", "0.6", "1"], ["0.5", "1"], []], river=[["0.5"], []])
     tree = build_tree(Betting.at_street(load_rules("holdem_nolimit_2p"), 2, (200, 200)), menu)
-    check_against_vector_engine(tree, parse_cards("AhKd7h7c"))
+    assert equals_vector_engine(tree, parse_cards("AhKd7h7c"))
 
 
 @pytest.mark.slow
 def test_limit_flop_equals_the_vector_engine() -> None:
     rules = limit_game((3, 1, 0, 1))
-    check_against_vector_engine(build_tree(Betting.at_street(rules, 1, (20, 20))), parse_cards("AhKd7h"), buckets=3)
+    assert equals_vector_engine(build_tree(Betting.at_street(rules, 1, (20, 20))), parse_cards("AhKd7h"), buckets=3)
 
 
 @pytest.mark.parametrize("flop", ["AhAd7c", "9h6h2h"])
