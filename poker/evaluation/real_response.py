@@ -207,10 +207,10 @@ def _save(path: Path, values: NDArray[np.float64]) -> None:
 
 def _load(path: Path, response: RealResponse) -> Values:
     sizes = [len(seat.entries) for seat in response.seats]
-    flat = np.frombuffer(path.read_bytes(), np.uint8)
-    if len(flat) != sum(sizes) * NUM_CLASSES * 8:
+    content = path.read_bytes()
+    if len(content) != sum(sizes) * NUM_CLASSES * np.dtype(np.float64).itemsize:
         raise PokernetsError(f"{path} is damaged: delete it, and the flop is walked again")
-    flat = flat.view(np.float64).reshape(sum(sizes), NUM_CLASSES)
+    flat = np.frombuffer(content, np.float64).reshape(sum(sizes), NUM_CLASSES)
     return [flat[: sizes[0]], flat[sizes[0] :]]
 
 

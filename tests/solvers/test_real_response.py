@@ -161,7 +161,7 @@ def test_what_is_refused() -> None:
     tree = build_tree(Betting.start(rules))
     tables = [table.copy() if size == 3 else table for size, table in zip(SIZES, abstraction(4, 3).tables, strict=True)]
     tables[1][:] = np.arange(NUM_HANDS) % 3
-    with pytest.raises(PokernetsError, match="isomorphism=false"):
+    with pytest.raises(PokernetsError, match="treats suits alike"):
         RealResponse(tree, make_abstraction(tables, [3] * 4), random_policy(tree, 3))
     with pytest.raises(PokernetsError, match="does not add to 1"):
         RealResponse(tree, abstraction(4, 2), lambda node: np.ones((2, tree.num_children[node]), np.float32))
