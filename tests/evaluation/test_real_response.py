@@ -60,6 +60,11 @@ def test_sample_of_flops(tmp_path: Path) -> None:
     assert again.cpu_per_flop is None
     assert again.nash_conv == found.nash_conv
 
+    damaged = min(store.iterdir())
+    damaged.write_bytes(damaged.read_bytes()[:-8])
+    with pytest.raises(PokernetsError, match=f"{damaged.name} is damaged: delete it"):
+        run(response, tmp_path, 60)
+
 
 def test_flops_are_drawn_as_they_are_dealt() -> None:
     drawn, weights = draw_flops(20_000, 3), board_multiplicities(3)
