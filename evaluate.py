@@ -6,7 +6,7 @@ from typing import Any
 from omegaconf import DictConfig, OmegaConf
 
 from conf.launch import ConfigurationError, call, check, choices, chosen, launch, resolve
-from poker.evaluation.table import AgentSpec
+from poker.evaluation.matches.table import AgentSpec
 
 
 def agent_spec(config: DictConfig, name: str) -> AgentSpec:

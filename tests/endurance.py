@@ -34,14 +34,14 @@ import numpy as np
 
 from poker.agents.simple import AlwaysCall, RandomAgent
 from poker.errors import PokernetsError
-from poker.evaluation.match import run
+from poker.evaluation.matches.match import run
+from poker.evaluation.matches.table import AgentSpec
 from poker.evaluation.provenance import provenance
-from poker.evaluation.table import AgentSpec
 from poker.formats.acpc_log import cards_text, log_line, match_state_text, parse_log_line, parse_match_state
 from poker.rules import Rules
 from poker.state import HandState
-from tests.evaluation import c_dealer
-from tests.evaluation.acpc_table import long_match
+from tests.evaluation.acpc import c_dealer
+from tests.evaluation.acpc.table import long_match
 from tests.games import load_rules
 from tests.random_play import random_action
 

@@ -21,10 +21,10 @@ from poker.abstraction.buckets import game_cards
 from poker.abstraction.dealers import dealer_of
 from poker.artifacts import canonical_json, write_atomically
 from poker.errors import PokernetsError
-from poker.evaluation.chart import Line, curves_chart
 from poker.evaluation.curve import read_points
-from poker.evaluation.html import Page
-from poker.evaluation.policy_match import always_call, play_itself, play_match
+from poker.evaluation.matches.policy_match import always_call, play_itself, play_match
+from poker.evaluation.pages.chart import Line, curves_chart
+from poker.evaluation.pages.html import Page
 from poker.evaluation.provenance import provenance
 from poker.evaluation.statistics import Estimate, estimate
 from poker.rules import Rules

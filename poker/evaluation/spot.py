@@ -17,9 +17,9 @@ from rich.table import Table
 
 from poker.artifacts import write_atomically
 from poker.errors import PokernetsError
-from poker.evaluation.html import record_page
+from poker.evaluation.pages.html import record_page
+from poker.evaluation.pages.range_chart import range_chart
 from poker.evaluation.provenance import provenance
-from poker.evaluation.range_chart import range_chart
 from poker.solvers.solution import action_name, find_node, save_solution
 from poker.solvers.spots import Spot, read_spot
 from poker.solvers.vector import Progress, VectorSolver

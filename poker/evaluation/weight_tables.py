@@ -21,7 +21,7 @@ from rich.table import Table as TextTable
 from poker.artifacts import write_atomically
 from poker.cards import cards_text, hand_index, live_hands
 from poker.errors import PokernetsError
-from poker.evaluation.html import record_page
+from poker.evaluation.pages.html import record_page
 from poker.evaluation.provenance import provenance
 from poker.evaluation.statistics import Estimate, estimate
 from poker.formats.irc import Problems, read_hands

@@ -8,7 +8,7 @@ from poker.agents.poki_formula import Style, postflop_triple, preflop_triple
 from poker.betting import Betting
 from poker.cards import hand_index, parse_cards
 from poker.errors import PokernetsError
-from poker.evaluation.table import Schedule, SessionRecord, Table, play_session
+from poker.evaluation.matches.table import Schedule, SessionRecord, Table, play_session
 from poker.opponents.modelling import Modelling
 from poker.opponents.strength import Strength
 from poker.state import HandState

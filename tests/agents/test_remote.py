@@ -8,8 +8,8 @@ import pytest
 from poker.agents.remote import AgentFailure, RemoteAgent
 from poker.agents.simple import AlwaysCall, RandomAgent
 from poker.errors import PokernetsError
-from poker.evaluation.table import AgentSpec, Schedule, Table, play_session
-from poker.evaluation.workers import play_all
+from poker.evaluation.matches.table import AgentSpec, Schedule, Table, play_session
+from poker.evaluation.matches.workers import play_all
 from poker.state import HandState
 from tests.games import load_rules
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from poker.agents.simple import AlwaysCall, RandomAgent
-from poker.evaluation.table import Schedule, Table, play_session
+from poker.evaluation.matches.table import Schedule, Table, play_session
 from poker.rules import Rules
 from poker.state import Betting, HandState
 from tests.games import load_rules

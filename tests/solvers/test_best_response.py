@@ -5,7 +5,7 @@ import pytest
 
 from poker.betting import Betting
 from poker.errors import PokernetsError
-from poker.evaluation.openspiel import tabular_policy
+from poker.evaluation.exploitability.openspiel import tabular_policy
 from poker.rules import Rules
 from poker.solvers.best_response import evaluate_policy
 from poker.solvers.vector import VectorSolver

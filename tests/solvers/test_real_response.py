@@ -13,7 +13,7 @@ from poker.abstraction.buckets import CardAbstraction, make_abstraction
 from poker.betting import Betting
 from poker.cards import NUM_HANDS, parse_cards
 from poker.errors import PokernetsError
-from poker.evaluation.best_response import best_response
+from poker.evaluation.exploitability.best_response import best_response
 from poker.kernels.isomorphism import NUM_BOARDS, board_multiplicities
 from poker.rules import CALL, FOLD, Rules
 from poker.solvers.best_response import evaluate_policy

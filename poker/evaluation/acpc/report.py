@@ -1,0 +1,88 @@
+"""The report of hands that were played at a dealer or read from a log: results by name and what went wrong."""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+
+from poker.artifacts import write_atomically
+from poker.evaluation.matches.page import add_first_decisions
+from poker.evaluation.pages.chart import chart
+from poker.evaluation.pages.html import Page
+from poker.evaluation.provenance import provenance
+from poker.evaluation.statistics import Estimate, estimate
+from poker.rules import Rules
+
+_SHOWN_FAILURES = 100
+
+
+def mbb_per_hand(rules: Rules) -> float:
+    """What one chip of a hand is."""
+    return 1000.0 / max(rules.big_blind, 1)
+
+
+def write_hands_report(
+    stem: Path,
+    title: str,
+    rules: Rules,
+    units: Mapping[str, Sequence[float]],
+    settings: Mapping[str, Any],
+    *,
+    unit: str,
+    log: Path | None = None,
+    failures: Mapping[str, Sequence[str]] | None = None,
+    console: Console,
+) -> dict[str, Estimate]:
+    """Writes `stem`.json and `stem`.html and says so; `units` are mbb per hand by name, one a `unit` (hand or deal).
+
+    `log` is for the pictures of first decisions before the flop. Returns the estimates by name.
+    """
+    failures = failures or {}
+    found = {name: estimate(values) for name, values in units.items()}
+    record = {
+        "game": rules.name,
+        "definition": rules.to_acpc(),
+        "unit": "mbb/hand",
+        "results": [_row(name, result, unit, failures.get(name, ())) for name, result in found.items()],
+        "failures": {name: list(what) for name, what in failures.items()},
+        "settings": dict(settings),
+        "log": None if log is None else str(log),
+        **provenance(),
+    }
+    page = Page(title)
+    page.heading("Results", f"mbb per hand with 95% intervals; a {unit} is one independent unit")
+    page.table(
+        ("result of", "mbb per hand", f"{unit}s", "failures"),
+        [(name, result, result.n, len(failures.get(name, ()))) for name, result in found.items()],
+    )
+    played = [((name,), np.asarray(values, dtype=np.float64)[:, None]) for name, values in units.items() if values]
+    if played:
+        page.png(chart(title, played), "intervals, and how the means settled")
+    told = [(name, text) for name, texts in failures.items() for text in texts]
+    if told:
+        page.heading("Failures", f"the first {_SHOWN_FAILURES}" if len(told) > _SHOWN_FAILURES else "")
+        page.table(("name", "what"), told[:_SHOWN_FAILURES])
+    if log is not None:
+        add_first_decisions(page, rules, [log])
+    page.record(record)
+    stem.parent.mkdir(parents=True, exist_ok=True)
+    results, report = stem.with_name(f"{stem.name}.json"), stem.with_name(f"{stem.name}.html")
+    write_atomically(results, json.dumps(record, indent=1).encode() + b"\n")
+    page.write(report)
+    for what, path in (("results", results), ("report", report)):
+        console.print(f"{what}: {path}", soft_wrap=True, highlight=False)
+    return found
+
+
+def _row(name: str, result: Estimate, unit: str, failures: Sequence[str]) -> dict[str, Any]:
+    return {
+        "name": name,
+        "mean": result.mean,
+        "half_width_95": result.half_width if math.isfinite(result.half_width) else None,
+        f"{unit}s": result.n,
+        "failures": len(failures),
+    }

@@ -1,0 +1,165 @@
+"""AIVAT: what a heads-up match says about the players' strength, with most of the luck taken out (Burch, Schmid,
+Moravcik, Morrill and Bowling 2018).
+
+The hand is followed as an observer sees it who is shown the cards of players without a known policy only. What a known
+policy holds stays a range: its distribution given what was observed follows from the policy by Bayes' rule. Then
+
+    estimate = E[payoff | everything observed] + sum over events (E[V after | before] - V after)
+
+where V is the expected value of a guess u over the unseen hands. The events are those whose distribution the observer
+knows: the deal of a seen hand, public cards, and actions of known policies. Each term has mean 0 and the first has the
+mean of the payoff, so the estimate is unbiased for every u and every unknown opponent; how much of the variance goes
+depends on u.
+
+Policies must be functions of the public state and the hand held, and the actions must have been drawn from them.
+
+Symbols: H hands, A actions.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from poker.betting import Betting
+from poker.cards import hand_index
+from poker.errors import PokernetsError
+from poker.evaluation.aivat.values import ValueFunction
+from poker.evaluation.equities import (
+    Board,
+    Floats,
+    awaits_cards,
+    compatible_mass,
+    live_hands,
+    next_board_size,
+    showdown_chances,
+)
+from poker.evaluation.policies import PolicyFunction, policy_mismatch, public_state
+from poker.rules import Rules
+from poker.state import HandState
+
+
+@dataclass(frozen=True)
+class Terms:
+    """Chips to player 0: the estimate is `base` plus the corrections; `chips` is what was really won."""
+
+    chips: int
+    base: float
+    deals: float
+    board: float
+    actions: float
+
+    @property
+    def estimate(self) -> float:
+        return self.base + self.deals + self.board + self.actions
+
+
+class Aivat:
+    """Estimates for hands of one heads-up game."""
+
+    def __init__(self, rules: Rules, values: ValueFunction) -> None:
+        if rules.num_players != 2:
+            raise PokernetsError(f"this AIVAT is heads-up; '{rules.name}' has {rules.num_players} players")
+        self._rules = rules
+        self._values = values
+
+    def terms(self, final: HandState, policies: Sequence[PolicyFunction | None]) -> Terms:
+        """The finished hand `final`, all its cards known; `policies` by seat, None where unknown."""
+        return _Walk(self._rules, self._values, final, policies).terms()
+
+    def estimate(self, final: HandState, policies: Sequence[PolicyFunction | None]) -> tuple[float, float]:
+        """Chips won by each player."""
+        chips = self.terms(final, policies).estimate
+        return chips, -chips
+
+
+class _Walk:
+    """One hand, event by event. `ranges` [2, H] are the unseen hands' distributions, one hand where it is seen."""
+
+    def __init__(
+        self, rules: Rules, values: ValueFunction, final: HandState, policies: Sequence[PolicyFunction | None]
+    ) -> None:
+        self.rules = rules
+        self.values = values
+        self.final = final
+        self.policies = policies
+        self.ranges = np.full((2, rules.num_hands), 1.0 / rules.num_hands)
+        self.betting = Betting.start(rules)
+        self.board: Board = ()
+
+    def terms(self) -> Terms:
+        deals = self._see_hands()
+        board = self._see_board()
+        actions = 0.0
+        for street in self.final.betting.actions:
+            for action in street:
+                actions += self._act(action)
+                board += self._see_board()
+        return Terms(self.final.payoffs()[0], self._value(), deals, board, actions)
+
+    def _see_hands(self) -> float:
+        """Shows the hands of unknown policies."""
+        correction = 0.0
+        for player in range(2):
+            if self.policies[player] is None:
+                before = self._value()
+                cards = self.final.hole_cards[player]
+                self.ranges[player] = 0.0
+                self.ranges[player, cards[0] if len(cards) == 1 else hand_index(*cards)] = 1.0
+                correction += before - self._value()
+        return correction
+
+    def _see_board(self) -> float:
+        """Shows the public cards that come before the next action, or up to the showdown."""
+        correction = 0.0
+        while awaits_cards(self.betting, self.board) and not (self.betting.is_over and self.values.exact_runouts):
+            before = self._value()
+            self.board = self.final.runout[: next_board_size(self.rules, self.board)]
+            self.ranges *= live_hands(self.rules, self.board)
+            correction += before - self._value()
+        return correction
+
+    def _act(self, action: int) -> float:
+        player = self.betting.to_act
+        policy = self.policies[player]
+        if policy is None:
+            self.betting = self.betting.apply(action)
+            return 0.0
+        actions, probs = policy(public_state(self.betting, self.board))
+        weights = probs.T.astype(np.float64) * self.ranges[player]
+        reach = weights @ compatible_mass(self.rules, self.ranges[1 - player])
+        taken = actions.index(action) if action in actions else -1
+        if taken < 0 or not reach[taken] > 0.0:
+            raise policy_mismatch(self.betting, action)
+        played = np.flatnonzero(weights.any(axis=1))
+        children = [self.betting.apply(actions[i]) for i in played]
+        chips = np.zeros(len(actions))
+        chips[played] = np.einsum("ah,ah->a", weights[played], self._chips(children, player))
+        correction = float(chips.sum() / reach.sum() - chips[taken] / reach[taken])
+        self.ranges[player] = weights[taken] / weights[taken].sum()
+        self.betting = self.betting.apply(action)
+        return correction if player == 0 else -correction
+
+    def _value(self) -> float:
+        """Expected u to player 0 over the unseen hands."""
+        mass = compatible_mass(self.rules, self.ranges[1])
+        return float(self.ranges[0] @ self._chips([self.betting], 0)[0] / (self.ranges[0] @ mass))
+
+    def _chips(self, states: Sequence[Betting], player: int) -> Floats:
+        """[A, H] sums over the opponent's range of the chips to `player`: exact at ends of the hand, else u."""
+        opponent = self.ranges[1 - player]
+        out = np.empty((len(states), self.rules.num_hands))
+        guessed = []
+        for row, state in enumerate(states):
+            if state.is_over and not state.is_showdown:
+                sign = -1.0 if state.folded[player] else 1.0
+                out[row] = sign * min(state.committed) * compatible_mass(self.rules, opponent)
+            elif awaits_cards(state, self.board):
+                out[row] = self.values.values_before(state, self.board, player, opponent)
+            elif state.is_over:
+                out[row] = min(state.committed) * showdown_chances(self.rules, self.board, opponent)
+            else:
+                guessed.append(row)
+        if guessed:
+            out[guessed] = self.values.values([states[row] for row in guessed], self.board, player, opponent)
+        return out

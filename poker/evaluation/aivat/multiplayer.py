@@ -1,0 +1,133 @@
+"""AIVAT for any number of players: corrections for the deal, the public cards and the actions of known policies.
+
+As `poker.evaluation.aivat.heads_up`, but every hand counts as seen and no range is averaged over: the estimate is the
+chips won plus, for each event whose distribution is known, the mean of u over what could have happened minus u of what
+happened. It is unbiased for every u of which `before_board` and `before_deal` are exact means.
+
+Symbols: P players, N completions of a board.
+"""
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poker.agents.base import hand_number
+from poker.betting import Betting
+from poker.evaluation.equities import Board, Floats, awaits_cards
+from poker.evaluation.policies import PolicyFunction, policy_mismatch, public_state
+from poker.kernels.runouts import runout_ranks
+from poker.rules import Rules
+from poker.state import HandState, showdown_ranks
+
+Hands = tuple[Board, ...]
+
+
+class HandValues(Protocol):
+    """u(betting, board, hands): chips [P] over the whole hand when everybody's cards are known."""
+
+    def values(self, betting: Betting, board: Board, hands: Hands) -> Floats:
+        """u where somebody is to act, or all cards of a showdown are known."""
+
+    def before_board(self, betting: Betting, board: Board, hands: Hands) -> Floats:
+        """The mean of u over the cards that come before the next action or the showdown."""
+
+    def before_deal(self, betting: Betting) -> Floats:
+        """The mean of u at the start of the hand over all deals."""
+
+
+class MultiAivat:
+    """Estimates for hands with any number of players."""
+
+    def __init__(self, rules: Rules, values: HandValues) -> None:
+        self._rules = rules
+        self._values = values
+
+    def estimate(self, final: HandState, policies: Sequence[PolicyFunction | None]) -> Floats:
+        """[P] chips; `final` is finished and shows all cards, `policies` are by seat, None where unknown."""
+        hands, board = final.hole_cards, final.runout[: self._rules.board_sizes[0]]
+        betting = Betting.start(self._rules)
+        estimate = np.array(final.payoffs(), dtype=np.float64)
+        estimate += self._values.before_deal(betting) - self._after(betting, board, hands)
+        for action in itertools.chain.from_iterable(final.betting.actions):
+            policy = policies[betting.to_act]
+            if policy is not None:
+                estimate += self._action_correction(betting, board, hands, action, policy)
+            betting = betting.apply(action)
+            if awaits_cards(betting, board):
+                before = self._values.before_board(betting, board, hands)
+                board = final.runout[: self._rules.board_sizes[betting.street]]
+                estimate += before - self._values.values(betting, board, hands)
+        return estimate
+
+    def _action_correction(
+        self, betting: Betting, board: Board, hands: Hands, action: int, policy: PolicyFunction
+    ) -> Floats:
+        player = betting.to_act
+        actions, probs = policy(public_state(betting, board))
+        shares = probs[hand_number(HandState(betting, hands, board), player)].astype(np.float64)
+        if action not in actions or not shares[actions.index(action)] > 0.0:
+            raise policy_mismatch(betting, action)
+        after = np.array([self._after(betting.apply(option), board, hands) for option in actions])
+        correction: Floats = shares @ after / shares.sum() - after[actions.index(action)]
+        return correction
+
+    def _after(self, betting: Betting, board: Board, hands: Hands) -> Floats:
+        if awaits_cards(betting, board):
+            return self._values.before_board(betting, board, hands)
+        if betting.is_over:
+            return np.array(HandState(betting, hands, board).payoffs(), dtype=np.float64)
+        return self._values.values(betting, board, hands)
+
+
+class CheckDownHands:
+    """Everybody left calls what is bet, no more chips go in, the hands are shown down; odd chips are split in parts.
+
+    Whole payoffs are averaged over every completion of the board, so the mean over the next cards is the value now.
+    """
+
+    def values(self, betting: Betting, board: Board, hands: Hands) -> Floats:
+        return _mean_payoffs(_called(betting), _completion_ranks(betting.rules, board, hands))
+
+    def before_board(self, betting: Betting, board: Board, hands: Hands) -> Floats:
+        return self.values(betting, board, hands)
+
+    def before_deal(self, betting: Betting) -> Floats:
+        """Before the deal every player is as likely as any other to win what both may win."""
+        return _mean_payoffs(_called(betting), np.zeros((1, betting.rules.num_players), dtype=np.int16))
+
+
+def _called(betting: Betting) -> Betting:
+    """Everybody left has called the highest bet, as far as the stacks go."""
+    stacks = betting.rules.stacks
+    highest = max(betting.committed)
+    totals = zip(betting.folded, betting.committed, stacks, strict=True)
+    return replace(betting, committed=tuple(chips if out else min(highest, stack) for out, chips, stack in totals))
+
+
+def _mean_payoffs(betting: Betting, ranks: NDArray[np.integer]) -> Floats:
+    """[P] net chips, averaged over showdown ranks [N, P]."""
+    called = sorted(betting.committed)[-2]
+    net = -np.minimum(betting.committed, called).astype(np.float64)
+    for pot in public_state(betting, ()).pots():
+        players = list(pot.players)
+        contenders = ranks[:, players]
+        wins = contenders == contenders.max(axis=1, keepdims=True)
+        net[players] += pot.amount * (wins / wins.sum(axis=1, keepdims=True)).mean(axis=0)
+    return net
+
+
+@lru_cache(maxsize=16)
+def _completion_ranks(rules: Rules, board: Board, hands: Hands) -> NDArray[np.integer]:
+    """[N, P] showdown ranks on every completion of the board by cards that nobody holds."""
+    if rules.deck_size == 52 and rules.num_hole_cards == 2 and rules.total_board_cards == 5:
+        return runout_ranks(np.array(board, dtype=np.uint8), np.array(hands, dtype=np.uint8))
+    taken = {*board, *itertools.chain.from_iterable(hands)}
+    deck = [card for card in range(rules.deck_size) if card not in taken]
+    missing = rules.total_board_cards - len(board)
+    boards = [(*board, *cards) for cards in itertools.combinations(deck, missing)]
+    return np.array([showdown_ranks(rules, hands, complete) for complete in boards])

@@ -1,0 +1,153 @@
+"""Hands played at one table, on disk: an ACPC log that grows while a match runs, so that a killed match continues.
+
+A line counts once it ends in a newline, and a session once all its hands are there; what a kill left unfinished is
+dropped. When a match is over its logs are put in order, so that the same match gives the same bytes. Sessions are
+comparable for one table, game, seed and session length; a JSON file beside the log records these, and the file names
+hold their fingerprint. Failures of agents are kept as JSON lines in a third file.
+"""
+
+import json
+from pathlib import Path
+from types import TracebackType
+from typing import Any, TextIO
+
+from poker.artifacts import MANIFEST, file_sha256, fingerprint_of, write_atomically
+from poker.errors import PokernetsError
+from poker.evaluation.matches.table import Incident, Schedule, SessionRecord, Table
+
+
+class HandStore:
+    """Context manager. `kept` holds payoffs and incidents of the sessions that earlier runs played.
+
+    With `aivat` only sessions count whose hands have estimates, which are kept as JSON lines in a fourth file.
+    """
+
+    def __init__(
+        self, folder: Path, schedule: Schedule, table: Table, settings: dict[str, Any], *, aivat: bool = False
+    ) -> None:
+        self._schedule = schedule
+        self._table = table
+        self._record = {
+            "table": list(table.players),
+            "game": schedule.rules.to_acpc(),
+            "seed": schedule.seed,
+            "session": schedule.session,
+            "agents": settings,
+            "artifacts": _artifacts(settings),
+        }
+        stem = f"{'-'.join(table.players)[:80]}-{fingerprint_of(self._record)[:10]}"
+        self.path = folder / f"{stem}.log"
+        self._record_path = folder / f"{stem}.json"
+        self._failures_path = folder / f"{stem}.failures.jsonl"
+        self._aivat_path = folder / f"{stem}.aivat.jsonl"
+        self._aivat = aivat
+        self.kept: dict[int, SessionRecord] = {}
+        self._file: TextIO | None = None
+
+    def __enter__(self) -> "HandStore":
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        if not self._record_path.exists():
+            write_atomically(self._record_path, json.dumps(self._record, indent=1).encode() + b"\n")
+        lines = self._read()
+        self._write_sorted(lines)
+        self._file = self.path.open("a", encoding="ascii")
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+        if kind is None:
+            self._write_sorted(self._read())
+            if self._aivat_path.exists():
+                rows = sorted(self._estimates().items())
+                write_atomically(self._aivat_path, "".join(f"{json.dumps([*row])}\n" for row in rows).encode())
+
+    def discard(self) -> None:
+        """Forgets the hands of earlier runs."""
+        self.path.unlink(missing_ok=True)
+        self._failures_path.unlink(missing_ok=True)
+        self._aivat_path.unlink(missing_ok=True)
+
+    def add(self, session: int, record: SessionRecord) -> None:
+        """Appends the hands of a session in one write."""
+        assert self._file is not None
+        if record.incidents:
+            with self._failures_path.open("a", encoding="utf-8") as failures:
+                failures.writelines(json.dumps(vars(incident)) + "\n" for incident in record.incidents)
+        if record.aivat:
+            numbers = map(self._number, record.lines)
+            with self._aivat_path.open("a", encoding="utf-8") as file:
+                file.writelines(json.dumps([*row]) + "\n" for row in zip(numbers, record.aivat, strict=True))
+        self._file.write("".join(f"{line}\n" for line in record.lines))
+        self._file.flush()
+
+    def _read(self) -> dict[int, str]:
+        """Lines by hand number of all complete sessions; fills `kept`."""
+        if not self.path.exists():
+            return {}
+        text = self.path.read_bytes().decode("ascii", errors="replace")
+        whole = text[: text.rfind("\n") + 1]
+        lines = {self._number(line): line for line in whole.splitlines() if not line.startswith("#")}
+        size = self._schedule.hands_per_session
+        seatings = len(self._schedule.seatings)
+        first = {number // size * size for number in lines}
+        complete = [start for start in sorted(first) if all(start + i in lines for i in range(size))]
+        kept_lines = {start + i: lines[start + i] for start in complete for i in range(size)}
+        estimates = self._estimates() if self._aivat else {}
+        if self._aivat:
+            complete = [start for start in complete if all(start + i in estimates for i in range(size))]
+        self.kept = {}
+        for start in complete:
+            numbers = [start + i * seatings + seating for seating in range(seatings) for i in range(size // seatings)]
+            record = SessionRecord(payoffs=[self._by_entry(lines[number]) for number in numbers])
+            record.aivat = [estimates[number] for number in numbers] if self._aivat else []
+            self.kept[start // size] = record
+        for incident in self._failures():
+            session = self.kept.get(incident.hand // size)
+            if session is not None and incident not in session.incidents:
+                session.incidents.append(incident)
+        return kept_lines
+
+    def _estimates(self) -> dict[int, list[float]]:
+        """By hand number; a line that a kill cut short is left out."""
+        if not self._aivat_path.exists():
+            return {}
+        text = self._aivat_path.read_text(encoding="utf-8", errors="replace")
+        return dict(json.loads(line) for line in text[: text.rfind("\n") + 1].splitlines())
+
+    def _failures(self) -> list[Incident]:
+        """All but a line that a kill cut short."""
+        if not self._failures_path.exists():
+            return []
+        text = self._failures_path.read_text(encoding="utf-8", errors="replace")
+        return [Incident(**json.loads(line)) for line in text[: text.rfind("\n") + 1].splitlines()]
+
+    def _write_sorted(self, lines: dict[int, str]) -> None:
+        header = f"# {self._schedule.rules.name}: {self._table.title}, seed {self._schedule.seed}\n"
+        body = "".join(f"{lines[number]}\n" for number in sorted(lines))
+        write_atomically(self.path, (header + body).encode())
+
+    def _number(self, line: str) -> int:
+        fields = line.split(":")
+        if len(fields) != 6 or fields[0] != "STATE" or not fields[1].isdecimal():
+            raise PokernetsError(f"{self.path} holds a line that is no hand: `{line[:80]}`; move the file away")
+        return int(fields[1])
+
+    def _by_entry(self, line: str) -> list[int]:
+        *_, payoffs, names = line.split(":")
+        by_name = dict(zip(names.split("|"), payoffs.split("|"), strict=True))
+        return [int(by_name[label]) for label in self._table.labels]
+
+
+def _artifacts(value: Any) -> dict[str, str]:
+    """Paths among the settings that are artifacts, with the checksums of their manifests."""
+    if isinstance(value, dict):
+        return {path: sha for item in value.values() for path, sha in _artifacts(item).items()}
+    if isinstance(value, list | tuple):
+        return {path: sha for item in value for path, sha in _artifacts(item).items()}
+    if isinstance(value, str) and len(value) < 4096 and (Path(value) / MANIFEST).is_file():
+        return {value: file_sha256(Path(value) / MANIFEST)}
+    return {}

@@ -1,0 +1,144 @@
+"""What a match says while it runs and at its end: live progress, tables on the console, and the files of the report."""
+
+import json
+import math
+import time
+from pathlib import Path
+from types import TracebackType
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from rich.table import Table as TextTable
+from tensorboard.summary import Writer
+
+from poker.artifacts import write_atomically
+from poker.evaluation.matches.page import match_page
+from poker.evaluation.matches.results import MatchResults, TableResults
+from poker.evaluation.pages.chart import chart
+
+_SCALAR_SECONDS = 5.0
+
+
+class LiveReport:
+    """Progress bars with rate, time left and the estimate so far, and TensorBoard scalars while a match runs."""
+
+    def __init__(self, results: MatchResults, sessions: int, folder: Path, console: Console) -> None:
+        size = results.tables[0].schedule.hands_per_session
+        self._progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("hands  {task.fields[rate]}"),
+            TimeRemainingColumn(),
+            TextColumn("{task.fields[found]}"),
+            console=console,
+        )
+        self._bars: dict[int, TaskID] = {}
+        for result in results.tables:
+            bar = self._progress.add_task(
+                result.table.title, total=sessions * size, completed=result.hands, rate="", found=_headline(result)
+            )
+            self._bars[id(result)] = bar
+        self._writer = Writer(str(_report_folder(results, folder)))
+        self._started = time.monotonic()
+        self._written: dict[int, float] = {}
+
+    def __enter__(self) -> "LiveReport":
+        self._progress.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._progress.stop()
+        self._writer.close()
+
+    def update(self, result: TableResults) -> None:
+        now = time.monotonic()
+        bar = self._bars[id(result)]
+        self._progress.update(bar, completed=result.hands)
+        total = self._progress.tasks[bar].total or 0
+        if now - self._written.get(id(result), 0.0) < _SCALAR_SECONDS and result.hands < total:
+            return
+        self._written[id(result)] = now
+        rate = (result.hands - result.kept) / max(now - self._started, 1e-9)
+        self._progress.update(bar, rate=f"{rate:,.0f}/s", found=_headline(result))
+        for label, found in zip(result.table.labels, result.estimates(), strict=True):
+            tag = f"{result.table.title}/{label}".replace(" ", "_")
+            self._writer.add_scalar(f"{tag}/mbb_per_hand", found.mean, step=result.hands)
+            if math.isfinite(found.half_width):
+                self._writer.add_scalar(f"{tag}/half_width_95", found.half_width, step=result.hands)
+
+
+def _headline(result: TableResults) -> str:
+    return f"{result.table.labels[0]} {result.estimates()[0]:,} mbb/hand" if result.units else ""
+
+
+def _report_folder(results: MatchResults, folder: Path) -> Path:
+    return folder / "-".join(results.settings)[:100]
+
+
+def write_report(results: MatchResults, folder: Path, console: Console) -> None:
+    """`results.json`, `results.png`, `report.html` and the failures, then the tables on the console."""
+    target = _report_folder(results, folder)
+    target.mkdir(parents=True, exist_ok=True)
+    record = results.to_json()
+    write_atomically(target / "results.json", json.dumps(record, indent=1).encode() + b"\n")
+    picture = chart(results.title, [(result.table.labels, result.values()) for result in results.tables])
+    write_atomically(target / "results.png", picture)
+    page = match_page(results, picture)
+    page.record(record)
+    page.write(target / "report.html")
+    _print_tables(results, console)
+    for result in results.tables:
+        if result.incidents:
+            _print_incidents(result, console)
+    for what, path in (
+        ("results", target / "results.json"),
+        ("chart", target / "results.png"),
+        ("report", target / "report.html"),
+        ("TensorBoard", target),
+        ("hand histories", folder / "hands"),
+    ):
+        console.print(f"{what}: {path}", soft_wrap=True, highlight=False)
+
+
+def _print_tables(results: MatchResults, console: Console) -> None:
+    text = TextTable(title=f"{results.title}: mbb/hand with 95% intervals")
+    text.add_column("result of")
+    reduced = any(result.aivat_units for result in results.tables)
+    troubled = any(result.incidents for result in results.tables)
+    for heading in (
+        "chips",
+        *["AIVAT"] * reduced,
+        "hands",
+        "deals" if results.session == 1 else "sessions",
+        *["failures"] * troubled,
+    ):
+        text.add_column(heading, justify="right", no_wrap=True)
+    for result in results.tables:
+        pairs = list(zip(result.table.labels, result.estimates(), strict=True))
+        heads_up = len(pairs) == 2
+        for label, found in pairs[:1] if heads_up else pairs:
+            failures = sum(heads_up or incident.agent == label for incident in result.incidents)
+            name = result.table.title if heads_up else f"{label} at {result.table.title}"
+            entry = result.table.labels.index(label)
+            less_luck = [f"{result.estimates(aivat=True)[entry]:,}" if result.aivat_units else "-"] * reduced
+            trouble = [str(failures or "")] * troubled
+            text.add_row(name, f"{found:,}", *less_luck, f"{result.hands:,}", f"{found.n:,}", *trouble)
+    if len(results.tables) > 1:
+        text.add_section()
+        for name, found in sorted(results.over_tables().items(), key=lambda item: -item[1].mean):
+            text.add_row(f"{name}, all tables", f"{found:,}", *[""] * reduced, "", f"{found.n:,}", *[""] * troubled)
+    console.print(text)
+
+
+def _print_incidents(result: TableResults, console: Console) -> None:
+    for label in result.table.labels:
+        mine = [incident for incident in result.incidents if incident.agent == label]
+        if mine:
+            first = mine[0]
+            console.print(
+                f"[red]{label} failed {len(mine)} times at {result.table.title}[/red] (it checked or folded instead);"
+                f" first in hand {first.hand} after `{first.betting}`: {first.error}"
+            )

@@ -1,0 +1,224 @@
+"""What a match found: results by table and agent, their estimates, and their record.
+
+Unit of every interval: the session (without memory, a deal), averaged over its seatings; mbb = thousandths of the big
+blind per hand. All tables play the same cards, so an agent's result over several tables is averaged deal by deal.
+"""
+
+import math
+from array import array
+from collections.abc import Iterator, MutableMapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poker.evaluation.matches.table import Incident, Schedule, SessionRecord, Table
+from poker.evaluation.provenance import provenance
+from poker.evaluation.statistics import Estimate, estimate
+from poker.rules import Rules
+
+_TIMES_KEPT = 20_000
+_FIRST_LOOK = 100
+
+
+@dataclass
+class HandSpread:
+    """Standard deviation of single hands, from running sums."""
+
+    n: int = 0
+    total: float = 0.0
+    squares: float = 0.0
+
+    def add(self, values: list[float]) -> None:
+        self.n += len(values)
+        self.total += math.fsum(values)
+        self.squares += math.fsum(value * value for value in values)
+
+    @property
+    def sd(self) -> float:
+        if self.n < 2:
+            return math.inf
+        return math.sqrt(max(self.squares - self.total**2 / self.n, 0.0) / (self.n - 1))
+
+
+class SessionMeans(MutableMapping[int, list[float]]):
+    """Session -> mbb per hand of each entry [P], 8 bytes a number: long matches stay small in memory."""
+
+    def __init__(self) -> None:
+        self._rows = np.empty((0, 0))
+
+    def __setitem__(self, session: int, means: list[float]) -> None:
+        if session >= len(self._rows):
+            rows = np.full((max(64, 2 * session), len(means)), np.nan)
+            rows[: len(self._rows)] = self._rows.reshape(len(self._rows), len(means))
+            self._rows = rows
+        self._rows[session] = means
+
+    def __getitem__(self, session: int) -> list[float]:
+        if not 0 <= session < len(self._rows) or np.isnan(self._rows[session, 0]):
+            raise KeyError(session)
+        means: list[float] = self._rows[session].tolist()
+        return means
+
+    def __delitem__(self, session: int) -> None:
+        self[session]
+        self._rows[session] = np.nan
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(np.flatnonzero(~np.isnan(self._rows[:, :1]).any(axis=1)).tolist() if self._rows.size else [])
+
+    def __len__(self) -> int:
+        return int((~np.isnan(self._rows[:, 0])).sum()) if self._rows.size else 0
+
+
+@dataclass
+class TableResults:
+    """Hands of one table so far."""
+
+    table: Table
+    log: Path
+    schedule: Schedule
+    units: MutableMapping[int, list[float]] = field(default_factory=SessionMeans)
+    aivat_units: MutableMapping[int, list[float]] = field(default_factory=SessionMeans)
+    spread: dict[str, HandSpread] = field(default_factory=dict)
+    incidents: list[Incident] = field(default_factory=list)
+    seconds: dict[tuple[str, int], "array[float]"] = field(default_factory=dict)
+    hands: int = 0
+    kept: int = 0
+    stopped_at: int | None = None
+    _seen: int = 0
+    _look: int = _FIRST_LOOK
+
+    def check_stop(self, half_width: float) -> None:
+        """Stops at the first look at which the interval of the first entry is no wider than that.
+
+        Looks are at 100, 110, 121, ... sessions counted from the first, so where a match stops does not depend on the
+        order in which its sessions were played.
+        """
+        while self.stopped_at is None and all(session in self.units for session in range(self._seen, self._look)):
+            units = self.aivat_units or self.units
+            found = estimate([units[session][0] for session in range(self._look)])
+            if found.half_width <= half_width:
+                self.stopped_at = self._look
+                self.hands = self._look * self.schedule.hands_per_session
+            self._seen, self._look = self._look, self._look + max(1, self._look // 10)
+
+    def add(self, session: int, record: SessionRecord) -> None:
+        scale = 1000.0 / max(self.schedule.rules.big_blind, 1)
+        means = np.asarray(record.payoffs, dtype=np.float64).mean(axis=0) * scale
+        self.units[session] = means.tolist()
+        if record.aivat:
+            self.aivat_units[session] = (np.mean(record.aivat, axis=0) * scale).tolist()
+        if self._is_surplus(session):
+            return
+        self.hands += len(record.payoffs)
+        for name, rows in (("chips", record.payoffs), ("aivat", record.aivat)):
+            if rows:
+                self.spread.setdefault(name, HandSpread()).add([row[0] * scale for row in rows])
+        self.incidents += record.incidents
+        for (entry, street), seconds in record.seconds.items():
+            times = self.seconds.setdefault((self.table.players[entry], street), array("d"))
+            times.extend(seconds[: max(0, _TIMES_KEPT - len(times))])
+
+    def _is_surplus(self, session: int) -> bool:
+        """Played after the stop; kept on disk, but no part of the result."""
+        return self.stopped_at is not None and session >= self.stopped_at
+
+    def values(self, *, aivat: bool = False) -> NDArray[np.float64]:
+        """[sessions, P] mbb per hand of each entry, in the order of the sessions; with `aivat` the estimates."""
+        units = self.aivat_units if aivat else self.units
+        rows = [units[session] for session in sorted(units) if not self._is_surplus(session)]
+        return np.array(rows, dtype=np.float64).reshape(len(rows), len(self.table.players))
+
+    def estimates(self, *, aivat: bool = False) -> list[Estimate]:
+        """[P] by entry."""
+        return [estimate(column) for column in self.values(aivat=aivat).T]
+
+
+@dataclass
+class MatchResults:
+    """All tables of a match; `settings` by agent name."""
+
+    game: Rules
+    seed: int
+    session: int
+    settings: dict[str, Any]
+    tables: list[TableResults]
+    seconds: float = 0.0
+    processes: int = 1
+
+    @property
+    def title(self) -> str:
+        return f"{self.game.name}, seed {self.seed}"
+
+    def over_tables(self) -> dict[str, Estimate]:
+        """By agent, its mean over all its places at the tables, deal by deal."""
+        found = {}
+        for name in self.settings:
+            columns = [
+                result.values()[:, entry]
+                for result in self.tables
+                for entry, player in enumerate(result.table.players)
+                if player == name
+            ]
+            if columns:
+                shortest = min(map(len, columns))
+                found[name] = estimate(np.mean([column[:shortest] for column in columns], axis=0))
+        return found
+
+    def to_json(self) -> dict[str, Any]:
+        played = sum(result.hands - result.kept for result in self.tables)
+        return {
+            "game": self.game.name,
+            "definition": self.game.to_acpc(),
+            "seed": self.seed,
+            "session": self.session,
+            "unit": "mbb/hand",
+            "tables": [_table_json(result) for result in self.tables],
+            "agents": {
+                name: {**_estimate_json(found), "settings": self.settings[name]}
+                for name, found in self.over_tables().items()
+            },
+            "hands_per_second": round(played / self.seconds, 3) if self.seconds else None,
+            "processes": self.processes,
+            **provenance(),
+        }
+
+
+def _table_json(result: TableResults) -> dict[str, Any]:
+    players: list[dict[str, Any]] = [
+        {"agent": label, **_estimate_json(found)}
+        for label, found in zip(result.table.labels, result.estimates(), strict=True)
+    ]
+    if result.aivat_units:
+        for player, found in zip(players, result.estimates(aivat=True), strict=True):
+            player["aivat"] = _estimate_json(found)
+    return {
+        "players": players,
+        "hands": result.hands,
+        "sd_per_hand": {name: spread.sd for name, spread in result.spread.items() if spread.n > 1},
+        "stopped_early": result.stopped_at is not None,
+        "kept_from_earlier_runs": result.kept,
+        "log": str(result.log),
+        "incidents": [vars(incident) for incident in result.incidents],
+        "decision_seconds": {
+            f"{name}, street {street}": {
+                "median": float(np.median(times)),
+                "max": max(times),
+                "n": len(times),
+            }
+            for (name, street), times in sorted(result.seconds.items())
+        },
+    }
+
+
+def _estimate_json(found: Estimate) -> dict[str, Any]:
+    finite = math.isfinite(found.half_width)
+    return {
+        "mean": found.mean,
+        "half_width_95": found.half_width if finite else None,
+        "sd_of_unit": found.sd if finite else None,
+        "units": found.n,
+    }

@@ -1,0 +1,188 @@
+"""Plays sessions of many tables in this process, or in several, and yields them as they are done.
+
+Workers are spawned, build the agents they need, and end with the process that started them, however it ends. Each gets
+its share of the cores for threads inside agents.
+"""
+
+import multiprocessing
+import os
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from poker.agents.base import Agent
+from poker.agents.remote import RemoteAgent, end_with_parent
+from poker.errors import PokernetsError
+from poker.evaluation.matches.luck import StandIn, add_estimates
+from poker.evaluation.matches.table import AgentSpec, Schedule, SessionRecord, Table, play_session, play_session_by_deal
+
+Task = tuple[Table, int]
+"""A table and a session."""
+
+_CHUNK_SECONDS = 0.5
+_MAX_CHUNK = 500
+_THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+
+
+class SharedAgent:
+    """A factory that builds its agent once in each process."""
+
+    def __init__(self, spec: AgentSpec) -> None:
+        self._spec = spec
+        self._agent: Agent | None = None
+
+    def __call__(self) -> Agent:
+        if self._agent is None:
+            self._agent = self._spec.build()
+        return self._agent
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"_spec": self._spec, "_agent": None}
+
+
+@dataclass
+class Cast:
+    """The agents of one process, built when they are first needed.
+
+    With `decision_seconds` each agent gets a process of its own and that much time for every decision; `stand_in` is
+    for the guesses of `aivat`.
+    """
+
+    schedule: Schedule
+    specs: dict[str, AgentSpec]
+    by_deal: bool = False
+    decision_seconds: float | None = None
+    aivat: bool = False
+    stand_in: StandIn | None = None
+    _agents: dict[tuple[str, int, int], Agent] = field(default_factory=dict)
+
+    def play(self, task: Task) -> SessionRecord:
+        table, session = task
+        casts = [self._cast(table, seating) for seating in range(len(self.schedule.seatings) if self.by_deal else 1)]
+        if self.by_deal:
+            record = play_session_by_deal(self.schedule, table, casts, session)
+        else:
+            record = play_session(self.schedule, table, casts[0], session)
+        if self.aivat:
+            add_estimates(self.schedule, casts, record, self.stand_in)
+        return record
+
+    def _cast(self, table: Table, seating: int) -> list[Agent]:
+        copies = [table.players[:i].count(name) for i, name in enumerate(table.players)]
+        return [self._agent(name, copy, seating) for name, copy in zip(table.players, copies, strict=True)]
+
+    def _agent(self, name: str, copy: int, seating: int) -> Agent:
+        key = name, copy, seating
+        if key not in self._agents:
+            build, limit = self.specs[name].build, self.decision_seconds
+            self._agents[key] = build() if limit is None else RemoteAgent(name, build, limit)
+        return self._agents[key]
+
+    def close(self) -> None:
+        """Ends the processes of the agents."""
+        for agent in self._agents.values():
+            if isinstance(agent, RemoteAgent):
+                agent.close()
+
+
+def play_all(
+    schedule: Schedule,
+    specs: Sequence[AgentSpec],
+    tasks: Sequence[Task],
+    processes: int,
+    *,
+    by_deal: bool = False,
+    decision_seconds: float | None = None,
+    aivat: bool = False,
+    stand_in: StandIn | None = None,
+    wanted: Callable[[Task], bool] = lambda task: True,
+) -> Iterator[tuple[Task, SessionRecord]]:
+    """Every task with its record, in order of completion; `by_deal` plays sessions with `play_session_by_deal`, `aivat`
+    estimates every hand, with the help of `stand_in` (`poker.evaluation.matches.luck`).
+
+    A task that is not `wanted` any more when its turn comes is left out.
+    """
+    cast = Cast(schedule, {spec.name: spec for spec in specs}, by_deal, decision_seconds, aivat, stand_in)
+    if processes == 1 or len(tasks) <= 1:
+        try:
+            for task in tasks:
+                if wanted(task):
+                    yield task, cast.play(task)
+        finally:
+            cast.close()
+        return
+    with _thread_limits(processes):
+        pool = ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), _start_worker, (cast,))
+        try:
+            yield from _play_in(pool, deque(_units(tasks, processes)), processes, wanted)
+        except BrokenProcessPool as error:
+            raise PokernetsError(
+                "a process that plays hands was killed, perhaps for want of memory: use fewer `processes`; what was"
+                " played is kept, the same command continues"
+            ) from error
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _units(tasks: Sequence[Task], processes: int) -> list[list[Task]]:
+    """Tasks that one process plays in a row: all tables of a session, since their deals are the same and an agent that
+    solves for public states meets many of them again; single tasks where that would leave processes idle."""
+    by_session: dict[int, list[Task]] = {}
+    for task in tasks:
+        by_session.setdefault(task[1], []).append(task)
+    return list(by_session.values()) if len(by_session) >= 4 * processes else [[task] for task in tasks]
+
+
+def _play_in(
+    pool: ProcessPoolExecutor, waiting: deque[list[Task]], processes: int, wanted: Callable[[Task], bool]
+) -> Iterator[tuple[Task, SessionRecord]]:
+    running: set[Future[tuple[list[tuple[Task, SessionRecord]], float]]] = set()
+    chunk, per_unit = 1, max((len(unit) for unit in waiting), default=1)
+    while waiting or running:
+        while waiting and len(running) < 2 * processes:
+            size = min(chunk, -(-len(waiting) // processes))
+            tasks = [task for _ in range(size) for task in waiting.popleft() if wanted(task)]
+            if tasks:
+                running.add(pool.submit(_work, tasks))
+        if not running:
+            return
+        done, running = wait(running, return_when=FIRST_COMPLETED)
+        for future in done:
+            records, seconds = future.result()
+            pace = len(records) / max(seconds, 1e-6)
+            chunk = max(1, min(_MAX_CHUNK, round(_CHUNK_SECONDS * pace)) // per_unit)
+            yield from records
+
+
+_cast: Cast | None = None
+
+
+def _start_worker(cast: Cast) -> None:
+    global _cast  # noqa: PLW0603 (a worker process has one cast for its whole life)
+    _cast = cast
+    end_with_parent()
+
+
+def _work(tasks: list[Task]) -> tuple[list[tuple[Task, SessionRecord]], float]:
+    assert _cast is not None
+    started = time.perf_counter()
+    records = [(task, _cast.play(task)) for task in tasks]
+    return records, time.perf_counter() - started
+
+
+@contextmanager
+def _thread_limits(processes: int) -> Iterator[None]:
+    """Environment of the workers: threads for a fair share of the cores. Variables set by the user stay."""
+    threads = str(max(1, (os.cpu_count() or 1) // processes))
+    added = {name: threads for name in _THREAD_VARIABLES if name not in os.environ}
+    os.environ.update(added)
+    try:
+        yield
+    finally:
+        for name in added:
+            del os.environ[name]

@@ -1,0 +1,1 @@
+"""What results look like: self-contained HTML pages and their pictures."""

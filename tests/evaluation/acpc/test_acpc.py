@@ -1,0 +1,387 @@
+"""Our agents and our dealer over real sockets, and dealers and guests that misbehave."""
+
+import json
+import socket
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from poker.agents.simple import AlwaysCall
+from poker.errors import PokernetsError
+from poker.evaluation.acpc import client as acpc_client
+from poker.evaluation.acpc import dealer as acpc_dealer
+from poker.evaluation.matches.table import AgentSpec
+from poker.formats.acpc_log import AcpcError, parse_log_line, parse_match_state, read_log
+from poker.formats.acpc_net import LineConnection, NoAnswer, connect
+from poker.rules import CALL, FOLD, Rules
+from poker.state import HandState
+from tests.evaluation.acpc.table import RANDOM, TIMES, check_log, deal, free_ports, long_match, sit_down
+from tests.evaluation.pages.test_html import check
+from tests.games import load_rules
+
+HEADS_UP = load_rules("holdem_nolimit_2p")
+
+
+@pytest.mark.parametrize(("name", "hands"), [("leduc", 40), ("holdem_nolimit_2p", 40), ("holdem_limit_3p", 40)])
+def test_our_players_at_our_dealer(tmp_path: Path, name: str, hands: int) -> None:
+    game = load_rules(name)
+    result, seats = deal(game, [RANDOM] * game.num_players, hands, tmp_path)
+    assert not any(result.failures.values())
+    assert all(seat.hands == hands and not seat.failures for seat in seats)
+    check_log(game, result, hands)
+    totals = sorted(found.mean * found.n for found in result.chips.values())
+    assert sorted(sum(seat.chips) for seat in seats) == pytest.approx(totals)
+    saved = json.loads(result.log.with_suffix(".json").read_text())
+    assert [row["name"] for row in saved["results"]] == list(result.chips)
+    check(result.log.with_suffix(".html").read_text())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["holdem_nolimit_2p", "holdem_limit_3p"])
+def test_long_matches(name: str) -> None:
+    """`python -m tests.endurance acpc` plays 3,000 hands of each."""
+    found = long_match(name, 500)
+    assert found["ok"], found
+
+
+class Silent(AlwaysCall):
+    """Does not answer from the tenth decision on."""
+
+    def __init__(self) -> None:
+        super().__init__(name="silent")
+        self.asked = 0
+
+    def act(self, state: HandState) -> int:
+        self.asked += 1
+        if self.asked >= 10:
+            threading.Event().wait(3.0)
+        return super().act(state)
+
+
+class Shy(AlwaysCall):
+    """Folds the first blind, calls else."""
+
+    def __init__(self) -> None:
+        super().__init__(name="shy")
+
+    def act(self, state: HandState) -> int:
+        return FOLD if state.to_act == 0 and state.legal().fold else CALL
+
+
+class Confused(AlwaysCall):
+    """Always raises to one chip."""
+
+    def __init__(self) -> None:
+        super().__init__(name="confused")
+
+    def act(self, state: HandState) -> int:
+        return 1
+
+
+def test_a_late_player_is_named_and_the_match_ends(tmp_path: Path) -> None:
+    times = acpc_dealer.Times(answer=0.5, in_hand=600.0, per_hand=60.0)
+    calls = partial(AlwaysCall, name="call")
+    ports = free_ports(2)
+    threads = [
+        threading.Thread(target=_ignore_errors, args=(sit_down, HEADS_UP, build, port), daemon=True)
+        for build, port in zip((Silent, calls), ports, strict=True)
+    ]
+    for thread in threads:
+        thread.start()
+    result = acpc_dealer.run(
+        game=HEADS_UP,
+        names=["late", "call"],
+        ports=ports,
+        hands=20,
+        seed=1,
+        rotate=True,
+        start_seconds=30.0,
+        times=times,
+        out=str(tmp_path),
+    )
+    assert "no answer within 0.5 s; it checks or folds on" in result.failures["late"][0]
+    assert not result.failures["call"]
+    assert len(list(read_log(HEADS_UP, result.log))) == 20
+    assert result.chips["late"].n == 20
+
+
+def _ignore_errors(step: Callable[..., object], *arguments: object) -> None:
+    try:
+        step(*arguments)
+    except PokernetsError:
+        return
+
+
+def test_an_agent_with_illegal_answers_checks_or_folds(tmp_path: Path) -> None:
+    result, seats = deal(HEADS_UP, [Confused, partial(AlwaysCall, name="call")], 6, tmp_path)
+    confused = next(seat for seat in seats if seat.failures)
+    assert "illegal action `raise to 1`" in confused.failures[0]
+    assert not any(result.failures.values())
+
+
+class Guest:
+    """A program that answers every state in which it is to act with `answer(state text)`, lines of its own making."""
+
+    def __init__(self, game: Rules, port: int, answer: Callable[[str], list[str]]) -> None:
+        self.heard: list[str] = []
+        with connect("localhost", port, 30.0) as line:
+            line.send("VERSION:2.0.0")
+            try:
+                while True:
+                    text = line.read(30.0)
+                    self.heard.append(text)
+                    told = parse_match_state(game, text)
+                    if told.state.to_act == told.player:
+                        for reply in answer(text):
+                            line.send(reply)
+            except PokernetsError:
+                return
+
+
+def foreign(tmp_path: Path, answer: Callable[[str], list[str]], name: str = "holdem_nolimit_2p") -> Any:
+    """Two hands of such a program against always-call."""
+    game = load_rules(name)
+    ports = free_ports(2)
+    threads = [
+        threading.Thread(target=Guest, args=(game, ports[0], answer), daemon=True),
+        threading.Thread(target=_ignore_errors, args=(sit_down, game, partial(AlwaysCall, name="c"), ports[1])),
+    ]
+    for thread in threads:
+        thread.start()
+    result = acpc_dealer.run(
+        game=game, names=["guest", "call"], ports=ports, hands=2, seed=1, rotate=False,
+        start_seconds=30.0, times=TIMES, out=str(tmp_path),
+    )  # fmt: skip
+    for thread in threads:
+        thread.join(30)
+    return result, [hand.state.betting.text() for hand in read_log(game, result.log)]
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("r300", "r300"),
+        ("r 300 please", "r300"),
+        ("r+300", "r300"),
+        ("r-5", "r200"),
+        ("r0", "r200"),
+        ("r99999999", "r20000"),
+        ("call", "c"),
+    ],
+)
+def test_answers_are_read_as_the_dealer_of_the_competition_reads_them(tmp_path: Path, written: str, meant: str) -> None:
+    result, betting = foreign(tmp_path, lambda state: [f"{state}:{written}"])
+    assert not result.failures["guest"]
+    assert all(text.startswith(f"c{meant}") for text in betting), betting
+
+
+def test_separators_and_letters_may_differ_and_sizes_of_limit_raises_count_nothing(tmp_path: Path) -> None:
+    def answer(state: str) -> list[str]:
+        *fields, cards = state.split(":")
+        return [":".join([fields[0], fields[1], fields[2], fields[3].replace("/", ""), cards.upper(), "r8"])]
+
+    result, betting = foreign(tmp_path, answer, "holdem_limit_2p")
+    assert not result.failures["guest"]
+    assert all(text.startswith("crrrc/") or text.startswith("crc/") for text in betting), betting
+
+
+def test_other_lines_are_ignored_and_told_and_what_is_no_action_is_a_call(tmp_path: Path) -> None:
+    result, betting = foreign(
+        tmp_path,
+        lambda state: ["# thinking", ";gui", "hello", f"{state.replace('MATCHSTATE:0', 'MATCHSTATE:1')}:c", state],
+    )
+    assert betting == ["cc/cc/cc/cc"] * 2
+    told = result.failures["guest"][:3]
+    assert "answers another state is ignored: `hello`" in told[0]
+    assert "answers another state is ignored: `MATCHSTATE:1" in told[1]
+    assert "`` is no action: expected f, c or r" in told[2]
+    assert "called instead" in told[2]
+
+
+class Dealer:
+    """A scripted dealer for one player."""
+
+    def __init__(self) -> None:
+        self.server = socket.create_server(("localhost", 0))
+        self.port = self.server.getsockname()[1]
+        self.connection: socket.socket | None = None
+
+    def accept(self) -> LineConnection:
+        self.connection, _ = self.server.accept()
+        return LineConnection(self.connection)
+
+    def send(self, data: bytes) -> None:
+        assert self.connection is not None
+        self.connection.sendall(data)
+
+
+STATES = [
+    "MATCHSTATE:1:7::|JdTc",
+    "MATCHSTATE:1:7:c:|JdTc",
+    "MATCHSTATE:1:7:cc/:|JdTc/6dJc9c",
+    "MATCHSTATE:1:7:cc/c:|JdTc/6dJc9c",
+]
+
+
+def played(
+    script: Callable[[Dealer, LineConnection], None], game: Rules = HEADS_UP
+) -> tuple[acpc_client.Seat | None, str]:
+    """What our client, always calling, makes of a scripted dealer: its seat, or the error it ends with."""
+    dealer = Dealer()
+    outcome: list[Any] = []
+
+    def client() -> None:
+        try:
+            outcome.append(sit_down(game, partial(AlwaysCall, name="call"), dealer.port))
+        except PokernetsError as error:
+            outcome.append(str(error))
+
+    thread = threading.Thread(target=client, daemon=True)
+    thread.start()
+    with dealer.accept() as line:
+        assert line.read(10) == "VERSION:2.0.0"
+        script(dealer, line)
+    thread.join(10)
+    dealer.server.close()
+    return (None, outcome[0]) if isinstance(outcome[0], str) else (outcome[0], "")
+
+
+def finish_hand(dealer: Dealer) -> None:
+    """The last state of the hand, twice: it counts once."""
+    dealer.send(b"MATCHSTATE:1:7:f:|JdTc\r\n" * 2)
+
+
+def test_partial_reads_many_lines_at_once_comments_and_line_ends() -> None:
+    def script(dealer: Dealer, line: LineConnection) -> None:
+        for byte in (STATES[0] + "\r\n").encode():
+            dealer.send(bytes([byte]))
+        assert line.read(10) == f"{STATES[0]}:c"
+        dealer.send(f"# a comment\r\n;gui\n\r\n{STATES[1]}\n{STATES[2]}\r\n{STATES[3]}\r\n".encode())
+        assert line.read(10) == f"{STATES[3]}:c"
+        finish_hand(dealer)
+
+    seat, _ = played(script)
+    assert seat is not None
+    assert (seat.hands, seat.failures, seat.chips) == (1, [], [-50])
+
+
+def test_a_repeated_state_is_answered_alike_and_rubbish_is_ignored_or_called() -> None:
+    def script(dealer: Dealer, line: LineConnection) -> None:
+        dealer.send(f"{STATES[0]}\r\n".encode())
+        assert line.read(10) == f"{STATES[0]}:c"
+        dealer.send(f"MATCHSTATE:1:7:zz:|JdTc\r\nMATCHSTATE:\xe9\r\nhello\r\n{STATES[0]}\r\n".encode())
+        assert line.read(10) == "MATCHSTATE:1:7:zz:|JdTc:c"
+        assert line.read(10) == f"{STATES[0]}:c"
+        finish_hand(dealer)
+
+    seat, _ = played(script)
+    assert seat is not None
+    assert (seat.hands, len(seat.failures)) == (1, 3)
+
+
+def test_a_dealer_that_vanishes_in_a_hand_is_an_error() -> None:
+    def script(dealer: Dealer, line: LineConnection) -> None:
+        dealer.send(f"{STATES[0]}\r\n".encode())
+        line.read(10)
+
+    seat, error = played(script)
+    assert seat is None
+    assert "hand 7 at localhost" in error
+    assert "was not finished: the other side closed the connection" in error
+
+
+def test_a_dealer_that_ends_before_the_first_hand_is_an_error() -> None:
+    """The C dealer does when another player does not come within its --start_timeout."""
+    seat, error = played(lambda dealer, line: None)
+    assert seat is None
+    assert "no hand was dealt at localhost" in error
+
+
+def test_hands_before_a_broken_one_are_reported(tmp_path: Path) -> None:
+    """The C dealer closes the connections in the middle of a hand when any player is late."""
+    dealer = Dealer()
+    errors: list[str] = []
+
+    def client() -> None:
+        spec = AgentSpec("agent", partial(AlwaysCall, name="call"), {})
+        with pytest.raises(PokernetsError) as caught:
+            acpc_client.run(
+                game=HEADS_UP, agents=[spec], host="localhost", port=dealer.port, seed=1, connect_seconds=10.0,
+                out=str(tmp_path),
+            )  # fmt: skip
+        errors.append(str(caught.value))
+
+    thread = threading.Thread(target=client, daemon=True)
+    thread.start()
+    with dealer.accept() as line:
+        line.read(10)
+        dealer.send(b"MATCHSTATE:1:6:f:|AdTc\r\nMATCHSTATE:0:7:r300:JdTc|\r\n")
+        assert line.read(10) == "MATCHSTATE:0:7:r300:JdTc|:c"
+    thread.join(10)
+    dealer.server.close()
+    assert "hand 7 at localhost" in errors[0]
+    saved = json.loads(next(tmp_path.glob("**/*.json")).read_text())
+    assert [(row["hands"], row["mean"]) for row in saved["results"]] == [(1, -500)]
+    assert saved["failures"]["call"] == errors
+
+
+def test_a_client_counts_as_the_dealer_does() -> None:
+    """5 chips of a player who folded are divided between two hands of the same strength."""
+
+    def script(dealer: Dealer, line: LineConnection) -> None:
+        dealer.send(b"MATCHSTATE:1:0:cfc/cc/cc/cc:|AhKd|AsKh/QcJd9h/4s/5c\r\n")
+
+    seat, _ = played(script, load_rules("holdem_limit_3p"))
+    assert seat is not None
+    assert (seat.chips, seat.failures) == ([2.5], [])
+
+
+def test_no_dealer_and_no_player() -> None:
+    port = free_ports(1)[0]
+    with pytest.raises(PokernetsError, match=f"no dealer answers at localhost:{port}"):
+        connect("localhost", port, 0.1)
+    with pytest.raises(PokernetsError, match="p0 did not sit down: nobody connected in time"):
+        deal(HEADS_UP, [], 1, Path(), names=["p0", "p1"], ports=[0, 0], start_seconds=0.1)
+    with pytest.raises(PokernetsError, match="needs 2 different `names`"):
+        deal(HEADS_UP, [], 1, Path(), names=["p0", "p0"], ports=[0, 0])
+
+
+def test_lines_time_out_and_are_bounded() -> None:
+    dealer = Dealer()
+    other = socket.create_connection(("localhost", dealer.port))
+    with dealer.accept() as line:
+        with pytest.raises(NoAnswer):
+            line.read(0.05)
+        other.sendall(b"x" * 10_000)
+        with pytest.raises(AcpcError, match="a line of more than 4096 bytes"):
+            line.read(5)
+    other.close()
+    dealer.server.close()
+
+
+def test_odd_chips_are_divided_in_log_and_score(tmp_path: Path) -> None:
+    """Player 0 folds 5 chips, which two others split whenever their hands are equal."""
+    game = replace(load_rules("holdem_limit_3p"), num_ranks=3, num_hole_cards=1, board_cards=(0, 0, 0, 0))
+    result, seats = deal(game, [Shy, Shy, Shy], 60, tmp_path)
+    check_log(game, result, 60)
+    payoffs = [chips for hand in read_log(game, result.log) for chips in hand.payoffs]
+    assert -5 in payoffs
+    assert 2.5 in payoffs
+    assert sorted(sum(seat.chips) for seat in seats) == sorted(
+        float(chips) for chips in result.log.read_text().splitlines()[-1].split(":")[1].split("|")
+    )
+
+
+def test_log_lines_of_the_competition_are_read() -> None:
+    """The C dealer writes its odd chips as fractions; other payoffs than the hand's are refused."""
+    game = load_rules("holdem_limit_3p")
+    text = "STATE:5:rcc/ccc/ccc/ccc:2c3d|AhKd|AsKh/QcJd9h/4s/5c:{}:a|b|c"
+    assert parse_log_line(game, text.format("-20|10|10")).payoffs == (-20.0, 10.0, 10.0)
+    assert parse_log_line(game, text.format("-20|9.5|10.5")).payoffs == (-20.0, 9.5, 10.5)
+    with pytest.raises(AcpcError, match="the payoffs of this hand are"):
+        parse_log_line(game, text.format("20|-10|-10"))

@@ -1,0 +1,296 @@
+import json
+import subprocess
+import sys
+import time
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+from poker.agents.simple import AlwaysCall, AlwaysRaise, RandomAgent
+from poker.errors import PokernetsError
+from poker.evaluation.matches.match import run
+from poker.evaluation.matches.results import MatchResults, TableResults
+from poker.evaluation.matches.table import AgentSpec, Schedule, Table, play_session
+from poker.evaluation.statistics import estimate
+from poker.formats.acpc_log import read_log
+from poker.rules import CALL
+from poker.state import HandState
+from tests.agents.test_remote import Troublemaker
+from tests.games import load_rules
+
+LEDUC = load_rules("leduc")
+SPECS = [
+    AgentSpec("call", partial(AlwaysCall, name="call"), {}),
+    AgentSpec("raise", partial(AlwaysRaise, name="raise", raises=1), {}),
+    AgentSpec("random", partial(RandomAgent, name="random", raises=[1]), {}),
+]
+
+
+def match(out: Path, **changes: Any) -> MatchResults:
+    settings = {
+        "game": LEDUC,
+        "agents": SPECS,
+        "tables": None,
+        "hands": 40,
+        "session": 1,
+        "seed": 1,
+        "half_width": None,
+        "decision_seconds": None,
+        "processes": 1,
+        "fresh": False,
+        "out": str(out),
+    }
+    return run(**{**settings, **changes})
+
+
+class Remembering(AlwaysCall):
+    """Records what it is asked to do."""
+
+    def __init__(self) -> None:
+        super().__init__(name="memory")
+        self.events: list[str] = []
+
+    def reset(self, seed: int) -> None:
+        self.events.append("reset")
+
+    def start_hand(self, seat: int) -> None:
+        self.events.append(f"seat {seat}")
+
+    def end_hand(self, state: HandState) -> None:
+        self.events.append(f"sees {sum(map(bool, state.hole_cards))}")
+
+
+class Failing(AlwaysCall):
+    """Raises an error, answers illegally, and plays on."""
+
+    def __init__(self) -> None:
+        super().__init__(name="failing")
+        self.count = 0
+
+    def act(self, state: HandState) -> int:
+        self.count += 1
+        if self.count % 3 == 1:
+            raise ValueError("lost the thread")
+        return 10**6 if self.count % 3 == 2 else CALL
+
+
+def hands_of(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in sorted(folder.glob("**/hands/*.log"))}
+
+
+def test_every_deal_is_played_in_every_seating(tmp_path: Path) -> None:
+    results = match(tmp_path)
+    assert [result.table.title for result in results.tables] == ["call vs raise", "call vs random", "raise vs random"]
+    cards = []
+    for result in results.tables:
+        hands = list(read_log(LEDUC, result.log))
+        assert [hand.number for hand in hands] == list(range(40))
+        first, second = hands[::2], hands[1::2]
+        assert all(a.names == b.names[::-1] for a, b in zip(first, second, strict=True))
+        assert all(a.state.hole_cards == b.state.hole_cards for a, b in zip(first, second, strict=True))
+        cards.append([hand.state.hole_cards for hand in hands])
+    assert cards[0] == cards[1] == cards[2]
+
+
+def test_results_are_the_payoffs_of_the_log(tmp_path: Path) -> None:
+    results = match(tmp_path, hands=200)
+    written = json.loads((tmp_path / "leduc" / "call-raise-random" / "results.json").read_text())
+    for result, table in zip(results.tables, written["tables"], strict=True):
+        label = result.table.labels[0]
+        hands = list(read_log(LEDUC, result.log))
+        chips = [hand.payoffs[hand.names.index(label)] for hand in hands]
+        deals = np.array(chips).reshape(-1, 2).mean(axis=1) * 1000
+        assert table["players"][0]["mean"] == pytest.approx(deals.mean())
+        assert table["players"][0]["half_width_95"] == pytest.approx(1.984 * deals.std(ddof=1) / 10, rel=1e-3)
+        assert table["players"][0]["units"] == 100
+        assert table["players"][1]["mean"] == pytest.approx(-deals.mean())
+    assert written["seed"] == 1
+    assert written["game"] == "leduc"
+    assert written["machine"]["cores"] >= 1
+    assert sum(agent["mean"] for agent in written["agents"].values()) == pytest.approx(0)
+
+
+def test_report_files(tmp_path: Path) -> None:
+    match(tmp_path)
+    folder = tmp_path / "leduc" / "call-raise-random"
+    assert (folder / "results.png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
+    events = EventAccumulator(str(folder))
+    events.Reload()
+    assert "call_vs_raise/call/mbb_per_hand" in events.Tags()["tensors"]
+
+
+def test_same_seed_same_bytes_and_other_seed_other_hands(tmp_path: Path) -> None:
+    match(tmp_path / "a")
+    match(tmp_path / "b")
+    assert hands_of(tmp_path / "a") == hands_of(tmp_path / "b")
+    match(tmp_path / "c", seed=2)
+    assert len(set(hands_of(tmp_path / "c").values()) & set(hands_of(tmp_path / "a").values())) == 0
+
+
+@pytest.mark.parametrize("session", [1, 5])
+@pytest.mark.slow
+def test_processes_do_not_change_the_hands(tmp_path: Path, session: int) -> None:
+    one = match(tmp_path / "one", session=session)
+    two = match(tmp_path / "two", session=session, processes=2)
+    assert hands_of(tmp_path / "one") == hands_of(tmp_path / "two")
+    assert one.over_tables() == two.over_tables()
+
+
+def test_more_hands_continue_and_fewer_are_a_prefix(tmp_path: Path) -> None:
+    match(tmp_path / "whole", hands=60)
+    match(tmp_path / "grown", hands=20)
+    grown = match(tmp_path / "grown", hands=60)
+    assert [result.kept for result in grown.tables] == [20, 20, 20]
+    assert hands_of(tmp_path / "grown") == hands_of(tmp_path / "whole")
+    part = match(tmp_path / "whole", hands=20)
+    assert part.over_tables() == match(tmp_path / "part", hands=20).over_tables()
+    again = match(tmp_path / "whole", hands=60, fresh=True)
+    assert [result.kept for result in again.tables] == [0, 0, 0]
+
+
+def test_what_a_kill_leaves_is_dropped_and_played_again(tmp_path: Path) -> None:
+    match(tmp_path, hands=60, session=3)
+    whole = hands_of(tmp_path)
+    for path in tmp_path.glob("leduc/hands/*.log"):
+        text = path.read_text().splitlines(keepends=True)
+        path.write_text("".join(text[:20]) + text[25][:30])
+    resumed = match(tmp_path, hands=60, session=3)
+    assert [result.kept for result in resumed.tables] == [18, 18, 18]
+    assert hands_of(tmp_path) == whole
+
+
+def test_foreign_lines_in_a_log_are_refused(tmp_path: Path) -> None:
+    match(tmp_path)
+    path = next(tmp_path.glob("leduc/hands/*.log"))
+    path.write_text("SOMETHING\n")
+    with pytest.raises(PokernetsError, match="holds a line that is no hand"):
+        match(tmp_path)
+
+
+@pytest.mark.slow
+def test_killed_match_continues_to_the_same_hands(tmp_path: Path) -> None:
+    """SIGKILL while two processes play; the same command then ends in the bytes of an uninterrupted match."""
+    command = [sys.executable, "evaluate.py", "evaluate=match", "agents=[random,always_call]", "game=leduc"]
+    command += ["hands=3000", "processes=2", "aivat=false"]
+    root = Path(__file__).parents[3]
+    process = subprocess.Popen([*command, f"runs={tmp_path}/killed"], cwd=root, stdout=subprocess.DEVNULL)
+    logs = tmp_path / "killed" / "matches" / "leduc" / "hands"
+    deadline = time.monotonic() + 120
+    while not any(path.stat().st_size > 8_000 for path in logs.glob("*.log")):
+        assert process.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    process.kill()
+    process.wait()
+    for folder in ("killed", "whole"):
+        subprocess.run([*command, f"runs={tmp_path}/{folder}"], cwd=root, stdout=subprocess.DEVNULL, check=True)
+    results = json.loads((logs.parent / "random-always_call" / "results.json").read_text())
+    assert 0 < results["tables"][0]["kept_from_earlier_runs"] < 3000
+    assert hands_of(logs.parent) == hands_of(tmp_path / "whole" / "matches" / "leduc")
+
+
+def test_agents_are_reset_seated_and_shown_the_end(tmp_path: Path) -> None:
+    agents = [Remembering(), Remembering()]
+    schedule = Schedule(LEDUC, seed=1, session=2)
+    play_session(schedule, Table(("memory", "memory")), agents, 0)
+    assert agents[0].events == ["reset", "seat 0", "sees 2", "seat 0", "sees 2", "reset", *(["seat 1", "sees 2"] * 2)]
+    assert agents[1].events[1] == "seat 1"
+
+
+def test_a_failing_agent_is_named_and_the_match_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    specs = [AgentSpec("failing", Failing, {}), SPECS[1]]
+    results = match(tmp_path, agents=specs, hands=10)
+    assert results.tables[0].hands == 10
+    errors = {incident.error for incident in results.tables[0].incidents}
+    assert "ValueError: lost the thread" in errors
+    assert any(error.startswith("IllegalAction: illegal action `raise to 1000000`") for error in errors)
+    written = json.loads((tmp_path / "leduc" / "failing-raise" / "results.json").read_text())
+    assert written["tables"][0]["incidents"][0]["agent"] == "failing"
+    count = len(results.tables[0].incidents)
+    assert f"failing failed {count} times" in capsys.readouterr().out
+    again = match(tmp_path, agents=specs, hands=10)
+    assert again.tables[0].kept == 10
+    assert len(again.tables[0].incidents) == count
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("what", ["raises", "sleeps", "garbage", "dies"])
+def test_a_match_with_a_troublemaker_ends_with_a_result_that_names_it(tmp_path: Path, what: str) -> None:
+    specs = [AgentSpec(what, partial(Troublemaker, what), {}), SPECS[0]]
+    results = match(tmp_path, agents=specs, hands=12, decision_seconds=2.0, processes=2)
+    assert len(list(read_log(LEDUC, results.tables[0].log))) == 12
+    [table] = json.loads((tmp_path / "leduc" / f"{what}-call" / "results.json").read_text())["tables"]
+    assert table["hands"] == 12
+    assert {incident["agent"] for incident in table["incidents"]} == {what}
+    assert f"<td>{what}</td>" in (tmp_path / "leduc" / f"{what}-call" / "report.html").read_text()
+
+
+@pytest.mark.parametrize(("game", "seatings"), [("holdem_limit_3p", 6), ("holdem_nolimit_6p", 6)])
+def test_tables_of_more_players(tmp_path: Path, game: str, seatings: int) -> None:
+    rules = load_rules(game)
+    line_up = (["call", "raise", "random", "random", "call", "random"])[: rules.num_players]
+    results = match(tmp_path, game=rules, tables=[line_up], hands=5 * seatings)
+    hands = list(read_log(rules, results.tables[0].log))
+    assert len(hands) == 5 * seatings
+    assert len({hand.names for hand in hands[:seatings]}) == seatings
+    assert sum(found.mean for found in results.tables[0].estimates()) == pytest.approx(0, abs=1e-9)
+    assert results.tables[0].table.labels[:3] == ("call", "raise", "random")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"agents": SPECS[:1]}, r"`leduc` is played by 2, `agents` are 1: .* tables=\[\[call,call\]\]"),
+        ({"agents": [SPECS[0], SPECS[0]]}, "names one twice: call, call"),
+        ({"tables": [["call", "fold"]]}, r"table \[call, fold\]: `fold` is not among `agents`"),
+        ({"tables": [["call"]]}, "has 1 of 2 players"),
+        ({"tables": []}, "`tables` is empty"),
+        ({"half_width": 0.0}, "must be positive or null"),
+        ({"hands": 0}, "`hands` and `session` must be at least 1"),
+        ({"game": load_rules("holdem_nolimit_6p")}, "is played by 6, `agents` are 3"),
+    ],
+)
+def test_impossible_matches_are_refused(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(PokernetsError, match=message):
+        match(tmp_path, **changes)
+
+
+@pytest.mark.slow
+def test_match_stops_when_the_interval_is_narrow(tmp_path: Path) -> None:
+    agents = [SPECS[0], SPECS[2]]
+    whole = match(tmp_path / "whole", agents=agents, hands=2000, half_width=0.001).tables[0]
+    assert whole.stopped_at is None
+    wanted = whole.estimates()[0].half_width * 2
+    early = match(tmp_path / "early", agents=agents, hands=2000, half_width=wanted).tables[0]
+    assert early.stopped_at is not None
+    assert 100 <= early.stopped_at < 500
+    assert early.estimates()[0].n == early.stopped_at
+    assert early.estimates()[0].half_width <= wanted
+    before = estimate(whole.values()[: early.stopped_at * 10 // 11 - 1, 0])
+    assert before.half_width > wanted or early.stopped_at == 100
+    same = match(tmp_path / "many", agents=agents, hands=2000, half_width=wanted, processes=2).tables[0]
+    assert same.estimates() == early.estimates()
+    again = match(tmp_path / "many", agents=agents, hands=2000, half_width=wanted).tables[0]
+    assert again.estimates() == early.estimates()
+
+
+@pytest.mark.slow
+def test_stopping_rule_keeps_the_coverage() -> None:
+    """1,000 simulated matches with a known edge that stop at a requested half-width: 93 to 97% coverage."""
+    rng = np.random.default_rng(3)
+    inside, lengths = 0, []
+    for _ in range(1000):
+        results = TableResults(Table(("a", "b")), Path(), Schedule(LEDUC, 1, 1))
+        values = 300 + rng.laplace(0, 2500, 3000) + rng.normal(0, 1500, 3000)
+        results.units = {i: [value, -value] for i, value in enumerate(values)}
+        results.check_stop(250.0)
+        assert results.stopped_at is not None
+        found = results.estimates()[0]
+        inside += found.low <= 300 <= found.high
+        lengths.append(found.n)
+    assert 930 <= inside <= 970
+    assert np.median(lengths) == pytest.approx((2500**2 * 2 + 1500**2) * 1.96**2 / 250**2, rel=0.15)

@@ -1,0 +1,67 @@
+"""Matches between blueprints at kernel speed, against exact values."""
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from poker.abstraction.buckets import SmallGameBuckets
+from poker.abstraction.dealers import SmallGameDealer
+from poker.errors import PokernetsError
+from poker.evaluation.matches.policy_match import always_call, play_itself, play_match
+from poker.rules import Rules
+from poker.solvers.best_response import evaluate_policy
+from poker.solvers.policy import Blueprint, blueprint_from
+from poker.state import Betting
+from poker.tree import build_tree
+from tests.games import load_rules
+from tests.solvers.test_sampling_tree import three_players
+
+
+def random_policy(rules: Rules, seed: int) -> Blueprint:
+    tree, cards = build_tree(Betting.start(rules)), SmallGameBuckets(rules)
+
+    def average(node: int) -> NDArray[np.float32]:
+        rng = np.random.default_rng([seed, node])
+        shape = cards.num_buckets[int(tree.street[node])], len(tree.actions(node))
+        return rng.dirichlet(np.ones(shape[1]), shape[0]).astype(np.float32)
+
+    return blueprint_from(tree, cards, average)
+
+
+@pytest.mark.parametrize("game", ["kuhn", "leduc"])
+def test_mean_is_the_exact_value_of_both_seatings(game: str) -> None:
+    rules = load_rules(game)
+    first, second = random_policy(rules, 1), random_policy(rules, 2)
+    tree = first.tree
+
+    def value(seats: tuple[Blueprint, Blueprint]) -> float:
+        return evaluate_policy(tree, lambda node, board: seats[int(tree.player[node])].probs(node, board)).value
+
+    exact = (value((first, second)) - value((second, first))) / 2 * 1000
+    found = play_match(first, second, SmallGameDealer(rules), 200_000, seed=3)
+    assert found.n == 100_000
+    assert found.half_width < 30
+    assert found.mean == pytest.approx(exact, abs=2.2 * found.half_width)  # about 4.3 standard errors
+    assert play_match(first, first, SmallGameDealer(rules), 200_000, seed=3).mean == pytest.approx(0, abs=40)
+    seats = play_itself(first, SmallGameDealer(rules), 100_000, seed=4)
+    assert seats[0].mean == pytest.approx(value((first, first)) * 1000, abs=2.2 * seats[0].half_width)
+    assert seats[0].mean == pytest.approx(-seats[1].mean)
+
+
+def test_three_players_share_what_there_is() -> None:
+    rules = three_players()
+    dealer = SmallGameDealer(rules)
+    first, second = random_policy(rules, 1), random_policy(rules, 2)
+    forth, back = play_match(first, second, dealer, 60_000, seed=1), play_match(second, first, dealer, 60_000, seed=1)
+    assert forth.n == 10_000  # six seatings of a deal
+    assert forth.mean == pytest.approx(-back.mean, abs=2.2 * np.hypot(forth.half_width, back.half_width))
+    assert sum(seat.mean for seat in play_itself(first, dealer, 10_000, seed=1)) == pytest.approx(0, abs=1e-9)
+
+
+def test_other_games_do_not_mix() -> None:
+    kuhn, leduc = (
+        always_call(build_tree(Betting.start(load_rules(name))), SmallGameBuckets(load_rules(name)))
+        for name in ("kuhn", "leduc")
+    )
+    with pytest.raises(PokernetsError, match="same betting tree and abstraction"):
+        play_match(kuhn, leduc, SmallGameDealer(load_rules("kuhn")), 10, seed=1)
