@@ -11,7 +11,7 @@ from rich.console import Console
 
 from poker.artifacts import write_atomically
 from poker.evaluation.matches.page import add_first_decisions
-from poker.evaluation.pages.chart import chart
+from poker.evaluation.pages.chart import Entries, chart
 from poker.evaluation.pages.html import Page
 from poker.evaluation.provenance import provenance
 from poker.evaluation.statistics import Estimate, estimate
@@ -59,7 +59,9 @@ def write_hands_report(
         ("result of", "mbb per hand", f"{unit}s", "failures"),
         [(name, result, result.n, len(failures.get(name, ()))) for name, result in found.items()],
     )
-    played = [((name,), np.asarray(values, dtype=np.float64)[:, None]) for name, values in units.items() if values]
+    played = [
+        Entries((name,), np.asarray(values, dtype=np.float64)[:, None]) for name, values in units.items() if values
+    ]
     if played:
         page.png(chart(title, played), "intervals, and how the means settled")
     told = [(name, text) for name, texts in failures.items() for text in texts]

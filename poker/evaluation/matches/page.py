@@ -10,7 +10,6 @@ from poker.agents.base import hand_number
 from poker.betting import Betting
 from poker.cards import PREFLOP_CLASS
 from poker.evaluation.matches.results import MatchResults, TableResults
-from poker.evaluation.pages.chart import chart
 from poker.evaluation.pages.html import Page, range_picture
 from poker.formats.acpc_log import read_log
 from poker.rules import CALL, FOLD, Rules
@@ -34,10 +33,8 @@ def match_page(results: MatchResults, picture: bytes) -> Page:
     if against_lbr and not results.game.is_limit:
         page.heading("Beside the figures of [DLS]", "mbb per hand won by a local best response from its agent")
         page.table(("adversary", "published"), _PUBLISHED)
-    page.png(picture, "intervals")
-    reduced = [(result.table.labels, result.values(aivat=True)) for result in results.tables if result.aivat_units]
-    if reduced:
-        page.png(chart(f"{results.title}, AIVAT", reduced), "intervals with AIVAT")
+    page.png(picture, "intervals, and how the means settled")
+    if any(result.aivat_units for result in results.tables):
         page.heading("Luck", "standard deviation in mbb per hand; duplicate: of a deal's mean, scaled to one hand")
         page.table(
             ("table", "chips", "duplicate", "AIVAT", "AIVAT and duplicate", "chips / AIVAT"),

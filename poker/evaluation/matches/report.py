@@ -1,5 +1,6 @@
 """What a match says while it runs and at its end: live progress, tables on the console, and the files of the report."""
 
+import hashlib
 import json
 import math
 import time
@@ -14,9 +15,10 @@ from tensorboard.summary import Writer
 from poker.artifacts import write_atomically
 from poker.evaluation.matches.page import match_page
 from poker.evaluation.matches.results import MatchResults, TableResults
-from poker.evaluation.pages.chart import chart
+from poker.evaluation.pages.chart import Entries, chart
 
 _SCALAR_SECONDS = 5.0
+_FOLDER_NAME = 100
 
 
 class LiveReport:
@@ -63,19 +65,32 @@ class LiveReport:
         self._written[id(result)] = now
         rate = (result.hands - result.kept) / max(now - self._started, 1e-9)
         self._progress.update(bar, rate=f"{rate:,.0f}/s", found=_headline(result))
-        for label, found in zip(result.table.labels, result.estimates(), strict=True):
-            tag = f"{result.table.title}/{label}".replace(" ", "_")
-            self._writer.add_scalar(f"{tag}/mbb_per_hand", found.mean, step=result.hands)
-            if math.isfinite(found.half_width):
-                self._writer.add_scalar(f"{tag}/half_width_95", found.half_width, step=result.hands)
+        for name, aivat in (("chips", False), *([("aivat", True)] if result.aivat_units else [])):
+            for label, found in zip(result.table.labels, result.estimates(aivat=aivat), strict=True):
+                tag = f"{result.table.title}/{label}/{name}".replace(" ", "_")
+                self._writer.add_scalar(f"{tag}/mbb_per_hand", found.mean, step=result.hands)
+                if math.isfinite(found.half_width):
+                    self._writer.add_scalar(f"{tag}/half_width_95", found.half_width, step=result.hands)
 
 
 def _headline(result: TableResults) -> str:
-    return f"{result.table.labels[0]} {result.estimates()[0]:,} mbb/hand" if result.units else ""
+    """The estimate so far of the first entry, with the luck taken out where it can be."""
+    if not result.units:
+        return ""
+    found = result.estimates(aivat=bool(result.aivat_units))[0]
+    return f"{result.table.labels[0]} {found:,} mbb/hand" + (" (AIVAT)" if result.aivat_units else "")
+
+
+def _entries(result: TableResults) -> Entries:
+    return Entries(result.table.labels, result.values(), result.values(aivat=True) if result.aivat_units else None)
 
 
 def _report_folder(results: MatchResults, folder: Path) -> Path:
-    return folder / "-".join(results.settings)[:100]
+    """Named after the agents; long names are cut and told apart by a checksum of all of them."""
+    name = "-".join(results.settings)
+    if len(name) > _FOLDER_NAME:
+        name = f"{name[: _FOLDER_NAME - 9]}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+    return folder / name
 
 
 def write_report(results: MatchResults, folder: Path, console: Console) -> None:
@@ -84,7 +99,7 @@ def write_report(results: MatchResults, folder: Path, console: Console) -> None:
     target.mkdir(parents=True, exist_ok=True)
     record = results.to_json()
     write_atomically(target / "results.json", json.dumps(record, indent=1).encode() + b"\n")
-    picture = chart(results.title, [(result.table.labels, result.values()) for result in results.tables])
+    picture = chart(results.title, [_entries(result) for result in results.tables])
     write_atomically(target / "results.png", picture)
     page = match_page(results, picture)
     page.record(record)

@@ -5,51 +5,71 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from poker.evaluation.statistics import estimate, running
+from poker.evaluation.statistics import Estimate, estimate, running
 
 _CURVE_POINTS = 300
 _MAX_CURVES = 10
 
 
-def chart(title: str, tables: Sequence[tuple[tuple[str, ...], NDArray[np.float64]]]) -> bytes:
-    """A PNG; each table is the names of its entries and their values [units, P] in mbb per hand.
+@dataclass(frozen=True, eq=False)
+class Entries:
+    """A table of a match: names of its entries, chips [units, P] in mbb per hand, and the same by AIVAT, if known."""
+
+    labels: tuple[str, ...]
+    chips: NDArray[np.float64]
+    aivat: NDArray[np.float64] | None = None
+
+
+def chart(title: str, tables: Sequence[Entries]) -> bytes:
+    """A PNG of the intervals, chips in grey behind AIVAT where that is known, and of how the better of them settled.
 
     Heads-up tables show their first agent, since the second has the same result with the other sign.
     """
-    series: list[tuple[str, NDArray[np.float64]]] = []
-    for labels, values in tables:
-        shown = 1 if len(labels) == 2 else len(labels)
-        opponents = f" vs {labels[1]}" if len(labels) == 2 else ""
-        series += [(labels[entry] + opponents, values[:, entry]) for entry in range(shown)]
-    figure = Figure(figsize=(12, max(3.5, 0.4 * len(series) + 1.5)), layout="constrained")
+    series: list[tuple[str, NDArray[np.float64], NDArray[np.float64] | None]] = []
+    for table in tables:
+        shown = 1 if len(table.labels) == 2 else len(table.labels)
+        told = len(table.labels) != 2 or table.labels[0].endswith(f"@{table.labels[1]}")
+        opponents = "" if told else f" vs {table.labels[1]}"
+        for entry in range(shown):
+            aivat = None if table.aivat is None else table.aivat[:, entry]
+            series.append((table.labels[entry] + opponents, table.chips[:, entry], aivat))
+    figure = Figure(figsize=(12, max(3.5, 0.45 * len(series) + 1.5)), layout="constrained")
     FigureCanvasAgg(figure)
     figure.suptitle(title)
     bars, curves = figure.subplots(1, 2)
-    for row, (_, values) in enumerate(reversed(series)):
-        found = estimate(values)
-        finite = np.isfinite(found.half_width)
-        bars.errorbar(found.mean, row, xerr=found.half_width if finite else None, fmt="o", capsize=4, color="C0")
-        bars.annotate(f"{found:,}", (found.mean, row), xytext=(0, 7), textcoords="offset points", ha="center")
-    bars.set_yticks(range(len(series)), [name for name, _ in reversed(series)])
+    for row, (_, chips, aivat) in enumerate(reversed(series)):
+        if aivat is not None:
+            _interval(bars, row - 0.18, estimate(chips), "0.65")
+        found = estimate(chips if aivat is None else aivat)
+        _interval(bars, row, found, "C0")
+        bars.annotate(f"{found:,}", (found.mean, row), xytext=(0, 5), textcoords="offset points", ha="center")
+    bars.set_yticks(range(len(series)), [name for name, _, _ in reversed(series)])
     bars.set_ylim(-0.6, len(series) - 0.2)
     bars.margins(x=0.2)
     bars.axvline(0, color="grey", linewidth=0.8)
-    bars.set_xlabel("mbb per hand, 95% intervals")
-    for i, (name, values) in enumerate(series[:_MAX_CURVES]):
-        counts, means, widths = running(values, _CURVE_POINTS)
+    reduced = any(aivat is not None for _, _, aivat in series)
+    bars.set_xlabel("mbb per hand, 95% intervals" + (": AIVAT blue, chips grey" if reduced else ""))
+    for i, (name, chips, aivat) in enumerate(series[:_MAX_CURVES]):
+        counts, means, widths = running(chips if aivat is None else aivat, _CURVE_POINTS)
         keep = counts >= 10
         curves.plot(counts[keep], means[keep], label=name, color=f"C{i}")
         low, high = (means - widths)[keep], (means + widths)[keep]
         curves.fill_between(counts[keep], low, high, alpha=0.15, color=f"C{i}", linewidth=0)
     curves.axhline(0, color="grey", linewidth=0.8)
     curves.set_xlabel("deals or sessions")
-    curves.set_ylabel("mean so far")
+    curves.set_ylabel("mean so far" + (", AIVAT where known" if reduced else ""))
     curves.legend(fontsize="small")
     return _png(figure)
+
+
+def _interval(axes: Axes, row: float, found: Estimate, color: str) -> None:
+    width = found.half_width if np.isfinite(found.half_width) else None
+    axes.errorbar(found.mean, row, xerr=width, fmt="o", markersize=5, capsize=3, color=color)
 
 
 def convergence_chart(title: str, course: Sequence[tuple[int, float]]) -> bytes:

@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
+from poker.agents.base import Agent
 from poker.agents.simple import AlwaysCall, RandomAgent
 from poker.evaluation.matches.luck import add_estimates
 from poker.evaluation.matches.match import run
@@ -76,8 +78,14 @@ def test_estimates_agree_with_chips_and_vary_less(tmp_path: Path) -> None:
     assert reduced.half_width < 0.6 * chips.half_width
     assert abs(reduced.mean - chips.mean) < chips.half_width + reduced.half_width
     assert table.spread["aivat"].sd < 0.6 * table.spread["chips"].sd
-    [saved] = json.loads((tmp_path / "leduc" / "caller-random" / "results.json").read_text())["tables"]
+    folder = tmp_path / "leduc" / "caller-random"
+    [saved] = json.loads((folder / "results.json").read_text())["tables"]
     assert saved["players"][0]["aivat"]["mean"] == pytest.approx(reduced.mean)
+    events = EventAccumulator(str(folder))
+    events.Reload()
+    curve = events.Tensors("caller_vs_random/caller/aivat/mbb_per_hand")
+    assert curve[-1].step == 1000
+    assert curve[-1].tensor_proto.float_val[0] == pytest.approx(reduced.mean)
 
 
 def test_estimates_are_kept_and_made_up_for(tmp_path: Path) -> None:
@@ -126,7 +134,7 @@ def test_three_players() -> None:
     rules = load_rules("holdem_limit_3p")
 
     schedule = Schedule(rules, 1, 1)
-    agents = [caller(), randomly(), Opaque()]
+    agents: list[Agent] = [caller(), randomly(), Opaque()]
     record = play_session(schedule, Table(("caller", "random", "opaque")), agents, 0)
     add_estimates(schedule, [agents], record)
     assert np.allclose(np.sum(record.aivat, axis=1), 0.0)

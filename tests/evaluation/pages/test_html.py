@@ -107,7 +107,7 @@ def test_page_of_a_match(tmp_path: Path) -> None:
     )
     text = (tmp_path / rules.name / "caller-random" / "report.html").read_text()
     checker = check(text)
-    assert checker.count["img"] == 2
+    assert checker.count["img"] == 1
     assert checker.count["svg"] == 2
     assert "caller vs random" in text
     assert "&quot;definition&quot;" in text
