@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from poker.cards import hand_index
 from poker.state import HandState
 
-Policy = tuple[tuple[int, ...], NDArray[np.float32]]
-"""Legal actions, and the probability of each for each hand [H, A]."""
+Policy = tuple[tuple[int, ...], NDArray[np.floating]]
+"""Legal actions, and the probability of each for each hand [H, A], float32 or float64."""
 
 
 @runtime_checkable

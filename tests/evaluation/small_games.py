@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from poker.agents.base import Policy
 from poker.betting import Betting
 from poker.rules import CALL, FOLD, Rules
 from poker.state import HandState
@@ -21,7 +22,7 @@ class RandomPolicy:
         self._seed = seed
         self._pure = pure
         self._rng = np.random.default_rng(seed)
-        self._known: dict[tuple[str, tuple[int, ...]], tuple[tuple[int, ...], NDArray[np.float32]]] = {}
+        self._known: dict[tuple[str, tuple[int, ...]], Policy] = {}
 
     def reset(self, seed: int) -> None:
         self._rng = np.random.default_rng(seed)
@@ -34,7 +35,7 @@ class RandomPolicy:
         cards = state.hole_cards[state.to_act]
         return actions[int(self._rng.choice(len(actions), p=probs[cards[0]]))]
 
-    def policy(self, state: HandState) -> tuple[tuple[int, ...], NDArray[np.float64]]:
+    def policy(self, state: HandState) -> Policy:
         key = (state.betting.text(), state.board)
         if key not in self._known:
             text = f"{self._seed}|{key}"

@@ -6,6 +6,7 @@ from functools import cache
 import numpy as np
 import pytest
 
+from poker.agents.base import Policy
 from poker.agents.simple import RandomAgent
 from poker.betting import Betting
 from poker.evaluation.aivat.heads_up import Aivat
@@ -63,7 +64,9 @@ def true_values(rules: Rules, policies: list[RandomPolicy]) -> PairValues:
     return PairValues(rules, table)
 
 
-def moments(rules: Rules, policies: list[RandomPolicy], known: tuple[bool, bool], values: ValueFunction):
+def moments(
+    rules: Rules, policies: list[RandomPolicy], known: tuple[bool, bool], values: ValueFunction
+) -> tuple[float, float, float]:
     """(true value, mean, standard deviation) of the estimate over all hands."""
     aivat = Aivat(rules, values)
     functions = [policy.policy if flag else None for policy, flag in zip(policies, known, strict=True)]
@@ -124,7 +127,7 @@ def test_an_action_the_policy_never_takes_is_refused() -> None:
     rules = load_rules("kuhn")
     policy = RandomPolicy(rules, 7)
 
-    def never_calls(state: HandState):
+    def never_calls(state: HandState) -> Policy:
         actions, probs = policy.policy(state)
         shares = np.where(np.array(actions) == CALL, 0.0, probs + 0.1)
         return actions, shares / shares.sum(axis=1, keepdims=True)

@@ -43,11 +43,13 @@ class Wrong:
 
     def before_board(self, betting: Betting, board: tuple[int, ...], hands: tuple[tuple[int, ...], ...]) -> np.ndarray:
         free = set(range(self.rules.deck_size)) - {hand[0] for hand in hands}
-        return np.mean([self.values(betting, (card,), hands) for card in free], axis=0)
+        mean: np.ndarray = np.mean([self.values(betting, (card,), hands) for card in free], axis=0)
+        return mean
 
     def before_deal(self, betting: Betting) -> np.ndarray:
         deals = {tuple(state.hole_cards) for state, _ in HANDS}
-        return np.mean([self.values(betting, (), hands) for hands in deals], axis=0)
+        mean: np.ndarray = np.mean([self.values(betting, (), hands) for hands in deals], axis=0)
+        return mean
 
 
 POLICIES = [RandomPolicy(THREE, seed, pure=0.7) for seed in range(3)]
@@ -74,7 +76,8 @@ def test_check_down_reduces_variance() -> None:
 
     def variance(rows: list[np.ndarray] | list[list[int]]) -> np.ndarray:
         table = np.array(rows, dtype=float)
-        return chances @ table**2 - (chances @ table) ** 2
+        found: np.ndarray = chances @ table**2 - (chances @ table) ** 2
+        return found
 
     reduced = variance([aivat.estimate(state, policies) for state, _ in HANDS])
     assert (reduced < 0.75 * variance([state.payoffs() for state, _ in HANDS])).all()
