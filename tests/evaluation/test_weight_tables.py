@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -41,7 +42,7 @@ def test_tables_gain_on_hands_that_fit_the_play() -> None:
     replay_hand(aces, shown, gains)
     assert [len(street) for street in gains.by_street] == [1, 1, 1, 1]
     only_aces = Gains()
-    replay_hand(tracker("generic"), IrcHand(*_with_cards(shown, ("", "AsAd", ""))), only_aces)
+    replay_hand(tracker("generic"), replace(shown, hole_cards=((), parse_cards("AsAd"), ())), only_aces)
     values = [street[0] for street in only_aces.by_street]
     assert min(values) > 0.5
     assert values[-1] > gains.by_street[-1][0]
@@ -51,11 +52,6 @@ def test_tables_are_drawn(tmp_path: Path) -> None:
     replay_hand(tracker("generic"), hand("fcr" + "c/cc/cc/cc"), Gains(), tmp_path)
     assert sorted(file.name for file in tmp_path.iterdir())[:2] == ["1-0preflop-1.png", "1-0preflop-2.png"]
     assert len(list(tmp_path.iterdir())) == 8
-
-
-def _with_cards(shown: IrcHand, texts: tuple[str, str, str]):  # type: ignore[no-untyped-def]
-    cards = tuple(parse_cards(text) for text in texts)
-    return shown.stamp, shown.names, shown.rules, cards, shown.board, shown.moves, shown.won
 
 
 def test_without_a_model_nothing_is_gained() -> None:

@@ -43,16 +43,18 @@ class _Kuhn:
         self.tree: SamplingTree = sampling_tree(build_tree(Betting.start(rules)), SmallGameBuckets(rules).num_buckets)
         self.table = np.zeros(self.tree.table_size, dtype=np.float32)
         size = len(self.tree.nodes)
-        self.scratch = (*(np.zeros(size, np.int32) for _ in range(3)), np.zeros(size, np.float32))
+        queue, link, explored = (np.zeros(size, np.int32) for _ in range(3))
+        self.scratch = queue, link, explored, np.zeros(size, np.float32)
         self.rng = streams(1, 1)[0]
 
     def traverse(self, hands: tuple[int, int], traverser: int, prune_below: float = NEVER) -> tuple[int, int]:
-        buckets = np.array(hands, np.int32).reshape(2, 1)
-        deal = (buckets, np.array(hands, np.int32))
-        return mccfr.traverse(*self.tree.arrays, self.table, *deal, traverser, prune_below, self.rng, *self.scratch)
+        ranks = np.array(hands, np.int32)
+        buckets, limit = ranks.reshape(2, 1), prune_below
+        return mccfr.traverse(*self.tree.arrays, self.table, buckets, ranks, traverser, limit, self.rng, *self.scratch)
 
     def row(self, node: int, hand: int) -> np.ndarray:
-        return self.tree.rows(self.table, node)[hand]
+        row: np.ndarray = self.tree.rows(self.table, node)[hand]
+        return row
 
 
 def test_regrets_of_one_traversal_by_hand() -> None:

@@ -19,15 +19,16 @@ from poker.kernels.simd import (
 Floats = NDArray[np.float32]
 
 
-@njit
+@njit()
 def _arithmetic(a: Floats, b: Floats, out: Floats) -> float:
     x, y = load(a, 16), load(b, 0)
     value = maximum(x, splat(0.25)) * y - fma(x, y, y) / (x + splat(9.0))
     store(out, 0, where_positive(x, value, y))
-    return total(value)
+    summed: float = total(value)
+    return summed
 
 
-@njit
+@njit()
 def _there_and_back(source: Floats, rows: NDArray[np.int64], lanes: Floats, target: Floats) -> None:
     rows_to_lanes(source, rows, 32, lanes, 16)
     lanes_to_rows(lanes, 16, target, rows, 32)

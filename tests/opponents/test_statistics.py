@@ -3,6 +3,7 @@ import pytest
 
 from poker.betting import Betting
 from poker.errors import PokernetsError
+from poker.features.opponent import bets_to_call
 from poker.opponents.predictor import (
     CALL_CLASS,
     FOLD_CLASS,
@@ -11,7 +12,6 @@ from poker.opponents.predictor import (
     Context,
     Predictor,
     action_class,
-    bets_to_call,
     context_of,
 )
 from poker.opponents.statistics import GENERIC_TABLE, BestOf, Constant, Frequencies, Majority, PlayerFrequencies

@@ -93,7 +93,9 @@ def test_quantiles_follow_ehs_and_leave_out_dead_hands() -> None:
 
 def test_hand_on_the_board_is_refused() -> None:
     with pytest.raises(CardError, match="shares a card"):
-        board_strength(parse_cards("Kh9h4c")).against(hand_index(*parse_cards("KhKd")), np.ones((1, NUM_HANDS)))
+        board_strength(parse_cards("Kh9h4c")).against(
+            hand_index(*parse_cards("KhKd")), np.ones((1, NUM_HANDS), np.float32)
+        )
 
 
 def test_flop_look_ahead_is_fast_enough_for_play() -> None:

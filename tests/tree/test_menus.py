@@ -1,26 +1,18 @@
 """Bet menus as they are written in configuration, and what each size means."""
 
-from pathlib import Path
-
 import pytest
-import yaml
 
 from poker.rules import Rules
 from poker.state import Betting
 from poker.tree.build import build_tree
-from poker.tree.menus import BetMenu, MenuError, bet_menu
+from poker.tree.menus import MenuError, bet_menu
+from tests.games import load_menu
 
 RULES = Rules("nolimit", 2, "nolimit", (100, 50), (20000, 20000), (), (), (1, 0, 0, 0), 4, 13, 2, (0, 3, 1, 1))
-CONF = Path(__file__).parents[2] / "conf" / "bets"
 
 
 def after(text: str) -> Betting:
     return Betting.parse(RULES, text)
-
-
-def configured(name: str) -> BetMenu:
-    config = yaml.safe_load((CONF / f"{name}.yaml").read_text())
-    return bet_menu(**{key: value for key, value in config.items() if not key.startswith("_")})
 
 
 @pytest.mark.parametrize(
@@ -68,5 +60,5 @@ def test_bad_menus_say_what_is_wrong(bad: object, what: str) -> None:
 
 @pytest.mark.parametrize(("name", "fewest", "most"), [("demo", 5_000, 20_000), ("laptop", 10_000, 100_000)])
 def test_configured_menus_give_blueprint_trees_of_their_size(name: str, fewest: int, most: int) -> None:
-    tree = build_tree(Betting.start(RULES), configured(name))
+    tree = build_tree(Betting.start(RULES), load_menu(name))
     assert fewest <= len(tree.decision_nodes) <= most

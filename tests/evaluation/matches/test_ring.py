@@ -1,12 +1,13 @@
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from poker.agents.simple import AlwaysCall, AlwaysRaise, RandomAgent
 from poker.errors import PokernetsError
-from poker.evaluation.matches.ring import flows, opponent_class, run, with_players
+from poker.evaluation.matches.ring import RingResults, flows, opponent_class, run, with_players
 from poker.evaluation.matches.table import AgentSpec, Schedule, Table, play_session, play_session_by_deal
 from poker.rules import Rules
 from tests.games import load_rules
@@ -31,10 +32,10 @@ SPECS = [
 ]
 
 
-def play(out: Path, *, hands: int = 60, game: str = "holdem_limit_3p", players: int | None = None, **options):  # type: ignore[no-untyped-def]
-    settings = {"contrasts": [["caller", "random+raiser"]], "session": 5, "seed": 1, "processes": 1, "fresh": False}
-    settings |= {"agents": SPECS, **options}
-    return run(game=load_rules(game), players=players, hands=hands, out=str(out), **settings)
+def play(out: Path, *, game: str = "holdem_limit_3p", **options: Any) -> RingResults:
+    settings: dict[str, Any] = {"contrasts": [["caller", "random+raiser"]], "agents": SPECS, "players": None}
+    settings |= {"hands": 60, "session": 5, "seed": 1, "processes": 1, "fresh": False, **options}
+    return run(game=load_rules(game), out=str(out), **settings)
 
 
 def test_flows_are_who_paid_whom() -> None:
@@ -115,6 +116,6 @@ def test_classes_follow_the_settings() -> None:
         ({"hands": 0}, "at least 1"),
     ],
 )
-def test_mistakes_are_named(tmp_path: Path, options: dict[str, object], message: str) -> None:
+def test_mistakes_are_named(tmp_path: Path, options: dict[str, Any], message: str) -> None:
     with pytest.raises(PokernetsError, match=message):
-        play(tmp_path, **options)  # type: ignore[arg-type]
+        play(tmp_path, **options)
