@@ -7,7 +7,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.abstraction.buckets import CardAbstraction
+from poker.abstraction.buckets import Buckets
 from poker.betting import Betting
 from poker.features.leaf import Grid, board_features
 from poker.search.beliefs import Ranges
@@ -37,7 +37,7 @@ class NetLeaf:
     `clusters` None gives the net every pair of hands by itself.
     """
 
-    def __init__(self, *, net: ValueNet, abstraction: CardAbstraction, clusters: int | None) -> None:
+    def __init__(self, *, net: ValueNet, abstraction: Buckets, clusters: int | None) -> None:
         self._net = net
         self._abstraction = abstraction
         self._clusters = clusters

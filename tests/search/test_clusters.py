@@ -15,7 +15,8 @@ def buckets() -> np.ndarray:
 
 @pytest.fixture
 def strength(buckets: np.ndarray) -> np.ndarray:
-    return (np.random.default_rng(1).permutation(40)[buckets] / 40).astype(np.float32)
+    strength: np.ndarray = (np.random.default_rng(1).permutation(40)[buckets] / 40).astype(np.float32)
+    return strength
 
 
 def test_one_cluster_a_bucket_in_order_of_strength(buckets: np.ndarray, strength: np.ndarray) -> None:

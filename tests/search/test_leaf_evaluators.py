@@ -1,5 +1,6 @@
 """Leaf evaluators: the same numbers as their definitions, whoever asks, and exact equity where all are in."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,10 +33,13 @@ class StrengthBuckets:
     num_buckets = (10, 10, 10, 10)
     fingerprint = "ten buckets"
 
-    def buckets(self, board: tuple[int, ...]) -> NDArray[np.int32]:
+    def buckets(self, board: Sequence[int]) -> NDArray[np.int32]:
         found = np.minimum(hand_features(board).ehs * 10, 9).astype(np.int32)
         found[~live_hands(board)] = -1
         return found
+
+    def bucket(self, hand: int, board: Sequence[int]) -> int:
+        return int(self.buckets(board)[hand])
 
 
 @dataclass
@@ -46,7 +50,7 @@ class LinearNet:
 
     @property
     def num_continuations(self) -> int:
-        return self.weights.shape[1]
+        return int(self.weights.shape[1])
 
     def values(self, features: NDArray[np.float32]) -> NDArray[np.float32]:
         return features @ self.weights

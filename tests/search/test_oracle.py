@@ -1,5 +1,6 @@
 """With exact values at the leaves a depth-limited solve is as good as the full one ([DLS] section 4)."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -54,13 +55,13 @@ def continued(trunk: VectorSolver, rest: TabularPolicy, full: VectorSolver) -> T
 
 @pytest.mark.parametrize("own", [0, 1])
 @pytest.mark.parametrize("make", [leduc_game, river_after_turn])
-def test_oracle_leaves_equal_the_full_solve(make: object, own: int) -> None:
-    game: Subgame = make()  # type: ignore[operator]
+def test_oracle_leaves_equal_the_full_solve(make: Callable[[], Subgame], own: int) -> None:
+    game = make()
     tree = build_tree(game.root, game.menu, dead=game.dead)
     full = VectorSolver(VectorGame(tree, game.board, game.ranges), "dcfr")
     full.run(iterations=2000)
     pairs = PairGame(tree, game.board, game.ranges)
-    replies = [full.strategy]
+    replies: list[TabularPolicy] = [full.strategy]
     judge = VectorSolver(VectorGame(tree, game.board, game.ranges, isomorphism=False), "cfr")
     for _ in range(12):
         street = full.game.layout.first_street

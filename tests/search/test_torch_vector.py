@@ -1,5 +1,7 @@
 """The torch backend equals the numba engine, on the CPU here and on CUDA where there is one."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -11,7 +13,7 @@ from poker.solvers.leaf_values import LeafValues
 from poker.solvers.vector import VectorSolver
 from poker.solvers.vector_game import VectorGame
 from poker.solvers.vector_layout import Rake
-from poker.tree import DepthLimit, bet_menu, build_tree
+from poker.tree import BettingTree, DepthLimit, bet_menu, build_tree
 from tests.solvers.games import kuhn, leduc, small_holdem, spot_game
 
 MENU = bet_menu(preflop=[[1.0], ["a"]], flop=[["a"], []], turn=[["a"], []])
@@ -23,11 +25,11 @@ DEVICES = [
 ]
 
 
-def small_game(seed: int, tree: object = None, **options: object) -> VectorGame:
+def small_game(seed: int, tree: BettingTree | None = None, **options: Any) -> VectorGame:
     ranges = np.random.default_rng(seed).random((2, 28)).astype(np.float32)
     ranges[0, ::5] = 0
     made = tree if tree is not None else build_tree(Betting.start(small_holdem()), MENU)
-    return VectorGame(made, (), ranges, **options)  # type: ignore[arg-type]
+    return VectorGame(made, (), ranges, **options)
 
 
 def rows_of(batch: TorchVectorSolver, name: str, number: int, node: int, index: int) -> torch.Tensor:
