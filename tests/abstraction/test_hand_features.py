@@ -50,7 +50,9 @@ def brute_force(board: tuple[int, ...], hand: tuple[int, ...]) -> dict[str, floa
 
 
 def _compare(own: list[tuple[int, ...]], other: list[tuple[int, ...]]) -> NDArray[np.int64]:
-    return np.sign(rank_hands(np.array(own, np.uint8)) - rank_hands(np.array(other, np.uint8))).astype(np.int64)
+    lead = rank_hands(np.array(own, np.uint8)) - rank_hands(np.array(other, np.uint8))
+    signs: NDArray[np.int64] = np.sign(lead).astype(np.int64)
+    return signs
 
 
 @pytest.mark.parametrize("name", BOARDS)

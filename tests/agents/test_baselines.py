@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hydra.utils import instantiate
@@ -114,13 +116,9 @@ def test_equity_of_aces_against_random_hands(opponents: int, expected: float) ->
     """Published all-in equities of a pair of aces against 1, 2 and 5 random hands."""
     rules = nolimit((1000,) * (opponents + 1))
     hands = [rules.parse_cards("AsAh")] + [()] * opponents
-    first_to_act = Rules(**{**_fields(rules), "first_player": (0, 0, 0, 0)})
+    first_to_act = replace(rules, first_player=(0, 0, 0, 0))
     state = HandState.start(first_to_act, hands, ())
     assert _equity_of(state, [0.0] * opponents) == pytest.approx(expected, abs=0.015)
-
-
-def _fields(rules: Rules) -> dict[str, object]:
-    return {name: getattr(rules, name) for name in Rules.__dataclass_fields__}
 
 
 def test_equity_against_hands_that_raise_is_lower() -> None:
@@ -144,7 +142,7 @@ def test_exact_equity_in_leduc() -> None:
 
 
 def test_equity_agent_refuses_other_games() -> None:
-    rules = Rules(**{**_fields(nolimit((1000, 1000))), "num_ranks": 9})
+    rules = replace(nolimit((1000, 1000)), num_ranks=9)
     state = HandState.deal(rules, np.random.default_rng(0))
     with pytest.raises(PokernetsError, match=r"plays hold'em and one-card games, not `nolimit 2p`"):
         build("equity").act(state)

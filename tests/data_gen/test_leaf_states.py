@@ -1,6 +1,8 @@
 """`job=leaf_states`: killed and continued, what the rows are, refusals."""
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -59,12 +61,12 @@ class Classes:
     num_buckets = (169, 5, 5, 5)
     fingerprint = "classes"
 
-    def buckets(self, board: tuple[int, ...]) -> NDArray[np.int32]:
+    def buckets(self, board: Sequence[int]) -> NDArray[np.int32]:
         if not board:
             return PREFLOP_CLASS.astype(np.int32)
         return np.where(live_hands(board), (np.arange(1326) + sum(board)) % 5, -1).astype(np.int32)
 
-    def bucket(self, hand: int, board: tuple[int, ...]) -> int:
+    def bucket(self, hand: int, board: Sequence[int]) -> int:
         return int(self.buckets(board)[hand])
 
 
@@ -80,12 +82,12 @@ def four_streets() -> Blueprint:
     return blueprint_from(tree, cards, strategy)
 
 
-def settings(**changes: float) -> ShardSettings:
-    values = {
+def settings(**changes: Any) -> ShardSettings:
+    values: dict[str, Any] = {
         "seed": 3, "boards_per_shard": 2, "states_per_board": 2, "pairs_per_state": 40, "hands": 12, "runouts": 16,
         "preflop_share": 0.0, "exploration": 0.3, "uniform_hands": 0.3, "bias_factor": 10.0, **changes,
     }  # fmt: skip
-    return ShardSettings(**values)  # type: ignore[arg-type]
+    return ShardSettings(**values)
 
 
 @pytest.fixture(scope="module")

@@ -12,9 +12,10 @@ from conf.launch import call, chosen, compose
 from poker.artifacts import MismatchedArtifactError
 from poker.features import opponent
 from poker.features.action_rows import COLUMNS, NAMES, open_rows
+from poker.features.opponent import bets_to_call
 from poker.formats.irc import Problems, read_hands
 from poker.formats.irc_replay import replay_all
-from poker.opponents.predictor import action_class, bets_to_call
+from poker.opponents.predictor import action_class
 from tests.formats.test_irc import played
 
 REPOSITORY = Path(__file__).resolve().parents[2]

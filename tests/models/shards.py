@@ -1,6 +1,7 @@
 """Small data sets of leaf states whose labels are a known function of the features."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +15,7 @@ NOISE = 0.05
 def truth(features: NDArray[np.float32]) -> NDArray[np.float32]:
     """[n, 34] -> [n, 4]: smooth, bounded, not linear."""
     weights = np.random.default_rng(7).normal(size=(leaf.SIZE, 4)).astype(np.float32) / 6
-    values: NDArray[np.float32] = np.tanh(features @ weights) + 0.3 * np.sin(3 * features[:, :4])
-    return values
+    return (np.tanh(features @ weights) + 0.3 * np.sin(3 * features[:, :4])).astype(np.float32)
 
 
 def write_leaf_states(root: Path, rows: int, shards: int = 2, groups: int = 400, seed: int = 0) -> None:
@@ -24,7 +24,7 @@ def write_leaf_states(root: Path, rows: int, shards: int = 2, groups: int = 400,
     for index in range(shards):
         features = generator.random((rows, leaf.SIZE), dtype=np.float32).astype(np.float16)
         noise = generator.normal(scale=NOISE, size=(rows, 4))
-        columns = {
+        columns: dict[str, NDArray[Any]] = {
             "features": features,
             "labels": truth(features.astype(np.float32)) + noise,
             "label_sem": np.full((rows, 4), NOISE),

@@ -99,6 +99,6 @@ def test_making_a_net_leaves_the_global_generator_alone() -> None:
     before = torch.random.get_rng_state()
     first, again, other = Mlp(3, [5], 2, seed=1), Mlp(3, [5], 2, seed=1), Mlp(3, [5], 2, seed=2)
     assert torch.equal(torch.random.get_rng_state(), before)
-    weights = [net.layers[0].weight for net in (first, again, other)]
+    weights = [net.layers[0].get_parameter("weight") for net in (first, again, other)]
     assert torch.equal(weights[0], weights[1])
     assert not torch.equal(weights[0], weights[2])

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -120,9 +121,9 @@ def test_writing_a_wrong_column_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("changes", [{"validation_share": 0.0}, {"validation_share": 1.0}, {"batch_rows": 0}])
-def test_senseless_settings_are_refused(root: Path, changes: dict[str, float]) -> None:
+def test_senseless_settings_are_refused(root: Path, changes: dict[str, Any]) -> None:
     with pytest.raises(PokernetsError, match=r"data\.validation_share"):
-        LeafData(str(root), **changes)  # type: ignore[arg-type]
+        LeafData(str(root), **changes)
 
 
 def test_a_split_that_leaves_nothing_is_refused(tmp_path: Path) -> None:

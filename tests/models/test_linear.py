@@ -20,11 +20,11 @@ def test_values_and_gradients_are_those_of_the_plain_layer(rows: int, inputs: in
     plain = [tensor.detach().clone().requires_grad_() for tensor in fused]
     upstream = torch.randn(rows, outputs, generator=generator)
 
-    found = FusedLinear.apply(*fused, relu)
+    found: torch.Tensor = FusedLinear.apply(*fused, relu)  # type: ignore[no-untyped-call]
     wanted = functional.linear(*plain)
     wanted = wanted.relu() if relu else wanted
-    found.backward(upstream)
-    wanted.backward(upstream)
+    torch.autograd.backward(found, upstream)
+    torch.autograd.backward(wanted, upstream)
 
     torch.testing.assert_close(found, wanted, atol=1e-4, rtol=1e-5)
     for a, b in zip(fused, plain, strict=True):

@@ -27,7 +27,8 @@ def columns() -> dict[str, np.ndarray]:
 
 def huber(error: np.ndarray, delta: float) -> np.ndarray:
     size = np.abs(error)
-    return np.where(size < delta, size**2 / 2, delta * (size - delta / 2))
+    loss: np.ndarray = np.where(size < delta, size**2 / 2, delta * (size - delta / 2))
+    return loss
 
 
 def test_figures_are_those_of_all_rows_at_once(columns: dict[str, np.ndarray]) -> None:
@@ -55,7 +56,7 @@ def test_points_are_an_even_sample() -> None:
     rows = 5 * SCATTER_ROWS
     values = torch.arange(rows, dtype=torch.float32)[:, None].expand(rows, 4)
     sums = RegressionSums(HuberLoss(), torch.zeros(4), rows)
-    for part in values.split(10_000):
+    for part in torch.split(values, 10_000):
         sums.add(part, part, part, torch.zeros(len(part)))
     points = torch.cat([predicted for predicted, _ in sums.points])[:, 0]
     assert torch.equal(points, torch.arange(0, rows, 5, dtype=torch.float32))
