@@ -22,18 +22,22 @@ def pokerkit_state(rules: Rules) -> State:
     blinds = rules.blinds[::-1] if rules.num_players == 2 else rules.blinds
     if rules.is_limit:
         small, big = rules.raise_sizes[0], rules.raise_sizes[-1]
-        create = FixedLimitTexasHoldem.create_state
-        return create(AUTOMATIONS, True, 0, blinds, small, big, rules.stacks, rules.num_players, mode=Mode.TOURNAMENT)
-    create = NoLimitTexasHoldem.create_state
-    return create(AUTOMATIONS, True, 0, blinds, rules.big_blind, rules.stacks, rules.num_players, mode=Mode.TOURNAMENT)
+        return FixedLimitTexasHoldem.create_state(
+            AUTOMATIONS, True, 0, blinds, small, big, rules.stacks, rules.num_players, mode=Mode.TOURNAMENT
+        )
+    return NoLimitTexasHoldem.create_state(
+        AUTOMATIONS, True, 0, blinds, rules.big_blind, rules.stacks, rules.num_players, mode=Mode.TOURNAMENT
+    )
 
 
 def deal_known_cards(other: State, state: HandState) -> None:
     rules = state.rules
     while other.can_deal_hole():
         player = other.hole_dealee_index
+        assert player is not None
         other.deal_hole(rules.card_text(state.hole_cards[player][len(other.hole_cards[player])]))
     while other.can_deal_board():
+        assert other.street is not None
         dealt = sum(len(cards) for cards in other.board_cards)
         other.deal_board(rules.cards_text(state.runout[dealt : dealt + other.street.board_dealing_count]))
 
@@ -45,8 +49,10 @@ def play_beside(state: HandState, other: State, choose: Callable[[HandState], in
         player, legal, betting = state.to_act, state.legal(), state.betting
         where = (state.rules.stacks, betting.text())
         earlier = betting.committed[player] - other.bets[player]
-        bounds = (other.min_completion_betting_or_raising_to_amount, other.max_completion_betting_or_raising_to_amount)
-        theirs = (0, 0) if bounds[0] is None else (bounds[0] + earlier, bounds[1] + earlier)
+        least = other.min_completion_betting_or_raising_to_amount
+        most = other.max_completion_betting_or_raising_to_amount
+        assert (least is None) == (most is None), where
+        theirs = (0, 0) if least is None or most is None else (least + earlier, most + earlier)
         assert (other.actor_index, other.can_fold()) == (player, legal.fold), where
         assert (other.checking_or_calling_amount, other.total_pot_amount) == (betting.to_call, betting.pot), where
         if compare_legality:
@@ -62,9 +68,9 @@ def play_beside(state: HandState, other: State, choose: Callable[[HandState], in
             other.complete_bet_or_raise_to(action - earlier)
         state = state.apply(action)
         deal_known_cards(other, state)
-    where = (state.rules.stacks, state.betting.text(), state.hole_cards, state.runout)
-    assert not other.status, where
-    assert list(other.payoffs) == state.payoffs(), where
+    ended = (state.rules.stacks, state.betting.text(), state.hole_cards, state.runout)
+    assert not other.status, ended
+    assert list(other.payoffs) == state.payoffs(), ended
 
 
 def play_random_hand(num_players: int, rng: random.Random, cards: np.random.Generator) -> None:

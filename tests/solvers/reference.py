@@ -12,7 +12,8 @@ from poker.state import showdown_ranks
 from poker.tree import BettingTree, Kind
 
 Key = tuple[int, tuple[int, ...]]
-Profile = dict[Key, NDArray[np.float64]]
+Floats = NDArray[np.float64]
+Profile = dict[Key, Floats]
 """float64[H, A] by (node, board in the order of the deals)."""
 
 
@@ -29,7 +30,7 @@ class Reference:
         self,
         tree: BettingTree,
         board: tuple[int, ...],
-        ranges: NDArray[np.float64],
+        ranges: NDArray[np.floating],
         leaf_values: LeafValues | None = None,
         rake: float = 0.0,
     ) -> None:
@@ -43,10 +44,10 @@ class Reference:
         self.disjoint = np.array([[not a & b for b in sets] for a in sets], float)
         self.sets = sets
 
-    def live(self, board: tuple[int, ...]) -> NDArray[np.float64]:
+    def live(self, board: tuple[int, ...]) -> Floats:
         return np.array([not hand & set(board) for hand in self.sets], float)
 
-    def terminal(self, node: int, p: int, board: tuple[int, ...], reach: NDArray[np.float64]) -> NDArray[np.float64]:
+    def terminal(self, node: int, p: int, board: tuple[int, ...], reach: Floats) -> Floats:
         tree = self.tree
         stake = float(tree.committed[node].min()) + tree.dead / 2
         if tree.kind[node] == Kind.FOLD:
@@ -60,15 +61,17 @@ class Reference:
                 ranks[h] = showdown_ranks(tree.rules, [hand], board)[0]
         signs, taken = np.sign(ranks[:, None] - ranks[None]), self.rake * 2 * stake
         results = np.where(signs > 0, stake - taken, np.where(signs < 0, -stake, -taken / 2))
-        return ((results * self.disjoint) @ reach) * self.live(board)
+        values: Floats = ((results * self.disjoint) @ reach) * self.live(board)
+        return values
 
-    def leaf(self, node: int, p: int) -> NDArray[np.float64]:
+    def leaf(self, node: int, p: int) -> Floats:
         """[H of p, H of the other] net chips of p, 0 for hands that share a card or have no cluster."""
         leaf, tree = self.leaf_values, self.tree
         assert leaf is not None
         matrix = leaf.values[tree.leaf_state[node], tree.leaf_choice[node]].astype(float)
         own, opp = leaf.own_cluster, leaf.opp_cluster
-        pairs = matrix[np.maximum(own, 0)][:, np.maximum(opp, 0)] * np.outer(own >= 0, opp >= 0) * self.disjoint
+        named = np.outer(own >= 0, opp >= 0)
+        pairs: Floats = matrix[np.maximum(own, 0)][:, np.maximum(opp, 0)] * named * self.disjoint
         return pairs if p == leaf.own else -pairs.T
 
     def deals(self, node: int, board: tuple[int, ...]) -> list[tuple[tuple[int, ...], float]]:
@@ -78,9 +81,7 @@ class Reference:
         orders = comb(len(rest) - 2 * rules.num_hole_cards, number)
         return [(board + cards, 1.0 / orders) for cards in combinations(rest, number)]
 
-    def values(
-        self, node: int, p: int, board: tuple[int, ...], reach: NDArray[np.float64], profile: Profile, best: bool
-    ) -> NDArray[np.float64]:
+    def values(self, node: int, p: int, board: tuple[int, ...], reach: Floats, profile: Profile, best: bool) -> Floats:
         """p's values when the opponent follows `profile`, and p either follows it or plays his best response."""
         tree = self.tree
         first = int(tree.first_child[node])
@@ -95,13 +96,13 @@ class Reference:
         probs = self.strategy(profile, node, board)
         if tree.player[node] != p:
             parts = [self.values(c, p, board, reach * probs[:, i], profile, best) for i, c in enumerate(children)]
-            return np.sum(parts, axis=0)
+            values: Floats = np.sum(parts, axis=0)
+            return values
         parts = [self.values(c, p, board, reach, profile, best) for c in children]
-        if best:
-            return np.max(parts, axis=0)
-        return np.einsum("ha,ah->h", probs, np.array(parts))
+        values = np.max(parts, axis=0) if best else np.einsum("ha,ah->h", probs, np.array(parts))
+        return values
 
-    def strategy(self, profile: Profile, node: int, board: tuple[int, ...]) -> NDArray[np.float64]:
+    def strategy(self, profile: Profile, node: int, board: tuple[int, ...]) -> Floats:
         number = int(self.tree.num_children[node])
         return profile.get((node, board), np.full((len(self.hands), number), 1.0 / number))
 
@@ -119,12 +120,12 @@ class Reference:
 class ReferenceCFR(Reference):
     """CFR+ with linear averaging and alternating updates, hand after hand."""
 
-    def __init__(self, tree: BettingTree, board: tuple[int, ...], ranges: NDArray[np.float64]) -> None:
+    def __init__(self, tree: BettingTree, board: tuple[int, ...], ranges: NDArray[np.floating]) -> None:
         super().__init__(tree, board, ranges)
         self.regrets: Profile = {}
         self.sums: Profile = {}
 
-    def current(self, node: int, board: tuple[int, ...]) -> NDArray[np.float64]:
+    def current(self, node: int, board: tuple[int, ...]) -> Floats:
         number = int(self.tree.num_children[node])
         regrets = self.regrets.setdefault((node, board), np.zeros((len(self.hands), number)))
         mass = regrets.sum(axis=1, keepdims=True)
@@ -134,9 +135,7 @@ class ReferenceCFR(Reference):
         for p in range(2):
             self.update(0, p, self.board, self.ranges[1 - p] * self.live(self.board), t)
 
-    def update(
-        self, node: int, p: int, board: tuple[int, ...], reach: NDArray[np.float64], t: int
-    ) -> NDArray[np.float64]:
+    def update(self, node: int, p: int, board: tuple[int, ...], reach: Floats, t: int) -> Floats:
         tree = self.tree
         children = tree.children(node)
         if tree.kind[node] == Kind.STREET:
@@ -151,7 +150,9 @@ class ReferenceCFR(Reference):
         key = (node, board)
         if tree.player[node] != p:
             self.sums[key] = self.sums.get(key, np.zeros_like(probs)) + t * reach[:, None] * probs
-            return np.sum([self.update(c, p, board, reach * probs[:, i], t) for i, c in enumerate(children)], axis=0)
+            below = [self.update(c, p, board, reach * probs[:, i], t) for i, c in enumerate(children)]
+            value: Floats = np.sum(below, axis=0)
+            return value
         parts = np.array([self.update(c, p, board, reach, t) for c in children])
         value = np.einsum("ha,ah->h", probs, parts)
         self.regrets[key] = np.maximum(self.regrets[key] + parts.T - value[:, None], 0)

@@ -4,17 +4,17 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from poker.abstraction.buckets import SmallGameBuckets
 from poker.abstraction.dealers import Deals, SmallGameDealer
 from poker.kernels.chance_sampling import chance_sampling
 from poker.rules import Rules
 from poker.solvers.chance_sampling import ChanceSampling
+from poker.solvers.sampling_tree import TreeArrays
 from poker.state import Betting
 from poker.tree import build_tree
 from tests.games import load_rules
-from tests.solvers.test_outcome_sampling import Increments
+from tests.solvers.test_outcome_sampling import Increments, Stream, Table
 from tests.solvers.test_sampling_tree import three_players
 
 
@@ -27,11 +27,11 @@ def solver(game: str = "leduc", **settings: Any) -> ChanceSampling:
 @pytest.mark.parametrize("rules", [load_rules("kuhn"), three_players()], ids=lambda rules: rules.name)
 def test_regrets_are_unbiased(rules: Rules) -> None:
     game = Increments(rules, range(rules.num_players))
-    scratch = [np.zeros((len(game.tree.nodes), rules.num_players)) for _ in range(2)]
+    reach, values = (np.zeros((len(game.tree.nodes), rules.num_players)) for _ in range(2))
 
-    def sweep(arrays: Any, start: NDArray[np.float32], deals: Deals, rng: Any) -> NDArray[np.float32]:
+    def sweep(arrays: TreeArrays, start: Table, deals: Deals, rng: Stream) -> Table:
         table = start.copy()
-        chance_sampling(*arrays, table, deals.buckets, deals.ranks, *scratch)
+        chance_sampling(*arrays, table, deals.buckets, deals.ranks, reach, values)
         return table
 
     game.check(sweep)

@@ -55,9 +55,10 @@ def test_equal_to_recursion(name: str) -> None:
     biased = [blueprint.biased(kind, FACTOR) for kind in CONTINUATIONS]
     nodes = [0, *np.flatnonzero(blueprint.tree.kind == Kind.STREET)[:3].tolist()]
     hands = np.arange(rules.num_hands)
-    for node, board in itertools.product(nodes, [(3,), (0,)] if name == "leduc" else [()]):
+    boards: list[tuple[int, ...]] = [(3,), (0,)] if name == "leduc" else [()]
+    for node, board in itertools.product(nodes, boards):
         values, won, possible = continuations.on_board(node, board, hands, hands)
-        for h0, h1 in itertools.product(hands, hands):
+        for h0, h1 in itertools.product(hands.tolist(), repeat=2):
             assert possible[h0, h1] == (len({h0, h1, *board}) == 2 + len(board))
             if not possible[h0, h1]:
                 assert (values[:, :, h0, h1] == 0).all()
@@ -112,11 +113,13 @@ def test_in_pots_is_zero_sum_and_counts_from_here_on() -> None:
 def test_subtree_ends_are_all_ends_below() -> None:
     blueprint = random_blueprint(LEDUC)
     tree, root = blueprint.tree, blueprint.tree.find((CALL, CALL))
-    folds, stakes = [], []
+    folds: list[int] = []
+    stakes: list[int] = []
     for node in range(root, len(tree)):
         if tree.path(node)[:2] == (CALL, CALL) and tree.kind[node] in (Kind.FOLD, Kind.SHOWDOWN):
             total = tree.committed[node]
-            (folds if tree.kind[node] == Kind.FOLD else stakes).append(total[1] if tree.folded[node, 1] else -total[0])
+            won = int(total[1]) if tree.folded[node, 1] else -int(total[0])
+            (folds if tree.kind[node] == Kind.FOLD else stakes).append(won)
     below = subtree(blueprint, root)
     assert sorted(below.fold_value) == sorted(folds)
     assert sorted(below.stake) == sorted(-np.array(stakes))

@@ -16,7 +16,7 @@ from poker.kernels.rng import streams
 from poker.kernels.sampling_nodes import DECISION
 from poker.rules import Rules
 from poker.solvers.outcome_sampling import OutcomeSampling
-from poker.solvers.sampling_tree import SamplingTree, sampling_tree
+from poker.solvers.sampling_tree import SamplingTree, TreeArrays, sampling_tree
 from poker.state import Betting
 from poker.tree import build_tree
 from tests.games import load_rules
@@ -24,6 +24,10 @@ from tests.solvers.test_sampling_tree import three_players
 
 EPISODES = 20_000
 EXPLORE = 0.5
+
+Table = NDArray[np.float32]
+Stream = NDArray[np.uint64]
+Play = Callable[[TreeArrays, Table, Deals, Stream], Table]
 
 
 def solver(game: str = "leduc", **settings: Any) -> OutcomeSampling:
@@ -46,7 +50,7 @@ class Increments:
             self.tree.rows(chosen, int(node))[:, 0] = self.tree.nodes["player"][node] in players
         self._chosen = chosen > 0
 
-    def of(self, play: Callable[..., NDArray[np.float32]]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def of(self, play: Play) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Mean and standard error of play(tree arrays, table, deals, rng), which returns the table afterwards."""
         rng = streams(7, 1)[0]
         total, squares = np.zeros(len(self.start)), np.zeros(len(self.start))
@@ -59,7 +63,7 @@ class Increments:
         error = np.sqrt(np.maximum(squares / EPISODES - mean**2, 0) / EPISODES)
         return mean[self._chosen], error[self._chosen]
 
-    def check(self, play: Callable[..., NDArray[np.float32]]) -> None:
+    def check(self, play: Play) -> None:
         """That `play` adds the same to regrets as external sampling does, in the mean."""
         (expected, error), (found, other_error) = self.of(self.external), self.of(play)
         spread = np.hypot(error, other_error)
@@ -69,13 +73,15 @@ class Increments:
         assert np.mean(np.abs(deviation) > 4) < 0.02  # rare infosets have errors that are themselves uncertain
         assert 0.6 < np.sqrt(np.mean(deviation**2)) < 1.4
 
-    def external(self, arrays: Any, start: NDArray[np.float32], deals: Deals, rng: Any) -> NDArray[np.float32]:
+    def external(self, arrays: TreeArrays, start: Table, deals: Deals, rng: Stream) -> Table:
         """A traversal for each player, all from the same table."""
         after, size = start.copy(), len(self.tree.nodes)
-        scratch = (*(np.zeros(size, np.int32) for _ in range(3)), np.zeros(size, np.float32))
+        queue, link, explored = (np.zeros(size, np.int32) for _ in range(3))
+        values = np.zeros(size, np.float32)
         for player in self.players:
             table = start.copy()
-            traverse(*arrays, table, deals.buckets[0], deals.ranks[0], player, -np.inf, rng, *scratch)
+            deal = (deals.buckets[0], deals.ranks[0])
+            traverse(*arrays, table, *deal, player, -np.inf, rng, queue, link, explored, values)
             after += table - start
         return after
 
@@ -86,7 +92,7 @@ def test_regrets_are_unbiased(rules: Rules, alternating: bool) -> None:
     """External and outcome sampling estimate the same regrets; a lone alternating episode those of player 0."""
     game = Increments(rules, range(1) if alternating else range(rules.num_players))
 
-    def play(arrays: Any, start: NDArray[np.float32], deals: Deals, rng: Any) -> NDArray[np.float32]:
+    def play(arrays: TreeArrays, start: Table, deals: Deals, rng: Stream) -> Table:
         table = start.copy()
         outcome_sampling(*arrays, table, EXPLORE, alternating, deals.buckets, deals.ranks, rng)
         return table

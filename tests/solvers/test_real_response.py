@@ -16,7 +16,7 @@ from poker.errors import PokernetsError
 from poker.evaluation.exploitability.best_response import best_response
 from poker.kernels.isomorphism import NUM_BOARDS, board_multiplicities
 from poker.rules import CALL, FOLD, Rules
-from poker.solvers.best_response import evaluate_policy
+from poker.solvers.best_response import TabularPolicy, evaluate_policy
 from poker.solvers.real_response import RealResponse
 from poker.state import HandState
 from poker.tree import BettingTree, bet_menu, build_tree
@@ -52,7 +52,7 @@ def limit_game(max_raises: tuple[int, ...], streets: int = 4) -> Rules:
     return replace(load_rules("holdem_limit_2p"), max_raises=max_raises[:streets])
 
 
-def by_hand(tree: BettingTree, cards: CardAbstraction, policy: Callable[[int], NDArray[np.float32]]):  # type: ignore[no-untyped-def]
+def by_hand(cards: CardAbstraction, policy: Callable[[int], NDArray[np.float32]]) -> TabularPolicy:
     """The same policy as the vector engine takes it."""
     return lambda node, board: policy(node)[np.maximum(cards.buckets(board), 0)]
 
@@ -60,7 +60,7 @@ def by_hand(tree: BettingTree, cards: CardAbstraction, policy: Callable[[int], N
 def equals_vector_engine(tree: BettingTree, board: tuple[int, ...], buckets: int = 5) -> bool:
     cards, policy = abstraction(4, buckets), random_policy(tree, buckets)
     response = RealResponse(tree, cards, policy, board)
-    wanted = evaluate_policy(tree, by_hand(tree, cards, policy), board).best_response
+    wanted = evaluate_policy(tree, by_hand(cards, policy), board).best_response
     return response.value(response.scratch()) == pytest.approx(wanted, rel=1e-5)
 
 

@@ -50,7 +50,7 @@ def test_rows_fill_the_table_once(rules: Rules, menu: BetMenu, buckets: tuple[in
     packed = sampling_tree(build_tree(Betting.start(rules), menu), buckets)
     table = np.zeros(packed.table_size, np.float32)
     for node in np.flatnonzero(packed.nodes["kind"] == sampling_nodes.DECISION):
-        packed.rows(table, node)[:] += 1
+        packed.rows(table, int(node))[:] += 1
     assert (table == 1).all()
     last = (packed.nodes["kind"] == sampling_nodes.DECISION) & (packed.nodes["street"] == len(buckets) - 1)
     assert packed.before_last == packed.nodes["row"][last].min()

@@ -6,7 +6,7 @@ import pytest
 from poker.cards import parse_cards
 from poker.errors import PokernetsError
 from poker.formats.ranges import parse_range
-from poker.rules import CALL
+from poker.rules import CALL, Rules
 from poker.solvers.leaf_values import LeafValues
 from poker.solvers.vector import VectorSolver
 from poker.solvers.vector_game import VectorGame
@@ -50,9 +50,9 @@ def exported(solver: VectorSolver) -> Profile:
 
 
 @pytest.mark.parametrize("rules", [kuhn(), leduc()], ids=["kuhn", "leduc"])
-def test_uniform_policy_has_the_published_nash_conv(rules: object) -> None:
-    solver = VectorSolver(VectorGame(build_tree(Betting.start(rules))))  # type: ignore[arg-type]
-    assert solver.nash_conv() == pytest.approx(ORACLES[rules.name]["uniform_nash_conv"], abs=2e-6)  # type: ignore[attr-defined]
+def test_uniform_policy_has_the_published_nash_conv(rules: Rules) -> None:
+    solver = VectorSolver(VectorGame(build_tree(Betting.start(rules))))
+    assert solver.nash_conv() == pytest.approx(ORACLES[rules.name]["uniform_nash_conv"], abs=2e-6)
 
 
 @pytest.mark.parametrize("algorithm", ["cfr_plus", "dcfr", "linear", "pcfr_plus", "pdcfr_plus", "apdcfr"])
