@@ -5,7 +5,7 @@ import pytest
 from numpy.typing import NDArray
 
 from poker.abstraction import methods
-from poker.abstraction.buckets import make_abstraction
+from poker.abstraction.buckets import BOARD_SIZES, make_abstraction
 from poker.abstraction.features import COMPATIBLE, hand_features, river_strength
 from poker.abstraction.methods import FLOP, PREFLOP, RIVER, TURN, ExpectedSquareGrid, PotentialAware, StreetTable
 from poker.cards import NUM_HANDS, PREFLOP_CLASS, live_hands, parse_cards
@@ -15,17 +15,20 @@ from poker.kernels.isomorphism import NUM_BOARDS, canonical_boards
 from poker.kernels.ranks import rank_board_hands
 
 FEW = 24
+Boards = dict[int, NDArray[np.uint8]]
+"""[24, n] boards by their number of cards n."""
 TINY = PotentialAware(
     flop=8, turn=10, river=12, bins=20, opponent_clusters=4, sample=1500, flop_sample=600, restarts=1, iterations=8
 )
 
 
 @pytest.fixture
-def few_boards(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every street has 24 boards, spread over the real ones."""
+def few_boards(monkeypatch: pytest.MonkeyPatch) -> Boards:
+    """Every street has 24 boards, spread over the real ones: these."""
     boards = {n: canonical_boards(n)[:: NUM_BOARDS[n] // FEW][:FEW] for n in (3, 4, 5)}
     monkeypatch.setattr(methods, "canonical_boards", lambda n: boards[n])
     monkeypatch.setattr(methods, "board_multiplicities", lambda n: np.ones(FEW, dtype=np.int64))
+    return boards
 
 
 def quiet(what: str, done: int, total: int) -> None:
@@ -33,21 +36,21 @@ def quiet(what: str, done: int, total: int) -> None:
     assert 0 <= done <= total
 
 
-def strength_of(street: int) -> NDArray[np.float64]:
-    """[24, 1326] E[HS] on the boards of a street, NaN where blocked."""
+def strength_of(boards: NDArray[np.uint8]) -> NDArray[np.float64]:
+    """[24, 1326] E[HS] on `boards`, NaN where blocked."""
     rows = []
-    for board in methods.canonical_boards(methods.BOARD_SIZES[street]).tolist():
+    for board in boards.tolist():
         rows.append(np.where(live_hands(board), hand_features(board).ehs, np.nan))
     return np.array(rows)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("street", [TURN, RIVER])
-def test_buckets_by_vectors(few_boards: None, street: int) -> None:
+def test_buckets_by_vectors(few_boards: Boards, street: int) -> None:
     """All buckets occur, ascend with strength, and tell most of it; a second run gives the same table."""
     made = TINY.build(street, {}, 3, quiet)
     assert made.num_buckets == (TINY.turn if street == TURN else TINY.river)
-    ehs = strength_of(street)
+    ehs = strength_of(few_boards[BOARD_SIZES[street]])
     live = ~np.isnan(ehs)
     means = [ehs[live & (made.table == b)].mean() for b in range(made.num_buckets)]
     assert np.corrcoef(means, np.arange(made.num_buckets))[0, 1] > 0.95
@@ -58,14 +61,14 @@ def test_buckets_by_vectors(few_boards: None, street: int) -> None:
 
 
 @pytest.mark.slow
-def test_flop_buckets_are_potential_aware(few_boards: None) -> None:
+def test_flop_buckets_are_potential_aware(few_boards: Boards) -> None:
     """On top of turn buckets by E[HS]: flop buckets ascend with strength and part hands of equal E[HS] by potential."""
     rng = np.random.default_rng(0)
     vectors = np.sort(rng.integers(0, 500, (10, 20)), axis=0).astype(np.int16)
     turn = StreetTable(rng.integers(0, 10, (NUM_BOARDS[4], NUM_HANDS), dtype=np.uint8), 10, vectors)
     made = TINY.build(FLOP, {TURN: turn}, 0, quiet)
     assert set(np.unique(made.table)) == set(range(8))
-    boards = methods.canonical_boards(3)
+    boards = few_boards[3]
     lists = clustering.turn_bucket_lists(boards, turn.table.astype(np.uint16))
     means = lists.mean(axis=2)
     live = np.array([live_hands(b) for b in boards.tolist()])
@@ -113,10 +116,10 @@ def test_opponent_clusters_are_equal_and_ordered() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("street", [FLOP, TURN, RIVER])
-def test_grid_of_expected_squares(few_boards: None, street: int) -> None:
+def test_grid_of_expected_squares(few_boards: Boards, street: int) -> None:
     grid = ExpectedSquareGrid(flop=1000, turn=500, river=200)
     made = grid.build(street, {}, 0, quiet)
-    for row, board in zip(made.table, methods.canonical_boards(methods.BOARD_SIZES[street]).tolist(), strict=True):
+    for row, board in zip(made.table, few_boards[BOARD_SIZES[street]].tolist(), strict=True):
         live, squares = live_hands(board), hand_features(board).ehs2
         expected = np.minimum(np.floor(squares * made.num_buckets + 1e-9), made.num_buckets - 1)
         assert np.array_equal(row[live], expected[live])

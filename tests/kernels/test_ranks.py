@@ -41,7 +41,8 @@ def seven_card_ranks() -> NDArray[np.int64]:
                     for f in range(e):
                         for g in range(f):
                             counts[pair, ranks.rank7(a, b, c, d, e, f, g)] += 1
-    return counts.sum(axis=0)
+    total: NDArray[np.int64] = counts.sum(axis=0)
+    return total
 
 
 def test_all_five_card_hands() -> None:
