@@ -134,7 +134,7 @@ def soak(
         started, cpu = time.monotonic(), time.process_time()
         with Watch() as watch:
             [table] = run(hands=hands, seed=2, **settings).tables
-        found = {
+        found: dict[str, Any] = {
             "soak": f"{hands:,} hands of {game}, processes={processes}, decision_seconds={decision_seconds}",
             "hands": table.hands,
             "seconds": round(time.monotonic() - started, 1),

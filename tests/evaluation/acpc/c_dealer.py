@@ -98,7 +98,15 @@ def at_their_dealer(
     with TemporaryDirectory() as work:
         definition, log = Path(work) / "game", Path(work) / "match.log"
         definition.write_text(game.to_acpc())
-        command = [folder / "dealer", log.with_suffix(""), definition, str(hands), "1", *_names(players), *options]
+        command = [
+            str(folder / "dealer"),
+            str(log.with_suffix("")),
+            str(definition),
+            str(hands),
+            "1",
+            *_names(players),
+            *options,
+        ]
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as dealer:
             assert dealer.stdout is not None
             table = _Table(folder, game, definition, players, list(map(int, dealer.stdout.readline().split())))

@@ -100,7 +100,7 @@ def same_answers(folder: Path, name: str, hands: int, seed: int) -> dict[str, An
     with TemporaryDirectory() as work:
         definition, log = Path(work) / "game", Path(work) / "match.log"
         definition.write_text(rules.to_acpc())
-        command = [folder / "dealer", log.with_suffix(""), definition, str(hands), "1", *names, "-q"]
+        command = [str(folder / "dealer"), str(log.with_suffix("")), str(definition), str(hands), "1", *names, "-q"]
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as dealer:
             assert dealer.stdout is not None
             timers = _sit(rules, list(map(int, dealer.stdout.readline().split())), seed)

@@ -102,7 +102,8 @@ def long_match(name: str, hands: int) -> dict[str, Any]:
     """Hold'em between the equity player and random ones; every hand is played again here and in PokerKit."""
     game = load_rules(name)
     with TemporaryDirectory() as out:
-        result, seats = deal(game, [EQUITY, RANDOM, RANDOM][: game.num_players], hands, Path(out))
+        builders: list[Callable[[], Agent]] = [EQUITY, RANDOM, RANDOM]
+        result, seats = deal(game, builders[: game.num_players], hands, Path(out))
         check_log(game, result, hands)
         for hand in read_log(game, result.log):
             replay_in_pokerkit(hand.state)
