@@ -4,6 +4,7 @@ Cards are random buckets, so no artifact is needed; the betting tree is the demo
 """
 
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -39,12 +40,12 @@ class _RandomCards:
         ]
         self._deals = Deals(np.stack(streets, axis=2).astype(np.int32), (strength * 1e6).astype(np.int32))
 
-    def buckets(self, board: tuple[int, ...]) -> NDArray[np.int32]:
+    def buckets(self, board: Sequence[int]) -> NDArray[np.int32]:
         if not board:
             return PREFLOP_CLASS.astype(np.int32)
         return np.where(live_hands(board), (np.arange(1326) + sum(board)) % BUCKETS, -1).astype(np.int32)
 
-    def bucket(self, hand: int, board: tuple[int, ...]) -> int:
+    def bucket(self, hand: int, board: Sequence[int]) -> int:
         return int(self.buckets(board)[hand])
 
     def deal(self, rng: NDArray[np.uint64], n: int) -> Deals:

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -31,13 +32,15 @@ def run() -> list[dict[str, Any]]:
     rows = [_row("aivat, a hand with all streets", _median(lambda i: aivat.estimate(hands[i], [player.policy] * 2)))]
     for street, actions in (("preflop", 0), ("flop", 2), ("turn", 4), ("river", 6)):
         states = [_checked_down(HandState.deal(rules, rng), actions) for _ in range(HANDS + 1)]
-        rows.append(
-            _row(f"local best response, a decision on the {street}", _median(lambda i, s=states: lbr.policy(s[i])))
-        )
+        rows.append(_row(f"local best response, a decision on the {street}", _median(partial(_answer, lbr, states))))
     leduc = load_rules("leduc")
     caller = AlwaysCall(name="caller")
     rows.append(_row("best response in leduc", _median(lambda i: best_response(leduc, caller.policy, 0))))
     return rows
+
+
+def _answer(lbr: LocalBestResponse, states: list[HandState], index: int) -> object:
+    return lbr.policy(states[index])
 
 
 def _checked_down(state: HandState, actions: int) -> HandState:

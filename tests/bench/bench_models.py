@@ -6,6 +6,7 @@ Time is the thread's own CPU time, so that other work on the machine does not co
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -42,8 +43,8 @@ def inference() -> list[dict[str, Any]]:
     net = Mlp(leaf.SIZE, HIDDEN, 4)
     results = []
     for backend in ("auto", "torch"):
-        run = MlpRunner(net, backend)  # type: ignore[arg-type]
-        rate = rows / best(lambda run=run: run(features), 10)  # type: ignore[misc]
+        run = MlpRunner(net, backend)
+        rate = rows / best(partial(run, features), 10)
         results.append(
             {"name": f"leaf_net_inference_{backend}", "value": rate, "unit": "rows/s", "backend": run.backend}
         )

@@ -8,7 +8,7 @@ second of the clock, of Leduc per CPU second.
 
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 import pyspiel
@@ -31,8 +31,20 @@ SECONDS, ROUNDS = 2.0, 5
 SEEDS = range(1, 6)
 EXPLORE = 0.6
 LENGTHS = {"outcome_sampling": (10_000, 100_000), "external_sampling": (1_000, 10_000, 100_000)}
-SMOOTH = {"eta": 0.9, "gamma": 0.1, "decay": 0.00005, "ceiling": 240.0, "potential": 0.5}
-PLAIN = {**SMOOTH, "eta": 1.0, "gamma": 1.0, "decay": 0.0}
+
+
+class Exploration(TypedDict):
+    """Constants of `Uct`."""
+
+    eta: float
+    gamma: float
+    decay: float
+    ceiling: float
+    potential: float
+
+
+SMOOTH = Exploration(eta=0.9, gamma=0.1, decay=0.00005, ceiling=240.0, potential=0.5)
+PLAIN = Exploration(eta=1.0, gamma=1.0, decay=0.0, ceiling=240.0, potential=0.5)
 
 
 def run() -> list[dict[str, Any]]:
