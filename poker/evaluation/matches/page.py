@@ -16,10 +16,10 @@ from poker.rules import CALL, FOLD, Rules
 
 _PICTURED_HANDS = 20_000
 _PUBLISHED = (
-    ("first raise 0.75 pots, then fold or call", "570 ± 42"),
-    ("the same with 0.33 * 2^x pots on the flop", "1,377 ± 115"),
+    ("lbr_fold_call: first raise 0.75 pots, then fold or call", "-570 ± 42"),
+    ("lbr_flop_sizes: the same with 0.33 * 2^x pots on the flop", "-1,377 ± 115"),
 )
-"""[DLS] section 6.2: mbb per hand that two local best responses won from its depth-limited agent."""
+"""[DLS] section 6.2: mbb per hand that two local best responses made of its agent, who won against both."""
 
 
 def match_page(results: MatchResults, picture: bytes) -> Page:
@@ -31,7 +31,7 @@ def match_page(results: MatchResults, picture: bytes) -> Page:
     _results(page, results.tables)
     against_lbr = any("@" in label for result in results.tables for label in result.table.labels)
     if against_lbr and not results.game.is_limit:
-        page.heading("Beside the figures of [DLS]", "mbb per hand won by a local best response from its agent")
+        page.heading("Beside the figures of [DLS]", "mbb per hand of local best responses to its agent, which beat both")
         page.table(("adversary", "published"), _PUBLISHED)
     page.png(picture, "intervals, and how the means settled")
     if any(result.aivat_units for result in results.tables):
