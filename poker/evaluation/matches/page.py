@@ -31,7 +31,9 @@ def match_page(results: MatchResults, picture: bytes) -> Page:
     _results(page, results.tables)
     against_lbr = any("@" in label for result in results.tables for label in result.table.labels)
     if against_lbr and not results.game.is_limit:
-        page.heading("Beside the figures of [DLS]", "mbb per hand of local best responses to its agent, which beat both")
+        page.heading(
+            "Beside the figures of [DLS]", "mbb per hand of local best responses to its agent, which beat both"
+        )
         page.table(("adversary", "published"), _PUBLISHED)
     page.png(picture, "intervals, and how the means settled")
     if any(result.aivat_units for result in results.tables):
