@@ -4,6 +4,8 @@ Weights are random, shapes those of `conf/net`. Time is CPU time of the thread. 
 """
 
 import tempfile
+from collections.abc import Iterator
+from functools import partial
 from itertools import cycle
 from pathlib import Path
 from typing import Any
@@ -16,7 +18,7 @@ from models.opponent import Described
 from models.opponent_inference import OPPONENT_NET, POPULATION, STAMP, OpponentNet, build
 from poker.betting import Betting
 from poker.cards import parse_cards
-from poker.opponents.predictor import NUM_CONTEXTS, context_of
+from poker.opponents.predictor import NUM_CONTEXTS, Context, context_of
 from tests.bench.bench_poki import milliseconds
 from tests.games import load_rules
 
@@ -35,6 +37,14 @@ def exported(name: str, root: Path) -> tuple[Path, bool]:
     return root / name, net.base is not None
 
 
+def _predict(predictor: OpponentNet, contexts: Iterator[Context]) -> None:
+    predictor.probs(next(contexts))
+
+
+def _update(predictor: OpponentNet, contexts: Iterator[Context]) -> None:
+    predictor.update(next(contexts), 1)
+
+
 def run() -> list[dict[str, Any]]:
     """Two rows a net; every call sees another betting sequence than the one before."""
     threads = torch.get_num_threads()
@@ -50,8 +60,8 @@ def run() -> list[dict[str, Any]]:
             base = root / "hand" if any(found[part][1] for part in parts) else None
             predictor = OpponentNet([found[part][0] for part in parts], base=base)
             for what, value in (
-                ("prediction", milliseconds(lambda p=predictor: p.probs(next(contexts)), 100)),  # type: ignore[misc]
-                ("update", milliseconds(lambda p=predictor: p.update(next(contexts), 1), 100)),  # type: ignore[misc]
+                ("prediction", milliseconds(partial(_predict, predictor, contexts), 100)),
+                ("update", milliseconds(partial(_update, predictor, contexts), 100)),
             ):
                 rows.append({"name": f"opponent_{name}_{what}", "value": value, "unit": "ms"})
     torch.set_num_threads(threads)

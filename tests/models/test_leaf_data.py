@@ -2,10 +2,11 @@
 
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
+from lightning import Trainer
 
 from models.leaf_data import Columns, LeafData, held_out
 from poker.artifacts import CorruptArtifactError, MismatchedArtifactError, MissingArtifactError
@@ -64,7 +65,7 @@ def test_epochs_follow_each_other_in_one_stream(root: Path) -> None:
         data = LeafData(str(root), batch_rows=512, epoch_rows=epoch_rows, validation_share=0.2)
         seen = []
         for epoch in epochs:
-            data.trainer = SimpleNamespace(current_epoch=epoch)  # type: ignore[assignment]
+            data.trainer = cast(Trainer, SimpleNamespace(current_epoch=epoch))
             seen += [float(batch.features[0, 0]) for batch in data.train_dataloader()]
         return seen
 
