@@ -7,6 +7,7 @@ from omegaconf import DictConfig, OmegaConf
 
 from conf.launch import ConfigurationError, call, check, choices, chosen, launch, resolve
 from poker.evaluation.matches.table import AgentSpec
+from poker.evaluation.provenance import configured
 
 
 def agent_spec(config: DictConfig, name: str) -> AgentSpec:
@@ -19,14 +20,18 @@ def agent_spec(config: DictConfig, name: str) -> AgentSpec:
 
 
 def evaluate(config: DictConfig) -> None:
-    """Run the evaluation that the command line names."""
+    """Run the evaluation that the command line names; its records tell every setting, those of agents included."""
     node = chosen(config, "evaluate")
+    settings: dict[str, Any] = resolve(node)
     extra: dict[str, Any] = {}
     if config.get("agents") is not None:
         extra["agents"] = [agent_spec(config, name) for name in config.agents]
+        settings["agents"] = {spec.name: spec.settings for spec in extra["agents"]}
     if config.get("stand_in") is not None:
         extra["stand_in"] = agent_spec(config, config.stand_in)
-    call(node, **extra)
+        settings["stand_in"] = {config.stand_in: extra["stand_in"].settings}
+    with configured(settings):
+        call(node, **extra)
 
 
 if __name__ == "__main__":

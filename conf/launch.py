@@ -6,6 +6,7 @@ configuration object, and a key that no part knows is refused here, by name, bef
 
 import difflib
 import inspect
+import itertools
 import re
 import sys
 from collections.abc import Callable
@@ -17,7 +18,7 @@ import hydra
 from hydra.core.global_hydra import GlobalHydra
 from hydra.errors import HydraException, InstantiationException
 from omegaconf import DictConfig, OmegaConf
-from omegaconf.errors import OmegaConfBaseException
+from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
 
 from poker.errors import PokernetsError
 
@@ -70,7 +71,10 @@ def resolve(node: Any) -> Any:
     try:
         return OmegaConf.to_container(node, resolve=True, throw_on_missing=True)
     except OmegaConfBaseException as error:
-        raise ConfigurationError(" ".join(str(error).split())) from error
+        if isinstance(error, MissingMandatoryValue):
+            raise ConfigurationError(_wanted(error.full_key)) from error
+        missing = re.search(r"Missing mandatory value: ([\w.]+)", str(error))
+        raise ConfigurationError(_wanted(missing[1]) if missing else " ".join(str(error).split())) from error
 
 
 def call(node: DictConfig, **extra: Any) -> Any:
@@ -140,6 +144,21 @@ def _one_line(error: Exception) -> str:
         key = unknown.group(1)
         return f"there is no setting '{key}'{_nearest(key.split('.')[-1], _known_keys())} --help lists all settings"
     return " ".join(f"{error} {error.__cause__ or ''}".split())
+
+
+def _wanted(key: str) -> str:
+    """`give KEY=VALUE for GROUP=OPTION` and the first comment of the file that wants the value."""
+    *groups, name = key.split(".")
+    for file in sorted(CONF.rglob("*.yaml")):
+        text = file.read_text()
+        if (groups and file.parent.name != groups[0]) or not re.search(rf"^{name}: \?\?\?", text, re.MULTILINE):
+            continue
+        comments = itertools.takewhile(lambda line: line.startswith("#"), text.splitlines())
+        about = " ".join(line.removeprefix("# ") for line in comments if "@package" not in line)
+        example = re.search(rf"\b{name}=([\w/]+)", about)
+        value = example.group(1) if example else name.upper()
+        return f"give {key}={value} for {file.parent.name}={file.stem}: {about}"
+    return f"give {key}=VALUE"
 
 
 def _known_keys() -> list[str]:

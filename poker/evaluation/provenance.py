@@ -1,19 +1,46 @@
-"""Where results come from: code, machine and versions, recorded beside every result."""
+"""Where results come from: command, configuration, code, machine and versions, recorded beside every result."""
 
 import os
 import platform
+import shlex
 import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 _PACKAGES = ("numpy", "numba", "torch")
+_CONFIGURATION: ContextVar[Mapping[str, Any] | None] = ContextVar("configuration", default=None)
+
+
+@contextmanager
+def configured(configuration: Mapping[str, Any]) -> Iterator[None]:
+    """Within, `provenance` tells these settings (plain values, as they were resolved) and the command line too."""
+    token = _CONFIGURATION.set(configuration)
+    try:
+        yield
+    finally:
+        _CONFIGURATION.reset(token)
+
+
+def command_line() -> str:
+    """What was typed to start this process."""
+    return shlex.join(["python", Path(sys.argv[0]).name, *sys.argv[1:]])
 
 
 def provenance() -> dict[str, Any]:
-    """Time, commit (with `+` when files differ from it, None outside git), machine and package versions."""
+    """Time, commit (with `+` when files differ from it, None outside git), machine and package versions.
+
+    Within `configured` also `command` and `configuration`.
+    """
+    configuration = _CONFIGURATION.get()
+    asked = {} if configuration is None else {"command": command_line(), "configuration": dict(configuration)}
     return {
+        **asked,
         "time": datetime.now(UTC).isoformat(timespec="seconds"),
         "commit": _commit(),
         "machine": {

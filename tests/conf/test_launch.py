@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from conf.launch import CONF, ConfigurationError, call, choices, compose
+from conf.launch import CONF, ConfigurationError, call, choices, compose, resolve
 from poker.rules import Rules
 
 ROOT = Path(__file__).parents[2]
@@ -47,6 +47,22 @@ def test_unknown_and_missing_parameters_are_named() -> None:
     config = compose("data_gen", ["job=blueprint", "~job.bits"])
     with pytest.raises(ConfigurationError, match="needs a value for 'bits'"):
         call(config.job)
+
+
+@pytest.mark.parametrize(
+    ("overrides", "named"),
+    [
+        (["evaluate=replay"], "give log=FILE for evaluate=replay: Plays the hands of a log again"),
+        (["evaluate=spot"], "give spot=FILE for evaluate=spot: Solves the post-flop spot"),
+        (["evaluate=acpc_client"], "give port=PORT for evaluate=acpc_client: One of our agents"),
+        (["evaluate=match", "game=acpc"], "give game.path=FILE for game=acpc: A game definition file"),
+    ],
+)
+def test_missing_values_say_what_to_give(overrides: list[str], named: str) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        resolve(compose("evaluate", overrides)["evaluate"])
+    assert str(caught.value).startswith(named)
+    assert "\n" not in str(caught.value)
 
 
 def test_command_line_errors_are_one_line_and_status_two(tmp_path: Path) -> None:
