@@ -71,7 +71,7 @@ def resolve(node: Any) -> Any:
     try:
         return OmegaConf.to_container(node, resolve=True, throw_on_missing=True)
     except OmegaConfBaseException as error:
-        if isinstance(error, MissingMandatoryValue):
+        if isinstance(error, MissingMandatoryValue) and error.full_key:
             raise ConfigurationError(_wanted(error.full_key)) from error
         missing = re.search(r"Missing mandatory value: ([\w.]+)", str(error))
         raise ConfigurationError(_wanted(missing[1]) if missing else " ".join(str(error).split())) from error

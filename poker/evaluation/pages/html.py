@@ -3,8 +3,6 @@
 import base64
 import html
 import json
-import shlex
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +12,7 @@ from numpy.typing import NDArray
 
 from poker.artifacts import write_atomically
 from poker.cards import class_text
+from poker.evaluation.provenance import command_line
 from poker.evaluation.statistics import Estimate
 
 _STYLE = """
@@ -59,8 +58,7 @@ class Page:
     def record(self, record: Mapping[str, Any]) -> None:
         """How to run it again, and everything that was recorded."""
         self.heading("How to run it again")
-        command = shlex.join(["python", Path(sys.argv[0]).name, *sys.argv[1:]])
-        self._blocks.append(f"<pre>{html.escape(command)}</pre>")
+        self._blocks.append(f"<pre>{html.escape(str(record.get('command') or command_line()))}</pre>")
         commit = record.get("commit")
         if commit:
             self._blocks.append(f'<p class="note">at commit {html.escape(str(commit))}</p>')
