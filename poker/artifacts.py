@@ -14,9 +14,10 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -106,11 +107,18 @@ def file_sha256(path: Path) -> str:
 
 def write_atomically(path: Path, data: bytes) -> None:
     """Write a single file so that a reader, or a crash, sees the old content or the new and nothing between."""
+    with written_atomically(path) as file:
+        file.write(data)
+
+
+@contextmanager
+def written_atomically(path: Path) -> Iterator[BinaryIO]:
+    """The same for content that is written bit by bit; an error within leaves what was there."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:100]}.")
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(data)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         Path(name).replace(path)

@@ -4,8 +4,8 @@
     STATE:<hand>:<betting>:<cards>:<payoffs>:<names>                a line of a dealer's log, all hole cards shown
 
 `<cards>` is the hole cards of every player, separated by `|`, then `/` and the board cards of each street. Payoffs and
-names are in seat order of the hand, separated by `|`. The ACPC dealer divides the odd chips of split pots, so payoffs
-are read as floats.
+names are in seat order of the hand, separated by `|`. The ACPC dealer divides the odd chips of split pots and writes
+payoffs with up to six decimal places. A player's own log has no hole cards where that player saw none.
 """
 
 import re
@@ -15,13 +15,15 @@ from pathlib import Path
 
 from poker.errors import PokernetsError
 from poker.rules import Rules
-from poker.state import Betting, HandState, IllegalAction
+from poker.state import Betting, DealError, HandState, IllegalAction
 
 _NUMBER = "(0|[1-9][0-9]{0,9})"
 _MATCH_STATE = re.compile(rf"MATCHSTATE:{_NUMBER}:{_NUMBER}:([^:]*):([^:]*)")
 _STATE = re.compile(rf"STATE:{_NUMBER}:([^:]*):([^:]*):([^:]*):([^:]*)")
 _PAYOFF = re.compile(r"-?[0-9]{1,10}(\.[0-9]{1,6})?")
 _NAME = re.compile(r"[^:|\s]+")
+_ROUNDED = 1e-6
+"""Chips by which a payoff of six decimal places may differ from its exact value."""
 
 
 class AcpcError(PokernetsError):
@@ -87,7 +89,10 @@ def log_line(state: HandState, number: int, names: Sequence[str], payoffs: Seque
 
 
 def parse_log_line(rules: Rules, text: str) -> LoggedHand:
-    """A finished hand; its payoffs must be those of the betting and cards, to within the odd chip of a split."""
+    """A finished hand; its payoffs must be those of the betting and cards, odd chips of a split either divided or not.
+
+    Where cards are missing that the payoffs hang on, the sum must be 0.
+    """
     match = _STATE.fullmatch(text)
     if not match:
         raise AcpcError(f"`{_short(text)}` is no log line: expected STATE:<hand>:<betting>:<cards>:<payoffs>:<names>")
@@ -101,11 +106,27 @@ def parse_log_line(rules: Rules, text: str) -> LoggedHand:
     if len(names) != rules.num_players or not all(map(_NAME.fullmatch, names)):
         raise AcpcError(f"`{_short(text)}`: expected {rules.num_players} names, not `{_short(names_text)}`")
     values = tuple(map(float, payoffs))
-    if all(state.hole_cards):
-        right = state.payoffs()
-        if any(abs(value - chips) >= rules.num_players for value, chips in zip(values, right, strict=True)):
-            raise AcpcError(f"`{_short(text)}`: the payoffs of this hand are {'|'.join(map(str, right))}")
+    wrong = _wrong_payoffs(state, values)
+    if wrong:
+        raise AcpcError(f"`{_short(text)}`: {wrong}")
     return LoggedHand(int(number), state, values, tuple(names))
+
+
+def _wrong_payoffs(end: HandState, values: tuple[float, ...]) -> str:
+    """What is wrong with these payoffs, empty if nothing is."""
+    try:
+        whole = end.payoffs()
+    except DealError:
+        total = sum(values)
+        return "" if abs(total) <= _ROUNDED * len(values) else f"the payoffs sum to {chips_text(total)}, not 0"
+    if _same_chips(values, whole) or _same_chips(values, divided := end.divided_payoffs()):
+        return ""
+    right = ["|".join(map(chips_text, chips)) for chips in (whole, divided)]
+    return f"the payoffs of this hand are {' or '.join(dict.fromkeys(right))}"
+
+
+def _same_chips(written: Sequence[float], right: Sequence[float]) -> bool:
+    return all(abs(a - b) <= _ROUNDED for a, b in zip(written, right, strict=True))
 
 
 def read_log(rules: Rules, path: Path) -> Iterator[LoggedHand]:

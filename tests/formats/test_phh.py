@@ -1,6 +1,8 @@
 import random
 import tomllib
 import warnings
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,11 +10,14 @@ from pokerkit import HandHistory
 
 from poker.errors import PokernetsError
 from poker.formats.acpc_log import LoggedHand
-from poker.formats.phh import hand_text, phh_text
+from poker.formats.phh import hand_text, phhs_texts, unwritable, write_phhs
 from poker.rules import Rules
 from poker.state import HandState
 from tests.games import load_rules
 from tests.random_play import nolimit, random_action
+
+HEADS_UP = load_rules("holdem_nolimit_2p")
+LIMIT = load_rules("holdem_limit_3p")
 
 
 def logged(rules: Rules, count: int) -> list[LoggedHand]:
@@ -29,26 +34,71 @@ def logged(rules: Rules, count: int) -> list[LoggedHand]:
 
 @pytest.mark.parametrize(
     "rules",
-    [load_rules("holdem_nolimit_2p"), load_rules("holdem_limit_3p"), nolimit((300, 500, 20000, 1000))],
-    ids=["2p", "limit 3p", "unequal stacks"],
+    [
+        HEADS_UP,
+        LIMIT,
+        load_rules("holdem_limit_2p"),
+        load_rules("holdem_limit_10p"),
+        load_rules("holdem_nolimit_6p"),
+        nolimit((300, 500, 20000, 1000)),
+        nolimit((30, 70, 400)),
+        replace(nolimit((3000, 5000, 2000)), blinds=(0, 100, 0)),
+        replace(nolimit((3000, 5000, 2000)), blinds=(100, 100, 0)),
+    ],
+    ids=["2p", "limit 3p", "limit 2p", "limit 10p", "6p", "unequal stacks", "short", "one blind", "equal blinds"],
 )
-def test_pokerkit_reads_the_hands_and_pays_alike(rules: Rules) -> None:
-    for hand in logged(rules, 40):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)
-            *_, end = HandHistory.loads(hand_text(hand))
-        assert not end.status
-        assert tuple(end.payoffs) == hand.payoffs
+def test_pokerkit_reads_the_hands_and_pays_alike(rules: Rules, tmp_path: Path) -> None:
+    hands = logged(rules, 40)
+    path = tmp_path / "hands.phhs"
+    write_phhs(path, hands)
+    with path.open("rb") as file, warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        histories = list(HandHistory.load_all(file))
+        ends = [[*history][-1] for history in histories]
+    assert [history.hand for history in histories] == list(range(40))
+    assert not any(end.status for end in ends)
+    assert [tuple(end.payoffs) for end in ends] == [hand.payoffs for hand in hands]
+
+
+def test_cards_unseen_are_question_marks() -> None:
+    """What each player saw of a hand; PokerKit pays the players as when all cards are known."""
+    hidden = 0
+    for hand in logged(LIMIT, 40):
+        for player in range(3):
+            text = hand_text(replace(hand, state=hand.state.view(player)))
+            hidden += text.count("????")
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UserWarning)
+                *_, end = HandHistory.loads(text)
+            assert not end.status
+            assert tuple(end.payoffs) == hand.payoffs
+    assert hidden > 100
 
 
 def test_a_file_of_many_hands_is_toml() -> None:
-    tables = tomllib.loads(phh_text(logged(load_rules("holdem_nolimit_2p"), 3)))
+    tables = tomllib.loads("".join(phhs_texts(logged(HEADS_UP, 3))))
     assert list(tables) == ["1", "2", "3"]
     assert tables["2"]["hand"] == 1
     assert tables["1"]["starting_stacks"] == [20000, 20000]
     assert tables["1"]["actions"][0].startswith("d dh p1 ")
 
 
-def test_other_games_are_refused() -> None:
-    with pytest.raises(PokernetsError, match="holds Texas hold'em, not `leduc`"):
-        hand_text(logged(load_rules("leduc"), 1)[0])
+@pytest.mark.parametrize(
+    ("rules", "why"),
+    [
+        (load_rules("leduc"), "Texas hold'em here, not `leduc`"),
+        (load_rules("flop_holdem_nolimit"), "Texas hold'em here"),
+        (replace(HEADS_UP, blinds=(50, 100)), "a small and a big blind"),
+        (replace(HEADS_UP, first_player=(0, 0, 0, 0)), "the next player begins"),
+        (replace(LIMIT, blinds=(10, 10, 10)), "a small and a big blind"),
+        (replace(LIMIT, raise_sizes=(10, 20, 20, 20)), "one bet, then another"),
+        (replace(LIMIT, max_raises=(5, 4, 4, 4)), "and 4 raises"),
+    ],
+)
+def test_other_games_are_refused_and_leave_what_was_there(rules: Rules, why: str, tmp_path: Path) -> None:
+    path = tmp_path / "hands.phhs"
+    path.write_text("old")
+    with pytest.raises(PokernetsError, match=why):
+        write_phhs(path, logged(rules, 1))
+    assert why in unwritable(rules)
+    assert [file.read_text() for file in tmp_path.iterdir()] == ["old"]
