@@ -1,67 +1,162 @@
 """`evaluate=replay`: reads the log of a match, ours or another dealer's, plays every hand again and says who won.
 
-Each line is checked against the rules: betting, cards, and payoffs. When all hands come in groups of seatings on the
-same cards, the log is of duplicate deals, and a deal counts as one unit of the intervals; otherwise a hand does.
+Each line is checked against the rules: betting, cards, and payoffs. Of a match of ours the hands and sessions count
+that it counted itself (`poker/evaluation/matches/closing.py`), so both have the same result. Of another log all hands
+count; when they come in groups of seatings on the same cards, the log is of duplicate deals, and a deal is one unit of
+the intervals, otherwise a hand is.
 """
 
+from array import array
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table as TextTable
 
-from poker.artifacts import write_atomically
 from poker.errors import PokernetsError
 from poker.evaluation.acpc.report import mbb_per_hand, write_hands_report
+from poker.evaluation.matches.closing import counted_in
 from poker.evaluation.matches.table import Schedule
 from poker.evaluation.statistics import Estimate
 from poker.formats.acpc_log import LoggedHand, read_log
-from poker.formats.phh import phh_text
+from poker.formats.phh import write_phhs
 from poker.rules import Rules
 
 
-def run(*, game: Rules, log: str, phh: str | None, out: str) -> dict[str, Estimate]:
-    """Mbb per hand by name, with a report in `out`; with `phh` the hands are also written to that file as poker hand
-    histories."""
+def run(
+    *, game: Rules, log: str, hands: int | None, session: int | None, phh: str | None, out: str
+) -> dict[str, Estimate]:
+    """Mbb per hand by name, with a report in `out`; with `phh` the hands that count are also written to that file as
+    poker hand histories.
+
+    The first `hands` hands by number count, 0: all, None: those that the match counted. `session` deals are one unit,
+    None: as many as in the match.
+    """
     path = Path(log)
     if not path.is_file():
         raise PokernetsError(f"there is no log {path}; matches write theirs to runs/*/matches/<game>/hands")
-    hands = list(read_log(game, path))
-    if not hands:
-        raise PokernetsError(f"{path} holds no hands")
-    names = sorted({name for hand in hands for name in hand.names})
-    units = _units(hands, len(Schedule(game, 0, 1).seatings))
+    if (hands or 0) < 0 or (session is not None and session < 1):
+        raise PokernetsError("`hands` must be 0 (all) or more and `session` at least 1")
+    match = counted_in(path)
+    if hands is None:
+        hands = match.hands if match else 0
+    if session is None and match is not None:
+        session = match.session
+    played = _Hands.read(game, path)
+    units = _units(played, hands, session, len(Schedule(game, 0, 1).seatings))
     scale = mbb_per_hand(game)
-    values = {name: [scale * mean for unit in units if (mean := _mean(unit, name)) is not None] for name in names}
+    values = {name: [scale * mean for mean in _means(chips[units])] for name, chips in sorted(played.chips.items())}
     if phh is not None:
-        write_atomically(Path(phh), phh_text(hands).encode())
+        write_phhs(Path(phh), _chosen(read_log(game, path), units))
     console = Console()
+    size = units.shape[1]
+    unit = "session" if session is not None and session > 1 else "deal" if size > 1 else "hand"
+    some = f"{units.size:,} hands" if units.size == played.size else f"{units.size:,} of {played.size:,} hands"
     found = write_hands_report(
         Path(out) / game.name / path.stem,
-        f"{path.name}: {len(hands):,} hands of {game.name}, replayed",
+        f"{path.name}: {some} of {game.name}, replayed",
         game,
         values,
-        {"hands": len(hands), "phh": phh},
-        unit="deal" if len(units) < len(hands) else "hand",
+        {"hands": units.size, "hands_in_log": played.size, "hands_in_unit": size, "phh": phh},
+        unit=unit,
         log=path,
         console=console,
     )
-    text = TextTable(title=f"{path.name}: {len(hands):,} hands of {game.name}, all legal, payoffs as logged")
-    for heading in ("name", "mbb/hand", "hands", "deals"):
+    text = TextTable(title=f"{path.name}: {some} of {game.name}, all legal, payoffs as logged")
+    for heading in ("name", "mbb/hand", "hands", f"{unit}s"):
         text.add_column(heading, justify="left" if heading == "name" else "right")
     for name, result in sorted(found.items(), key=lambda item: -item[1].mean):
-        text.add_row(name, f"{result:,}", f"{sum(name in hand.names for hand in hands):,}", f"{result.n:,}")
+        present = int((~np.isnan(played.chips[name][units])).sum())
+        text.add_row(name, f"{result:,}", f"{present:,}", f"{result.n:,}")
     console.print(text)
     return found
 
 
-def _units(hands: list[LoggedHand], seatings: int) -> list[list[LoggedHand]]:
-    deals = [hands[i : i + seatings] for i in range(0, len(hands), seatings)]
-    same = all(len({hand.state.hole_cards for hand in deal}) == 1 and len(deal) == seatings for deal in deals)
-    return deals if same else [[hand] for hand in hands]
+@dataclass(frozen=True)
+class _Hands:
+    """All hands of a log in its order [n]: numbers, a fingerprint of the hole cards, chips by name (nan: not there)."""
+
+    numbers: NDArray[np.int64]
+    cards: NDArray[np.int64]
+    chips: dict[str, NDArray[np.float64]]
+
+    @property
+    def size(self) -> int:
+        return len(self.numbers)
+
+    @classmethod
+    def read(cls, game: Rules, path: Path) -> "_Hands":
+        numbers, cards = array("q"), array("q")
+        chips: dict[str, array[float]] = {}
+        for hand in read_log(game, path):
+            for name, won in zip(hand.names, hand.payoffs, strict=True):
+                column = chips.setdefault(name, array("d"))
+                column.extend([np.nan] * (len(numbers) - len(column)))
+                column.append(won)
+            numbers.append(hand.number)
+            cards.append(hash(hand.state.hole_cards))
+        if not numbers:
+            raise PokernetsError(f"{path} holds no hands")
+        for column in chips.values():
+            column.extend([np.nan] * (len(numbers) - len(column)))
+        return cls(
+            np.array(numbers, dtype=np.int64),
+            np.array(cards, dtype=np.int64),
+            {name: np.array(column, dtype=np.float64) for name, column in chips.items()},
+        )
 
 
-def _mean(hands: list[LoggedHand], name: str) -> float | None:
-    """Chips per hand of `name` in hands that he played."""
-    chips = [hand.payoffs[hand.names.index(name)] for hand in hands if name in hand.names]
-    return float(np.mean(chips)) if chips else None
+def _units(played: _Hands, hands: int, session: int | None, seatings: int) -> NDArray[np.int64]:
+    """[units, hands of a unit] places in the log of the hands that count.
+
+    Without `session` the log may be anybody's: numbers mean nothing. With it they are deal * seatings + seating, and of
+    a hand that was played again the last line counts.
+    """
+    if session is None:
+        places = np.arange(played.size)[: hands or None]
+        numbers = places
+        size = seatings if _same_cards(played.cards[places], seatings) else 1
+    else:
+        numbers, from_end = np.unique(played.numbers[::-1], return_index=True)
+        numbers, places = (values[: hands or None] for values in (numbers, played.size - 1 - from_end))
+        size = session * seatings
+    if hands and (len(places) < hands or (session is not None and numbers[-1] != hands - 1)):
+        missing = int(np.setdiff1d(np.arange(hands), numbers)[0])
+        raise PokernetsError(
+            f"hand {missing} of the first {hands:,} is not in the log, which holds {played.size:,}: play the match"
+            " on, or give hands=0 for all that is there"
+        )
+    rows = numbers[: len(numbers) // size * size].reshape(-1, size) // size
+    if len(numbers) % size or (session is not None and (rows != rows[:, :1]).any()):
+        raise PokernetsError(
+            f"{len(numbers):,} hands are not whole sessions of {session} deals in {seatings} seatings: give `hands`"
+            f" as a multiple of {size}, or another `session`"
+        )
+    if session is not None and not _same_cards(played.cards[places], seatings):
+        raise PokernetsError(f"the hands are not of deals in {seatings} seatings each: leave `session` out")
+    return places.reshape(-1, size)
+
+
+def _same_cards(cards: NDArray[np.int64], seatings: int) -> bool:
+    """Whether every `seatings` hands in a row have the same hole cards."""
+    if len(cards) % seatings:
+        return False
+    groups = cards.reshape(-1, seatings)
+    return bool((groups == groups[:, :1]).all())
+
+
+def _means(chips: NDArray[np.float64]) -> list[float]:
+    """Means of the rows of chips [units, hands] over the hands that a player was in; rows without him are left out."""
+    there = ~np.isnan(chips)
+    counts = there.sum(axis=1)
+    sums = np.where(there, chips, 0.0).sum(axis=1)
+    means: list[float] = (sums[counts > 0] / counts[counts > 0]).tolist()
+    return means
+
+
+def _chosen(hands: Iterator[LoggedHand], places: NDArray[np.int64]) -> Iterator[LoggedHand]:
+    wanted = set(places.ravel().tolist())
+    return (hand for place, hand in enumerate(hands) if place in wanted)

@@ -15,6 +15,7 @@ from pathlib import Path
 from rich.console import Console
 
 from poker.errors import PokernetsError
+from poker.evaluation.matches.closing import Counted, close_logs
 from poker.evaluation.matches.hand_store import HandStore
 from poker.evaluation.matches.report import LiveReport, write_report
 from poker.evaluation.matches.results import MatchResults, TableResults
@@ -80,6 +81,7 @@ def run(
             _play(schedule, agents, stores, results, live, sessions, half_width, decision_seconds, aivat, stand_in)
         results.seconds = time.monotonic() - started
     write_report(results, folder, console)
+    close_logs(game, {result.log: Counted(result.hands, session) for result in results.tables}, console)
     return results
 
 

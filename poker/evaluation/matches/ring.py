@@ -30,6 +30,7 @@ from rich.table import Table as TextTable
 
 from poker.artifacts import fingerprint_of, write_atomically
 from poker.errors import PokernetsError
+from poker.evaluation.matches.closing import Counted, close_logs
 from poker.evaluation.matches.hand_store import HandStore
 from poker.evaluation.matches.report import LiveReport
 from poker.evaluation.matches.results import MatchResults, TableResults
@@ -85,6 +86,7 @@ def run(
         _play(results, store, agents, sessions, processes or os.cpu_count() or 1, console, folder)
     results.seconds = time.monotonic() - started
     write_ring_report(results, folder, console)
+    close_logs(game, {store.path: Counted(results.hands, 1)}, console)
     return results
 
 

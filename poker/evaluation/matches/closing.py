@@ -1,0 +1,61 @@
+"""What a finished match leaves beside the log of a table: which of its hands count, and poker hand histories.
+
+A log may hold more hands than its last match counts: hands that an earlier, longer match kept, and sessions that were
+under way when a match stopped early. What counts are always the first hands by number.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from rich.console import Console
+
+from poker.artifacts import write_atomically
+from poker.errors import PokernetsError
+from poker.formats.acpc_log import read_log
+from poker.formats.phh import unwritable, write_phhs
+from poker.rules import Rules
+
+
+@dataclass(frozen=True)
+class Counted:
+    """The first `hands` hands of a log count; `session` deals in all seatings are one unit of the intervals."""
+
+    hands: int
+    session: int
+
+
+def close_logs(rules: Rules, counted: Mapping[Path, Counted], console: Console) -> None:
+    """Writes `<log>.counted.json` and, of games that have one, `<log>.phhs` with all hands of the log."""
+    for log, what in counted.items():
+        write_atomically(_counted_path(log), json.dumps(asdict(what)).encode() + b"\n")
+    write_histories(rules, list(counted), console)
+
+
+def write_histories(rules: Rules, logs: list[Path], console: Console) -> None:
+    """Hand by hand, so that logs of any length take no memory."""
+    why_not = unwritable(rules)
+    if why_not:
+        console.print(f"no .phhs files: {why_not}", soft_wrap=True, highlight=False)
+        return
+    for log in logs:
+        write_phhs(log.with_suffix(".phhs"), read_log(rules, log))
+
+
+def counted_in(log: Path) -> Counted | None:
+    """What the last match that was finished with this log counted; None of logs that no match of ours wrote."""
+    path = _counted_path(log)
+    if not path.exists():
+        return None
+    try:
+        found = Counted(**json.loads(path.read_text(encoding="utf-8")))
+    except (ValueError, TypeError) as error:
+        raise PokernetsError(f"{path} is damaged: {error}; remove it, or play the match again") from error
+    if type(found.hands) is not int or type(found.session) is not int or min(found.hands, found.session) < 1:
+        raise PokernetsError(f"{path} is damaged: {found}; remove it, or play the match again")
+    return found
+
+
+def _counted_path(log: Path) -> Path:
+    return log.with_suffix(".counted.json")
