@@ -27,6 +27,10 @@ class AgentFailure(Exception):  # noqa: N818 (what happened to the agent, not an
     """The process of an agent did not answer in time, died, or raised an error (whose text this carries)."""
 
 
+class AgentGivenUp(AgentFailure):
+    """The agent is not asked any more; every further call raises this."""
+
+
 class RemoteAgent:
     """`build` runs in the process; every call must be answered within `seconds`."""
 
@@ -71,14 +75,18 @@ class RemoteAgent:
 
     def _start(self) -> None:
         if self._starts > _MAX_RESTARTS:
-            raise AgentFailure(f"given up after {_MAX_RESTARTS} new processes")
+            raise AgentGivenUp(f"given up after {_MAX_RESTARTS} new processes")
         self._starts += 1
         context = multiprocessing.get_context("spawn")
         self._pipe, theirs = context.Pipe()
         self._process = context.Process(target=_serve, args=(theirs, self._build), daemon=True)
         self._process.start()
         theirs.close()
-        self._observes = bool(self._answer(_START_SECONDS, "building"))
+        try:
+            self._observes = bool(self._answer(_START_SECONDS, "building"))
+        except AgentFailure:
+            self.close()
+            raise
 
     def _call(self, method: str, argument: Any) -> Any:
         if self._process is None:
@@ -142,6 +150,9 @@ def _serve(pipe: Connection, build: Callable[[], Agent]) -> None:
     except PokernetsError as error:
         pipe.send(("refused", str(error)))
         return
+    except Exception as error:
+        pipe.send(("error", _described(error)))
+        return
     pipe.send(("ok", hasattr(agent, "end_hand")))
     while True:
         try:
@@ -151,8 +162,12 @@ def _serve(pipe: Connection, build: Callable[[], Agent]) -> None:
         try:
             answer = ("ok", getattr(agent, method)(argument))
         except Exception as error:
-            answer = ("error", f"{type(error).__name__}: {error}\n{traceback.format_exc(limit=-5)}")
+            answer = ("error", _described(error))
         try:
             pipe.send(answer)
         except Exception as error:  # an answer that cannot be sent is the agent's mistake
             pipe.send(("error", f"answer to {method} cannot be sent: {error}"))
+
+
+def _described(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}\n{traceback.format_exc(limit=-5)}"

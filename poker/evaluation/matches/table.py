@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from poker.agents.base import Agent
+from poker.agents.remote import AgentGivenUp
 from poker.formats.acpc_log import log_line
 from poker.rules import CALL, FOLD, Rules
 from poker.state import HandState
@@ -84,7 +85,10 @@ class Schedule:
 
 @dataclass(frozen=True)
 class Incident:
-    """An agent failed: it raised an error or answered with something illegal, and checked or folded instead."""
+    """An agent failed: it raised an error or answered with something illegal, and checked or folded instead.
+
+    One that is given up is named once a hand.
+    """
 
     agent: str
     hand: int
@@ -107,13 +111,31 @@ class SessionRecord:
     aivat: list[list[float]] = field(default_factory=list)
 
 
+class AbsentAgent:
+    """In place of an agent that could not be built or reset: it checks or folds, and every hand names the error."""
+
+    def __init__(self, name: str, what: str, error: Exception) -> None:
+        self.name = name
+        self._why = f"not {what}: {_described(error)}"
+        self._error = error
+
+    def reset(self, seed: int) -> None:
+        """It stays as it is."""
+
+    def start_hand(self, seat: int) -> None:
+        raise AgentGivenUp(self._why) from self._error
+
+    def act(self, state: HandState) -> int:
+        raise AgentGivenUp(self._why) from self._error
+
+
 def play_session(schedule: Schedule, table: Table, agents: Sequence[Agent], session: int) -> SessionRecord:
     """Plays every deal of the session in every seating; hand number = deal * seatings + seating."""
     record = SessionRecord()
     for seating in range(len(schedule.seatings)):
-        _reset(schedule, agents, session, seating)
+        present = _reset(schedule, agents, session, seating)
         for number, deal in _deals(schedule, session):
-            _play_hand(record, schedule, table, agents, number, seating, deal)
+            _play_hand(record, schedule, table, present, number, seating, deal)
     return record
 
 
@@ -125,10 +147,9 @@ def play_session_by_deal(
     The record is that of `play_session`; agents that analyse boards do so once a deal.
     """
     records = [SessionRecord() for _ in casts]
-    for seating, agents in enumerate(casts):
-        _reset(schedule, agents, session, seating)
+    present = [_reset(schedule, agents, session, seating) for seating, agents in enumerate(casts)]
     for number, deal in _deals(schedule, session):
-        for seating, (record, agents) in enumerate(zip(records, casts, strict=True)):
+        for seating, (record, agents) in enumerate(zip(records, present, strict=True)):
             _play_hand(record, schedule, table, agents, number, seating, deal)
     whole = SessionRecord()
     for record in records:
@@ -140,9 +161,17 @@ def play_session_by_deal(
     return whole
 
 
-def _reset(schedule: Schedule, agents: Sequence[Agent], session: int, seating: int) -> None:
+def _reset(schedule: Schedule, agents: Sequence[Agent], session: int, seating: int) -> list[Agent]:
+    """The agents, ready to play; one that cannot be reset is absent from these hands."""
+    present: list[Agent] = []
     for entry, agent in enumerate(agents):
-        agent.reset(schedule.agent_seed(session, seating, entry))
+        try:
+            agent.reset(schedule.agent_seed(session, seating, entry))
+        except Exception as error:
+            present.append(AbsentAgent(agent.name, "reset", error))
+        else:
+            present.append(agent)
+    return present
 
 
 def _deals(schedule: Schedule, session: int) -> Iterator[tuple[int, HandState]]:
@@ -176,6 +205,7 @@ class _Hand:
     number: int
     entries: tuple[int, ...]
     names: list[str]
+    given_up: set[int] = field(default_factory=set)
 
     def play(self, agents: Sequence[Agent], state: HandState) -> HandState:
         for seat, agent in enumerate(agents):
@@ -203,12 +233,16 @@ class _Hand:
         try:
             return step()
         except Exception as error:
-            message = f"{type(error).__name__}: {error}"
-            incident = Incident(
-                self.names[seat], self.number, state.betting.text(), message, traceback.format_exc(limit=-5)
-            )
-            self.record.incidents.append(incident)
+            if seat not in self.given_up:
+                betting, trace = state.betting.text(), traceback.format_exc(limit=-5)
+                self.record.incidents.append(Incident(self.names[seat], self.number, betting, _described(error), trace))
+            if isinstance(error, AgentGivenUp):
+                self.given_up.add(seat)
             return None
+
+
+def _described(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"
 
 
 def _legal_action(agent: Agent, view: HandState) -> int:

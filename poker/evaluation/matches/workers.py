@@ -19,7 +19,15 @@ from poker.agents.base import Agent
 from poker.agents.remote import RemoteAgent, end_with_parent
 from poker.errors import PokernetsError
 from poker.evaluation.matches.luck import StandIn, add_estimates
-from poker.evaluation.matches.table import AgentSpec, Schedule, SessionRecord, Table, play_session, play_session_by_deal
+from poker.evaluation.matches.table import (
+    AbsentAgent,
+    AgentSpec,
+    Schedule,
+    SessionRecord,
+    Table,
+    play_session,
+    play_session_by_deal,
+)
 
 Task = tuple[Table, int]
 """A table and a session."""
@@ -79,9 +87,18 @@ class Cast:
     def _agent(self, name: str, copy: int, seating: int) -> Agent:
         key = name, copy, seating
         if key not in self._agents:
-            build, limit = self.specs[name].build, self.decision_seconds
-            self._agents[key] = build() if limit is None else RemoteAgent(name, build, limit)
+            self._agents[key] = self._build(self.specs[name])
         return self._agents[key]
+
+    def _build(self, spec: AgentSpec) -> Agent:
+        """An agent that cannot be built is absent from every hand; only what the user can mend ends the match."""
+        limit = self.decision_seconds
+        try:
+            return spec.build() if limit is None else RemoteAgent(spec.name, spec.build, limit)
+        except PokernetsError:
+            raise
+        except Exception as error:
+            return AbsentAgent(spec.name, "built", error)
 
     def close(self) -> None:
         """Ends the processes of the agents."""
