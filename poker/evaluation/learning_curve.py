@@ -25,6 +25,8 @@ from poker.evaluation.curve import read_points
 from poker.evaluation.matches.policy_match import always_call, play_itself, play_match
 from poker.evaluation.pages.chart import Line, curves_chart
 from poker.evaluation.pages.html import Page
+from poker.evaluation.pages.intervals import interval_text, stated
+from poker.evaluation.pages.scalars import write_scalars
 from poker.evaluation.provenance import provenance
 from poker.evaluation.statistics import Estimate, estimate
 from poker.rules import Rules
@@ -217,7 +219,7 @@ def _rows(line: Line) -> list[dict[str, float | None]]:
 
 
 def _table(lines: list[Line]) -> list[dict[str, Any]]:
-    """Each curve at the powers of ten and at its end."""
+    """Each curve at the powers of ten and at its end: `iterations`, and by name the mean and its half-width."""
     last = max((float(line.iterations[-1]) for line in lines if len(line.iterations)), default=1.0)
     wanted = [10.0**k for k in range(math.floor(math.log10(last)) + 1)] + [last]
     rows = []
@@ -226,7 +228,11 @@ def _table(lines: list[Line]) -> list[dict[str, Any]]:
         for line in lines:
             at = np.flatnonzero(np.isclose(line.iterations, stop, rtol=0.02))
             if len(at):
-                row[line.name] = float(line.mean[at[-1]])
+                width = float(line.half_width[at[-1]])
+                row[line.name] = {
+                    "mean": float(line.mean[at[-1]]),
+                    "half_width": width if math.isfinite(width) else None,
+                }
         if len(row) > 1:
             rows.append(row)
     return rows
@@ -253,15 +259,22 @@ def _write(record: dict[str, Any], lines: list[Line], folder: Path, *, logarithm
     write_atomically(folder / "results.json", json.dumps(record, indent=1).encode() + b"\n")
     write_atomically(folder / "results.png", picture)
     page = Page(f"Learning curves on {record['game']}")
-    page.heading(record["value"], "means over runs")
+    page.heading(record["value"], "means over runs, with 95% intervals over runs; of a single run, that of its match")
     page.png(picture, "learning curves")
-    columns = ["iterations", *(line.name for line in lines)]
-    page.table(columns, [[row.get(name) for name in columns] for row in record["table"]])
+    names = [line.name for line in lines]
+    told = [[f"{row['iterations']:,}", *(_told(row.get(name)) for name in names)] for row in record["table"]]
+    page.table(["iterations", *names], told)
+    if record["crossings"]:
+        page.heading("Crossings", "where the mean of one curve falls below that of another")
+        columns = ("solver", "falls_below", "iterations", "value")
+        page.table(columns, [[crossing[key] for key in columns] for crossing in record["crossings"]])
     page.record(record)
     page.write(folder / "report.html")
+    write_scalars(folder, _scalars(lines))
     console = Console()
-    for row in record["table"]:
-        console.print("  ".join(f"{key} {value:,.6g}" for key, value in row.items()), soft_wrap=True)
+    for row in told:
+        pairs = zip(["iterations", *names], row, strict=True)
+        console.print("  ".join(f"{name} {text}" for name, text in pairs if text), soft_wrap=True)
     for crossing in record["crossings"]:
         console.print(
             f"{crossing['solver']} falls below {crossing['falls_below']} at {crossing['iterations']:,} iterations"
@@ -270,3 +283,21 @@ def _write(record: dict[str, Any], lines: list[Line], folder: Path, *, logarithm
         )
     for name in ("results.json", "results.png", "report.html"):
         console.print(f"{name}: {folder / name}", soft_wrap=True, highlight=False)
+    console.print(f"TensorBoard: {folder}", soft_wrap=True, highlight=False)
+
+
+def _told(cell: dict[str, Any] | None) -> str:
+    """A cell of `_table` as text."""
+    if cell is None:
+        return ""
+    return interval_text(stated(cell["mean"], cell["half_width"]))
+
+
+def _scalars(lines: list[Line]) -> dict[str, list[tuple[int, float]]]:
+    steps = {line.name: [int(count) for count in line.iterations] for line in lines}
+    means = {line.name: list(zip(steps[line.name], line.mean.tolist(), strict=True)) for line in lines}
+    widths = {
+        f"{line.name}/half_width_95": list(zip(steps[line.name], line.half_width.tolist(), strict=True))
+        for line in lines
+    }
+    return means | widths

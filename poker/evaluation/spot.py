@@ -17,8 +17,9 @@ from rich.table import Table
 
 from poker.artifacts import write_atomically
 from poker.errors import PokernetsError
-from poker.evaluation.pages.html import record_page
+from poker.evaluation.pages.html import Page
 from poker.evaluation.pages.range_chart import range_chart
+from poker.evaluation.pages.scalars import write_scalars
 from poker.evaluation.provenance import provenance
 from poker.solvers.solution import action_name, find_node, save_solution
 from poker.solvers.spots import Spot, read_spot
@@ -78,8 +79,11 @@ def run(
     )
     pot = read.pot
 
+    course: list[tuple[int, float]] = []
+
     def show(progress: Progress) -> None:
         share = 100 * progress.exploitability / pot
+        course.append((progress.iterations, share))
         console.print(f"iteration {progress.iterations}: exploitability {share:.3f}% of pot, {progress.seconds:.2f} s")
 
     start = time.perf_counter()
@@ -126,9 +130,50 @@ def run(
         **provenance(),
     }
     write_atomically(folder / "spot.json", (json.dumps(results, indent=1) + "\n").encode())
-    record_page(f"Spot {read.text['board']}", results, pictures).write(folder / "report.html")
+    _write_page(folder, read, results, reports, pictures)
+    ends = {key: float(value) for key, value in figures.items() if key != "exploitability_percent_pot"}
+    write_scalars(folder, {"exploitability_percent_pot": course, **ends, **_node_scalars(results["nodes"])})
     _print(read, figures, reports, folder)
     return results
+
+
+def _write_page(
+    folder: Path, spot: Spot, results: dict[str, Any], reports: list[NodeReport], pictures: dict[str, bytes]
+) -> None:
+    """Figures of the whole game, then each node with its table and its picture."""
+    page = Page(f"Spot {spot.text['board']}")
+    page.heading("Solution", f"EV in chips of the spot, of a pot of {spot.pot}; equity in shares of the pot")
+    page.table(
+        ("player", "EV", "equity"),
+        [(seat, results[f"ev_{seat.lower()}"], results[f"equity_{seat.lower()}"]) for seat in SEATS],
+    )
+    page.table(
+        ("algorithm", "iterations", "seconds", "exploitability in percent of the pot"),
+        [tuple(results[key] for key in ("algorithm", "iterations", "seconds", "exploitability_percent_pot"))],
+    )
+    for report, (title, picture) in zip(reports, pictures.items(), strict=True):
+        page.heading(title, "how often each action is taken, and what it is worth to the hands that take it")
+        page.table(("action", "frequency", "EV"), _node_rows(report))
+        page.png(picture, title)
+    page.record(results)
+    page.write(folder / "report.html")
+
+
+def _node_rows(report: NodeReport) -> list[tuple[str, str, str]]:
+    """Action, frequency and value as text."""
+    return [
+        (action, f"{100 * share:.2f}%", "-" if np.isnan(value) else f"{value:.2f}")
+        for action, share, value in zip(report.actions, report.frequencies, report.values, strict=True)
+    ]
+
+
+def _node_scalars(nodes: list[dict[str, Any]]) -> dict[str, float | None]:
+    return {
+        f"{node['path'] or 'root'}/{action}/{figure}": value
+        for node in nodes
+        for action, found in node["actions"].items()
+        for figure, value in found.items()
+    }
 
 
 def solve_on_device(
@@ -199,7 +244,7 @@ def _print(spot: Spot, figures: dict[str, Any], reports: list[NodeReport], folde
         table = Table(title=f"{SEATS[report.player]} after `{report.path or 'root'}`", title_justify="left")
         for column in ("action", "frequency", "EV"):
             table.add_column(column, justify="left" if column == "action" else "right")
-        for action, share, value in zip(report.actions, report.frequencies, report.values, strict=True):
-            table.add_row(action, f"{100 * share:.2f}%", "-" if np.isnan(value) else f"{value:.2f}")
+        for row in _node_rows(report):
+            table.add_row(*row)
         console.print(table)
-    console.print(f"solution, pictures and figures in {folder}")
+    console.print(f"solution, pictures, report and TensorBoard scalars in {folder}", soft_wrap=True, highlight=False)

@@ -14,6 +14,7 @@ from poker.evaluation.matches.policy_match import always_call
 from poker.evaluation.statistics import t_quantile
 from poker.state import Betting
 from poker.tree import build_tree
+from tests.evaluation.scalars import read_scalars
 from tests.games import load_rules
 
 POINTS = (1000, 10_000, 100_000)
@@ -49,7 +50,15 @@ def test_means_intervals_and_crossings(tmp_path: Path) -> None:
     # 0.2 -> 0.02 is one power of ten over one power of ten: 0.1 is reached at a factor of two
     assert crossing["iterations"] == pytest.approx(20_000, rel=1e-3)
     assert crossing["value"] == pytest.approx(0.1)
-    assert json.loads((tmp_path / "out" / "leduc" / "results.json").read_text())["table"][0]["iterations"] == 1000
+    folder = tmp_path / "out" / "leduc"
+    first = json.loads((folder / "results.json").read_text())["table"][0]
+    assert first["iterations"] == 1000
+    width = t_quantile(2) * 0.01 / np.sqrt(3)
+    assert first["uct"] == {"mean": pytest.approx(0.1), "half_width": pytest.approx(width)}
+    assert f"<td>1,000</td><td>1 ± 0</td><td>0.100 ± {width:.3f}</td>" in (folder / "report.html").read_text()
+    scalars = read_scalars(folder)
+    assert [step for step, _ in scalars["uct/half_width_95"]] == list(POINTS)
+    assert [value for _, value in scalars["outcome_sampling"]] == pytest.approx([1.0, 0.2, 0.02])
     assert (tmp_path / "out" / "leduc" / "results.png").read_bytes().startswith(b"\x89PNG")
 
 

@@ -8,6 +8,7 @@ import pytest
 from poker.errors import PokernetsError
 from poker.evaluation.spot import run
 from poker.solvers.solution import load_solution
+from tests.evaluation.scalars import read_scalars
 from tests.solvers.games import SPOTS
 
 
@@ -37,6 +38,15 @@ def test_river_spot(tmp_path: Path) -> None:
     folder = tmp_path / "out" / "KsTh7s4d2s"
     assert json.loads((folder / "spot.json").read_text())["ev_ip"] == results["ev_ip"]
     assert (folder / "ranges_1_check_bet50.png").read_bytes().startswith(b"\x89PNG")
+    page = (folder / "report.html").read_text()
+    assert page.count("<img") == 2
+    for action, told in root.items():
+        value = "-" if told["ev"] is None else f"{told['ev']:.2f}"
+        assert f"<td>{action}</td><td>{100 * told['frequency']:.2f}%</td><td>{value}</td>" in page
+    scalars = read_scalars(folder)
+    assert scalars["iterations"] == [(0, results["iterations"])]
+    assert scalars["exploitability_percent_pot"][-1][1] == pytest.approx(results["exploitability_percent_pot"])
+    assert scalars["root/check/frequency"][-1][1] == pytest.approx(root["check"]["frequency"])
     assert load_solution(folder / "solution").node("check bet50").actions[0] == "fold"
     with pytest.raises(PokernetsError, match="`bet77` in `bet77`"):
         run(

@@ -1,31 +1,50 @@
-"""A picture of results that are single figures with intervals."""
+"""Results that are single figures with intervals, in any unit: as text and as a picture."""
 
 import io
+import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-Interval = tuple[str, float, float | None]
-"""Name, mean, and half-width of the 95% interval (None or inf: exact, or not known)."""
+from poker.evaluation.statistics import Estimate
+
+Row = tuple[str, Estimate]
+"""Name and result."""
 
 
-def intervals_chart(title: str, unit: str, panels: Mapping[str, Sequence[Interval]]) -> bytes:
+def stated(mean: float, half_width: float | None = None) -> Estimate:
+    """A result as a record tells it; without a half-width it is exact, or its interval is not known."""
+    return Estimate(mean, math.inf if half_width is None else half_width, math.inf, 1)
+
+
+def interval_text(found: Estimate) -> str:
+    """Mean and interval to two figures of the interval's half-width; without an interval four figures of the mean."""
+    if not found.n:
+        return "-"
+    if not 0 < found.half_width < math.inf:
+        return f"{found.mean:,.4g}" + (" ± 0" if found.half_width == 0 else "")
+    digits = max(0, 1 - math.floor(math.log10(found.half_width)))
+    below, above = (f"{side:,.{digits}f}" for side in (found.mean - found.low, found.high - found.mean))
+    return f"{found.mean:,.{digits}f} " + (f"± {below}" if below == above else f"-{below} +{above}")
+
+
+def intervals_chart(title: str, unit: str, panels: Mapping[str, Sequence[Row]]) -> bytes:
     """A PNG of panels side by side, by name; each has its own rows, from the top in their order."""
     tallest = max(len(rows) for rows in panels.values())
     figure = Figure(figsize=(max(7.0, 4.6 * len(panels)), max(2.5, 0.4 * tallest + 1.5)), layout="constrained")
     FigureCanvasAgg(figure)
     figure.suptitle(title)
     for (name, rows), axes in zip(panels.items(), np.atleast_1d(figure.subplots(1, len(panels))), strict=True):
-        for height, (_, mean, half_width) in enumerate(reversed(rows)):
-            known = half_width is not None and np.isfinite(half_width)
-            axes.errorbar(
-                mean, height, xerr=half_width if known else None, fmt="o", markersize=5, capsize=3, color="C0"
-            )
-            told = f"{mean:,.4g}" + (f" ± {half_width:,.2g}" if known else "")
-            axes.annotate(told, (mean, height), xytext=(0, 5), textcoords="offset points", ha="center", fontsize=8)
-        axes.set_yticks(range(len(rows)), [row for row, _, _ in reversed(rows)])
+        for height, (_, found) in enumerate(reversed(rows)):
+            sides = [[found.mean - found.low], [found.high - found.mean]] if math.isfinite(found.half_width) else None
+            axes.errorbar(found.mean, height, xerr=sides, fmt="o", markersize=5, capsize=3, color="C0")
+            axes.annotate(
+                interval_text(found), (found.mean, height), xytext=(0, 5), textcoords="offset points", ha="center",
+                fontsize=8,
+            )  # fmt: skip
+        axes.set_yticks(range(len(rows)), [row for row, _ in reversed(rows)])
         axes.set_ylim(-0.6, len(rows) - 0.2)
         axes.margins(x=0.25)
         axes.axvline(0, color="grey", linewidth=0.8)
