@@ -2,8 +2,10 @@
 
 A line counts once it ends in a newline, and a session once all its hands are there; what a kill left unfinished is
 dropped. When a match is over its logs are put in order, so that the same match gives the same bytes. Sessions are
-comparable for one table, game, seed and session length; a JSON file beside the log records these, and the file names
-hold their fingerprint. Failures of agents are kept as JSON lines in a third file.
+comparable for one table, game, seed, session length and time for decisions; a JSON file beside the log records these,
+and the file names hold their fingerprint. Further files of JSON lines keep failures of agents, and which commit of this
+program played which sessions: hands of another commit count, and results name it. Hands from before commits were noted
+count as those of an unknown one (and, if they were played without `decision_seconds`, perhaps of a limit).
 """
 
 import json
@@ -14,16 +16,27 @@ from typing import Any, TextIO
 from poker.artifacts import MANIFEST, file_sha256, fingerprint_of, write_atomically
 from poker.errors import PokernetsError
 from poker.evaluation.matches.table import Incident, Schedule, SessionRecord, Table
+from poker.evaluation.provenance import provenance
+
+UNKNOWN = "unknown"
+"""Commit of hands from before commits were noted, or played outside git."""
 
 
 class HandStore:
     """Context manager. `kept` holds payoffs and incidents of the sessions that earlier runs played.
 
-    With `aivat` only sessions count whose hands have estimates, which are kept as JSON lines in a fourth file.
+    With `aivat` only sessions count whose hands have estimates, which are kept as JSON lines in a file of their own.
     """
 
     def __init__(
-        self, folder: Path, schedule: Schedule, table: Table, settings: dict[str, Any], *, aivat: bool = False
+        self,
+        folder: Path,
+        schedule: Schedule,
+        table: Table,
+        settings: dict[str, Any],
+        *,
+        aivat: bool = False,
+        decision_seconds: float | None = None,
     ) -> None:
         self._schedule = schedule
         self._table = table
@@ -35,12 +48,16 @@ class HandStore:
             "agents": settings,
             "artifacts": _artifacts(settings),
         }
+        if decision_seconds is not None:
+            self._record["decision_seconds"] = decision_seconds
         stem = f"{'-'.join(table.players)[:80]}-{fingerprint_of(self._record)[:10]}"
         self.path = folder / f"{stem}.log"
         self._record_path = folder / f"{stem}.json"
         self._failures_path = folder / f"{stem}.failures.jsonl"
         self._aivat_path = folder / f"{stem}.aivat.jsonl"
+        self._commits_path = folder / f"{stem}.commits.jsonl"
         self._aivat = aivat
+        self._commit: str | None = None
         self.kept: dict[int, SessionRecord] = {}
         self._file: TextIO | None = None
 
@@ -61,6 +78,7 @@ class HandStore:
             self._file = None
         if kind is None:
             self._write_sorted(self._read())
+            self._write_commits()
             if self._aivat_path.exists():
                 rows = sorted(self._estimates().items())
                 write_atomically(self._aivat_path, "".join(f"{json.dumps([*row])}\n" for row in rows).encode())
@@ -68,12 +86,17 @@ class HandStore:
     def discard(self) -> None:
         """Forgets the hands of earlier runs."""
         self.path.unlink(missing_ok=True)
-        self._failures_path.unlink(missing_ok=True)
-        self._aivat_path.unlink(missing_ok=True)
+        for path in (self._failures_path, self._aivat_path, self._commits_path):
+            path.unlink(missing_ok=True)
 
     def add(self, session: int, record: SessionRecord) -> None:
-        """Appends the hands of a session in one write."""
+        """Appends the hands of a session in one write, and notes in the record who played them."""
         assert self._file is not None
+        if self._commit is None:
+            self._commit = provenance()["commit"] or UNKNOWN
+        record.commit = self._commit
+        with self._commits_path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps([session, session, self._commit]) + "\n")
         if record.incidents:
             with self._failures_path.open("a", encoding="utf-8") as failures:
                 failures.writelines(json.dumps(vars(incident)) + "\n" for incident in record.incidents)
@@ -100,10 +123,12 @@ class HandStore:
         if self._aivat:
             complete = [start for start in complete if all(start + i in estimates for i in range(size))]
         self.kept = {}
+        commits = self._commits()
         for start in complete:
             numbers = [start + i * seatings + seating for seating in range(seatings) for i in range(size // seatings)]
             record = SessionRecord(payoffs=[self._by_entry(lines[number]) for number in numbers])
             record.aivat = [estimates[number] for number in numbers] if self._aivat else []
+            record.commit = commits.get(start // size, UNKNOWN)
             self.kept[start // size] = record
         for incident in self._failures():
             session = self.kept.get(incident.hand // size)
@@ -112,18 +137,27 @@ class HandStore:
         return kept_lines
 
     def _estimates(self) -> dict[int, list[float]]:
-        """By hand number; a line that a kill cut short is left out."""
-        if not self._aivat_path.exists():
-            return {}
-        text = self._aivat_path.read_text(encoding="utf-8", errors="replace")
-        return dict(json.loads(line) for line in text[: text.rfind("\n") + 1].splitlines())
+        """By hand number."""
+        return dict(_json_lines(self._aivat_path))
+
+    def _commits(self) -> dict[int, str]:
+        """By session; what was played again counts as the later commit's."""
+        rows = _json_lines(self._commits_path)
+        return {session: commit for first, last, commit in rows for session in range(first, last + 1)}
+
+    def _write_commits(self) -> None:
+        """Lines of runs of sessions: first, last, commit."""
+        runs: list[list[Any]] = []
+        for session, commit in sorted(self._commits().items()):
+            if runs and runs[-1][1:] == [session - 1, commit]:
+                runs[-1][1] = session
+            else:
+                runs.append([session, session, commit])
+        if runs:
+            write_atomically(self._commits_path, "".join(f"{json.dumps(run)}\n" for run in runs).encode())
 
     def _failures(self) -> list[Incident]:
-        """All but a line that a kill cut short."""
-        if not self._failures_path.exists():
-            return []
-        text = self._failures_path.read_text(encoding="utf-8", errors="replace")
-        return [Incident(**json.loads(line)) for line in text[: text.rfind("\n") + 1].splitlines()]
+        return [Incident(**row) for row in _json_lines(self._failures_path)]
 
     def _write_sorted(self, lines: dict[int, str]) -> None:
         header = f"# {self._schedule.rules.name}: {self._table.title}, seed {self._schedule.seed}\n"
@@ -140,6 +174,14 @@ class HandStore:
         *_, payoffs, names = line.split(":")
         by_name = dict(zip(names.split("|"), payoffs.split("|"), strict=True))
         return [int(by_name[label]) for label in self._table.labels]
+
+
+def _json_lines(path: Path) -> list[Any]:
+    """All but a line that a kill cut short; none if there is no such file."""
+    if not path.exists():
+        return []
+    text = path.read_text(encoding="utf-8", errors="replace")
+    return [json.loads(line) for line in text[: text.rfind("\n") + 1].splitlines()]
 
 
 def _artifacts(value: Any) -> dict[str, str]:

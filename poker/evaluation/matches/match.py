@@ -68,7 +68,7 @@ def run(
         stores = {}
         for table in line_ups:
             used = {name: settings[name] for name in sorted(set(table.players))}
-            store = HandStore(folder / "hands", schedule, table, used, aivat=aivat)
+            store = HandStore(folder / "hands", schedule, table, used, aivat=aivat, decision_seconds=decision_seconds)
             if fresh:
                 store.discard()
             stores[table] = stack.enter_context(store)

@@ -16,15 +16,15 @@ from poker.agents.base import Agent
 from poker.agents.simple import AlwaysCall, AlwaysRaise, RandomAgent
 from poker.errors import PokernetsError
 from poker.evaluation.matches.comparisons import over_tables
+from poker.evaluation.matches.hand_store import HandStore
 from poker.evaluation.matches.match import run
-from poker.evaluation.matches.results import MatchResults, TableResults
+from poker.evaluation.matches.results import MatchResults
 from poker.evaluation.matches.table import AgentSpec, Schedule, Table, play_session
 from poker.evaluation.statistics import estimate
 from poker.formats.acpc_log import read_log
 from poker.rules import CALL
 from poker.state import HandState
 from tests.agents.test_remote import Troublemaker
-from tests.evaluation.skewed import SKEWED_MEAN, skewed_results
 from tests.games import load_rules
 
 LEDUC = load_rules("leduc")
@@ -94,6 +94,17 @@ class Unresettable(AlwaysCall):
         self.times -= 1
         if self.times < 0:
             raise ValueError("no way back")
+
+
+class Slow(AlwaysCall):
+    """Thinks for 0.2 seconds."""
+
+    def __init__(self) -> None:
+        super().__init__(name="slow")
+
+    def act(self, state: HandState) -> int:
+        time.sleep(0.2)
+        return super().act(state)
 
 
 def cannot_be_built() -> AlwaysCall:
@@ -335,22 +346,33 @@ def test_match_stops_when_the_interval_is_narrow(tmp_path: Path) -> None:
     assert again.estimates() == early.estimates()
 
 
-def test_stopping_rule_keeps_the_coverage() -> None:
-    """1,000 simulated matches with skewed results that stop at a requested half-width: 93 to 97% coverage."""
-    rng = np.random.default_rng(3)
-    inside, lengths = 0, []
-    for _ in range(1000):
-        results = TableResults(Table(("a", "b")), Path(), Schedule(LEDUC, 1, 1))
-        results.units = {i: [value, -value] for i, value in enumerate(skewed_results(rng, 1200))}
-        results.check_stop(350.0)
-        assert results.stopped_at is not None
-        found = results.estimates()[0]
-        inside += found.low <= SKEWED_MEAN <= found.high
-        lengths.append(found.n)
-    assert 930 <= inside <= 970
-    assert 400 < np.median(lengths) < 700
+@pytest.mark.slow
+def test_hands_played_under_a_time_limit_are_another_match(tmp_path: Path) -> None:
+    slow = [AgentSpec("slow", Slow, {}), SPECS[0]]
+    limited = match(tmp_path, agents=slow, hands=2, decision_seconds=0.05).tables[0]
+    assert limited.incidents
+    free = match(tmp_path, agents=slow, hands=2).tables[0]
+    assert (free.kept, free.incidents) == (0, [])
+    other = match(tmp_path, agents=slow, hands=2, decision_seconds=20.0).tables[0]
+    assert (other.kept, other.incidents) == (0, [])
+    again = match(tmp_path, agents=slow, hands=2, decision_seconds=0.05).tables[0]
+    assert (again.kept, again.incidents) == (2, limited.incidents)
 
 
-def test_first_look_is_after_400_deals_and_100_sessions() -> None:
-    looks = [TableResults(Table(("a", "b")), Path(), Schedule(LEDUC, 1, session)).first_look for session in (1, 3, 50)]
-    assert looks == [400, 134, 100]
+def test_hands_tell_which_commit_played_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def records(store: HandStore, commit: str, sessions: range) -> dict[int, str]:
+        monkeypatch.setattr("poker.evaluation.matches.hand_store.provenance", lambda: {"commit": commit})
+        with store:
+            for session in sessions:
+                agents = [spec.build() for spec in SPECS[:2]]
+                store.add(session, play_session(schedule, table, agents, session))
+        return {session: record.commit for session, record in store.kept.items()}
+
+    schedule, table = Schedule(LEDUC, 1, 1), Table(("call", "raise"))
+    assert records(HandStore(tmp_path, schedule, table, {}), "one", range(3)) == dict.fromkeys(range(3), "one")
+    found = records(HandStore(tmp_path, schedule, table, {}), "two", range(3, 5))
+    assert found == {0: "one", 1: "one", 2: "one", 3: "two", 4: "two"}
+    [path] = tmp_path.glob("*.commits.jsonl")
+    assert [json.loads(line) for line in path.read_text().splitlines()] == [[0, 2, "one"], [3, 4, "two"]]
+    path.unlink()  # hands from before commits were noted
+    assert set(records(HandStore(tmp_path, schedule, table, {}), "two", range(0)).values()) == {"unknown"}
