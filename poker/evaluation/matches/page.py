@@ -1,6 +1,6 @@
 """The HTML page of a match: results with and without luck, decisions, failures, and what was played before the flop."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -9,8 +9,10 @@ from numpy.typing import NDArray
 from poker.agents.base import hand_number
 from poker.betting import Betting
 from poker.cards import PREFLOP_CLASS
-from poker.evaluation.matches.results import MatchResults, TableResults
+from poker.evaluation.matches.comparisons import contrasts, crosstable, over_tables
+from poker.evaluation.matches.results import SHORT, MatchResults, TableResults
 from poker.evaluation.pages.html import Page, range_picture
+from poker.evaluation.statistics import Estimate
 from poker.formats.acpc_log import read_log
 from poker.rules import CALL, FOLD, Rules
 
@@ -25,10 +27,11 @@ _PUBLISHED = (
 def match_page(results: MatchResults, picture: bytes) -> Page:
     """Everything but the record; `picture` is the chart of the intervals."""
     page = Page(f"{results.title}: match of {', '.join(results.settings)}")
-    page.heading(
-        "Results", "mbb per hand with 95% intervals; AIVAT is unbiased as the chips are, with most of the luck out"
-    )
+    note = "mbb per hand with 95% intervals; AIVAT is unbiased as the chips are, with most of the luck out."
+    short = any(result.is_short for result in results.tables)
+    page.heading("Results", f"{note} {SHORT}" if short else note)
     _results(page, results.tables)
+    _comparisons(page, results.tables)
     against_lbr = any("@" in label for result in results.tables for label in result.table.labels)
     if against_lbr and not results.game.is_limit:
         page.heading(
@@ -59,11 +62,56 @@ def _results(page: Page, tables: "list[TableResults]") -> None:
     page.table(("result of", "chips", "AIVAT", "hands", "deals or sessions"), rows)
 
 
+def crosstable_rows(found: Mapping[str, Mapping[str, tuple[Estimate, bool]]]) -> list[list[str]]:
+    """A row an agent: its name, and what it won from everybody in the order of the rows; `c` marks chips."""
+    return [[name, *("" if other == name else _marked(*row[other]) for other in found)] for name, row in found.items()]
+
+
+def _marked(found: Estimate, aivat: bool) -> str:
+    return f"{found:,}" + ("" if aivat else " c")
+
+
+def _comparisons(page: Page, tables: "list[TableResults]") -> None:
+    rows = crosstable_rows(crosstable(tables))
+    if len(rows) > 2:
+        page.heading("Everybody against everybody", "row against column; AIVAT where known, c: chips")
+        page.table(("", *(row[0] for row in rows)), rows)
+    if len(tables) > 1:
+        chips, aivat = (over_tables(tables, aivat=flag) for flag in (False, True))
+        if chips:
+            page.heading("Over all tables", "mean over opponents, deal by deal")
+            names = sorted(chips, key=lambda name: -aivat.get(name, chips[name]).mean)
+            page.table(
+                ("agent", "chips", "AIVAT", "deals or sessions"),
+                [(name, chips[name], aivat.get(name), chips[name].n) for name in names],
+            )
+    found = contrasts(tables)
+    if found:
+        page.heading(
+            "Differences between agents",
+            "against the same opponents on the same cards, subtracted deal by deal, so that what they share falls out;"
+            " of many differences one in twenty lies outside its interval",
+        )
+        page.table(
+            ("difference", "against", "by", "mbb per hand", "deals or sessions"),
+            [
+                (
+                    f"{item.first} less {item.second}",
+                    item.against,
+                    "AIVAT" if item.aivat else "chips",
+                    item.found,
+                    item.found.n,
+                )
+                for item in found
+            ],
+        )
+
+
 def _spread(result: TableResults) -> tuple[object, ...]:
     seatings = len(result.schedule.seatings) ** 0.5
     chips, aivat = result.spread["chips"].sd, result.spread["aivat"].sd
     duplicate, both = (result.estimates(aivat=flag)[0].sd * seatings for flag in (False, True))
-    return result.table.title, chips, duplicate, aivat, both, chips / aivat if aivat else ""
+    return result.table.title, chips, duplicate, aivat, both if aivat else 0.0, chips / aivat if aivat else ""
 
 
 def _decisions(page: Page, tables: "list[TableResults]") -> None:

@@ -13,8 +13,10 @@ from rich.table import Table as TextTable
 from tensorboard.summary import Writer
 
 from poker.artifacts import write_atomically
-from poker.evaluation.matches.page import match_page
-from poker.evaluation.matches.results import MatchResults, TableResults
+from poker.evaluation.matches.comparisons import contrasts, crosstable, over_tables
+from poker.evaluation.matches.page import crosstable_rows, match_page
+from poker.evaluation.matches.record import match_record
+from poker.evaluation.matches.results import SHORT, MatchResults, TableResults
 from poker.evaluation.pages.chart import Entries, chart
 
 _SCALAR_SECONDS = 5.0
@@ -97,7 +99,7 @@ def write_report(results: MatchResults, folder: Path, console: Console) -> None:
     """`results.json`, `results.png`, `report.html` and the failures, then the tables on the console."""
     target = _report_folder(results, folder)
     target.mkdir(parents=True, exist_ok=True)
-    record = results.to_json()
+    record = match_record(results)
     write_atomically(target / "results.json", json.dumps(record, indent=1).encode() + b"\n")
     picture = chart(results.title, [_entries(result) for result in results.tables])
     write_atomically(target / "results.png", picture)
@@ -142,10 +144,37 @@ def _print_tables(results: MatchResults, console: Console) -> None:
             trouble = [str(failures or "")] * troubled
             text.add_row(name, f"{found:,}", *less_luck, f"{result.hands:,}", f"{found.n:,}", *trouble)
     if len(results.tables) > 1:
+        chips, aivat = (over_tables(results.tables, aivat=flag) for flag in (False, True))
         text.add_section()
-        for name, found in sorted(results.over_tables().items(), key=lambda item: -item[1].mean):
-            text.add_row(f"{name}, all tables", f"{found:,}", *[""] * reduced, "", f"{found.n:,}", *[""] * troubled)
+        for name, found in sorted(chips.items(), key=lambda item: -aivat.get(item[0], item[1]).mean):
+            less_luck = [f"{aivat[name]:,}" if name in aivat else "-"] * reduced
+            text.add_row(f"{name}, all tables", f"{found:,}", *less_luck, "", f"{found.n:,}", *[""] * troubled)
     console.print(text)
+    if any(result.is_short for result in results.tables):
+        console.print(f"[yellow]{SHORT}[/yellow]")
+    _print_comparisons(results, console)
+
+
+def _print_comparisons(results: MatchResults, console: Console) -> None:
+    """Differences against all common opponents; those by opponent are in the other reports."""
+    rows = crosstable_rows(crosstable(results.tables))
+    if len(rows) > 2:
+        text = TextTable(title="row against column, AIVAT where known (else chips, marked c), mbb/hand")
+        for heading in ("", *(row[0] for row in rows)):
+            text.add_column(heading, justify="right" if heading else "left")
+        for row in rows:
+            text.add_row(*row)
+        console.print(text)
+    found = contrasts(results.tables)
+    overall = {(item.first, item.second): item for item in reversed(found)}
+    if overall:
+        text = TextTable(title="differences on the same cards against the same opponents, mbb/hand")
+        for heading in ("difference", "against", "by", "mbb/hand", "deals" if results.session == 1 else "sessions"):
+            text.add_column(heading, justify="right" if heading in ("mbb/hand", "deals", "sessions") else "left")
+        for item in reversed(overall.values()):
+            by = "AIVAT" if item.aivat else "chips"
+            text.add_row(f"{item.first} less {item.second}", item.against, by, f"{item.found:,}", f"{item.found.n:,}")
+        console.print(text)
 
 
 def _print_incidents(result: TableResults, console: Console) -> None:

@@ -1,7 +1,7 @@
-"""What a match found: results by table and agent, their estimates, and their record.
+"""What a match found: results by table and agent, and their estimates.
 
 Unit of every interval: the session (without memory, a deal), averaged over its seatings; mbb = thousandths of the big
-blind per hand. All tables play the same cards, so an agent's result over several tables is averaged deal by deal.
+blind per hand.
 """
 
 import math
@@ -15,12 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.evaluation.matches.table import Incident, Schedule, SessionRecord, Table
-from poker.evaluation.provenance import provenance
-from poker.evaluation.statistics import Estimate, estimate
+from poker.evaluation.statistics import FEW_UNITS, Estimate, estimate
 from poker.rules import Rules
 
 _TIMES_KEPT = 20_000
-_FIRST_LOOK = 100
+_LEAST_SESSIONS = 100
+SHORT = f"A table has fewer than {FEW_UNITS} deals, or {_LEAST_SESSIONS} sessions: its intervals may be too narrow."
+_ROUNDING = 1e-12
 
 
 @dataclass
@@ -38,9 +39,11 @@ class HandSpread:
 
     @property
     def sd(self) -> float:
+        """Zero where the sums cannot tell it from zero."""
         if self.n < 2:
             return math.inf
-        return math.sqrt(max(self.squares - self.total**2 / self.n, 0.0) / (self.n - 1))
+        from_mean = self.squares - self.total**2 / self.n
+        return math.sqrt(from_mean / (self.n - 1)) if from_mean > _ROUNDING * self.squares else 0.0
 
 
 class SessionMeans(MutableMapping[int, list[float]]):
@@ -89,14 +92,25 @@ class TableResults:
     kept: int = 0
     stopped_at: int | None = None
     _seen: int = 0
-    _look: int = _FIRST_LOOK
+    _look: int = 0
+
+    @property
+    def first_look(self) -> int:
+        """Sessions below which intervals may be too narrow: those of `FEW_UNITS` deals, at least 100."""
+        return max(_LEAST_SESSIONS, -(-FEW_UNITS // self.schedule.session))
+
+    @property
+    def is_short(self) -> bool:
+        """Too few sessions to trust the intervals."""
+        return sum(not self._is_surplus(session) for session in self.units) < self.first_look
 
     def check_stop(self, half_width: float) -> None:
         """Stops at the first look at which the interval of the first entry is no wider than that.
 
-        Looks are at 100, 110, 121, ... sessions counted from the first, so where a match stops does not depend on the
-        order in which its sessions were played.
+        Looks are after 400, 440, 484, ... deals counted from the first (see `first_look`), so where a match stops does
+        not depend on the order in which its sessions were played.
         """
+        self._look = self._look or self.first_look
         while self.stopped_at is None and all(session in self.units for session in range(self._seen, self._look)):
             units = self.aivat_units or self.units
             found = estimate([units[session][0] for session in range(self._look)])
@@ -152,73 +166,3 @@ class MatchResults:
     @property
     def title(self) -> str:
         return f"{self.game.name}, seed {self.seed}"
-
-    def over_tables(self) -> dict[str, Estimate]:
-        """By agent, its mean over all its places at the tables, deal by deal."""
-        found = {}
-        for name in self.settings:
-            columns = [
-                result.values()[:, entry]
-                for result in self.tables
-                for entry, player in enumerate(result.table.players)
-                if player == name
-            ]
-            if columns:
-                shortest = min(map(len, columns))
-                found[name] = estimate(np.mean([column[:shortest] for column in columns], axis=0))
-        return found
-
-    def to_json(self) -> dict[str, Any]:
-        played = sum(result.hands - result.kept for result in self.tables)
-        return {
-            "game": self.game.name,
-            "definition": self.game.to_acpc(),
-            "seed": self.seed,
-            "session": self.session,
-            "unit": "mbb/hand",
-            "tables": [_table_json(result) for result in self.tables],
-            "agents": {
-                name: {**_estimate_json(found), "settings": self.settings[name]}
-                for name, found in self.over_tables().items()
-            },
-            "hands_per_second": round(played / self.seconds, 3) if self.seconds else None,
-            "processes": self.processes,
-            **provenance(),
-        }
-
-
-def _table_json(result: TableResults) -> dict[str, Any]:
-    players: list[dict[str, Any]] = [
-        {"agent": label, **_estimate_json(found)}
-        for label, found in zip(result.table.labels, result.estimates(), strict=True)
-    ]
-    if result.aivat_units:
-        for player, found in zip(players, result.estimates(aivat=True), strict=True):
-            player["aivat"] = _estimate_json(found)
-    return {
-        "players": players,
-        "hands": result.hands,
-        "sd_per_hand": {name: spread.sd for name, spread in result.spread.items() if spread.n > 1},
-        "stopped_early": result.stopped_at is not None,
-        "kept_from_earlier_runs": result.kept,
-        "log": str(result.log),
-        "incidents": [vars(incident) for incident in result.incidents],
-        "decision_seconds": {
-            f"{name}, street {street}": {
-                "median": float(np.median(times)),
-                "max": max(times),
-                "n": len(times),
-            }
-            for (name, street), times in sorted(result.seconds.items())
-        },
-    }
-
-
-def _estimate_json(found: Estimate) -> dict[str, Any]:
-    finite = math.isfinite(found.half_width)
-    return {
-        "mean": found.mean,
-        "half_width_95": found.half_width if finite else None,
-        "sd_of_unit": found.sd if finite else None,
-        "units": found.n,
-    }

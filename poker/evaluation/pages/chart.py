@@ -55,11 +55,10 @@ def chart(title: str, tables: Sequence[Entries]) -> bytes:
     reduced = any(aivat is not None for _, _, aivat in series)
     bars.set_xlabel("mbb per hand, 95% intervals" + (": AIVAT blue, chips grey" if reduced else ""))
     for i, (name, chips, aivat) in enumerate(series[:_MAX_CURVES]):
-        counts, means, widths = running(chips if aivat is None else aivat, _CURVE_POINTS)
+        counts, means, lows, highs = running(chips if aivat is None else aivat, _CURVE_POINTS)
         keep = counts >= 10
         curves.plot(counts[keep], means[keep], label=name, color=f"C{i}")
-        low, high = (means - widths)[keep], (means + widths)[keep]
-        curves.fill_between(counts[keep], low, high, alpha=0.15, color=f"C{i}", linewidth=0)
+        curves.fill_between(counts[keep], lows[keep], highs[keep], alpha=0.15, color=f"C{i}", linewidth=0)
     curves.axhline(0, color="grey", linewidth=0.8)
     curves.set_xlabel("deals or sessions")
     curves.set_ylabel("mean so far" + (", AIVAT where known" if reduced else ""))
@@ -68,8 +67,8 @@ def chart(title: str, tables: Sequence[Entries]) -> bytes:
 
 
 def _interval(axes: Axes, row: float, found: Estimate, color: str) -> None:
-    width = found.half_width if np.isfinite(found.half_width) else None
-    axes.errorbar(found.mean, row, xerr=width, fmt="o", markersize=5, capsize=3, color=color)
+    sides = [[found.mean - found.low], [found.high - found.mean]] if np.isfinite(found.half_width) else None
+    axes.errorbar(found.mean, row, xerr=sides, fmt="o", markersize=5, capsize=3, color=color)
 
 
 def convergence_chart(title: str, course: Sequence[tuple[int, float]]) -> bytes:
