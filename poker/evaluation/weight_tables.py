@@ -7,8 +7,10 @@ are measured, and both only after what they said of it was noted. The unit of in
 players who showed. The tables of the first hands that are measured are also drawn, as they stood after each round.
 """
 
+import itertools
 import json
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,7 +23,9 @@ from rich.table import Table as TextTable
 from poker.artifacts import write_atomically
 from poker.cards import cards_text, hand_index, live_hands
 from poker.errors import PokernetsError
-from poker.evaluation.pages.html import record_page
+from poker.evaluation.pages.html import Page
+from poker.evaluation.pages.intervals import interval_text, intervals_chart
+from poker.evaluation.pages.scalars import write_scalars
 from poker.evaluation.provenance import provenance
 from poker.evaluation.statistics import Estimate, estimate
 from poker.formats.irc import Problems, read_hands
@@ -47,40 +51,48 @@ class Gains:
 
 def run(
     *,
-    path: str | None,
+    path: str,
     preflop: str,
     modellings: Sequence[Modelling],
     net: Predictor | None,
     hands: int | None,
+    spread: bool,
     pictures: int,
     out: str,
 ) -> dict[str, Gains]:
-    """Measure each of `modellings` on `hands` hands with cards shown, spread over the archive (None: on all).
+    """Measure each of `modellings` on the first `hands` hands with cards shown (None: on all), and read no further.
 
-    The tables of the first `pictures` of them are drawn.
+    With `spread` these hands lie evenly over the archive, all of which is read. The tables of the first `pictures` of
+    them are drawn.
     """
-    if path is None or not Path(path).exists():
+    if hands is not None and hands < 1:
+        raise PokernetsError("`hands` must be at least 1, or null for all hands with cards shown")
+    if not Path(path).exists():
         raise PokernetsError(f"evaluate=weight_tables needs path=ARCHIVE, a .tgz or directory of IRC hands, not {path}")
     if net is not None and {"net", "best_of"} <= set(modellings):
         raise PokernetsError(
             "modellings: `net` and `best_of` would teach the one net every hand twice; choose one of them"
         )
     problems = Problems()
-    archive = list(replay_all(read_hands(path, problems), problems))
-    measured = measured_hands(archive, hands)
-    if not measured:
-        raise PokernetsError(f"{path} has no hand in which cards were shown")
     rates = IncomeRates.load(preflop)
     found: dict[str, Gains] = {modelling: Gains() for modelling in modellings}
     trackers = {modelling: _tracker(modelling, net, rates) for modelling in modellings}
-    drawn = 0
-    for number, hand in enumerate(track(archive, "weight tables", console=Console(stderr=True))):
-        is_measured = number in measured
-        drawn += is_measured
+    archive = replay_all(read_hands(path, problems), problems)
+    chosen = _spread(list(archive), hands) if spread else _first(archive, hands)
+    measured = read = 0
+    drawn: list[int] = []
+    for hand, is_measured in track(chosen, "weight tables", console=Console(stderr=True)):
+        read += 1
+        measured += is_measured
+        is_drawn = is_measured and measured <= pictures
+        if is_drawn:
+            drawn.append(hand.stamp)
         for modelling, tracker in trackers.items():
-            folder = Path(out) / modelling if is_measured and drawn <= pictures else None
+            folder = Path(out) / modelling if is_drawn else None
             replay_hand(tracker, hand, found[modelling] if is_measured else None, folder)
-    _report(found, Path(out), Path(path), len(archive))
+    if not measured:
+        raise PokernetsError(f"{path} has no hand in which cards were shown")
+    _report(found, Path(out), Path(path), read, drawn)
     return found
 
 
@@ -89,12 +101,28 @@ def _tracker(modelling: Modelling, net: Predictor | None, rates: IncomeRates) ->
     return Tracker(predictor, rates, habits_for(modelling, predictor))
 
 
-def measured_hands(archive: Sequence[IrcHand], hands: int | None) -> set[int]:
-    """Numbers of at most `hands` hands with cards shown, evenly spread."""
-    shown = [number for number, hand in enumerate(archive) if any(hand.hole_cards) and len(hand.board) == 5]
-    if hands is None or hands >= len(shown):
-        return set(shown)
-    return {shown[i * len(shown) // hands] for i in range(hands)}
+def _is_shown(hand: IrcHand) -> bool:
+    return any(hand.hole_cards) and len(hand.board) == 5
+
+
+def _first(archive: Iterable[IrcHand], hands: int | None) -> Iterator[tuple[IrcHand, bool]]:
+    """Hands up to the one with cards shown that has the number `hands`, and whether each is measured."""
+    left = hands
+    for hand in archive:
+        is_shown = _is_shown(hand)
+        yield hand, is_shown
+        if left is not None and is_shown:
+            left -= 1
+            if not left:
+                return
+
+
+def _spread(archive: Sequence[IrcHand], hands: int | None) -> list[tuple[IrcHand, bool]]:
+    """All hands, and whether each is measured: `hands` with cards shown, evenly spread."""
+    shown = [number for number, hand in enumerate(archive) if _is_shown(hand)]
+    some = shown if hands is None else [shown[i * len(shown) // hands] for i in range(min(hands, len(shown)))]
+    measured = set(some)
+    return [(hand, number in measured) for number, hand in enumerate(archive)]
 
 
 def replay_hand(tracker: Tracker, hand: IrcHand, gains: Gains | None, pictures: Path | None = None) -> None:
@@ -149,28 +177,55 @@ def _draw(tracker: Tracker, hand: IrcHand, shown: list[int], street: int, folder
         save_heat_map(weights, folder / f"{hand.stamp}-{street}{STREET_NAMES[street]}-{player + 1}.png", title)
 
 
-def _report(found: dict[str, Gains], out: Path, path: Path, archive: int) -> None:
+def _report(found: dict[str, Gains], out: Path, path: Path, read: int, drawn: Sequence[int]) -> None:
+    """`drawn` are the stamps of the hands whose tables are pictured."""
+    estimates = {name: dict(zip(STREET_NAMES, gains.estimates(), strict=True)) for name, gains in found.items()}
     record: dict[str, Any] = {
         "unit": "nats per hand over the uniform table, at the end of each round; 95% intervals",
         "archive": path.name,
-        "hands_in_archive": archive,
+        "hands_read": read,
         "modelling": {
             name: {
-                street: {"gain": round(e.mean, 4), "half_width_95": round(e.half_width, 4), "hands": e.n}
-                for street, e in zip(STREET_NAMES, gains.estimates(), strict=True)
+                street: {
+                    "gain": round(e.mean, 4),
+                    "half_width_95": round(e.half_width, 4) if math.isfinite(e.half_width) else None,
+                    "hands": e.n,
+                }
+                for street, e in by_street.items()
             }
-            for name, gains in found.items()
+            for name, by_street in estimates.items()
         },
         **provenance(),
     }
     write_atomically(out / "weight_tables.json", json.dumps(record, indent=1).encode() + b"\n")
-    record_page("How much weight tables know", record).write(out / "weight_tables.html")
-    text = TextTable(title="Log-likelihood gain over the uniform table, nats per hand")
-    for heading in ("modelling", *STREET_NAMES):
+    title = "Log-likelihood gain over the uniform table"
+    columns = ("modelling", *STREET_NAMES)
+    rows = [
+        (name, *(f"{interval_text(e)} ({e.n:,})" for e in by_street.values())) for name, by_street in estimates.items()
+    ]
+    panels = {street: [(name, by_street[street]) for name, by_street in estimates.items()] for street in STREET_NAMES}
+    picture = intervals_chart(f"{title}, at the end of each round", "nats per hand", panels)
+    write_atomically(out / "weight_tables.png", picture)
+    page = Page("How much weight tables know")
+    page.heading(title, f"nats per hand at the end of each round, 95% intervals, (hands); {read:,} hands were read")
+    page.table(columns, rows)
+    page.png(picture, "gain by round")
+    for name, stamp in itertools.product(estimates, drawn):
+        page.heading(f"Tables of {name} in hand {stamp}", "of each player who showed, after each round")
+        for file in sorted((out / name).glob(f"{stamp}-*.png")):
+            page.png(file.read_bytes(), file.stem)
+    page.record(record)
+    page.write(out / "weight_tables.html")
+    write_scalars(
+        out, {f"{name}/{street}": e for name, by_street in estimates.items() for street, e in by_street.items()}
+    )
+    text = TextTable(title=f"{title}, nats per hand")
+    for heading in columns:
         text.add_column(heading)
-    for name, gains in found.items():
-        text.add_row(name, *(f"{e.mean:+.3f} ± {e.half_width:.3f} ({e.n:,})" for e in gains.estimates()))
+    for row in rows:
+        text.add_row(*row)
     console = Console()
     console.print(text)
-    console.print(f"results: {out / 'weight_tables.json'}", soft_wrap=True, highlight=False)
-    console.print(f"report: {out / 'weight_tables.html'}", soft_wrap=True, highlight=False)
+    for what, ending in (("results", "json"), ("chart", "png"), ("report", "html")):
+        console.print(f"{what}: {out / f'weight_tables.{ending}'}", soft_wrap=True, highlight=False)
+    console.print(f"TensorBoard: {out}", soft_wrap=True, highlight=False)

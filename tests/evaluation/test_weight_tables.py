@@ -1,5 +1,7 @@
+import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -7,13 +9,15 @@ import pytest
 from poker.betting import Betting
 from poker.cards import parse_cards
 from poker.errors import PokernetsError
-from poker.evaluation.weight_tables import Gains, measured_hands, replay_hand, run
+from poker.evaluation.weight_tables import Gains, replay_hand, run
 from poker.formats.irc_replay import IrcHand, Move
 from poker.opponents.modelling import Modelling, habits_for, predictor_for
 from poker.opponents.predictor import Context
 from poker.opponents.tracker import Tracker
+from tests.evaluation.scalars import read_scalars
+from tests.formats.irc_files import Files, irc_rules, play_hand, write_hand
 from tests.games import load_rules
-from tests.poki import rates
+from tests.poki import rates, rates_path
 
 RULES = load_rules("holdem_limit_3p")
 HANDS = ("7c2d", "AsAd", "")
@@ -72,12 +76,55 @@ def test_hands_that_are_not_measured_still_teach() -> None:
     assert learner.predictor.probs(context)[2] > stranger.probs(context)[2]
 
 
-def test_measured_hands_are_spread() -> None:
-    archive = [hand("fcr" + "c/cc/cc/cc", stamp) for stamp in range(10)]
-    assert measured_hands(archive, 5) == {0, 2, 4, 6, 8}
-    assert measured_hands(archive, None) == set(range(10))
+def measure(path: Path, out: Path, **settings: Any) -> dict[str, Any]:
+    """The record of a run, by default on all hands."""
+    options: dict[str, Any] = {"modellings": ["generic"], "net": None, "hands": None, "spread": False, "pictures": 0}
+    run(path=str(path), preflop=rates_path(), out=str(out), **{**options, **settings})
+    record: dict[str, Any] = json.loads((out / "weight_tables.json").read_text())
+    return record
 
 
-def test_a_missing_archive_is_named(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """60 hands of four players."""
+    generator, files = np.random.default_rng(3), Files()
+    for number in range(60):
+        played = play_hand(irc_rules(4, False, 1000), generator, 0.0)
+        write_hand(files, played, 800_000_000 + 60 * number, ["ann", "bob", "eve", "jim"])
+    path: Path = tmp_path_factory.mktemp("irc") / "holdem.199504.tgz"
+    path.write_bytes(files.packed())
+    return path
+
+
+def test_no_more_is_read_than_is_measured(archive: Path, tmp_path: Path) -> None:
+    few = measure(archive, tmp_path, hands=3)
+    assert few["modelling"]["generic"]["preflop"]["hands"] == 3
+    assert few["hands_read"] < 30
+    whole = measure(archive, tmp_path)
+    assert whole["hands_read"] == 60
+    assert whole["modelling"]["generic"]["preflop"]["hands"] > 6
+    spread = measure(archive, tmp_path, hands=3, spread=True)
+    assert spread["hands_read"] == 60
+    assert spread["modelling"]["generic"]["preflop"]["hands"] == 3
+    assert spread["modelling"] != few["modelling"]
+
+
+def test_the_page_has_the_gains_and_the_pictures_of_this_run(archive: Path, tmp_path: Path) -> None:
+    record = measure(archive, tmp_path, hands=4, pictures=1)
+    measure(archive, tmp_path / "other", hands=5, pictures=2)
+    page = (tmp_path / "weight_tables.html").read_text()
+    drawn = list((tmp_path / "generic").glob("*.png"))
+    assert page.count("<img") == 1 + len(drawn) > 1
+    river = record["modelling"]["generic"]["river"]
+    scalars = read_scalars(tmp_path)
+    [(hands, gain)] = scalars["generic/river"]
+    assert hands == river["hands"]
+    assert gain == pytest.approx(river["gain"], abs=1e-4)
+    assert len(scalars) == 8
+
+
+def test_mistakes_are_named(archive: Path, tmp_path: Path) -> None:
     with pytest.raises(PokernetsError, match="path=ARCHIVE"):
-        run(path="nowhere.tgz", preflop="", modellings=["generic"], net=None, hands=1, pictures=0, out=str(tmp_path))
+        measure(tmp_path / "nowhere.tgz", tmp_path)
+    with pytest.raises(PokernetsError, match="`hands` must be at least 1"):
+        measure(archive, tmp_path, hands=0)
