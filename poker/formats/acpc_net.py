@@ -39,6 +39,19 @@ class LineConnection:
     def close(self) -> None:
         self._socket.close()
 
+    def fileno(self) -> int:
+        return self._socket.fileno()
+
+    def is_gone(self) -> bool:
+        """Whether the other side has closed the connection and left nothing to read; does not wait."""
+        try:
+            self._socket.setblocking(False)
+            return not self._socket.recv(1, socket.MSG_PEEK)
+        except BlockingIOError:
+            return False
+        except OSError:
+            return True
+
     def send(self, line: str) -> None:
         try:
             self._socket.settimeout(None)
@@ -96,23 +109,8 @@ def connect(host: str, port: int, seconds: float) -> LineConnection:
 
 
 def listen(port: int) -> socket.socket:
-    """A socket that one player can connect to; port 0 takes any free one."""
+    """A socket that players can connect to; port 0 takes any free one."""
     try:
-        return socket.create_server(("", port), backlog=1)
+        return socket.create_server(("", port), backlog=8)
     except OSError as error:
         raise PokernetsError(f"cannot listen on port {port}: {error}; choose another, or 0 for any free one") from error
-
-
-def accept(server: socket.socket, seconds: float | None) -> LineConnection:
-    """The player who connects to `server`, after a version line that fits."""
-    server.settimeout(seconds)
-    try:
-        connection, _ = server.accept()
-    except TimeoutError as error:
-        raise NoAnswer("nobody connected in time") from error
-    line = LineConnection(connection)
-    version = line.read(seconds)
-    if not version.startswith("VERSION:2.0."):
-        line.close()
-        raise AcpcError(f"a player greets with `{version[:60]}`: expected {VERSION}")
-    return line

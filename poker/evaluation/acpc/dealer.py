@@ -3,10 +3,9 @@
 The hands, states, scores and log are those of the competition's dealer, and answers are read as leniently
 (`poker/formats/acpc_answer.py`); lines that answer no state asked are ignored and told. A raise of a wrong size becomes
 the nearest one, any other invalid action a call. Unlike there, a late or lost player is named and from then on checks
-or folds, so that every match ends with a result.
+or folds, so that every match ends with a result, and who greets wrongly leaves the seat open (`welcome.py`).
 """
 
-import socket
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -16,11 +15,13 @@ import numpy as np
 from rich.console import Console
 
 from poker.errors import PokernetsError
-from poker.evaluation.acpc.report import mbb_per_hand, write_hands_report
+from poker.evaluation.acpc.report import mbb_per_hand, new_log, write_hands_report
+from poker.evaluation.acpc.welcome import welcome
+from poker.evaluation.matches.closing import write_histories
 from poker.evaluation.statistics import Estimate, estimate
 from poker.formats.acpc_answer import answered_action, read_action
 from poker.formats.acpc_log import chips_text, log_line, match_state_text
-from poker.formats.acpc_net import ConnectionLost, LineConnection, NoAnswer, accept, listen
+from poker.formats.acpc_net import ConnectionLost, LineConnection, NoAnswer, listen
 from poker.rules import CALL, FOLD, Rules
 from poker.state import HandState, IllegalAction
 
@@ -82,16 +83,27 @@ def run(
 ) -> DealerResult:
     """Waits for a player on each of `ports` (0: any free one, printed), deals `hands` hands and writes their log.
 
-    With `rotate` the seats move by one after every hand, else everybody stays the player of his position.
+    With `rotate` the seats move by one after every hand, else everybody stays the player of his position. Where a match
+    of the same names and seed has been, the files of this one are numbered.
     """
     if len(names) != game.num_players or len(ports) != game.num_players or len(set(names)) != len(names):
         raise PokernetsError(f"`{game.name}` needs {game.num_players} different `names` and as many `ports`")
     console = Console(stderr=True)
     servers = [listen(port) for port in ports]
     print(*(server.getsockname()[1] for server in servers), flush=True)
-    guests = _welcome(names, servers, start_seconds)
-    path = Path(out) / game.name / f"acpc-{'-'.join(names)}-seed{seed}.log"
-    path.parent.mkdir(parents=True, exist_ok=True)
+    sent_away: list[str] = []
+
+    def tell(what: str) -> None:
+        sent_away.append(what)
+        console.print(what, soft_wrap=True, highlight=False)
+
+    try:
+        lines = welcome(names, servers, start_seconds, tell)
+    finally:
+        for server in servers:
+            server.close()
+    guests = [_Guest(name, line) for name, line in zip(names, lines, strict=True)]
+    path = new_log(Path(out) / game.name, f"acpc-{'-'.join(names)}-seed{seed}")
     table = _Dealer(game, guests, times, hands)
     with path.open("w", encoding="ascii") as log:
         log.write(f"# name/game/hands/seed {'-'.join(names)} {game.name} {hands} {seed}\n")
@@ -119,6 +131,7 @@ def run(
     console.print(f"log: {path}", soft_wrap=True)
     settings = {"hands": hands, "seed": seed, "rotate": rotate, "times": vars(times), "ports": list(ports)}
     settings["seconds_used"] = {guest.name: round(guest.used_match, 3) for guest in guests}
+    settings["sent_away"] = sent_away
     settings["answers"] = {guest.name: guest.answers for guest in guests}
     write_hands_report(
         path.with_suffix(""),
@@ -131,23 +144,8 @@ def run(
         failures=result.failures,
         console=console,
     )
+    write_histories(game, [path], console)
     return result
-
-
-def _welcome(names: Sequence[str], servers: Sequence[socket.socket], seconds: float | None) -> list[_Guest]:
-    guests = []
-    deadline = None if seconds is None else time.monotonic() + seconds
-    try:
-        for name, server in zip(names, servers, strict=True):
-            left = None if deadline is None else max(0.001, deadline - time.monotonic())
-            try:
-                guests.append(_Guest(name, accept(server, left)))
-            except PokernetsError as error:
-                raise PokernetsError(f"{name} did not sit down: {error}") from error
-    finally:
-        for server in servers:
-            server.close()
-    return guests
 
 
 class _Dealer:

@@ -1,5 +1,6 @@
 """The report of hands that were played at a dealer or read from a log: results by name and what went wrong."""
 
+import contextlib
 import json
 import math
 from collections.abc import Mapping, Sequence
@@ -18,6 +19,19 @@ from poker.evaluation.statistics import Estimate, estimate
 from poker.rules import Rules
 
 _SHOWN_FAILURES = 100
+
+
+def new_log(folder: Path, stem: str) -> Path:
+    """Makes the empty file `stem`.log in `folder`; where a match of that name has been, `stem`-2.log, -3, ..."""
+    folder.mkdir(parents=True, exist_ok=True)
+    number, path = 1, folder / f"{stem}.log"
+    while True:
+        if not path.with_suffix(".json").exists():
+            with contextlib.suppress(FileExistsError):
+                path.touch(exist_ok=False)
+                return path
+        number += 1
+        path = folder / f"{stem}-{number}.log"
 
 
 def mbb_per_hand(rules: Rules) -> float:

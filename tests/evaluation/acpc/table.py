@@ -2,11 +2,15 @@
 
 import socket
 import threading
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+
+import pytest
+from pokerkit import HandHistory
 
 from poker.agents.base import Agent
 from poker.agents.equity import EquityAgent
@@ -44,24 +48,48 @@ def free_ports(count: int) -> list[int]:
     return ports
 
 
-def sit_down(game: Rules, build: Callable[[], Agent], port: int) -> acpc_client.Seat:
+def sit_down(game: Rules, build: Callable[[], Agent], port: int, folder: Path | None = None) -> acpc_client.Seat:
+    """What our client did at the dealer; its files stay in `folder`, if that is given."""
     spec = AgentSpec("agent", build, {})
-    with TemporaryDirectory() as out:
+    with TemporaryDirectory() as temporary:
+        out = folder or Path(temporary)
         seat = acpc_client.run(
-            game=game, agents=[spec], host="localhost", port=port, seed=port, connect_seconds=30.0, out=out
+            game=game, agents=[spec], host="localhost", port=port, seed=port, connect_seconds=30.0, out=str(out)
         )
-        check((next((Path(out) / game.name).glob("*.html"))).read_text())
+        check(seat.log.with_suffix(".html").read_text())
+        check_client_log(game, seat)
     return seat
 
 
+def check_client_log(game: Rules, seat: acpc_client.Seat) -> None:
+    """The hands whose result the client knows, in its log and as poker hand histories that PokerKit pays alike."""
+    hands = list(read_log(game, seat.log))
+    me = seat.log.read_text().split()[1]
+    assert [hand.payoffs[hand.names.index(me)] for hand in hands] == pytest.approx(seat.chips)
+    if game.total_board_cards < 5:
+        return
+    with seat.log.with_suffix(".phhs").open("rb") as file, warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        histories = list(HandHistory.load_all(file))
+        payoffs = [[*history][-1].payoffs for history in histories]
+    assert payoffs == [hand.state.payoffs() for hand in hands]
+    unseen = [sum("????" in action for action in history.actions) for history in histories]
+    assert unseen == [hand.state.hole_cards.count(()) for hand in hands]
+
+
 def deal(
-    game: Rules, builders: list[Callable[[], Agent]], hands: int, out: Path, **changes: Any
+    game: Rules,
+    builders: Sequence[Callable[[], Agent]],
+    hands: int,
+    out: Path,
+    clients: Path | None = None,
+    **changes: Any,
 ) -> tuple[acpc_dealer.DealerResult, list[acpc_client.Seat]]:
-    """A match at our dealer; every player is a thread."""
-    ports = free_ports(len(builders))
+    """A match at our dealer; every player is a thread. Files of the clients stay in `clients`."""
+    ports = changes.setdefault("ports", free_ports(len(builders)))
     seats: list[acpc_client.Seat] = []
     threads = [
-        threading.Thread(target=lambda b=build, p=port: seats.append(sit_down(game, b, p)), daemon=True)
+        threading.Thread(target=lambda b=build, p=port: seats.append(sit_down(game, b, p, clients)), daemon=True)
         for build, port in zip(builders, ports, strict=True)
     ]
     for thread in threads:
@@ -69,7 +97,6 @@ def deal(
     settings = {
         "game": game,
         "names": [f"p{i}" for i in range(len(builders))],
-        "ports": ports,
         "hands": hands,
         "seed": 1,
         "rotate": True,

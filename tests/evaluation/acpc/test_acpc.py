@@ -3,6 +3,7 @@
 import json
 import socket
 import threading
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pokerkit import HandHistory
 
 from poker.agents.simple import AlwaysCall
 from poker.errors import PokernetsError
@@ -30,7 +32,7 @@ HEADS_UP = load_rules("holdem_nolimit_2p")
 @pytest.mark.parametrize(("name", "hands"), [("leduc", 40), ("holdem_nolimit_2p", 40), ("holdem_limit_3p", 40)])
 def test_our_players_at_our_dealer(tmp_path: Path, name: str, hands: int) -> None:
     game = load_rules(name)
-    result, seats = deal(game, [RANDOM] * game.num_players, hands, tmp_path)
+    result, seats = deal(game, [RANDOM] * game.num_players, hands, tmp_path, tmp_path / "clients")
     assert not any(result.failures.values())
     assert all(seat.hands == hands and not seat.failures for seat in seats)
     check_log(game, result, hands)
@@ -39,6 +41,69 @@ def test_our_players_at_our_dealer(tmp_path: Path, name: str, hands: int) -> Non
     saved = json.loads(result.log.with_suffix(".json").read_text())
     assert [row["name"] for row in saved["results"]] == list(result.chips)
     check(result.log.with_suffix(".html").read_text())
+    check_views(game, result.log, [seat.log for seat in seats])
+
+
+def check_views(game: Rules, log: Path, views: list[Path]) -> None:
+    """The clients' logs are the dealer's, less cards that each did not see; each knows the others by their places."""
+    whole = list(read_log(game, log))
+    seen = [list(read_log(game, view)) for view in views]
+    me = [hands[0].names.index("random") for hands in seen]
+    assert sorted(me) == list(range(game.num_players))
+    hidden = 0
+    for k, hands in enumerate(seen):
+        for mine, hand in zip(hands, whole, strict=True):
+            player = mine.names.index("random")
+            assert mine.state == hand.state.view(player)
+            assert (mine.number, mine.payoffs) == (hand.number, hand.payoffs)
+            assert hand.names[player] == whole[0].names[me[k]]
+            hidden += mine.state.hole_cards.count(())
+            for other, name in enumerate(hand.names):
+                place = (whole[0].names.index(name) - me[k]) % game.num_players
+                assert mine.names[other] == (f"opponent#{place}" if place else "random")
+    assert hidden > 10
+    histories = log.with_suffix(".phhs")
+    assert histories.exists() == (game.total_board_cards == 5)
+    if histories.exists():
+        with histories.open("rb") as file, warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            assert [[*history][-1].payoffs for history in HandHistory.load_all(file)] == [
+                hand.state.payoffs() for hand in whole
+            ]
+
+
+def test_files_of_earlier_matches_are_kept(tmp_path: Path) -> None:
+    """Same names, seed and ports: the dealer's files and the clients' are numbered."""
+    calls = partial(AlwaysCall, name="call")
+    logs: list[Path] = []
+    first: dict[Path, bytes] = {}
+    ports = free_ports(2)
+    for hands in (2, 4):
+        result, seats = deal(HEADS_UP, [calls, calls], hands, tmp_path, tmp_path / "clients", ports=ports)
+        logs += [result.log, *(seat.log for seat in seats)]
+        assert all(len(list(read_log(HEADS_UP, log))) == hands for log in logs[-3:])
+        if not first:
+            first = {path: path.read_bytes() for path in tmp_path.glob("**/*.*")}
+    assert [log.name for log in logs if "client" not in log.name] == ["acpc-p0-p1-seed1.log", "acpc-p0-p1-seed1-2.log"]
+    clients = sorted(log.name for log in logs if "client" in log.name)
+    assert clients == sorted(f"acpc-client-call-port{port}{end}.log" for port in ports for end in ("", "-2"))
+    assert len(first) == 12
+    assert {path: path.read_bytes() for path in first} == first
+    assert len(list(tmp_path.glob("**/*.*"))) == 24
+
+
+def test_a_client_to_whom_nothing_was_dealt_leaves_no_log(tmp_path: Path) -> None:
+    dealer = Dealer()
+    spec = AgentSpec("agent", partial(AlwaysCall, name="call"), {})
+    thread = threading.Thread(target=lambda: dealer.accept().close(), daemon=True)
+    thread.start()
+    with pytest.raises(PokernetsError, match="no hand was dealt"):
+        acpc_client.run(
+            game=HEADS_UP, agents=[spec], host="localhost", port=dealer.port, seed=1, connect_seconds=10.0,
+            out=str(tmp_path),
+        )  # fmt: skip
+    dealer.server.close()
+    assert not list(tmp_path.glob("**/*.*"))
 
 
 @pytest.mark.slow
@@ -345,7 +410,7 @@ def test_no_dealer_and_no_player() -> None:
     port = free_ports(1)[0]
     with pytest.raises(PokernetsError, match=f"no dealer answers at localhost:{port}"):
         connect("localhost", port, 0.1)
-    with pytest.raises(PokernetsError, match="p0 did not sit down: nobody connected in time"):
+    with pytest.raises(PokernetsError, match=r"p0, p1 did not sit down within 0.1 s"):
         deal(HEADS_UP, [], 1, Path(), names=["p0", "p1"], ports=[0, 0], start_seconds=0.1)
     with pytest.raises(PokernetsError, match="needs 2 different `names`"):
         deal(HEADS_UP, [], 1, Path(), names=["p0", "p0"], ports=[0, 0])

@@ -1,0 +1,165 @@
+"""Visitors at the ports of our dealer who are no players."""
+
+import json
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from poker.agents.simple import AlwaysCall
+from poker.errors import PokernetsError
+from poker.evaluation.acpc.welcome import welcome
+from poker.formats.acpc_net import LineConnection, listen
+from tests.evaluation.acpc.table import deal, free_ports
+from tests.games import load_rules
+
+GREETING = b"VERSION:2.0.0\r\n"
+
+
+class Hall:
+    """Two seats, a and b, being filled in a thread; `told` is what was said of visitors."""
+
+    def __init__(self) -> None:
+        self.servers = [listen(0), listen(0)]
+        self.told: list[str] = []
+        self.guests: list[socket.socket] = []
+        self._pool = ThreadPoolExecutor(1)
+        self._players: Future[list[LineConnection]] | None = None
+
+    def start(self, seconds: float | None) -> None:
+        self._players = self._pool.submit(welcome, ["a", "b"], self.servers, seconds, self.told.append)
+
+    def players(self) -> list[LineConnection]:
+        assert self._players is not None
+        return self._players.result(20)
+
+    def visit(self, seat: int, *words: bytes) -> socket.socket:
+        guest = socket.create_connection(("localhost", self.servers[seat].getsockname()[1]), timeout=10)
+        self.guests.append(guest)
+        for word in words:
+            guest.sendall(word)
+            time.sleep(0.05)
+        return guest
+
+    def hears(self, text: str) -> None:
+        wait(lambda: any(text in what for what in self.told), f"`{text}` in {self.told}")
+
+    def close(self) -> None:
+        for line in [*self.servers, *self.guests]:
+            line.close()
+        self._pool.shutdown()
+
+
+def wait(holds: Callable[[], bool], what: str) -> None:
+    deadline = time.monotonic() + 20
+    while not holds():
+        assert time.monotonic() < deadline, what
+        time.sleep(0.01)
+
+
+def ended(guest: socket.socket) -> bool:
+    try:
+        return guest.recv(1) == b""
+    except ConnectionResetError:
+        return True
+
+
+@pytest.fixture
+def hall() -> Iterator[Hall]:
+    made = Hall()
+    yield made
+    made.close()
+
+
+def test_visitors_are_named_and_the_seat_stays_open(hall: Hall) -> None:
+    hall.start(20.0)
+    silent = hall.visit(0)
+    hall.visit(0).close()
+    hall.hears("a: a visitor from 127.0.0.1:")
+    hall.hears("left without a greeting; the seat stays open")
+    wrong = hall.visit(0, b"GET / HTTP/1.1\r\n")
+    hall.hears("greets with `GET / HTTP/1.1`, not VERSION:2.0.0; the seat stays open")
+    assert ended(wrong)
+    endless = hall.visit(1, b"x" * 5000)
+    hall.hears("b: a visitor from 127.0.0.1:")
+    hall.hears("does not greet: a line of more than 4096 bytes")
+    assert ended(endless)
+    slow = hall.visit(1, b"# hello\r\nVER", b"SION:2.0.", b"9\r\n")
+    right = hall.visit(0, GREETING)
+    players = hall.players()
+    for player, guest in zip(players, (right, slow), strict=True):
+        player.send("to the player")
+        assert guest.recv(100) == b"to the player\r\n"
+    assert ended(silent)
+    assert len(hall.told) == 4
+    assert "came too late; the seat is taken" in hall.told[-1]
+    for player in players:
+        player.close()
+
+
+def test_a_player_who_leaves_while_another_is_awaited_leaves_the_seat(hall: Hall) -> None:
+    hall.start(20.0)
+    first = hall.visit(0, GREETING)
+    first.close()
+    hall.hears("a: the player from 127.0.0.1:")
+    hall.hears("left before the match began; the seat is open again")
+    hall.visit(0, GREETING)
+    talker = hall.visit(1, GREETING, b"hello\r\n")
+    players = hall.players()
+    assert players[1].read(5) == "hello"
+    players[0].send("to the player")
+    assert hall.guests[1].recv(100) == b"to the player\r\n"
+    players[1].send("to the talker")
+    assert talker.recv(100) == b"to the talker\r\n"
+    for player in players:
+        player.close()
+
+
+def test_an_open_seat_at_the_end_is_an_error(hall: Hall) -> None:
+    hall.start(0.5)
+    seated = hall.visit(0, GREETING)
+    silent = hall.visit(1)
+    with pytest.raises(PokernetsError, match=r"^b did not sit down within 0.5 s$"):
+        hall.players()
+    assert ended(seated)
+    assert ended(silent)
+
+
+def test_a_match_goes_on_after_a_stray_connection(tmp_path: Path) -> None:
+    ports = free_ports(2)
+    strays = [threading.Thread(target=_stray, args=(port,), daemon=True) for port in ports]
+    for stray in strays:
+        stray.start()
+    calls = partial(AlwaysCall, name="call")
+    waits = [partial(_late, strays, calls) for _ in ports]
+    result, seats = deal(load_rules("kuhn"), waits, 6, tmp_path, ports=ports)
+    assert [seat.hands for seat in seats] == [6, 6]
+    assert not any(result.failures.values())
+    told = json.loads(result.log.with_suffix(".json").read_text())["settings"]["sent_away"]
+    assert sorted(what.split(":")[0] for what in told) == ["p0", "p1"]
+    assert all("greets with `hello`" in what for what in told)
+
+
+def _stray(port: int) -> None:
+    """Greets wrongly once the dealer is there."""
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        try:
+            with socket.create_connection(("localhost", port), timeout=10) as guest:
+                guest.sendall(b"hello\r\n")
+                guest.recv(1)
+                return
+        except ConnectionRefusedError:
+            time.sleep(0.02)
+
+
+def _late(strays: list[threading.Thread], build: Callable[[], AlwaysCall]) -> AlwaysCall:
+    """Agents are built before they connect: not before the strays have gone."""
+    for stray in strays:
+        stray.join(20)
+    return build()
