@@ -1,4 +1,5 @@
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -7,9 +8,12 @@ import pytest
 
 from poker.agents.simple import AlwaysCall, AlwaysRaise, RandomAgent
 from poker.errors import PokernetsError
-from poker.evaluation.matches.ring import RingResults, flows, opponent_class, run, with_players
+from poker.evaluation.matches.ring import run, with_players
+from poker.evaluation.matches.ring_results import RingResults, flows, opponent_class
 from poker.evaluation.matches.table import AgentSpec, Schedule, Table, play_session, play_session_by_deal
+from poker.evaluation.pages.intervals import interval_text
 from poker.rules import Rules
+from tests.evaluation.scalars import read_scalars
 from tests.games import load_rules
 
 
@@ -62,6 +66,37 @@ def test_report_adds_up(tmp_path: Path) -> None:
     assert contrast == pytest.approx(means["caller"] - (means["random"] + means["raiser"]) / 2, abs=1e-4)
 
 
+def test_the_page_has_what_the_record_has(tmp_path: Path) -> None:
+    results = play(tmp_path)
+    [file] = tmp_path.glob("ring-holdem_limit_3p-*.json")
+    page = file.with_suffix(".html").read_text()
+    assert "agents learn from deal to deal for sessions of 5" in page
+    assert "agents learn" in json.loads(file.read_text())["unit"]
+    for found in [*results.by_seat("raiser"), *results.by_class()["caller"].values()]:
+        assert f"<td>{interval_text(found)}</td>" in page
+    assert page.count("<svg") == 3  # first decisions of each agent
+    assert file.with_suffix(".png").read_bytes().startswith(b"\x89PNG")
+    [row] = re.findall(r"<td>caller</td><td>0</td><td>\d+</td><td>([\d.,]+)</td>", page)
+    median = float(np.median(results.decisions["caller", 0]))
+    assert float(row.replace(",", "")) == pytest.approx(1e3 * median, rel=1e-3)
+    scalars = read_scalars(file.with_suffix(""))
+    [(deals, mean)] = scalars["raiser/sb_per_hand"]
+    assert deals == 10
+    assert mean == pytest.approx(float(results.result(["raiser"]).mean()), abs=1e-6)
+    assert len([tag for tag in scalars if re.fullmatch(r"random/seat_\d", tag)]) == 3
+    assert "contrasts/caller_less_random+raiser" in scalars
+
+
+def test_sessions_are_the_units_of_the_other_interval(tmp_path: Path) -> None:
+    results = play(tmp_path)
+    found = results.over_sessions(results.result(["caller"]))
+    assert found.n == 2
+    means = [results.nets[session][:, :, 1].mean() for session in (0, 1)]
+    assert found.mean == pytest.approx(np.mean(means))
+    assert found.sd == pytest.approx(np.std(means, ddof=1))
+    assert "learn" not in play(tmp_path / "short", session=1).caveat
+
+
 def test_runs_continue_and_keep_what_was_played(tmp_path: Path) -> None:
     short = play(tmp_path, hands=30).deals()
     longer = play(tmp_path, hands=60)
@@ -85,6 +120,19 @@ def test_resized_games_are_the_configured_ones(players: int) -> None:
     assert found.num_players == players
     if players in {2, 3, 10}:
         assert found == load_rules(f"holdem_limit_{players}p")
+
+
+@pytest.mark.parametrize("game", ["leduc", "kuhn"])
+def test_tables_whose_rules_would_change_keep_their_size(game: str) -> None:
+    rules = load_rules(game)
+    assert with_players(rules, 2) == rules
+    with pytest.raises(PokernetsError, match=f"the table of `{game}` cannot be resized"):
+        with_players(rules, 3)
+
+
+@pytest.mark.parametrize("game", ["holdem_limit_2p", "holdem_limit_3p", "holdem_nolimit_2p"])
+def test_tables_of_any_size_are_resized(game: str) -> None:
+    assert with_players(load_rules(game), 6).num_players == 6
 
 
 def test_by_deal_and_by_seating_give_the_same_hands() -> None:
