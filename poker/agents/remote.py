@@ -2,11 +2,13 @@
 
 A call that takes too long or kills its process raises `AgentFailure`; the process is replaced at the next call and told
 the seed and the seat again, and after `_MAX_RESTARTS` replacements the agent is given up. Building the agent is not
-part of its time.
+part of its time. Questions about its policy are no decisions: they have a time limit of their own, and the first that
+is not answered is the last one asked.
 """
 
 import multiprocessing
 import os
+import pickle
 import signal
 import threading
 import traceback
@@ -15,12 +17,13 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import Any
 
-from poker.agents.base import Agent
+from poker.agents.base import Agent, Policy
 from poker.errors import PokernetsError
 from poker.state import HandState
 
 _MAX_RESTARTS = 5
 _START_SECONDS = 600.0
+_POLICY_SECONDS = 60.0
 
 
 class AgentFailure(Exception):  # noqa: N818 (what happened to the agent, not an error of this program)
@@ -32,19 +35,30 @@ class AgentGivenUp(AgentFailure):
 
 
 class RemoteAgent:
-    """`build` runs in the process; every call must be answered within `seconds`."""
+    """`build` runs in the process; every call must be answered within `seconds`, or within `policy_seconds`.
 
-    def __init__(self, name: str, build: Callable[[], Agent], seconds: float) -> None:
+    It has a `policy` and an `end_hand` where the agent in the process has; `kind` is that agent's class.
+    """
+
+    def __init__(
+        self, name: str, build: Callable[[], Agent], seconds: float, policy_seconds: float = _POLICY_SECONDS
+    ) -> None:
         self.name = name
+        self.kind: type = object
         self._build = build
         self._seconds = seconds
+        self._policy_seconds = policy_seconds
+        self._policy_lost = ""
         self._process: BaseProcess | None = None
         self._pipe: Connection | None = None
-        self._observes = False
         self._starts = 0
         self._seed = 0
         self._seat: int | None = None
-        self._start()
+        offers = self._start()
+        if "policy" in offers:
+            self.policy = self._ask_policy
+        if "end_hand" in offers:
+            self.end_hand = self._end_hand
 
     def reset(self, seed: int) -> None:
         self._seed, self._seat = seed, None
@@ -58,9 +72,20 @@ class RemoteAgent:
         action: int = self._call("act", state)
         return action
 
-    def end_hand(self, state: HandState) -> None:
-        if self._observes:
-            self._call("end_hand", state)
+    def _end_hand(self, state: HandState) -> None:
+        self._call("end_hand", state)
+
+    def _ask_policy(self, state: HandState) -> Policy:
+        if self._policy_lost:
+            raise AgentFailure(self._policy_lost)
+        try:
+            policy: Policy = self._call("policy", state, self._policy_seconds)
+        except AgentFailure as error:
+            self._policy_lost = str(error)
+            if self._process is None:
+                self._starts -= 1  # its replacement is not put down to its play
+            raise
+        return policy
 
     def close(self) -> None:
         """Ends the process."""
@@ -73,7 +98,8 @@ class RemoteAgent:
             self._pipe.close()
             self._pipe = None
 
-    def _start(self) -> None:
+    def _start(self) -> list[str]:
+        """Which optional methods the agent has."""
         if self._starts > _MAX_RESTARTS:
             raise AgentGivenUp(f"given up after {_MAX_RESTARTS} new processes")
         self._starts += 1
@@ -83,26 +109,27 @@ class RemoteAgent:
         self._process.start()
         theirs.close()
         try:
-            self._observes = bool(self._answer(_START_SECONDS, "building"))
+            self.kind, offers = self._answer(_START_SECONDS, "building")
         except AgentFailure:
             self.close()
             raise
+        return list(offers)
 
-    def _call(self, method: str, argument: Any) -> Any:
+    def _call(self, method: str, argument: Any, seconds: float | None = None) -> Any:
         if self._process is None:
             self._start()
             self._send("reset", self._seed)
             if self._seat is not None and method != "start_hand":
                 self._send("start_hand", self._seat)
-        return self._send(method, argument)
+        return self._send(method, argument, seconds)
 
-    def _send(self, method: str, argument: Any) -> Any:
+    def _send(self, method: str, argument: Any, seconds: float | None = None) -> Any:
         assert self._pipe is not None
         try:
             self._pipe.send((method, argument))
         except OSError:
             self._fail(method)
-        return self._answer(self._seconds, method)
+        return self._answer(self._seconds if seconds is None else seconds, method)
 
     def _answer(self, seconds: float, what: str) -> Any:
         assert self._pipe is not None
@@ -153,7 +180,7 @@ def _serve(pipe: Connection, build: Callable[[], Agent]) -> None:
     except Exception as error:
         pipe.send(("error", _described(error)))
         return
-    pipe.send(("ok", hasattr(agent, "end_hand")))
+    pipe.send(("ok", (_importable(type(agent)), [name for name in ("policy", "end_hand") if hasattr(agent, name)])))
     while True:
         try:
             method, argument = pipe.recv()
@@ -167,6 +194,15 @@ def _serve(pipe: Connection, build: Callable[[], Agent]) -> None:
             pipe.send(answer)
         except Exception as error:  # an answer that cannot be sent is the agent's mistake
             pipe.send(("error", f"answer to {method} cannot be sent: {error}"))
+
+
+def _importable(kind: type) -> type:
+    """`object` in place of a class that the other process cannot import."""
+    try:
+        pickle.dumps(kind)
+    except (pickle.PicklingError, AttributeError):
+        return object
+    return kind
 
 
 def _described(error: Exception) -> str:

@@ -1,16 +1,19 @@
 import os
 import time
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import cast
 
 import pytest
 
+from poker.agents.base import Agent, ObservingAgent, Policy, PolicyAgent
 from poker.agents.remote import AgentFailure, RemoteAgent
 from poker.agents.simple import AlwaysCall, RandomAgent
 from poker.errors import PokernetsError
 from poker.evaluation.matches.table import AgentSpec, Schedule, Table, play_session
 from poker.evaluation.matches.workers import play_all
+from poker.rules import CALL
 from poker.state import HandState
 from tests.games import load_rules
 
@@ -36,6 +39,46 @@ class Troublemaker(AlwaysCall):
         if self.what == "dies":
             os._exit(3)
         return cast(int, {"garbage": "bet everything", "unpicklable": lambda: 1}[self.what])  # what it is not
+
+
+class Unclear(AlwaysCall):
+    """Plays, but fails when it is asked for its policy."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(name="unclear")
+        self.what = what
+
+    def act(self, state: HandState) -> int:
+        return CALL
+
+    def policy(self, state: HandState) -> Policy:
+        if self.what == "sleeps":
+            time.sleep(30)
+        if self.what == "dies":
+            os._exit(3)
+        raise ValueError("not for you")
+
+
+class Learning(RandomAgent):
+    """Learns from hands, so that it has an `end_hand`."""
+
+    def end_hand(self, state: HandState) -> None:
+        """It learns little."""
+
+
+class Mute:
+    """Has neither a policy nor an `end_hand`."""
+
+    name = "mute"
+
+    def reset(self, seed: int) -> None:
+        """Nothing is drawn."""
+
+    def start_hand(self, seat: int) -> None:
+        """Nothing to remember."""
+
+    def act(self, state: HandState) -> int:
+        return CALL
 
 
 def refuse() -> AlwaysCall:
@@ -94,6 +137,48 @@ def test_remote_play_is_local_play() -> None:
         assert here.lines == there.lines
     for agent in remote:
         agent.close()
+
+
+def test_a_policy_is_forwarded() -> None:
+    local = RandomAgent(name="random", raises=[1])
+    remote = RemoteAgent("random", partial(RandomAgent, name="random", raises=[1]), 20.0)
+    offers = [isinstance(remote, protocol) for protocol in (PolicyAgent, ObservingAgent)]
+    assert offers == [True, False]
+    assert remote.kind is RandomAgent
+    for state in (HandState.start(LEDUC, [(), ()], ()), HandState.start(LEDUC, [(), ()], ()).apply(3)):
+        (actions, probs), (expected, exact) = remote.policy(state), local.policy(state)
+        assert actions == expected
+        assert probs.dtype == exact.dtype
+        assert (probs == exact).all()
+    remote.close()
+
+
+@pytest.mark.parametrize(
+    ("build", "offers"), [(partial(Learning, name="l", raises=[1]), (True, True)), (Mute, (False, False))]
+)
+@pytest.mark.slow
+def test_only_what_the_agent_has_is_offered(build: Callable[[], Agent], offers: tuple[bool, bool]) -> None:
+    remote = RemoteAgent("agent", build, 20.0)
+    assert tuple(isinstance(remote, protocol) for protocol in (PolicyAgent, ObservingAgent)) == offers
+    remote.close()
+
+
+@pytest.mark.parametrize(
+    ("what", "message"),
+    [("raises", "not for you"), ("sleeps", "no answer to policy within 1 s"), ("dies", "died during policy")],
+)
+@pytest.mark.slow
+def test_a_policy_that_fails_is_not_asked_for_again_and_play_goes_on(what: str, message: str) -> None:
+    agent = RemoteAgent("unclear", partial(Unclear, what), 20.0, policy_seconds=1.0)
+    assert isinstance(agent, PolicyAgent)
+    state = HandState.start(LEDUC, [(), ()], ())
+    started = time.monotonic()
+    for _ in range(20):
+        with pytest.raises(AgentFailure, match=message):
+            agent.policy(state)
+        assert agent.act(state) == CALL
+    assert time.monotonic() - started < 30
+    agent.close()
 
 
 def test_user_errors_while_building_end_the_match() -> None:
