@@ -1,4 +1,4 @@
-"""`python -m tests.endurance [soak] [spread] [fuzz] [acpc] [--scale SHARE]`: long matches and odd lines, as JSON.
+"""`python -m tests.endurance [soak] [spread] [fuzz] [acpc] [coverage] [--scale SHARE]`: long runs, as JSON.
 
     soak   100,000 hands between fast agents in one process: memory after a first, shorter match and after the long one,
            and what is left open and running
@@ -7,6 +7,8 @@
            back as it was read, or is refused with a clear message, in little time
     acpc   3,000 hands of heads-up no-limit and of three-player limit between our clients at our dealer, every hand
            played again in `HandState` and in PokerKit
+    coverage  1,000 simulated matches with skewed results: how often their intervals hold the true mean, at set numbers
+           of deals and where matches stop; with `--hands FOLDER` also matches drawn from the deals of stored ones
     c_dealer  the same at the published C dealer of the competition, and its time limits;
     c_player  its example player at our dealer, and the same odd answers to both dealers:
            only with `--c-dealer FOLDER`, where its compiled `dealer` and `example_player` are
@@ -40,6 +42,7 @@ from poker.evaluation.provenance import provenance
 from poker.formats.acpc_log import cards_text, log_line, match_state_text, parse_log_line, parse_match_state
 from poker.rules import Rules
 from poker.state import HandState
+from tests.evaluation import coverage
 from tests.evaluation.acpc import c_dealer
 from tests.evaluation.acpc.table import long_match
 from tests.games import load_rules
@@ -275,13 +278,20 @@ def _acpc(scale: float) -> list[dict[str, Any]]:
     return [long_match(name, round(3000 * scale)) for name in ("holdem_nolimit_2p", "holdem_limit_3p")]
 
 
+def _coverage(scale: float) -> list[dict[str, Any]]:
+    return [coverage.of_formula(round(1000 * scale))]
+
+
 def main(arguments: list[str]) -> int:
-    parts: dict[str, _Part] = {"soak": _soak, "spread": _spread, "fuzz": _fuzz, "acpc": _acpc}
+    parts: dict[str, _Part] = {"soak": _soak, "spread": _spread, "fuzz": _fuzz, "acpc": _acpc, "coverage": _coverage}
     parser = argparse.ArgumentParser(prog="python -m tests.endurance", description="long matches and odd lines")
     parser.add_argument("parts", nargs="*", choices=[*parts, "c_dealer", "c_player"], default=list(parts))
     parser.add_argument("--scale", type=float, default=1.0)
     parser.add_argument("--c-dealer", type=Path, metavar="FOLDER")
+    parser.add_argument("--hands", type=Path, metavar="FOLDER", action="append", default=[])
     chosen = parser.parse_args(arguments)
+    if chosen.hands:
+        parts["coverage"] = lambda scale: [*_coverage(scale), coverage.of_stored(chosen.hands, round(1000 * scale))]
     if not set(chosen.parts) <= set(parts):
         if chosen.c_dealer is None or not (chosen.c_dealer / "dealer").is_file():
             parser.error("c_dealer and c_player need --c-dealer FOLDER with the compiled programs of the competition")
