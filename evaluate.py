@@ -6,6 +6,7 @@ from typing import Any
 from omegaconf import DictConfig, OmegaConf
 
 from conf.launch import ConfigurationError, call, check, choices, chosen, launch, resolve
+from poker.evaluation.aivat.guesses import GuessSpec
 from poker.evaluation.matches.table import AgentSpec
 from poker.evaluation.provenance import configured
 
@@ -19,6 +20,13 @@ def agent_spec(config: DictConfig, name: str) -> AgentSpec:
     return AgentSpec(name, partial(call, OmegaConf.create(settings)), settings)
 
 
+def guess_spec(config: DictConfig) -> GuessSpec:
+    """The value function of AIVAT, built where hands are estimated."""
+    settings = resolve(config["values"])
+    check(settings)
+    return GuessSpec(partial(call, OmegaConf.create(settings)), settings)
+
+
 def evaluate(config: DictConfig) -> None:
     """Run the evaluation that the command line names; its records tell every setting, those of agents included."""
     node = chosen(config, "evaluate")
@@ -30,6 +38,9 @@ def evaluate(config: DictConfig) -> None:
     if config.get("stand_in") is not None:
         extra["stand_in"] = agent_spec(config, config.stand_in)
         settings["stand_in"] = {config.stand_in: extra["stand_in"].settings}
+    if config.get("values") is not None:
+        extra["values"] = guess_spec(config)
+        settings["values"] = extra["values"].settings
     with configured(settings):
         call(node, **extra)
 

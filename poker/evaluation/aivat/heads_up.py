@@ -9,7 +9,8 @@ policy holds stays a range: its distribution given what was observed follows fro
 where V is the expected value of a guess u over the unseen hands. The events are those whose distribution the observer
 knows: the deal of a seen hand, public cards, and actions of known policies. Each term has mean 0 and the first has the
 mean of the payoff, so the estimate is unbiased for every u and every unknown opponent; how much of the variance goes
-depends on u.
+depends on u. Terms need not share one u: that of cards must know its exact mean over them, which few guesses do; that
+of actions is averaged over a handful of actions, whatever it is.
 
 Policies must be functions of the public state and the hand held, and the actions must have been drawn from them.
 
@@ -55,17 +56,21 @@ class Terms:
 
 
 class Aivat:
-    """Estimates for hands of one heads-up game."""
+    """Estimates for hands of one heads-up game: `values` judge actions; `cards`, if they are others, what is dealt.
 
-    def __init__(self, rules: Rules, values: ValueFunction) -> None:
+    `values_before` of what judges cards must be the exact mean of its `values`.
+    """
+
+    def __init__(self, rules: Rules, values: ValueFunction, cards: ValueFunction | None = None) -> None:
         if rules.num_players != 2:
             raise PokernetsError(f"this AIVAT is heads-up; '{rules.name}' has {rules.num_players} players")
         self._rules = rules
         self._values = values
+        self._cards = cards or values
 
     def terms(self, final: HandState, policies: Sequence[PolicyFunction | None]) -> Terms:
         """The finished hand `final`, all its cards known; `policies` by seat, None where unknown."""
-        return _Walk(self._rules, self._values, final, policies).terms()
+        return _Walk(self._rules, self._values, self._cards, final, policies).terms()
 
     def estimate(self, final: HandState, policies: Sequence[PolicyFunction | None]) -> tuple[float, float]:
         """Chips won by each player."""
@@ -77,10 +82,16 @@ class _Walk:
     """One hand, event by event. `ranges` [2, H] are the unseen hands' distributions, one hand where it is seen."""
 
     def __init__(
-        self, rules: Rules, values: ValueFunction, final: HandState, policies: Sequence[PolicyFunction | None]
+        self,
+        rules: Rules,
+        values: ValueFunction,
+        cards: ValueFunction,
+        final: HandState,
+        policies: Sequence[PolicyFunction | None],
     ) -> None:
         self.rules = rules
         self.values = values
+        self.cards = cards
         self.final = final
         self.policies = policies
         self.ranges = np.full((2, rules.num_hands), 1.0 / rules.num_hands)
@@ -112,7 +123,7 @@ class _Walk:
     def _see_board(self) -> float:
         """Shows the public cards that come before the next action, or up to the showdown."""
         correction = 0.0
-        while awaits_cards(self.betting, self.board) and not (self.betting.is_over and self.values.exact_runouts):
+        while awaits_cards(self.betting, self.board) and not (self.betting.is_over and self.cards.exact_runouts):
             before = self._value()
             self.board = self.final.runout[: next_board_size(self.rules, self.board)]
             self.ranges *= live_hands(self.rules, self.board)
@@ -134,18 +145,18 @@ class _Walk:
         played = np.flatnonzero(weights.any(axis=1))
         children = [self.betting.apply(actions[i]) for i in played]
         chips = np.zeros(len(actions))
-        chips[played] = np.einsum("ah,ah->a", weights[played], self._chips(children, player))
+        chips[played] = np.einsum("ah,ah->a", weights[played], self._chips(self.values, children, player))
         correction = float(chips.sum() / reach.sum() - chips[taken] / reach[taken])
         self.ranges[player] = weights[taken] / weights[taken].sum()
         self.betting = self.betting.apply(action)
         return correction if player == 0 else -correction
 
     def _value(self) -> float:
-        """Expected u to player 0 over the unseen hands."""
+        """Expected u of cards to player 0 over the unseen hands."""
         mass = compatible_mass(self.rules, self.ranges[1])
-        return float(self.ranges[0] @ self._chips([self.betting], 0)[0] / (self.ranges[0] @ mass))
+        return float(self.ranges[0] @ self._chips(self.cards, [self.betting], 0)[0] / (self.ranges[0] @ mass))
 
-    def _chips(self, states: Sequence[Betting], player: int) -> Floats:
+    def _chips(self, judge: ValueFunction, states: Sequence[Betting], player: int) -> Floats:
         """[A, H] sums over the opponent's range of the chips to `player`: exact at ends of the hand, else u."""
         opponent = self.ranges[1 - player]
         out = np.empty((len(states), self.rules.num_hands))
@@ -155,11 +166,11 @@ class _Walk:
                 sign = -1.0 if state.folded[player] else 1.0
                 out[row] = sign * min(state.committed) * compatible_mass(self.rules, opponent)
             elif awaits_cards(state, self.board):
-                out[row] = self.values.values_before(state, self.board, player, opponent)
+                out[row] = judge.values_before(state, self.board, player, opponent)
             elif state.is_over:
                 out[row] = min(state.committed) * showdown_chances(self.rules, self.board, opponent)
             else:
                 guessed.append(row)
         if guessed:
-            out[guessed] = self.values.values([states[row] for row in guessed], self.board, player, opponent)
+            out[guessed] = judge.values([states[row] for row in guessed], self.board, player, opponent)
         return out

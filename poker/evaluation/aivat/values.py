@@ -3,9 +3,9 @@
 A value function is u(betting, board, h0, h1), chips to player 0 over the whole hand, for pairs of hands. It is asked in
 a form that covers all hands of one player at once: sums over the other player's hands, weighted by his range.
 
-AIVAT stays unbiased for any u whatever, on one condition: `values_before` is the exact mean of `values` over the next
-public cards. `CheckDown` fulfils it without looking at a card, because an all-in equity is the mean of the equities
-after the next cards; `PairValues` fulfils it by enumeration, for games with few cards.
+AIVAT stays unbiased for any u whatever, on one condition, where u judges cards: `values_before` is the exact mean of
+`values` over the next public cards. `CheckDown` fulfils it without looking at a card, because an all-in equity is the
+mean of the equities after the next cards; `PairValues` fulfils it by enumeration, for games with few cards.
 
 Symbols: H hands, A states.
 """
@@ -43,7 +43,8 @@ class ValueFunction(Protocol):
         """[A, H]: for each hand of `player`, the sum over compatible hands of opponent [H] * (chips to `player`)."""
 
     def values_before(self, state: Betting, board: Board, player: int, opponent: Floats) -> Floats:
-        """[H]: the mean of `values` of `state` over the next public cards that the two hands of a pair allow."""
+        """[H]: u of `state`, for which public cards are to come. To judge cards it must be the mean of `values` over
+        those that the two hands of a pair allow."""
 
 
 class CheckDown:

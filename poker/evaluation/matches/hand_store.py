@@ -8,6 +8,7 @@ program played which sessions: hands of another commit count, and results name i
 count as those of an unknown one (and, if they were played without `decision_seconds`, perhaps of a limit).
 """
 
+import glob
 import json
 from pathlib import Path
 from types import TracebackType
@@ -25,7 +26,8 @@ UNKNOWN = "unknown"
 class HandStore:
     """Context manager. `kept` holds payoffs and incidents of the sessions that earlier runs played.
 
-    With `aivat` only sessions count whose hands have estimates, which are kept as JSON lines in a file of their own.
+    With `aivat` only sessions count whose hands have estimates, which are kept as JSON lines in a file of their own
+    for every value function: `values` are the settings of one that is not the default.
     """
 
     def __init__(
@@ -37,6 +39,7 @@ class HandStore:
         *,
         aivat: bool = False,
         decision_seconds: float | None = None,
+        values: dict[str, Any] | None = None,
     ) -> None:
         self._schedule = schedule
         self._table = table
@@ -54,7 +57,9 @@ class HandStore:
         self.path = folder / f"{stem}.log"
         self._record_path = folder / f"{stem}.json"
         self._failures_path = folder / f"{stem}.failures.jsonl"
-        self._aivat_path = folder / f"{stem}.aivat.jsonl"
+        self._all_estimates = f"{glob.escape(stem)}*.aivat.jsonl"
+        mark = "" if values is None else f".{fingerprint_of([values, _artifacts(values)])[:10]}"
+        self._aivat_path = folder / f"{stem}{mark}.aivat.jsonl"
         self._commits_path = folder / f"{stem}.commits.jsonl"
         self._aivat = aivat
         self._commit: str | None = None
@@ -86,7 +91,8 @@ class HandStore:
     def discard(self) -> None:
         """Forgets the hands of earlier runs."""
         self.path.unlink(missing_ok=True)
-        for path in (self._failures_path, self._aivat_path, self._commits_path):
+        estimates = self.path.parent.glob(self._all_estimates)
+        for path in (self._failures_path, self._commits_path, *estimates):
             path.unlink(missing_ok=True)
 
     def add(self, session: int, record: SessionRecord) -> None:

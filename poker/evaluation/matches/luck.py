@@ -4,10 +4,11 @@ The agents that played are asked for their policies while they still remember wh
 and those that learn from hands (whose policy has moved on), count as unknown. In a hand in which an agent failed, what
 was done is not what its policy says, so the chips stand.
 
-Heads-up, hands are guessed to be checked down once a bet has been answered (`FoldEquity`): as the agent would, if its
-policy is quick to ask, or else as another would in its place: a blueprint at the table or, where all policies at the
-table are slow, the one named to stand in. What agents without a policy would do is not guessed: for them a bet that is
-not called counts nothing.
+Heads-up, what hands are worth is guessed by the chosen `Guess`; unless another is named, that they are checked down
+once a bet has been answered (`FoldEquity`). The answer is the agent's, if its policy is quick to ask, or else that of
+another in its place: a blueprint at the table or, where all policies at the table are slow, the one named to stand in.
+What agents without a policy would do is not said to the guess: for `FoldEquity` a bet that they do not call counts
+nothing.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,9 +16,9 @@ from collections.abc import Callable, Sequence
 from poker.agents.base import Agent, ObservingAgent, PolicyAgent
 from poker.agents.blueprint import BlueprintAgent
 from poker.agents.simple import AlwaysCall, AlwaysRaise, RandomAgent
+from poker.evaluation.aivat.guesses import FoldEquityGuess, Guess
 from poker.evaluation.aivat.heads_up import Aivat
 from poker.evaluation.aivat.multiplayer import CheckDownHands, MultiAivat
-from poker.evaluation.aivat.values import FoldEquity
 from poker.evaluation.matches.table import Schedule, SessionRecord
 from poker.evaluation.policies import PolicyFunction
 from poker.formats.acpc_log import parse_log_line
@@ -29,9 +30,16 @@ _QUICK = (BlueprintAgent, AlwaysCall, AlwaysRaise, RandomAgent)
 StandIn = Callable[[], Agent]
 """Gives an agent with a quick policy; called only where one is needed."""
 
+Values = Callable[[], Guess]
+"""Gives the guess of what hands are worth; called only where hands are estimated heads-up."""
+
 
 def add_estimates(
-    schedule: Schedule, casts: Sequence[Sequence[Agent]], record: SessionRecord, stand_in: StandIn | None = None
+    schedule: Schedule,
+    casts: Sequence[Sequence[Agent]],
+    record: SessionRecord,
+    stand_in: StandIn | None = None,
+    values: Values | None = None,
 ) -> None:
     """Fills `record.aivat`. `casts` are the agents by entry for each seating, or one cast that played them all."""
     rules, seatings = schedule.rules, schedule.seatings
@@ -44,20 +52,23 @@ def add_estimates(
         seating = hand.number % len(seatings)
         entries = seatings[seating]
         agents = [casts[seating % len(casts)][entry] for entry in entries]
-        by_seat = _estimator(rules, agents, stand_in).estimate(hand.state, [_policy(agent) for agent in agents])
+        by_seat = _estimator(rules, agents, stand_in, values).estimate(hand.state, [_policy(agent) for agent in agents])
         record.aivat.append([float(by_seat[entries.index(entry)]) for entry in range(len(entries))])
 
 
-def _estimator(rules: Rules, agents: Sequence[Agent], stand_in: StandIn | None) -> Aivat | MultiAivat:
+def _estimator(
+    rules: Rules, agents: Sequence[Agent], stand_in: StandIn | None, values: Values | None
+) -> Aivat | MultiAivat:
     if rules.num_players > 2:
         return MultiAivat(rules, CheckDownHands())
-    guess: PolicyFunction | None = next((agent.policy for agent in agents if isinstance(agent, BlueprintAgent)), None)
+    answer: PolicyFunction | None = next((agent.policy for agent in agents if isinstance(agent, BlueprintAgent)), None)
     slow = any(_policy(agent) is not None for agent in agents) and not any(
         isinstance(agent, _QUICK) for agent in agents
     )
-    if guess is None and stand_in is not None and slow:
-        guess = _policy(stand_in())
-    return Aivat(rules, FoldEquity(rules, [_response(agent, guess) for agent in agents]))
+    if answer is None and stand_in is not None and slow:
+        answer = _policy(stand_in())
+    guess = FoldEquityGuess() if values is None else values()
+    return guess(rules, [_response(agent, answer) for agent in agents])
 
 
 def _policy(agent: Agent) -> PolicyFunction | None:
@@ -66,8 +77,8 @@ def _policy(agent: Agent) -> PolicyFunction | None:
     return None
 
 
-def _response(agent: Agent, guess: PolicyFunction | None) -> PolicyFunction | None:
-    """How the agent answers bets, or a guess of it; of an agent without a policy a guess does more harm than good."""
+def _response(agent: Agent, answer: PolicyFunction | None) -> PolicyFunction | None:
+    """How the agent answers bets, or about so; of an agent without a policy a guess does more harm than good."""
     if isinstance(agent, _QUICK):
         return agent.policy
-    return guess if _policy(agent) is not None else None
+    return answer if _policy(agent) is not None else None

@@ -15,6 +15,7 @@ from pathlib import Path
 from rich.console import Console
 
 from poker.errors import PokernetsError
+from poker.evaluation.aivat.guesses import GuessSpec
 from poker.evaluation.matches.closing import Counted, close_logs
 from poker.evaluation.matches.hand_store import HandStore
 from poker.evaluation.matches.report import LiveReport, write_report
@@ -39,6 +40,7 @@ def run(
     decision_seconds: float | None,
     aivat: bool = False,
     stand_in: AgentSpec | None = None,
+    values: GuessSpec | None = None,
     processes: int,
     fresh: bool,
     out: str,
@@ -50,8 +52,8 @@ def run(
     before `hands` when the 95% interval of its first agent is as narrow as that. With `decision_seconds` every agent
     has a process of its own, and one that takes longer, dies or answers rubbish checks or folds. With `aivat` the luck
     is taken out of every hand as far as the agents' policies allow (`poker.evaluation.aivat`); `stand_in` has a quick
-    policy for guesses, where no agent at the table has one (`luck.py`). `processes` 0 means one for each core. `fresh`
-    plays anew what was kept of earlier runs with the same settings.
+    policy for guesses, where no agent at the table has one (`luck.py`), and `values` guess what hands are worth.
+    `processes` 0 means one for each core. `fresh` plays anew what was kept of earlier runs with the same settings.
     """
     names = [spec.name for spec in agents]
     line_ups = _line_ups(game, names, tables)
@@ -68,7 +70,15 @@ def run(
         stores = {}
         for table in line_ups:
             used = {name: settings[name] for name in sorted(set(table.players))}
-            store = HandStore(folder / "hands", schedule, table, used, aivat=aivat, decision_seconds=decision_seconds)
+            store = HandStore(
+                folder / "hands",
+                schedule,
+                table,
+                used,
+                aivat=aivat,
+                decision_seconds=decision_seconds,
+                values=values.mark if values is not None else None,
+            )
             if fresh:
                 store.discard()
             stores[table] = stack.enter_context(store)
@@ -78,7 +88,9 @@ def run(
         results.processes = processes or os.cpu_count() or 1
         started = time.monotonic()
         with LiveReport(results, sessions, folder, console) as live:
-            _play(schedule, agents, stores, results, live, sessions, half_width, decision_seconds, aivat, stand_in)
+            _play(
+                schedule, agents, stores, results, live, sessions, half_width, decision_seconds, aivat, stand_in, values
+            )
         results.seconds = time.monotonic() - started
     write_report(results, folder, console)
     close_logs(game, {result.log: Counted(result.hands, session) for result in results.tables}, console)
@@ -119,6 +131,7 @@ def _play(
     decision_seconds: float | None,
     aivat: bool,
     stand_in: AgentSpec | None,
+    values: GuessSpec | None,
 ) -> None:
     by_table = {result.table: result for result in results.tables}
 
@@ -141,6 +154,7 @@ def _play(
         decision_seconds=decision_seconds,
         aivat=aivat,
         stand_in=SharedAgent(stand_in) if stand_in is not None else None,
+        values=values,
         wanted=lambda task: by_table[task[0]].stopped_at is None,
     )
     for (table, session), record in played:

@@ -18,7 +18,7 @@ from typing import Any
 from poker.agents.base import Agent
 from poker.agents.remote import RemoteAgent, end_with_parent
 from poker.errors import PokernetsError
-from poker.evaluation.matches.luck import StandIn, add_estimates
+from poker.evaluation.matches.luck import StandIn, Values, add_estimates
 from poker.evaluation.matches.table import (
     AbsentAgent,
     AgentSpec,
@@ -57,8 +57,8 @@ class SharedAgent:
 class Cast:
     """The agents of one process, built when they are first needed.
 
-    With `decision_seconds` each agent gets a process of its own and that much time for every decision; `stand_in` is
-    for the guesses of `aivat`.
+    With `decision_seconds` each agent gets a process of its own and that much time for every decision; `stand_in` and
+    `values` are for the guesses of `aivat`.
     """
 
     schedule: Schedule
@@ -67,6 +67,7 @@ class Cast:
     decision_seconds: float | None = None
     aivat: bool = False
     stand_in: StandIn | None = None
+    values: Values | None = None
     _agents: dict[tuple[str, int, int], Agent] = field(default_factory=dict)
 
     def play(self, task: Task) -> SessionRecord:
@@ -77,7 +78,7 @@ class Cast:
         else:
             record = play_session(self.schedule, table, casts[0], session)
         if self.aivat:
-            add_estimates(self.schedule, casts, record, self.stand_in)
+            add_estimates(self.schedule, casts, record, self.stand_in, self.values)
         return record
 
     def _cast(self, table: Table, seating: int) -> list[Agent]:
@@ -117,14 +118,15 @@ def play_all(
     decision_seconds: float | None = None,
     aivat: bool = False,
     stand_in: StandIn | None = None,
+    values: Values | None = None,
     wanted: Callable[[Task], bool] = lambda task: True,
 ) -> Iterator[tuple[Task, SessionRecord]]:
     """Every task with its record, in order of completion; `by_deal` plays sessions with `play_session_by_deal`, `aivat`
-    estimates every hand, with the help of `stand_in` (`poker.evaluation.matches.luck`).
+    estimates every hand, with the help of `stand_in` and `values` (`poker.evaluation.matches.luck`).
 
     A task that is not `wanted` any more when its turn comes is left out.
     """
-    cast = Cast(schedule, {spec.name: spec for spec in specs}, by_deal, decision_seconds, aivat, stand_in)
+    cast = Cast(schedule, {spec.name: spec for spec in specs}, by_deal, decision_seconds, aivat, stand_in, values)
     if processes == 1 or len(tasks) <= 1:
         try:
             for task in tasks:

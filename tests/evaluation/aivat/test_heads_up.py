@@ -65,10 +65,10 @@ def true_values(rules: Rules, policies: list[RandomPolicy]) -> PairValues:
 
 
 def moments(
-    rules: Rules, policies: list[RandomPolicy], known: tuple[bool, bool], values: ValueFunction
+    rules: Rules, policies: list[RandomPolicy], known: tuple[bool, bool], values: ValueFunction | Aivat
 ) -> tuple[float, float, float]:
     """(true value, mean, standard deviation) of the estimate over all hands."""
-    aivat = Aivat(rules, values)
+    aivat = values if isinstance(values, Aivat) else Aivat(rules, values)
     functions = [policy.policy if flag else None for policy, flag in zip(policies, known, strict=True)]
     estimates: dict[tuple[object, ...], float] = {}
     hands = list(all_hands(rules, policies))

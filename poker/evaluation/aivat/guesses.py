@@ -1,0 +1,93 @@
+"""How AIVAT guesses what hands are worth, as it is configured: from the policies at a table to estimates (`values=`).
+
+Whatever is chosen, estimates are unbiased; they differ in the variance that is left and in what they cost. Cards are
+judged by check-downs in all of them, whose mean over the next cards is known without dealing one (`values.py`).
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+from poker.agents.blueprint import BlueprintAgent
+from poker.errors import PokernetsError
+from poker.evaluation.aivat.heads_up import Aivat
+from poker.evaluation.aivat.round_values import Known, RoundValues
+from poker.evaluation.aivat.values import CheckDown, FoldEquity
+from poker.evaluation.policies import PolicyFunction
+from poker.rules import Rules
+from poker.search.leaf import LeafEvaluator
+from poker.solvers.policy import Blueprint
+
+DEFAULT = {"_target_": "poker.evaluation.aivat.guesses.FoldEquityGuess"}
+"""Settings of the guess that is used where none is named; stored estimates of it bear no mark."""
+
+
+class Guess(Protocol):
+    """A way to guess."""
+
+    def __call__(self, rules: Rules, responses: Sequence[PolicyFunction | None]) -> Aivat:
+        """Estimates for a heads-up table whose players, by seat, answer about as `responses` say; None: not known.
+
+        Responses are quick to ask, and asked for many states that never come up.
+        """
+
+
+class GuessSpec:
+    """A guess that is built once in each process that asks for it; `settings` tell what it is."""
+
+    def __init__(self, build: Callable[[], Guess], settings: Mapping[str, Any]) -> None:
+        self.settings = dict(settings)
+        self._build = build
+        self._guess: Guess | None = None
+
+    @property
+    def mark(self) -> dict[str, Any] | None:
+        """What tells stored estimates of this guess from those of others."""
+        return None if self.settings == DEFAULT else self.settings
+
+    def __call__(self) -> Guess:
+        if self._guess is None:
+            self._guess = self._build()
+        return self._guess
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_guess": None}
+
+
+class CheckDownGuess:
+    """Nobody bets any more: `CheckDown`."""
+
+    def __call__(self, rules: Rules, responses: Sequence[PolicyFunction | None]) -> Aivat:
+        return Aivat(rules, CheckDown(rules))
+
+
+class FoldEquityGuess:
+    """A bet is answered, then nobody bets any more: `FoldEquity`."""
+
+    def __call__(self, rules: Rules, responses: Sequence[PolicyFunction | None]) -> Aivat:
+        return Aivat(rules, FoldEquity(rules, responses))
+
+
+class RoundGuess:
+    """The round is played on, with `blueprint` for players whose responses are not known: `RoundValues`.
+
+    `leaves` value the ends of the rounds, by street. Cards are judged by check-downs for the chips that both have put
+    in, times `growth` by street for those still to come.
+    """
+
+    def __init__(
+        self, *, blueprint: Blueprint, translation_seed: int, leaves: Sequence[LeafEvaluator], growth: Sequence[float]
+    ) -> None:
+        self._rules = blueprint.rules
+        self._policy = BlueprintAgent(name="values", blueprint=blueprint, translation_seed=translation_seed).policy
+        self._leaves = leaves
+        self._growth = growth
+        self._known = Known()
+
+    def __call__(self, rules: Rules, responses: Sequence[PolicyFunction | None]) -> Aivat:
+        if rules != self._rules:
+            raise PokernetsError(
+                f"the blueprint that values hands plays '{self._rules.name}', not '{rules.name}': choose "
+                "values=fold_equity, or artifacts of this game"
+            )
+        policies = [response or self._policy for response in responses]
+        return Aivat(rules, RoundValues(rules, policies, self._leaves, self._known), CheckDown(rules, self._growth))

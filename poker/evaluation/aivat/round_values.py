@@ -1,0 +1,168 @@
+"""A value function for AIVAT that plays on: policies to the end of the betting round, predicted values beyond it.
+
+The actions of a round are few, so both players' policies are followed through all of them, hand by hand. What a round's
+end is worth comes from a leaf evaluator, as in depth-limited solving: a table before the flop, a net or rollouts of the
+blueprint after it, always its first continuation. On the last street the round ends the hand, and nothing is predicted.
+Streets without an evaluator enumerate the next cards, which only games with few of them can afford.
+
+It judges actions only: its values before a card come from the evaluator and are not the mean of those after it.
+
+Symbols: H hands, A actions, C clusters.
+"""
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poker.agents.base import Policy
+from poker.betting import Betting
+from poker.cards import HAND_CARDS
+from poker.evaluation.equities import (
+    Board,
+    Floats,
+    awaits_cards,
+    compatible_mass,
+    live_hands,
+    next_board_size,
+    showdown_chances,
+)
+from poker.evaluation.policies import PolicyFunction, public_state
+from poker.rules import Rules
+from poker.search.beliefs import start_ranges
+from poker.search.leaf import LeafEvaluator
+from poker.search.memory import Memory
+
+_REMEMBERED_POLICIES = 1024
+_REMEMBERED_LEAVES = 256
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """A leaf: chips to player 0 [C, C], his clusters first, and the clusters [H], -1 for hands that cannot be."""
+
+    chips: NDArray[np.float32]
+    clusters: NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Known:
+    """What was asked for before, to be shared by the hands of a match."""
+
+    policies: Memory[tuple[PolicyFunction, str, Board], Policy] = field(
+        default_factory=lambda: Memory(_REMEMBERED_POLICIES)
+    )
+    leaves: Memory[tuple[str, Board], Predicted] = field(default_factory=lambda: Memory(_REMEMBERED_LEAVES))
+
+
+class RoundValues:
+    """`policies` are by seat, quick ones; `leaves` by street, for the ends of its round."""
+
+    exact_runouts = False
+
+    def __init__(
+        self,
+        rules: Rules,
+        policies: Sequence[PolicyFunction],
+        leaves: Sequence[LeafEvaluator],
+        known: Known | None = None,
+    ) -> None:
+        self._rules = rules
+        self._policies = tuple(policies)
+        self._leaves = tuple(leaves)
+        self._known = known or Known()
+
+    def values(self, states: Sequence[Betting], board: Board, player: int, opponent: Floats) -> Floats:
+        return np.array([self._play_on(state, board, player, opponent) for state in states])
+
+    def values_before(self, state: Betting, board: Board, player: int, opponent: Floats) -> Floats:
+        return self._play_on(state, board, player, opponent)
+
+    def _play_on(self, state: Betting, board: Board, player: int, opponent: Floats) -> Floats:
+        """[H]"""
+        out = np.zeros(self._rules.num_hands)
+        ends: list[tuple[Betting, Floats, Floats]] = []
+        self._follow(state, board, player, np.ones(self._rules.num_hands), opponent, out, ends)
+        self._predict([leaf for leaf, _, _ in ends], board)
+        for leaf, own, others in ends:
+            found = self._known.leaves.get((leaf.text(), board))
+            assert found is not None
+            out += own * _against_range(found, player, others)
+        return out
+
+    def _follow(
+        self,
+        state: Betting,
+        board: Board,
+        player: int,
+        own: Floats,
+        others: Floats,
+        out: Floats,
+        ends: list[tuple[Betting, Floats, Floats]],
+    ) -> None:
+        """Adds to `out` what ends here, and to `ends` what must be predicted; `own` is the reach of each hand."""
+        if not (own.any() and others.any()):
+            return
+        if state.is_over and not state.is_showdown:
+            sign = -1.0 if state.folded[player] else 1.0
+            out += own * sign * min(state.committed) * compatible_mass(self._rules, others)
+        elif state.is_over:
+            out += own * min(state.committed) * showdown_chances(self._rules, board, others)
+        elif awaits_cards(state, board):
+            if self._rules.board_sizes.index(len(board)) < len(self._leaves):
+                ends.append((state, own, others))
+            else:
+                out += own * self._mean_over_cards(state, board, player, others)
+        else:
+            actions, probs = self._policy(state, board)
+            for action, column in zip(actions, probs.T, strict=True):
+                mine, his = (own * column, others) if state.to_act == player else (own, others * column)
+                self._follow(state.apply(action), board, player, mine, his, out, ends)
+
+    def _policy(self, state: Betting, board: Board) -> Policy:
+        function = self._policies[state.to_act]
+        key = function, state.text(), board
+        policy = self._known.policies.get(key)
+        if policy is None:
+            policy = function(public_state(state, board))
+            self._known.policies.put(key, policy)
+        return policy
+
+    def _mean_over_cards(self, state: Betting, board: Board, player: int, others: Floats) -> Floats:
+        rules = self._rules
+        deck = [card for card in range(rules.deck_size) if card not in board]
+        count = next_board_size(rules, board) - len(board)
+        total = np.zeros(rules.num_hands)
+        for cards in itertools.combinations(deck, count):
+            after = (*board, *cards)
+            live = live_hands(rules, after)
+            total += live * self._play_on(state, after, player, others * live)
+        return total / math.comb(len(deck) - 2 * rules.num_hole_cards, count)
+
+    def _predict(self, leaves: Sequence[Betting], board: Board) -> None:
+        """Sees to it that all of `leaves` are known."""
+        missing = [leaf for leaf in leaves if self._known.leaves.get((leaf.text(), board)) is None]
+        if not missing:
+            return
+        leaves_of_round = self._leaves[self._rules.board_sizes.index(len(board))]
+        found = leaves_of_round.values(missing, board, start_ranges(self._rules), 0)
+        for leaf, chips in zip(missing, found.values[:, 0], strict=True):
+            self._known.leaves.put((leaf.text(), board), Predicted(chips, found.own_cluster))
+
+
+def _against_range(leaf: Predicted, player: int, opponent: Floats) -> Floats:
+    """[H] sums over the opponent's compatible hands, in hold'em: all of them less those that hold either card."""
+    chips = leaf.chips.astype(np.float64) if player == 0 else -leaf.chips.T.astype(np.float64)
+    clusters, live = np.maximum(leaf.clusters, 0), leaf.clusters >= 0
+    weights = np.where(live, opponent, 0.0)
+    by_card = np.zeros((52, len(chips)))
+    for side in range(2):
+        np.add.at(by_card, (HAND_CARDS[:, side], clusters), weights)
+    whole = chips @ (by_card.sum(axis=0) / 2)
+    blocked = chips @ by_card.T
+    out = whole[clusters] - blocked[clusters, HAND_CARDS[:, 0]] - blocked[clusters, HAND_CARDS[:, 1]]
+    out += chips[clusters, clusters] * weights
+    return np.where(live, out, 0.0)
