@@ -78,7 +78,7 @@ def run(
     found: dict[str, Gains] = {modelling: Gains() for modelling in modellings}
     trackers = {modelling: _tracker(modelling, net, rates) for modelling in modellings}
     archive = replay_all(read_hands(path, problems), problems)
-    chosen = _spread(list(archive), hands) if spread else _first(archive, hands)
+    chosen = evenly(list(archive), hands) if spread else up_to(archive, hands)
     measured = read = 0
     drawn: list[int] = []
     for hand, is_measured in track(chosen, "weight tables", console=Console(stderr=True)):
@@ -105,7 +105,7 @@ def _is_shown(hand: IrcHand) -> bool:
     return any(hand.hole_cards) and len(hand.board) == 5
 
 
-def _first(archive: Iterable[IrcHand], hands: int | None) -> Iterator[tuple[IrcHand, bool]]:
+def up_to(archive: Iterable[IrcHand], hands: int | None) -> Iterator[tuple[IrcHand, bool]]:
     """Hands up to the one with cards shown that has the number `hands`, and whether each is measured."""
     left = hands
     for hand in archive:
@@ -117,7 +117,7 @@ def _first(archive: Iterable[IrcHand], hands: int | None) -> Iterator[tuple[IrcH
                 return
 
 
-def _spread(archive: Sequence[IrcHand], hands: int | None) -> list[tuple[IrcHand, bool]]:
+def evenly(archive: Sequence[IrcHand], hands: int | None) -> list[tuple[IrcHand, bool]]:
     """All hands, and whether each is measured: `hands` with cards shown, evenly spread."""
     shown = [number for number, hand in enumerate(archive) if _is_shown(hand)]
     some = shown if hands is None else [shown[i * len(shown) // hands] for i in range(min(hands, len(shown)))]

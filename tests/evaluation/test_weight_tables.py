@@ -9,7 +9,7 @@ import pytest
 from poker.betting import Betting
 from poker.cards import parse_cards
 from poker.errors import PokernetsError
-from poker.evaluation.weight_tables import Gains, replay_hand, run
+from poker.evaluation.weight_tables import Gains, evenly, replay_hand, run, up_to
 from poker.formats.irc_replay import IrcHand, Move
 from poker.opponents.modelling import Modelling, habits_for, predictor_for
 from poker.opponents.predictor import Context
@@ -74,6 +74,15 @@ def test_hands_that_are_not_measured_still_teach() -> None:
     assert stranger is not None
     context = Context("bob", 0, 0)
     assert learner.predictor.probs(context)[2] > stranger.probs(context)[2]
+
+
+def test_which_hands_are_measured() -> None:
+    hands = [hand("fcr" + "c/cc/cc/cc", stamp) for stamp in range(10)]
+    unseen = replace(hands[0], hole_cards=((), (), ()))
+    assert [is_measured for _, is_measured in evenly(hands, 5)] == [True, False] * 5
+    assert all(is_measured for _, is_measured in evenly(hands, None))
+    assert [is_measured for _, is_measured in up_to([unseen, *hands], 2)] == [False, True, True]
+    assert len(list(up_to(hands, None))) == 10
 
 
 def measure(path: Path, out: Path, **settings: Any) -> dict[str, Any]:

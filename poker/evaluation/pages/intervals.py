@@ -20,14 +20,17 @@ def stated(mean: float, half_width: float | None = None) -> Estimate:
 
 
 def interval_text(found: Estimate) -> str:
-    """Mean and interval to two figures of the interval's half-width; without an interval four figures of the mean."""
+    """Mean and interval to two figures of the interval's half-width, or what lies below and above the mean where they
+    differ by more than a tenth; without an interval four figures of the mean."""
     if not found.n:
         return "-"
     if not 0 < found.half_width < math.inf:
         return f"{found.mean:,.4g}" + (" ± 0" if found.half_width == 0 else "")
     digits = max(0, 1 - math.floor(math.log10(found.half_width)))
-    below, above = (f"{side:,.{digits}f}" for side in (found.mean - found.low, found.high - found.mean))
-    return f"{found.mean:,.{digits}f} " + (f"± {below}" if below == above else f"-{below} +{above}")
+    mean, width = (f"{value:,.{digits}f}" for value in (found.mean, found.half_width))
+    if abs(found.shift) <= 0.05 * found.half_width:
+        return f"{mean} ± {width}"
+    return f"{mean} -{found.mean - found.low:,.{digits}f} +{found.high - found.mean:,.{digits}f}"
 
 
 def intervals_chart(title: str, unit: str, panels: Mapping[str, Sequence[Row]]) -> bytes:
