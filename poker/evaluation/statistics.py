@@ -54,7 +54,7 @@ class Estimate:
         `,` groups thousands."""
         if not self.n:
             return "-"
-        mean = f"{self.mean:+{spec}.1f}"
+        mean = f"{round(self.mean, 1) + 0.0:+{spec}.1f}"  # -0.0 + 0.0 is 0.0
         if not math.isfinite(self.half_width):
             return mean
         if abs(self.shift) <= 0.05 * self.half_width:

@@ -67,7 +67,7 @@ def of_formula(matches: int) -> dict[str, Any]:
 
 def of_stored(folders: Sequence[Path], matches: int) -> dict[str, Any]:
     """All heads-up tables with at least 1,000 deals and without memory among `hands` folders."""
-    series = {}
+    series: dict[str, dict[str, Any]] = {}
     for path in sorted(path for folder in folders for path in folder.glob("*.log")):
         for by, deals in stored_deals(path).items():
             if len(deals) >= max(DEALS):

@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from poker.evaluation.statistics import difference, estimate, running, t_quantile
+from poker.evaluation.statistics import Estimate, difference, estimate, running, t_quantile
 from tests.evaluation.skewed import SKEWED_MEAN, skewed_results
 
 
@@ -20,6 +20,8 @@ def test_estimate_of_known_numbers() -> None:
     assert found.half_width == pytest.approx(3.1824 * math.sqrt(5 / 3) / 2)
     assert (found.low, found.high) == (2.5 - found.half_width, 2.5 + found.half_width)
     assert f"{found:,}" == "+2.5 ± 2.1"
+    assert f"{estimate([-1e-9, -1e-9])}" == "+0.0 ± 0.0"
+    assert f"{Estimate(1234.0, 200.0, 1.0, 5, 50.0):,}" == "+1,234.0 -150.0 +250.0"
 
 
 def test_no_interval_from_fewer_than_two_units() -> None:

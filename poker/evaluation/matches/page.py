@@ -27,7 +27,10 @@ _PUBLISHED = (
 def match_page(results: MatchResults, picture: bytes) -> Page:
     """Everything but the record; `picture` is the chart of the intervals."""
     page = Page(f"{results.title}: match of {', '.join(results.settings)}")
-    note = "mbb per hand with 95% intervals; AIVAT is unbiased as the chips are, with most of the luck out."
+    note = (
+        "mbb per hand with 95% intervals: ± both ways, or how far below and above the mean where results are skewed;"
+        " AIVAT is unbiased as the chips are, with most of the luck out."
+    )
     short = any(result.is_short for result in results.tables)
     page.heading("Results", f"{note} {SHORT}" if short else note)
     _results(page, results.tables)

@@ -4,12 +4,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+from poker.agents.simple import AlwaysCall, AlwaysRaise, RandomAgent
 from poker.evaluation.matches.comparisons import contrasts, crosstable, is_round_robin, over_tables
+from poker.evaluation.matches.match import run
 from poker.evaluation.matches.page import match_page
 from poker.evaluation.matches.record import match_record
 from poker.evaluation.matches.results import HandSpread, MatchResults, TableResults
-from poker.evaluation.matches.table import Schedule, Table
+from poker.evaluation.matches.table import AgentSpec, Schedule, Table
 from poker.evaluation.statistics import FEW_UNITS, estimate
+from tests.evaluation.coverage import stored_deals
 from tests.evaluation.skewed import SKEWED_MEAN, skewed_results
 from tests.games import load_rules
 
@@ -59,6 +62,28 @@ def test_short_matches_are_named(tmp_path: Path) -> None:
         results = match_of(played("a b", np.arange(deals)))
         assert match_record(results)["tables"][0]["intervals_may_be_too_narrow"] is short
         assert ("intervals may be too narrow" in match_page(results, b"").text().split("<pre>")[0]) is short
+
+
+def test_a_round_robin_is_reported_whole(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    agents = [
+        AgentSpec("call", lambda: AlwaysCall(name="call"), {}),
+        AgentSpec("raise", lambda: AlwaysRaise(name="raise", raises=1), {}),
+        AgentSpec("random", lambda: RandomAgent(name="random", raises=[1]), {}),
+    ]
+    results = run(
+        game=LEDUC, agents=agents, tables=None, hands=60, session=1, seed=1, half_width=None, decision_seconds=None,
+        aivat=True, processes=1, fresh=False, out=str(tmp_path),
+    )  # fmt: skip
+    told = capsys.readouterr().out
+    for text in ("row against column", "call less raise", "raise, all tables", "its intervals may be too narrow"):
+        assert text in told
+    html = (tmp_path / "leduc" / "call-raise-random" / "report.html").read_text()
+    for text in ("Everybody against everybody", "<td>call less raise</td><td>random</td><td>AIVAT</td>"):
+        assert text in html
+    for result in results.tables:
+        deals = stored_deals(result.log)
+        assert (1000 * deals["chips"]).tolist() == pytest.approx(result.values()[:, 0].tolist())
+        assert (1000 * deals["AIVAT"]).tolist() == pytest.approx(result.values(aivat=True)[:, 0].tolist())
 
 
 def test_means_over_tables_by_chips_and_by_aivat() -> None:
