@@ -14,6 +14,7 @@ from poker.artifacts import write_atomically
 from poker.evaluation.matches.page import add_first_decisions
 from poker.evaluation.pages.chart import Entries, chart
 from poker.evaluation.pages.html import Page
+from poker.evaluation.pages.scalars import write_scalars
 from poker.evaluation.provenance import provenance
 from poker.evaluation.statistics import Estimate, estimate
 from poker.rules import Rules
@@ -51,9 +52,10 @@ def write_hands_report(
     failures: Mapping[str, Sequence[str]] | None = None,
     console: Console,
 ) -> dict[str, Estimate]:
-    """Writes `stem`.json and `stem`.html and says so; `units` are mbb per hand by name, one a `unit` (hand or deal).
+    """Writes `stem`.json, `stem`.html and TensorBoard scalars in `stem`, and says so.
 
-    `log` is for the pictures of first decisions before the flop. Returns the estimates by name.
+    `units` are mbb per hand by name, one a `unit` (hand or deal). `log` is for the pictures of first decisions before
+    the flop. Returns the estimates by name.
     """
     failures = failures or {}
     found = {name: estimate(values) for name, values in units.items()}
@@ -89,7 +91,8 @@ def write_hands_report(
     results, report = stem.with_name(f"{stem.name}.json"), stem.with_name(f"{stem.name}.html")
     write_atomically(results, json.dumps(record, indent=1).encode() + b"\n")
     page.write(report)
-    for what, path in (("results", results), ("report", report)):
+    write_scalars(stem, {f"{name}/mbb_per_hand": result for name, result in found.items()})
+    for what, path in (("results", results), ("report", report), ("TensorBoard", stem)):
         console.print(f"{what}: {path}", soft_wrap=True, highlight=False)
     return found
 

@@ -63,7 +63,7 @@ def chart(title: str, tables: Sequence[Entries]) -> bytes:
     curves.set_xlabel("deals or sessions")
     curves.set_ylabel("mean so far" + (", AIVAT where known" if reduced else ""))
     curves.legend(fontsize="small")
-    return _png(figure)
+    return png(figure)
 
 
 def _interval(axes: Axes, row: float, found: Estimate, color: str) -> None:
@@ -81,7 +81,7 @@ def convergence_chart(title: str, course: Sequence[tuple[int, float]]) -> bytes:
     axes.set_xlabel("iterations")
     axes.set_ylabel("nash_conv, chips per hand")
     axes.grid(visible=True, which="both", alpha=0.3)
-    return _png(figure)
+    return png(figure)
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,10 +115,11 @@ def curves_chart(title: str, value: str, lines: Sequence[Line], *, logarithmic: 
         axes.set_ylabel(value)
         axes.grid(visible=True, which="both", alpha=0.3)
     figure.axes[0].legend(fontsize="small")
-    return _png(figure)
+    return png(figure)
 
 
-def _png(figure: Figure) -> bytes:
+def png(figure: Figure) -> bytes:
+    """The picture as the bytes of a file, the same every time."""
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", dpi=110, metadata={"Software": ""})
     return buffer.getvalue()

@@ -77,48 +77,6 @@ class Page:
         write_atomically(path, self.text().encode())
 
 
-def record_page(title: str, record: Mapping[str, Any], pictures: Mapping[str, bytes] | None = None) -> Page:
-    """A page of any result: its figures, its lists and groups of like records as tables, pictures by caption."""
-    page = Page(title)
-    figures = {key: value for key, value in record.items() if _is_plain(value) and "\n" not in str(value)}
-    page.table(("", ""), list(figures.items()))
-    for key, value in record.items():
-        rows = _rows(value)
-        if rows:
-            columns = list(dict.fromkeys(name for row in rows for name in row))
-            page.heading(key)
-            page.table(columns, [[row.get(name) for name in columns] for row in rows])
-    for caption, picture in (pictures or {}).items():
-        page.heading(caption)
-        page.png(picture, caption)
-    page.record(record)
-    return page
-
-
-def _is_plain(value: object) -> bool:
-    return value is None or isinstance(value, str | int | float)
-
-
-def _rows(value: object) -> list[dict[str, object]]:
-    """Records among a list, or of a mapping from names, as far as values are plain; values one level down are named
-    by both keys. Nothing if there are none."""
-    named: list[tuple[str | None, object]] = []
-    if isinstance(value, Mapping):
-        named = [(str(key), item) for key, item in value.items()]
-    elif isinstance(value, Sequence) and not isinstance(value, str):
-        named = [(None, item) for item in value]
-    rows = []
-    for name, item in named:
-        if isinstance(item, Mapping):
-            plain: dict[str, object] = {}
-            for key, entry in item.items():
-                deeper = entry.items() if isinstance(entry, Mapping) else ()
-                plain |= {str(key): entry} if _is_plain(entry) else {f"{key} {k}": v for k, v in deeper if _is_plain(v)}
-            if plain:
-                rows.append(plain if name is None else {"": name, **plain})
-    return rows
-
-
 def cell_text(value: object) -> str:
     """Estimates with their intervals, floats with four figures, the rest as it is."""
     if isinstance(value, Estimate):

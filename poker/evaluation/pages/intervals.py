@@ -1,6 +1,5 @@
 """Results that are single figures with intervals, in any unit: as text and as a picture."""
 
-import io
 import math
 from collections.abc import Mapping, Sequence
 
@@ -8,6 +7,7 @@ import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
+from poker.evaluation.pages.chart import png
 from poker.evaluation.statistics import Estimate
 
 Row = tuple[str, Estimate]
@@ -53,6 +53,4 @@ def intervals_chart(title: str, unit: str, panels: Mapping[str, Sequence[Row]]) 
         axes.axvline(0, color="grey", linewidth=0.8)
         axes.set_title(name, fontsize="medium")
         axes.set_xlabel(f"{unit}, 95% intervals")
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=110, metadata={"Software": ""})
-    return buffer.getvalue()
+    return png(figure)

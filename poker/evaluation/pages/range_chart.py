@@ -1,6 +1,5 @@
 """The picture of a strategy: one 13 x 13 grid of hand classes per action, suited above the diagonal."""
 
-import io
 from collections.abc import Sequence
 
 import numpy as np
@@ -9,6 +8,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from poker.cards import PREFLOP_CLASS, RANKS, class_text
+from poker.evaluation.pages.chart import png
 
 
 def class_shares(weights: NDArray[np.float64], strategy: NDArray[np.float32]) -> NDArray[np.float64]:
@@ -42,6 +42,4 @@ def range_chart(
         for row, column in np.argwhere(~np.isnan(grid)):
             name = class_text(int((12 - row) * 13 + 12 - column))
             axes.text(column, row, name, ha="center", va="center", fontsize=6)
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=110)
-    return buffer.getvalue()
+    return png(figure)

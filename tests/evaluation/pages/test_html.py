@@ -11,7 +11,7 @@ from poker.cards import PREFLOP_CLASS, hand_index
 from poker.evaluation.matches.match import run
 from poker.evaluation.matches.page import match_page
 from poker.evaluation.matches.table import AgentSpec
-from poker.evaluation.pages.html import Page, cell_text, range_picture, record_page
+from poker.evaluation.pages.html import Page, cell_text, range_picture
 from poker.evaluation.statistics import Estimate
 from poker.rules import RANK_CHARS
 from tests.games import load_rules
@@ -53,7 +53,7 @@ def test_text_is_escaped_and_the_record_is_there() -> None:
     page = Page("a < b")
     page.heading("x & y", "note")
     page.table(("name", "value"), [("<script>", 1234.5), ("mean", Estimate(-12.34, 5.0, 9.0, 4))])
-    page.record({"seed": 7, "commit": "abc"})
+    page.record({"seed": 7, "commit": "abc", "command": "python evaluate.py evaluate=match"})
     text = page.text()
     check(text)
     assert "<script>" not in text
@@ -62,6 +62,7 @@ def test_text_is_escaped_and_the_record_is_there() -> None:
     assert "-12.3 ± 5.0" in text
     assert "&quot;seed&quot;: 7" in text
     assert "at commit abc" in text
+    assert "<pre>python evaluate.py evaluate=match</pre>" in text
 
 
 def test_cells() -> None:
@@ -112,19 +113,3 @@ def test_page_of_a_match(tmp_path: Path) -> None:
     assert "caller vs random" in text
     assert "&quot;definition&quot;" in text
     assert f"{results.tables[0].estimates(aivat=True)[0]:,}" in match_page(results, b"").text()
-
-
-def test_any_record_has_a_page() -> None:
-    record = {
-        "game": "kuhn",
-        "definition": "two\nlines",
-        "agents": {"a": {"mean": 1.5, "settings": {"deep": 1}}, "b": {"mean": 2.5}},
-        "course": [{"n": 1, "value": 0.25}, {"n": 2, "value": 0.125}],
-        "numbers": [1, 2, 3],
-    }
-    text = record_page("title", record, {"a picture": b"png"}).text()
-    checker = check(text)
-    assert checker.count["table"] == 3
-    assert checker.count["img"] == 1
-    assert "<td>a</td><td>1.5</td><td>1</td>" in text
-    assert "<td>2</td><td>0.125</td>" in text
