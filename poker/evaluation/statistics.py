@@ -21,7 +21,11 @@ from numpy.typing import ArrayLike, NDArray
 Floats = NDArray[np.float64]
 
 FEW_UNITS = 400
-"""Deals below which the intervals of matches between our agents may be too narrow, and before which none stops."""
+"""Deals below which intervals of matches may be too narrow, and before which none stops.
+
+Of 54 results of our agents, intervals held the true mean in 93% of the matches or more for 44 after 50 deals, 50 after
+100, 51 after 200, 52 after 400, and all after 1,000.
+"""
 
 _T_975 = (12.7062, 4.3027, 3.1824, 2.7764, 2.5706, 2.4469, 2.3646, 2.3060, 2.2622, 2.2281)
 """Quantiles of Student's t for 1 to 10 degrees of freedom."""
