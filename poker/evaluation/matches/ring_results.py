@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from poker.evaluation.matches.table import AgentSpec, Schedule, SessionRecord, Table
 from poker.evaluation.provenance import provenance
-from poker.evaluation.statistics import Estimate, estimate
+from poker.evaluation.statistics import Estimate, difference, estimate
 
 Floats = NDArray[np.float64]
 
@@ -90,7 +90,7 @@ class RingResults:
 
     def compared(self) -> list[tuple[list[str], list[str], Estimate]]:
         """The contrasts: two groups, and the first's result less the second's."""
-        return [(a, b, estimate(self.result(a) - self.result(b))) for a, b in self.contrasts]
+        return [(a, b, difference(self.result(a), self.result(b))) for a, b in self.contrasts]
 
     @property
     def caveat(self) -> str:
