@@ -119,7 +119,7 @@ def stored_deals(log: Path) -> dict[str, Floats]:
             chips[int(line.split(":")[1])] = float(payoffs.split("|")[names.split("|").index(record["table"][0])])
     estimates = log.with_suffix(".aivat.jsonl")
     rows = map(json.loads, estimates.read_text().splitlines()) if estimates.exists() else ()
-    by = {"chips": chips, "AIVAT": {number: values[0] for number, values in rows}}
+    by = {"chips": chips, "AIVAT": {number: values[0] for number, values, *_ in rows}}
     return {
         name: np.array([(hands[i] + hands[i + 1]) / 2 for i in sorted(hands) if i % 2 == 0 and i + 1 in hands])
         for name, hands in by.items()

@@ -20,11 +20,11 @@ Place = tuple[int, int]
 
 @dataclass(frozen=True)
 class Contrast:
-    """What `first` won less what `second` won against the same opponents on the same cards; `against` names them."""
+    """What `first` won less what `second` won on the same cards against the same line-ups of opponents, all together."""
 
     first: str
     second: str
-    against: str
+    against: tuple[str, ...]
     aivat: bool
     found: Estimate
 
@@ -82,7 +82,7 @@ def contrasts(tables: Sequence[TableResults]) -> list[Contrast]:
         for group in ([common] if len(common) > 1 else []) + [[others] for others in common]:
             mine, theirs = ([places[name][others] for others in group] for name in (first, second))
             aivat = all(tables[number].aivat_units for some in mine + theirs for number, _ in some)
-            against = ", ".join(" and ".join(others) for others in group)
+            against = tuple(" and ".join(others) for others in group)
             won = difference(_mean_of(values[aivat], mine), _mean_of(values[aivat], theirs))
             found.append(Contrast(first, second, against, aivat, won))
     return found

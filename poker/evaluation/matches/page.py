@@ -100,7 +100,7 @@ def _comparisons(page: Page, tables: "list[TableResults]") -> None:
             [
                 (
                     f"{item.first} less {item.second}",
-                    item.against,
+                    ", ".join(item.against),
                     "AIVAT" if item.aivat else "chips",
                     item.found,
                     item.found.n,

@@ -36,7 +36,7 @@ def match_record(results: MatchResults) -> dict[str, Any]:
             {
                 "first": item.first,
                 "second": item.second,
-                "against": item.against,
+                "against": list(item.against),
                 "by": "aivat" if item.aivat else "chips",
                 **_estimate(item.found),
             }
@@ -63,6 +63,8 @@ def _table(result: TableResults) -> dict[str, Any]:
         "sd_per_hand": {name: spread.sd for name, spread in result.spread.items() if spread.n > 1},
         "stopped_early": result.stopped_at is not None,
         "kept_from_earlier_runs": result.kept,
+        "hands_by_commit": result.commits,
+        "unknown_to_aivat": result.unknown,
         "log": str(result.log),
         "incidents": [vars(incident) for incident in result.incidents],
         "decision_seconds": {

@@ -14,6 +14,7 @@ from tensorboard.summary import Writer
 
 from poker.artifacts import write_atomically
 from poker.evaluation.matches.comparisons import contrasts, crosstable, over_tables
+from poker.evaluation.matches.hand_store import UNKNOWN
 from poker.evaluation.matches.page import crosstable_rows, match_page
 from poker.evaluation.matches.record import match_record
 from poker.evaluation.matches.results import SHORT, MatchResults, TableResults
@@ -21,6 +22,7 @@ from poker.evaluation.pages.chart import Entries, chart
 
 _SCALAR_SECONDS = 5.0
 _FOLDER_NAME = 100
+_NAMED_OPPONENTS = 3
 
 
 class LiveReport:
@@ -110,6 +112,9 @@ def write_report(results: MatchResults, folder: Path, console: Console) -> None:
     for result in results.tables:
         if result.incidents:
             _print_incidents(result, console)
+        for label, why in result.unknown.items():
+            console.print(f"{label} counts as unknown in AIVAT at {result.table.title}: {why}", highlight=False)
+    _print_other_commits(results, record["commit"], console)
     for what, path in (
         ("results", target / "results.json"),
         ("chart", target / "results.png"),
@@ -161,7 +166,7 @@ def _print_comparisons(results: MatchResults, console: Console) -> None:
     if len(rows) > 2:
         text = TextTable(title="row against column, AIVAT where known (else chips, marked c), mbb/hand")
         for heading in ("", *(row[0] for row in rows)):
-            text.add_column(heading, justify="right" if heading else "left")
+            text.add_column(heading, justify="right" if heading else "left", overflow="fold")
         for row in rows:
             text.add_row(*row)
         console.print(text)
@@ -173,8 +178,21 @@ def _print_comparisons(results: MatchResults, console: Console) -> None:
             text.add_column(heading, justify="right" if heading in ("mbb/hand", "deals", "sessions") else "left")
         for item in reversed(overall.values()):
             by = "AIVAT" if item.aivat else "chips"
-            text.add_row(f"{item.first} less {item.second}", item.against, by, f"{item.found:,}", f"{item.found.n:,}")
+            many = len(item.against) > _NAMED_OPPONENTS
+            against = f"{len(item.against)} opponents" if many else ", ".join(item.against)
+            text.add_row(f"{item.first} less {item.second}", against, by, f"{item.found:,}", f"{item.found.n:,}")
         console.print(text)
+
+
+def _print_other_commits(results: MatchResults, commit: str | None, console: Console) -> None:
+    other: dict[str, int] = {}
+    for result in results.tables:
+        for name, hands in result.commits.items():
+            if name != (commit or UNKNOWN):
+                other[name] = other.get(name, 0) + hands
+    if other:
+        hands_by = ", ".join(f"{hands:,} by {name}" for name, hands in other.items())
+        console.print(f"[yellow]hands of other commits count[/yellow]: {hands_by}; `fresh=true` plays all anew")
 
 
 def _print_incidents(result: TableResults, console: Console) -> None:
