@@ -20,7 +20,7 @@ Place = tuple[int, int]
 
 @dataclass(frozen=True)
 class Contrast:
-    """What `first` won less what `second` won on the same cards against the same line-ups of opponents, all together."""
+    """What `first` won less what `second` won, on the same cards and against the same line-ups of opponents."""
 
     first: str
     second: str
