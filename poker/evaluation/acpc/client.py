@@ -16,6 +16,7 @@ from typing import TextIO
 
 import numpy as np
 from rich.console import Console
+from rich.markup import escape
 
 from poker.agents.base import Agent, ObservingAgent
 from poker.errors import PokernetsError
@@ -175,4 +176,4 @@ class _Player:
     def _fail(self, what: str) -> None:
         self.seat.failures.append(what)
         if len(self.seat.failures) <= _TOLD_FAILURES:
-            self._console.print(f"[red]{self._agent.name}[/red]: {what}", soft_wrap=True)
+            self._console.print(f"[red]{self._agent.name}[/red]: {escape(what)}", soft_wrap=True)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 from rich.console import Console
+from rich.markup import escape
 
 from poker.errors import PokernetsError
 from poker.evaluation.acpc.report import mbb_per_hand, new_log, write_hands_report
@@ -95,7 +96,7 @@ def run(
 
     def tell(what: str) -> None:
         sent_away.append(what)
-        console.print(what, soft_wrap=True, highlight=False)
+        console.print(what, soft_wrap=True, highlight=False, markup=False)
 
     try:
         lines = welcome(names, servers, start_seconds, tell)
@@ -122,7 +123,7 @@ def run(
         if guest.line is not None:
             guest.line.close()
         for why in guest.failures[:10]:
-            console.print(f"[red]{guest.name}[/red]: {why}", soft_wrap=True)
+            console.print(f"[red]{guest.name}[/red]: {escape(why)}", soft_wrap=True)
     result = DealerResult(
         {guest.name: estimate(guest.chips) for guest in guests}, {guest.name: guest.failures for guest in guests}, path
     )

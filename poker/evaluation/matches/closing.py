@@ -39,8 +39,9 @@ def write_histories(rules: Rules, logs: list[Path], console: Console) -> None:
     if why_not:
         console.print(f"no .phhs files: {why_not}", soft_wrap=True, highlight=False)
         return
-    for log in logs:
-        write_phhs(log.with_suffix(".phhs"), read_log(rules, log))
+    with console.status("writing poker hand histories"):
+        for log in logs:
+            write_phhs(log.with_suffix(".phhs"), read_log(rules, log))
 
 
 def counted_in(log: Path) -> Counted | None:

@@ -74,7 +74,7 @@ class _Table:
     def _sit(self, number: int, build: Callable[[], Agent], port: int) -> None:
         try:
             self.seats[number] = sit_down(self.game, build, port)
-        except PokernetsError as error:
+        except (PokernetsError, AssertionError) as error:
             self.errors.append(str(error))
 
     def leave(self) -> list[str]:

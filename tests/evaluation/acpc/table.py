@@ -90,7 +90,7 @@ def deal(
     seats: list[acpc_client.Seat] = []
     threads = [
         threading.Thread(target=lambda b=build, p=port: seats.append(sit_down(game, b, p, clients)), daemon=True)
-        for build, port in zip(builders, ports, strict=True)
+        for build, port in zip(builders, ports, strict=False)
     ]
     for thread in threads:
         thread.start()

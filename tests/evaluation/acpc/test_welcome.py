@@ -142,7 +142,7 @@ def test_a_match_goes_on_after_a_stray_connection(tmp_path: Path) -> None:
     assert not any(result.failures.values())
     told = json.loads(result.log.with_suffix(".json").read_text())["settings"]["sent_away"]
     assert sorted(what.split(":")[0] for what in told) == ["p0", "p1"]
-    assert all("greets with `hello`" in what for what in told)
+    assert all("greets with `hello [/b]`" in what for what in told)
 
 
 def _stray(port: int) -> None:
@@ -151,7 +151,7 @@ def _stray(port: int) -> None:
     while time.monotonic() < deadline:
         try:
             with socket.create_connection(("localhost", port), timeout=10) as guest:
-                guest.sendall(b"hello\r\n")
+                guest.sendall(b"hello [/b]\r\n")
                 guest.recv(1)
                 return
         except ConnectionRefusedError:
