@@ -30,6 +30,14 @@ class AgentFailure(Exception):  # noqa: N818 (what happened to the agent, not an
     """The process of an agent did not answer in time, died, or raised an error (whose text this carries)."""
 
 
+class PolicyLost(AgentFailure):
+    """The policy of `agent` cannot be had."""
+
+    def __init__(self, agent: object, why: str) -> None:
+        super().__init__(why)
+        self.agent = agent
+
+
 class AgentGivenUp(AgentFailure):
     """The agent is not asked any more; every further call raises this."""
 
@@ -77,14 +85,14 @@ class RemoteAgent:
 
     def _ask_policy(self, state: HandState) -> Policy:
         if self._policy_lost:
-            raise AgentFailure(self._policy_lost)
+            raise PolicyLost(self, self._policy_lost)
         try:
             policy: Policy = self._call("policy", state, self._policy_seconds)
         except AgentFailure as error:
             self._policy_lost = str(error)
             if self._process is None:
                 self._starts -= 1  # its replacement is not put down to its play
-            raise
+            raise PolicyLost(self, self._policy_lost) from error
         return policy
 
     def close(self) -> None:

@@ -85,8 +85,8 @@ class HandStore:
             self._write_sorted(self._read())
             self._write_commits()
             if self._aivat_path.exists():
-                rows = sorted(self._estimates().items())
-                write_atomically(self._aivat_path, "".join(f"{json.dumps([*row])}\n" for row in rows).encode())
+                rows = [[number, *row] for number, row in sorted(self._estimates().items())]
+                write_atomically(self._aivat_path, "".join(f"{json.dumps(row)}\n" for row in rows).encode())
 
     def discard(self) -> None:
         """Forgets the hands of earlier runs."""
@@ -106,12 +106,26 @@ class HandStore:
         if record.incidents:
             with self._failures_path.open("a", encoding="utf-8") as failures:
                 failures.writelines(json.dumps(vars(incident)) + "\n" for incident in record.incidents)
-        if record.aivat:
-            numbers = map(self._number, record.lines)
-            with self._aivat_path.open("a", encoding="utf-8") as file:
-                file.writelines(json.dumps([*row]) + "\n" for row in zip(numbers, record.aivat, strict=True))
+        self.revise(record)
         self._file.write("".join(f"{line}\n" for line in record.lines))
         self._file.flush()
+
+    def revise(self, record: SessionRecord) -> None:
+        """Appends the estimates of a session; they count instead of earlier ones."""
+        if record.aivat:
+            rows = [
+                [self._number(line), chips, record.unknown]
+                for line, chips in zip(record.lines, record.aivat, strict=True)
+            ]
+            with self._aivat_path.open("a", encoding="utf-8") as file:
+                file.writelines(json.dumps(row) + "\n" for row in rows)
+
+    def records(self) -> dict[int, SessionRecord]:
+        """All sessions kept or added so far, with their lines."""
+        lines = self._read()
+        for session, record in self.kept.items():
+            record.lines = [lines[number] for number in self._numbers(session)]
+        return self.kept
 
     def _read(self) -> dict[int, str]:
         """Lines by hand number of all complete sessions; fills `kept`."""
@@ -121,30 +135,41 @@ class HandStore:
         whole = text[: text.rfind("\n") + 1]
         lines = {self._number(line): line for line in whole.splitlines() if not line.startswith("#")}
         size = self._schedule.hands_per_session
-        seatings = len(self._schedule.seatings)
         first = {number // size * size for number in lines}
         complete = [start for start in sorted(first) if all(start + i in lines for i in range(size))]
         kept_lines = {start + i: lines[start + i] for start in complete for i in range(size)}
         estimates = self._estimates() if self._aivat else {}
+        failures = self._failures()
         if self._aivat:
+            failed = {incident.hand // size * size for incident in failures}
             complete = [start for start in complete if all(start + i in estimates for i in range(size))]
+            # estimates of the format before agents that failed counted as unknown
+            complete = [start for start in complete if start not in failed or estimates[start][1] is not None]
         self.kept = {}
         commits = self._commits()
         for start in complete:
-            numbers = [start + i * seatings + seating for seating in range(seatings) for i in range(size // seatings)]
+            numbers = self._numbers(start // size)
             record = SessionRecord(payoffs=[self._by_entry(lines[number]) for number in numbers])
-            record.aivat = [estimates[number] for number in numbers] if self._aivat else []
+            if self._aivat:
+                record.aivat = [estimates[number][0] for number in numbers]
+                record.unknown = estimates[start][1] or {}
             record.commit = commits.get(start // size, UNKNOWN)
             self.kept[start // size] = record
-        for incident in self._failures():
+        for incident in failures:
             session = self.kept.get(incident.hand // size)
             if session is not None and incident not in session.incidents:
                 session.incidents.append(incident)
         return kept_lines
 
-    def _estimates(self) -> dict[int, list[float]]:
-        """By hand number."""
-        return dict(_json_lines(self._aivat_path))
+    def _numbers(self, session: int) -> list[int]:
+        """Hands of the session in the order of its record."""
+        seatings, size = len(self._schedule.seatings), self._schedule.hands_per_session
+        return [session * size + i * seatings + seat for seat in range(seatings) for i in range(size // seatings)]
+
+    def _estimates(self) -> dict[int, tuple[list[float], dict[str, str] | None]]:
+        """By hand number: estimates by entry, and the agents that count as unknown in them."""
+        rows = _json_lines(self._aivat_path)
+        return {number: (chips, unknown[0] if unknown else None) for number, chips, *unknown in rows}
 
     def _commits(self) -> dict[int, str]:
         """By session; what was played again counts as the later commit's."""

@@ -8,7 +8,8 @@ import contextlib
 import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 
@@ -20,8 +21,9 @@ from poker.evaluation.matches.closing import Counted, close_logs
 from poker.evaluation.matches.hand_store import HandStore
 from poker.evaluation.matches.report import LiveReport, write_report
 from poker.evaluation.matches.results import MatchResults, TableResults
+from poker.evaluation.matches.revision import revise_estimates
 from poker.evaluation.matches.table import AgentSpec, Schedule, SessionRecord, Table
-from poker.evaluation.matches.workers import SharedAgent, play_all
+from poker.evaluation.matches.workers import SharedAgent, Task, play_all
 from poker.rules import Rules
 
 WIDTH = 110
@@ -88,9 +90,18 @@ def run(
         results.processes = processes or os.cpu_count() or 1
         started = time.monotonic()
         with LiveReport(results, sessions, folder, console) as live:
-            _play(
-                schedule, agents, stores, results, live, sessions, half_width, decision_seconds, aivat, stand_in, values
+            play = partial(
+                play_all,
+                schedule,
+                agents,
+                processes=results.processes,
+                decision_seconds=decision_seconds,
+                aivat=aivat,
+                stand_in=SharedAgent(stand_in) if stand_in is not None else None,
+                values=values,
             )
+            _play(play, stores, results, live, sessions, half_width)
+            revise_estimates({result.table: result for result in results.tables}, stores, play, console)
         results.seconds = time.monotonic() - started
     write_report(results, folder, console)
     close_logs(game, {result.log: Counted(result.hands, session) for result in results.tables}, console)
@@ -121,17 +132,12 @@ def _line_ups(game: Rules, names: list[str], tables: Sequence[Sequence[str]] | N
 
 
 def _play(
-    schedule: Schedule,
-    agents: Sequence[AgentSpec],
+    play: Callable[..., Iterator[tuple[Task, SessionRecord]]],
     stores: dict[Table, HandStore],
     results: MatchResults,
     live: LiveReport,
     sessions: int,
     half_width: float | None,
-    decision_seconds: float | None,
-    aivat: bool,
-    stand_in: AgentSpec | None,
-    values: GuessSpec | None,
 ) -> None:
     by_table = {result.table: result for result in results.tables}
 
@@ -146,15 +152,8 @@ def _play(
                 take(table, session, store.kept[session])
         by_table[table].kept = by_table[table].hands
         live.update(by_table[table])
-    played = play_all(
-        schedule,
-        agents,
+    played = play(
         [(table, session) for session in range(sessions) for table in stores if session not in stores[table].kept],
-        processes=results.processes,
-        decision_seconds=decision_seconds,
-        aivat=aivat,
-        stand_in=SharedAgent(stand_in) if stand_in is not None else None,
-        values=values,
         wanted=lambda task: by_table[task[0]].stopped_at is None,
     )
     for (table, session), record in played:

@@ -6,7 +6,7 @@ blind per hand.
 
 import math
 from array import array
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -91,6 +91,8 @@ class TableResults:
     hands: int = 0
     kept: int = 0
     stopped_at: int | None = None
+    unknown_in: dict[int, dict[str, str]] = field(default_factory=dict)
+    commits: dict[str, int] = field(default_factory=dict)
     _seen: int = 0
     _look: int = 0
 
@@ -112,7 +114,8 @@ class TableResults:
         """
         self._look = self._look or self.first_look
         while self.stopped_at is None and all(session in self.units for session in range(self._seen, self._look)):
-            units = self.aivat_units or self.units
+            failures = any(session < self._look for session in self.unknown_in)  # estimates to be revised
+            units = self.aivat_units if self.aivat_units and not failures else self.units
             found = estimate([units[session][0] for session in range(self._look)])
             if found.half_width <= half_width:
                 self.stopped_at = self._look
@@ -125,16 +128,42 @@ class TableResults:
         self.units[session] = means.tolist()
         if record.aivat:
             self.aivat_units[session] = (np.mean(record.aivat, axis=0) * scale).tolist()
+        if record.unknown:
+            self.unknown_in[session] = record.unknown
         if self._is_surplus(session):
             return
         self.hands += len(record.payoffs)
         for name, rows in (("chips", record.payoffs), ("aivat", record.aivat)):
             if rows:
                 self.spread.setdefault(name, HandSpread()).add([row[0] * scale for row in rows])
+        if record.commit:
+            self.commits[record.commit] = self.commits.get(record.commit, 0) + len(record.payoffs)
         self.incidents += record.incidents
         for (entry, street), seconds in record.seconds.items():
             times = self.seconds.setdefault((self.table.players[entry], street), array("d"))
             times.extend(seconds[: max(0, _TIMES_KEPT - len(times))])
+
+    @property
+    def unknown(self) -> dict[str, str]:
+        """Agents that failed or lost their policy somewhere, and why: in AIVAT they count as unknown everywhere."""
+        found: dict[str, str] = {}
+        for session, agents in sorted(self.unknown_in.items()):
+            if not self._is_surplus(session):
+                found = {**agents, **found}
+        return found
+
+    def sessions(self) -> list[int]:
+        """Those that count."""
+        return [session for session in sorted(self.units) if not self._is_surplus(session)]
+
+    def revise(self, records: Mapping[int, SessionRecord]) -> None:
+        """Takes the estimates of all sessions from these records."""
+        scale = 1000.0 / max(self.schedule.rules.big_blind, 1)
+        self.spread["aivat"] = HandSpread()
+        for session in self.sessions():
+            rows = records[session].aivat
+            self.aivat_units[session] = (np.mean(rows, axis=0) * scale).tolist()
+            self.spread["aivat"].add([row[0] * scale for row in rows])
 
     def _is_surplus(self, session: int) -> bool:
         """Played after the stop; kept on disk, but no part of the result."""
@@ -143,7 +172,7 @@ class TableResults:
     def values(self, *, aivat: bool = False) -> NDArray[np.float64]:
         """[sessions, P] mbb per hand of each entry, in the order of the sessions; with `aivat` the estimates."""
         units = self.aivat_units if aivat else self.units
-        rows = [units[session] for session in sorted(units) if not self._is_surplus(session)]
+        rows = [units[session] for session in self.sessions() if session in units]
         return np.array(rows, dtype=np.float64).reshape(len(rows), len(self.table.players))
 
     def estimates(self, *, aivat: bool = False) -> list[Estimate]:

@@ -101,8 +101,8 @@ class Incident:
 class SessionRecord:
     """A played session: log lines and payoffs [hands, P] by entry, failures, and seconds by (entry, street).
 
-    `aivat` [hands, P] are estimates of the payoffs with less luck (`luck.py`), empty if not asked for. `commit` is the
-    code that played, as the hand store noted it.
+    `aivat` [hands, P] are estimates of the payoffs with less luck (`luck.py`), empty if not asked for; `unknown` are
+    agents whose policies do not count in them, and why. `commit` is the code that played, as the hand store noted it.
     """
 
     lines: list[str] = field(default_factory=list)
@@ -110,6 +110,7 @@ class SessionRecord:
     incidents: list[Incident] = field(default_factory=list)
     seconds: dict[tuple[int, int], list[float]] = field(default_factory=dict)
     aivat: list[list[float]] = field(default_factory=list)
+    unknown: dict[str, str] = field(default_factory=dict)
     commit: str = ""
 
 

@@ -8,7 +8,7 @@ import multiprocessing
 import os
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -68,12 +68,15 @@ class Cast:
     aivat: bool = False
     stand_in: StandIn | None = None
     values: Values | None = None
+    played: Mapping[Task, SessionRecord] = field(default_factory=dict)
     _agents: dict[tuple[str, int, int], Agent] = field(default_factory=dict)
 
     def play(self, task: Task) -> SessionRecord:
         table, session = task
         casts = [self._cast(table, seating) for seating in range(len(self.schedule.seatings) if self.by_deal else 1)]
-        if self.by_deal:
+        if task in self.played:
+            record = self.played[task]
+        elif self.by_deal:
             record = play_session_by_deal(self.schedule, table, casts, session)
         else:
             record = play_session(self.schedule, table, casts[0], session)
@@ -119,14 +122,17 @@ def play_all(
     aivat: bool = False,
     stand_in: StandIn | None = None,
     values: Values | None = None,
+    played: Mapping[Task, SessionRecord] | None = None,
     wanted: Callable[[Task], bool] = lambda task: True,
 ) -> Iterator[tuple[Task, SessionRecord]]:
     """Every task with its record, in order of completion; `by_deal` plays sessions with `play_session_by_deal`, `aivat`
     estimates every hand, with the help of `stand_in` and `values` (`poker.evaluation.matches.luck`).
 
-    A task that is not `wanted` any more when its turn comes is left out.
+    Tasks in `played` are estimated only. A task that is not `wanted` any more when its turn comes is left out.
     """
-    cast = Cast(schedule, {spec.name: spec for spec in specs}, by_deal, decision_seconds, aivat, stand_in, values)
+    cast = Cast(
+        schedule, {spec.name: spec for spec in specs}, by_deal, decision_seconds, aivat, stand_in, values, played or {}
+    )
     if processes == 1 or len(tasks) <= 1:
         try:
             for task in tasks:

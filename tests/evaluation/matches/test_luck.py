@@ -1,6 +1,9 @@
 """AIVAT in matches: beside the chips, kept with the hands, recomputed where it is missing."""
 
 import json
+from dataclasses import replace
+from functools import partial
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -8,13 +11,13 @@ import numpy as np
 import pytest
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-from poker.agents.base import Agent
-from poker.agents.simple import AlwaysCall, RandomAgent
+from poker.agents.base import Agent, Policy, hand_number
+from poker.agents.simple import AlwaysCall, AlwaysRaise, RandomAgent
 from poker.evaluation.matches.luck import add_estimates
 from poker.evaluation.matches.match import run
-from poker.evaluation.matches.results import MatchResults
-from poker.evaluation.matches.table import AgentSpec, Incident, Schedule, Table, play_session
-from poker.rules import CALL
+from poker.evaluation.matches.results import MatchResults, TableResults
+from poker.evaluation.matches.table import AgentSpec, Incident, Schedule, SessionRecord, Table, play_session
+from poker.rules import CALL, FOLD, Rules
 from poker.state import HandState
 from tests.games import load_rules
 
@@ -100,13 +103,131 @@ def test_estimates_are_kept_and_made_up_for(tmp_path: Path) -> None:
     assert [json.loads(line)[0] for line in path.read_text().splitlines()] == list(range(60))
 
 
-def test_a_hand_in_which_an_agent_failed_counts_its_chips() -> None:
+def test_an_agent_that_failed_counts_as_unknown() -> None:
     schedule = Schedule(LEDUC, 1, 4)
     record = play_session(schedule, Table(("caller", "random")), [caller(), randomly()], 0)
-    record.incidents.append(Incident("random", 0, "", "error", ""))
+    without = replace(record, unknown={"random": "for a test"})
+    record.incidents.append(Incident("random", 0, "", "an error\nof two lines", ""))
     add_estimates(schedule, [[caller(), randomly()]], record)
-    assert record.aivat[0] == [float(chips) for chips in record.payoffs[0]]
-    assert any(row != chips for row, chips in zip(record.aivat, record.payoffs, strict=True))
+    assert record.unknown == {"random": "it failed: an error"}
+    add_estimates(schedule, [[caller(), randomly()]], without)
+    assert record.aivat == without.aivat
+    whole = replace(record, unknown={}, incidents=[])
+    add_estimates(schedule, [[caller(), randomly()]], whole)
+    assert record.aivat != whole.aivat
+
+
+class Unclear(RandomAgent):
+    """Plays by a policy that it does not tell to others."""
+
+    def policy(self, state: HandState) -> Policy:
+        if not any(state.hole_cards):
+            raise ValueError("not for you")
+        return super().policy(state)
+
+
+def test_an_agent_whose_policy_cannot_be_had_counts_as_unknown() -> None:
+    schedule = Schedule(LEDUC, 1, 4)
+    agents: list[Agent] = [Slow(), Unclear(name="unclear", raises=[1])]
+    record = play_session(schedule, Table(("slow", "unclear")), agents, 0)
+    without = replace(record, unknown={"unclear": "for a test"})
+    for each in (record, without):
+        add_estimates(schedule, [agents], each)
+    assert record.unknown == {"unclear": "its policy cannot be had: ValueError: not for you"}
+    assert record.aivat == without.aivat
+
+
+class Fails(RandomAgent):
+    """Fails in the second round, with a king also in the first when it faces a raise; or so in a few hands only."""
+
+    def __init__(self, often: bool = True) -> None:
+        super().__init__(name="fails", raises=[1])
+        self.often = often
+        self.hands = 0
+
+    def start_hand(self, seat: int) -> None:
+        self.hands += 1
+
+    def act(self, state: HandState) -> int:
+        king = state.hole_cards[state.to_act][0] // 2 == 2
+        if (self.often or 100 <= self.hands < 104) and (state.street == 1 or (king and state.betting.to_call > 0)):
+            raise ValueError("lost the thread")
+        return super().act(state)
+
+
+def truth(rules: Rules) -> float:
+    """What `Fails` wins a hand from always raising, both seats averaged: every deal and every draw enumerated."""
+    random, raiser = randomly(), AlwaysRaise(name="raiser", raises=1)
+
+    def value(state: HandState, seat: int) -> float:
+        if state.is_over:
+            return state.payoffs()[seat]
+        agent = random if state.to_act == seat else raiser
+        king = state.hole_cards[seat][0] // 2 == 2
+        if agent is random and (state.street == 1 or (king and state.betting.to_call > 0)):
+            return value(state.apply(FOLD if state.legal().fold else CALL), seat)
+        actions, probs = agent.policy(state)
+        row = probs[hand_number(state, state.to_act)]
+        return sum(float(p) * value(state.apply(action), seat) for action, p in zip(actions, row, strict=True) if p)
+
+    deals = list(permutations(range(rules.deck_size), 3))
+    return float(
+        np.mean(
+            [
+                value(HandState.start(rules, [(first,), (second,)], (board,)), seat)
+                for first, second, board in deals
+                for seat in range(2)
+            ]
+        )
+    )
+
+
+def play_failing(out: Path, hands: int, often: bool, seed: int = 3, **settings: Any) -> TableResults:
+    agents = [
+        AgentSpec("fails", partial(Fails, often), {}),
+        AgentSpec("raiser", partial(AlwaysRaise, name="raiser", raises=1), {}),
+    ]
+    defaults = {"tables": None, "session": 1, "half_width": None, "decision_seconds": None, "processes": 1}
+    more = {**defaults, "aivat": True, "fresh": False, **settings}
+    return run(game=LEDUC, agents=agents, hands=hands, seed=seed, out=str(out), **more).tables[0]
+
+
+@pytest.mark.slow
+def test_estimates_stay_unbiased_when_an_agent_fails_with_some_hands(tmp_path: Path) -> None:
+    """Chips in place of the estimates of failed hands would be off by 200 mbb, taking the policy for true by 1,400."""
+    expected = 1000 * truth(LEDUC)
+    table = play_failing(tmp_path, 6000, often=True)
+    assert len(table.incidents) > 3000
+    assert set(table.unknown) == {"fails"}
+    chips, reduced = table.estimates()[0], table.estimates(aivat=True)[0]
+    assert abs(chips.mean - expected) < 1.5 * chips.half_width
+    assert abs(reduced.mean - expected) < 1.5 * reduced.half_width
+    assert reduced.half_width < 60
+    assert expected == pytest.approx(-8000 / 3, abs=0.01)
+
+
+def test_one_failure_revises_the_estimates_of_all_hands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table = play_failing(tmp_path / "rare", 200, often=False)
+    assert 1 <= len(table.incidents) <= 8
+    [log] = (tmp_path / "rare" / "leduc" / "hands").glob("*.aivat.jsonl")
+    rows = [json.loads(line) for line in log.read_text().splitlines()]
+    assert [row[0] for row in rows] == list(range(200))
+    assert all(set(row[2]) == {"fails"} for row in rows)
+    schedule = Schedule(LEDUC, 3, 1)
+    agents: list[Agent] = [Fails(False), AlwaysRaise(name="raiser", raises=1)]
+    record = SessionRecord(lines=[line for line in table.log.read_text().splitlines() if line.startswith("STATE")])
+    record.unknown = {"fails": "for a test"}
+    add_estimates(schedule, [agents], record)
+    assert [row[1] for row in rows] == record.aivat
+    expected = np.array(record.aivat).reshape(100, 2, 2).mean(axis=1) * 1000
+    assert np.allclose(table.values(aivat=True), expected)
+    assert table.spread["aivat"].sd == pytest.approx(1000 * np.std([row[0] for row in record.aivat], ddof=1))
+    assert "fails counts as unknown in AIVAT at fails vs raiser" in " ".join(capsys.readouterr().out.split())
+    written = json.loads((tmp_path / "rare" / "leduc" / "fails-raiser" / "results.json").read_text())
+    assert written["tables"][0]["unknown_to_aivat"] == {"fails": "it failed: ValueError: lost the thread"}
+    again = play_failing(tmp_path / "rare", 200, often=False)
+    assert again.kept == 200
+    assert again.estimates(aivat=True) == table.estimates(aivat=True)
 
 
 def test_a_stand_in_is_asked_where_no_agent_is_quick() -> None:
