@@ -25,7 +25,7 @@ from poker.evaluation.curve import read_points
 from poker.evaluation.matches.policy_match import always_call, play_itself, play_match
 from poker.evaluation.pages.chart import Line, curves_chart
 from poker.evaluation.pages.html import Page
-from poker.evaluation.pages.intervals import interval_text, stated
+from poker.evaluation.pages.intervals import interval_text
 from poker.evaluation.pages.scalars import write_scalars
 from poker.evaluation.provenance import provenance
 from poker.evaluation.statistics import Estimate, estimate
@@ -84,7 +84,7 @@ def run(
         "unfinished_runs": {name: len(found[name]) - len(runs) for name, runs in groups.items()},
         "settings": {name: _shared(runs[0].header) for name, runs in groups.items()},
         "seeds": {name: sorted(r.header.get("seed", 0) for r in runs) for name, runs in groups.items()},
-        "table": _table(lines),
+        "table": [{"iterations": n, **{name: _json(found) for name, found in row.items()}} for n, row in _table(lines)],
         "crossings": _crossings(lines) if known else [],
         "curves": {line.name: _rows(line) for line in lines},
         **provenance(),
@@ -205,36 +205,37 @@ def _line(name: str, runs: Group, found: list[tuple[int, Estimate]]) -> Line:
         name,
         np.array([n for n, _ in found], dtype=np.float64),
         np.array(cpu),
-        np.array([value.mean for _, value in found]),
-        np.array([value.half_width for _, value in found]),
+        tuple(value for _, value in found),
     )
 
 
-def _rows(line: Line) -> list[dict[str, float | None]]:
-    columns = zip(line.iterations, line.cpu_seconds, line.mean, line.half_width, strict=True)
-    return [
-        {"iterations": int(n), "cpu_seconds": cpu, "mean": mean, "half_width": width if math.isfinite(width) else None}
-        for n, cpu, mean, width in columns
-    ]
+def _rows(line: Line) -> list[dict[str, Any]]:
+    columns = zip(line.iterations, line.cpu_seconds, line.found, strict=True)
+    return [{"iterations": int(n), "cpu_seconds": cpu, **_json(found)} for n, cpu, found in columns]
 
 
-def _table(lines: list[Line]) -> list[dict[str, Any]]:
-    """Each curve at the powers of ten and at its end: `iterations`, and by name the mean and its half-width."""
+def _json(found: Estimate) -> dict[str, Any]:
+    known = math.isfinite(found.half_width)
+    return {
+        "mean": found.mean,
+        "half_width": found.half_width if known else None,
+        "interval": [found.low, found.high] if known else None,
+    }
+
+
+def _table(lines: list[Line]) -> list[tuple[int, dict[str, Estimate]]]:
+    """Each curve, by name, at the powers of ten and at its end: iterations and what was found."""
     last = max((float(line.iterations[-1]) for line in lines if len(line.iterations)), default=1.0)
     wanted = [10.0**k for k in range(math.floor(math.log10(last)) + 1)] + [last]
     rows = []
     for stop in dict.fromkeys(wanted):
-        row: dict[str, Any] = {"iterations": int(stop)}
+        row = {}
         for line in lines:
             at = np.flatnonzero(np.isclose(line.iterations, stop, rtol=0.02))
             if len(at):
-                width = float(line.half_width[at[-1]])
-                row[line.name] = {
-                    "mean": float(line.mean[at[-1]]),
-                    "half_width": width if math.isfinite(width) else None,
-                }
-        if len(row) > 1:
-            rows.append(row)
+                row[line.name] = line.found[at[-1]]
+        if row:
+            rows.append((int(stop), row))
     return rows
 
 
@@ -262,7 +263,9 @@ def _write(record: dict[str, Any], lines: list[Line], folder: Path, *, logarithm
     page.heading(record["value"], "means over runs, with 95% intervals over runs; of a single run, that of its match")
     page.png(picture, "learning curves")
     names = [line.name for line in lines]
-    told = [[f"{row['iterations']:,}", *(_told(row.get(name)) for name in names)] for row in record["table"]]
+    told = [
+        [f"{n:,}", *(interval_text(row[name]) if name in row else "" for name in names)] for n, row in _table(lines)
+    ]
     page.table(["iterations", *names], told)
     if record["crossings"]:
         page.heading("Crossings", "where the mean of one curve falls below that of another")
@@ -286,18 +289,10 @@ def _write(record: dict[str, Any], lines: list[Line], folder: Path, *, logarithm
     console.print(f"TensorBoard: {folder}", soft_wrap=True, highlight=False)
 
 
-def _told(cell: dict[str, Any] | None) -> str:
-    """A cell of `_table` as text."""
-    if cell is None:
-        return ""
-    return interval_text(stated(cell["mean"], cell["half_width"]))
-
-
 def _scalars(lines: list[Line]) -> dict[str, list[tuple[int, float]]]:
-    steps = {line.name: [int(count) for count in line.iterations] for line in lines}
-    means = {line.name: list(zip(steps[line.name], line.mean.tolist(), strict=True)) for line in lines}
-    widths = {
-        f"{line.name}/half_width_95": list(zip(steps[line.name], line.half_width.tolist(), strict=True))
-        for line in lines
-    }
-    return means | widths
+    scalars = {}
+    for line in lines:
+        points = [(int(n), found) for n, found in zip(line.iterations, line.found, strict=True)]
+        scalars[line.name] = [(n, found.mean) for n, found in points]
+        scalars[f"{line.name}/half_width_95"] = [(n, found.half_width) for n, found in points]
+    return scalars

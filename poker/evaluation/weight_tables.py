@@ -177,6 +177,16 @@ def _draw(tracker: Tracker, hand: IrcHand, shown: list[int], street: int, folder
         save_heat_map(weights, folder / f"{hand.stamp}-{street}{STREET_NAMES[street]}-{player + 1}.png", title)
 
 
+def _json(found: Estimate) -> dict[str, Any]:
+    known = math.isfinite(found.half_width)
+    return {
+        "gain": round(found.mean, 4),
+        "half_width_95": round(found.half_width, 4) if known else None,
+        "interval_95": [round(found.low, 4), round(found.high, 4)] if known else None,
+        "hands": found.n,
+    }
+
+
 def _report(found: dict[str, Gains], out: Path, path: Path, read: int, drawn: Sequence[int]) -> None:
     """`drawn` are the stamps of the hands whose tables are pictured."""
     estimates = {name: dict(zip(STREET_NAMES, gains.estimates(), strict=True)) for name, gains in found.items()}
@@ -185,15 +195,7 @@ def _report(found: dict[str, Gains], out: Path, path: Path, read: int, drawn: Se
         "archive": path.name,
         "hands_read": read,
         "modelling": {
-            name: {
-                street: {
-                    "gain": round(e.mean, 4),
-                    "half_width_95": round(e.half_width, 4) if math.isfinite(e.half_width) else None,
-                    "hands": e.n,
-                }
-                for street, e in by_street.items()
-            }
-            for name, by_street in estimates.items()
+            name: {street: _json(found) for street, found in by_street.items()} for name, by_street in estimates.items()
         },
         **provenance(),
     }

@@ -54,7 +54,9 @@ def test_means_intervals_and_crossings(tmp_path: Path) -> None:
     first = json.loads((folder / "results.json").read_text())["table"][0]
     assert first["iterations"] == 1000
     width = t_quantile(2) * 0.01 / np.sqrt(3)
-    assert first["uct"] == {"mean": pytest.approx(0.1), "half_width": pytest.approx(width)}
+    assert first["uct"]["mean"] == pytest.approx(0.1)
+    assert first["uct"]["half_width"] == pytest.approx(width)
+    assert first["uct"]["interval"] == pytest.approx([0.1 - width, 0.1 + width])
     assert f"<td>1,000</td><td>1 ± 0</td><td>0.100 ± {width:.3f}</td>" in (folder / "report.html").read_text()
     scalars = read_scalars(folder)
     assert [step for step, _ in scalars["uct/half_width_95"]] == list(POINTS)
@@ -70,7 +72,7 @@ def test_settings_that_differ_are_named_and_kuhn_takes_the_error(tmp_path: Path)
     assert set(found["curves"]) == {"smooth_uct gamma=0.1", "smooth_uct gamma=0.2"}
     assert found["value"] == "mean squared error"
     assert found["curves"]["smooth_uct gamma=0.1"][2] == {
-        "iterations": 100_000, "cpu_seconds": 0.1, "mean": 0.001, "half_width": None,
+        "iterations": 100_000, "cpu_seconds": 0.1, "mean": 0.001, "half_width": None, "interval": None,
     }  # fmt: skip
 
 

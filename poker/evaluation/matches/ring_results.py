@@ -142,7 +142,7 @@ class RingResults:
             "agents": {
                 name: {
                     **_json(estimate(self.result([name]))),
-                    "half_width_95_over_sessions": _json(self.over_sessions(self.result([name])))["half_width_95"],
+                    "over_sessions": _json(self.over_sessions(self.result([name]))),
                     "class": opponent_class(spec),
                     "by_seat": [_json(found) for found in self.by_seat(name)],
                     "won_from_class": {kind: _json(found) for kind, found in by_class[name].items()},
@@ -170,4 +170,8 @@ class RingResults:
 
 def _json(found: Estimate) -> dict[str, Any]:
     finite = math.isfinite(found.half_width)
-    return {"mean": round(found.mean, 5), "half_width_95": round(found.half_width, 5) if finite else None}
+    return {
+        "mean": round(found.mean, 5),
+        "half_width_95": round(found.half_width, 5) if finite else None,
+        "interval_95": [round(found.low, 5), round(found.high, 5)] if finite else None,
+    }

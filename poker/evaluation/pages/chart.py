@@ -86,13 +86,22 @@ def convergence_chart(title: str, course: Sequence[tuple[int, float]]) -> bytes:
 
 @dataclass(frozen=True, eq=False)
 class Line:
-    """A curve: means and half-widths of 95% intervals [n] (inf where unknown) at iterations and CPU seconds [n]."""
+    """A curve: what was found [n] at iterations and CPU seconds [n]."""
 
     name: str
     iterations: NDArray[np.float64]
     cpu_seconds: NDArray[np.float64]
-    mean: NDArray[np.float64]
-    half_width: NDArray[np.float64]
+    found: tuple[Estimate, ...]
+
+    @property
+    def mean(self) -> NDArray[np.float64]:
+        return np.array([each.mean for each in self.found])
+
+    @property
+    def interval(self) -> NDArray[np.float64]:
+        """[2, n] lower and upper ends; the mean where no interval is known."""
+        ends = [(each.low, each.high) if np.isfinite(each.half_width) else (each.mean,) * 2 for each in self.found]
+        return np.array(ends).reshape(-1, 2).T
 
 
 def curves_chart(title: str, value: str, lines: Sequence[Line], *, logarithmic: bool) -> bytes:
@@ -103,8 +112,7 @@ def curves_chart(title: str, value: str, lines: Sequence[Line], *, logarithmic: 
     for axes, clock in zip(figure.subplots(1, 2), ("iterations", "cpu_seconds"), strict=True):
         for i, line in enumerate(lines):
             x = getattr(line, clock)
-            width = np.where(np.isfinite(line.half_width), line.half_width, 0.0)
-            low, high = line.mean - width, line.mean + width
+            low, high = line.interval
             if logarithmic:
                 low = np.maximum(low, line.mean / 10)
             axes.plot(x, line.mean, label=line.name, color=f"C{i}", marker=".", markersize=3)
