@@ -94,9 +94,12 @@ def _mean_of(values: Sequence[Floats], groups: Sequence[Sequence[Place]]) -> Flo
 
 
 def _others(result: TableResults, entry: int) -> tuple[str, ...]:
-    """Up to three players sit in all orders; more only rotate, so that who sits behind whom matters."""
+    """Up to three players sit in all orders; more only rotate, so that who sits behind whom matters.
+
+    An adversary that was made for one agent (`lbr_56_sizes@naive`) is the same opponent as those made for others.
+    """
     players = result.table.players
-    others = players[entry + 1 :] + players[:entry]
+    others = tuple(name.partition("@")[0] for name in players[entry + 1 :] + players[:entry])
     return tuple(sorted(others)) if len(players) <= 3 else others
 
 

@@ -115,8 +115,8 @@ def test_no_means_over_unlike_opponents() -> None:
     assert crosstable(tables) == {}
     assert "mean" not in match_record(match_of(*tables))["agents"]["a"]
     assert "Over all tables" not in match_page(match_of(*tables), b"").text()
-    [only] = contrasts(tables)
-    assert (only.first, only.second, only.against) == ("x@a", "y@a", ("a",))
+    found = [(item.first, item.second, item.against) for item in contrasts(tables)]
+    assert found == [("x@a", "y@a", ("a",)), ("a", "b", ("x",))]
     assert not is_round_robin([played("a b", chips), played("b a", chips)])
     assert not is_round_robin([played("a a", chips)])
 
@@ -173,3 +173,17 @@ def test_a_spread_that_is_rounding_noise_is_none() -> None:
     assert spread.sd == 0.0
     spread.add([0.2])
     assert spread.sd == pytest.approx(np.std([0.1] * 1000 + [0.2], ddof=1))
+
+
+def test_adversaries_made_for_each_agent_are_one_opponent() -> None:
+    tables = [
+        played("lbr@a a", [3.0, 5.0, 10.0]),
+        played("lbr@b b", [1.0, 2.0, 6.0]),
+        played("odd@a a", [0.0, 0.0, 3.0]),
+        played("odd@b b", [0.0, 6.0, 0.0]),
+    ]
+    found = {(item.first, item.second, item.against): item.found.mean for item in contrasts(tables)}
+    assert found["a", "b", ("lbr",)] == pytest.approx(-3.0)
+    assert found["a", "b", ("odd",)] == pytest.approx(1.0)
+    assert found["a", "b", ("lbr", "odd")] == pytest.approx(-1.0)
+    assert ("lbr@a", "lbr@b", ("a",)) not in found
