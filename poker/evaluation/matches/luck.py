@@ -18,6 +18,7 @@ nothing.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 
 from poker.agents.base import Agent, ObservingAgent, Policy, PolicyAgent
 from poker.agents.blueprint import BlueprintAgent
@@ -118,17 +119,22 @@ def _policy(agent: Agent) -> PolicyFunction | None:
     """The policy, if it is known; an error of it is not one of the match."""
     if not isinstance(agent, PolicyAgent) or isinstance(agent, ObservingAgent):
         return None
-    policy = agent.policy
+    return _Asked(agent)
 
-    def ask(state: HandState) -> Policy:
+
+@dataclass(frozen=True)
+class _Asked:
+    """The policy of an agent, equal to that of the same agent: guesses remember what they asked."""
+
+    agent: PolicyAgent
+
+    def __call__(self, state: HandState) -> Policy:
         try:
-            return policy(state)
+            return self.agent.policy(state)
         except (PokernetsError, PolicyLost):
             raise
         except Exception as error:
-            raise PolicyLost(agent, f"{type(error).__name__}: {error}") from error
-
-    return ask
+            raise PolicyLost(self.agent, f"{type(error).__name__}: {error}") from error
 
 
 def _is_known(agent: Agent) -> bool:
