@@ -59,20 +59,9 @@ class Opaque:
 
 def play(out: Path, hands: int, **settings: Any) -> MatchResults:
     agents = [AgentSpec("caller", caller, {}), AgentSpec("random", randomly, {})]
-    return run(
-        game=LEDUC,
-        agents=agents,
-        tables=None,
-        hands=hands,
-        session=1,
-        seed=3,
-        half_width=None,
-        decision_seconds=None,
-        processes=1,
-        fresh=False,
-        out=str(out),
-        **settings,
-    )
+    defaults = {"agents": agents, "tables": None, "session": 1, "half_width": None, "decision_seconds": None}
+    more = {**defaults, "seed": 3, "processes": 1, "fresh": False, **settings}
+    return run(game=LEDUC, hands=hands, out=str(out), **more)
 
 
 def test_estimates_agree_with_chips_and_vary_less(tmp_path: Path) -> None:
@@ -89,6 +78,33 @@ def test_estimates_agree_with_chips_and_vary_less(tmp_path: Path) -> None:
     curve = events.Tensors("caller_vs_random/caller/aivat/mbb_per_hand")
     assert curve[-1].step == 1000
     assert curve[-1].tensor_proto.float_val[0] == pytest.approx(reduced.mean)
+
+
+@pytest.mark.slow
+def test_processes_of_their_own_change_neither_hands_nor_estimates(tmp_path: Path) -> None:
+    """Policies come through the pipe, those of quick agents also for the guess."""
+    [here] = play(tmp_path / "here", 100, aivat=True).tables
+    [there] = play(tmp_path / "there", 100, aivat=True, decision_seconds=20.0).tables
+    assert there.log.read_bytes() == here.log.read_bytes()
+    assert there.estimates(aivat=True) == here.estimates(aivat=True)
+    assert not there.unknown
+
+
+@pytest.mark.slow
+def test_a_policy_lost_in_another_process_is_named_and_the_hands_stay(tmp_path: Path) -> None:
+    tables = []
+    for limit in (None, 20.0):
+        agents = [
+            AgentSpec("slow", Slow, {}),
+            AgentSpec("unclear", partial(Unclear, name="unclear", raises=[1]), {}),
+        ]
+        tables += play(tmp_path / str(limit), 40, agents=agents, aivat=True, decision_seconds=limit).tables
+    here, there = tables
+    assert there.log.read_bytes() == here.log.read_bytes()
+    assert list(there.unknown) == list(here.unknown) == ["unclear"]
+    assert "its policy cannot be had: ValueError: not for you" in there.unknown["unclear"]
+    assert there.estimates(aivat=True) == here.estimates(aivat=True)
+    assert not there.incidents
 
 
 def test_estimates_are_kept_and_made_up_for(tmp_path: Path) -> None:
@@ -182,14 +198,12 @@ def truth(rules: Rules) -> float:
     )
 
 
-def play_failing(out: Path, hands: int, often: bool, seed: int = 3, **settings: Any) -> TableResults:
+def play_failing(out: Path, hands: int, often: bool) -> TableResults:
     agents = [
         AgentSpec("fails", partial(Fails, often), {}),
         AgentSpec("raiser", partial(AlwaysRaise, name="raiser", raises=1), {}),
     ]
-    defaults = {"tables": None, "session": 1, "half_width": None, "decision_seconds": None, "processes": 1}
-    more = {**defaults, "aivat": True, "fresh": False, **settings}
-    return run(game=LEDUC, agents=agents, hands=hands, seed=seed, out=str(out), **more).tables[0]
+    return play(out, hands, agents=agents, aivat=True).tables[0]
 
 
 @pytest.mark.slow

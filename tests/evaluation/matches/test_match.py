@@ -359,6 +359,19 @@ def test_hands_played_under_a_time_limit_are_another_match(tmp_path: Path) -> No
     assert (again.kept, again.incidents) == (2, limited.incidents)
 
 
+def test_hands_of_other_commits_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for commit, hands in (("one", 20), ("two", 40)):
+        for module in ("hand_store", "record"):
+            monkeypatch.setattr(f"poker.evaluation.matches.{module}.provenance", lambda: {"commit": commit})  # noqa: B023
+        match(tmp_path, agents=SPECS[:2], hands=hands)
+        out = " ".join(capsys.readouterr().out.split())
+        assert ("hands of other commits count: 20 by one; `fresh=true` plays all anew" in out) == (commit == "two")
+    written = json.loads((tmp_path / "leduc" / "call-raise" / "results.json").read_text())
+    assert written["tables"][0]["hands_by_commit"] == {"one": 20, "two": 20}
+
+
 def test_hands_tell_which_commit_played_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def records(store: HandStore, commit: str, sessions: range) -> dict[int, str]:
         monkeypatch.setattr("poker.evaluation.matches.hand_store.provenance", lambda: {"commit": commit})
