@@ -8,6 +8,7 @@ from pathlib import Path
 from types import TracebackType
 
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 from rich.table import Table as TextTable
 from tensorboard.summary import Writer
@@ -113,7 +114,7 @@ def write_report(results: MatchResults, folder: Path, console: Console) -> None:
         if result.incidents:
             _print_incidents(result, console)
         for label, why in result.unknown.items():
-            console.print(f"{label} counts as unknown in AIVAT at {result.table.title}: {why}", highlight=False)
+            console.print(f"{label} counts as unknown in AIVAT at {result.table.title}: {escape(why)}", highlight=False)
     _print_other_commits(results, record["commit"], console)
     for what, path in (
         ("results", target / "results.json"),
@@ -202,5 +203,5 @@ def _print_incidents(result: TableResults, console: Console) -> None:
             first = mine[0]
             console.print(
                 f"[red]{label} failed {len(mine)} times at {result.table.title}[/red] (it checked or folded instead);"
-                f" first in hand {first.hand} after `{first.betting}`: {first.error}"
+                f" first in hand {first.hand} after `{first.betting}`: {escape(first.error)}"
             )

@@ -79,7 +79,7 @@ class Failing(AlwaysCall):
     def act(self, state: HandState) -> int:
         self.count += 1
         if self.count % 3 == 1:
-            raise ValueError("lost the thread")
+            raise ValueError("lost the [/thread]")
         return 10**6 if self.count % 3 == 2 else CALL
 
 
@@ -239,7 +239,7 @@ def test_a_failing_agent_is_named_and_the_match_goes_on(tmp_path: Path, capsys: 
     results = match(tmp_path, agents=specs, hands=10)
     assert results.tables[0].hands == 10
     errors = {incident.error for incident in results.tables[0].incidents}
-    assert "ValueError: lost the thread" in errors
+    assert "ValueError: lost the [/thread]" in errors
     assert any(error.startswith("IllegalAction: illegal action `raise to 1000000`") for error in errors)
     written = json.loads((tmp_path / "leduc" / "failing-raise" / "results.json").read_text())
     assert written["tables"][0]["incidents"][0]["agent"] == "failing"
