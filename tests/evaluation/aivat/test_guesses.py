@@ -8,6 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from conf.launch import choices, compose
+from evaluate import guess_spec
 from poker.abstraction.buckets import game_cards
 from poker.agents.simple import RandomAgent
 from poker.betting import Betting
@@ -22,6 +24,7 @@ from poker.evaluation.matches.match import run
 from poker.evaluation.matches.policy_match import always_call
 from poker.evaluation.matches.results import MatchResults
 from poker.evaluation.matches.table import AgentSpec
+from poker.evaluation.policies import PolicyFunction
 from poker.rules import CALL, Rules
 from poker.search.beliefs import Ranges
 from poker.solvers.leaf_values import LeafValues
@@ -171,6 +174,30 @@ def test_estimates_of_different_guesses_are_kept_apart(tmp_path: Path) -> None:
     assert Counting.given == 40
     play(tmp_path, None, fresh=True)
     assert len(list((tmp_path / "leduc" / "hands").glob("*.aivat.jsonl"))) == 1
+
+
+class Recording:
+    """As `FoldEquityGuess`; keeps what it was told of the players."""
+
+    def __init__(self) -> None:
+        self.responses: set[object] = set()
+
+    def __call__(self, rules: Rules, responses: Sequence[PolicyFunction | None]) -> Aivat:
+        self.responses.update(responses)
+        return FoldEquityGuess()(rules, responses)
+
+
+def test_policies_of_an_agent_are_the_same_from_hand_to_hand(tmp_path: Path) -> None:
+    recording = Recording()
+    play(tmp_path, GuessSpec(lambda: recording, {"_target_": "recording"}))
+    assert len(recording.responses) == 2
+
+
+@pytest.mark.parametrize("name", choices("values"))
+def test_every_choice_is_known_to_the_command_line(name: str) -> None:
+    spec = guess_spec(compose("evaluate", ["evaluate=baselines", f"values={name}"]))
+    assert (spec.mark is None) == (name == "fold_equity")
+    assert str(spec.settings["_target_"]).startswith("poker.evaluation.aivat.guesses.")
 
 
 def test_a_guess_is_built_once_and_travels_unbuilt() -> None:
