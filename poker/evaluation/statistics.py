@@ -54,8 +54,8 @@ class Estimate:
         return self.mean + self.shift + self.half_width
 
     def __format__(self, spec: str) -> str:
-        """Mean and interval to a tenth, or what lies below and above the mean where they differ by more than a tenth;
-        `,` groups thousands."""
+        """Mean and interval to a tenth, the latter by its ends where the mean is not about in its middle; `,` groups
+        thousands."""
         if not self.n:
             return "-"
         mean = f"{round(self.mean, 1) + 0.0:+{spec}.1f}"  # -0.0 + 0.0 is 0.0
@@ -63,7 +63,7 @@ class Estimate:
             return mean
         if abs(self.shift) <= 0.05 * self.half_width:
             return f"{mean} ± {self.half_width:{spec}.1f}"
-        return f"{mean} -{self.mean - self.low:{spec}.1f} +{self.high - self.mean:{spec}.1f}"
+        return f"{mean} [{self.low:{spec}.1f}, {self.high:{spec}.1f}]"
 
 
 def t_quantile(freedom: int) -> float:

@@ -70,7 +70,12 @@ def crosstable(tables: Sequence[TableResults]) -> dict[str, dict[str, tuple[Esti
 
 
 def contrasts(tables: Sequence[TableResults]) -> list[Contrast]:
-    """Every two agents that played the same opponents, against each line-up of these and, if there are several, all."""
+    """Every two agents that played the same opponents, against each line-up of these and, if there are several, all.
+
+    Where one agent comes first at all tables, the others are what it is measured by, and are not compared.
+    """
+    if len({result.table.players[0] for result in tables}) < 2:
+        return []
     places: dict[str, dict[tuple[str, ...], list[Place]]] = {}
     for number, result in enumerate(tables):
         for entry, name in enumerate(result.table.players):

@@ -20,8 +20,8 @@ def stated(mean: float, half_width: float | None = None) -> Estimate:
 
 
 def interval_text(found: Estimate) -> str:
-    """Mean and interval to two figures of the interval's half-width, or what lies below and above the mean where they
-    differ by more than a tenth; without an interval four figures of the mean."""
+    """Mean and interval to two figures of the interval's half-width, the latter by its ends where the mean is not about
+    in its middle; without an interval four figures of the mean."""
     if not found.n:
         return "-"
     if not 0 < found.half_width < math.inf:
@@ -30,7 +30,7 @@ def interval_text(found: Estimate) -> str:
     mean, width = (f"{value:,.{digits}f}" for value in (found.mean, found.half_width))
     if abs(found.shift) <= 0.05 * found.half_width:
         return f"{mean} ± {width}"
-    return f"{mean} -{found.mean - found.low:,.{digits}f} +{found.high - found.mean:,.{digits}f}"
+    return f"{mean} [{found.low:,.{digits}f}, {found.high:,.{digits}f}]"
 
 
 def intervals_chart(title: str, unit: str, panels: Mapping[str, Sequence[Row]]) -> bytes:

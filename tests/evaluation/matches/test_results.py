@@ -187,3 +187,8 @@ def test_adversaries_made_for_each_agent_are_one_opponent() -> None:
     assert found["a", "b", ("odd",)] == pytest.approx(1.0)
     assert found["a", "b", ("lbr", "odd")] == pytest.approx(-1.0)
     assert ("lbr@a", "lbr@b", ("a",)) not in found
+
+
+def test_what_one_agent_is_measured_by_is_not_compared() -> None:
+    """As in `evaluate=baselines`."""
+    assert contrasts([played("agent x", [1.0, 2.0]), played("agent y", [3.0, 4.0])]) == []

@@ -12,7 +12,7 @@ def test_text_has_two_figures_of_the_interval() -> None:
     assert told == ["0.1235 ± 0.0068", "-1,234 ± 57", "2 ± 0", "1.5 ± 1.0"]
     assert interval_text(stated(0.123456)) == "0.1235"
     assert interval_text(Estimate(0.0, math.inf, math.inf, 0)) == "-"
-    assert interval_text(Estimate(1.0, 0.2, 1.0, 9, shift=0.05)) == "1.00 -0.15 +0.25"
+    assert interval_text(Estimate(1.0, 0.2, 1.0, 9, shift=0.05)) == "1.00 [0.85, 1.25]"
 
 
 def test_panels_grow_with_what_they_hold() -> None:
