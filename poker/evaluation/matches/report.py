@@ -127,7 +127,7 @@ def write_report(results: MatchResults, folder: Path, console: Console) -> None:
 
 
 def _print_tables(results: MatchResults, console: Console) -> None:
-    text = TextTable(title=f"{results.title}: mbb/hand with 95% intervals (± or -below +above)")
+    text = TextTable(title=f"{results.title}: mbb/hand with 95% intervals")
     text.add_column("result of")
     reduced = any(result.aivat_units for result in results.tables)
     troubled = any(result.incidents for result in results.tables)
