@@ -90,7 +90,7 @@ class RemoteAgent:
             policy: Policy = self._call("policy", state, self._policy_seconds)
         except AgentFailure as error:
             self._policy_lost = str(error)
-            if self._process is None:
+            if self._process is None and not isinstance(error, AgentGivenUp):
                 self._starts -= 1  # its replacement is not put down to its play
             raise PolicyLost(self, self._policy_lost) from error
         return policy

@@ -8,7 +8,7 @@ from typing import cast
 import pytest
 
 from poker.agents.base import Agent, ObservingAgent, Policy, PolicyAgent
-from poker.agents.remote import AgentFailure, RemoteAgent
+from poker.agents.remote import AgentFailure, AgentGivenUp, PolicyLost, RemoteAgent
 from poker.agents.simple import AlwaysCall, RandomAgent
 from poker.errors import PokernetsError
 from poker.evaluation.matches.table import AgentSpec, Schedule, Table, play_session
@@ -39,6 +39,16 @@ class Troublemaker(AlwaysCall):
         if self.what == "dies":
             os._exit(3)
         return cast(int, {"garbage": "bet everything", "unpicklable": lambda: 1}[self.what])  # what it is not
+
+
+class Doomed(AlwaysCall):
+    """Has a policy, and dies of every decision."""
+
+    def __init__(self) -> None:
+        super().__init__(name="doomed")
+
+    def act(self, state: HandState) -> int:
+        os._exit(3)
 
 
 class Unclear(AlwaysCall):
@@ -122,9 +132,24 @@ def test_an_agent_that_always_fails_is_given_up_soon() -> None:
             agent.act(state)
         except AgentFailure as error:
             errors.append(str(error))
-    agent.close()
     assert sum("died during act" in error for error in errors) == 6
     assert "given up after 5 new processes" in errors[-1]
+    agent.close()
+
+
+@pytest.mark.slow
+def test_a_policy_question_gives_no_new_process_to_an_agent_given_up() -> None:
+    agent = RemoteAgent("doomed", Doomed, 20.0)
+    state = HandState.start(LEDUC, [(0,), ()], ())
+    for _ in range(6):
+        with pytest.raises(AgentFailure, match="died during act"):
+            agent.act(state)
+    for _ in range(2):
+        with pytest.raises(PolicyLost, match="given up"):
+            agent.policy(state)
+        with pytest.raises(AgentGivenUp):
+            agent.act(state)
+    agent.close()
 
 
 def test_remote_play_is_local_play() -> None:

@@ -4,6 +4,7 @@ A visitor that leaves, or greets otherwise, is named and sent away, and the seat
 who leaves before everybody has come. Silent visitors wait and keep nobody from the seat.
 """
 
+import errno
 import selectors
 import socket
 import time
@@ -16,6 +17,8 @@ from poker.formats.acpc_net import VERSION, ConnectionLost, LineConnection, NoAn
 _GREETING = "VERSION:2.0."
 _REST_OF_A_LINE = 0.01
 """Seconds to wait for the rest of a line that has begun to arrive."""
+_MOST_VISITORS = 32
+"""Silent ones at a seat; of more, the one that came first is sent away."""
 
 
 @dataclass
@@ -85,10 +88,16 @@ class _Door:
         try:
             connection, address = seat.server.accept()
             line = LineConnection(connection)
-        except OSError:  # it was gone before it was let in
-            return
+        except OSError as error:
+            if error.errno in (errno.EMFILE, errno.ENFILE):
+                if not seat.visitors:
+                    raise
+                self._send_away(seat, next(iter(seat.visitors)), "said nothing, and others want to come in")
+            return  # or it was gone before it was let in
         seat.visitors[line] = f"{address[0]}:{address[1]}"
         self._selector.register(line, selectors.EVENT_READ, seat)
+        if len(seat.visitors) > _MOST_VISITORS:
+            self._send_away(seat, next(iter(seat.visitors)), "said nothing, and others want to come in")
 
     def _hear(self, seat: _Seat, line: LineConnection) -> None:
         try:

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from poker.agents.base import Policy
 from poker.betting import Betting
 from poker.cards import HAND_CARDS
+from poker.errors import PokernetsError
 from poker.evaluation.equities import (
     Board,
     Floats,
@@ -38,6 +39,7 @@ from poker.search.memory import Memory
 
 _REMEMBERED_POLICIES = 1024
 _REMEMBERED_LEAVES = 256
+_MOST_LEAVES = 1000
 
 
 @dataclass(frozen=True)
@@ -86,11 +88,9 @@ class RoundValues:
         out = np.zeros(self._rules.num_hands)
         ends: list[tuple[Betting, Floats, Floats]] = []
         self._follow(state, board, player, np.ones(self._rules.num_hands), opponent, out, ends)
-        self._predict([leaf for leaf, _, _ in ends], board)
+        found = self._predict([leaf for leaf, _, _ in ends], board)
         for leaf, own, others in ends:
-            found = self._known.leaves.get((leaf.text(), board))
-            assert found is not None
-            out += own * _against_range(found, player, others)
+            out += own * _against_range(found[leaf.text()], player, others)
         return out
 
     def _follow(
@@ -142,15 +142,23 @@ class RoundValues:
             total += live * self._play_on(state, after, player, others * live)
         return total / math.comb(len(deck) - 2 * rules.num_hole_cards, count)
 
-    def _predict(self, leaves: Sequence[Betting], board: Board) -> None:
-        """Sees to it that all of `leaves` are known."""
-        missing = [leaf for leaf in leaves if self._known.leaves.get((leaf.text(), board)) is None]
-        if not missing:
-            return
-        leaves_of_round = self._leaves[self._rules.board_sizes.index(len(board))]
-        found = leaves_of_round.values(missing, board, start_ranges(self._rules), 0)
-        for leaf, chips in zip(missing, found.values[:, 0], strict=True):
-            self._known.leaves.put((leaf.text(), board), Predicted(chips, found.own_cluster))
+    def _predict(self, leaves: Sequence[Betting], board: Board) -> dict[str, Predicted]:
+        """All of `leaves`, by their texts."""
+        if len(leaves) > _MOST_LEAVES:
+            raise PokernetsError(
+                f"a round of this game can end in {len(leaves):,} ways with the bets of these agents, too many to value"
+                " each; choose values=fold_equity"
+            )
+        known = {leaf.text(): self._known.leaves.get((leaf.text(), board)) for leaf in leaves}
+        predicted = {text: leaf for text, leaf in known.items() if leaf is not None}
+        missing = [leaf for leaf in leaves if leaf.text() not in predicted]
+        if missing:
+            leaves_of_round = self._leaves[self._rules.board_sizes.index(len(board))]
+            found = leaves_of_round.values(missing, board, start_ranges(self._rules), 0)
+            for leaf, chips in zip(missing, found.values[:, 0], strict=True):
+                predicted[leaf.text()] = Predicted(chips, found.own_cluster)
+                self._known.leaves.put((leaf.text(), board), predicted[leaf.text()])
+        return predicted
 
 
 def _against_range(leaf: Predicted, player: int, opponent: Floats) -> Floats:

@@ -10,6 +10,7 @@ count as those of an unknown one (and, if they were played without `decision_sec
 
 import glob
 import json
+import os
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TextIO
@@ -26,8 +27,9 @@ UNKNOWN = "unknown"
 class HandStore:
     """Context manager. `kept` holds payoffs and incidents of the sessions that earlier runs played.
 
-    With `aivat` only sessions count whose hands have estimates, which are kept as JSON lines in a file of their own
-    for every value function: `values` are the settings of one that is not the default.
+    With `aivat` these are the sessions whose hands have estimates, which are kept as JSON lines in a file of their own
+    for every value function: `values` are the settings of one that is not the default. Sessions without them are
+    `unestimated`, with their lines.
     """
 
     def __init__(
@@ -64,12 +66,15 @@ class HandStore:
         self._aivat = aivat
         self._commit: str | None = None
         self.kept: dict[int, SessionRecord] = {}
+        self.unestimated: dict[int, SessionRecord] = {}
         self._file: TextIO | None = None
 
     def __enter__(self) -> "HandStore":
         self.path.parent.mkdir(parents=True, exist_ok=True)
         if not self._record_path.exists():
             write_atomically(self._record_path, json.dumps(self._record, indent=1).encode() + b"\n")
+        for path in (self._failures_path, self._commits_path, self._aivat_path):
+            _cut_unfinished_line(path)
         lines = self._read()
         self._write_sorted(lines)
         self._file = self.path.open("a", encoding="ascii")
@@ -101,11 +106,8 @@ class HandStore:
         if self._commit is None:
             self._commit = provenance()["commit"] or UNKNOWN
         record.commit = self._commit
-        with self._commits_path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps([session, session, self._commit]) + "\n")
-        if record.incidents:
-            with self._failures_path.open("a", encoding="utf-8") as failures:
-                failures.writelines(json.dumps(vars(incident)) + "\n" for incident in record.incidents)
+        _append(self._commits_path, [[session, session, self._commit]])
+        _append(self._failures_path, [vars(incident) for incident in record.incidents])
         self.revise(record)
         self._file.write("".join(f"{line}\n" for line in record.lines))
         self._file.flush()
@@ -117,8 +119,7 @@ class HandStore:
                 [self._number(line), chips, record.unknown]
                 for line, chips in zip(record.lines, record.aivat, strict=True)
             ]
-            with self._aivat_path.open("a", encoding="utf-8") as file:
-                file.writelines(json.dumps(row) + "\n" for row in rows)
+            _append(self._aivat_path, rows)
 
     def records(self) -> dict[int, SessionRecord]:
         """All sessions kept or added so far, with their lines."""
@@ -128,7 +129,7 @@ class HandStore:
         return self.kept
 
     def _read(self) -> dict[int, str]:
-        """Lines by hand number of all complete sessions; fills `kept`."""
+        """Lines by hand number of all complete sessions; fills `kept` and `unestimated`."""
         if not self.path.exists():
             return {}
         text = self.path.read_bytes().decode("ascii", errors="replace")
@@ -137,29 +138,32 @@ class HandStore:
         size = self._schedule.hands_per_session
         first = {number // size * size for number in lines}
         complete = [start for start in sorted(first) if all(start + i in lines for i in range(size))]
-        kept_lines = {start + i: lines[start + i] for start in complete for i in range(size)}
         estimates = self._estimates() if self._aivat else {}
         failures = self._failures()
-        if self._aivat:
-            failed = {incident.hand // size * size for incident in failures}
-            complete = [start for start in complete if all(start + i in estimates for i in range(size))]
-            # estimates of the format before agents that failed counted as unknown
-            complete = [start for start in complete if start not in failed or estimates[start][1] is not None]
-        self.kept = {}
+        failed = {incident.hand // size * size for incident in failures}
+        self.kept, self.unestimated = {}, {}
         commits = self._commits()
         for start in complete:
-            numbers = self._numbers(start // size)
+            session = start // size
+            numbers = self._numbers(session)
             record = SessionRecord(payoffs=[self._by_entry(lines[number]) for number in numbers])
+            record.commit = commits.get(session, UNKNOWN)
+            estimated = all(number in estimates for number in numbers)
+            # estimates of the format before agents that failed counted as unknown do not count
+            if self._aivat and (not estimated or (start in failed and estimates[start][1] is None)):
+                record.lines = [lines[number] for number in numbers]
+                self.unestimated[session] = record
+                continue
             if self._aivat:
                 record.aivat = [estimates[number][0] for number in numbers]
                 record.unknown = estimates[start][1] or {}
-            record.commit = commits.get(start // size, UNKNOWN)
-            self.kept[start // size] = record
+            self.kept[session] = record
         for incident in failures:
-            session = self.kept.get(incident.hand // size)
-            if session is not None and incident not in session.incidents:
-                session.incidents.append(incident)
-        return kept_lines
+            session = incident.hand // size
+            found = self.kept.get(session) or self.unestimated.get(session)
+            if found is not None and incident not in found.incidents:
+                found.incidents.append(incident)
+        return {start + i: lines[start + i] for start in complete for i in range(size)}
 
     def _numbers(self, session: int) -> list[int]:
         """Hands of the session in the order of its record."""
@@ -212,7 +216,26 @@ def _json_lines(path: Path) -> list[Any]:
     if not path.exists():
         return []
     text = path.read_text(encoding="utf-8", errors="replace")
-    return [json.loads(line) for line in text[: text.rfind("\n") + 1].splitlines()]
+    try:
+        return [json.loads(line) for line in text[: text.rfind("\n") + 1].splitlines()]
+    except json.JSONDecodeError as error:
+        raise PokernetsError(f"{path} holds a line that is no JSON ({error}); `fresh=true` plays all anew") from error
+
+
+def _append(path: Path, rows: list[Any]) -> None:
+    """One write, so that a kill leaves at most one line unfinished."""
+    if rows:
+        with path.open("a", encoding="utf-8") as file:
+            file.write("".join(f"{json.dumps(row)}\n" for row in rows))
+
+
+def _cut_unfinished_line(path: Path) -> None:
+    """What a kill cut short is dropped, so that the next line does not begin in it."""
+    if path.exists():
+        data = path.read_bytes()
+        whole = data.rfind(b"\n") + 1
+        if whole < len(data):
+            os.truncate(path, whole)
 
 
 def _artifacts(value: Any) -> dict[str, str]:

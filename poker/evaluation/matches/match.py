@@ -63,6 +63,10 @@ def run(
         raise PokernetsError("`hands` and `session` must be at least 1, `processes` 0 (one for each core) or more")
     if any(limit is not None and limit <= 0 for limit in (half_width, decision_seconds)):
         raise PokernetsError("`half_width` and `decision_seconds` must be positive or null")
+    if game.num_players > 2 and values is not None and values.mark is not None:
+        raise PokernetsError(
+            f"`values` are for heads-up games, '{game.name}' has {game.num_players} players; leave it out"
+        )
     schedule = Schedule(game, seed, session)
     sessions = -(-hands // schedule.hands_per_session)
     settings = {spec.name: spec.settings for spec in agents}
@@ -152,11 +156,17 @@ def _play(
                 take(table, session, store.kept[session])
         by_table[table].kept = by_table[table].hands
         live.update(by_table[table])
-    played = play(
-        [(table, session) for session in range(sessions) for table in stores if session not in stores[table].kept],
-        wanted=lambda task: by_table[task[0]].stopped_at is None,
-    )
+    missing = [(table, session) for session in range(sessions) for table in stores if session not in stores[table].kept]
+    estimated_only = {
+        (table, session): stores[table].unestimated[session]
+        for table, session in missing
+        if session in stores[table].unestimated
+    }
+    played = play(missing, played=estimated_only, wanted=lambda task: by_table[task[0]].stopped_at is None)
     for (table, session), record in played:
-        stores[table].add(session, record)
+        if (table, session) in estimated_only:
+            stores[table].revise(record)
+        else:
+            stores[table].add(session, record)
         take(table, session, record)
         live.update(by_table[table])

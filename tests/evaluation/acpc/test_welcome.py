@@ -130,6 +130,18 @@ def test_an_open_seat_at_the_end_is_an_error(hall: Hall) -> None:
     assert ended(silent)
 
 
+def test_a_crowd_of_silent_visitors_keeps_nobody_out(hall: Hall) -> None:
+    hall.start(None)
+    first = hall.visit(0)
+    for _ in range(40):
+        hall.visit(0)
+    hall.hears("said nothing, and others want to come in")
+    assert ended(first)
+    for seat in range(2):
+        hall.visit(seat, GREETING)
+    assert len(hall.players()) == 2
+
+
 def test_a_match_goes_on_after_a_stray_connection(tmp_path: Path) -> None:
     ports = free_ports(2)
     strays = [threading.Thread(target=_stray, args=(port,), daemon=True) for port in ports]

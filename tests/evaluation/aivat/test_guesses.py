@@ -17,7 +17,7 @@ from poker.cards import live_hands
 from poker.errors import PokernetsError
 from poker.evaluation.aivat.guesses import DEFAULT, CheckDownGuess, FoldEquityGuess, Guess, GuessSpec, RoundGuess
 from poker.evaluation.aivat.heads_up import Aivat
-from poker.evaluation.aivat.round_values import RoundValues
+from poker.evaluation.aivat.round_values import Known, RoundValues
 from poker.evaluation.aivat.values import CheckDown
 from poker.evaluation.equities import possible
 from poker.evaluation.matches.match import run
@@ -27,6 +27,7 @@ from poker.evaluation.matches.table import AgentSpec
 from poker.evaluation.policies import PolicyFunction
 from poker.rules import CALL, Rules
 from poker.search.beliefs import Ranges
+from poker.search.memory import Memory
 from poker.solvers.leaf_values import LeafValues
 from poker.tree import BetMenu, build_tree
 from tests.evaluation.aivat.test_heads_up import moments, wrong_values
@@ -121,6 +122,23 @@ def test_leaves_count_every_pair_of_hands_that_shares_no_card(player: int) -> No
     assert clusters.asked == asked
 
 
+def test_rounds_with_more_ends_than_are_remembered() -> None:
+    rules = load_rules("holdem_nolimit_2p")
+    random = RandomAgent(name="random", raises=[1, "a"])
+    board = rules.parse_cards("Ah7d7c")
+    state = Betting.start(rules).apply(CALL).apply(CALL)
+    policies, leaves = [random.policy] * 2, [Clusters(), Clusters()]
+    opponent = live_hands(board).astype(np.float64)
+    plenty, one = (
+        RoundValues(rules, policies, leaves, Known(leaves=Memory(size))).values_before(state, board, 0, opponent)
+        for size in (256, 1)
+    )
+    assert np.array_equal(plenty, one)
+    many = RandomAgent(name="random", raises=[0.25, 0.5, 0.75, 1, "a"])
+    with pytest.raises(PokernetsError, match="too many to value each; choose values=fold_equity"):
+        RoundValues(rules, [many.policy] * 2, leaves).values_before(state, board, 0, opponent)
+
+
 def test_a_blueprint_of_another_game_is_refused() -> None:
     with pytest.raises(PokernetsError, match="plays 'kuhn', not 'leduc': choose values=fold_equity"):
         round_guess(load_rules("kuhn"))(LEDUC, [None, None])
@@ -163,7 +181,10 @@ def test_estimates_of_different_guesses_are_kept_apart(tmp_path: Path) -> None:
     Counting.given = 0
     plain, other = play(tmp_path, None), play(tmp_path, checked)
     assert Counting.given == 40
-    assert len(list((tmp_path / "leduc" / "hands").glob("*.aivat.jsonl"))) == 2
+    hands = tmp_path / "leduc" / "hands"
+    assert len(list(hands.glob("*.aivat.jsonl"))) == 2
+    [commits] = hands.glob("*.commits.jsonl")
+    assert len(commits.read_text().splitlines()) == 1  # estimated from the log, not played again
     chips = [result.tables[0].values().tolist() for result in (plain, other)]
     assert chips[0] == chips[1]
     estimates = [result.tables[0].values(aivat=True).tolist() for result in (plain, other)]

@@ -196,6 +196,28 @@ def test_what_a_kill_leaves_is_dropped_and_played_again(tmp_path: Path) -> None:
     assert hands_of(tmp_path) == whole
 
 
+def test_lines_that_a_kill_cut_short_do_not_spoil_what_comes_after(tmp_path: Path) -> None:
+    specs = [AgentSpec("failing", Failing, {}), SPECS[1]]
+    for folder in ("killed", "whole"):
+        match(tmp_path / folder, agents=specs, hands=40, aivat=True)
+    hands = tmp_path / "killed" / "leduc" / "hands"
+    for name, begun in (("aivat", "[40, [0.0"), ("commits", '[20, 20, "abc'), ("failures", '{"agent": "fail')):
+        [path] = hands.glob(f"*.{name}.jsonl")
+        path.write_text(path.read_text() + begun)
+    for _ in range(2):
+        resumed = match(tmp_path / "killed", agents=specs, hands=60, aivat=True)
+    whole = match(tmp_path / "whole", agents=specs, hands=60, aivat=True)
+    assert hands_of(tmp_path / "killed") == hands_of(tmp_path / "whole")
+    [table], [expected] = resumed.tables, whole.tables
+    assert table.kept == 60
+    assert np.array_equal(table.values(aivat=True), expected.values(aivat=True))
+    assert len(table.incidents) == len(expected.incidents)
+    [path] = hands.glob("*.aivat.jsonl")
+    path.write_text("nonsense\n" + path.read_text())
+    with pytest.raises(PokernetsError, match=r"aivat\.jsonl holds a line that is no JSON"):
+        match(tmp_path / "killed", agents=specs, hands=60, aivat=True)
+
+
 def test_foreign_lines_in_a_log_are_refused(tmp_path: Path) -> None:
     match(tmp_path)
     path = next(tmp_path.glob("leduc/hands/*.log"))
