@@ -15,6 +15,7 @@ from poker.agents.simple import RandomAgent
 from poker.betting import Betting
 from poker.cards import live_hands
 from poker.errors import PokernetsError
+from poker.evaluation.aivat import round_values
 from poker.evaluation.aivat.guesses import DEFAULT, CheckDownGuess, FoldEquityGuess, Guess, GuessSpec, RoundGuess
 from poker.evaluation.aivat.heads_up import Aivat
 from poker.evaluation.aivat.round_values import Known, RoundValues
@@ -122,7 +123,7 @@ def test_leaves_count_every_pair_of_hands_that_shares_no_card(player: int) -> No
     assert clusters.asked == asked
 
 
-def test_rounds_with_more_ends_than_are_remembered() -> None:
+def test_rounds_with_more_ends_than_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     rules = load_rules("holdem_nolimit_2p")
     random = RandomAgent(name="random", raises=[1, "a"])
     board = rules.parse_cards("Ah7d7c")
@@ -134,9 +135,9 @@ def test_rounds_with_more_ends_than_are_remembered() -> None:
         for size in (256, 1)
     )
     assert np.array_equal(plenty, one)
-    many = RandomAgent(name="random", raises=[0.25, 0.5, 0.75, 1, "a"])
+    monkeypatch.setattr(round_values, "_MOST_LEAVES", 2)
     with pytest.raises(PokernetsError, match="too many to value each; choose values=fold_equity"):
-        RoundValues(rules, [many.policy] * 2, leaves).values_before(state, board, 0, opponent)
+        RoundValues(rules, policies, leaves).values_before(state, board, 0, opponent)
 
 
 def test_a_blueprint_of_another_game_is_refused() -> None:
