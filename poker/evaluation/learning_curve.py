@@ -25,7 +25,7 @@ from poker.evaluation.curve import read_points
 from poker.evaluation.matches.policy_match import always_call, play_itself, play_match
 from poker.evaluation.pages.chart import Line, curves_chart
 from poker.evaluation.pages.html import Page
-from poker.evaluation.pages.intervals import interval_text
+from poker.evaluation.pages.intervals import interval_record, interval_text
 from poker.evaluation.pages.scalars import write_scalars
 from poker.evaluation.provenance import provenance
 from poker.evaluation.statistics import Estimate, estimate
@@ -132,11 +132,11 @@ class _Matches:
             found.append((iterations, _over_runs(results)))
         return _line(f"{name} vs {other_name}", runs, found)
 
-    def self_play(self, runs: Group) -> list[dict[str, float]]:
+    def self_play(self, runs: Group) -> list[dict[str, Any]]:
         """By seat: what the last snapshot of the first run wins against itself."""
         policy = self._snapshot(runs[0], _common(runs)[-1])
         values = play_itself(policy, self._dealer, self._hands, self._seed)
-        return [{"seat": seat, "mbb": v.mean, "half_width": v.half_width} for seat, v in enumerate(values)]
+        return [{"seat": seat, "mbb": value.mean, **interval_record(value)} for seat, value in enumerate(values)]
 
     def _snapshot(self, one: Run, iterations: int) -> Blueprint:
         path = one.points[iterations].get("snapshot")
@@ -215,12 +215,7 @@ def _rows(line: Line) -> list[dict[str, Any]]:
 
 
 def _json(found: Estimate) -> dict[str, Any]:
-    known = math.isfinite(found.half_width)
-    return {
-        "mean": found.mean,
-        "half_width": found.half_width if known else None,
-        "interval": [found.low, found.high] if known else None,
-    }
+    return {"mean": found.mean, **interval_record(found)}
 
 
 def _table(lines: list[Line]) -> list[tuple[int, dict[str, Estimate]]]:

@@ -11,7 +11,7 @@ from poker.abstraction.buckets import SmallGameBuckets
 from poker.errors import PokernetsError
 from poker.evaluation import learning_curve
 from poker.evaluation.matches.policy_match import always_call
-from poker.evaluation.statistics import t_quantile
+from poker.evaluation.statistics import Estimate, t_quantile
 from poker.state import Betting
 from poker.tree import build_tree
 from tests.evaluation.scalars import read_scalars
@@ -44,7 +44,7 @@ def test_means_intervals_and_crossings(tmp_path: Path) -> None:
     flat = found["curves"]["uct"]
     assert [point["iterations"] for point in flat] == list(POINTS)
     assert [point["mean"] for point in flat] == pytest.approx([0.1] * 3)
-    assert flat[0]["half_width"] == pytest.approx(t_quantile(2) * 0.01 / np.sqrt(3))
+    assert flat[0]["half_width_95"] == pytest.approx(t_quantile(2) * 0.01 / np.sqrt(3))
     (crossing,) = found["crossings"]
     assert (crossing["solver"], crossing["falls_below"]) == ("outcome_sampling", "uct")
     # 0.2 -> 0.02 is one power of ten over one power of ten: 0.1 is reached at a factor of two
@@ -55,8 +55,8 @@ def test_means_intervals_and_crossings(tmp_path: Path) -> None:
     assert first["iterations"] == 1000
     width = t_quantile(2) * 0.01 / np.sqrt(3)
     assert first["uct"]["mean"] == pytest.approx(0.1)
-    assert first["uct"]["half_width"] == pytest.approx(width)
-    assert first["uct"]["interval"] == pytest.approx([0.1 - width, 0.1 + width])
+    assert first["uct"]["half_width_95"] == pytest.approx(width)
+    assert first["uct"]["interval_95"] == pytest.approx([0.1 - width, 0.1 + width])
     assert f"<td>1,000</td><td>1 ± 0</td><td>0.100 ± {width:.3f}</td>" in (folder / "report.html").read_text()
     scalars = read_scalars(folder)
     assert [step for step, _ in scalars["uct/half_width_95"]] == list(POINTS)
@@ -72,11 +72,11 @@ def test_settings_that_differ_are_named_and_kuhn_takes_the_error(tmp_path: Path)
     assert set(found["curves"]) == {"smooth_uct gamma=0.1", "smooth_uct gamma=0.2"}
     assert found["value"] == "mean squared error"
     assert found["curves"]["smooth_uct gamma=0.1"][2] == {
-        "iterations": 100_000, "cpu_seconds": 0.1, "mean": 0.001, "half_width": None, "interval": None,
+        "iterations": 100_000, "cpu_seconds": 0.1, "mean": 0.001, "half_width_95": None, "interval_95": None,
     }  # fmt: skip
 
 
-def test_snapshots_are_played(tmp_path: Path) -> None:
+def test_snapshots_are_played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A game without figures: a snapshot that always calls draws with an opponent that always calls."""
     rules = load_rules("leduc")
     cards = SmallGameBuckets(rules)
@@ -90,6 +90,12 @@ def test_snapshots_are_played(tmp_path: Path) -> None:
         for point in points:
             assert point["mean"] == 0  # the same cards in both seats
     assert [seat["seat"] for seat in found["self_play"]["uct"]] == [0, 1]
+    one_hand = result("leduc", tmp_path, hands=1)["self_play"]["uct"]
+    assert [(seat["half_width_95"], seat["interval_95"]) for seat in one_hand] == [(None, None)] * 2
+    uneven = Estimate(1.0, 0.25, 1.0, 9, shift=0.125)
+    monkeypatch.setattr(learning_curve, "play_itself", lambda *_: [uneven])
+    [seat] = result("leduc", tmp_path)["self_play"]["uct"]
+    assert seat == {"seat": 0, "mbb": 1.0, "half_width_95": 0.25, "interval_95": [0.875, 1.375]}
     write(tmp_path, "leduc", "uct", 1, [{}] * 3)
     with pytest.raises(PokernetsError, match="snapshots=true"):
         result("leduc", tmp_path)

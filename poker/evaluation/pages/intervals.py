@@ -1,7 +1,8 @@
-"""Results that are single figures with intervals, in any unit: as text and as a picture."""
+"""Results that are single figures with intervals, in any unit: as text, in a record and as a picture."""
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -14,9 +15,18 @@ Row = tuple[str, Estimate]
 """Name and result."""
 
 
-def stated(mean: float, half_width: float | None = None) -> Estimate:
-    """A result as a record tells it; without a half-width it is exact, or its interval is not known."""
-    return Estimate(mean, math.inf if half_width is None else half_width, math.inf, 1)
+def stated(figure: float) -> Estimate:
+    """A figure without an interval, as exact ones are."""
+    return Estimate(figure, math.inf, math.inf, 1)
+
+
+def interval_record(found: Estimate) -> dict[str, Any]:
+    """`half_width_95` and `interval_95`, [lower end, upper end], for a record; None where nothing is known of them."""
+    known = math.isfinite(found.half_width)
+    return {
+        "half_width_95": found.half_width if known else None,
+        "interval_95": [found.low, found.high] if known else None,
+    }
 
 
 def interval_text(found: Estimate) -> str:

@@ -1,6 +1,6 @@
 import math
 
-from poker.evaluation.pages.intervals import interval_text, intervals_chart, stated
+from poker.evaluation.pages.intervals import interval_record, interval_text, intervals_chart, stated
 from poker.evaluation.statistics import Estimate
 
 
@@ -13,6 +13,12 @@ def test_text_has_two_figures_of_the_interval() -> None:
     assert interval_text(stated(0.123456)) == "0.1235"
     assert interval_text(Estimate(0.0, math.inf, math.inf, 0)) == "-"
     assert interval_text(Estimate(1.0, 0.2, 1.0, 9, shift=0.05)) == "1.00 [0.85, 1.25]"
+
+
+def test_records_tell_both_ends_or_that_they_are_not_known() -> None:
+    uneven = interval_record(Estimate(1.0, 0.25, 1.0, 9, shift=0.125))
+    assert uneven == {"half_width_95": 0.25, "interval_95": [0.875, 1.375]}
+    assert interval_record(stated(3.0)) == {"half_width_95": None, "interval_95": None}
 
 
 def test_panels_grow_with_what_they_hold() -> None:
