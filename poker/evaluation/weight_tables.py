@@ -9,7 +9,6 @@ players who showed. The tables of the first hands that are measured are also dra
 
 import itertools
 import json
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,7 +23,7 @@ from poker.artifacts import write_atomically
 from poker.cards import cards_text, hand_index, live_hands
 from poker.errors import PokernetsError
 from poker.evaluation.pages.html import Page
-from poker.evaluation.pages.intervals import interval_text, intervals_chart
+from poker.evaluation.pages.intervals import interval_record, interval_text, intervals_chart
 from poker.evaluation.pages.scalars import write_scalars
 from poker.evaluation.provenance import provenance
 from poker.evaluation.statistics import Estimate, estimate
@@ -178,13 +177,7 @@ def _draw(tracker: Tracker, hand: IrcHand, shown: list[int], street: int, folder
 
 
 def _json(found: Estimate) -> dict[str, Any]:
-    known = math.isfinite(found.half_width)
-    return {
-        "gain": round(found.mean, 4),
-        "half_width_95": round(found.half_width, 4) if known else None,
-        "interval_95": [round(found.low, 4), round(found.high, 4)] if known else None,
-        "hands": found.n,
-    }
+    return {"gain": round(found.mean, 4), **interval_record(found, 4), "hands": found.n}
 
 
 def _report(found: dict[str, Gains], out: Path, path: Path, read: int, drawn: Sequence[int]) -> None:

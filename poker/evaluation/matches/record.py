@@ -7,6 +7,7 @@ import numpy as np
 
 from poker.evaluation.matches.comparisons import contrasts, over_tables
 from poker.evaluation.matches.results import MatchResults, TableResults
+from poker.evaluation.pages.intervals import interval_record
 from poker.evaluation.provenance import provenance
 from poker.evaluation.statistics import Estimate
 
@@ -79,11 +80,9 @@ def _table(result: TableResults) -> dict[str, Any]:
 
 
 def _estimate(found: Estimate) -> dict[str, Any]:
-    finite = math.isfinite(found.half_width)
     return {
         "mean": found.mean,
-        "half_width_95": found.half_width if finite else None,
-        "interval_95": [found.low, found.high] if finite else None,
-        "sd_of_unit": found.sd if finite else None,
+        **interval_record(found),
+        "sd_of_unit": found.sd if math.isfinite(found.sd) else None,
         "units": found.n,
     }

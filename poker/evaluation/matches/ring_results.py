@@ -9,7 +9,6 @@ what they win, and these flows are summed. Classes are tight or loose (tightness
 (aggressiveness 0.5) by the settings of an agent; one without these settings is a class of its own.
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.evaluation.matches.table import AgentSpec, Schedule, SessionRecord, Table
+from poker.evaluation.pages.intervals import interval_record
 from poker.evaluation.provenance import provenance
 from poker.evaluation.statistics import Estimate, difference, estimate
 
@@ -169,9 +169,4 @@ class RingResults:
 
 
 def _json(found: Estimate) -> dict[str, Any]:
-    finite = math.isfinite(found.half_width)
-    return {
-        "mean": round(found.mean, 5),
-        "half_width_95": round(found.half_width, 5) if finite else None,
-        "interval_95": [round(found.low, 5), round(found.high, 5)] if finite else None,
-    }
+    return {"mean": round(found.mean, 5), **interval_record(found, 5)}

@@ -20,13 +20,14 @@ def stated(figure: float) -> Estimate:
     return Estimate(figure, math.inf, math.inf, 1)
 
 
-def interval_record(found: Estimate) -> dict[str, Any]:
-    """`half_width_95` and `interval_95`, [lower end, upper end], for a record; None where nothing is known of them."""
-    known = math.isfinite(found.half_width)
-    return {
-        "half_width_95": found.half_width if known else None,
-        "interval_95": [found.low, found.high] if known else None,
-    }
+def interval_record(found: Estimate, digits: int | None = None) -> dict[str, Any]:
+    """`half_width_95` and `interval_95`, [lower end, upper end], for a record, rounded to `digits` behind the point if
+    given; None where nothing is known of them."""
+    if not math.isfinite(found.half_width):
+        return {"half_width_95": None, "interval_95": None}
+    values = (found.half_width, found.low, found.high)
+    half_width, low, high = values if digits is None else (round(value, digits) for value in values)
+    return {"half_width_95": half_width, "interval_95": [low, high]}
 
 
 def interval_text(found: Estimate) -> str:
