@@ -118,6 +118,7 @@ def test_no_more_is_read_than_is_measured(archive: Path, tmp_path: Path) -> None
     assert spread["modelling"] != few["modelling"]
 
 
+@pytest.mark.slow
 def test_the_page_has_the_gains_and_the_pictures_of_this_run(archive: Path, tmp_path: Path) -> None:
     record = measure(archive, tmp_path, hands=4, pictures=1)
     measure(archive, tmp_path / "other", hands=5, pictures=2)
