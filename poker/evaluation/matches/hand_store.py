@@ -11,6 +11,8 @@ count as those of an unknown one (and, if they were played without `decision_sec
 import glob
 import json
 import os
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TextIO
@@ -87,7 +89,7 @@ class HandStore:
             self._file.close()
             self._file = None
         if kind is None:
-            self._write_sorted(self._read())
+            self._write_sorted(self._lines())
             self._write_commits()
             if self._aivat_path.exists():
                 rows = [[number, *row] for number, row in sorted(self._estimates().items())]
@@ -128,8 +130,8 @@ class HandStore:
             record.lines = [lines[number] for number in self._numbers(session)]
         return self.kept
 
-    def _read(self) -> dict[int, str]:
-        """Lines by hand number of all complete sessions; fills `kept` and `unestimated`."""
+    def _lines(self) -> dict[int, str]:
+        """By hand number, of all complete sessions."""
         if not self.path.exists():
             return {}
         text = self.path.read_bytes().decode("ascii", errors="replace")
@@ -138,6 +140,13 @@ class HandStore:
         size = self._schedule.hands_per_session
         first = {number // size * size for number in lines}
         complete = [start for start in sorted(first) if all(start + i in lines for i in range(size))]
+        return {start + i: lines[start + i] for start in complete for i in range(size)}
+
+    def _read(self) -> dict[int, str]:
+        """The lines; fills `kept` and `unestimated`."""
+        lines = self._lines()
+        size = self._schedule.hands_per_session
+        complete = [start for start in lines if start % size == 0]
         estimates = self._estimates() if self._aivat else {}
         failures = self._failures()
         failed = {incident.hand // size * size for incident in failures}
@@ -163,7 +172,7 @@ class HandStore:
             found = self.kept.get(session) or self.unestimated.get(session)
             if found is not None and incident not in found.incidents:
                 found.incidents.append(incident)
-        return {start + i: lines[start + i] for start in complete for i in range(size)}
+        return lines
 
     def _numbers(self, session: int) -> list[int]:
         """Hands of the session in the order of its record."""
@@ -178,7 +187,7 @@ class HandStore:
     def _commits(self) -> dict[int, str]:
         """By session; what was played again counts as the later commit's."""
         rows = _json_lines(self._commits_path)
-        return {session: commit for first, last, commit in rows for session in range(first, last + 1)}
+        return {session: sys.intern(commit) for first, last, commit in rows for session in range(first, last + 1)}
 
     def _write_commits(self) -> None:
         """Lines of runs of sessions: first, last, commit."""
@@ -211,13 +220,15 @@ class HandStore:
         return [int(by_name[label]) for label in self._table.labels]
 
 
-def _json_lines(path: Path) -> list[Any]:
+def _json_lines(path: Path) -> Iterator[Any]:
     """All but a line that a kill cut short; none if there is no such file."""
     if not path.exists():
-        return []
-    text = path.read_text(encoding="utf-8", errors="replace")
+        return
     try:
-        return [json.loads(line) for line in text[: text.rfind("\n") + 1].splitlines()]
+        with path.open(encoding="utf-8", errors="replace") as file:
+            for line in file:
+                if line.endswith("\n"):
+                    yield json.loads(line)
     except json.JSONDecodeError as error:
         raise PokernetsError(f"{path} holds a line that is no JSON ({error}); `fresh=true` plays all anew") from error
 

@@ -5,6 +5,8 @@ table; the report of a match (JSON, chart, TensorBoard) goes to a directory of i
 """
 
 import contextlib
+import ctypes
+import gc
 import os
 import sys
 import time
@@ -109,7 +111,16 @@ def run(
         results.seconds = time.monotonic() - started
     write_report(results, folder, console)
     close_logs(game, {result.log: Counted(result.hands, session) for result in results.tables}, console)
+    _give_back_memory()
     return results
+
+
+def _give_back_memory() -> None:
+    """What reports and logs of a long match took is free by now; the C library would keep it for the process."""
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
+    if trim is not None:
+        gc.collect()
+        trim(0)
 
 
 def _line_ups(game: Rules, names: list[str], tables: Sequence[Sequence[str]] | None) -> list[Table]:

@@ -401,7 +401,7 @@ def test_hands_tell_which_commit_played_them(tmp_path: Path, monkeypatch: pytest
             for session in sessions:
                 agents = [spec.build() for spec in SPECS[:2]]
                 store.add(session, play_session(schedule, table, agents, session))
-        return {session: record.commit for session, record in store.kept.items()}
+        return {session: record.commit for session, record in store.records().items()}
 
     schedule, table = Schedule(LEDUC, 1, 1), Table(("call", "raise"))
     assert records(HandStore(tmp_path, schedule, table, {}), "one", range(3)) == dict.fromkeys(range(3), "one")
