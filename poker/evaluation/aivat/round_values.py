@@ -10,8 +10,6 @@ It judges actions only: its values before a card come from the evaluator and are
 Symbols: H hands, A actions, C clusters.
 """
 
-import itertools
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -27,8 +25,7 @@ from poker.evaluation.equities import (
     Floats,
     awaits_cards,
     compatible_mass,
-    live_hands,
-    next_board_size,
+    mean_over_cards,
     showdown_chances,
 )
 from poker.evaluation.policies import PolicyFunction, public_state
@@ -132,15 +129,9 @@ class RoundValues:
         return policy
 
     def _mean_over_cards(self, state: Betting, board: Board, player: int, others: Floats) -> Floats:
-        rules = self._rules
-        deck = [card for card in range(rules.deck_size) if card not in board]
-        count = next_board_size(rules, board) - len(board)
-        total = np.zeros(rules.num_hands)
-        for cards in itertools.combinations(deck, count):
-            after = (*board, *cards)
-            live = live_hands(rules, after)
-            total += live * self._play_on(state, after, player, others * live)
-        return total / math.comb(len(deck) - 2 * rules.num_hole_cards, count)
+        return mean_over_cards(
+            self._rules, board, lambda after, live: self._play_on(state, after, player, others * live)
+        )
 
     def _predict(self, leaves: Sequence[Betting], board: Board) -> dict[str, Predicted]:
         """All of `leaves`, by their texts."""

@@ -10,8 +10,6 @@ mean of the equities after the next cards; `PairValues` fulfils it by enumeratio
 Symbols: H hands, A states.
 """
 
-import itertools
-import math
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
@@ -23,8 +21,7 @@ from poker.evaluation.equities import (
     Board,
     Floats,
     compatible_mass,
-    live_hands,
-    next_board_size,
+    mean_over_cards,
     possible,
     showdown_chances,
 )
@@ -119,12 +116,6 @@ class PairValues:
         return np.array(rows)
 
     def values_before(self, state: Betting, board: Board, player: int, opponent: Floats) -> Floats:
-        rules = self._rules
-        deck = [card for card in range(rules.deck_size) if card not in board]
-        count = next_board_size(rules, board) - len(board)
-        total = np.zeros(rules.num_hands)
-        for cards in itertools.combinations(deck, count):
-            after = (*board, *cards)
-            live = live_hands(rules, after)
-            total += live * self.values([state], after, player, opponent * live)[0]
-        return total / math.comb(len(deck) - 2 * rules.num_hole_cards, count)
+        return mean_over_cards(
+            self._rules, board, lambda after, live: self.values([state], after, player, opponent * live)[0]
+        )
