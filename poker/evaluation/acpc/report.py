@@ -13,7 +13,7 @@ from rich.console import Console
 from poker.artifacts import write_atomically
 from poker.evaluation.matches.page import add_first_decisions
 from poker.evaluation.pages.chart import Entries, chart
-from poker.evaluation.pages.html import Page
+from poker.evaluation.pages.html import Page, tell_files
 from poker.evaluation.pages.scalars import write_scalars
 from poker.evaluation.provenance import provenance
 from poker.evaluation.statistics import Estimate, estimate
@@ -92,8 +92,7 @@ def write_hands_report(
     write_atomically(results, json.dumps(record, indent=1).encode() + b"\n")
     page.write(report)
     write_scalars(stem, {f"{name}/mbb_per_hand": result for name, result in found.items()})
-    for what, path in (("results", results), ("report", report), ("TensorBoard", stem)):
-        console.print(f"{what}: {path}", soft_wrap=True, highlight=False)
+    tell_files(console, (("results", results), ("report", report), ("TensorBoard", stem)))
     return found
 
 

@@ -20,6 +20,7 @@ from poker.evaluation.matches.page import crosstable_rows, match_page
 from poker.evaluation.matches.record import match_record
 from poker.evaluation.matches.results import SHORT, MatchResults, TableResults
 from poker.evaluation.pages.chart import Entries, chart
+from poker.evaluation.pages.html import tell_files
 
 _SCALAR_SECONDS = 5.0
 _FOLDER_NAME = 100
@@ -116,14 +117,16 @@ def write_report(results: MatchResults, folder: Path, console: Console) -> None:
         for label, why in result.unknown.items():
             console.print(f"{label} counts as unknown in AIVAT at {result.table.title}: {escape(why)}", highlight=False)
     _print_other_commits(results, record["commit"], console)
-    for what, path in (
-        ("results", target / "results.json"),
-        ("chart", target / "results.png"),
-        ("report", target / "report.html"),
-        ("TensorBoard", target),
-        ("hand histories", folder / "hands"),
-    ):
-        console.print(f"{what}: {path}", soft_wrap=True, highlight=False)
+    tell_files(
+        console,
+        (
+            ("results", target / "results.json"),
+            ("chart", target / "results.png"),
+            ("report", target / "report.html"),
+            ("TensorBoard", target),
+            ("hand histories", folder / "hands"),
+        ),
+    )
 
 
 def _print_tables(results: MatchResults, console: Console) -> None:

@@ -11,7 +11,7 @@ from rich.table import Table as TextTable
 from poker.artifacts import fingerprint_of, write_atomically
 from poker.evaluation.matches.page import add_first_decisions
 from poker.evaluation.matches.ring_results import RingResults
-from poker.evaluation.pages.html import Page
+from poker.evaluation.pages.html import Page, tell_files
 from poker.evaluation.pages.intervals import Row, interval_text, intervals_chart
 from poker.evaluation.pages.scalars import write_scalars
 from poker.evaluation.statistics import Estimate, estimate
@@ -35,14 +35,16 @@ def write_ring_report(results: RingResults, log: Path, folder: Path, console: Co
     page.write(stem.with_suffix(".html"))
     write_scalars(stem, dict(_scalars(results)))
     _print(results, console)
-    for what, path in (
-        ("results", stem.with_suffix(".json")),
-        ("chart", stem.with_suffix(".png")),
-        ("report", stem.with_suffix(".html")),
-        ("TensorBoard", stem),
-        ("hand histories", log),
-    ):
-        console.print(f"{what}: {path}", soft_wrap=True, highlight=False)
+    tell_files(
+        console,
+        (
+            ("results", stem.with_suffix(".json")),
+            ("chart", stem.with_suffix(".png")),
+            ("report", stem.with_suffix(".html")),
+            ("TensorBoard", stem),
+            ("hand histories", log),
+        ),
+    )
 
 
 def _panels(results: RingResults) -> dict[str, list[Row]]:

@@ -3,12 +3,13 @@
 import base64
 import html
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from rich.console import Console
 
 from poker.artifacts import write_atomically
 from poker.cards import class_text
@@ -110,3 +111,9 @@ def range_picture(shares: NDArray[np.float64]) -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{size}" height="{size}" viewBox="0 0 {size} {size}">'
         f'<rect width="{size}" height="{size}" fill="#f2f2f2"/>{"".join(cells)}</svg>'
     )
+
+
+def tell_files(console: Console, files: Iterable[tuple[str, Path]]) -> None:
+    """What was written, and where, in lines that can be copied whole."""
+    for what, path in files:
+        console.print(f"{what}: {path}", soft_wrap=True, highlight=False)
