@@ -22,8 +22,8 @@ from poker.artifacts import find_artifact, write_artifact
 from poker.errors import PokernetsError
 from poker.evaluation.curve import Curve, CurvePlan
 from poker.rules import Rules
-from poker.solvers.policy import KIND, save_strategy, saved_tree, strategy_table, tree_fingerprint
-from poker.solvers.sampling_tree import SamplingTree
+from poker.solvers.blueprint import KIND, save_strategy, saved_tree, strategy_table, tree_fingerprint
+from poker.solvers.sampling.tree import SamplingTree
 from poker.state import Betting
 from poker.tree import BetMenu, BettingTree, Kind, build_tree
 

@@ -1,9 +1,9 @@
 """`job=leaf_states`: depth-limit states of heads-up play and what they are worth, to train the leaf net on.
 
 Boards are drawn at random; on each, `states_per_board` betting states come from play with exploration
-(`poker.solvers.leaf_states`), each with `hands` hands a player. Labels are exact expectations over the betting that can
-follow, averaged over `runouts` complete boards (`poker.solvers.continuation`). `pairs_per_state` pairs of hands of a
-state become rows, two a pair: one with either player as `own`.
+(`poker.solvers.rollout.leaf_states`), each with `hands` hands a player. Labels are exact expectations over the betting
+that can follow, averaged over `runouts` complete boards (`poker.solvers.rollout.continuation`). `pairs_per_state` pairs
+of hands of a state become rows, two a pair: one with either player as `own`.
 
 Shard i depends on the seed, i and the settings of a shard alone: killed and continued, the job writes the same bytes.
 """
@@ -23,11 +23,11 @@ from poker.artifacts import find_artifact
 from poker.errors import PokernetsError
 from poker.features.leaf import encode_pairs
 from poker.features.shards import COLUMNS, KIND, shard_path, write_shard
-from poker.kernels.isomorphism import NUM_BOARDS, canonical_board
+from poker.kernels.cards.isomorphism import NUM_BOARDS, canonical_board
 from poker.rules import Rules
-from poker.solvers.continuation import Continuations, sample_boards, showdown_equity
-from poker.solvers.leaf_states import LeafSampler
-from poker.solvers.policy import Blueprint
+from poker.solvers.blueprint import Blueprint
+from poker.solvers.rollout.continuation import Continuations, sample_boards, showdown_equity
+from poker.solvers.rollout.leaf_states import LeafSampler
 
 Board = tuple[int, ...]
 Columns = dict[str, NDArray[Any]]

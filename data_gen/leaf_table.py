@@ -14,9 +14,9 @@ from poker.abstraction.buckets import game_cards
 from poker.artifacts import find_artifact, open_artifact, write_artifact
 from poker.features.leaf import CONTINUATIONS, TARGET
 from poker.rules import Rules
-from poker.solvers.continuation import Continuations, subtree
-from poker.solvers.leaf_table import KIND, class_values, preflop_leaves
-from poker.solvers.policy import Blueprint
+from poker.solvers.blueprint import Blueprint
+from poker.solvers.rollout.continuation import Continuations, subtree
+from poker.solvers.rollout.leaf_table import KIND, class_values, preflop_leaves
 
 PART = "leaf_table_part"
 

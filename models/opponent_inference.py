@@ -17,7 +17,7 @@ from poker.betting import Betting
 from poker.errors import PokernetsError
 from poker.features import opponent, opponent_history
 from poker.features.action_rows import MAX_BOARD, NO_CARD
-from poker.kernels.opponent_history import hand_inputs, hand_tokens
+from poker.kernels.opponents.history import hand_inputs, hand_tokens
 from poker.opponents.predictor import Context, action_class
 
 OPPONENT_NET = "opponent_net"

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.errors import PokernetsError
-from poker.kernels.hands import HAND_CARDS, NUM_CARDS, NUM_HANDS, NUM_RANKS, NUM_SUITS
+from poker.kernels.cards.hands import HAND_CARDS, NUM_CARDS, NUM_HANDS, NUM_RANKS, NUM_SUITS
 
 __all__ = [
     "HAND_CARDS",

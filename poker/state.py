@@ -15,7 +15,7 @@ import numpy as np
 
 from poker.betting import NOBODY, Betting, IllegalAction, Legal
 from poker.errors import PokernetsError
-from poker.kernels.ranks import rank_hands
+from poker.kernels.cards.ranks import rank_hands
 from poker.rules import Rules
 
 __all__ = ["NOBODY", "Betting", "DealError", "HandState", "IllegalAction", "Legal", "Pot", "showdown_ranks"]

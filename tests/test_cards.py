@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from poker import cards
-from poker.kernels.isomorphism import SuitIndexer
+from poker.kernels.cards.isomorphism import SuitIndexer
 
 
 def test_text_round_trip() -> None:

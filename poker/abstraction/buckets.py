@@ -1,7 +1,7 @@
 """Buckets: hands of a street that are played alike. What the blueprint, its dealers and the agents share.
 
 `CardAbstraction` holds one table a street, [canonical boards, 1326], so that a concrete board costs one gather (see
-`poker.kernels.isomorphism`). `SmallGameBuckets` is the lossless abstraction of games with one hole card.
+`poker.kernels.cards.isomorphism`). `SmallGameBuckets` is the lossless abstraction of games with one hole card.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from poker.artifacts import Artifact, fingerprint_of, open_artifact, write_artifact
 from poker.cards import HAND_CARDS, NUM_HANDS, CardError
 from poker.errors import PokernetsError
-from poker.kernels.isomorphism import HAND_PERMUTATION, NUM_BOARDS, canonical_board, gather_board
+from poker.kernels.cards.isomorphism import HAND_PERMUTATION, NUM_BOARDS, canonical_board, gather_board
 from poker.rules import Rules
 
 KIND = "abstraction"

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from poker.abstraction.buckets import Buckets, CardAbstraction, SmallGameBuckets, is_holdem
 from poker.cards import card_mask
 from poker.errors import PokernetsError
-from poker.kernels import deals as kernel
+from poker.kernels.sampling import deals as kernel
 from poker.rules import Rules
 from poker.state import showdown_ranks
 

@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 
 from poker.artifacts import write_atomically
 from poker.cards import HAND_CARDS, NUM_HANDS, PREFLOP_CLASS, PREFLOP_CLASS_SIZE, CardError, live_hands
-from poker.kernels import strength as kernel
-from poker.kernels.isomorphism import HAND_PERMUTATION, board_multiplicities, canonical_boards
-from poker.kernels.ranks import rank_board_hands
+from poker.kernels.cards import strength as kernel
+from poker.kernels.cards.isomorphism import HAND_PERMUTATION, board_multiplicities, canonical_boards
+from poker.kernels.cards.ranks import rank_board_hands
 
 Floats = NDArray[np.float64]
 
@@ -54,7 +54,7 @@ class HandFeatures:
 
 @dataclass(frozen=True)
 class _Analysis:
-    """Counts of one board of 3 to 5 cards from which the rest follows; L live hands as in `poker.kernels.strength`."""
+    """Counts of one board of 3 to 5 cards from which the rest follows; L live hands: `poker.kernels.cards.strength`."""
 
     live: NDArray[np.int16]
     wins: NDArray[np.int16]  # [L, L] completions on which the row's hand beats the column's

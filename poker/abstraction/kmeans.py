@@ -1,4 +1,4 @@
-"""k-means over hands: seeding, Lloyd iterations and restarts; `poker.kernels.clustering` does the arithmetic.
+"""k-means over hands: seeding, Lloyd iterations and restarts; `poker.kernels.cards.clustering` does the arithmetic.
 
 n points, K centres, Q coordinates, M next-street buckets. Seeding is k-means++ under the city-block distance. The mean
 of a cluster of distributions is their average, as usual with the earth mover's distance. Everything follows from the
@@ -12,7 +12,7 @@ from typing import Generic, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.kernels import clustering as kernel
+from poker.kernels.cards import clustering as kernel
 
 Labels = NDArray[np.int32]
 Costs = NDArray[np.float32]

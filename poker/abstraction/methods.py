@@ -30,8 +30,8 @@ from poker.abstraction.kmeans import (
 )
 from poker.cards import NUM_HANDS, PREFLOP_CLASS
 from poker.errors import PokernetsError
-from poker.kernels import clustering, strength
-from poker.kernels.isomorphism import board_multiplicities, canonical_boards
+from poker.kernels.cards import clustering, strength
+from poker.kernels.cards.isomorphism import board_multiplicities, canonical_boards
 
 PREFLOP, FLOP, TURN, RIVER = range(4)
 NUM_PREFLOP_CLASSES = 169

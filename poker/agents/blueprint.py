@@ -9,7 +9,7 @@ from poker.agents.base import Policy, sample_action
 from poker.artifacts import open_artifact
 from poker.betting import Betting
 from poker.rules import CALL, Rules
-from poker.solvers.policy import KIND, Blueprint
+from poker.solvers.blueprint import KIND, Blueprint
 from poker.state import HandState
 from poker.tree.history import HistoryTranslator
 

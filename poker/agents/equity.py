@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from poker.abstraction.features import hand_features
 from poker.agents.simple import raise_menu
 from poker.errors import PokernetsError
-from poker.kernels.equity import sampled_equity
-from poker.kernels.ranks import rank_board_hands
+from poker.kernels.cards.equity import sampled_equity
+from poker.kernels.cards.ranks import rank_board_hands
 from poker.kernels.rng import streams
 from poker.rules import CALL, FOLD, Rules
 from poker.state import Betting, HandState, showdown_ranks

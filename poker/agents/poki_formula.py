@@ -14,7 +14,7 @@ from poker.betting import Betting
 from poker.cards import hand_index
 from poker.errors import PokernetsError
 from poker.features.opponent import bets_to_call
-from poker.kernels.playout import style_triple
+from poker.kernels.opponents.playout import style_triple
 from poker.opponents.modelling import Modelling, habits_for, predictor_for
 from poker.opponents.predictor import Predictor
 from poker.opponents.preflop import IncomeRates

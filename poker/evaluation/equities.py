@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from poker.abstraction.features import all_in_equity
 from poker.betting import Betting
-from poker.kernels.hands import HAND_PERMUTATION
-from poker.kernels.isomorphism import board_multiplicities, canonical_boards
-from poker.kernels.runouts import showdown_margins
-from poker.kernels.strength import add_preflop_wins, completion_ranks, live_hand_list
+from poker.kernels.cards.hands import HAND_PERMUTATION
+from poker.kernels.cards.isomorphism import board_multiplicities, canonical_boards
+from poker.kernels.cards.runouts import showdown_margins
+from poker.kernels.cards.strength import add_preflop_wins, completion_ranks, live_hand_list
 from poker.rules import Rules
-from poker.solvers.continuation import disjoint, hand_cards, hand_ranks
+from poker.solvers.rollout.continuation import disjoint, hand_cards, hand_ranks
 
 _FEW_MISSING = 2
 

@@ -30,8 +30,8 @@ from poker.evaluation.pages.scalars import write_scalars
 from poker.evaluation.provenance import provenance
 from poker.evaluation.statistics import Estimate, estimate
 from poker.rules import Rules
+from poker.solvers.blueprint import Blueprint
 from poker.solvers.kuhn import is_kuhn
-from poker.solvers.policy import Blueprint
 
 _OF_RUN = ("seed", "time", "commit", "machine", "versions")
 """Keys of a curve's first line in which runs of one solver may differ."""

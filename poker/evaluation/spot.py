@@ -21,10 +21,10 @@ from poker.evaluation.pages.html import Page
 from poker.evaluation.pages.range_chart import range_chart
 from poker.evaluation.pages.scalars import write_scalars
 from poker.evaluation.provenance import provenance
-from poker.solvers.solution import action_name, find_node, save_solution
-from poker.solvers.spots import Spot, read_spot
-from poker.solvers.vector import Progress, VectorSolver
-from poker.solvers.vector_game import VectorGame, compatible_mass
+from poker.solvers.vector.game import VectorGame, compatible_mass
+from poker.solvers.vector.solution import action_name, find_node, save_solution
+from poker.solvers.vector.solver import Progress, VectorSolver
+from poker.solvers.vector.spots import Spot, read_spot
 from poker.tree.spots import spot_tree
 
 SEATS = ("OOP", "IP")

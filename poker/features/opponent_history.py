@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from poker.artifacts import fingerprint_of
 from poker.features.opponent import HASH, NAMES, NUM_BET_LEVELS
-from poker.kernels import opponent_history as kernel
+from poker.kernels.opponents import history as kernel
 
 VERSION = 1
 NUM_CONTEXTS = kernel.CONTEXTS

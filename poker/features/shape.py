@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.cards import HAND_CARDS, NUM_RANKS, NUM_SUITS, live_hands
-from poker.kernels.ranks import CATEGORY_START, rank_board_hands
+from poker.kernels.cards.ranks import CATEGORY_START, rank_board_hands
 
 Ints = NDArray[np.int64]
 

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.errors import PokernetsError
+from poker.opponents.action_statistics import BestOf, Constant, PlayerFrequencies
 from poker.opponents.predictor import Context, Predictor
-from poker.opponents.statistics import BestOf, Constant, PlayerFrequencies
 
 Modelling = Literal["none", "generic", "statistics", "net", "best_of"]
 

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from poker.betting import Betting
 from poker.cards import HAND_MASKS, NUM_CARDS
-from poker.kernels import playout as kernel
-from poker.kernels.strength import completion_ranks, completion_strength, completions
+from poker.kernels.cards.strength import completion_ranks, completion_strength, completions
+from poker.kernels.opponents import playout as kernel
 from poker.opponents.responses import all_responses
 from poker.opponents.strength import board_strength, shares_below
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from poker.artifacts import Artifact, open_artifact, write_artifact
 from poker.cards import NUM_HANDS, PREFLOP_CLASS, PREFLOP_CLASS_SIZE
-from poker.kernels.preflop_rollouts import COUNT, INCOME, SQUARES, add_rollouts
+from poker.kernels.opponents.preflop_rollouts import COUNT, INCOME, SQUARES, add_rollouts
 
 KIND = "preflop_rollouts"
 MIN_PLAYERS, MAX_PLAYERS = 2, 10

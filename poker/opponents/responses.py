@@ -1,7 +1,7 @@
 """What a player whose habits are known does with each hand.
 
 Before the flop everybody chooses among all hands: he raises with the strongest and folds the weakest, with soft borders
-(`poker.kernels.opponents.action_likelihood`), so that the mean over all hands is what habits say.
+(`poker.kernels.opponents.weights.action_likelihood`), so that the mean over all hands is what habits say.
 
 After the flop players hold what they have come with. A hand's strength is z, the standard normal quantile of its share
 of weaker hands. The odds to raise, and the odds to fold if he does not raise, are exponential in z (logistic
@@ -17,7 +17,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.kernels import opponents as kernel
+from poker.kernels.opponents import weights as kernel
 from poker.opponents.predictor import BET_LEVELS, NUM_STREETS
 
 BINS = 64

@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 
 from poker.abstraction.features import PAIR_COMPLETIONS
 from poker.cards import NUM_HANDS, CardError
-from poker.kernels import opponents as kernel
-from poker.kernels.ranks import rank_board_hands
-from poker.kernels.strength import completion_ranks, count_wins, live_hand_list
+from poker.kernels.cards.ranks import rank_board_hands
+from poker.kernels.cards.strength import completion_ranks, count_wins, live_hand_list
+from poker.kernels.opponents import weights as kernel
 
 Floats = NDArray[np.float64]
 Weights = NDArray[np.float32]

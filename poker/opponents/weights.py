@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.cards import NUM_HANDS, NUM_RANKS, PREFLOP_CLASS
-from poker.kernels import opponents as kernel
+from poker.kernels.opponents import weights as kernel
 
 _PRIOR_NOISE = 0.2
 _PRIOR_ACTIONS = 40.0

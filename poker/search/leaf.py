@@ -16,7 +16,7 @@ from poker.betting import Betting
 from poker.cards import live_hands
 from poker.search.beliefs import Ranges
 from poker.search.clusters import pair_means
-from poker.solvers.leaf_values import LeafValues
+from poker.solvers.rollout.leaf_values import LeafValues
 
 
 class LeafEvaluator(Protocol):

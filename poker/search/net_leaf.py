@@ -14,7 +14,7 @@ from poker.search.beliefs import Ranges
 from poker.search.clusters import cluster_means, hand_clusters, pair_means
 from poker.search.leaf import leaf_values, possible_pairs
 from poker.search.memory import Memory
-from poker.solvers.leaf_values import LeafValues
+from poker.solvers.rollout.leaf_values import LeafValues
 
 _REMEMBERED_LEAVES = 64
 """Solves of one round with other bet sizes share most leaves."""

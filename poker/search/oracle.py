@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from poker.rules import Rules
 from poker.search.beliefs import Ranges
-from poker.solvers.best_response import TabularPolicy
-from poker.solvers.leaf_values import LeafValues
-from poker.solvers.vector_boards import deck_of, final_ranks
+from poker.solvers.best_response.ranges import TabularPolicy
+from poker.solvers.rollout.leaf_values import LeafValues
+from poker.solvers.vector.boards import deck_of, final_ranks
 from poker.state import Betting
 from poker.tree import BettingTree, Kind
 

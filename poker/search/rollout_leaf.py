@@ -14,9 +14,9 @@ from poker.search.blueprint_states import BlueprintStates
 from poker.search.clusters import hand_clusters, pair_means
 from poker.search.leaf import cluster_equity, leaf_values, played_street
 from poker.search.memory import Memory
-from poker.solvers.continuation import Continuations, sample_boards
-from poker.solvers.leaf_values import LeafValues
-from poker.solvers.policy import Blueprint
+from poker.solvers.blueprint import Blueprint
+from poker.solvers.rollout.continuation import Continuations, sample_boards
+from poker.solvers.rollout.leaf_values import LeafValues
 
 Board = tuple[int, ...]
 

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from poker.betting import Betting
 from poker.search.beliefs import Ranges
 from poker.search.leaf import LeafEvaluator
-from poker.solvers.vector import VectorSolver
-from poker.solvers.vector_game import VectorGame
+from poker.solvers.vector.game import VectorGame
+from poker.solvers.vector.solver import VectorSolver
 from poker.tree import BetMenu, BettingTree, DepthLimit, Kind, build_tree
 
 

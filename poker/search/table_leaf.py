@@ -11,9 +11,9 @@ from poker.features.leaf import CONTINUATIONS
 from poker.search.beliefs import Ranges
 from poker.search.blueprint_states import BlueprintStates
 from poker.search.leaf import cluster_equity, leaf_values, played_street
-from poker.solvers.leaf_table import LeafTable
-from poker.solvers.leaf_values import LeafValues
-from poker.solvers.policy import Blueprint
+from poker.solvers.blueprint import Blueprint
+from poker.solvers.rollout.leaf_table import LeafTable
+from poker.solvers.rollout.leaf_values import LeafValues
 
 
 class TableLeaf:

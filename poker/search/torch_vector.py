@@ -3,7 +3,7 @@
 Games of one tree are solved as a batch: their boards, street by street, are one dimension. Work is level-synchronous:
 nodes of one depth, player and number of actions are one group. Shapes: G games, B boards of a street, N hands of a
 player on a board (padded to the most), R rows, E action rows, A actions. float32; strategies equal those of
-`poker.solvers.vector.VectorSolver` to rounding. On a CUDA device an iteration is captured once and replayed as a graph.
+`VectorSolver` to rounding. On a CUDA device an iteration is captured once and replayed as a graph.
 """
 
 from collections.abc import Sequence
@@ -16,11 +16,11 @@ from torch import Tensor
 
 from poker.errors import PokernetsError
 from poker.search.torch_terminals import Hands, fold_values, proportions, showdown_values
-from poker.solvers.schedules import Schedule, schedule
-from poker.solvers.vector import VectorSolver
-from poker.solvers.vector_boards import deck_of
-from poker.solvers.vector_game import VectorGame
-from poker.solvers.vector_layout import ACT, PASS, Layout, tree_layout
+from poker.solvers.vector.boards import deck_of
+from poker.solvers.vector.game import VectorGame
+from poker.solvers.vector.layout import ACT, PASS, Layout, tree_layout
+from poker.solvers.vector.schedules import Schedule, schedule
+from poker.solvers.vector.solver import VectorSolver
 
 ONE_BATCH = 1 << 30
 """Rows to a batch of components: all of a street."""

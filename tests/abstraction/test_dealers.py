@@ -8,10 +8,10 @@ from poker.abstraction.buckets import BOARD_SIZES, CardAbstraction, SmallGameBuc
 from poker.abstraction.dealers import HoldemDealer, SmallGameDealer, dealer_of
 from poker.cards import HAND_CARDS, NUM_HANDS, PREFLOP_CLASS, PREFLOP_CLASS_SIZE, CardError, hand_index
 from poker.errors import PokernetsError
-from poker.kernels.deals import draw_cards
-from poker.kernels.isomorphism import NUM_BOARDS
-from poker.kernels.ranks import rank_board_hands
+from poker.kernels.cards.isomorphism import NUM_BOARDS
+from poker.kernels.cards.ranks import rank_board_hands
 from poker.kernels.rng import streams
+from poker.kernels.sampling.deals import draw_cards
 from poker.rules import Rules
 
 

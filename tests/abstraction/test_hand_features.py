@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from poker.abstraction import features
 from poker.cards import HAND_CARDS, NUM_HANDS, CardError, hand_index, live_hands, parse_cards
-from poker.kernels import strength
-from poker.kernels.hands import CARD_PERMUTATION, HAND_PERMUTATION
-from poker.kernels.ranks import rank_hands
+from poker.kernels.cards import strength
+from poker.kernels.cards.hands import CARD_PERMUTATION, HAND_PERMUTATION
+from poker.kernels.cards.ranks import rank_hands
 
 BOARDS = {
     "flop": "AhKh7c",

@@ -5,7 +5,7 @@ import pytest
 from numpy.typing import NDArray
 
 from poker.abstraction.kmeans import Effort, FlowPoints, Ground, VectorPoints, cluster, plus_plus
-from poker.kernels import clustering
+from poker.kernels.cards import clustering
 
 
 def quiet(done: int, total: int) -> None:

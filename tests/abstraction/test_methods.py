@@ -10,9 +10,9 @@ from poker.abstraction.features import COMPATIBLE, hand_features, river_strength
 from poker.abstraction.methods import FLOP, PREFLOP, RIVER, TURN, ExpectedSquareGrid, PotentialAware, StreetTable
 from poker.cards import NUM_HANDS, PREFLOP_CLASS, live_hands, parse_cards
 from poker.errors import PokernetsError
-from poker.kernels import clustering, strength
-from poker.kernels.isomorphism import NUM_BOARDS, canonical_boards
-from poker.kernels.ranks import rank_board_hands
+from poker.kernels.cards import clustering, strength
+from poker.kernels.cards.isomorphism import NUM_BOARDS, canonical_boards
+from poker.kernels.cards.ranks import rank_board_hands
 
 FEW = 24
 Boards = dict[int, NDArray[np.uint8]]

@@ -15,8 +15,8 @@ import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from poker.solvers.spots import spot_of
-from poker.solvers.vector import VectorSolver
+from poker.solvers.vector.solver import VectorSolver
+from poker.solvers.vector.spots import spot_of
 
 SPOTS = json.loads((Path(__file__).parent / "spots.json").read_text())
 ALGORITHMS: dict[str, tuple[str, dict[str, Any]]] = {

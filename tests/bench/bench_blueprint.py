@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from poker.abstraction.dealers import Deals
 from poker.cards import PREFLOP_CLASS, live_hands
 from poker.kernels.rng import next_u64
-from poker.solvers.continuation import Continuations, sample_boards
-from poker.solvers.leaf_states import LeafSampler
-from poker.solvers.mccfr import ExternalSampling
-from poker.solvers.policy import blueprint_from
+from poker.solvers.blueprint import blueprint_from
+from poker.solvers.rollout.continuation import Continuations, sample_boards
+from poker.solvers.rollout.leaf_states import LeafSampler
+from poker.solvers.sampling.external_sampling import ExternalSampling
 from poker.state import Betting
 from poker.tree import build_tree
 from tests.games import load_menu, load_rules

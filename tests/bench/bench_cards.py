@@ -11,12 +11,12 @@ from poker.abstraction import features
 from poker.abstraction.buckets import BOARD_SIZES, make_abstraction
 from poker.abstraction.dealers import HoldemDealer
 from poker.cards import NUM_HANDS, PREFLOP_CLASS, parse_cards
-from poker.kernels import strength
-from poker.kernels.isomorphism import NUM_BOARDS
-from poker.kernels.ranks import rank_board_hands, rank_hands
+from poker.kernels.cards import strength
+from poker.kernels.cards.isomorphism import NUM_BOARDS
+from poker.kernels.cards.ranks import rank_board_hands, rank_hands
 from poker.kernels.rng import streams
 from tests.games import load_rules
-from tests.kernels.test_ranks import random_hands
+from tests.kernels.cards.test_ranks import random_hands
 
 REPEATS = 7
 

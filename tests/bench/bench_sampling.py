@@ -16,12 +16,12 @@ import pyspiel
 from poker.abstraction.buckets import BOARD_SIZES, SmallGameBuckets, make_abstraction
 from poker.abstraction.dealers import HoldemDealer, SmallGameDealer
 from poker.cards import NUM_HANDS, PREFLOP_CLASS
-from poker.kernels.isomorphism import NUM_BOARDS
+from poker.kernels.cards.isomorphism import NUM_BOARDS
 from poker.kernels.rng import streams
-from poker.solvers.mccfr import ExternalSampling
-from poker.solvers.outcome_sampling import OutcomeSampling
-from poker.solvers.sampling import SamplingSolver
-from poker.solvers.uct import Uct
+from poker.solvers.sampling.base import SamplingSolver
+from poker.solvers.sampling.external_sampling import ExternalSampling
+from poker.solvers.sampling.outcome_sampling import OutcomeSampling
+from poker.solvers.sampling.uct import Uct
 from poker.state import Betting
 from poker.tree import build_tree
 from tests.games import load_rules

@@ -13,9 +13,9 @@ from typing import Any
 
 from poker.betting import Betting
 from poker.rules import Rules
-from poker.solvers.spots import spot_of
-from poker.solvers.vector import VectorSolver
-from poker.solvers.vector_game import VectorGame
+from poker.solvers.vector.game import VectorGame
+from poker.solvers.vector.solver import VectorSolver
+from poker.solvers.vector.spots import spot_of
 from poker.tree import bet_menu, build_tree
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "spots.json").read_text())

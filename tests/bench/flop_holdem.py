@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from poker.evaluation.provenance import provenance
-from poker.solvers.vector import VectorSolver
+from poker.solvers.vector.solver import VectorSolver
 from tests.bench.bench_vector import GOLDEN, flop_holdem
 
 GOAL_MBB = 1.0

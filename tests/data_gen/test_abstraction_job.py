@@ -13,7 +13,7 @@ from poker.abstraction.buckets import CardAbstraction
 from poker.abstraction.methods import Progress, StreetTable
 from poker.artifacts import MismatchedArtifactError
 from poker.cards import NUM_HANDS, PREFLOP_CLASS
-from poker.kernels.isomorphism import NUM_BOARDS
+from poker.kernels.cards.isomorphism import NUM_BOARDS
 
 
 @dataclass

@@ -7,8 +7,8 @@ import pytest
 
 from poker.abstraction.buckets import SmallGameBuckets
 from poker.evaluation.curve import read_points
-from poker.solvers.best_response import evaluate_policy
-from poker.solvers.policy import Blueprint
+from poker.solvers.best_response.ranges import evaluate_policy
+from poker.solvers.blueprint import Blueprint
 from tests.data_gen.commands import data_gen, data_gen_fails, digests, kill_when
 from tests.games import load_rules
 
@@ -31,7 +31,7 @@ def places(folder: Path) -> tuple[str, str]:
 def test_killed_and_continued_is_byte_identical(
     settings: tuple[str, ...], tables: tuple[str, ...], tmp_path: Path
 ) -> None:
-    """`tests.solvers.test_sampling_solvers` has all sampling solvers, without the command line."""
+    """`tests.solvers.sampling.test_all` has all sampling solvers, without the command line."""
     whole, broken = tmp_path / "whole", tmp_path / "broken"
     often = ("job.checkpoint_seconds=0.1", "job.report_seconds=0.05")
     run = ("job=blueprint", "game=leduc", "solver.threads=1", "job.seconds=null", *settings)

@@ -14,9 +14,9 @@ from poker.cards import PREFLOP_CLASS, live_hands
 from poker.errors import PokernetsError
 from poker.features import leaf
 from poker.features.shards import open_shards
-from poker.solvers.continuation import Continuations, sample_boards
-from poker.solvers.leaf_states import LeafSampler
-from poker.solvers.policy import Blueprint, blueprint_from
+from poker.solvers.blueprint import Blueprint, blueprint_from
+from poker.solvers.rollout.continuation import Continuations, sample_boards
+from poker.solvers.rollout.leaf_states import LeafSampler
 from poker.state import Betting
 from poker.tree import bet_menu, build_tree
 from tests.data_gen.commands import data_gen, data_gen_fails, digests, kill_when

@@ -7,9 +7,9 @@ import pytest
 
 from poker.abstraction.buckets import CardAbstraction
 from poker.artifacts import MismatchedArtifactError
-from poker.solvers.continuation import Continuations
-from poker.solvers.leaf_table import LeafTable, preflop_leaves
-from poker.solvers.policy import Blueprint
+from poker.solvers.blueprint import Blueprint
+from poker.solvers.rollout.continuation import Continuations
+from poker.solvers.rollout.leaf_table import LeafTable, preflop_leaves
 from tests.data_gen.commands import data_gen, digests
 from tests.data_gen.tiny import tiny_blueprint
 

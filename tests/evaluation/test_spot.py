@@ -7,7 +7,7 @@ import pytest
 
 from poker.errors import PokernetsError
 from poker.evaluation.spot import run
-from poker.solvers.solution import load_solution
+from poker.solvers.vector.solution import load_solution
 from tests.evaluation.scalars import read_scalars
 from tests.solvers.games import SPOTS
 

@@ -10,7 +10,7 @@ import re
 import numpy as np
 
 from poker.cards import RANKS, cards_text, parse_cards
-from poker.kernels.ranks import category, rank_hands
+from poker.kernels.cards.ranks import category, rank_hands
 from poker.rules import Rules
 
 DECK = [rank + suit for rank in RANKS for suit in "cdhs"]

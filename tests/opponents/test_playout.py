@@ -6,7 +6,7 @@ import pytest
 from poker.abstraction.features import all_in_equity
 from poker.betting import Betting
 from poker.cards import NUM_HANDS, hand_index, live_hands, parse_cards
-from poker.kernels import playout as kernel
+from poker.kernels.opponents import playout as kernel
 from poker.kernels.rng import streams
 from poker.opponents.playout import Budget, LineValues, line_values, playout_board
 from poker.opponents.predictor import action_class

@@ -5,8 +5,8 @@ import pytest
 
 from poker.abstraction.features import hand_features
 from poker.cards import HAND_CARDS, NUM_HANDS, CardError, hand_index, live_hands, parse_cards
-from poker.kernels.ranks import rank_hands
-from poker.kernels.strength import completions
+from poker.kernels.cards.ranks import rank_hands
+from poker.kernels.cards.strength import completions
 from poker.opponents.strength import board_strength
 
 BOARDS = ["Kh9h4c", "Kh9h4c2d", "Kh9h4c2d9s"]

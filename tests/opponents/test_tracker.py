@@ -4,9 +4,9 @@ import pytest
 from poker.betting import Betting
 from poker.cards import NUM_HANDS, hand_index, live_hands, parse_cards
 from poker.errors import PokernetsError
+from poker.opponents.action_statistics import BestOf, Constant, Frequencies, PlayerFrequencies
 from poker.opponents.modelling import ByStreet, habits_for, predictor_for
 from poker.opponents.predictor import RAISE_CLASS, Context
-from poker.opponents.statistics import BestOf, Constant, Frequencies, PlayerFrequencies
 from poker.opponents.tracker import Tracker, seat_name
 from poker.rules import CALL
 from poker.state import HandState

@@ -17,8 +17,8 @@ from poker.search.leaf import SingleValue
 from poker.search.net_leaf import NetLeaf
 from poker.search.rollout_leaf import RolloutLeaf, representatives
 from poker.search.round_solver import DepthLimitedSolver, SolverSettings, leaf_states
-from poker.solvers.continuation import Continuations, sample_boards
-from poker.solvers.policy import Blueprint, blueprint_from
+from poker.solvers.blueprint import Blueprint, blueprint_from
+from poker.solvers.rollout.continuation import Continuations, sample_boards
 from poker.tree import BetMenu, DepthLimit, Kind, bet_menu, build_tree
 from tests.games import load_rules
 

@@ -13,9 +13,9 @@ from poker.formats.ranges import parse_range
 from poker.search.oracle import OracleLeaf, PairGame
 from poker.search.round_solver import leaf_states
 from poker.search.rps_plus import CONTINUATIONS, EQUILIBRIUM, depth_limited, exploitability
-from poker.solvers.best_response import TabularPolicy, load_policy
-from poker.solvers.vector import VectorSolver
-from poker.solvers.vector_game import VectorGame
+from poker.solvers.best_response.ranges import TabularPolicy, load_policy
+from poker.solvers.vector.game import VectorGame
+from poker.solvers.vector.solver import VectorSolver
 from poker.tree import BetMenu, DepthLimit, bet_menu, build_tree
 from poker.tree.spots import spot_rules
 from tests.solvers.games import leduc

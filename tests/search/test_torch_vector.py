@@ -9,10 +9,10 @@ import torch
 from poker.betting import Betting
 from poker.errors import PokernetsError
 from poker.search.torch_vector import TorchVectorSolver
-from poker.solvers.leaf_values import LeafValues
-from poker.solvers.vector import VectorSolver
-from poker.solvers.vector_game import VectorGame
-from poker.solvers.vector_layout import Rake
+from poker.solvers.rollout.leaf_values import LeafValues
+from poker.solvers.vector.game import VectorGame
+from poker.solvers.vector.layout import Rake
+from poker.solvers.vector.solver import VectorSolver
 from poker.tree import BettingTree, DepthLimit, bet_menu, build_tree
 from tests.solvers.games import kuhn, leduc, small_holdem, spot_game
 

@@ -9,7 +9,7 @@ import numpy as np
 from poker.cards import parse_cards
 from poker.formats.ranges import parse_range
 from poker.rules import Rules
-from poker.solvers.vector_game import VectorGame
+from poker.solvers.vector.game import VectorGame
 from poker.tree.spots import spot_tree
 
 SPOTS: dict[str, Any] = json.loads((Path(__file__).parents[1] / "golden" / "spots.json").read_text())["spots"]

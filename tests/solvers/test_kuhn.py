@@ -5,7 +5,7 @@ import pytest
 from numpy.typing import NDArray
 
 from poker.rules import Rules
-from poker.solvers.best_response import evaluate_policy
+from poker.solvers.best_response.ranges import evaluate_policy
 from poker.solvers.kuhn import DECISIONS, equilibrium, is_kuhn, mean_squared_error, nearest_equilibrium
 from poker.state import Betting
 from poker.tree import BettingTree, build_tree

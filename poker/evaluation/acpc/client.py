@@ -24,7 +24,7 @@ from poker.evaluation.acpc.report import mbb_per_hand, new_log, write_hands_repo
 from poker.evaluation.matches.closing import write_histories
 from poker.evaluation.matches.table import AgentSpec
 from poker.formats.acpc_log import AcpcError, MatchState, log_line, parse_match_state
-from poker.formats.acpc_net import VERSION, ConnectionLost, connect
+from poker.formats.acpc_protocol import VERSION, ConnectionLost, connect
 from poker.rules import CALL, FOLD, Rules
 
 _TOLD_FAILURES = 10

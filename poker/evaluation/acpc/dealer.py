@@ -22,7 +22,7 @@ from poker.evaluation.matches.closing import write_histories
 from poker.evaluation.statistics import Estimate, estimate
 from poker.formats.acpc_answer import answered_action, read_action
 from poker.formats.acpc_log import chips_text, log_line, match_state_text
-from poker.formats.acpc_net import ConnectionLost, LineConnection, NoAnswer, listen
+from poker.formats.acpc_protocol import ConnectionLost, LineConnection, NoAnswer, listen
 from poker.rules import CALL, FOLD, Rules
 from poker.state import HandState, IllegalAction
 

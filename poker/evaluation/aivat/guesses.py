@@ -15,7 +15,7 @@ from poker.evaluation.aivat.values import CheckDown, FoldEquity
 from poker.evaluation.policies import PolicyFunction
 from poker.rules import Rules
 from poker.search.leaf import LeafEvaluator
-from poker.solvers.policy import Blueprint
+from poker.solvers.blueprint import Blueprint
 
 DEFAULT = {"_target_": "poker.evaluation.aivat.guesses.FoldEquityGuess"}
 """Settings of the guess that is used where none is named; stored estimates of it bear no mark."""

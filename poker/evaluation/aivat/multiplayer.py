@@ -20,7 +20,7 @@ from poker.agents.base import hand_number
 from poker.betting import Betting
 from poker.evaluation.equities import Board, Floats, awaits_cards
 from poker.evaluation.policies import PolicyFunction, policy_mismatch, public_state
-from poker.kernels.runouts import runout_ranks
+from poker.kernels.cards.runouts import runout_ranks
 from poker.rules import Rules
 from poker.state import HandState, showdown_ranks
 

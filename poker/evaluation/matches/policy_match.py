@@ -13,11 +13,11 @@ from poker.abstraction.buckets import Buckets
 from poker.abstraction.dealers import Dealer
 from poker.errors import PokernetsError
 from poker.evaluation.statistics import Estimate, estimate
-from poker.kernels.policy_match import play_policies
 from poker.kernels.rng import streams
+from poker.kernels.sampling.policy_match import play_policies
 from poker.rules import CALL
-from poker.solvers.policy import Blueprint, strategy_table, tree_fingerprint
-from poker.solvers.sampling_tree import SamplingTree, sampling_tree
+from poker.solvers.blueprint import Blueprint, strategy_table, tree_fingerprint
+from poker.solvers.sampling.tree import SamplingTree, sampling_tree
 from poker.tree import BettingTree
 
 _BATCH = 10_000

@@ -17,7 +17,7 @@ from typing import Any
 from poker.errors import PokernetsError
 from poker.evaluation.acpc import dealer as acpc_dealer
 from poker.formats.acpc_log import MatchState, parse_match_state, read_log
-from poker.formats.acpc_net import LineConnection
+from poker.formats.acpc_protocol import LineConnection
 from poker.rules import Rules
 from tests.evaluation.acpc.table import TIMES, free_ports
 from tests.games import load_rules

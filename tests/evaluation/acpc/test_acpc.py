@@ -19,7 +19,7 @@ from poker.evaluation.acpc import client as acpc_client
 from poker.evaluation.acpc import dealer as acpc_dealer
 from poker.evaluation.matches.table import AgentSpec
 from poker.formats.acpc_log import AcpcError, log_line, parse_log_line, parse_match_state, read_log
-from poker.formats.acpc_net import LineConnection, NoAnswer, connect
+from poker.formats.acpc_protocol import LineConnection, NoAnswer, connect
 from poker.rules import CALL, FOLD, Rules
 from poker.state import HandState
 from tests.evaluation.acpc.table import RANDOM, TIMES, check_log, deal, free_ports, long_match, sit_down

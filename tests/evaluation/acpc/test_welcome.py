@@ -14,7 +14,7 @@ import pytest
 from poker.agents.simple import AlwaysCall
 from poker.errors import PokernetsError
 from poker.evaluation.acpc.welcome import welcome
-from poker.formats.acpc_net import LineConnection, listen
+from poker.formats.acpc_protocol import LineConnection, listen
 from tests.evaluation.acpc.table import deal, free_ports
 from tests.games import load_rules
 

@@ -29,7 +29,7 @@ from poker.evaluation.policies import PolicyFunction
 from poker.rules import CALL, Rules
 from poker.search.beliefs import Ranges
 from poker.search.memory import Memory
-from poker.solvers.leaf_values import LeafValues
+from poker.solvers.rollout.leaf_values import LeafValues
 from poker.tree import BetMenu, build_tree
 from tests.evaluation.aivat.test_heads_up import moments, wrong_values
 from tests.evaluation.small_games import RandomPolicy

@@ -14,7 +14,7 @@ from poker.evaluation.aivat.values import CheckDown, FoldEquity, PairValues, Val
 from poker.evaluation.equities import margins
 from poker.evaluation.policies import PolicyMismatchError, public_state
 from poker.rules import CALL, Rules
-from poker.solvers.continuation import disjoint
+from poker.solvers.rollout.continuation import disjoint
 from poker.state import HandState
 from tests.evaluation.small_games import RandomPolicy, all_hands, expected_chips
 from tests.games import load_rules

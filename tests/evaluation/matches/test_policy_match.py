@@ -9,12 +9,12 @@ from poker.abstraction.dealers import SmallGameDealer
 from poker.errors import PokernetsError
 from poker.evaluation.matches.policy_match import always_call, play_itself, play_match
 from poker.rules import Rules
-from poker.solvers.best_response import evaluate_policy
-from poker.solvers.policy import Blueprint, blueprint_from
+from poker.solvers.best_response.ranges import evaluate_policy
+from poker.solvers.blueprint import Blueprint, blueprint_from
 from poker.state import Betting
 from poker.tree import build_tree
 from tests.games import load_rules
-from tests.solvers.test_sampling_tree import three_players
+from tests.solvers.sampling.test_tree import three_players
 
 
 def random_policy(rules: Rules, seed: int) -> Blueprint:

@@ -1,0 +1,246 @@
+"""Distances and assignments for k-means over hands: what `poker.abstraction.kmeans` is made of.
+
+Points of a *vector space* are int16 [n, Q] under the city-block distance. Coordinates are scaled so that a distance
+fits 15 bits. With cumulative distributions as coordinates that is the earth mover's distance in one dimension, exactly.
+
+Points of a *transport space* are lists of T next-street buckets, one for every next card, uint16 [n, T], ascending.
+Their distance to a distribution over the M buckets is the greedy heuristic of Ganzfried & Sandholm 2014 (section 4.3):
+mass goes to the nearest bucket that still has room, all sources in turn, first to their nearest, then to their second
+nearest and so on. Its cost is that of a feasible flow, so it is never below the earth mover's distance. That in turn is
+never below the city-block distance between the two mean vectors (each bucket being a vector, ground distance its
+city-block distance): a bound for all centres at once by SIMD, which spares most of the flows.
+
+K centres are stored as columns, [Q, K], so that the inner loops run over centres; `pad_columns` rounds K up to whole
+registers, without which a loop over 150 centres takes twice as long as one over 160.
+"""
+
+from typing import Any
+
+import numpy as np
+from numba import njit, prange
+from numpy.typing import NDArray
+
+from poker.kernels.cards.hands import HAND_CARDS, HAND_PERMUTATION, NUM_HANDS
+from poker.kernels.cards.isomorphism import canonical_board
+
+_CHUNK = 1024
+_LANES = 32
+
+
+def pad_columns(centers: NDArray[np.int16]) -> NDArray[np.int16]:
+    """[Q, K'] columns of centers [K, Q], the first repeated until K' is a multiple of 32; ties go to the first."""
+    size = -(-len(centers) // _LANES) * _LANES
+    repeated = np.repeat(centers[:1], size - len(centers), axis=0)
+    return np.ascontiguousarray(np.concatenate([centers, repeated]).T)
+
+
+@njit(cache=True, nogil=True)
+def _city_block(point: NDArray[np.int16], centers: NDArray[np.int16], out: NDArray[np.int16]) -> None:
+    """Distances [K] of a point [Q] to centers [Q, K], four coordinates at a time."""
+    out[:] = 0
+    done = len(point) // 4 * 4
+    for q in range(0, done, 4):
+        a, b, c, d = point[q], point[q + 1], point[q + 2], point[q + 3]
+        row_a, row_b, row_c, row_d = centers[q], centers[q + 1], centers[q + 2], centers[q + 3]
+        for k in range(len(out)):
+            first = np.int16(abs(np.int16(row_a[k] - a))) + np.int16(abs(np.int16(row_b[k] - b)))
+            second = np.int16(abs(np.int16(row_c[k] - c))) + np.int16(abs(np.int16(row_d[k] - d)))
+            out[k] += np.int16(first + second)
+    for q in range(done, len(point)):
+        value, row = point[q], centers[q]
+        for k in range(len(out)):
+            out[k] += abs(np.int16(row[k] - value))
+
+
+@njit(cache=True, nogil=True)
+def _nearest(distances: NDArray[np.int16]) -> int:
+    """Position of the smallest distance, the first of equals."""
+    best = np.int64(1) << 40
+    for k in range(len(distances)):
+        best = min(best, (np.int64(distances[k]) << 20) | k)
+    return int(best & 0xFFFFF)
+
+
+@njit(cache=True, nogil=True, parallel=True)
+def assign_vectors(
+    points: NDArray[np.int16], centers: NDArray[np.int16], labels: NDArray[np.int32], costs: NDArray[np.float32]
+) -> None:
+    """Nearest of centers [Q, K'] (see `pad_columns`) and distance to it, for points [n, Q]; all threads."""
+    for chunk in prange((len(points) + _CHUNK - 1) // _CHUNK):
+        distances = np.empty(centers.shape[1], dtype=np.int16)
+        for i in range(chunk * _CHUNK, min((chunk + 1) * _CHUNK, len(points))):
+            _city_block(points[i], centers, distances)
+            k = _nearest(distances)
+            labels[i] = k
+            costs[i] = distances[k]
+
+
+@njit(cache=True, nogil=True)
+def sum_vectors(points: NDArray[np.int16], labels: NDArray[np.int32], num_centers: int) -> NDArray[np.int64]:
+    """[K, Q] sums of the points [n, Q] of each label."""
+    out = np.zeros((num_centers, points.shape[1]), dtype=np.int64)
+    for i in range(len(points)):
+        row, point = out[labels[i]], points[i]
+        for q in range(len(point)):
+            row[q] += point[q]
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _flow_cost(
+    lists: NDArray[np.uint16],
+    room: NDArray[np.float32],
+    order: NDArray[np.uint16],
+    ground: NDArray[np.float32],
+    limit: float,
+    sources: NDArray[np.int64],
+    masses: NDArray[np.float32],
+) -> float:
+    """Cost of the greedy flow from buckets `lists` [T] into `room` [M] (used up), or inf once `limit` is reached.
+
+    `order` [M, M]: buckets by distance from the row's; `ground` [M, M]: distance to the bucket at the same place.
+    """
+    T, size = len(lists), 0
+    unit = np.float32(1.0 / T)
+    for t in range(T):
+        if size > 0 and sources[size - 1] == lists[t]:
+            masses[size - 1] += unit
+        else:
+            sources[size] = lists[t]
+            masses[size] = unit
+            size += 1
+    cost = np.float32(0.0)
+    for step in range(order.shape[1]):
+        kept = 0
+        for j in range(size):
+            source, mass = sources[j], masses[j]
+            target = order[source, step]
+            free = room[target]
+            if free > 0:
+                moved = min(free, mass)
+                cost += moved * ground[source, step]
+                room[target] = free - moved
+                mass -= moved
+            if mass > 1e-6:
+                sources[kept] = source
+                masses[kept] = mass
+                kept += 1
+        size = kept
+        if size == 0:
+            break
+        if cost >= limit:
+            return np.inf
+    return float(cost)
+
+
+@njit(cache=True, nogil=True, parallel=True)
+def assign_flows(
+    lists: NDArray[np.uint16],
+    vectors: NDArray[np.int16],
+    masses: NDArray[np.float32],
+    centers: NDArray[np.int16],
+    order: NDArray[np.uint16],
+    ground: NDArray[np.float32],
+    labels: NDArray[np.int32],
+    costs: NDArray[np.float32],
+) -> int:
+    """Nearest centre by greedy flow of points with bucket lists [n, T] and mean vectors [n, Q]; counts the flows.
+
+    Centres have distributions `masses` [K, M] and mean vectors `centers` [Q, K']. Rounding moves a bound by at most one
+    unit a coordinate, which is allowed for. All threads; the result does not depend on their number.
+    """
+    n, T = lists.shape
+    Q, K = len(centers), len(masses)
+    num_chunks = (n + _CHUNK - 1) // _CHUNK
+    flows = np.zeros(num_chunks, dtype=np.int64)
+    for chunk in prange(num_chunks):
+        bounds = np.empty(centers.shape[1], dtype=np.int16)
+        room = np.empty(masses.shape[1], dtype=np.float32)
+        sources, parts = np.empty(T, dtype=np.int64), np.empty(T, dtype=np.float32)
+        for i in range(chunk * _CHUNK, min((chunk + 1) * _CHUNK, n)):
+            _city_block(vectors[i], centers, bounds)
+            first = _nearest(bounds)
+            room[:] = masses[first]
+            best, label = _flow_cost(lists[i], room, order, ground, np.inf, sources, parts), first
+            flows[chunk] += 1
+            for k in range(K):
+                if k != first and bounds[k] - Q < best:
+                    room[:] = masses[k]
+                    cost = _flow_cost(lists[i], room, order, ground, best, sources, parts)
+                    flows[chunk] += 1
+                    if cost < best or (cost == best and k < label):
+                        best, label = cost, k
+            labels[i] = label
+            costs[i] = best
+    return int(flows.sum())
+
+
+@njit(cache=True, nogil=True)
+def sum_lists(
+    lists: NDArray[np.uint16], labels: NDArray[np.int32], num_centers: int, num_buckets: int
+) -> NDArray[np.int64]:
+    """[K, M] how often each bucket occurs in the lists [n, T] of each label."""
+    out = np.zeros((num_centers, num_buckets), dtype=np.int64)
+    for i in range(len(lists)):
+        row = out[labels[i]]
+        for bucket in lists[i]:
+            row[bucket] += 1
+    return out
+
+
+@njit(cache=True, nogil=True, parallel=True)
+def mean_vectors(lists: NDArray[np.uint16], vectors: NDArray[np.int16]) -> NDArray[np.int16]:
+    """[n, Q] mean of the bucket vectors [M, Q] over each list [n, T], rounded."""
+    n, T = lists.shape
+    Q = vectors.shape[1]
+    out = np.empty((n, Q), dtype=np.int16)
+    for i in prange(n):
+        total = np.zeros(Q, dtype=np.int32)
+        for bucket in lists[i]:
+            row = vectors[bucket]
+            for q in range(Q):
+                total[q] += row[q]
+        for q in range(Q):
+            out[i, q] = (2 * total[q] + T) // (2 * T)
+    return out
+
+
+@njit(cache=True, nogil=True, parallel=True)
+def turn_bucket_lists(boards: NDArray[np.uint8], turn: NDArray[np.uint16]) -> NDArray[np.uint16]:
+    """[n, 1176, 47] ascending buckets after each turn card of the live hands of flops [n, 3], from the turn's table."""
+    out = np.empty((len(boards), 1176, 47), dtype=np.uint16)
+    for i in prange(len(boards)):
+        board = np.empty(4, dtype=np.uint8)
+        board[:3] = boards[i]
+        fill = np.zeros(NUM_HANDS, dtype=np.int64)
+        buckets = np.empty((NUM_HANDS, 47), dtype=np.uint16)
+        for card in range(52):
+            if (boards[i] == card).any():
+                continue
+            board[3] = card
+            row, permutation = canonical_board(board)
+            for hand in range(NUM_HANDS):
+                a, b = HAND_CARDS[hand, 0], HAND_CARDS[hand, 1]
+                if not (card in (a, b) or (boards[i] == a).any() or (boards[i] == b).any()):
+                    buckets[hand, fill[hand]] = turn[row, HAND_PERMUTATION[permutation, hand]]
+                    fill[hand] += 1
+        place = 0
+        for hand in range(NUM_HANDS):
+            if fill[hand] == 47:
+                out[i, place] = np.sort(buckets[hand])
+                place += 1
+    return out
+
+
+@njit(cache=True, nogil=True, parallel=True)
+def scatter_hands(boards: NDArray[np.uint8], labels: NDArray[np.int32], table: NDArray[Any]) -> None:
+    """table[i, h] = label of the live hand h of board i, from labels [n, L] in the order of the live hands."""
+    for i in prange(len(boards)):
+        dead = np.zeros(52, dtype=np.bool_)
+        for card in boards[i]:
+            dead[card] = True
+        place = 0
+        for hand in range(NUM_HANDS):
+            if not (dead[HAND_CARDS[hand, 0]] or dead[HAND_CARDS[hand, 1]]):
+                table[i, hand] = labels[i, place]
+                place += 1

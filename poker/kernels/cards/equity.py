@@ -1,0 +1,74 @@
+"""The share of the pot that one hand wins on average against opponents with restricted hands, by sampling deals."""
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from poker.kernels.cards.hands import HAND_CARDS, NUM_HANDS
+from poker.kernels.cards.ranks import rank5, rank6, rank7
+from poker.kernels.rng import next_below, next_float
+
+_TRIES = 500
+
+
+@njit(cache=True, nogil=True)
+def _rank(c0: int, c1: int, board: NDArray[np.uint8], size: int) -> int:
+    if size == 5:
+        return int(rank7(c0, c1, board[0], board[1], board[2], board[3], board[4]))
+    if size == 4:
+        return int(rank6(c0, c1, board[0], board[1], board[2], board[3]))
+    return int(rank5(c0, c1, board[0], board[1], board[2]))
+
+
+@njit(cache=True, nogil=True)
+def sampled_equity(
+    hand: NDArray[np.uint8],
+    board: NDArray[np.uint8],
+    board_size: int,
+    strength: NDArray[np.float32],
+    floors: NDArray[np.float32],
+    stray: float,
+    samples: int,
+    rng: NDArray[np.uint64],
+) -> float:
+    """Expected share of the pot in 0..1 of `hand` [2] when the board is dealt to `board_size` (3 to 5) cards.
+
+    Opponent i holds a random hand whose `strength` [1326] is at least `floors[i]`, or, with probability `stray`, any
+    random hand. `rng` [4] is advanced.
+    """
+    opponents = len(floors)
+    full = np.zeros(5, dtype=np.uint8)
+    full[: len(board)] = board
+    given = np.uint64(1) << np.uint64(hand[0]) | np.uint64(1) << np.uint64(hand[1])
+    for card in board:
+        given |= np.uint64(1) << np.uint64(card)
+    held = np.zeros(opponents, dtype=np.int64)
+    total = 0.0
+    for _ in range(samples):
+        used = given
+        for i in range(opponents):
+            loose = next_float(rng) < stray
+            for attempt in range(_TRIES):
+                k = next_below(rng, NUM_HANDS)
+                mask = np.uint64(1) << np.uint64(HAND_CARDS[k, 0]) | np.uint64(1) << np.uint64(HAND_CARDS[k, 1])
+                if mask & used == 0 and (loose or strength[k] >= floors[i] or attempt > _TRIES // 2):
+                    break
+            used |= mask
+            held[i] = k
+        for i in range(len(board), board_size):
+            card = next_below(rng, 52)
+            while used >> np.uint64(card) & np.uint64(1):
+                card = next_below(rng, 52)
+            used |= np.uint64(1) << np.uint64(card)
+            full[i] = card
+        own = _rank(hand[0], hand[1], full, board_size)
+        sharing = 1
+        for i in range(opponents):
+            other = _rank(HAND_CARDS[held[i], 0], HAND_CARDS[held[i], 1], full, board_size)
+            if other > own:
+                sharing = 0
+                break
+            sharing += other == own
+        if sharing:
+            total += 1.0 / sharing
+    return total / samples

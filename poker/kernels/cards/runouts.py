@@ -1,0 +1,85 @@
+"""Showdown ranks of known hands on every completion of a board: check-downs of several players."""
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from poker.kernels.cards.ranks import rank7
+
+
+@njit(cache=True, nogil=True)
+def runout_ranks(board: NDArray[np.uint8], hands: NDArray[np.uint8]) -> NDArray[np.int16]:
+    """[N, P] ranks of hands [P, 2] on the N completions, to five cards, of a board that holds none of their cards."""
+    dead = np.zeros(52, dtype=np.bool_)
+    for card in board:
+        dead[card] = True
+    for hand in hands:
+        dead[hand[0]] = True
+        dead[hand[1]] = True
+    deck = np.flatnonzero(~dead)
+    size, missing = len(deck), 5 - len(board)
+    count = 1
+    for k in range(missing):
+        count = count * (size - k) // (k + 1)
+    cards = np.empty(5, dtype=np.int64)
+    cards[: len(board)] = board
+    chosen = np.arange(missing)
+    out = np.empty((count, len(hands)), dtype=np.int16)
+    for row in range(count):
+        for k in range(missing):
+            cards[len(board) + k] = deck[chosen[k]]
+        for player in range(len(hands)):
+            a, b = hands[player, 0], hands[player, 1]
+            out[row, player] = rank7(cards[0], cards[1], cards[2], cards[3], cards[4], a, b)
+        place = missing - 1
+        while place >= 0 and chosen[place] == size - missing + place:
+            place -= 1
+        if place >= 0:
+            chosen[place] += 1
+            for k in range(place + 1, missing):
+                chosen[k] = chosen[k - 1] + 1
+    return out
+
+
+@njit(cache=True, nogil=True)
+def showdown_margins(
+    order: NDArray[np.int16],
+    ranks: NDArray[np.int16],
+    cards: NDArray[np.uint8],
+    weights: NDArray[np.float64],
+    out: NDArray[np.float64],
+) -> None:
+    """out [H]: weight of the opponent's hands [H] that each hand beats less the weight of those that beat it.
+
+    Summed over N boards: `order` [N, n] are the hands that each board leaves, weakest first, `ranks` [N, n] theirs,
+    `cards` [H, 2] those of each hand; hands that share a card do not meet. One sweep upward over groups of equal rank,
+    with what was passed in all and by card.
+    """
+    by_card, passed = np.empty(52), np.empty(52)
+    out[:] = 0.0
+    size = order.shape[1]
+    for row in range(len(order)):
+        hands, strength = order[row], ranks[row]
+        by_card[:] = 0.0
+        passed[:] = 0.0
+        total, below = 0.0, 0.0
+        for hand in hands:
+            total += weights[hand]
+            by_card[cards[hand, 0]] += weights[hand]
+            by_card[cards[hand, 1]] += weights[hand]
+        start = 0
+        while start < size:
+            end = start
+            while end < size and strength[end] == strength[start]:
+                hand = hands[end]
+                out[hand] += below - passed[cards[hand, 0]] - passed[cards[hand, 1]]
+                end += 1
+            for i in range(start, end):
+                hand = hands[i]
+                below += weights[hand]
+                passed[cards[hand, 0]] += weights[hand]
+                passed[cards[hand, 1]] += weights[hand]
+            for i in range(start, end):
+                a, b = cards[hands[i], 0], cards[hands[i], 1]
+                out[hands[i]] -= (total - below) - (by_card[a] - passed[a]) - (by_card[b] - passed[b])
+            start = end

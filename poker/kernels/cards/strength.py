@@ -1,0 +1,374 @@
+"""Exact strength of all hands on a board, now and over every completion of the board.
+
+Letters: L live hands of the board (1,176 on a flop, 1,128 on a turn, 1,081 on a river), in the order of their indices;
+N completions of the board to five cards (1,176, 48 or 1). Ranks are int16, BLOCKED where a hand and a completion share
+a card. Opponents are uniform over the hands that share no card with the board or with one's own hand. Everything is
+counted in integers, so results do not depend on order or threads; callers divide.
+"""
+
+import numpy as np
+from numba import njit, prange
+from numpy.typing import NDArray
+
+from poker.kernels.cards.hands import HAND_CARDS, NUM_HANDS
+from poker.kernels.cards.ranks import rank_board_into
+
+BLOCKED = np.iinfo(np.int16).max
+MAX_CLUSTERS = 8
+_TILE = 8
+_LOW_BITS = 7
+_LOW = (1 << _LOW_BITS) - 1
+
+
+@njit(cache=True, nogil=True)
+def live_hand_list(board: NDArray[np.uint8]) -> NDArray[np.int16]:
+    """[L] hands that share no card with the board, ascending."""
+    dead = np.zeros(52, dtype=np.bool_)
+    for card in board:
+        dead[card] = True
+    out = np.empty(NUM_HANDS, dtype=np.int16)
+    size = 0
+    for hand in range(NUM_HANDS):
+        if not (dead[HAND_CARDS[hand, 0]] or dead[HAND_CARDS[hand, 1]]):
+            out[size] = hand
+            size += 1
+    return out[:size]
+
+
+@njit(cache=True, nogil=True)
+def completions(board: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """[N, 5] every completion of a board of 3, 4 or 5 cards."""
+    deck = np.empty(52, dtype=np.uint8)
+    size = 0
+    for card in range(52):
+        if not (board == card).any():
+            deck[size] = card
+            size += 1
+    given = len(board)
+    total = (1, size, size * (size - 1) // 2)[5 - given]
+    out = np.empty((total, 5), dtype=np.uint8)
+    out[:, :given] = board
+    if given == 4:
+        out[:, 4] = deck[:size]
+    elif given == 3:
+        row = 0
+        for j in range(size):
+            for i in range(j):
+                out[row, 3] = deck[i]
+                out[row, 4] = deck[j]
+                row += 1
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _live_ranks(
+    board: NDArray[np.uint8], live: NDArray[np.int16], full: NDArray[np.int32], out: NDArray[np.int16]
+) -> None:
+    """Ranks [L] of the live hands on a board with at least as many cards; `full` [1326] is scratch."""
+    rank_board_into(board, full)
+    for k in range(len(live)):
+        rank = full[live[k]]
+        out[k] = rank if rank >= 0 else BLOCKED
+
+
+@njit(cache=True, nogil=True)
+def completion_ranks(board: NDArray[np.uint8], live: NDArray[np.int16]) -> NDArray[np.int16]:
+    """[N, L] ranks of the live hands on every completion."""
+    boards = completions(board)
+    full = np.empty(NUM_HANDS, dtype=np.int32)
+    out = np.empty((len(boards), len(live)), dtype=np.int16)
+    for row in range(len(boards)):
+        _live_ranks(boards[row], live, full, out[row])
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _sort_by_rank(ranks: NDArray[np.int16], first: NDArray[np.int16], order: NDArray[np.int16]) -> int:
+    """Radix sort of the positions of ranks [L] into `order`, BLOCKED ones left out; returns how many there are."""
+    low = np.zeros(_LOW + 2, dtype=np.int16)
+    high = np.zeros(66, dtype=np.int16)
+    for rank in ranks:
+        if rank != BLOCKED:
+            low[(rank & _LOW) + 1] += 1
+            high[(rank >> _LOW_BITS) + 1] += 1
+    for i in range(1, len(low)):
+        low[i] += low[i - 1]
+    for i in range(1, len(high)):
+        high[i] += high[i - 1]
+    for k in range(len(ranks)):
+        if ranks[k] != BLOCKED:
+            digit = ranks[k] & _LOW
+            first[low[digit]] = k
+            low[digit] += 1
+    size = int(high[65])
+    for i in range(size):
+        k = first[i]
+        digit = ranks[k] >> _LOW_BITS
+        order[high[digit]] = k
+        high[digit] += 1
+    return size
+
+
+@njit(cache=True, nogil=True)
+def _strength(
+    ranks: NDArray[np.int16],
+    cards: NDArray[np.uint8],
+    first: NDArray[np.int16],
+    order: NDArray[np.int16],
+    out: NDArray[np.int16],
+) -> None:
+    """2 * (opponents beaten) + (opponents tied) for each rank [L] with cards [L, 2]; -1 where BLOCKED.
+
+    One sweep upward over groups of equal rank: hands passed so far, less those that hold one of one's own two cards.
+    """
+    size = _sort_by_rank(ranks, first, order)
+    passed = np.zeros(52, dtype=np.int16)
+    out[:] = -1
+    start = 0
+    while start < size:
+        rank = ranks[order[start]]
+        end = start
+        while end < size and ranks[order[end]] == rank:
+            k = order[end]
+            out[k] = start - passed[cards[k, 0]] - passed[cards[k, 1]]
+            end += 1
+        for i in range(start, end):
+            k = order[i]
+            passed[cards[k, 0]] += 1
+            passed[cards[k, 1]] += 1
+        for i in range(start, end):
+            k = order[i]
+            out[k] += end + 1 - passed[cards[k, 0]] - passed[cards[k, 1]]
+        start = end
+
+
+@njit(cache=True, nogil=True)
+def _live_cards(live: NDArray[np.int16]) -> NDArray[np.uint8]:
+    out = np.empty((len(live), 2), dtype=np.uint8)
+    for k in range(len(live)):
+        out[k, 0] = HAND_CARDS[live[k], 0]
+        out[k, 1] = HAND_CARDS[live[k], 1]
+    return out
+
+
+@njit(cache=True, nogil=True)
+def board_strength_into(board: NDArray[np.uint8], out: NDArray[np.int16]) -> None:
+    """2 * (opponents beaten now) + (opponents tied now) of all hands [1326] on 3, 4 or 5 cards; -1 if blocked.
+
+    Divide by 2 * C(50 - cards, 2) for hand strength: 2162, 2070 or 1980.
+    """
+    live = live_hand_list(board)
+    full = np.empty(NUM_HANDS, dtype=np.int32)
+    ranks = np.empty(len(live), dtype=np.int16)
+    first, order, strength = np.empty_like(ranks), np.empty_like(ranks), np.empty_like(ranks)
+    _live_ranks(board, live, full, ranks)
+    _strength(ranks, _live_cards(live), first, order, strength)
+    out[:] = -1
+    for k in range(len(live)):
+        out[live[k]] = strength[k]
+
+
+@njit(cache=True, nogil=True, parallel=True)
+def boards_strength(boards: NDArray[np.uint8]) -> NDArray[np.int16]:
+    """[n, 1326] of `board_strength_into` for boards [n, 3..5]; all threads."""
+    out = np.empty((len(boards), NUM_HANDS), dtype=np.int16)
+    for i in prange(len(boards)):
+        board_strength_into(boards[i], out[i])
+    return out
+
+
+@njit(cache=True, nogil=True)
+def completion_strength(ranks: NDArray[np.int16], live: NDArray[np.int16]) -> NDArray[np.int16]:
+    """[N, L] river strength (0..1980, -1 blocked) from `completion_ranks`."""
+    cards = _live_cards(live)
+    out = np.empty_like(ranks)
+    first, order = np.empty(len(live), dtype=np.int16), np.empty(len(live), dtype=np.int16)
+    for row in range(len(ranks)):
+        _strength(ranks[row], cards, first, order, out[row])
+    return out
+
+
+@njit(cache=True, nogil=True)
+def strength_moments(strength: NDArray[np.int16]) -> NDArray[np.int64]:
+    """[2, L] sums over completions of strength and of its square, blocked ones left out."""
+    out = np.zeros((2, strength.shape[1]), dtype=np.int64)
+    for row in strength:
+        for k in range(len(row)):
+            value = max(int(row[k]), 0)
+            out[0, k] += value
+            out[1, k] += value * value
+    return out
+
+
+@njit(cache=True, nogil=True)
+def count_wins(ranks: NDArray[np.int16], first: int, last: int) -> NDArray[np.int16]:
+    """[last - first, L] completions on which hand i (first <= i < last) ranks above hand j, from ranks [N, L].
+
+    Pairs that share a card are counted too and mean nothing. The inner loop runs over j with SIMD in 16-bit lanes.
+    """
+    L = ranks.shape[1]
+    out = np.zeros((last - first, L), dtype=np.int16)
+    for tile in range(first, last, _TILE):
+        for r in range(len(ranks)):
+            row = ranks[r]
+            for i in range(tile, min(tile + _TILE, last)):
+                rank = row[i]
+                if rank != BLOCKED:
+                    wins = out[i - first]
+                    for j in range(L):
+                        wins[j] += np.int16(row[j] < rank)
+    return out
+
+
+@njit(cache=True, nogil=True)
+def potentials(ranks: NDArray[np.int16], wins: NDArray[np.int16], live: NDArray[np.int16]) -> NDArray[np.int64]:
+    """[5, L] for PPot and NPot, from ranks now [L] and `count_wins` [L, L] over completions.
+
+    Row 0: 2 * (behind now, ahead then) + (behind, tied) + (tied, ahead); row 1 the same downward: 2 * (ahead, behind) +
+    (ahead, tied) + (tied, behind). Both sum over opponents and completions. Rows 2, 3, 4: opponents ahead, tied and
+    behind now. [POKI] section 5.3: PPot = row 0 / (N' (2 * row 2 + row 3)), NPot = row 1 / (N' (2 * row 4 + row 3)),
+    where N' completions are compatible with a pair of hands (990 on a flop, 44 on a turn).
+    """
+    L = len(live)
+    cards = _live_cards(live)
+    out = np.zeros((5, L), dtype=np.int64)
+    pair_completions = (1, 44, 990)[(L > 1081) + (L > 1128)]
+    for i in range(L):
+        a, b = cards[i, 0], cards[i, 1]
+        mine = wins[i]
+        for j in range(i):
+            if a in (cards[j, 0], cards[j, 1]) or b in (cards[j, 0], cards[j, 1]):
+                continue
+            won, lost = int(mine[j]), int(wins[j, i])
+            tied = pair_completions - won - lost
+            if ranks[i] == ranks[j]:
+                out[0, i] += won
+                out[1, i] += lost
+                out[0, j] += lost
+                out[1, j] += won
+                out[3, i] += 1
+                out[3, j] += 1
+            else:
+                low, high = (i, j) if ranks[i] < ranks[j] else (j, i)
+                swing = 2 * (won if low == i else lost) + tied
+                out[0, low] += swing
+                out[1, high] += swing
+                out[2, low] += 1
+                out[4, high] += 1
+    return out
+
+
+@njit(cache=True, nogil=True, parallel=True)
+def boards_moments(boards: NDArray[np.uint8]) -> NDArray[np.int64]:
+    """[n, 2, 1326] `strength_moments` of every hand over the completions of boards [n, 3..5]; all threads."""
+    out = np.zeros((len(boards), 2, NUM_HANDS), dtype=np.int64)
+    for i in prange(len(boards)):
+        live = live_hand_list(boards[i])
+        moments = strength_moments(completion_strength(completion_ranks(boards[i], live), live))
+        for k in range(len(live)):
+            out[i, 0, live[k]] = moments[0, k]
+            out[i, 1, live[k]] = moments[1, k]
+    return out
+
+
+@njit(cache=True, nogil=True, parallel=True)
+def boards_distribution(boards: NDArray[np.uint8], bins: int) -> NDArray[np.uint8]:
+    """[n, L, bins] completions of turn boards [n, 4] (46 for each live hand) with river strength in bins 0..b.
+
+    The bins divide 0..1 equally; strength 1 falls into the last. All threads.
+    """
+    out = np.zeros((len(boards), 1128, bins), dtype=np.uint8)
+    for i in prange(len(boards)):
+        live = live_hand_list(boards[i])
+        strength = completion_strength(completion_ranks(boards[i], live), live)
+        for row in range(len(strength)):
+            for k in range(len(live)):
+                if strength[row, k] >= 0:
+                    out[i, k, min(int(strength[row, k]) * bins // 1980, bins - 1)] += 1
+        for k in range(len(live)):
+            for b in range(1, bins):
+                out[i, k, b] += out[i, k, b - 1]
+    return out
+
+
+@njit(cache=True, nogil=True, parallel=True)
+def add_preflop_wins(boards: NDArray[np.uint8], weight: int, wins: NDArray[np.int64]) -> None:
+    """Add `weight` to wins [1326, 1326] of i against j for each of the boards [n < 32768, 5] on which i beats j."""
+    ranks = np.empty((len(boards), NUM_HANDS), dtype=np.int16)
+    everyone = np.arange(NUM_HANDS).astype(np.int16)
+    for row in prange(len(boards)):
+        _live_ranks(boards[row], everyone, np.empty(NUM_HANDS, dtype=np.int32), ranks[row])
+    tile = 26
+    for part in prange(NUM_HANDS // tile):
+        first = part * tile
+        wins[first : first + tile] += weight * count_wins(ranks, first, first + tile).astype(np.int64)
+
+
+@njit(cache=True, nogil=True)
+def _equity_against(
+    board: NDArray[np.uint8], cluster_of: NDArray[np.int8], full_scale: int, out: NDArray[np.int16]
+) -> None:
+    """Equity [L, C] of the live hands of a river against each cluster of opponents' hands, times `full_scale`.
+
+    The sweep of `_strength` with a counter for each of eight clusters (C <= 8), a constant that makes vectors of the
+    inner loops. A cluster that the cards leave empty counts as a coin flip.
+    """
+    live = live_hand_list(board)
+    cards = _live_cards(live)
+    ranks = np.empty(len(live), dtype=np.int16)
+    first, order = np.empty_like(ranks), np.empty_like(ranks)
+    _live_ranks(board, live, np.empty(NUM_HANDS, dtype=np.int32), ranks)
+    _sort_by_rank(ranks, first, order)
+    below, every = np.zeros((53, MAX_CLUSTERS), dtype=np.int32), np.zeros((53, MAX_CLUSTERS), dtype=np.int32)
+    for k in range(len(live)):
+        _count(every, cards[k], cluster_of[live[k]])
+    wins = np.zeros((len(live), MAX_CLUSTERS), dtype=np.int32)
+    start = 0
+    while start < len(live):
+        end = start
+        while end < len(live) and ranks[order[end]] == ranks[order[start]]:
+            end += 1
+        for i in range(start, end):
+            _add_others(below, cards[order[i]], wins, order[i])
+        for i in range(start, end):
+            _count(below, cards[order[i]], cluster_of[live[order[i]]])
+        for i in range(start, end):
+            _add_others(below, cards[order[i]], wins, order[i])
+            wins[order[i], cluster_of[live[order[i]]]] += 1
+        start = end
+    total = np.empty((1, MAX_CLUSTERS), dtype=np.int32)
+    for k in range(len(live)):
+        total[:] = 0
+        _add_others(every, cards[k], total, 0)
+        total[0, cluster_of[live[k]]] += 1
+        for c in range(out.shape[1]):
+            doubled = max(2 * total[0, c], 1)
+            share = wins[k, c] if total[0, c] > 0 else 0.5
+            out[k, c] = np.int16(np.float32(share) * np.float32(full_scale) / np.float32(doubled) + np.float32(0.5))
+
+
+@njit(cache=True, nogil=True)
+def _count(counts: NDArray[np.int32], hand: NDArray[np.uint8], cluster: int) -> None:
+    """Add a hand to the counts of its cluster: by card (rows 0..51) and in all (row 52)."""
+    counts[hand[0], cluster] += 1
+    counts[hand[1], cluster] += 1
+    counts[52, cluster] += 1
+
+
+@njit(cache=True, nogil=True)
+def _add_others(counts: NDArray[np.int32], hand: NDArray[np.uint8], out: NDArray[np.int32], row: int) -> None:
+    """Add to a row of `out` the counted hands without a card of `hand`; one too few if it was itself counted."""
+    a, b = hand[0], hand[1]
+    for c in range(MAX_CLUSTERS):
+        out[row, c] += counts[52, c] - counts[a, c] - counts[b, c]
+
+
+@njit(cache=True, nogil=True, parallel=True)
+def boards_equity_against(
+    boards: NDArray[np.uint8], cluster_of: NDArray[np.int8], num_clusters: int, full_scale: int
+) -> NDArray[np.int16]:
+    """[n, L, C] of `_equity_against` for river boards [n, 5]; all threads."""
+    out = np.empty((len(boards), 1081, num_clusters), dtype=np.int16)
+    for i in prange(len(boards)):
+        _equity_against(boards[i], cluster_of, full_scale, out[i])
+    return out

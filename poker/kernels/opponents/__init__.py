@@ -1,0 +1,1 @@
+"""Weight tables, play-outs and action histories of the players of [POKI]."""

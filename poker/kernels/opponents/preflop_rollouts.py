@@ -1,0 +1,65 @@
+"""Sampled deals for preflop income rates: who enters the pot stays to the showdown, nobody bets."""
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from poker.kernels.cards.hands import HAND_OF_CARDS
+from poker.kernels.cards.ranks import rank7
+from poker.kernels.rng import next_below, next_float
+
+INCOME, SQUARES, COUNT = range(3)
+
+
+@njit(cache=True, nogil=True)
+def _net(player: int, ranks: NDArray[np.int32], enters: NDArray[np.bool_], forfeit: float) -> float:
+    """Net bets of `player`, who enters whatever `enters` says of him."""
+    pot, winners = 1.0, 1
+    for other in range(len(ranks)):
+        if other == player:
+            continue
+        if not enters[other]:
+            pot += forfeit
+            continue
+        if ranks[other] > ranks[player]:
+            return -1.0
+        pot += 1.0
+        winners += ranks[other] == ranks[player]
+    return pot / winners - 1.0
+
+
+@njit(cache=True, nogil=True)
+def add_rollouts(
+    players: int,
+    deals: int,
+    play: NDArray[np.float64],
+    hand_class: NDArray[np.uint8],
+    forfeit: float,
+    rng: NDArray[np.uint64],
+    sums: NDArray[np.float64],
+) -> None:
+    """Deal `deals` hands to `players` and add to sums [3, 169] income, its square and the number of each class.
+
+    A player invests one bet when he enters; the others enter with probability `play` [169] of their class
+    (`hand_class` [1326]), or forfeit `forfeit` bets. Each player in turn is the one who enters with what he was dealt.
+    """
+    deck = np.arange(52)
+    classes = np.empty(players, dtype=np.int64)
+    ranks = np.empty(players, dtype=np.int32)
+    enters = np.empty(players, dtype=np.bool_)
+    dealt = 5 + 2 * players
+    for _ in range(deals):
+        for k in range(dealt):
+            other = k + next_below(rng, 52 - k)
+            deck[k], deck[other] = deck[other], deck[k]
+        b0, b1, b2, b3, b4 = deck[0], deck[1], deck[2], deck[3], deck[4]
+        for i in range(players):
+            first, second = deck[5 + 2 * i], deck[6 + 2 * i]
+            classes[i] = hand_class[HAND_OF_CARDS[first, second]]
+            ranks[i] = rank7(first, second, b0, b1, b2, b3, b4)
+            enters[i] = next_float(rng) < play[classes[i]]
+        for i in range(players):
+            net = _net(i, ranks, enters, forfeit)
+            sums[INCOME, classes[i]] += net
+            sums[SQUARES, classes[i]] += net * net
+            sums[COUNT, classes[i]] += 1

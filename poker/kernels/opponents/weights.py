@@ -1,0 +1,148 @@
+"""Hand strength against weighted opponents, and re-weighting of their hands after an action.
+
+Letters: n opponents, L live hands of a board in ascending order, N completions of the board to five cards.
+Weights are relative frequencies of hands; hands that share a card with one's own never count. `wins[i, j]` and
+`losses[i, j]` are completions of the board on which hand i ends above or below hand j, of `total` completions that two
+hands allow.
+"""
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from poker.kernels.cards.hands import HAND_CARDS, HANDS_WITH_CARD
+
+HS, PPOT, NPOT = range(3)
+
+_FOLD, _CALL, _RAISE = range(3)
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def _transitions(
+    rank: int,
+    ranks: NDArray[np.int16],
+    wins: NDArray[np.int16],
+    losses: NDArray[np.int16],
+    weights: NDArray[np.float32],
+    out: NDArray[np.float64],
+) -> None:
+    """Sums over opponents' hands [L] into out [5]: the weight one is ahead of, tied with and behind; the weighted
+    completions wins - losses where behind plus wins where tied; losses - wins where ahead plus losses where tied.
+    """
+    ahead = tied = behind = np.float32(0)
+    up = down = np.float32(0)
+    for j in range(len(ranks)):
+        w = weights[j]
+        is_ahead, is_tied = np.float32(ranks[j] < rank), np.float32(ranks[j] == rank)
+        is_behind = np.float32(1) - is_ahead - is_tied
+        won, lost = np.float32(wins[j]), np.float32(losses[j])
+        ahead += w * is_ahead
+        tied += w * is_tied
+        behind += w * is_behind
+        up += w * (is_behind * (won - lost) + is_tied * won)
+        down += w * (is_ahead * (lost - won) + is_tied * lost)
+    out[0], out[1], out[2], out[3], out[4] = ahead, tied, behind, up, down
+
+
+@njit(cache=True, nogil=True)
+def _measures(sums: NDArray[np.float64], total: float, out: NDArray[np.float64]) -> None:
+    """HS, PPot and NPot [3] from the sums of `_transitions`. [POKI] section 5.3: a tie counts one half.
+
+    Behind now: wins + ties / 2 = (total + wins - losses) / 2. Tied now: wins / 2.
+    """
+    ahead, tied, behind = sums[0], sums[1], sums[2]
+    mass = ahead + tied + behind
+    out[HS] = (ahead + tied / 2) / mass if mass > 0 else 0.5
+    room_up, room_down = behind + tied / 2, ahead + tied / 2
+    out[PPOT] = min(1.0, max(0.0, (behind * total + sums[3]) / (2 * total * room_up))) if room_up > 0 else 0.0
+    out[NPOT] = min(1.0, max(0.0, (ahead * total + sums[4]) / (2 * total * room_down))) if room_down > 0 else 0.0
+
+
+@njit(cache=True, nogil=True)
+def _without_cards_of(
+    hand: int, position: NDArray[np.int16], weights: NDArray[np.float32], out: NDArray[np.float32]
+) -> None:
+    """Copy into `out` [L] what `weights` [L] holds, with 0 for the hands that share a card with `hand`."""
+    out[:] = weights
+    for k in range(2):
+        for other in HANDS_WITH_CARD[HAND_CARDS[hand, k]]:
+            if position[other] >= 0:
+                out[position[other]] = 0
+
+
+@njit(cache=True, nogil=True)
+def measures(
+    hands: NDArray[np.int16],
+    position: NDArray[np.int16],
+    ranks: NDArray[np.int16],
+    wins: NDArray[np.int16],
+    losses: NDArray[np.int16],
+    total: float,
+    weights: NDArray[np.float32],
+) -> NDArray[np.float64]:
+    """[3, n, h] HS, PPot and NPot of h live hands against n opponents with weights [n, L].
+
+    `position` [1326] is the place of each hand among the live ones, -1 if dead; `wins` and `losses` are [h, L].
+    """
+    out = np.empty((3, len(weights), len(hands)), dtype=np.float64)
+    sums, three = np.empty(5, dtype=np.float64), np.empty(3, dtype=np.float64)
+    mine = np.empty(len(ranks), dtype=np.float32)
+    for h in range(len(hands)):
+        i = position[hands[h]]
+        for k in range(len(weights)):
+            _without_cards_of(hands[h], position, weights[k], mine)
+            _transitions(int(ranks[i]), ranks, wins[h], losses[h], mine, sums)
+            _measures(sums, total, three)
+            for m in range(3):
+                out[m, k, h] = three[m]
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _ramp(x: float, width: float) -> float:
+    """0 below -width, 1 above width, linear between; a step where the width is 0."""
+    if width <= 0:
+        return 1.0 if x > 0 else 0.0
+    return min(1.0, max(0.0, 0.5 + x / (2 * width)))
+
+
+@njit(cache=True, nogil=True)
+def action_likelihood(
+    quantile: NDArray[np.float32], probs: NDArray[np.float64], action: int, width: float
+) -> NDArray[np.float32]:
+    """[1326] probability of the observed action given each hand, for a player who looks at his cards.
+
+    A player whose habits are `probs` raises with the strongest of all hands and folds the weakest, with linear
+    transitions of half-width `width` that shrink towards the ends, so that the mean over all hands is `probs`.
+    `quantile` [1326] is the share of weaker hands, negative for hands that are impossible.
+    """
+    out = np.zeros(len(quantile), dtype=np.float32)
+    fold, bet = probs[_FOLD], probs[_RAISE]
+    for hand in range(len(quantile)):
+        if quantile[hand] < 0:
+            continue
+        p_raise = _ramp(quantile[hand] - (1 - bet), min(width, bet, 1 - bet))
+        p_fold = _ramp(fold - quantile[hand], min(width, fold, 1 - fold))
+        both = max(1.0, p_raise + p_fold)
+        if action == _FOLD:
+            out[hand] = p_fold / both
+        elif action == _RAISE:
+            out[hand] = p_raise / both
+        else:
+            out[hand] = max(0.0, 1 - (p_fold + p_raise) / both)
+    return out
+
+
+@njit(cache=True, nogil=True)
+def reweight(weights: NDArray[np.float32], informed: NDArray[np.float32], noise: float, blind: float) -> None:
+    """Multiply weights [1326] by (1 - noise) * informed + blind, then scale them so that the largest is 1.
+
+    `blind` is the probability to have acted so without looking at the cards.
+    """
+    largest = np.float32(0)
+    for hand in range(len(weights)):
+        weights[hand] *= np.float32((1 - noise) * informed[hand] + blind)
+        largest = max(largest, weights[hand])
+    if largest > 0:
+        for hand in range(len(weights)):
+            weights[hand] /= largest

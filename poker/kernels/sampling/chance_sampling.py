@@ -1,0 +1,88 @@
+"""Chance-sampling Monte-Carlo CFR (Zinkevich et al. 2007): a deal is drawn, then the whole betting tree is swept.
+
+With h a decision of player i, sigma the current strategy (regret matching) and pi its probabilities of reaching h:
+
+    v_j(h)  = sum_a sigma(a) v_j(h a)                        for every player j
+    R(a)   += pi_-i(h) (v_i(h a) - v_i(h)),      S(a) += pi_i(h) sigma(a)
+
+Reach probabilities and S go forward over the breadth-first nodes, values and R backward. All players are updated in
+one sweep. What nobody reaches is passed over.
+
+Table and nodes as in `external_sampling`. Symbols: M sampling nodes, P players, S streets, A actions, n deals.
+"""
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from poker.kernels.sampling.nodes import DECISION, payoff
+
+
+@njit(cache=True, nogil=True)
+def chance_sampling(
+    nodes: NDArray[np.void],
+    strides: NDArray[np.int32],
+    committed: NDArray[np.int32],
+    folded: NDArray[np.bool_],
+    table: NDArray[np.floating],
+    buckets: NDArray[np.int32],
+    ranks: NDArray[np.int32],
+    reach: NDArray[np.float64],
+    values: NDArray[np.float64],
+) -> int:
+    """One sweep for each deal of a batch; returns nodes reached. buckets [n, P, S], ranks [n, P].
+
+    `reach` and `values` [M, P] are scratch.
+    """
+    size, players = len(nodes), ranks.shape[1]
+    visits = 0
+    for deal in range(ranks.shape[0]):
+        reach[0, :] = 1.0
+        for node in range(size):
+            if nodes[node].kind != DECISION:
+                visits += reach[node].sum() > 0.0
+                continue
+            arity, first, mover = nodes[node].arity, nodes[node].first, nodes[node].player
+            if reach[node].sum() == 0.0:
+                reach[first : first + arity] = 0.0
+                continue
+            visits += 1
+            street = nodes[node].street
+            bucket = np.int64(buckets[deal, mover, street])
+            row = 2 * (nodes[node].row + bucket * strides[mover, street])
+            total = 0.0
+            for a in range(arity):
+                total += max(table[row + a], np.float32(0.0))
+            for a in range(arity):
+                probability = max(table[row + a], np.float32(0.0)) / total if total > 0.0 else 1.0 / arity
+                for player in range(players):
+                    reach[first + a, player] = reach[node, player]
+                reach[first + a, mover] *= probability
+                table[row + arity + a] += reach[node, mover] * probability
+
+        for node in range(size - 1, -1, -1):
+            values[node] = 0.0
+            if reach[node].sum() == 0.0:
+                continue
+            if nodes[node].kind != DECISION:
+                for player in range(players):
+                    values[node, player] = payoff(nodes, committed, folded, node, ranks[deal], player)
+                continue
+            arity, first, mover = nodes[node].arity, nodes[node].first, nodes[node].player
+            street = nodes[node].street
+            bucket = np.int64(buckets[deal, mover, street])
+            row = 2 * (nodes[node].row + bucket * strides[mover, street])
+            total = 0.0
+            for a in range(arity):
+                total += max(table[row + a], np.float32(0.0))
+            for a in range(arity):
+                probability = max(table[row + a], np.float32(0.0)) / total if total > 0.0 else 1.0 / arity
+                for player in range(players):
+                    values[node, player] += probability * values[first + a, player]
+            others = 1.0
+            for player in range(players):
+                if player != mover:
+                    others *= reach[node, player]
+            for a in range(arity):
+                table[row + a] += others * (values[first + a, mover] - values[node, mover])
+    return visits

@@ -1,0 +1,157 @@
+"""Random deals as bucket numbers, for solvers that sample. Hold'em from bucket tables, small games from full tables.
+
+Called by many threads at once: nothing is shared but the tables, and generators belong to their callers.
+"""
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from poker.kernels.cards.hands import HAND_CARDS, HAND_OF_CARDS, HAND_PERMUTATION
+from poker.kernels.cards.isomorphism import canonical_board
+from poker.kernels.cards.ranks import rank5, rank7
+from poker.kernels.rng import next_below
+
+_BLOCK = 64
+
+
+@njit(cache=True, nogil=True)
+def draw_cards(rng: NDArray[np.uint64], deck: int, used: int, cards: NDArray[np.uint8]) -> None:
+    """Fill `cards` with different cards of 0..deck-1 that are not in the bit mask `used`."""
+    for i in range(len(cards)):
+        card = next_below(rng, deck)
+        while (used >> card) & 1:
+            card = next_below(rng, deck)
+        used |= 1 << card
+        cards[i] = card
+
+
+@njit(cache=True, nogil=True)
+def showdown_rank(a: int, b: int, board: NDArray[np.uint8]) -> int:
+    """Rank of hole cards a, b with a board of five or three cards."""
+    if len(board) == 5:
+        return rank7(a, b, board[0], board[1], board[2], board[3], board[4])
+    return rank5(a, b, board[0], board[1], board[2])
+
+
+@njit(cache=True, nogil=True)
+def deal_holdem(
+    rng: NDArray[np.uint64],
+    preflop: NDArray[Any],
+    flop: NDArray[Any],
+    turn: NDArray[Any],
+    river: NDArray[Any],
+    buckets: NDArray[np.int32],
+    ranks: NDArray[np.int32],
+) -> None:
+    """Fill buckets [n, P, S] and ranks [n, P] with random deals, S = 2 (the last board is the flop) or 4.
+
+    Blocks keep the cards apart from the table look-ups, so that the cache misses of many deals overlap.
+    """
+    n, num_players, num_streets = buckets.shape
+    board_size = 5 if num_streets == 4 else 3
+    cards = np.empty(2 * num_players + board_size, dtype=np.uint8)
+    hands = np.empty((_BLOCK, num_players), dtype=np.int64)
+    rows = np.empty((_BLOCK, 3), dtype=np.int64)
+    images = np.empty((_BLOCK, 3), dtype=np.int64)
+    for start in range(0, n, _BLOCK):
+        size = min(_BLOCK, n - start)
+        for i in range(size):
+            draw_cards(rng, 52, 0, cards)
+            board = cards[2 * num_players :]
+            for street in range(num_streets - 1):
+                rows[i, street], images[i, street] = canonical_board(board[: 3 + street])
+            for p in range(num_players):
+                a, b = cards[2 * p], cards[2 * p + 1]
+                hands[i, p] = HAND_OF_CARDS[a, b]
+                ranks[start + i, p] = showdown_rank(a, b, board)
+        for i in range(size):
+            for p in range(num_players):
+                hand, out = hands[i, p], buckets[start + i, p]
+                out[0] = preflop[0, hand]
+                out[1] = flop[rows[i, 0], HAND_PERMUTATION[images[i, 0], hand]]
+                if num_streets == 4:
+                    out[2] = turn[rows[i, 1], HAND_PERMUTATION[images[i, 1], hand]]
+                    out[3] = river[rows[i, 2], HAND_PERMUTATION[images[i, 2], hand]]
+
+
+@njit(cache=True, nogil=True)
+def deal_runouts(
+    rng: NDArray[np.uint64],
+    board: NDArray[np.uint8],
+    dead: int,
+    hands: NDArray[np.int32],
+    preflop: NDArray[Any],
+    flop: NDArray[Any],
+    turn: NDArray[Any],
+    river: NDArray[Any],
+    boards: NDArray[np.uint8],
+    buckets: NDArray[np.int32],
+    ranks: NDArray[np.int32],
+) -> None:
+    """Complete `board` to boards [n, 5 or 3] without the cards of the mask `dead`; buckets [n, m, S], ranks [n, m].
+
+    Hands that share a card with a completed board get -1 on every street of it.
+    """
+    given, (n, board_size) = len(board), boards.shape
+    used = dead
+    for card in board:
+        used |= 1 << card
+    for i in range(n):
+        full = boards[i]
+        full[:given] = board
+        draw_cards(rng, 52, used, full[given:])
+        mask = 0
+        for card in full:
+            mask |= 1 << card
+        flop_row, flop_image = canonical_board(full[:3])
+        turn_row, turn_image = canonical_board(full[:4]) if board_size == 5 else (0, 0)
+        river_row, river_image = canonical_board(full) if board_size == 5 else (0, 0)
+        for k in range(len(hands)):
+            hand = hands[k]
+            a, b = int(HAND_CARDS[hand, 0]), int(HAND_CARDS[hand, 1])
+            if (mask >> a) & 1 or (mask >> b) & 1:
+                buckets[i, k] = -1
+                ranks[i, k] = -1
+                continue
+            ranks[i, k] = showdown_rank(a, b, full)
+            buckets[i, k, 0] = preflop[0, hand]
+            buckets[i, k, 1] = flop[flop_row, HAND_PERMUTATION[flop_image, hand]]
+            if board_size == 5:
+                buckets[i, k, 2] = turn[turn_row, HAND_PERMUTATION[turn_image, hand]]
+                buckets[i, k, 3] = river[river_row, HAND_PERMUTATION[river_image, hand]]
+
+
+@njit(cache=True, nogil=True)
+def deal_small(
+    rng: NDArray[np.uint64],
+    deck: int,
+    board_sizes: NDArray[np.int64],
+    offsets: NDArray[np.int64],
+    bucket_table: NDArray[np.int32],
+    rank_table: NDArray[np.int32],
+    buckets: NDArray[np.int32],
+    ranks: NDArray[np.int32],
+) -> None:
+    """Deals of one hole card a player: buckets [n, P, S], ranks [n, P].
+
+    A board of k cards has the number sum of card_i * deck**i; `bucket_table` [rows, deck] holds the boards of street s
+    from row offsets[s] on, `rank_table` [deck**k, deck] the complete boards.
+    """
+    n, num_players, num_streets = buckets.shape
+    total = board_sizes[num_streets - 1]
+    cards = np.empty(num_players + total, dtype=np.uint8)
+    codes = np.zeros(total + 1, dtype=np.int64)
+    for i in range(n):
+        draw_cards(rng, deck, 0, cards)
+        weight = 1
+        for k in range(total):
+            codes[k + 1] = codes[k] + int(cards[num_players + k]) * weight
+            weight *= deck
+        for p in range(num_players):
+            for street in range(num_streets):
+                row = offsets[street] + codes[board_sizes[street]]
+                buckets[i, p, street] = bucket_table[row, cards[p]]
+            ranks[i, p] = rank_table[codes[total], cards[p]]

@@ -1,0 +1,212 @@
+"""External-sampling Monte-Carlo CFR on a sampling tree: every action of the traverser, one of everybody else.
+
+One traversal for traverser i plays a deal (a bucket per player and street, a showdown rank per player) down the tree:
+
+    nodes of i        all actions a are followed:        v = sum_a sigma(a) v(a),   R(a) += v(a) - v
+    nodes of others   one action is drawn from sigma:    v = v(drawn),              S(a) += sigma(a)
+    sigma(a) = max(R(a), 0) / sum_b max(R(b), 0), uniform where no regret is positive.
+
+It is done in two loops over a queue and not by recursion: forward, a breadth-first queue of reached nodes (each
+node at most once), whose table rows are prefetched when they are queued; then backward over the same queue, values
+to parents. Row fetches thus overlap, and a traversal allocates nothing.
+
+Symbols: M sampling nodes, P players, S streets, A actions of a node, n deals.
+
+Nodes and their arrays are those of `poker.kernels.sampling.nodes`; children are contiguous and
+come after their parent. The table is flat float32 or float64; the infoset (node, bucket) owns the row that starts at
+2 * (row + bucket * stride): A regrets, then A strategy sums, side by side so that a visit touches one place in memory.
+
+Several threads may run on one table: the unlocked updates may then lose an increment now and then, which
+averages out as sampling noise does; with one thread the result is a function of table, deals and generator alone.
+"""
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from poker.kernels.prefetch import prefetch
+from poker.kernels.rng import next_float
+from poker.kernels.sampling.nodes import DECISION, FOLD, SHOWDOWN, multiway_payoff
+
+
+@njit(cache=True, nogil=True)
+def traverse(
+    nodes: NDArray[np.void],
+    strides: NDArray[np.int32],
+    committed: NDArray[np.int32],
+    folded: NDArray[np.bool_],
+    table: NDArray[np.floating],
+    buckets: NDArray[np.int32],
+    ranks: NDArray[np.int32],
+    traverser: int,
+    prune_below: float,
+    rng: NDArray[np.uint64],
+    queue: NDArray[np.int32],
+    link: NDArray[np.int32],
+    explored: NDArray[np.int32],
+    values: NDArray[np.float32],
+) -> tuple[int, int]:
+    """One traversal; returns nodes visited and decisions of the traverser among them.
+
+    `queue`, `link`, `explored` and `values` [M] are scratch.
+    buckets [P, S], ranks [P]. The traverser's actions with regret below `prune_below` are not followed, but those
+    that end the hand are.
+    """
+    queue[0] = 0
+    tail = 1
+    head = 0
+    decisions = 0
+    while head < tail:
+        node = queue[head]
+        kind = nodes[node].kind
+        if kind == DECISION:
+            player = nodes[node].player
+            arity = nodes[node].arity
+            first = nodes[node].first
+            street = nodes[node].street
+            row = 2 * (nodes[node].row + np.int64(buckets[player, street]) * strides[player, street])
+            link[head] = tail
+            if player == traverser:
+                decisions += 1
+                mask = 0
+                floor = -np.inf
+                if prune_below > floor:
+                    for a in range(arity):
+                        if table[row + a] > 0.0:  # with no positive regret sigma is uniform: nothing may be left out
+                            floor = prune_below
+                for a in range(arity):
+                    child = first + a
+                    decision = nodes[child].kind == DECISION
+                    if decision and table[row + a] < floor:
+                        continue
+                    mask |= 1 << a
+                    queue[tail] = child
+                    tail += 1
+                    if decision:
+                        other, later = nodes[child].player, nodes[child].street
+                        below = np.int64(buckets[other, later]) * strides[other, later]
+                        prefetch(table, 2 * (nodes[child].row + below))  # type: ignore[call-arg]
+                explored[head] = mask
+            else:
+                total = np.float32(0.0)
+                for a in range(arity):
+                    total += max(table[row + a], np.float32(0.0))
+                threshold = np.float32(next_float(rng))
+                drawn = -1
+                if total > 0.0:
+                    scale = np.float32(1.0) / total
+                    for a in range(arity):
+                        probability = max(table[row + a], np.float32(0.0)) * scale
+                        table[row + arity + a] += probability
+                        if probability > 0.0 and threshold >= 0.0:
+                            drawn = a
+                            threshold -= probability
+                else:
+                    drawn = min(arity - 1, int(threshold * arity))
+                    for a in range(arity):
+                        table[row + arity + a] += np.float32(1.0) / np.float32(arity)
+                child = first + drawn
+                queue[tail] = child
+                tail += 1
+                if nodes[child].kind == DECISION:
+                    other, later = nodes[child].player, nodes[child].street
+                    below = np.int64(buckets[other, later]) * strides[other, later]
+                    prefetch(table, 2 * (nodes[child].row + below))  # type: ignore[call-arg]
+        elif kind == FOLD:  # `payoff` written out: half of all nodes are ends, and passing arrays on costs a fifth
+            values[head] = nodes[node].row if traverser == 0 else -nodes[node].row
+        elif kind == SHOWDOWN:
+            difference = ranks[traverser] - ranks[1 - traverser]
+            stake = nodes[node].row
+            values[head] = stake if difference > 0 else (-stake if difference < 0 else 0)
+        else:
+            end = nodes[node].row
+            values[head] = multiway_payoff(committed[end], folded[end], ranks, traverser)
+        head += 1
+
+    for head in range(tail - 1, -1, -1):
+        node = queue[head]
+        if nodes[node].kind != DECISION:
+            continue
+        player = nodes[node].player
+        first = link[head]
+        if player != traverser:
+            values[head] = values[first]
+            continue
+        arity = nodes[node].arity
+        street = nodes[node].street
+        row = 2 * (nodes[node].row + np.int64(buckets[player, street]) * strides[player, street])
+        mask = explored[head]
+        total = np.float32(0.0)
+        mean = np.float32(0.0)
+        plain = np.float32(0.0)
+        count = 0
+        for a in range(arity):
+            if mask >> a & 1:
+                regret = max(table[row + a], np.float32(0.0))
+                total += regret
+                mean += regret * values[first + count]
+                plain += values[first + count]
+                count += 1
+        mean = mean / total if total > 0.0 else plain / np.float32(count)
+        values[head] = mean
+        count = 0
+        for a in range(arity):
+            if mask >> a & 1:
+                table[row + a] += values[first + count] - mean
+                count += 1
+    return tail, decisions
+
+
+@njit(cache=True, nogil=True)
+def external_sampling(
+    nodes: NDArray[np.void],
+    strides: NDArray[np.int32],
+    committed: NDArray[np.int32],
+    folded: NDArray[np.bool_],
+    table: NDArray[np.floating],
+    buckets: NDArray[np.int32],
+    ranks: NDArray[np.int32],
+    prune_below: float,
+    prune_probability: float,
+    rng: NDArray[np.uint64],
+    queue: NDArray[np.int32],
+    link: NDArray[np.int32],
+    explored: NDArray[np.int32],
+    values: NDArray[np.float32],
+) -> tuple[int, int]:
+    """One traversal for every player on every deal of a batch; returns nodes visited and traversers' decisions.
+
+    buckets [n, P, S], ranks [n, P]. A traversal prunes with `prune_probability` (0: never, and draws no number).
+    """
+    visits, decisions = 0, 0
+    for deal in range(buckets.shape[0]):
+        for traverser in range(buckets.shape[1]):
+            floor = -np.inf
+            if prune_probability > 0.0 and next_float(rng) < prune_probability:
+                floor = prune_below
+            nodes_visited, own = traverse(
+                nodes, strides, committed, folded, table, buckets[deal], ranks[deal], traverser, floor, rng,
+                queue, link, explored, values,
+            )  # fmt: skip
+            visits += nodes_visited
+            decisions += own
+    return visits, decisions
+
+
+@njit(cache=True, nogil=True)
+def positive_regret(
+    nodes: NDArray[np.void], strides: NDArray[np.int32], table: NDArray[np.floating], num_buckets: NDArray[np.int32]
+) -> float:
+    """Sum over all infosets of the largest positive regret. num_buckets [S]."""
+    total = 0.0
+    for node in range(nodes.shape[0]):
+        if nodes[node].kind != DECISION:
+            continue
+        player, street = nodes[node].player, nodes[node].street
+        for bucket in range(num_buckets[street]):
+            row = 2 * (nodes[node].row + np.int64(bucket) * strides[player, street])
+            best = 0.0
+            for a in range(nodes[node].arity):
+                best = max(best, table[row + a])
+            total += best
+    return total

@@ -1,0 +1,108 @@
+"""Outcome-sampling Monte-Carlo CFR (Lanctot et al. 2009): an episode plays one deal to its end and updates the path.
+
+With h a decision of player i on the path, a* the action taken there, z the end, q the probability with which the
+episode is sampled and pi that of the current strategy sigma (regret matching):
+
+    W       = u_i(z) pi_-i(h) / q(z)
+    R(a*)  += W pi(h a* -> z) (1 - sigma(a*)),      R(b) -= W pi(h -> z) for every other action b
+    S(b)   += pi_i(h) sigma(b) / q(h)
+
+Parallel form: every player draws from e * uniform + (1 - e) sigma, and all of them update R and S. Alternating form:
+one player at a time (the deal's number modulo P) explores so and updates R; the others draw from sigma and update S.
+
+Table and nodes as in `external_sampling`. Symbols: M sampling nodes, P players, S streets, A actions, n deals.
+"""
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from poker.kernels.rng import next_float
+from poker.kernels.sampling.nodes import DECISION, MULTIWAY, SHOWDOWN, multiway_payoff
+
+MAX_DEPTH = 256
+"""Longest path of decisions."""
+
+
+@njit(cache=True, nogil=True)
+def outcome_sampling(
+    nodes: NDArray[np.void],
+    strides: NDArray[np.int32],
+    committed: NDArray[np.int32],
+    folded: NDArray[np.bool_],
+    table: NDArray[np.floating],
+    explore: float,
+    alternating: bool,
+    buckets: NDArray[np.int32],
+    ranks: NDArray[np.int32],
+    rng: NDArray[np.uint64],
+) -> int:
+    """One episode for each deal of a batch; returns nodes visited. buckets [n, P, S], ranks [n, P]."""
+    players = ranks.shape[1]
+    rows = np.empty(MAX_DEPTH, dtype=np.int64)
+    taken = np.empty((MAX_DEPTH, 3), dtype=np.int64)  # arity, action, player
+    drawn = np.empty((MAX_DEPTH, 2))  # sigma(a*), sum of the positive regrets
+    before = np.empty((MAX_DEPTH, 3))  # up to the decision: q, pi_i, pi_-i
+    reach = np.empty(players)
+    results = np.empty(players)
+    visits = 0
+    for deal in range(ranks.shape[0]):
+        updated = deal % players if alternating else -1
+        node, depth, sampled = 0, 0, 1.0
+        reach[:] = 1.0
+        while nodes[node].kind == DECISION:
+            player, street, arity = nodes[node].player, nodes[node].street, nodes[node].arity
+            bucket = np.int64(buckets[deal, player, street])
+            row = 2 * (nodes[node].row + bucket * strides[player, street])
+            total = 0.0
+            for a in range(arity):
+                total += max(table[row + a], np.float32(0.0))
+            share = explore if updated < 0 or player == updated else 0.0
+            threshold = next_float(rng)
+            action, sigma, chance = 0, 0.0, 0.0
+            for a in range(arity):
+                probability = max(table[row + a], np.float32(0.0)) / total if total > 0.0 else 1.0 / arity
+                mixed = share / arity + (1.0 - share) * probability
+                if mixed > 0.0 and threshold >= 0.0:
+                    action, sigma, chance = a, probability, mixed
+                    threshold -= mixed
+            others = 1.0
+            for other in range(players):
+                if other != player:
+                    others *= reach[other]
+            rows[depth] = row
+            taken[depth, 0], taken[depth, 1], taken[depth, 2] = arity, action, player
+            drawn[depth, 0], drawn[depth, 1] = sigma, total
+            before[depth, 0], before[depth, 1], before[depth, 2] = sampled, reach[player], others
+            sampled *= chance
+            reach[player] *= sigma
+            depth += 1
+            node = nodes[node].first + action
+        visits += depth + 1
+
+        kind, end = nodes[node].kind, nodes[node].row
+        if kind == MULTIWAY:
+            for player in range(players):
+                results[player] = multiway_payoff(committed[end], folded[end], ranks[deal], player)
+        else:  # `payoff` written out: passing arrays on costs more than the rest of it
+            won = float(end)
+            if kind == SHOWDOWN:
+                difference = ranks[deal, 0] - ranks[deal, 1]
+                won = won if difference > 0 else (-won if difference < 0 else 0.0)
+            results[0], results[1] = won, -won
+
+        below = 1.0
+        for step in range(depth - 1, -1, -1):
+            row, arity, action, player = rows[step], taken[step, 0], taken[step, 1], taken[step, 2]
+            sigma, total = drawn[step, 0], drawn[step, 1]
+            if player != updated or updated < 0:
+                weight = before[step, 1] / before[step, 0]
+                for a in range(arity):
+                    probability = max(table[row + a], np.float32(0.0)) / total if total > 0.0 else 1.0 / arity
+                    table[row + arity + a] += weight * probability
+            if updated < 0 or player == updated:
+                weight = results[player] * before[step, 2] / sampled * below
+                for a in range(arity):
+                    table[row + a] += weight * (1.0 - sigma) if a == action else -weight * sigma
+            below *= sigma
+    return visits

@@ -1,0 +1,161 @@
+"""Extensive-form UCT and Smooth UCT [SUCT], algorithms 1 and 2: one player tree per player over information states.
+
+An episode plays one deal to its end. At an information state u of the player's tree:
+
+    UCT         a = argmax_a  Q(u, a) + c sqrt(log N(u) / N(u, a)),  untried actions first
+    Smooth UCT  UCT with probability eta_k = max(gamma, eta / (1 + d sqrt(N(u)))), else a ~ N(u, .) / N(u)
+
+A state that is not in the tree enters it, and its player acts at random from there to the end of the hand. Afterwards
+N(u, a) grows by 1 and Q(u, a), the mean of the player's net chips, is updated at the states of the tree on the path.
+
+Symbols: M sampling nodes, P players, S streets, A actions, n deals. Entry (node, bucket, action) of `means`, float64 or
+float32, and `counts` int32 is row + bucket * stride + action; N(u) is the sum of a row's counts. Arrays of the tree as
+in `poker.kernels.sampling.nodes`. Unlocked threads may lose an update now and then.
+"""
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from poker.kernels.prefetch import prefetch
+from poker.kernels.rng import next_below, next_float
+from poker.kernels.sampling.nodes import DECISION, MULTIWAY, SHOWDOWN, multiway_payoff
+
+MAX_DEPTH = 256
+"""Longest path of decisions."""
+
+
+@njit(cache=True, nogil=True)
+def _upper_confidence(
+    means: NDArray[np.floating],
+    counts: NDArray[np.int32],
+    row: int,
+    arity: int,
+    total: int,
+    exploration: float,
+    rng: NDArray[np.uint64],
+) -> int:
+    """Action of UCT; among untried actions each is as likely."""
+    untried = 0
+    for a in range(arity):
+        untried += counts[row + a] == 0
+    if untried > 0:
+        skip = np.int64(next_below(rng, untried))
+        for a in range(arity):
+            if counts[row + a] == 0:
+                if skip == 0:
+                    return a
+                skip -= 1
+    log_total = np.log(float(total))
+    best, chosen = -np.inf, 0
+    for a in range(arity):
+        bound = means[row + a] + exploration * np.sqrt(log_total / counts[row + a])
+        if bound > best:
+            best, chosen = bound, a
+    return chosen
+
+
+@njit(cache=True, nogil=True)
+def _by_counts(counts: NDArray[np.int32], row: int, arity: int, total: int, rng: NDArray[np.uint64]) -> int:
+    """Action drawn from the average policy."""
+    left = next_float(rng) * total
+    for a in range(arity - 1):
+        left -= counts[row + a]
+        if left < 0.0:
+            return a
+    return arity - 1
+
+
+@njit(cache=True, nogil=True)
+def _explores(eta: float, gamma: float, decay: float, total: int, rng: NDArray[np.uint64]) -> bool:
+    """True with probability max(gamma, eta / (1 + decay sqrt(total))), without the root and the division."""
+    if gamma >= 1.0:
+        return True
+    drawn = next_float(rng)
+    short, scaled = eta - drawn, decay * drawn
+    return drawn < gamma or (short > 0.0 and short * short > scaled * scaled * total)
+
+
+@njit(cache=True, nogil=True)
+def play_episodes(
+    nodes: NDArray[np.void],
+    strides: NDArray[np.int32],
+    committed: NDArray[np.int32],
+    folded: NDArray[np.bool_],
+    means: NDArray[np.floating],
+    counts: NDArray[np.int32],
+    exploration: NDArray[np.float32],
+    eta: float,
+    gamma: float,
+    decay: float,
+    buckets: NDArray[np.int32],
+    ranks: NDArray[np.int32],
+    rng: NDArray[np.uint64],
+) -> int:
+    """One episode for each deal of a batch; returns nodes visited. exploration [M] is c; gamma >= 1 is plain UCT.
+
+    buckets [n, P, S], ranks [n, P].
+    """
+    players = ranks.shape[1]
+    entries = np.empty(MAX_DEPTH, dtype=np.int64)
+    actors = np.empty(MAX_DEPTH, dtype=np.int32)
+    results = np.empty(players, dtype=np.float64)
+    visits = 0
+    for deal in range(ranks.shape[0]):
+        node, depth, outside = 0, 0, 0
+        while nodes[node].kind == DECISION:
+            visits += 1
+            player, arity = nodes[node].player, nodes[node].arity
+            if outside >> player & 1:
+                node = nodes[node].first + np.int64(next_below(rng, arity))
+                continue
+            street = nodes[node].street
+            bucket = np.int64(buckets[deal, player, street])
+            row = nodes[node].row + bucket * strides[player, street]
+            first = nodes[node].first
+            for child in range(first, first + arity):  # one of these is next, and what it needs is far away
+                if nodes[child].kind == DECISION:
+                    other, later = nodes[child].player, nodes[child].street
+                    place = nodes[child].row + np.int64(buckets[deal, other, later]) * strides[other, later]
+                    prefetch(counts, place)  # type: ignore[call-arg]
+                    prefetch(means, place)
+            total = 0
+            for a in range(arity):
+                total += counts[row + a]
+            if total == 0:
+                outside |= 1 << player
+                action = int(np.int64(next_below(rng, arity)))
+            elif _explores(eta, gamma, decay, total, rng):
+                action = _upper_confidence(means, counts, row, arity, total, exploration[node], rng)
+            else:
+                action = _by_counts(counts, row, arity, total, rng)
+            entries[depth] = row + action
+            actors[depth] = player
+            depth += 1
+            node = first + action
+        visits += 1
+        kind, end = nodes[node].kind, nodes[node].row
+        if kind == MULTIWAY:
+            for player in range(players):
+                results[player] = multiway_payoff(committed[end], folded[end], ranks[deal], player)
+        else:  # `payoff` written out: passing arrays on costs more than the rest of it
+            won = float(end)
+            if kind == SHOWDOWN:
+                difference = ranks[deal, 0] - ranks[deal, 1]
+                won = won if difference > 0 else (-won if difference < 0 else 0.0)
+            results[0], results[1] = won, -won
+        for step in range(depth):
+            entry = entries[step]
+            counts[entry] += 1
+            means[entry] += (results[actors[step]] - means[entry]) / counts[entry]
+    return visits
+
+
+@njit(cache=True, nogil=True)
+def largest_below(nodes: NDArray[np.void], pots: NDArray[np.int64]) -> NDArray[np.int64]:
+    """[M] the largest of `pots` [M] at a node and in the tree below it."""
+    most = pots.copy()
+    for node in range(len(nodes) - 1, -1, -1):
+        for a in range(nodes[node].arity):
+            most[node] = max(most[node], most[nodes[node].first + a])
+    return most

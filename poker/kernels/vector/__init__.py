@@ -1,0 +1,1 @@
+"""Sweeps over whole ranges on all boards below a root."""

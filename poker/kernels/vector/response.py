@@ -1,0 +1,269 @@
+"""Values of a best responder for all his hands, street by street, against an opponent who plays by buckets.
+
+A lane is one betting line: the node where a street begins. Sixteen lanes whose betting on the street has the same shape
+are computed together, hand by hand, so that everything that hangs on cards is an address and nothing is gathered.
+
+- A *row* is a sequence of the opponent's actions on the street; his reach there is what it was when the street began
+  times `shares[bucket, row, lane]`. All but the entry row (no action yet) end the street if the responder calls or
+  checks, so a row has one *end*: a showdown, or the value of what follows. Rows that have an end come first.
+- The responder's values are linear in ends and in *masses* (the opponent's reach summed over compatible hands), except
+  where he takes the best action: `_play` runs a short program over both.
+- Showdowns: hands of a board are in order of strength. Walking down, sums over all hands so far and over those with
+  either card give what beats a hand; walking up, what it beats. Both walks take hands that tie in the same order, so
+  they cancel in the difference of the two.
+
+Symbols: H = 1326 hands, n boards, L live hands of a board, W = 16 * rows floats of one hand, card or bucket, P steps of
+a program. float32; a sum has at most 1,225 terms, and means over boards are float64 (`best_response.unabstracted`).
+"""
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from poker.kernels.cards.hands import HAND_CARDS, NUM_HANDS
+from poker.kernels.cards.isomorphism import gather_board
+from poker.kernels.cards.ranks import rank_board_into
+from poker.kernels.simd import fma, load, maximum, splat, store
+
+Floats = NDArray[np.float32]
+
+CHUNK = 8
+"""Hands for which a program runs at once."""
+
+LINEAR, BEST, SLOT = range(3)
+"""What a step computes: a * end + b * mass of a row, the larger of the two, or another slot."""
+
+SET, ADD, MAX = range(3)
+"""What a step does with the slot it computes."""
+
+_ALL = 52
+_CARD_ROWS = 53
+_INTERNAL: Any = {"cache": True, "nogil": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+
+
+def work_size(rows: int, slots: int, live: int) -> int:
+    """Floats of scratch memory that streets with so many rows, slots and live hands need."""
+    return 16 * (rows * (2 * _CARD_ROWS + live + 2 * CHUNK) + slots * CHUNK)
+
+
+@njit(cache=True, nogil=True)
+def sort_boards(
+    boards: NDArray[np.uint8], table: NDArray[Any], records: NDArray[np.uint16], down: NDArray[np.int16]
+) -> None:
+    """Of boards [n, cards]: records [n, L, 4] are hand, bucket and two cards, weakest first; down [n, L] the places in
+    `records` from the strongest group of equal hands to the weakest, within a group as in `records`."""
+    ranks, buckets = np.empty(NUM_HANDS, np.int32), np.empty(NUM_HANDS, np.int32)
+    keys = np.empty(records.shape[1], np.int32)
+    for i in range(len(boards)):
+        rank_board_into(boards[i], ranks)
+        gather_board(table, boards[i], buckets)
+        count = 0
+        for hand in range(NUM_HANDS):
+            if ranks[hand] >= 0:
+                keys[count] = ranks[hand] << 11 | hand
+                count += 1
+        keys[:count].sort()
+        end, place = count, 0
+        for at in range(count - 1, -1, -1):
+            hand = keys[at] & 2047
+            records[i, at, 0], records[i, at, 1] = hand, buckets[hand]
+            records[i, at, 2], records[i, at, 3] = HAND_CARDS[hand, 0], HAND_CARDS[hand, 1]
+            if at == 0 or keys[at - 1] >> 11 != keys[at] >> 11:
+                for member in range(at, end):
+                    down[i, place] = member
+                    place += 1
+                end = at
+
+
+@njit(**_INTERNAL)
+def _play(steps: NDArray[np.int32], factors: Floats, work: Floats, ends: int, masses: int, slots: int) -> None:
+    """Runs a program [P, 4] of (what, how, slot, row) for CHUNK hands; factors [P, 2, 16] are a and b."""
+    size = CHUNK * 16
+    for n in range(len(steps)):
+        what, how, row = steps[n, 0], steps[n, 1], np.int64(steps[n, 3]) * size
+        to = slots + np.int64(steps[n, 2]) * size
+        a, b = load(factors, n * 32), load(factors, n * 32 + 16)
+        if what == SLOT:
+            if how == ADD:
+                for i in range(0, size, 16):
+                    store(work, to + i, load(work, to + i) + load(work, slots + row + i))
+            else:
+                for i in range(0, size, 16):
+                    store(work, to + i, maximum(load(work, to + i), load(work, slots + row + i)))
+        elif what == BEST:
+            if how == SET:
+                for i in range(0, size, 16):
+                    store(work, to + i, maximum(a * load(work, ends + row + i), b * load(work, masses + row + i)))
+            else:
+                for i in range(0, size, 16):
+                    best = maximum(a * load(work, ends + row + i), b * load(work, masses + row + i))
+                    store(work, to + i, maximum(load(work, to + i), best))
+        elif how == SET:
+            for i in range(0, size, 16):
+                store(work, to + i, fma(a, load(work, ends + row + i), b * load(work, masses + row + i)))
+        elif how == ADD:
+            for i in range(0, size, 16):
+                value = fma(b, load(work, masses + row + i), load(work, to + i))
+                store(work, to + i, fma(a, load(work, ends + row + i), value))
+        else:
+            for i in range(0, size, 16):
+                value = fma(a, load(work, ends + row + i), b * load(work, masses + row + i))
+                store(work, to + i, maximum(load(work, to + i), value))
+
+
+@njit(cache=True, nogil=True)
+def last_street(
+    records: NDArray[np.uint16],
+    down: NDArray[np.int16],
+    weights: Floats,
+    shares: Floats,
+    num_rows: int,
+    num_ends: int,
+    steps: NDArray[np.int32],
+    factors: Floats,
+    reach: Floats,
+    values: Floats,
+    work: Floats,
+) -> None:
+    """Adds the values of 16 lanes on n boards, times their weights, to values [H * 16]; reach [H * 16] at the entry."""
+    W, size = num_rows * 16, CHUNK * 16
+    above, below = 0, _CARD_ROWS * W
+    stronger = 2 * _CARD_ROWS * W
+    ends = stronger + records.shape[1] * W
+    masses = ends + num_rows * size
+    slots = masses + num_rows * size
+    count = records.shape[1]
+    for board in range(len(records)):
+        for i in range(0, 2 * _CARD_ROWS * W, 16):
+            store(work, i, splat(0.0))
+        for n in range(count):
+            at = np.int64(down[board, n])
+            record = records[board, at]
+            coming = load(reach, np.int64(record[0]) * 16)
+            share = np.int64(record[1]) * W
+            one, two, every = above + np.int64(record[2]) * W, above + np.int64(record[3]) * W, above + _ALL * W
+            to = stronger + at * W
+            for o in range(0, W, 16):
+                x = coming * load(shares, share + o)
+                with_one, with_two, total = load(work, one + o), load(work, two + o), load(work, every + o)
+                store(work, to + o, with_one + with_two - total)
+                store(work, one + o, with_one + x)
+                store(work, two + o, with_two + x)
+                store(work, every + o, total + x)
+        weight = splat(weights[board])
+        shown = num_ends * 16
+        for first in range(0, count, CHUNK):
+            last = min(first + CHUNK, count)
+            for place in range(first, last):
+                record = records[board, place]
+                coming = load(reach, np.int64(record[0]) * 16)
+                share = np.int64(record[1]) * W
+                card, other = np.int64(record[2]) * W, np.int64(record[3]) * W
+                one, two, every = below + card, below + other, below + _ALL * W
+                of = stronger + place * W
+                to = ends + (place - first) * 16
+                for o in range(0, shown, 16):
+                    x = coming * load(shares, share + o)
+                    with_one, with_two, total = load(work, one + o), load(work, two + o), load(work, every + o)
+                    store(work, to + o * CHUNK, load(work, of + o) + total - with_one - with_two)
+                    store(work, one + o, with_one + x)
+                    store(work, two + o, with_two + x)
+                    store(work, every + o, total + x)
+                one, two, every = above + card, above + other, above + _ALL * W
+                to = masses + (place - first) * 16
+                for o in range(0, W, 16):
+                    x = coming * load(shares, share + o)
+                    store(work, to + o * CHUNK, load(work, every + o) - load(work, one + o) - load(work, two + o) + x)
+            _play(steps, factors, work, ends, masses, slots)
+            for place in range(first, last):
+                at = np.int64(records[board, place, 0]) * 16
+                store(values, at, fma(weight, load(work, slots + (place - first) * 16), load(values, at)))
+
+
+@njit(cache=True, nogil=True)
+def descend(
+    live: NDArray[np.int64],
+    buckets: NDArray[np.int32],
+    shares: Floats,
+    num_rows: int,
+    targets: NDArray[np.int64],
+    reach: Floats,
+    below: Floats,
+) -> None:
+    """The opponent's reach at the ends of a street, into the lanes of the next: `targets` [ends, 16] are offsets in
+    `below` (hands 16 apart), -1 for lanes that do not go on; reach [H * 16] at the entry."""
+    for hand in live:
+        for row in range(len(targets)):
+            share = (np.int64(buckets[hand]) * num_rows + row) * 16
+            for lane in range(16):
+                target = targets[row, lane]
+                if target >= 0:
+                    below[target + hand * 16] = reach[hand * 16 + lane] * shares[share + lane]
+
+
+@njit(cache=True, nogil=True)
+def ascend(
+    live: NDArray[np.int64],
+    buckets: NDArray[np.int32],
+    weight: float,
+    shares: Floats,
+    num_rows: int,
+    steps: NDArray[np.int32],
+    factors: Floats,
+    targets: NDArray[np.int64],
+    below: Floats,
+    reach: Floats,
+    values: Floats,
+    work: Floats,
+) -> None:
+    """Adds the values of 16 lanes on one board, times `weight`, to values [H * 16], from those `below` its ends."""
+    W, size = num_rows * 16, CHUNK * 16
+    ends = 2 * _CARD_ROWS * W
+    masses = ends + num_rows * size
+    slots = masses + num_rows * size
+    for i in range(0, _CARD_ROWS * W, 16):
+        store(work, i, splat(0.0))
+    for hand in live:
+        share, coming = np.int64(buckets[hand]) * W, load(reach, hand * 16)
+        one, two = np.int64(HAND_CARDS[hand, 0]) * W, np.int64(HAND_CARDS[hand, 1]) * W
+        for o in range(0, W, 16):
+            x = coming * load(shares, share + o)
+            store(work, one + o, load(work, one + o) + x)
+            store(work, two + o, load(work, two + o) + x)
+            store(work, _ALL * W + o, load(work, _ALL * W + o) + x)
+    for first in range(0, len(live), CHUNK):
+        last = min(first + CHUNK, len(live))
+        for i in range(first, last):
+            hand = live[i]
+            share, coming = np.int64(buckets[hand]) * W, load(reach, hand * 16)
+            one, two = np.int64(HAND_CARDS[hand, 0]) * W, np.int64(HAND_CARDS[hand, 1]) * W
+            for o in range(0, W, 16):
+                x = coming * load(shares, share + o)
+                mass = load(work, _ALL * W + o) - load(work, one + o) - load(work, two + o) + x
+                store(work, masses + (o * CHUNK + (i - first) * 16), mass)
+            for row in range(len(targets)):
+                to = ends + row * size + (i - first) * 16
+                for lane in range(16):
+                    target = targets[row, lane]
+                    work[to + lane] = below[target + hand * 16] if target >= 0 else np.float32(0.0)
+        _play(steps, factors, work, ends, masses, slots)
+        for i in range(first, last):
+            at = live[i] * 16
+            store(values, at, fma(splat(weight), load(work, slots + (i - first) * 16), load(values, at)))
+
+
+@njit(cache=True, nogil=True)
+def symmetrise(renamings: NDArray[np.uint16], scale: float, values: Floats, work: Floats) -> None:
+    """values [G, H, 16] become `scale` times their mean over renamings [n, H] of a hand; work [H * 16]."""
+    share = np.float32(scale / len(renamings))
+    for group in range(len(values) // (NUM_HANDS * 16)):
+        start = group * NUM_HANDS * 16
+        for hand in range(NUM_HANDS):
+            total = splat(0.0)
+            for n in range(len(renamings)):
+                total = total + load(values, start + np.int64(renamings[n, hand]) * 16)
+            store(work, hand * 16, total * splat(share))
+        for i in range(0, NUM_HANDS * 16, 16):
+            store(values, start + i, load(work, i))

@@ -1,0 +1,1 @@
+"""Best responses: over ranges, and to policies that play by card buckets."""

@@ -1,0 +1,230 @@
+"""The blueprint: an average strategy over a whole betting tree and card buckets, stored in 8 or 16 bits.
+
+Stored values of an infoset are integers that sum to 255 (65,535), so probabilities are exact multiples and what is
+played, rolled out and measured is one and the same strategy. With 32 bits it is the float32 strategy itself.
+
+Symbols: N betting nodes, S streets, B buckets of a street, A actions of a node, H hands, K continuations.
+"""
+
+import dataclasses
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poker.abstraction.buckets import Buckets
+from poker.artifacts import MismatchedArtifactError, canonical_json, open_artifact, write_artifact
+from poker.errors import PokernetsError
+from poker.features.leaf import CONTINUATIONS
+from poker.rules import CALL, FOLD, Rules
+from poker.solvers.sampling.tree import SamplingTree, sampling_tree
+from poker.state import Betting
+from poker.tree import BettingTree, build_tree
+
+KIND = "blueprint"
+FOLD_CLASS, CALL_CLASS, RAISE_CLASS = range(3)
+"""Classes of action that a continuation favours; checks are calls, bets and all-ins are raises."""
+_HEX_BYTES = 1 << 20
+_BATCH_ENTRIES = 1 << 20
+_DTYPES: dict[int, type[np.generic]] = {8: np.uint8, 16: np.uint16, 32: np.float32}
+
+
+@dataclass(frozen=True, eq=False)
+class Blueprint:
+    """`strategy` is flat: infoset (node, bucket) starts where `sampling.starts` says.
+
+    `bias` [3] multiplies probabilities by class of action before they are renormalised; all 1 for the blueprint itself.
+    """
+
+    tree: BettingTree
+    cards: Buckets
+    sampling: SamplingTree
+    strategy: NDArray[Any]
+    bias: tuple[float, float, float] = (1.0, 1.0, 1.0)
+    fingerprint: str = ""  # of the artifact it was loaded from
+
+    @property
+    def rules(self) -> Rules:
+        return self.tree.rules
+
+    @property
+    def bits(self) -> int:
+        return self.strategy.itemsize * 8
+
+    def actions(self, node: int) -> NDArray[np.int32]:
+        """[A] actions at a decision node, in the order of `probs`."""
+        first = int(self.tree.first_child[node])
+        return self.tree.action[first : first + int(self.tree.num_children[node])]
+
+    def probs(self, node: int, board: tuple[int, ...] | None = None) -> NDArray[np.float32]:
+        """Strategy at a decision node: [B, A] per bucket, or with the street's board [H, A] per hand, 0 if blocked."""
+        weights = self._stored(node).astype(np.float32)
+        weights *= np.asarray(self.bias, dtype=np.float32)[action_classes(self.actions(node))]
+        by_bucket: NDArray[np.float32] = weights / weights.sum(axis=1, keepdims=True)
+        if board is None:
+            return by_bucket
+        wanted = self.rules.board_sizes[int(self.tree.street[node])]
+        if len(board) != wanted:
+            raise PokernetsError(f"the blueprint's node {node} is played with {wanted} board cards, not {len(board)}")
+        buckets = self.cards.buckets(board)
+        probs: NDArray[np.float32] = by_bucket[np.maximum(buckets, 0)]
+        probs[buckets < 0] = 0.0
+        return probs
+
+    def biased(self, kind: str, factor: float = 10.0) -> "Blueprint":
+        """The continuation `kind` of [DLS] section 4: its class of action `factor` times as likely, renormalised."""
+        return replace(self, bias=bias_of(kind, factor))
+
+    def save(self, path: str | Path, config: dict[str, Any], counts: dict[str, Any]) -> None:
+        """Write as an artifact; `config` says how the strategy was made, `counts` how long it took."""
+        save_strategy(path, self.strategy, self.cards, self.rules, saved_tree(self.tree), config, counts)
+
+    @classmethod
+    def load(cls, path: str | Path, cards: Buckets) -> "Blueprint":
+        """The blueprint at `path`; refused unless it was made with the abstraction `cards`."""
+        artifact = open_artifact(path, KIND, made_from={"abstraction": cards.fingerprint})
+        arrays: dict[str, Any] = {
+            name[5:]: np.array(artifact.arrays[name]) for name in artifact.arrays if name.startswith("tree_")
+        }
+        rules = Rules(**artifact.config["rules"])
+        if arrays:
+            tree = BettingTree(rules=rules, **arrays)
+            sampling = sampling_tree(tree, cards.num_buckets)
+        else:
+            tree, sampling = _limit_trees(rules, cards.num_buckets)
+        strategy = artifact.arrays["strategy"]
+        if strategy.size != sampling.table_size // 2:
+            raise MismatchedArtifactError(
+                f"{path} stores {strategy.size:,} probabilities and its tree needs {sampling.table_size // 2:,}. "
+                "Make it with: python -m data_gen job=blueprint"
+            )
+        return cls(tree, cards, sampling, np.asarray(strategy), fingerprint=artifact.fingerprint)
+
+    def _stored(self, node: int) -> NDArray[Any]:
+        """[B, A] view of the stored values of a betting node."""
+        return self.sampling.entries(self.strategy, int(self.sampling.index[node]))
+
+
+def blueprint_from(
+    tree: BettingTree, cards: Buckets, average: Callable[[int], NDArray[np.float32]], bits: int = 8
+) -> Blueprint:
+    """Store the strategy `average(betting node) -> [B, A]`."""
+
+    def averages(nodes: NDArray[np.int32]) -> NDArray[np.float32]:
+        return np.stack([average(int(node)) for node in nodes])
+
+    sampling = sampling_tree(tree, cards.num_buckets)
+    return Blueprint(tree, cards, sampling, strategy_table(sampling, averages, bits))
+
+
+def strategy_table(
+    sampling: SamplingTree, averages: Callable[[NDArray[np.int32]], NDArray[np.float32]], bits: int
+) -> NDArray[Any]:
+    """`Blueprint.strategy` from averages(betting nodes [K]) -> [K, B, A], asked for nodes of one street and arity."""
+    if bits not in _DTYPES:
+        raise PokernetsError(f"a strategy is stored in 8, 16 or 32 bits, not {bits}")
+    strategy = np.zeros(sampling.table_size // 2, dtype=_DTYPES[bits])
+    origin = sampling.origin()
+    for nodes in sampling.batches(_BATCH_ENTRIES):
+        probs = averages(origin[nodes])
+        places = sampling.starts(nodes)[:, :, None] + np.arange(probs.shape[2])
+        strategy[places] = quantise(probs, bits)
+    return strategy
+
+
+def saved_tree(tree: BettingTree) -> BettingTree | None:
+    """What an artifact holds of a tree: nothing where the rules alone give it."""
+    return None if tree.from_rules else tree
+
+
+def save_strategy(
+    path: str | Path,
+    strategy: NDArray[Any],
+    cards: Buckets,
+    rules: Rules,
+    tree: BettingTree | None,
+    config: dict[str, Any],
+    counts: dict[str, Any],
+) -> None:
+    """Write what `Blueprint.load` reads; `tree` is None where the rules alone give it."""
+    arrays = {} if tree is None else {f"tree_{name}": array for name, array in _tree_arrays(tree).items()}
+    write_artifact(
+        path,
+        KIND,
+        config={
+            **config,
+            "rules": dataclasses.asdict(rules),
+            "num_buckets": list(cards.num_buckets),
+            "bits": strategy.itemsize * 8,
+        },
+        arrays={**arrays, "strategy": strategy},
+        made_from={"abstraction": cards.fingerprint},
+        counts=counts,
+    )
+
+
+@lru_cache(maxsize=1)
+def _limit_trees(rules: Rules, num_buckets: tuple[int, ...]) -> tuple[BettingTree, SamplingTree]:
+    """The whole betting tree of a limit game; one is kept, since snapshots of one run share it."""
+    tree = build_tree(Betting.start(rules))
+    return tree, sampling_tree(tree, num_buckets)
+
+
+def quantise(probs: NDArray[np.float32], bits: int) -> NDArray[Any]:
+    """[..., A] integers that sum to 2^bits - 1 in every row, each within 1 of its share but for the largest."""
+    if bits == 32:
+        return probs.astype(np.float32)
+    top = 2**bits - 1
+    rounded = np.floor(probs.astype(np.float64) * top + 0.5).astype(np.int64)
+    # the error of rounding is at most A / 2 and the largest entry at least top / A
+    largest = probs.argmax(axis=-1, keepdims=True)
+    missing = top - rounded.sum(axis=-1, keepdims=True)
+    np.put_along_axis(rounded, largest, np.take_along_axis(rounded, largest, axis=-1) + missing, axis=-1)
+    stored: NDArray[Any] = np.maximum(rounded, 0).astype(_DTYPES[bits])
+    return stored
+
+
+def action_classes(actions: NDArray[np.int32]) -> NDArray[np.int8]:
+    """FOLD_CLASS, CALL_CLASS or RAISE_CLASS of each action."""
+    return np.where(actions == FOLD, FOLD_CLASS, np.where(actions == CALL, CALL_CLASS, RAISE_CLASS)).astype(np.int8)
+
+
+def bias_of(kind: str, factor: float) -> tuple[float, float, float]:
+    """Factors by class of action of one of `CONTINUATIONS`; the first, the blueprint, favours nothing."""
+    if kind not in CONTINUATIONS:
+        raise PokernetsError(f"no continuation '{kind}': choose from {', '.join(CONTINUATIONS)}")
+    favoured = CONTINUATIONS.index(kind) - 1
+    fold, call, raised = (factor if favoured == action_class else 1.0 for action_class in range(3))
+    return fold, call, raised
+
+
+def tree_fingerprint(tree: BettingTree) -> str:
+    """Changes with the game or with any node of the tree."""
+    parts: dict[str, Any] = {"rules": dataclasses.asdict(tree.rules), **_tree_arrays(tree)}
+    digest, opening = hashlib.sha256(), "{"
+    for name in sorted(parts):  # `fingerprint_of` all of it, with arrays as hexadecimal text, but piece by piece
+        value, begin = parts[name], f'{opening}"{name}":'
+        if isinstance(value, np.ndarray):
+            digest.update(f'{begin}"'.encode())
+            data = value.tobytes()
+            for start in range(0, len(data), _HEX_BYTES):
+                digest.update(data[start : start + _HEX_BYTES].hex().encode())
+            digest.update(b'"')
+        else:
+            digest.update(f"{begin}{canonical_json(value)}".encode())
+        opening = ","
+    digest.update(b"}")
+    return digest.hexdigest()
+
+
+def _tree_arrays(tree: BettingTree) -> dict[str, NDArray[Any]]:
+    return {
+        field.name: getattr(tree, field.name)
+        for field in dataclasses.fields(tree)
+        if isinstance(getattr(tree, field.name), np.ndarray)
+    }

@@ -1,0 +1,283 @@
+"""Values of a depth-limit state: the blueprint and its biased forms played to the end of the hand ([DLS] section 4).
+
+For a complete board both hands of a pair are known, and the expectation over all betting that can follow is exact:
+
+    v_k(h0, h1) = sum over ends z of  r0_z(h0) r1_z(h1) u_z(h0, h1)
+
+with r the product of a player's own probabilities on the way to z (`poker.kernels.sampling.continuation`). u is
+constant at folds and stake_z * sign(rank(h0) - rank(h1)) at showdowns, so all pairs come out of two matrix products.
+What is left to sample is the board. All continuations use the same boards (common random numbers), and a pair that
+shares a card with a board is left out of it; what remains is a uniform sample of the boards possible for the pair.
+
+Symbols: Q nodes of the betting subtree, Z ends, F of them folds, m0 and m1 hands of players 0 and 1, K continuations,
+S streets, R boards.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poker.abstraction.buckets import is_holdem
+from poker.abstraction.features import all_in_equity
+from poker.features.leaf import CONTINUATIONS
+from poker.kernels.cards.ranks import rank_board_hands
+from poker.kernels.sampling import nodes as kernel
+from poker.kernels.sampling.continuation import end_reaches
+from poker.rules import Rules
+from poker.solvers.blueprint import Blueprint, action_classes, bias_of
+from poker.state import showdown_ranks
+from poker.tree import Kind
+
+Board = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Subtree:
+    """Betting below one node as `end_reaches` reads it; ends are ordered folds first."""
+
+    player: NDArray[np.int8]  # [Q]
+    street: NDArray[np.int8]  # [Q]
+    first: NDArray[np.int32]  # [Q]
+    arity: NDArray[np.int32]  # [Q]
+    row: NDArray[np.int64]  # [Q]
+    stride: NDArray[np.int64]  # [Q]
+    end: NDArray[np.int32]  # [Q]
+    action_class: NDArray[np.int8]  # [Q]
+    fold_value: NDArray[np.float32]  # [F] chips player 0 wins
+    stake: NDArray[np.float32]  # [Z - F] chips the better hand wins
+
+    @property
+    def num_ends(self) -> int:
+        return len(self.fold_value) + len(self.stake)
+
+
+def subtree(blueprint: Blueprint, node: int) -> Subtree:
+    """Everything below betting node `node`, breadth first."""
+    nodes = blueprint.sampling.nodes
+    order = [np.array([blueprint.sampling.index[node]], dtype=np.int64)]
+    first: list[NDArray[np.int64]] = []
+    count = 1
+    while len(order[-1]):
+        arity = nodes["arity"][order[-1]].astype(np.int64)
+        starts = np.cumsum(arity) - arity
+        first.append(count + starts)
+        count += int(arity.sum())
+        offsets = np.arange(arity.sum()) - np.repeat(starts, arity)
+        order.append(np.repeat(nodes["first"][order[-1]].astype(np.int64), arity) + offsets)
+    ids = np.concatenate(order)
+    found = nodes[ids]
+    kind = found["kind"]
+    folds, showdowns = np.flatnonzero(kind == kernel.FOLD), np.flatnonzero(kind == kernel.SHOWDOWN)
+    end = np.full(len(ids), -1, dtype=np.int32)
+    end[np.concatenate([folds, showdowns])] = np.arange(len(folds) + len(showdowns))
+    return Subtree(
+        player=found["player"].copy(),
+        street=found["street"].copy(),
+        first=np.concatenate(first).astype(np.int32),
+        arity=found["arity"].astype(np.int32),
+        row=found["row"].astype(np.int64),
+        stride=blueprint.sampling.strides[found["player"], found["street"]].astype(np.int64),
+        end=end,
+        action_class=action_classes(_edges(blueprint, ids)),
+        fold_value=found["row"][folds].astype(np.float32),
+        stake=found["row"][showdowns].astype(np.float32),
+    )
+
+
+def _edges(blueprint: Blueprint, ids: NDArray[np.int64]) -> NDArray[np.int32]:
+    """[Q] the action into each sampling node, seen through the street nodes that follow it."""
+    sampling, tree = blueprint.sampling, blueprint.tree
+    edges = np.zeros(len(sampling.nodes), dtype=np.int32)
+    acted = np.flatnonzero((tree.parent >= 0) & (tree.kind[np.maximum(tree.parent, 0)] == Kind.DECISION))
+    edges[sampling.index[acted]] = tree.action[acted]
+    return edges[ids]
+
+
+@dataclass(frozen=True)
+class ContinuationValues:
+    """Net chips over the whole hand to each player as `own`, who keeps to the blueprint, while the other plays form k.
+
+    `mean` and its standard error `sem` are 0 for pairs without a board; `count` is the number of boards of a pair.
+    """
+
+    mean: NDArray[np.float32]  # [2, K, m0, m1] first axis: own
+    sem: NDArray[np.float32]  # [2, K, m0, m1]
+    count: NDArray[np.int32]  # [m0, m1]
+
+    def in_pots(self, pot: int, committed: Sequence[int]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Mean and sem as the leaf net's target: chips to own from here on, minus half the pot, in pots."""
+        own = np.asarray(committed, dtype=np.float32).reshape(2, 1, 1, 1)
+        return (self.mean + own) / np.float32(pot) - np.float32(0.5), self.sem / np.float32(pot)
+
+
+class Moments:
+    """Means over boards with a control variate: a quantity of mean 0 that varies along with the values.
+
+    The estimate is mean(v) - b mean(c) with b the slope of v on c, one for each own and form, from all pairs at once;
+    one slope for so many numbers leaves no bias worth naming, and a pair still has a standard error of its own.
+    """
+
+    def __init__(self, shape: tuple[int, int, int, int]) -> None:
+        self._values, self._squares, self._products = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+        self._control, self._control_squares = np.zeros(shape[2:]), np.zeros(shape[2:])
+        self._count = np.zeros(shape[2:], dtype=np.int32)
+
+    def add(self, values: NDArray[np.float32], control: NDArray[np.floating], possible: NDArray[np.bool_]) -> None:
+        """One board: values [2, K, m0, m1] and control [m0, m1], both 0 where the pair is not possible."""
+        self._values += values
+        self._squares += np.square(values)
+        self._products += values * control
+        self._control += control
+        self._control_squares += np.square(control)
+        self._count += possible
+
+    def result(self) -> ContinuationValues:
+        number = np.maximum(self._count, 1)
+        mean, mean_control = self._values / number, self._control / number
+        variance = self._squares - self._values * mean
+        covariance = self._products - self._values * mean_control
+        spread = self._control_squares - self._control * mean_control
+        slope = covariance.sum(axis=(2, 3), keepdims=True) / max(float(spread.sum()), 1e-12)
+        variance += slope * (slope * spread - 2 * covariance)
+        sem = np.sqrt(np.maximum(variance, 0.0) / (number * np.maximum(number - 1, 1)))
+        mean = mean - slope * mean_control
+        return ContinuationValues(mean.astype(np.float32), sem.astype(np.float32), self._count)
+
+
+class Continuations:
+    """Rolls a heads-up blueprint and its biased forms out from any betting node. Keeps the subtrees it has met."""
+
+    def __init__(self, blueprint: Blueprint, factor: float) -> None:
+        self.blueprint = blueprint
+        forms = [bias_of(kind, factor) for kind in CONTINUATIONS]
+        self._bias = np.ascontiguousarray(np.array(forms, dtype=np.float32).T)  # [3, K]
+        self._subtrees: dict[int, Subtree] = {}
+
+    @property
+    def num_forms(self) -> int:
+        """K"""
+        return int(self._bias.shape[1])
+
+    def subtree(self, node: int) -> Subtree:
+        if node not in self._subtrees:
+            self._subtrees[node] = subtree(self.blueprint, node)
+        return self._subtrees[node]
+
+    def values(
+        self,
+        node: int,
+        boards: Sequence[Board],
+        hands0: NDArray[np.integer],
+        hands1: NDArray[np.integer],
+        equity: NDArray[np.floating] | None = None,
+    ) -> ContinuationValues:
+        """Values at betting node `node`, averaged over complete `boards` that begin with the cards shown there.
+
+        `equity` [m0, m1], the exact chance of hands0 to win a showdown plus half of ties, makes the luck of the boards
+        a control variate (see `Moments`).
+        """
+        moments = Moments((2, self.num_forms, len(hands0), len(hands1)))
+        for board in boards:
+            values, won, possible = self.on_board(node, board, hands0, hands1)
+            moments.add(values, np.zeros_like(won) if equity is None else (won - equity) * possible, possible)
+        return moments.result()
+
+    def on_board(
+        self, node: int, board: Board, hands0: NDArray[np.integer], hands1: NDArray[np.integer]
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.bool_]]:
+        """On one complete board: exact values [2, K, m0, m1], what hands0 win of a showdown [m0, m1], possible pairs.
+
+        The first two are 0 for impossible pairs.
+        """
+        below = self.subtree(node)
+        folds = len(below.fold_value)
+        reach0, reach1 = (self._reach(below, player, board, hands) for player, hands in enumerate((hands0, hands1)))
+        ranks = hand_ranks(self.blueprint.rules, board)
+        order = np.sign(ranks[hands0][:, None] - ranks[hands1][None, :]).astype(np.float32)
+        possible = disjoint(self.blueprint.rules)[np.ix_(hands0, hands1)]
+        possible &= (ranks[hands0] >= 0)[:, None] & (ranks[hands1] >= 0)[None, :]
+        out = np.empty((2, self.num_forms, len(hands0), len(hands1)), dtype=np.float32)
+
+        keeps, varies = reach0[0], reach1.reshape(-1, below.num_ends)
+        fold = (keeps[:, :folds] * below.fold_value) @ varies[:, :folds].T
+        show = (keeps[:, folds:] * below.stake) @ varies[:, folds:].T
+        by_hand0 = (len(hands0), len(reach1), len(hands1))
+        out[0] = (fold.reshape(by_hand0) + show.reshape(by_hand0) * order[:, None]).transpose(1, 0, 2)
+
+        keeps, varies = reach1[0], reach0.reshape(-1, below.num_ends)
+        fold = varies[:, :folds] @ (keeps[:, :folds] * below.fold_value).T
+        show = varies[:, folds:] @ (keeps[:, folds:] * below.stake).T
+        np.negative(fold.reshape(out[1].shape) + show.reshape(out[1].shape) * order, out=out[1])
+        out *= possible
+        return out, (order / 2 + np.float32(0.5)) * possible, possible
+
+    def _reach(self, below: Subtree, player: int, board: Board, hands: NDArray[np.integer]) -> NDArray[np.float32]:
+        """[K, m, Z]"""
+        blueprint, forms = self.blueprint, self._bias.shape[1]
+        sizes = blueprint.rules.board_sizes
+        buckets = np.zeros((len(sizes), len(hands)), dtype=np.int32)
+        for street in range(int(below.street[0]), len(sizes)):
+            buckets[street] = blueprint.cards.buckets(board[: sizes[street]])[hands]
+        out = np.empty((forms, len(hands), below.num_ends), dtype=np.float32)
+        scratch = np.empty((len(below.player), forms), dtype=np.float32)
+        end_reaches(
+            below.player, below.street, below.first, below.arity, below.row, below.stride, below.end,
+            below.action_class, blueprint.strategy, self._bias, player, buckets, scratch, out,
+        )  # fmt: skip
+        return out
+
+
+def hand_ranks(rules: Rules, board: Board) -> NDArray[np.int32]:
+    """[H] showdown strength of every hand on a complete board, higher wins, -1 where the hand shares a card with it."""
+    if rules.deck_size == 52 and rules.num_hole_cards == 2 and len(board) == 5:
+        ranks: NDArray[np.int32] = rank_board_hands(np.asarray(board, dtype=np.uint8))
+        return ranks
+    hands = hand_cards(rules)
+    free = [hand for hand, cards in enumerate(hands) if not set(cards) & set(board)]
+    out = np.full(len(hands), -1, dtype=np.int32)
+    out[free] = showdown_ranks(rules, [hands[hand] for hand in free], board)
+    return out
+
+
+def showdown_equity(rules: Rules, board: Board) -> NDArray[np.float32] | None:
+    """[H, H] exact chance to win plus half of ties, known for hold'em with a full board; None for other games."""
+    return all_in_equity(board) if is_holdem(rules) and rules.total_board_cards == 5 else None
+
+
+@lru_cache(maxsize=8)
+def hand_cards(rules: Rules) -> tuple[Board, ...]:
+    """Cards of every hand, in the order of hand indices."""
+    if rules.num_hole_cards == 1:
+        return tuple((card,) for card in range(rules.deck_size))
+    return tuple((a, b) for b in range(rules.deck_size) for a in range(b))
+
+
+@lru_cache(maxsize=8)
+def disjoint(rules: Rules) -> NDArray[np.bool_]:
+    """[H, H] whether two hands share no card."""
+    held = np.zeros((rules.num_hands, rules.deck_size), dtype=np.int32)
+    for hand, cards in enumerate(hand_cards(rules)):
+        held[hand, list(cards)] = 1
+    shared: NDArray[np.bool_] = held @ held.T == 0
+    shared.setflags(write=False)
+    return shared
+
+
+def sample_boards(rules: Rules, shown: Board, count: int, rng: np.random.Generator) -> list[Board]:
+    """`count` complete boards that begin with `shown`, each uniform over the deck.
+
+    They are stratified by the next card: it comes from shuffled decks dealt to the end, one deck after another.
+    """
+    rest = np.array([card for card in range(rules.deck_size) if card not in shown])
+    missing = rules.total_board_cards - len(shown)
+    if missing == 0:
+        return [shown] * count
+    decks = [rng.permutation(rest) for _ in range(-(-count // len(rest)))]
+    boards = []
+    for card in np.concatenate(decks)[:count].tolist():
+        others = rng.choice(rest[rest != card], missing - 1, replace=False)
+        boards.append((*shown, card, *others.tolist()))
+    return boards

@@ -1,0 +1,78 @@
+"""Values at the end of the preflop round as a table: every public leaf state of a blueprint times all pairs of classes.
+
+[DLS] uses a table there and a net on the flop. Entry [l, own, k, c0, c1] is the mean over boards and over the suits of
+the hands: chips to `own` from here on when it keeps to the blueprint and the other plays continuation k, minus half the
+pot, in pots; c0 and c1 are the preflop classes (`poker.cards.PREFLOP_CLASS`) of players 0 and 1.
+
+Symbols: L leaf states, K continuations, 169 classes.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poker.artifacts import open_artifact
+from poker.cards import PREFLOP_CLASS, PREFLOP_CLASS_SIZE
+from poker.solvers.blueprint import Blueprint
+from poker.solvers.rollout.continuation import Continuations, Moments, sample_boards, showdown_equity
+from poker.tree import BettingTree, Kind
+
+KIND = "leaf_table"
+NUM_CLASSES = len(PREFLOP_CLASS_SIZE)
+
+
+@dataclass(frozen=True, eq=False)
+class LeafTable:
+    """`values`, standard errors `sem` float32 [L, 2, K, 169, 169]; `nodes` [L] are nodes of the blueprint's tree."""
+
+    nodes: NDArray[np.int32]
+    values: NDArray[np.float32]
+    sem: NDArray[np.float32]
+
+    @classmethod
+    def load(cls, path: str | Path, blueprint: Blueprint) -> "LeafTable":
+        """The table at `path`, refused unless it was made from `blueprint`."""
+        arrays = open_artifact(path, KIND, made_from={"blueprint": blueprint.fingerprint}).arrays
+        return cls(np.array(arrays["nodes"]), arrays["values"], arrays["sem"])
+
+    def at(self, node: int) -> NDArray[np.float32]:
+        """[2, K, 169, 169] of a node in `nodes`."""
+        found = np.flatnonzero(self.nodes == node)
+        if len(found) == 0:
+            raise KeyError(f"node {node} does not end the preflop round")
+        values: NDArray[np.float32] = self.values[found[0]]
+        return values
+
+
+def preflop_leaves(tree: BettingTree) -> NDArray[np.int32]:
+    """[L] STREET nodes that end the first round with betting to come."""
+    ended = np.flatnonzero((tree.kind == Kind.STREET) & (tree.street == 0))
+    bets = [node for node in ended.tolist() if tree.kind[tree.after_deal(node)] == Kind.DECISION]
+    return np.array(bets, dtype=np.int32)
+
+
+def class_values(
+    continuations: Continuations, node: int, boards: int, rng: np.random.Generator
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Values, standard errors [2, K, 169, 169] of one leaf, in pots: one random hand a board, class and player."""
+    tree, rules = continuations.blueprint.tree, continuations.blueprint.rules
+    equity = showdown_equity(rules, ())
+    moments = Moments((2, continuations.num_forms, NUM_CLASSES, NUM_CLASSES))
+    for board in sample_boards(rules, (), boards, rng):
+        hands0, hands1 = _one_of_each_class(rng), _one_of_each_class(rng)
+        values, won, possible = continuations.on_board(node, board, hands0, hands1)
+        luck = np.zeros_like(won) if equity is None else (won - equity[np.ix_(hands0, hands1)]) * possible
+        moments.add(values, luck, possible)
+    return moments.result().in_pots(tree.pot(node), tree.committed[node].tolist())
+
+
+_BY_CLASS = np.argsort(PREFLOP_CLASS, kind="stable")
+_FIRST = np.cumsum(PREFLOP_CLASS_SIZE) - PREFLOP_CLASS_SIZE
+
+
+def _one_of_each_class(rng: np.random.Generator) -> NDArray[np.int64]:
+    """[169] a uniformly drawn hand of each class."""
+    hands: NDArray[np.int64] = _BY_CLASS[_FIRST + rng.integers(0, PREFLOP_CLASS_SIZE)]
+    return hands

@@ -1,0 +1,1 @@
+"""Trainers of blueprints that sample: Monte-Carlo CFR and the UCT family."""

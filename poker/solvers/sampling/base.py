@@ -1,0 +1,181 @@
+"""What all sampling solvers share: deals in batches, threads on shared tables, limits, exact resume, figures.
+
+With one thread the state after n batches is a function of the seed, and a resumed run equals an uninterrupted one byte
+for byte. More threads share the tables without locks: same quality, not the same bytes.
+"""
+
+import mmap
+import os
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, ClassVar, Required, TypedDict
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poker.abstraction.buckets import Buckets
+from poker.abstraction.dealers import Dealer, Deals
+from poker.errors import PokernetsError
+from poker.kernels.rng import streams
+from poker.solvers.sampling.tree import SamplingTree, sampling_tree
+from poker.solvers.small_games import exact_figures
+from poker.tree import BettingTree
+
+_SPARSE_BYTES = 1 << 30
+_PAGE_WORDS = 1024
+_HUGE_PAGE = 1 << 21
+_COPY_WORDS = 1 << 20
+
+
+class SamplingOptions(TypedDict, total=False):
+    """Keyword arguments of `SamplingSolver`."""
+
+    seed: Required[int]
+    threads: int | None
+    batch: int
+
+
+class SamplingSolver(ABC):
+    """A solver that plays random deals on a betting tree. `cards` must be what `dealer` deals from. The tree is kept
+    as a `SamplingTree` only.
+
+    An iteration is one deal; `visits` counts nodes of the sampling tree. `threads` None takes all cores; each plays
+    `batch` deals between two looks at the clock.
+    """
+
+    counters: ClassVar[tuple[str, ...]] = ("iterations", "visits")
+    """Attributes that a checkpoint carries besides the arrays."""
+
+    def __init__(
+        self,
+        tree: BettingTree,
+        cards: Buckets,
+        dealer: Dealer,
+        *,
+        seed: int,
+        threads: int | None = 1,
+        batch: int = 1000,
+    ) -> None:
+        count = (os.cpu_count() or 1) if threads is None else threads
+        if min(count, batch) < 1:
+            raise PokernetsError("a sampling solver needs threads and batch of at least 1")
+        self.rules = tree.rules
+        self.sampling: SamplingTree = sampling_tree(tree, cards.num_buckets)
+        self.iterations = 0
+        self.visits = 0
+        self._figures = exact_figures(tree, cards)
+        self._dealer = dealer
+        self._seed = seed
+        self._batch = batch
+        self._streams = streams(seed, count)
+
+    @property
+    def threads(self) -> int:
+        return len(self._streams)
+
+    @property
+    @abstractmethod
+    def tables(self) -> dict[str, NDArray[Any]]:
+        """Everything learned, by name; kernels write into these arrays."""
+
+    @property
+    @abstractmethod
+    def settings(self) -> dict[str, Any]:
+        """What a checkpoint or a blueprint records of how it was made; threads are left out."""
+
+    @abstractmethod
+    def averages(self, nodes: NDArray[np.int32]) -> NDArray[np.float32]:
+        """[K, B, A] the policy learned, at betting nodes [K] of one street and number of actions."""
+
+    def average(self, node: int) -> NDArray[np.float32]:
+        """[B, A] the policy learned, at betting node `node`."""
+        found: NDArray[np.float32] = self.averages(np.array([node], dtype=np.int32))[0]
+        return found
+
+    @abstractmethod
+    def _play(self, thread: int, deals: Deals, rng: NDArray[np.uint64]) -> tuple[int, ...]:
+        """Play a batch; returns what is to be added to `visits` and to the counters after it."""
+
+    @property
+    def bytes_needed(self) -> int:
+        """Tables and the tree that kernels read."""
+        return self.sampling.nbytes + sum(table.nbytes for table in self.tables.values())
+
+    def run(self, *, iterations: int | None = None, seconds: float | None = None) -> None:
+        """Run until the solver has done `iterations` in all (rounded up to whole batches) or for `seconds` from now."""
+        if iterations is None and seconds is None:
+            raise PokernetsError("a sampling solver runs for iterations, for seconds, or the first of both: give one")
+        started = time.perf_counter()
+        with ThreadPoolExecutor(self.threads) as pool:
+            while (iterations is None or self.iterations < iterations) and (
+                seconds is None or time.perf_counter() - started < seconds
+            ):
+                self._step(pool)
+
+    def figures(self) -> dict[str, float]:
+        """What converges: in small two-player games the exact ones."""
+        return self._figures(self.average)
+
+    def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, int]]:
+        """All that a later run needs to continue: arrays and counters."""
+        return {**self.tables, "streams": self._streams}, {name: int(getattr(self, name)) for name in self.counters}
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]], counters: Mapping[str, int]) -> None:
+        """Continue from `state()` of a solver made with the same arguments."""
+        mine = {**self.tables, "streams": self._streams}
+        for name, array in mine.items():
+            if arrays[name].shape != array.shape:
+                raise PokernetsError(
+                    f"the checkpoint's {name} have {arrays[name].size:,} numbers, this run's {array.size:,}: "
+                    "continue with the same game, cards, bets and threads"
+                )
+        for name, array in mine.items():
+            _copy_written(arrays[name], array)
+        for name in self.counters:
+            setattr(self, name, counters[name])
+
+    def _step(self, pool: ThreadPoolExecutor) -> None:
+        """One batch on every thread."""
+        for job in [pool.submit(self._batch_on, thread) for thread in range(self.threads)]:
+            for name, amount in zip(self.counters[1:], job.result(), strict=False):
+                setattr(self, name, getattr(self, name) + amount)
+        self.iterations += self._batch * self.threads
+
+    def _batch_on(self, thread: int) -> tuple[int, ...]:
+        rng = self._streams[thread]
+        return self._play(thread, self._dealer.deal(rng, self._batch), rng)
+
+
+def zeros(size: int, dtype: type[np.generic], dense: int = 0) -> NDArray[Any]:
+    """A table of zeros. A large one takes memory where it is written and no more, in pages of 4 KiB, but for its first
+    `dense` numbers: there pages are of 2 MiB, as in all arrays of numpy, which is faster, but a few numbers written
+    here and there fill them all."""
+    itemsize = np.dtype(dtype).itemsize
+    if size * itemsize < _SPARSE_BYTES:
+        return np.zeros(size, dtype=dtype)
+    memory = mmap.mmap(-1, size * itemsize, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    if filled := dense * itemsize // _HUGE_PAGE * _HUGE_PAGE:
+        memory.madvise(mmap.MADV_HUGEPAGE, 0, filled)
+    return np.frombuffer(memory, dtype=dtype)
+
+
+def _copy_written(source: NDArray[Any], target: NDArray[Any]) -> None:
+    """target[:] = source, without writing to pages that hold the same already."""
+    flat, words = np.ravel(source).view(np.uint32), target.reshape(-1).view(np.uint32)
+    for start in range(0, len(words), _COPY_WORDS):
+        new, old = (array[start : start + _COPY_WORDS] for array in (flat, words))
+        pages = len(new) // _PAGE_WORDS * _PAGE_WORDS
+        new_pages, old_pages = (array[:pages].reshape(-1, _PAGE_WORDS) for array in (new, old))
+        changed = (new_pages != old_pages).any(axis=1)
+        old_pages[changed] = new_pages[changed]
+        old[pages:] = new[pages:]
+
+
+def normalised(weights: NDArray[np.number], fallback: NDArray[np.number] | None = None) -> NDArray[np.float32]:
+    """[..., A] rows divided by their sums; rows of zeros take the normalised row of `fallback`, or are uniform."""
+    total = weights.sum(axis=-1, keepdims=True, dtype=np.float64)
+    uniform = np.full(weights.shape, 1 / weights.shape[-1], dtype=np.float32)
+    other = uniform if fallback is None else normalised(fallback)
+    return np.where(total > 0, weights / np.where(total > 0, total, 1), other).astype(np.float32)

@@ -1,0 +1,46 @@
+"""Outcome-sampling MCCFR, parallel or alternating [SUCT] section 4; the kernel of that name is the episode."""
+
+from typing import Any, Unpack
+
+from numpy.typing import NDArray
+
+from poker.abstraction.buckets import Buckets
+from poker.abstraction.dealers import Dealer, Deals
+from poker.errors import PokernetsError
+from poker.kernels.sampling import outcome_sampling
+from poker.solvers.sampling.external_sampling import RegretOptions, RegretSolver
+from poker.tree import BettingTree
+
+
+class OutcomeSampling(RegretSolver):
+    """An iteration is one episode; `alternating` ones update the regrets of one player in turn, others of all.
+
+    `explore` is the share of uniform actions of a player whose regrets are updated.
+    """
+
+    def __init__(
+        self,
+        tree: BettingTree,
+        cards: Buckets,
+        dealer: Dealer,
+        *,
+        explore: float = 0.6,
+        alternating: bool = True,
+        **options: Unpack[RegretOptions],
+    ) -> None:
+        if not 0 < explore <= 1:
+            raise PokernetsError(f"outcome sampling needs 0 < explore <= 1, not {explore}")
+        super().__init__(tree, cards, dealer, **options)
+        self._explore = explore
+        self._alternating = alternating
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        mine = {"explore": self._explore, "alternating": self._alternating}
+        return {"solver": "outcome_sampling", **super().settings, **mine}
+
+    def _play(self, thread: int, deals: Deals, rng: NDArray[Any]) -> tuple[int, ...]:
+        visits = outcome_sampling.outcome_sampling(
+            *self.sampling.arrays, self.table, self._explore, self._alternating, deals.buckets, deals.ranks, rng
+        )
+        return (visits,)

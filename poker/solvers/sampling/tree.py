@@ -1,0 +1,202 @@
+"""The betting tree as the sampling kernels read it: street nodes skipped, nodes packed, table rows placed.
+
+Symbols: N betting nodes, M sampling nodes (decisions and ends of the hand), P players, S streets, A actions, E
+different ends of hands with more than two players.
+
+Placement of table rows: all nodes of one player and street lie side by side for one bucket ("slab"), and slabs of a
+player and street follow each other by bucket. A deal fixes one bucket per player and street, so everything a traversal
+touches lies in P * S slabs and not all over the table.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poker.errors import PokernetsError
+from poker.kernels.sampling import nodes as kernel
+from poker.tree import BettingTree, Kind
+
+ROW_UNIT = 2
+"""Floats per unit of `row` and of the strides; a row has 2 A floats."""
+
+TreeArrays = tuple[NDArray[np.void], NDArray[np.int32], NDArray[np.int32], NDArray[np.bool_]]
+
+
+@dataclass(frozen=True)
+class SamplingTree:
+    """What the kernels read is explained in `poker.kernels.sampling.nodes`."""
+
+    nodes: NDArray[np.void]  # [M] of kernel.NODE
+    strides: NDArray[np.int32]  # [P, S]
+    committed: NDArray[np.int32]  # [E, P]
+    folded: NDArray[np.bool_]  # [E, P]
+    index: NDArray[
+        np.int32
+    ]  # [N] the sampling node of each betting node, of its first non-street descendant for streets
+    num_buckets: tuple[int, ...]  # [S]
+    table_size: int  # floats
+
+    @property
+    def arrays(self) -> TreeArrays:
+        """The first arguments of the kernels."""
+        return self.nodes, self.strides, self.committed, self.folded
+
+    @property
+    def before_last(self) -> int:
+        """Entries, one an action, of all streets but the last; they come first."""
+        return int((self.strides[:, :-1] * np.array(self.num_buckets[:-1])).sum())
+
+    @property
+    def nbytes(self) -> int:
+        return self.index.nbytes + sum(array.nbytes for array in self.arrays)
+
+    def origin(self) -> NDArray[np.int32]:
+        """[M] the betting node of each sampling node."""
+        found = np.empty(len(self.nodes), dtype=np.int32)
+        found[self.index] = np.arange(len(self.index), dtype=np.int32)  # street nodes come before their descendants
+        return found
+
+    @property
+    def num_infosets(self) -> int:
+        streets = self.nodes["street"][self.nodes["kind"] == kernel.DECISION]
+        return int(np.asarray(self.num_buckets)[streets].sum())
+
+    def rows(self, table: NDArray[np.floating], node: int) -> NDArray[np.floating]:
+        """[B, 2, A] view of sampling node `node`: regrets, then strategy sums, per bucket."""
+        buckets, arity, row, stride = self._row(node)
+        size = table.itemsize
+        strides = (ROW_UNIT * stride * size, arity * size, size)
+        return np.lib.stride_tricks.as_strided(table[ROW_UNIT * row :], (buckets, 2, arity), strides)
+
+    def entries(self, values: NDArray[Any], node: int) -> NDArray[Any]:
+        """[B, A] view of sampling node `node` in an array with one entry an action: `table_size` / 2 of them."""
+        buckets, arity, row, stride = self._row(node)
+        size = values.strides[0]
+        return np.lib.stride_tricks.as_strided(values[row:], (buckets, arity), (stride * size, size))
+
+    def starts(self, nodes: NDArray[np.int32]) -> NDArray[np.int64]:
+        """[K, B] where the rows of K sampling nodes of one street begin: row + bucket * stride."""
+        chosen = self.nodes[nodes]
+        buckets = np.arange(self.num_buckets[int(chosen["street"][0])], dtype=np.int64)
+        strides = self.strides[chosen["player"], chosen["street"]]
+        places: NDArray[np.int64] = chosen["row"][:, None] + buckets * strides[:, None]
+        return places
+
+    def batches(self, entries: int) -> Iterator[NDArray[np.int32]]:
+        """All decisions in sampling nodes of one street and arity at a time, with up to so many `entries` together."""
+        street, arity = self.nodes["street"], self.nodes["arity"]
+        for s, buckets in enumerate(self.num_buckets):
+            for a in np.unique(arity[(street == s) & (arity > 0)]):
+                chosen = np.flatnonzero((street == s) & (arity == a)).astype(np.int32)
+                size = max(1, entries // (buckets * int(a)))
+                for start in range(0, len(chosen), size):
+                    yield chosen[start : start + size]
+
+    def _row(self, node: int) -> tuple[int, int, int, int]:
+        """Buckets, actions, row and stride of a decision."""
+        found = self.nodes[node]
+        stride = int(self.strides[found["player"], found["street"]])
+        return self.num_buckets[found["street"]], int(found["arity"]), int(found["row"]), stride
+
+
+def sampling_tree(tree: BettingTree, num_buckets: tuple[int, ...]) -> SamplingTree:
+    """`tree` must have no depth limit; num_buckets [S] counts the infosets of cards on each street."""
+    if np.isin(tree.kind, (Kind.LEAF, Kind.CHOICE)).any() or tree.dead:
+        raise PokernetsError(
+            "sampling solvers play whole hands: the betting tree needs no depth limit and no dead chips"
+        )
+    target = np.arange(len(tree.kind), dtype=np.int32)
+    for node in np.flatnonzero(tree.kind == Kind.STREET)[::-1]:
+        target[node] = target[tree.first_child[node]]
+    origin = _breadth_first(tree, target)
+    index = np.full(len(target), -1, dtype=np.int32)
+    index[origin] = np.arange(len(origin), dtype=np.int32)
+    index = index[target]
+
+    decision = tree.kind[origin] == Kind.DECISION
+    most = int(tree.num_children[origin].max())
+    if most > kernel.MAX_ACTIONS:
+        raise PokernetsError(f"a decision has more than {kernel.MAX_ACTIONS} actions: thin out the bet menu")
+    nodes = np.zeros(len(origin), dtype=kernel.NODE)
+    nodes["kind"] = _kinds(tree)[tree.kind[origin]]
+    nodes["player"] = tree.player[origin]
+    nodes["street"] = tree.street[origin]
+    nodes["arity"] = np.where(decision, tree.num_children[origin], 0)
+    nodes["first"] = np.where(decision, index[np.where(decision, tree.first_child[origin], 0)], -1)
+    strides, size = _place_rows(nodes, num_buckets, tree.rules.num_players)
+    committed, folded = _place_ends(tree, nodes, origin)
+    return SamplingTree(nodes, strides, committed, folded, index, num_buckets, size)
+
+
+def _breadth_first(tree: BettingTree, target: NDArray[np.int32]) -> NDArray[np.int32]:
+    """[M] betting nodes that are not street nodes, breadth first, children of a node side by side."""
+    order = [target[:1]]
+    while len(order[-1]):
+        level = order[-1][tree.kind[order[-1]] == Kind.DECISION]
+        counts = tree.num_children[level].astype(np.int64)
+        starts = np.repeat(tree.first_child[level].astype(np.int64), counts)
+        within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+        order.append(target[starts + within])
+    return np.concatenate(order)
+
+
+def _kinds(tree: BettingTree) -> NDArray[np.int8]:
+    """The kind of sampling node for each `Kind`."""
+    codes = np.zeros(len(Kind), dtype=np.int8)
+    multiway = tree.rules.num_players > 2
+    codes[Kind.DECISION] = kernel.DECISION
+    codes[Kind.FOLD] = kernel.MULTIWAY if multiway else kernel.FOLD
+    codes[Kind.SHOWDOWN] = kernel.MULTIWAY if multiway else kernel.SHOWDOWN
+    return codes
+
+
+def _place_rows(
+    nodes: NDArray[np.void], num_buckets: tuple[int, ...], num_players: int
+) -> tuple[NDArray[np.int32], int]:
+    """Fills `row` of decisions; returns the strides [P, S] and the size of the table in floats."""
+    base = 0
+    strides = np.zeros((num_players, len(num_buckets)), dtype=np.int32)
+    decision = nodes["kind"] == kernel.DECISION
+    for street, buckets in enumerate(num_buckets):
+        for player in range(num_players):
+            mine = np.flatnonzero(decision & (nodes["street"] == street) & (nodes["player"] == player))
+            sizes = nodes["arity"][mine].astype(np.int64)  # 2 A floats = A units
+            stride = int(sizes.sum())
+            if base + stride * buckets > np.iinfo(np.int32).max:
+                raise PokernetsError("the strategy table exceeds 16 GiB: use fewer buckets or a smaller bet menu")
+            nodes["row"][mine] = base + np.cumsum(sizes) - sizes
+            strides[player, street] = stride
+            base += stride * buckets
+    return strides, base * ROW_UNIT
+
+
+def _place_ends(
+    tree: BettingTree, nodes: NDArray[np.void], origin: NDArray[np.int32]
+) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+    """Fills `row` of the ends; returns the E different ends of more than two players, `committed` and `folded`."""
+    ends = np.flatnonzero(nodes["kind"] != kernel.DECISION)
+    at = origin[ends]
+    if tree.rules.num_players > 2:
+        numbers, first = _distinct([*tree.committed.T, *tree.folded.T], at)
+        nodes["row"][ends] = numbers
+        return tree.committed[at[first]], tree.folded[at[first]]
+    committed = tree.committed[at]
+    fold = np.where(tree.folded[at, 0], -committed[:, 0], committed[:, 1])
+    nodes["row"][ends] = np.where(tree.kind[at] == Kind.FOLD, fold, committed.min(axis=1))
+    return np.zeros((0, 2), dtype=np.int32), np.zeros((0, 2), dtype=np.bool_)
+
+
+def _distinct(columns: Sequence[NDArray[Any]], rows: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Numbers 0, 1, ... of the different combinations of what is >= 0 in `columns` at `rows`, and one row of each."""
+    numbers = np.zeros(len(rows), dtype=np.int64)
+    for column in columns:
+        values = column[rows].astype(np.int64)
+        keys = numbers * (values.max(initial=0) + 1) + values
+        seen = np.bincount(keys) > 0 if keys.max(initial=0) < 4 * len(keys) else None
+        numbers = np.unique(keys, return_inverse=True)[1] if seen is None else (np.cumsum(seen) - 1)[keys]
+    first = np.zeros(numbers.max(initial=-1) + 1, dtype=np.int64)
+    first[numbers] = np.arange(len(numbers))
+    return numbers, first

@@ -1,0 +1,114 @@
+"""Extensive-form UCT and Smooth UCT [SUCT] as trainers of blueprints; `poker.kernels.sampling.uct` is the episode.
+
+Exploration is either one constant or, as in the paper's limit hold'em, c = min(C, pot + k * remaining betting
+potential): the chips in the pot at the node, and k times what betting can still add to it.
+
+Two policies can be taken out: the average one, N(u, a) / N(u), which Smooth UCT mixes into its play, and the greedy,
+which takes the action with the best mean.
+"""
+
+from typing import Any, Unpack
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poker.abstraction.buckets import Buckets
+from poker.abstraction.dealers import Dealer, Deals
+from poker.errors import PokernetsError
+from poker.kernels.sampling import uct
+from poker.solvers.sampling.base import SamplingOptions, SamplingSolver, normalised, zeros
+from poker.solvers.sampling.tree import SamplingTree
+from poker.tree import BettingTree
+
+POLICIES = ("average", "greedy")
+
+
+class Uct(SamplingSolver):
+    """`means` are values in chips and `counts` visits, one entry for each action of each infoset. Means of 32 bits stop
+    moving after some 10^7 visits of an action, and save a third of the memory.
+
+    Smooth UCT mixes with eta_k = max(`gamma`, `eta` / (1 + `decay` sqrt(N))); with `gamma` 1 it is plain UCT. `ceiling`
+    is C and `potential` is k; with `potential` None exploration is `ceiling` everywhere. `policy` is what `average`
+    returns.
+    """
+
+    def __init__(
+        self,
+        tree: BettingTree,
+        cards: Buckets,
+        dealer: Dealer,
+        *,
+        eta: float,
+        gamma: float,
+        decay: float,
+        ceiling: float,
+        potential: float | None,
+        policy: str = "average",
+        mean_bits: int = 64,
+        **options: Unpack[SamplingOptions],
+    ) -> None:
+        super().__init__(tree, cards, dealer, **options)
+        if policy not in POLICIES:
+            raise PokernetsError(f"UCT has no policy '{policy}': choose from {', '.join(POLICIES)}")
+        if mean_bits not in (32, 64):
+            raise PokernetsError(f"UCT keeps means of 32 or 64 bits, not {mean_bits}")
+        kind: type[np.floating] = np.float64 if mean_bits == 64 else np.float32
+        size, dense = self.sampling.table_size // 2, self.sampling.before_last
+        self.means: NDArray[np.floating] = zeros(size, kind, dense)
+        self.counts: NDArray[np.int32] = zeros(size, np.int32, dense)
+        self.exploration = exploration(tree, self.sampling, ceiling, potential)
+        self._mixing = (eta, gamma, decay)
+        self._bounds = (ceiling, potential)
+        self._policy = policy
+        self._mean_bits = mean_bits
+
+    @property
+    def tables(self) -> dict[str, NDArray[Any]]:
+        return {"means": self.means, "counts": self.counts}
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        eta, gamma, decay = self._mixing
+        ceiling, potential = self._bounds
+        return {
+            "solver": "uct" if gamma >= 1 else "smooth_uct",
+            "seed": self._seed,
+            "batch": self._batch,
+            "eta": eta,
+            "gamma": gamma,
+            "decay": decay,
+            "ceiling": ceiling,
+            "potential": potential,
+            "policy": self._policy,
+            "mean_bits": self._mean_bits,
+        }
+
+    def averages(self, nodes: NDArray[np.int32]) -> NDArray[np.float32]:
+        inner = self.sampling.index[nodes]
+        arity = int(self.sampling.nodes["arity"][inner[0]])
+        places = self.sampling.starts(inner)[:, :, None] + np.arange(arity)
+        counts = self.counts[places]
+        if self._policy == "average":
+            return normalised(counts)
+        means = np.where(counts > 0, self.means[places], -np.inf)
+        best = (means == means.max(axis=-1, keepdims=True)) & (counts > 0)
+        return normalised(best.astype(np.float32))
+
+    def _play(self, thread: int, deals: Deals, rng: NDArray[np.uint64]) -> tuple[int, ...]:
+        visits = uct.play_episodes(
+            *self.sampling.arrays, self.means, self.counts, self.exploration, *self._mixing,
+            deals.buckets, deals.ranks, rng,
+        )  # fmt: skip
+        return (visits,)
+
+
+def exploration(
+    tree: BettingTree, sampling: SamplingTree, ceiling: float, potential: float | None
+) -> NDArray[np.float32]:
+    """[M] c of every node, in chips."""
+    if potential is None:
+        return np.full(len(sampling.nodes), ceiling, dtype=np.float32)
+    pot = tree.committed.sum(axis=1)[sampling.origin()]
+    most = uct.largest_below(sampling.nodes, pot)
+    bound: NDArray[np.float32] = np.minimum(ceiling, pot + potential * (most - pot)).astype(np.float32)
+    return bound

@@ -1,0 +1,29 @@
+"""What is known exactly of a strategy for a small game."""
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poker.abstraction.buckets import Buckets, SmallGameBuckets
+from poker.solvers.best_response.ranges import evaluate_policy
+from poker.solvers.kuhn import is_kuhn, mean_squared_error
+from poker.tree import BettingTree
+
+Average = Callable[[int], NDArray[np.float32]]
+"""The strategy [B, A] at a betting node."""
+
+
+def exact_figures(tree: BettingTree, cards: Buckets) -> Callable[[Average], dict[str, float]]:
+    """Measures `nash_conv` and `game_value` of player 0 in chips per hand, in Kuhn also `mse`; nothing for games that
+    are not small, whose tree is not kept."""
+    if not isinstance(cards, SmallGameBuckets) or tree.rules.num_players != 2:
+        return lambda average: {}
+    return partial(_exact_figures, tree, cards)
+
+
+def _exact_figures(tree: BettingTree, cards: Buckets, average: Average) -> dict[str, float]:
+    exact = evaluate_policy(tree, lambda node, board: average(node)[cards.buckets(board)])
+    figures = {"nash_conv": exact.nash_conv, "game_value": exact.value}
+    return {**figures, "mse": mean_squared_error(tree, average)} if is_kuhn(tree.rules) else figures

@@ -1,0 +1,222 @@
+"""A two-player subgame in vector form: a betting tree, a board, a range for each player, values at the depth limit."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poker.errors import PokernetsError
+from poker.kernels.vector.boards import runout_matrix
+from poker.solvers.rollout.leaf_values import LeafValues
+from poker.solvers.vector.boards import BoardSet, build_boards, deck_of, final_ranks, symmetries
+from poker.solvers.vector.layout import NO_RAKE, Layout, Rake, tree_layout
+from poker.tree import BettingTree
+
+DEFAULT_MEMORY_LIMIT = 8 << 30
+NANOSECONDS_PER_HAND_ACTION = 1.8
+
+
+@dataclass(frozen=True)
+class MemoryEstimate:
+    """Bytes of the action rows (regrets, strategy sums), and how many hands times actions an iteration updates."""
+
+    bytes: int
+    hand_actions: int
+
+    def seconds_per_iteration(self, threads: int = 1) -> float:
+        """A rough guess from what current CPUs do; see `make bench` for figures of this one."""
+        return self.hand_actions * NANOSECONDS_PER_HAND_ACTION * 1e-9 / threads
+
+
+class VectorGame:
+    """What a solver of the subgame needs and no solver changes.
+
+    `board` are the cards on the table at the root, `ranges` float32[2, H] weights >= 0 per hand (None: all alike);
+    hands that hold a card of the board are dropped. Raises PokernetsError for a bad board or range, for missing leaf
+    values, and, before anything large is allocated, when more than `memory_limit` bytes would be needed.
+    """
+
+    def __init__(
+        self,
+        tree: BettingTree,
+        board: tuple[int, ...] = (),
+        ranges: NDArray[np.float32] | None = None,
+        leaf_values: LeafValues | None = None,
+        *,
+        rake: Rake = NO_RAKE,
+        isomorphism: bool = True,
+        memory_limit: int = DEFAULT_MEMORY_LIMIT,
+    ) -> None:
+        rules = tree.rules
+        self.tree = tree
+        self.rules = rules
+        self.layout: Layout = tree_layout(tree, rake)
+        self.rake = rake
+        self.board = self._checked_board(board)
+        self.ranges = self._live_ranges(ranges)
+        self.leaf_values = self._checked_leaves(leaf_values)
+        self.memory_limit = memory_limit
+        merge = isomorphism and leaf_values is None
+        group = symmetries(rules, self.board, self.ranges) if merge else (0,)
+        first, last = self.layout.first_street, self.layout.last_street
+        self.boards: BoardSet = build_boards(rules, self.board, first, last, self.ranges, group)
+        self.num_entries = self._place_blocks()
+        self.runout_at, self.runout_matrix = self._runout_matrices()
+
+    def _checked_board(self, board: tuple[int, ...]) -> tuple[int, ...]:
+        rules, wanted = self.rules, self.rules.board_sizes[self.layout.first_street]
+        cards = tuple(int(card) for card in board)
+        if len(cards) != wanted:
+            raise PokernetsError(f"board `{rules.cards_text(cards)}`: the root's street has {wanted} cards")
+        if len(set(cards)) != len(cards):
+            raise PokernetsError(f"board `{rules.cards_text(cards)}`: a card is there twice")
+        if any(not 0 <= card < rules.deck_size for card in cards):
+            raise PokernetsError(f"board {cards}: cards of `{rules.name}` are 0 to {rules.deck_size - 1}")
+        return cards
+
+    def _live_ranges(self, ranges: NDArray[np.float32] | None) -> NDArray[np.float32]:
+        shape = (2, self.rules.num_hands)
+        weights = np.ones(shape, np.float32) if ranges is None else np.array(ranges, np.float32)
+        if weights.shape != shape:
+            raise PokernetsError(f"ranges of `{self.rules.name}` have the shape {shape}, not {weights.shape}")
+        if not (np.isfinite(weights).all() and (weights >= 0).all()):
+            raise PokernetsError("ranges: weights must be finite and at least 0")
+        masks = deck_of(self.rules).masks
+        blocked = masks & np.uint64(sum(1 << card for card in self.board)) != 0
+        weights[:, blocked] = 0
+        for player in range(2):
+            if not weights[player].any():
+                text = self.rules.cards_text(self.board)
+                raise PokernetsError(f"the range of player {player} is empty after removing hands blocked by `{text}`")
+        return weights
+
+    def _checked_leaves(self, leaf_values: LeafValues | None) -> LeafValues | None:
+        needed = self.tree.num_leaf_states
+        if not needed:
+            return None
+        choices = int(self.tree.leaf_choice.max()) + 1
+        if leaf_values is None:
+            raise PokernetsError(f"the tree ends at {needed} depth-limit leaves: leaf values are needed")
+        if leaf_values.num_leaves != needed or leaf_values.num_continuations < choices:
+            raise PokernetsError(
+                f"leaf values are for {leaf_values.num_leaves} leaves and {leaf_values.num_continuations} continuations"
+                f", the tree has {needed} and {choices}"
+            )
+        if len(leaf_values.own_cluster) != self.rules.num_hands or len(leaf_values.opp_cluster) != self.rules.num_hands:
+            raise PokernetsError(f"leaf values: clusters must be given for all {self.rules.num_hands} hands")
+        return leaf_values
+
+    def _place_blocks(self) -> int:
+        """Where each board's action rows start, [2, B]; returns the number of entries in all."""
+        boards = self.boards.boards
+        sizes = np.zeros(boards.padded.shape, np.int64)
+        for street in range(self.layout.first_street, self.layout.last_street + 1):
+            window = slice(boards.street_start[street], boards.street_start[street + 1])
+            sizes[:, window] = self.layout.entries[street][:, None] * boards.padded[:, window]
+        flat = sizes.T.reshape(-1)
+        ends = np.cumsum(flat)
+        boards.block[:] = (ends - flat).reshape(-1, 2).T
+        return int(ends[-1])
+
+    def _runout_matrices(self) -> tuple[NDArray[np.int64], NDArray[np.int16]]:
+        """For each board where players can be all-in with cards to come: where its matrix starts, and all matrices."""
+        boards, rules, masks = self.boards.boards, self.rules, deck_of(self.rules).masks
+        wanted: list[int] = []
+        for street in self.layout.runout_streets:
+            wanted += range(boards.street_start[street], boards.street_start[street + 1])
+        starts = np.zeros(len(self.boards.cards), np.int64)
+        sizes = [int(boards.size[1, b]) * int(boards.padded[0, b]) for b in wanted]
+        if 2 * sum(sizes) > self.memory_limit:
+            raise PokernetsError(
+                f"the results of all-ins need {2 * sum(sizes) / 2**20:.0f} MiB, more than the limit of"
+                f" {self.memory_limit / 2**20:.0f} MiB: narrow the ranges or raise the limit"
+            )
+        matrices = np.zeros(max(1, sum(sizes)), np.int16)
+        begin = 0
+        for b, size in zip(wanted, sizes, strict=True):
+            board = self.boards.cards[b]
+            rest = [card for card in range(rules.deck_size) if card not in board]
+            to_come = list(combinations(rest, rules.total_board_cards - len(board)))
+            ranks = final_ranks(rules, [board + cards for cards in to_come])
+            dealt = np.array([sum(1 << card for card in cards) for cards in to_come], np.uint64)
+            matrix = matrices[begin : begin + size].reshape(boards.size[1, b], boards.padded[0, b])
+            runout_matrix(masks, self.hands(0, b), self.hands(1, b), dealt, ranks, matrix)
+            starts[b] = begin
+            begin += size
+        return starts, matrices
+
+    @cached_property
+    def hand_actions(self) -> int:
+        """Hands times actions over all boards and decisions of both players."""
+        boards, counted = self.boards.boards, 0
+        for street in range(self.layout.first_street, self.layout.last_street + 1):
+            window = slice(boards.street_start[street], boards.street_start[street + 1])
+            counted += int((self.layout.entries[street][:, None] * boards.size[:, window].astype(np.int64)).sum())
+        return counted
+
+    def memory(self, arrays: int = 2) -> MemoryEstimate:
+        """The need of a solver that keeps `arrays` float32 values per action row."""
+        return MemoryEstimate(4 * arrays * self.num_entries, self.hand_actions)
+
+    @cached_property
+    def compatible(self) -> NDArray[np.float64]:
+        """float64[2, H]: weight of the opponent's hands that a hand of each player leaves possible."""
+        return np.stack([compatible_mass(self, self.ranges[1 - player].astype(np.float64)) for player in range(2)])
+
+    @cached_property
+    def total_weight(self) -> float:
+        """Weight of all compatible pairs of hands."""
+        total = float((self.ranges[0] * self.compatible[0]).sum())
+        if total <= 0:
+            raise PokernetsError("every hand of one player blocks all hands of the other")
+        return total
+
+    def hands(self, player: int, board: int = 0) -> NDArray[np.uint16]:
+        """Hand ids in the order of the player's list on a board."""
+        boards = self.boards.boards
+        start = boards.list_start[player, board]
+        return self.boards.lists.hand[start : start + boards.size[player, board]]
+
+    def find_board(self, street: int, board: tuple[int, ...]) -> tuple[int, int]:
+        """(index, suit permutation) of the class that stands for `board`: the permutation maps `board` to it."""
+        rules, deck = self.rules, deck_of(self.rules)
+        size = rules.board_sizes[street]
+        cards = board[:size]
+        if len(cards) != size or cards[: len(self.board)] != self.board or len(set(cards)) != size:
+            raise PokernetsError(
+                f"board `{rules.cards_text(board)}` does not continue `{rules.cards_text(self.board)}`"
+            )
+        index, permutation = 0, 0
+        for level in range(self.layout.first_street + 1, street + 1):
+            dealt = board[rules.board_sizes[level - 1] : rules.board_sizes[level]]
+            seen = deck.card_map[permutation, list(dealt)]
+            index, extra = self._child(index, seen)
+            permutation = self._compose(extra, permutation)
+        return index, permutation
+
+    def _child(self, parent: int, dealt: NDArray[np.int64]) -> tuple[int, int]:
+        boards, deck = self.boards, deck_of(self.rules)
+        wanted = {}
+        for child in range(boards.boards.child_start[parent], boards.boards.child_start[parent + 1]):
+            wanted[frozenset(boards.cards[child][-len(dealt) :])] = child
+        for g in boards.groups[parent]:
+            child = wanted.get(frozenset(deck.card_map[g, dealt].tolist()), -1)
+            if child >= 0:
+                return child, g
+        raise PokernetsError(f"no class for the cards `{self.rules.cards_text(tuple(dealt.tolist()))}`")
+
+    def _compose(self, after: int, before: int) -> int:
+        card_map = deck_of(self.rules).card_map
+        both = card_map[after, card_map[before]]
+        return int(np.flatnonzero((card_map == both).all(axis=1))[0])
+
+
+def compatible_mass(game: VectorGame, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """float64[H]: the sum of `weights` [H] over the hands that share no card with each hand."""
+    cards = deck_of(game.rules).hand_cards
+    per_card = np.zeros(game.boards.num_card_slots)
+    np.add.at(per_card, cards[:, 0], weights)
+    np.add.at(per_card, cards[:, 1], weights)
+    return np.asarray(weights.sum() - per_card[cards[:, 0]] - per_card[cards[:, 1]] + weights)

@@ -1,0 +1,427 @@
+"""Vector-form CFR over a `VectorGame`: alternating updates by any schedule, exact best responses and values.
+
+The numbers of a solve do not depend on the number of threads: boards are summed in fixed chunks.
+"""
+
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poker.errors import PokernetsError
+from poker.kernels.barrier import SHARED_SIZE
+from poker.kernels.simd import LANES, aligned_zeros, from_float32, to_float32
+from poker.kernels.vector.sweep import (
+    AVERAGE,
+    BEST_RESPONSE,
+    REACH,
+    SOLVE,
+    STRIDE,
+    VALUE,
+    Sweep,
+    run_team,
+)
+from poker.rules import CALL
+from poker.solvers.vector.boards import deck_of
+from poker.solvers.vector.game import VectorGame, compatible_mass
+from poker.solvers.vector.schedules import Schedule, schedule
+from poker.solvers.vector.thread_tuning import Checks, Pace
+from poker.tree import Kind
+
+NUM_CHUNKS = 16
+STORAGE: dict[int, type] = {32: np.float32, 16: np.uint16}
+"""Types of regrets and strategy sums by their bits; 16 is bfloat16: half the memory; on the reference spots
+exploitability then stays above about 0.15% of the pot."""
+
+_FIRST_REGRET = 1e-6
+"""Regret in chips that makes an action the first strategy and is nothing beside the regrets that follow."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """State of a solve: exploitability in chips (NaN where it was not measured), seconds since `run` began."""
+
+    iterations: int
+    seconds: float
+    exploitability: float
+
+
+class VectorSolver:
+    """Solves a `VectorGame`. `algorithm` is a name or a `Schedule`; `options` are those of the schedule. With
+    `bits` 16 regrets and strategy sums are kept as bfloat16.
+
+    Raises PokernetsError when the arrays would exceed the game's memory limit.
+    """
+
+    def __init__(
+        self,
+        game: VectorGame,
+        algorithm: str | Schedule = "apdcfr",
+        *,
+        threads: int = 1,
+        bits: int = 32,
+        **options: object,
+    ) -> None:
+        if bits not in STORAGE:
+            raise PokernetsError(f"`bits` must be 32 (float32) or 16 (bfloat16), not {bits}")
+        dtype = STORAGE[bits]
+        self.game = game
+        self.schedule = schedule(algorithm, **options)
+        self.iterations = 0
+        need = game.memory(3 if self.schedule.predictive else 2).bytes * bits // 32
+        if need > game.memory_limit:
+            raise PokernetsError(
+                f"this solve needs {need / 2**20:.0f} MiB, more than the limit of {game.memory_limit / 2**20:.0f} MiB:"
+                " offer fewer bet sizes, narrow the ranges, or raise the limit"
+            )
+        self._regrets = aligned_zeros(game.num_entries, dtype)
+        self._source = aligned_zeros(game.num_entries, dtype) if self.schedule.predictive else self._regrets
+        self._sums = aligned_zeros(game.num_entries, dtype)
+        self._sweep = self._bind()
+        boards = int(game.boards.boards.child_start[1] - game.boards.boards.child_start[0])
+        self._threads = max(1, min(threads, boards, NUM_CHUNKS))
+        self._works = [aligned_zeros(self._work_size) for _ in range(self._threads + 1)]
+        self._pool = ThreadPoolExecutor(self._threads - 1) if self._threads > 1 else None
+        self._pace = Pace(self._threads)
+
+    @property
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """All that a solve remembers besides `iterations`; writing into them restores it."""
+        predictive = {"source": self._source} if self.schedule.predictive else {}
+        return {"regrets": self._regrets, "sums": self._sums, **predictive}
+
+    def run(
+        self,
+        iterations: int | None = None,
+        target: float | None = None,
+        seconds: float | None = None,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> Progress:
+        """Iterates until any of the limits: a number of iterations, exploitability in chips, seconds.
+
+        With a target, exploitability is measured on a schedule that keeps its cost at a few percent.
+        """
+        if iterations is None and target is None and seconds is None:
+            raise PokernetsError("a solve needs iterations, a target exploitability or seconds")
+        start = time.perf_counter()
+        stop = self.iterations + iterations if iterations is not None else 1 << 30
+        done = Progress(self.iterations, 0.0, float("nan"))
+        wanted = target is not None or progress is not None
+        check = Checks(self.iterations, target)
+        while self.iterations < stop:
+            block = min(check.next - self.iterations, stop - self.iterations) if wanted else stop - self.iterations
+            if seconds is not None and not wanted:
+                block = min(block, self._affordable(seconds - (time.perf_counter() - start)))
+            self.advance(block)
+            spent = time.perf_counter() - start
+            if wanted and (self.iterations >= check.next or self.iterations >= stop):
+                done = Progress(self.iterations, time.perf_counter() - start, self.exploitability())
+                check.measured(self.iterations, done.exploitability)
+                if progress is not None:
+                    progress(done)
+                if target is not None and done.exploitability <= target:
+                    break
+            if seconds is not None and spent >= seconds:
+                break
+        return Progress(self.iterations, time.perf_counter() - start, done.exploitability)
+
+    def advance(self, count: int) -> None:
+        """`count` iterations."""
+        parameters = self.schedule.parameters(self.iterations + 1, count)
+        done = 0
+        while done < count:
+            members, most = self._pace.next_block()
+            block = min(most, count - done)
+            begin = time.perf_counter()
+            self._sweeps(0, 1, SOLVE, parameters[done : done + block], members)
+            self._pace.measured(members, (time.perf_counter() - begin) / block)
+            done += block
+        self.iterations += count
+
+    def sweep(self, player: int, parameters: NDArray[np.float32]) -> None:
+        """Updates of `player` alone, one per row of `parameters` [n, 6]."""
+        self._sweeps(player, player, SOLVE, parameters)
+
+    def _affordable(self, seconds: float) -> int:
+        """Iterations in half of the seconds left, at the pace so far."""
+        each = self._pace.best
+        return 1 if each is None else max(1, int(0.5 * seconds / each))
+
+    def _sweeps(
+        self, first: int, last: int, mode: int, parameters: NDArray[np.float32], members: int | None = None
+    ) -> None:
+        """Sweeps for players first..last, once per row of `parameters`, by `members` threads."""
+        if members is None:
+            members = self._pace.next_block()[0]
+        shared = np.zeros(SHARED_SIZE, np.int64)
+
+        def member(number: int) -> None:
+            root, work = self._works[0], self._works[1 + number]
+            run_team(self._sweep, first, last, mode, parameters, root, work, shared, members, number)
+
+        if self._pool is None or members == 1:
+            member(0)
+            return
+        others = [self._pool.submit(member, number) for number in range(1, members)]
+        member(0)
+        for other in others:
+            other.result()
+
+    def _one_sweep(self, player: int, mode: int) -> NDArray[np.float64]:
+        """Counterfactual values [n] of the player's hands at the root."""
+        self._sweeps(player, player, mode, np.zeros((1, 6), np.float32))
+        count = self.game.boards.boards.size[player, 0]
+        return self._sweep.root_value[player, :count].astype(np.float64)
+
+    def _root_values(self, player: int, mode: int) -> float:
+        """Expected zero-sum chips of the player, over the compatible pairs of hands."""
+        game = self.game
+        weights = game.ranges[player, game.hands(player)].astype(np.float64)
+        return float(weights @ self._one_sweep(player, mode)) / game.total_weight
+
+    def exploitability(self) -> float:
+        """Half of what both players together gain by best responses to the average profile, chips per hand."""
+        gain = self._root_values(0, BEST_RESPONSE) + self._root_values(1, BEST_RESPONSE)
+        if self.game.rake.fraction > 0:
+            gain -= self._root_values(0, AVERAGE) + self._root_values(1, AVERAGE)
+        return 0.5 * gain
+
+    def best_response_value(self, player: int) -> float:
+        """Chips per hand of the player's best response to the other's average strategy."""
+        return self._root_values(player, BEST_RESPONSE) + 0.5 * self.game.tree.dead
+
+    def nash_conv(self) -> float:
+        """The sum of what both players gain by best responses, chips per hand."""
+        return 2.0 * self.exploitability()
+
+    def game_value(self, player: int = 0) -> float:
+        """Chips per hand of the player under the average profile; without rake both values add up to the dead chips."""
+        return self._root_values(player, AVERAGE) + 0.5 * self.game.tree.dead
+
+    def values(self, player: int, best_response: bool = False) -> NDArray[np.float32]:
+        """float32[H]: chips of each hand of the player's range under the average profile (or the best response to it),
+        given that the opponent holds a compatible hand of his range; 0 for hands outside the range."""
+        game = self.game
+        hands = game.hands(player)
+        raw = self._one_sweep(player, BEST_RESPONSE if best_response else AVERAGE)
+        out = np.zeros(game.rules.num_hands, np.float32)
+        compatible = game.compatible[player, hands]
+        inside = compatible > 0
+        out[hands[inside]] = raw[inside] / compatible[inside] + 0.5 * game.tree.dead
+        return out
+
+    def strategy(self, node: int, board: tuple[int, ...] | None = None) -> NDArray[np.float32]:
+        """float32[H, A]: the average strategy at a DECISION or CHOICE node on `board` (default: the root's).
+
+        Rows are 0 for hands that the player cannot have, uniform where the average has no weight.
+        """
+        return self._rows(node, board, self._sums)
+
+    def current_strategy(self, node: int, board: tuple[int, ...] | None = None) -> NDArray[np.float32]:
+        """float32[H, A]: the strategy of the next iteration."""
+        return self._rows(node, board, self._source)
+
+    def lock(self, node: int, probabilities: NDArray[np.float32]) -> None:
+        """Fixes the strategy at a node to `probabilities` [H, A] on every board; the rest is solved around it.
+
+        To be called before the first iteration, on a game without merged boards. Best responses keep to it too.
+        """
+        game = self.game
+        if self.iterations:
+            raise PokernetsError("lock nodes before the first iteration")
+        if any(len(group) > 1 for group in game.boards.groups):
+            raise PokernetsError("locking needs a game with isomorphism=False: suits may be played differently")
+        rows = np.asarray(probabilities, np.float32)
+        wanted = (game.rules.num_hands, int(game.tree.num_children[node]))
+        if rows.shape != wanted or not (np.isfinite(rows).all() and (rows >= 0).all()):
+            raise PokernetsError(f"a locked strategy has the shape {wanted} and no negative entries")
+        street, player = int(game.tree.street[node]), int(game.tree.player[node])
+        start = game.boards.boards.street_start
+        for index in range(start[street], start[street + 1]):
+            own = rows[game.hands(player, index)]
+            if (own.sum(axis=1) <= 0).any():
+                raise PokernetsError(f"the locked strategy at `{game.tree.path_text(node)}` gives a hand no action")
+            self.set_average(node, index, own / own.sum(axis=1, keepdims=True))
+        self._sweep.nodes.locked[game.layout.position[node]] = True
+
+    def start_passive(self) -> None:
+        """The first iteration checks or calls with every hand where it would mix all actions alike.
+
+        A choice of the first strategy shows in CFR+ for hundreds of iterations: in flop hold'em it explains the
+        exploitability of programs that begin this way (docs/vector_engine.md). To be called before the first iteration.
+        """
+        if self.iterations:
+            raise PokernetsError("choose the first strategy before the first iteration")
+        tree, start = self.game.tree, self.game.boards.boards.street_start
+        for node in self.game.layout.decisions.tolist():
+            street, first = int(tree.street[node]), int(tree.first_child[node])
+            actions = tree.action[first : first + int(tree.num_children[node])].tolist()
+            if tree.kind[node] != Kind.DECISION:
+                continue
+            for index in range(start[street], start[street + 1]):
+                begin, _, padded, _ = self.block(node, index)
+                begin += actions.index(CALL) * padded
+                rows = from_float32(np.full(padded, _FIRST_REGRET, np.float32), self._regrets.dtype)
+                self._regrets[begin : begin + padded] = rows
+                self._source[begin : begin + padded] = rows
+
+    def action_values(self, node: int) -> NDArray[np.float32]:
+        """float32[H, A]: chips of each action at a node of the root's street, for the player who acts there.
+
+        Given that the opponent holds a hand of the range he arrives with, both following the average profile after the
+        action; NaN for hands outside the range, or when the opponent never comes here.
+        """
+        game, sweep = self.game, self._sweep
+        player, street = int(game.tree.player[node]), int(game.tree.street[node])
+        if street != game.layout.first_street or player < 0:
+            raise PokernetsError(f"no action values at `{game.tree.path_text(node)}`: nobody acts, or a later street")
+        self._one_sweep(player, AVERAGE)
+        nodes, position = sweep.nodes, int(game.layout.position[node])
+        stride, reach, value = (int(sweep.place[row, street]) for row in (STRIDE, REACH, VALUE))
+        scratch = self._works[0]
+        hands, theirs = game.hands(player), game.hands(1 - player)
+        start = reach + int(nodes.reach_row[player, position]) * stride
+        arriving = np.zeros(game.rules.num_hands)
+        arriving[theirs] = scratch[start : start + len(theirs)]
+        mass = compatible_mass(game, arriving)[hands]
+        out = np.full((game.rules.num_hands, int(game.tree.num_children[node])), np.nan, np.float32)
+        for action in range(out.shape[1]):
+            child = int(nodes.first_child[position]) + action
+            row = value + int(nodes.value_row[player, child]) * stride
+            values = scratch[row : row + len(hands)].astype(np.float64) * nodes.scale[player, child]
+            out[hands, action] = np.where(mass > 0, values / np.where(mass > 0, mass, 1) + 0.5 * game.tree.dead, np.nan)
+        return out
+
+    def normalised_average(self) -> NDArray[np.float32]:
+        """float32[entries]: the average strategy in the layout of the kernels; 0 in the padding of rows."""
+        game, out = self.game, np.zeros(len(self._sums), np.float32)
+        start = game.boards.boards.street_start
+        for node in game.layout.decisions.tolist():
+            street = int(game.tree.street[node])
+            for index in range(start[street], start[street + 1]):
+                begin, actions, padded, count = self.block(node, index)
+                rows = np.maximum(to_float32(self._sums[begin : begin + actions * padded]).reshape(actions, padded), 0)
+                mass = rows.sum(axis=0)
+                shares = np.where(mass > 0, rows / np.where(mass > 0, mass, 1), np.float32(1.0 / actions))
+                shares[:, count:] = 0
+                out[begin : begin + actions * padded] = shares.reshape(-1)
+        return out
+
+    def set_average(self, node: int, board_index: int, rows: NDArray[np.float32]) -> None:
+        """Replaces the average strategy at a node on a board of the game by `rows` [hands of the board's list, A]."""
+        start, actions, padded, count = self.block(node, board_index)
+        block = np.zeros((actions, padded), np.float32)
+        block[:, :count] = rows.T
+        self._sums[start : start + block.size] = from_float32(block.reshape(-1), self._sums.dtype)
+
+    def block(self, node: int, board_index: int) -> tuple[int, int, int, int]:
+        """Where the action rows of a node are: first entry, actions, padded row length, hands."""
+        boards, tree = self.game.boards.boards, self.game.tree
+        player = int(tree.player[node])
+        padded, count = int(boards.padded[player, board_index]), int(boards.size[player, board_index])
+        entry = int(self.game.layout.nodes.entry[self.game.layout.position[node]])
+        start = int(boards.block[player, board_index]) + entry * padded
+        return start, int(tree.num_children[node]), padded, count
+
+    def _rows(self, node: int, board: tuple[int, ...] | None, array: NDArray[Any]) -> NDArray[np.float32]:
+        game, tree = self.game, self.game.tree
+        if tree.kind[node] not in (Kind.DECISION, Kind.CHOICE):
+            raise PokernetsError(f"nobody acts at node {node} (`{tree.path_text(node)}`)")
+        index, permutation = game.find_board(int(tree.street[node]), game.board if board is None else board)
+        start, actions, padded, count = self.block(node, index)
+        rows = np.maximum(to_float32(array[start : start + actions * padded]).reshape(actions, padded)[:, :count], 0).T
+        mass = rows.sum(axis=1, keepdims=True)
+        rows = np.where(mass > 0, rows / np.where(mass > 0, mass, 1), np.float32(1.0 / actions))
+        canonical = np.zeros((game.rules.num_hands, actions), np.float32)
+        canonical[game.hands(int(tree.player[node]), index)] = rows
+        out: NDArray[np.float32] = canonical[deck_of(game.rules).hand_map[permutation]]
+        return out
+
+    def _bind(self) -> Sweep:
+        """The kernel's view of the game: scratch offsets, root reach, chunks, leaf matrices."""
+        game, layout, boards = self.game, self.game.layout, self.game.boards.boards
+        streets = layout.last_street + 1
+        place = np.zeros((3, streets), np.int64)
+        top = 0
+        widest = LANES
+        for street in range(layout.first_street, streets):
+            window = slice(boards.street_start[street], boards.street_start[street + 1])
+            stride = max(LANES, int(boards.padded[:, window].max()))
+            widest = max(widest, stride)
+            place[0, street] = stride
+            place[1, street] = top
+            top += int(layout.reach_rows[street]) * stride
+            place[2, street] = top
+            top += int(layout.value_rows[street]) * stride
+        leaf = game.leaf_values
+        clusters = [1, 1]
+        if leaf is not None:
+            clusters = [leaf.matrices(0).shape[2], leaf.matrices(0).shape[3]]
+        wide = (max(clusters) + LANES - 1) // LANES * LANES
+        slots = game.boards.num_card_slots
+        sizes = [LANES * (widest + LANES)] * 3 + [LANES * slots, widest, widest]
+        sizes.append(4 * wide * (slots + 2))
+        areas = top + np.concatenate([[0], np.cumsum(sizes)])
+        self._work_size = int(areas[-1])
+        root_stride = int(place[0, layout.first_street])
+        root_reach = np.zeros((2, root_stride), np.float32)
+        for player in range(2):
+            hands = game.hands(player)
+            root_reach[player, : len(hands)] = game.ranges[player, hands]
+        children = np.arange(boards.child_start[0], boards.child_start[1] + 1)
+        chunks = min(NUM_CHUNKS, len(children) - 1)
+        bounds = np.linspace(0, len(children) - 1, chunks + 1).round().astype(np.int64)
+        matrices, where = self._leaf_matrices(wide)
+        cluster = np.zeros((2, game.rules.num_hands), np.int32)
+        if leaf is not None:
+            cluster[:] = leaf.cluster(0), leaf.cluster(1)
+        return Sweep(
+            nodes=layout.nodes._replace(locked=layout.nodes.locked.copy()),
+            batches=layout.batches,
+            boards=boards,
+            lists=game.boards.lists,
+            regrets=self._regrets,
+            source=self._source,
+            sums=self._sums,
+            place=place,
+            areas=areas[:-1],
+            root_reach=root_reach,
+            root_value=np.zeros((2, root_stride), np.float32),
+            chunk_start=children[bounds].astype(np.int32),
+            partial=aligned_zeros(chunks * int(layout.num_slots[layout.first_street]) * root_stride),
+            cluster=cluster,
+            num_clusters=np.array(clusters, np.int32),
+            leaf_matrix=where,
+            leaf_values=matrices,
+            runout_at=game.runout_at,
+            runout_matrix=game.runout_matrix,
+            num_slots=layout.num_slots,
+            num_card_slots=slots,
+            first_street=layout.first_street,
+            last_street=layout.last_street,
+            predictive=self.schedule.predictive,
+        )
+
+    def _leaf_matrices(self, wide: int) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+        """Both players' matrices, rows padded to LANES, and where each starts [2, L, K]."""
+        leaf = self.game.leaf_values
+        if leaf is None:
+            return np.zeros(LANES, np.float32), np.zeros((2, 1, 1), np.int64)
+        parts = []
+        where = np.zeros((2, leaf.num_leaves, leaf.num_continuations), np.int64)
+        begin = 0
+        for player in range(2):
+            matrices = leaf.matrices(player)
+            rows, columns = matrices.shape[2:]
+            width = (columns + LANES - 1) // LANES * LANES
+            padded = np.zeros((*matrices.shape[:3], width), np.float32)
+            offset = 0.5 * self.game.tree.dead
+            padded[..., :columns] = matrices - (offset if player == leaf.own else -offset)
+            where[player] = begin + np.arange(where[player].size).reshape(where[player].shape) * rows * width
+            parts.append(padded.reshape(-1))
+            begin += parts[-1].size
+        return np.concatenate(parts), where

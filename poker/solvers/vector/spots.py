@@ -1,0 +1,113 @@
+"""Post-flop spots as files: board, ranges, pot, stack and bet menu, read into a game to solve.
+
+A spot file is JSON, or lines `key: value`:
+
+    board: KsTh7s4d2s
+    oop_range: 66+,A8s+,KQo,AhKd:0.5
+    ip_range: random
+    pot: 100
+    stack: 300
+    bet: 50%,100%,a
+    raise: 2.5x,a
+
+OOP is player 0 and acts first. Menu keys are those of `poker.tree.menus.spot_menu` (`flop_bet`, `oop_turn_raise`,
+`river_donk`, ...) and the thresholds `add_allin_threshold`, `force_allin_threshold`, `merging_threshold`. `rake` is a
+fraction of the pot and `rake_cap` chips.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from poker.cards import parse_cards
+from poker.errors import PokernetsError
+from poker.formats.ranges import parse_range
+from poker.solvers.vector.game import DEFAULT_MEMORY_LIMIT, VectorGame
+from poker.solvers.vector.layout import Rake
+from poker.tree.spots import spot_tree
+
+REQUIRED = ("board", "oop_range", "ip_range", "pot", "stack")
+
+
+@dataclass(frozen=True)
+class Spot:
+    """`text` keeps the file's keys as written: it is what a solution remembers."""
+
+    text: dict[str, Any]
+
+    def __post_init__(self) -> None:
+        missing = [key for key in REQUIRED if key not in self.text]
+        if missing:
+            raise PokernetsError(f"spot: missing `{missing[0]}`; a spot needs {', '.join(REQUIRED)} and bet sizes")
+
+    @property
+    def board(self) -> tuple[int, ...]:
+        return parse_cards(str(self.text["board"]))
+
+    @property
+    def pot(self) -> int:
+        return self._chips("pot")
+
+    def game(self, memory_limit: int = DEFAULT_MEMORY_LIMIT) -> VectorGame:
+        """The game to solve; each thing that is wrong with the spot is one message."""
+        board = self.board
+        ranges = []
+        for key in ("oop_range", "ip_range"):
+            try:
+                ranges.append(parse_range(str(self.text[key])))
+            except PokernetsError as error:
+                raise PokernetsError(f"spot, `{key}`: {error}") from None
+        menu = {key: value for key, value in self.text.items() if key not in (*REQUIRED, "rake", "rake_cap")}
+        if not any(str(menu.get(key, "")).strip() for key in menu):
+            raise PokernetsError("spot: the bet menu gives no bet; write sizes such as `bet: 50%,100%`, `raise: 2.5x`")
+        tree = spot_tree(len(board), self.pot, self._chips("stack"), menu)
+        if not (tree.action > 0).any():
+            raise PokernetsError("spot: the bet menu gives no legal bet; write sizes such as `bet: 50%,100%`")
+        rake = Rake(self._number("rake", 0.0), self._number("rake_cap", float("inf")))
+        if not 0 <= rake.fraction < 1 or rake.cap < 0:
+            raise PokernetsError(f"spot: rake {rake.fraction} must be a fraction from 0 to 1 and its cap not negative")
+        return VectorGame(tree, board, np.stack(ranges), rake=rake, memory_limit=memory_limit)
+
+    def _chips(self, key: str) -> int:
+        value = self._number(key, 0.0)
+        if value != int(value) or value <= 0:
+            raise PokernetsError(f"spot: `{key}` must be a positive whole number of chips, not {self.text[key]}")
+        return int(value)
+
+    def _number(self, key: str, default: float) -> float:
+        try:
+            return float(self.text.get(key, default))
+        except (TypeError, ValueError):
+            raise PokernetsError(f"spot: `{key}` must be a number, not `{self.text[key]}`") from None
+
+
+def read_spot(path: str | Path) -> Spot:
+    """The spot in a file; PokernetsError names the line that is no `key: value`."""
+    file = Path(path)
+    if not file.is_file():
+        raise PokernetsError(f"there is no spot file {file}")
+    text = file.read_text()
+    if text.lstrip().startswith("{"):
+        try:
+            found = json.loads(text)
+        except ValueError as error:
+            raise PokernetsError(f"{file}: no valid JSON ({error})") from None
+        return spot_of(found.get("config", found))
+    values: dict[str, Any] = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        content = line.split("#")[0].strip()
+        if not content:
+            continue
+        key, colon, value = content.partition(":")
+        if not colon:
+            raise PokernetsError(f"{file}, line {number}: expected `key: value`, found `{content}`")
+        values[key.strip()] = value.strip().strip("'\"")
+    return spot_of(values)
+
+
+def spot_of(values: Mapping[str, Any]) -> Spot:
+    return Spot({str(key): value if isinstance(value, int | float) else str(value) for key, value in values.items()})

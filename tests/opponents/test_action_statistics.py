@@ -1,0 +1,112 @@
+import numpy as np
+import pytest
+
+from poker.betting import Betting
+from poker.errors import PokernetsError
+from poker.features.opponent import bets_to_call
+from poker.opponents.action_statistics import GENERIC_TABLE, BestOf, Constant, Frequencies, Majority, PlayerFrequencies
+from poker.opponents.predictor import (
+    CALL_CLASS,
+    FOLD_CLASS,
+    NUM_CONTEXTS,
+    RAISE_CLASS,
+    Context,
+    Predictor,
+    action_class,
+    context_of,
+)
+from tests.games import load_rules
+
+FLOP_BET = Context("ann", 1, 1)
+
+
+def table_of(fold: float, call: float, bet: float) -> np.ndarray:
+    return np.tile([fold, call, bet], (NUM_CONTEXTS, 1))
+
+
+def all_predictors() -> list[Predictor]:
+    return [Constant(), Majority(), Frequencies(), PlayerFrequencies(decay=0.9), BestOf({"a": Constant()})]
+
+
+@pytest.mark.parametrize(
+    ("text", "level"),
+    [("", 1), ("r", 2), ("fff", 1), ("cr", 2), ("rffffffff", 1), ("cccccccccc/c", 0), ("cccccccccc/crr", 2)],
+)
+def test_bets_to_call_counts_started_bets(text: str, level: int) -> None:
+    """After `rffffffff` the big blind has one bet in; the small blind of half a bet counts as one to call."""
+    rules = load_rules("holdem_limit_10p")
+    assert bets_to_call(Betting.parse(rules, text)) == level
+
+
+def test_context_of_small_blind_and_class_of_actions() -> None:
+    rules = load_rules("holdem_limit_10p")
+    context = context_of(Betting.parse(rules, "cccccccc"), (), "bob")
+    assert (context.player, context.street, context.bets_to_call, context.index) == ("bob", 0, 1, 1)
+    assert Context("x", 3, 2).index == NUM_CONTEXTS - 1
+    assert [action_class(action) for action in (-1, 0, 40)] == [FOLD_CLASS, CALL_CLASS, RAISE_CLASS]
+
+
+def test_no_limit_game_is_refused() -> None:
+    with pytest.raises(PokernetsError, match="need a limit game"):
+        bets_to_call(Betting.start(load_rules("holdem_nolimit_2p")))
+
+
+def test_every_predictor_gives_probabilities_and_forgets() -> None:
+    for predictor in all_predictors():
+        before = [predictor.probs(Context("ann", street, bets)) for street in range(4) for bets in range(3)]
+        for _ in range(50):
+            predictor.update(FLOP_BET, RAISE_CLASS)
+        after = predictor.probs(FLOP_BET)
+        assert isinstance(predictor, Predictor)
+        assert after.min() > 0
+        assert after.sum() == pytest.approx(1)
+        predictor.forget()
+        again = [predictor.probs(Context("ann", street, bets)) for street in range(4) for bets in range(3)]
+        np.testing.assert_array_equal(before, again)
+
+
+def test_shrinkage_is_the_number_of_pseudo_observations() -> None:
+    population = Frequencies(table_of(0.5, 0.4, 0.1), prior_weight=1e9)
+    predictor = PlayerFrequencies(population, shrinkage=10)
+    for _ in range(20):
+        predictor.update(FLOP_BET, CALL_CLASS)
+    np.testing.assert_allclose(predictor.probs(FLOP_BET), np.array([5.0, 24.0, 1.0]) / 30, atol=1e-6)
+    np.testing.assert_allclose(predictor.probs(Context("ann", 2, 1)), [0.5, 0.4, 0.1], atol=1e-6)
+    np.testing.assert_allclose(predictor.probs(Context("bob", 1, 1)), [0.5, 0.4, 0.1], atol=1e-6)
+
+
+def test_decay_weighs_the_last_actions_most() -> None:
+    """Weights 1, 1/2, 1/4 from the newest back: folds then a raise give 0.75 folds and 1 raise."""
+    predictor = PlayerFrequencies(Frequencies(prior_weight=1e9), shrinkage=1e-9, decay=0.5)
+    for seen in (FOLD_CLASS, FOLD_CLASS, RAISE_CLASS):
+        predictor.update(FLOP_BET, seen)
+    np.testing.assert_allclose(predictor.probs(FLOP_BET), [0.75 / 1.75, 0, 1 / 1.75], atol=1e-6)
+
+
+def test_population_learns_from_everybody() -> None:
+    predictor = PlayerFrequencies(Frequencies(prior_weight=1))
+    for player in ("ann", "bob", "eve"):
+        for _ in range(100):
+            predictor.update(Context(player, 1, 1), RAISE_CLASS)
+    assert predictor.probs(Context("stranger", 1, 1))[RAISE_CLASS] > 0.95
+    assert predictor.probs(Context("stranger", 2, 1))[RAISE_CLASS] == pytest.approx(GENERIC_TABLE[7, RAISE_CLASS])
+
+
+def test_best_of_follows_who_was_right_for_this_player() -> None:
+    caller, folder = Constant(table_of(0.1, 0.8, 0.1)), Constant(table_of(0.8, 0.1, 0.1))
+    mixture = BestOf({"caller": caller, "folder": folder}, decay=0.9)
+    assert mixture.chosen("ann") == "caller"
+    for _ in range(3):
+        mixture.update(FLOP_BET, FOLD_CLASS)
+        mixture.update(Context("bob", 1, 1), CALL_CLASS)
+    assert (mixture.chosen("ann"), mixture.chosen("bob")) == ("folder", "caller")
+    for _ in range(20):
+        mixture.update(FLOP_BET, CALL_CLASS)
+    assert mixture.chosen("ann") == "caller"
+
+
+def test_malformed_tables_are_refused() -> None:
+    with pytest.raises(ValueError, match="12 rows of 3"):
+        Constant([[0.5, 0.5, 0.0]])
+    with pytest.raises(ValueError, match="shrinkage"):
+        PlayerFrequencies(shrinkage=0)

@@ -1,0 +1,63 @@
+"""Exact values of given policies: published constants, OpenSpiel, refusals."""
+
+import numpy as np
+import pytest
+
+from poker.betting import Betting
+from poker.errors import PokernetsError
+from poker.evaluation.exploitability.openspiel import tabular_policy
+from poker.rules import Rules
+from poker.solvers.best_response.ranges import evaluate_policy
+from poker.solvers.vector.game import VectorGame
+from poker.solvers.vector.solver import VectorSolver
+from poker.tree import BettingTree, build_tree
+from tests.solvers.games import ORACLES, kuhn, leduc
+from tests.solvers.reference import Reference
+
+
+def tree_of(rules: Rules) -> BettingTree:
+    return build_tree(Betting.start(rules))
+
+
+@pytest.mark.parametrize("rules", [kuhn(), leduc()], ids=["kuhn", "leduc"])
+def test_uniform_policy(rules: Rules) -> None:
+    tree = tree_of(rules)
+    value = evaluate_policy(
+        tree,
+        lambda node, _: np.full((rules.num_hands, tree.num_children[node]), 1 / tree.num_children[node], np.float32),
+    )
+    assert value.nash_conv == pytest.approx(ORACLES[rules.name]["uniform_nash_conv"], abs=2e-6)
+    assert value.exploitability == value.nash_conv / 2
+
+
+def test_suit_dependent_policy_of_leduc() -> None:
+    """A policy that plays one suit of each rank otherwise than the other gives away what plain Python says it does."""
+    rules, rng = leduc(), np.random.default_rng(5)
+    tree = tree_of(rules)
+    table: dict[tuple[int, tuple[int, ...]], np.ndarray] = {}
+
+    def policy(node: int, board: tuple[int, ...]) -> np.ndarray:
+        if (node, board) not in table:
+            table[node, board] = rng.dirichlet(np.ones(tree.num_children[node]), rules.num_hands).astype(np.float32)
+        return table[node, board]
+
+    value = evaluate_policy(tree, policy)
+    reference = Reference(tree, (), np.ones((2, 6)))
+    profile = {key: probabilities.astype(np.float64) for key, probabilities in table.items()}
+    assert value.nash_conv == pytest.approx(reference.nash_conv(profile), abs=1e-5)
+    assert value.value == pytest.approx(reference.root_value(0, profile, best=False), abs=1e-5)
+
+
+@pytest.mark.parametrize("rules", [kuhn(), leduc()], ids=["kuhn", "leduc"])
+def test_openspiel_agrees(rules: Rules) -> None:
+    exploitability = pytest.importorskip("open_spiel.python.algorithms.exploitability")
+    solver = VectorSolver(VectorGame(tree_of(rules)), "cfr_plus")
+    solver.run(iterations=100)
+    policy = tabular_policy(solver)
+    assert exploitability.nash_conv(policy.game, policy) == pytest.approx(solver.nash_conv(), abs=1e-6)
+
+
+def test_what_is_no_policy_is_refused() -> None:
+    tree = tree_of(kuhn())
+    with pytest.raises(PokernetsError, match="no probabilities that add to 1"):
+        evaluate_policy(tree, lambda node, _: np.ones((3, tree.num_children[node]), np.float32))

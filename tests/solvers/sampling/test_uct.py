@@ -1,0 +1,97 @@
+"""UCT and Smooth UCT: selection, exploration constants, precision of the means, greedy policies."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from poker.abstraction.buckets import SmallGameBuckets
+from poker.abstraction.dealers import SmallGameDealer
+from poker.errors import PokernetsError
+from poker.rules import CALL, FOLD
+from poker.solvers.sampling.uct import Uct
+from poker.state import Betting
+from poker.tree import build_tree
+from tests.games import load_rules
+from tests.solvers.sampling.test_tree import three_players
+
+PLAIN = {"eta": 1.0, "gamma": 1.0, "decay": 0.0}
+SMOOTH = {"eta": 0.9, "gamma": 0.1, "decay": 0.002}
+
+
+def solver(game: str, mixing: dict[str, float], **settings: Any) -> Uct:
+    rules = three_players() if game == "three" else load_rules(game)
+    options = {"seed": 1, "batch": 100, "ceiling": 2.0, "potential": None, **mixing, **settings}
+    return Uct(build_tree(Betting.start(rules)), SmallGameBuckets(rules), SmallGameDealer(rules), **options)
+
+
+def test_counts_and_means_are_those_of_the_episodes() -> None:
+    """Every episode counts once at the first decision, whose mean is that player's mean result for the hand."""
+    run = solver("kuhn", SMOOTH)
+    run.run(iterations=3000)
+    counts, means = (run.sampling.entries(array, 0) for array in (run.counts, run.means))
+    assert counts.sum() == run.iterations == 3000
+    assert counts.sum(axis=1) == pytest.approx(1000, abs=4 * np.sqrt(3000 * 2 / 9))
+    assert (np.abs(means) <= 2).all()
+    king, jack = (counts[hand] @ means[hand] / counts[hand].sum() for hand in (2, 0))
+    assert king > 0.5
+    assert jack < -0.5
+
+
+def test_untried_actions_come_first_then_the_better_one() -> None:
+    run = solver("kuhn", PLAIN, ceiling=0.0, batch=1)
+    run.run(iterations=40)
+    for hand in range(3):
+        counts = run.sampling.entries(run.counts, 0)[hand]
+        assert counts.sum() < 2 or (counts > 0).all()
+    tree = build_tree(Betting.start(load_rules("kuhn")))
+    node = tree.find((2,))  # a bet is faced: without exploration a king soon never folds, nor a jack calls
+    run.run(iterations=3000)
+    counts = run.sampling.entries(run.counts, int(run.sampling.index[node]))
+    fold, call = (tree.actions(node).index(action) for action in (FOLD, CALL))
+    assert counts[2, fold] < 0.02 * counts[2, call]
+    assert counts[0, call] < 0.02 * counts[0, fold]
+
+
+def test_exploration_is_bounded_by_what_betting_can_add() -> None:
+    """Leduc: 2 chips in the pot, at most 26 in all; after the last raise is called nothing more can come."""
+    run = solver("leduc", SMOOTH, ceiling=10.0, potential=0.5)
+    tree, index = build_tree(Betting.start(load_rules("leduc"))), run.sampling.index
+    assert run.exploration[0] == 10
+    free = solver("leduc", SMOOTH, ceiling=1000.0, potential=0.5).exploration
+    assert free[0] == 2 + 0.5 * 24
+    late = tree.find((CALL, CALL, 5, 9))  # two raises of 4 on the last street: only the call of 4 is left
+    assert tree.committed[late].tolist() == [5, 9]
+    assert free[index[late]] == 14 + 0.5 * 4
+    assert (solver("leduc", SMOOTH, ceiling=7.0).exploration == 7).all()
+
+
+def test_means_of_32_bits_are_close_to_those_of_64() -> None:
+    """Not equal: rounding breaks ties between actions, and then the episodes differ."""
+    wide, narrow = (solver("leduc", PLAIN, ceiling=18.0, mean_bits=bits) for bits in (64, 32))
+    for run in (wide, narrow):
+        run.run(iterations=500)
+    assert narrow.means.dtype == np.float32
+    assert narrow.bytes_needed < wide.bytes_needed
+    assert narrow.counts.sum() == pytest.approx(wide.counts.sum(), rel=0.05)
+    assert narrow.sampling.entries(narrow.means, 0) == pytest.approx(wide.sampling.entries(wide.means, 0), abs=1.0)
+    with pytest.raises(PokernetsError, match="32 or 64 bits, not 16"):
+        solver("leduc", PLAIN, mean_bits=16)
+
+
+def test_three_players() -> None:
+    run = solver("three", SMOOTH, ceiling=5.0)
+    run.run(iterations=20_000)
+    assert run.figures() == {}
+    assert run.sampling.entries(run.counts, 0).sum() == 20_000
+    best = run.sampling.entries(run.means, 0).max(axis=1)
+    assert best[3] > best[0]  # the highest card does better than the lowest
+
+
+def test_greedy_policy_takes_the_best_mean() -> None:
+    run = solver("kuhn", SMOOTH, policy="greedy")
+    run.run(iterations=5000)
+    means = run.sampling.entries(run.means, 0)
+    assert run.average(0).tolist() == (means == means.max(axis=1, keepdims=True)).astype(float).tolist()
+    with pytest.raises(PokernetsError, match="no policy 'best': choose from average, greedy"):
+        solver("kuhn", SMOOTH, policy="best")

@@ -1,0 +1,119 @@
+"""The stored blueprint: exact sums, lookups by hand, biased forms, and what it refuses."""
+
+import dataclasses
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from poker.abstraction.buckets import SmallGameBuckets
+from poker.artifacts import CorruptArtifactError, MismatchedArtifactError, MissingArtifactError, fingerprint_of
+from poker.errors import PokernetsError
+from poker.rules import CALL, FOLD
+from poker.solvers.blueprint import Blueprint, blueprint_from, quantise, tree_fingerprint
+from poker.state import Betting
+from poker.tree import build_tree
+from tests.games import load_rules
+
+RULES = load_rules("leduc")
+CARDS = SmallGameBuckets(RULES)
+TREE = build_tree(Betting.start(RULES))
+
+
+def random_strategy(node: int) -> NDArray[np.float32]:
+    """[B, A] of a node, the same each time."""
+    rng = np.random.default_rng(node)
+    shape = (CARDS.num_buckets[int(TREE.street[node])], int(TREE.num_children[node]))
+    return rng.dirichlet(np.ones(shape[1]), shape[0]).astype(np.float32)
+
+
+@pytest.fixture
+def blueprint() -> Blueprint:
+    return blueprint_from(TREE, CARDS, random_strategy, bits=16)
+
+
+@pytest.mark.parametrize("bits", [8, 16])
+def test_quantised_rows_sum_to_the_top(bits: int) -> None:
+    probs = np.random.default_rng(0).dirichlet(np.full(7, 0.3), 2000).astype(np.float32)
+    stored = quantise(probs, bits)
+    top = 2**bits - 1
+    assert (stored.sum(axis=1, dtype=np.int64) == top).all()
+    error = np.abs(stored / top - probs)
+    assert error.max() < 4 / top
+    assert np.sort(error, axis=1)[:, :-1].max() <= 0.5001 / top
+
+
+@pytest.mark.parametrize(("bits", "tolerance"), [(8, 2 / 255), (16, 2 / 65535), (32, 1e-7)])
+def test_probs_are_the_strategy_given(bits: int, tolerance: float) -> None:
+    blueprint = blueprint_from(TREE, CARDS, random_strategy, bits)
+    for node in TREE.decision_nodes:
+        assert np.abs(blueprint.probs(node) - random_strategy(node)).max() < tolerance
+        assert np.allclose(blueprint.probs(node).sum(axis=1), 1)
+
+
+def test_probs_by_hand_follow_buckets_and_board(blueprint: Blueprint) -> None:
+    node = TREE.find((CALL, CALL))
+    by_hand = blueprint.probs(node, (3,))
+    assert (by_hand[3] == 0).all()
+    for hand in (0, 1, 2, 4, 5):
+        assert np.array_equal(by_hand[hand], blueprint.probs(node)[CARDS.bucket(hand, (3,))])
+    with pytest.raises(PokernetsError, match="1 board cards, not 0"):
+        blueprint.probs(node, ())
+
+
+@pytest.mark.parametrize(("kind", "favoured"), [("fold", 0), ("call", 1), ("raise", 2)])
+def test_biased_forms_multiply_and_renormalise(blueprint: Blueprint, kind: str, favoured: int) -> None:
+    node = TREE.find((2 + 1,))
+    assert TREE.actions(node) == (FOLD, CALL, 5)
+    expected = blueprint.probs(node).astype(np.float64)
+    expected[:, favoured] *= 10
+    expected /= expected.sum(axis=1, keepdims=True)
+    assert np.allclose(blueprint.biased(kind).probs(node), expected, atol=1e-6)
+    assert np.array_equal(blueprint.biased("blueprint").probs(node), blueprint.probs(node))
+    if kind == "fold":  # nothing to fold: the form is the blueprint
+        assert np.allclose(blueprint.biased(kind).probs(0), blueprint.probs(0), atol=1e-6)
+
+
+def test_unknown_continuation_is_named(blueprint: Blueprint) -> None:
+    with pytest.raises(PokernetsError, match="no continuation 'bluff': choose from blueprint, fold, call, raise"):
+        blueprint.biased("bluff")
+
+
+@pytest.mark.parametrize("from_rules", [True, False])
+def test_saved_and_loaded(blueprint: Blueprint, from_rules: bool, tmp_path: Path) -> None:
+    """A tree that the rules give is not stored."""
+    same = dataclasses.replace(blueprint, tree=dataclasses.replace(TREE, from_rules=from_rules))
+    same.save(tmp_path / "blueprint", {"solver": "test"}, {"iterations": 5})
+    assert (tmp_path / "blueprint" / "tree_kind.npy").exists() is not from_rules
+    loaded = Blueprint.load(tmp_path / "blueprint", CARDS)
+    assert loaded.rules == RULES
+    assert tree_fingerprint(loaded.tree) == tree_fingerprint(TREE)
+    assert np.array_equal(loaded.strategy, blueprint.strategy)
+    assert loaded.fingerprint != ""
+    assert all(np.array_equal(loaded.probs(node), blueprint.probs(node)) for node in TREE.decision_nodes)
+
+
+def test_another_abstraction_is_refused_by_name(blueprint: Blueprint, tmp_path: Path) -> None:
+    blueprint.save(tmp_path / "blueprint", {}, {})
+    with pytest.raises(MismatchedArtifactError, match="made_from abstraction"):
+        Blueprint.load(tmp_path / "blueprint", SmallGameBuckets(load_rules("kuhn")))
+    with pytest.raises(MissingArtifactError, match="job=blueprint"):
+        Blueprint.load(tmp_path / "elsewhere", CARDS)
+    file = tmp_path / "blueprint" / "strategy.npy"
+    file.write_bytes(file.read_bytes()[:-3])
+    with pytest.raises(CorruptArtifactError, match="strategy"):
+        Blueprint.load(tmp_path / "blueprint", CARDS)
+
+
+def test_tree_fingerprint_sees_every_node() -> None:
+    kuhn = build_tree(Betting.start(load_rules("kuhn")))
+    assert tree_fingerprint(kuhn) != tree_fingerprint(TREE)
+    assert tree_fingerprint(build_tree(Betting.start(RULES))) == tree_fingerprint(TREE)
+
+
+def test_the_fingerprint_of_a_tree_is_that_of_all_its_arrays_as_text() -> None:
+    """It is computed piece by piece."""
+    fields = {field.name: getattr(TREE, field.name) for field in dataclasses.fields(TREE)}
+    arrays = {name: array.tobytes().hex() for name, array in fields.items() if isinstance(array, np.ndarray)}
+    assert tree_fingerprint(TREE) == fingerprint_of({"rules": dataclasses.asdict(RULES), **arrays})

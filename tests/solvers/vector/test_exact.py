@@ -1,0 +1,60 @@
+"""The vector engine as a trainer of blueprints: same strategy bucket by bucket, exact resume, refusals."""
+
+import numpy as np
+import pytest
+
+from poker.abstraction.buckets import SmallGameBuckets, make_abstraction
+from poker.abstraction.dealers import SmallGameDealer
+from poker.cards import PREFLOP_CLASS
+from poker.errors import PokernetsError
+from poker.solvers.best_response.ranges import evaluate_policy
+from poker.solvers.blueprint import blueprint_from
+from poker.solvers.vector.exact import ExactSolver
+from poker.state import Betting
+from poker.tree import bet_menu, build_tree
+from tests.games import load_rules
+
+
+def solver(game: str, algorithm: str) -> ExactSolver:
+    rules = load_rules(game)
+    return ExactSolver(
+        build_tree(Betting.start(rules)), SmallGameBuckets(rules), SmallGameDealer(rules), algorithm=algorithm
+    )
+
+
+@pytest.mark.parametrize(("algorithm", "bound"), [("cfr_plus", 0.02), ("dcfr", 0.02)])
+def test_stored_blueprint_is_the_solution(algorithm: str, bound: float) -> None:
+    run = solver("leduc", algorithm)
+    run.run(iterations=1000)
+    figures = run.figures()
+    assert figures["nash_conv"] < bound
+    assert figures["game_value"] == pytest.approx(-0.0856, abs=0.001)
+    blueprint = blueprint_from(run.tree, SmallGameBuckets(run.tree.rules), run.average, bits=32)
+    assert evaluate_policy(run.tree, blueprint.probs).nash_conv == pytest.approx(figures["nash_conv"], abs=1e-5)
+
+
+def test_kuhn_value() -> None:
+    run = solver("kuhn", "cfr_plus")
+    run.run(iterations=1000)
+    assert run.figures()["game_value"] == pytest.approx(-1 / 18, abs=1e-4)
+
+
+@pytest.mark.parametrize("algorithm", ["cfr_plus", "pcfr_plus"])
+def test_resumed_equals_uninterrupted(algorithm: str) -> None:
+    whole, first, second = (solver("leduc", algorithm) for _ in range(3))
+    whole.run(iterations=50)
+    first.run(iterations=20)
+    arrays, counters = first.state()
+    second.restore({name: array.copy() for name, array in arrays.items()}, dict(counters))
+    second.run(iterations=50)
+    assert (second.iterations, second.visits) == (whole.iterations, whole.visits)
+    for node in whole.tree.decision_nodes:
+        assert np.array_equal(second.average(int(node)), whole.average(int(node)))
+
+
+def test_hold_em_is_referred_to_sampling() -> None:
+    rules = load_rules("flop_holdem_nolimit")
+    tree = build_tree(Betting.start(rules), bet_menu(preflop=[["a"]], flop=[["a"]]))
+    cards = make_abstraction((PREFLOP_CLASS[None],), (169,))
+    with pytest.raises(PokernetsError, match=r"solver=cfr_plus solves .* use solver=external_sampling"):
+        ExactSolver(tree, cards, SmallGameDealer(load_rules("leduc")), algorithm="cfr_plus")

@@ -1,0 +1,91 @@
+"""Spot files and solutions on disk: round trip, queries, and one message for each mistake."""
+
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from poker.errors import PokernetsError
+from poker.solvers.vector.solution import load_solution, save_solution
+from poker.solvers.vector.solver import VectorSolver
+from poker.solvers.vector.spots import read_spot, spot_of
+from tests.solvers.games import SPOTS
+
+CONFIG = SPOTS["t1_turn_basic"]["config"]
+
+
+def test_a_saved_solution_answers_like_its_solver(tmp_path: Path) -> None:
+    spot = spot_of(CONFIG)
+    solver = VectorSolver(spot.game())
+    solver.run(iterations=20)
+    save_solution(tmp_path / "solution", spot, solver, {"iterations": 20.0})
+    start = time.process_time()
+    solution = load_solution(tmp_path / "solution")
+    assert time.process_time() - start < 1.0
+    assert solution.figures == {"iterations": 20.0}
+    root = solution.node()
+    assert root.actions == ("check", "bet120", "bet216", "allin900")
+    hand = int(np.flatnonzero(solver.game.ranges[0])[7])
+    np.testing.assert_allclose(root.strategy[hand], solver.strategy(0)[hand], atol=1e-3)
+    answer = solution.node("check bet120")
+    assert answer.player == 0
+    assert answer.actions == ("fold", "call", "raise300")
+    river = solution.node("check bet120 call 2c")
+    assert river.actions == ("check", "bet220")
+    node, board = river.node, river.board
+    np.testing.assert_allclose(river.strategy.rows, solver.strategy(node, board), atol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        ("check bet100", "possible are check, bet120"),
+        ("check check", "a card comes next"),
+        ("check 2c", "no card is dealt here"),
+        ("check bet120 fold", "the hand is over"),
+    ],
+)
+def test_words_that_lead_nowhere(words: str, what: str, tmp_path: Path) -> None:
+    spot = spot_of(CONFIG)
+    save_solution(tmp_path / "s", spot, VectorSolver(spot.game()), {})
+    with pytest.raises(PokernetsError, match=what):
+        load_solution(tmp_path / "s").node(words)
+
+
+@pytest.mark.parametrize(
+    ("change", "what"),
+    [
+        ({"board": "KsTh7s4dKs"}, "twice"),
+        ({"board": "KsTh"}, "3, 4 or 5 cards"),
+        ({"oop_range": "66+,AXs"}, "`oop_range`: range, position 5"),
+        ({"oop_range": "KsTh"}, "range of player 0 is empty"),
+        ({"stack": "-5"}, "`stack` must be a positive"),
+        ({"pot": "many"}, "`pot` must be a number"),
+        ({"bet": "", "raise": ""}, "gives no bet"),
+        ({"bet": "50%", "bets": "50%"}, "unknown key `bets`"),
+        ({"rake": "2"}, "rake 2.0 must be a fraction"),
+    ],
+)
+def test_bad_spots_give_one_message(change: dict[str, str], what: str) -> None:
+    with pytest.raises(PokernetsError, match=what):
+        spot_of({**SPOTS["r1_river_full"]["config"], **change}).game()
+
+
+def test_a_tree_beyond_memory_is_refused() -> None:
+    with pytest.raises(PokernetsError, match="more than the limit"):
+        VectorSolver(spot_of(CONFIG).game(memory_limit=1 << 20))
+
+
+def test_spot_files(tmp_path: Path) -> None:
+    file = tmp_path / "a.spot"
+    file.write_text("# comment\n" + "\n".join(f"{key}: {value}" for key, value in CONFIG.items()))
+    assert read_spot(file).text == CONFIG
+    file.write_text("board KsTh7s4d2s")
+    with pytest.raises(PokernetsError, match="line 1: expected"):
+        read_spot(file)
+    with pytest.raises(PokernetsError, match="there is no spot file"):
+        read_spot(tmp_path / "b.spot")
+    file.write_text("board: KsTh7s4d2s")
+    with pytest.raises(PokernetsError, match="missing `oop_range`"):
+        read_spot(file)

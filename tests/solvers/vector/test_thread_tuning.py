@@ -1,0 +1,39 @@
+"""Which number of threads goes on, and when exploitability is measured."""
+
+from itertools import pairwise
+
+from poker.solvers.vector.thread_tuning import BLOCKS_PER_TRIAL, FIRST_CHECK, Checks, Pace
+
+
+def test_the_faster_number_of_threads_goes_on_and_the_other_is_tried_again() -> None:
+    pace, used = Pace(2), []
+    for _ in range(3 * BLOCKS_PER_TRIAL):
+        members, most = pace.next_block()
+        used.append(members)
+        assert most >= 1
+        pace.measured(members, 0.002 if members == 2 else 0.001)
+    assert used[:3] == [2, 1, 1]
+    assert used.count(1) > 2 * BLOCKS_PER_TRIAL
+    assert used.count(2) >= 3
+    assert pace.best == 0.001
+
+
+def test_one_thread_is_never_divided() -> None:
+    assert Pace(1).next_block() == (1, 1 << 30)
+
+
+def test_checks_come_closer_to_the_target_and_never_stand_still() -> None:
+    checks, when = Checks(0, 0.1), []
+    iterations = 0
+    while iterations < 400:
+        iterations = checks.next
+        when.append(iterations)
+        exploitability = 100 / iterations**1.25
+        if exploitability <= 0.1:
+            break
+        checks.measured(iterations, exploitability)
+    assert when[0] == FIRST_CHECK
+    assert all(later > earlier for earlier, later in pairwise(when))
+    assert len(when) < 16
+    exact = (100 / 0.1) ** (1 / 1.25)
+    assert exact <= when[-1] < 1.06 * exact
