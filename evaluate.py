@@ -8,7 +8,7 @@ from omegaconf import DictConfig, OmegaConf
 from conf.launch import ConfigurationError, call, check, choices, chosen, launch, resolve
 from poker.evaluation.aivat.guesses import GuessSpec
 from poker.evaluation.matches.table import AgentSpec
-from poker.evaluation.provenance import configured
+from poker.provenance import configured
 
 
 def agent_spec(config: DictConfig, name: str) -> AgentSpec:
@@ -41,7 +41,7 @@ def evaluate(config: DictConfig) -> None:
     if config.get("values") is not None:
         extra["values"] = guess_spec(config)
         settings["values"] = extra["values"].settings
-    with configured(settings):
+    with configured(settings, {name: config[name] for name in ("runs", "artifacts")}):
         call(node, **extra)
 
 

@@ -38,8 +38,8 @@ from poker.agents.simple import AlwaysCall, RandomAgent
 from poker.errors import PokernetsError
 from poker.evaluation.matches.match import run
 from poker.evaluation.matches.table import AgentSpec
-from poker.evaluation.provenance import provenance
 from poker.formats.acpc_log import cards_text, log_line, match_state_text, parse_log_line, parse_match_state
+from poker.provenance import provenance
 from poker.rules import Rules
 from poker.state import HandState
 from tests.evaluation import coverage

@@ -12,7 +12,7 @@ from typing import Any
 
 from poker.artifacts import fingerprint_of, write_atomically
 from poker.errors import PokernetsError
-from poker.evaluation.provenance import provenance
+from poker.provenance import provenance
 
 
 @dataclass(frozen=True)

@@ -7,28 +7,24 @@ interval of its match, or none. Runs that ended before the longest of them are l
 """
 
 import itertools
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.console import Console
 
 from poker.abstraction.buckets import game_cards
 from poker.abstraction.dealers import dealer_of
-from poker.artifacts import canonical_json, write_atomically
+from poker.artifacts import canonical_json
 from poker.errors import PokernetsError
 from poker.evaluation.curve import read_points
 from poker.evaluation.matches.policy_match import always_call, play_itself, play_match
-from poker.evaluation.pages.chart import Line, curves_chart
-from poker.evaluation.pages.html import Page
-from poker.evaluation.pages.intervals import interval_record, interval_text
-from poker.evaluation.pages.scalars import write_scalars
-from poker.evaluation.provenance import provenance
-from poker.evaluation.statistics import Estimate, estimate
+from poker.report import Figure, Report, Section, Table, charts
+from poker.report.charts import Curve
+from poker.report.estimates import Estimate, estimate
 from poker.rules import Rules
 from poker.solvers.blueprint import Blueprint
 from poker.solvers.kuhn import is_kuhn
@@ -84,13 +80,13 @@ def run(
         "unfinished_runs": {name: len(found[name]) - len(runs) for name, runs in groups.items()},
         "settings": {name: _shared(runs[0].header) for name, runs in groups.items()},
         "seeds": {name: sorted(r.header.get("seed", 0) for r in runs) for name, runs in groups.items()},
-        "table": [{"iterations": n, **{name: _json(found) for name, found in row.items()}} for n, row in _table(lines)],
+        "table": [
+            {"iterations": n, **{name: found.record() for name, found in row.items()}} for n, row in _table(lines)
+        ],
         "crossings": _crossings(lines) if known else [],
         "curves": {line.name: _rows(line) for line in lines},
-        **provenance(),
     }
-    _write(record, lines, Path(out) / game.name, logarithmic=known)
-    return record
+    return _report(record, lines, logarithmic=known).write(Path(out) / game.name)
 
 
 def _name_of(opponent: str | None) -> str:
@@ -107,7 +103,7 @@ class _Matches:
         self._hands = hands
         self._seed = seed
 
-    def against_opponent(self, name: str, runs: Group) -> Line:
+    def against_opponent(self, name: str, runs: Group) -> Curve:
         fixed = None if self._opponent is None else Blueprint.load(self._opponent, self._cards)
         found: list[tuple[int, Estimate]] = []
         for iterations in _common(runs):
@@ -118,7 +114,7 @@ class _Matches:
             found.append((iterations, _over_runs(results)))
         return _line(f"{name} vs {_name_of(self._opponent)}", runs, found)
 
-    def between(self, first: tuple[str, Group], second: tuple[str, Group]) -> Line:
+    def between(self, first: tuple[str, Group], second: tuple[str, Group]) -> Curve:
         """Pairs the runs in the order of their seeds."""
         (name, runs), (other_name, others) = first, second
         found = []
@@ -136,7 +132,7 @@ class _Matches:
         """By seat: what the last snapshot of the first run wins against itself."""
         policy = self._snapshot(runs[0], _common(runs)[-1])
         values = play_itself(policy, self._dealer, self._hands, self._seed)
-        return [{"seat": seat, "mbb": value.mean, **interval_record(value)} for seat, value in enumerate(values)]
+        return [{"seat": seat, "mbb": value.mean, **value.interval()} for seat, value in enumerate(values)]
 
     def _snapshot(self, one: Run, iterations: int) -> Blueprint:
         path = one.points[iterations].get("snapshot")
@@ -190,7 +186,7 @@ def _common(runs: Group) -> list[int]:
     return sorted(set.intersection(*(set(one.points) for one in runs)))
 
 
-def _exact_line(name: str, runs: Group, key: str) -> Line:
+def _exact_line(name: str, runs: Group, key: str) -> Curve:
     found = [(n, estimate([one.points[n][key] for one in runs])) for n in _common(runs)]
     return _line(name, runs, found)
 
@@ -199,46 +195,40 @@ def _over_runs(results: list[Estimate]) -> Estimate:
     return results[0] if len(results) == 1 else estimate([result.mean for result in results])
 
 
-def _line(name: str, runs: Group, found: list[tuple[int, Estimate]]) -> Line:
+def _line(name: str, runs: Group, found: list[tuple[int, Estimate]]) -> Curve:
     cpu = [float(np.mean([one.points[n]["cpu_seconds"] for one in runs])) for n, _ in found]
-    return Line(
-        name,
-        np.array([n for n, _ in found], dtype=np.float64),
-        np.array(cpu),
-        tuple(value for _, value in found),
-    )
+    clocks = {"iterations": np.array([n for n, _ in found], dtype=np.float64), "CPU seconds": np.array(cpu)}
+    return Curve(name, clocks, [value for _, value in found])
 
 
-def _rows(line: Line) -> list[dict[str, Any]]:
-    columns = zip(line.iterations, line.cpu_seconds, line.found, strict=True)
-    return [{"iterations": int(n), "cpu_seconds": cpu, **_json(found)} for n, cpu, found in columns]
+def _points(line: Curve) -> list[tuple[int, Estimate]]:
+    return [(int(n), found) for n, found in zip(line.clocks["iterations"], line.found, strict=True)]
 
 
-def _json(found: Estimate) -> dict[str, Any]:
-    return {"mean": found.mean, **interval_record(found)}
+def _rows(line: Curve) -> list[dict[str, Any]]:
+    seconds = line.clocks["CPU seconds"].tolist()
+    return [
+        {"iterations": n, "cpu_seconds": cpu, **found.record()}
+        for (n, found), cpu in zip(_points(line), seconds, strict=True)
+    ]
 
 
-def _table(lines: list[Line]) -> list[tuple[int, dict[str, Estimate]]]:
+def _table(lines: list[Curve]) -> list[tuple[int, dict[str, Estimate]]]:
     """Each curve, by name, at the powers of ten and at its end: iterations and what was found."""
-    last = max((float(line.iterations[-1]) for line in lines if len(line.iterations)), default=1.0)
-    wanted = [10.0**k for k in range(math.floor(math.log10(last)) + 1)] + [last]
+    last = max((n for line in lines for n, _ in _points(line)), default=1)
     rows = []
-    for stop in dict.fromkeys(wanted):
-        row = {}
-        for line in lines:
-            at = np.flatnonzero(np.isclose(line.iterations, stop, rtol=0.02))
-            if len(at):
-                row[line.name] = line.found[at[-1]]
+    for stop in dict.fromkeys([*(10**k for k in range(math.floor(math.log10(last)) + 1)), last]):
+        row = {line.name: found for line in lines for n, found in _points(line) if abs(n - stop) <= 0.02 * stop}
         if row:
-            rows.append((int(stop), row))
+            rows.append((stop, row))
     return rows
 
 
-def _crossings(lines: list[Line]) -> list[dict[str, Any]]:
+def _crossings(lines: list[Curve]) -> list[dict[str, Any]]:
     """Where the mean of one curve falls below that of another, between points linearly in both logarithms."""
     found = []
     for a, b in itertools.combinations(lines, 2):
-        shared, at_a, at_b = np.intersect1d(a.iterations, b.iterations, return_indices=True)
+        shared, at_a, at_b = np.intersect1d(a.clocks["iterations"], b.clocks["iterations"], return_indices=True)
         below = np.log(a.mean[at_a]) - np.log(b.mean[at_b])
         for i in np.flatnonzero(np.sign(below[:-1]) * np.sign(below[1:]) < 0):
             share = below[i] / (below[i] - below[i + 1])
@@ -250,44 +240,22 @@ def _crossings(lines: list[Line]) -> list[dict[str, Any]]:
     return found
 
 
-def _write(record: dict[str, Any], lines: list[Line], folder: Path, *, logarithmic: bool) -> None:
-    picture = curves_chart(f"Learning curves, {record['game']}", record["value"], lines, logarithmic=logarithmic)
-    write_atomically(folder / "results.json", json.dumps(record, indent=1).encode() + b"\n")
-    write_atomically(folder / "results.png", picture)
-    page = Page(f"Learning curves on {record['game']}")
-    page.heading(record["value"], "means over runs, with 95% intervals over runs; of a single run, that of its match")
-    page.png(picture, "learning curves")
+def _report(record: dict[str, Any], lines: list[Curve], *, logarithmic: bool) -> Report:
+    title = f"Learning curves, {record['game']}"
     names = [line.name for line in lines]
-    told = [
-        [f"{n:,}", *(interval_text(row[name]) if name in row else "" for name in names)] for n, row in _table(lines)
+    columns = ("solver", "falls below", "iterations", "value")
+    crossings = [[crossing[key.replace(" ", "_")] for key in columns] for crossing in record["crossings"]]
+    sections: list[Section] = [
+        Figure("results", partial(charts.curves, title, record["value"], lines, logarithmic=logarithmic)),
+        Table(
+            ["iterations", *names],
+            [[n, *map(row.get, names)] for n, row in _table(lines)],
+            record["value"],
+            "means over runs, with 95% intervals over runs; of a single run, that of its match",
+        ),
     ]
-    page.table(["iterations", *names], told)
-    if record["crossings"]:
-        page.heading("Crossings", "where the mean of one curve falls below that of another")
-        columns = ("solver", "falls_below", "iterations", "value")
-        page.table(columns, [[crossing[key] for key in columns] for crossing in record["crossings"]])
-    page.record(record)
-    page.write(folder / "report.html")
-    write_scalars(folder, _scalars(lines))
-    console = Console()
-    for row in told:
-        pairs = zip(["iterations", *names], row, strict=True)
-        console.print("  ".join(f"{name} {text}" for name, text in pairs if text), soft_wrap=True)
-    for crossing in record["crossings"]:
-        console.print(
-            f"{crossing['solver']} falls below {crossing['falls_below']} at {crossing['iterations']:,} iterations"
-            f" ({crossing['value']:.3g})",
-            soft_wrap=True,
-        )
-    for name in ("results.json", "results.png", "report.html"):
-        console.print(f"{name}: {folder / name}", soft_wrap=True, highlight=False)
-    console.print(f"TensorBoard: {folder}", soft_wrap=True, highlight=False)
-
-
-def _scalars(lines: list[Line]) -> dict[str, list[tuple[int, float]]]:
-    scalars = {}
-    for line in lines:
-        points = [(int(n), found) for n, found in zip(line.iterations, line.found, strict=True)]
-        scalars[line.name] = [(n, found.mean) for n, found in points]
-        scalars[f"{line.name}/half_width_95"] = [(n, found.half_width) for n, found in points]
-    return scalars
+    if crossings:
+        note = "where the mean of one curve falls below that of another"
+        sections.append(Table(columns, crossings, "Crossings", note))
+    scalars = {line.name: [(n, found) for n, found in _points(line)] for line in lines}
+    return Report(title, sections, record, scalars)

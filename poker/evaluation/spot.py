@@ -3,24 +3,20 @@
 Everything is chips of the spot: EV = chips won from the pot and later bets minus own later bets, per hand of the range.
 """
 
-import json
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
-from rich.table import Table
 
-from poker.artifacts import write_atomically
 from poker.errors import PokernetsError
-from poker.evaluation.pages.html import Page
-from poker.evaluation.pages.range_chart import range_chart
-from poker.evaluation.pages.scalars import write_scalars
-from poker.evaluation.provenance import provenance
+from poker.report import Figure, Report, Section, Table
+from poker.report.charts import strategy_grids
 from poker.solvers.vector.game import VectorGame, compatible_mass
 from poker.solvers.vector.solution import action_name, find_node, save_solution
 from poker.solvers.vector.solver import Progress, VectorSolver
@@ -43,6 +39,14 @@ class NodeReport:
     values: NDArray[np.float64]
     weights: NDArray[np.float64]
     strategy: NDArray[np.float32]
+
+    @property
+    def record(self) -> dict[str, Any]:
+        actions = {
+            action: {"frequency": float(share), "ev": None if np.isnan(value) else float(value)}
+            for action, share, value in zip(self.actions, self.frequencies, self.values, strict=True)
+        }
+        return {"path": self.path, "player": SEATS[self.player], "actions": actions}
 
 
 def run(
@@ -106,74 +110,51 @@ def run(
         "equity_ip": equities[1],
     }
     save_solution(folder / "solution", read, solver, {key: float(value) for key, value in figures.items()})
-    pictures = {}
-    for number, report in enumerate(reports):
-        title = f"{read.text['board']} {SEATS[report.player]} after `{report.path or 'root'}`"
-        image = range_chart(title, report.actions, report.weights, report.strategy)
-        write_atomically(folder / f"ranges_{number}_{report.path.replace(' ', '_') or 'root'}.png", image)
-        pictures[title] = image
-    results: dict[str, Any] = {
-        "spot": read.text,
-        "algorithm": solver.schedule.name,
-        **figures,
-        "nodes": [
-            {
-                "path": report.path,
-                "player": SEATS[report.player],
-                "actions": {
-                    action: {"frequency": float(share), "ev": None if np.isnan(value) else float(value)}
-                    for action, share, value in zip(report.actions, report.frequencies, report.values, strict=True)
-                },
-            }
-            for report in reports
-        ],
-        **provenance(),
+    ends = {key: value for key, value in figures.items() if key != "exploitability_percent_pot"}
+    of_nodes = {
+        f"{report.path or 'root'}/{action}/{key}": value
+        for report in reports
+        for action, found in report.record["actions"].items()
+        for key, value in found.items()
     }
-    write_atomically(folder / "spot.json", (json.dumps(results, indent=1) + "\n").encode())
-    _write_page(folder, read, results, reports, pictures)
-    ends = {key: float(value) for key, value in figures.items() if key != "exploitability_percent_pot"}
-    write_scalars(folder, {"exploitability_percent_pot": course, **ends, **_node_scalars(results["nodes"])})
-    _print(read, figures, reports, folder)
-    return results
+    return Report(
+        f"Spot {read.text['board']}",
+        _sections(read, figures, reports),
+        {
+            "spot": read.text,
+            "algorithm": solver.schedule.name,
+            **figures,
+            "nodes": [report.record for report in reports],
+        },
+        {"exploitability_percent_pot": course, **ends, **of_nodes},
+        {"solution": folder / "solution"},
+    ).write(folder)
 
 
-def _write_page(
-    folder: Path, spot: Spot, results: dict[str, Any], reports: list[NodeReport], pictures: dict[str, bytes]
-) -> None:
-    """Figures of the whole game, then each node with its table and its picture."""
-    page = Page(f"Spot {spot.text['board']}")
-    page.heading("Solution", f"EV in chips of the spot, of a pot of {spot.pot}; equity in shares of the pot")
-    page.table(
-        ("player", "EV", "equity"),
-        [(seat, results[f"ev_{seat.lower()}"], results[f"equity_{seat.lower()}"]) for seat in SEATS],
-    )
-    page.table(
-        ("algorithm", "iterations", "seconds", "exploitability in percent of the pot"),
-        [tuple(results[key] for key in ("algorithm", "iterations", "seconds", "exploitability_percent_pot"))],
-    )
-    for report, (title, picture) in zip(reports, pictures.items(), strict=True):
-        page.heading(title, "how often each action is taken, and what it is worth to the hands that take it")
-        page.table(("action", "frequency", "EV"), _node_rows(report))
-        page.png(picture, title)
-    page.record(results)
-    page.write(folder / "report.html")
-
-
-def _node_rows(report: NodeReport) -> list[tuple[str, str, str]]:
-    """Action, frequency and value as text."""
-    return [
-        (action, f"{100 * share:.2f}%", "-" if np.isnan(value) else f"{value:.2f}")
-        for action, share, value in zip(report.actions, report.frequencies, report.values, strict=True)
+def _sections(spot: Spot, figures: dict[str, float], reports: list[NodeReport]) -> list[Section]:
+    """The whole game, then each node with its table and its picture."""
+    sections: list[Section] = [
+        Table(
+            ("player", "EV", "equity"),
+            [
+                (seat, f"{figures[f'ev_{seat.lower()}']:.3f}", f"{figures[f'equity_{seat.lower()}']:.2%}")
+                for seat in SEATS
+            ],
+            "Solution",
+            f"EV in chips, of a pot of {spot.pot}; exploitability {figures['exploitability_percent_pot']:.3f}% of pot"
+            f" after {figures['iterations']} iterations, {figures['seconds']:.2f} s",
+        )
     ]
-
-
-def _node_scalars(nodes: list[dict[str, Any]]) -> dict[str, float | None]:
-    return {
-        f"{node['path'] or 'root'}/{action}/{figure}": value
-        for node in nodes
-        for action, found in node["actions"].items()
-        for figure, value in found.items()
-    }
+    for number, report in enumerate(reports):
+        title = f"{SEATS[report.player]} after `{report.path or 'root'}`"
+        draw = partial(strategy_grids, f"{spot.text['board']} {title}", report.actions, report.weights, report.strategy)
+        rows = [
+            (action, f"{share:.2%}", "-" if np.isnan(value) else f"{value:.2f}")
+            for action, share, value in zip(report.actions, report.frequencies, report.values, strict=True)
+        ]
+        sections.append(Table(("action", "frequency", "EV"), rows, title))
+        sections.append(Figure(f"ranges_{number}_{report.path.replace(' ', '_') or 'root'}", draw))
+    return sections
 
 
 def solve_on_device(
@@ -230,21 +211,3 @@ def arriving(solver: VectorSolver, node: int) -> tuple[NDArray[np.float64], NDAr
         at = parent
     player = int(tree.player[node])
     return ranges[player], ranges[1 - player]
-
-
-def _print(spot: Spot, figures: dict[str, Any], reports: list[NodeReport], folder: Path) -> None:
-    console = Console()
-    console.print(
-        f"EV OOP {figures['ev_oop']:.3f}, IP {figures['ev_ip']:.3f} of pot {spot.pot}; equity OOP"
-        f" {100 * figures['equity_oop']:.2f}%, IP {100 * figures['equity_ip']:.2f}%;"
-        f" exploitability {figures['exploitability_percent_pot']:.3f}% of pot"
-        f" after {figures['iterations']} iterations"
-    )
-    for report in reports:
-        table = Table(title=f"{SEATS[report.player]} after `{report.path or 'root'}`", title_justify="left")
-        for column in ("action", "frequency", "EV"):
-            table.add_column(column, justify="left" if column == "action" else "right")
-        for row in _node_rows(report):
-            table.add_row(*row)
-        console.print(table)
-    console.print(f"solution, pictures, report and TensorBoard scalars in {folder}", soft_wrap=True, highlight=False)

@@ -7,42 +7,36 @@ are measured, and both only after what they said of it was noted. The unit of in
 players who showed. The tables of the first hands that are measured are also drawn, as they stood after each round.
 """
 
-import itertools
-import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from rich.console import Console
 from rich.progress import track
-from rich.table import Table as TextTable
 
-from poker.artifacts import write_atomically
 from poker.cards import cards_text, hand_index, live_hands
 from poker.errors import PokernetsError
-from poker.evaluation.pages.html import Page
-from poker.evaluation.pages.intervals import interval_record, interval_text, intervals_chart
-from poker.evaluation.pages.scalars import write_scalars
-from poker.evaluation.provenance import provenance
-from poker.evaluation.statistics import Estimate, estimate
 from poker.formats.irc import Problems, read_hands
 from poker.formats.irc_replay import IrcHand, replay_all
-from poker.opponents.heatmap import save_heat_map
 from poker.opponents.modelling import Modelling, habits_for, predictor_for
 from poker.opponents.predictor import NUM_STREETS, Predictor
 from poker.opponents.preflop import IncomeRates
 from poker.opponents.tracker import Tracker
+from poker.report import Figure, Report, Section, Table, Text
+from poker.report.charts import intervals, weight_grid
+from poker.report.estimates import Estimate, estimate
 
 STREET_NAMES = ("preflop", "flop", "turn", "river")
 
 
 @dataclass
 class Gains:
-    """[hands] gains in nats per hand, by street; the uniform table has 0."""
+    """[hands] gains in nats per hand, by street; the uniform table has 0. Tables of some hands as pictures."""
 
     by_street: list[list[float]] = field(default_factory=lambda: [[] for _ in range(NUM_STREETS)])
+    pictures: list[Figure] = field(default_factory=list)
 
     def estimates(self) -> list[Estimate]:
         return [estimate(values) for values in self.by_street]
@@ -79,19 +73,14 @@ def run(
     archive = replay_all(read_hands(path, problems), problems)
     chosen = evenly(list(archive), hands) if spread else up_to(archive, hands)
     measured = read = 0
-    drawn: list[int] = []
     for hand, is_measured in track(chosen, "weight tables", console=Console(stderr=True)):
         read += 1
         measured += is_measured
-        is_drawn = is_measured and measured <= pictures
-        if is_drawn:
-            drawn.append(hand.stamp)
         for modelling, tracker in trackers.items():
-            folder = Path(out) / modelling if is_drawn else None
-            replay_hand(tracker, hand, found[modelling] if is_measured else None, folder)
+            replay_hand(tracker, hand, found[modelling] if is_measured else None, drawn=measured <= pictures)
     if not measured:
         raise PokernetsError(f"{path} has no hand in which cards were shown")
-    _report(found, Path(out), Path(path), read, drawn)
+    _report(found, Path(path), read).write(Path(out))
     return found
 
 
@@ -124,11 +113,9 @@ def evenly(archive: Sequence[IrcHand], hands: int | None) -> list[tuple[IrcHand,
     return [(hand, number in measured) for number, hand in enumerate(archive)]
 
 
-def replay_hand(tracker: Tracker, hand: IrcHand, gains: Gains | None, pictures: Path | None = None) -> None:
-    """Learn from one hand; with `gains`, keep tables of the players who showed and note how much they knew.
-
-    With `pictures` they are drawn there after each round.
-    """
+def replay_hand(tracker: Tracker, hand: IrcHand, gains: Gains | None, *, drawn: bool = False) -> None:
+    """Learn from one hand; with `gains`, keep tables of the players who showed and note how much they knew, as pictures
+    too if they are `drawn`."""
     shown = [i for i, cards in enumerate(hand.hole_cards) if cards] if gains is not None else []
     tracker.begin(len(hand.names), hand.names)
     street = 0
@@ -138,8 +125,8 @@ def replay_hand(tracker: Tracker, hand: IrcHand, gains: Gains | None, pictures: 
     def note() -> None:
         if shown:
             noted.append((street, _gain(tracker, hand, shown, board)))
-        if pictures is not None:
-            _draw(tracker, hand, shown, street, pictures)
+        if gains is not None and drawn:
+            gains.pictures.extend(_pictures(tracker, hand, shown, street))
 
     for state, move in hand.states():
         if state.street > street:
@@ -166,61 +153,39 @@ def _gain(tracker: Tracker, hand: IrcHand, shown: list[int], board: tuple[int, .
     return total / len(shown)
 
 
-def _draw(tracker: Tracker, hand: IrcHand, shown: list[int], street: int, folder: Path) -> None:
-    """`<stamp>-<street>-<player>.png` for each player who showed."""
-    folder.mkdir(parents=True, exist_ok=True)
+def _pictures(tracker: Tracker, hand: IrcHand, shown: list[int], street: int) -> Iterator[Figure]:
+    """`<stamp>-<street>-<player>` for each player who showed."""
     for player, weights in zip(shown, tracker.tables(shown), strict=True):
         name, held = hand.names[player], cards_text(hand.hole_cards[player])
         board = cards_text(hand.board[: hand.rules.board_sizes[street]])
         title = f"{name} after {STREET_NAMES[street]} betting{f', board {board}' if board else ''}; holds {held}"
-        save_heat_map(weights, folder / f"{hand.stamp}-{street}{STREET_NAMES[street]}-{player + 1}.png", title)
+        draw = partial(weight_grid, title, weights.copy())
+        yield Figure(f"{hand.stamp}-{street}{STREET_NAMES[street]}-{player + 1}", draw)
 
 
-def _json(found: Estimate) -> dict[str, Any]:
-    return {"gain": round(found.mean, 4), **interval_record(found, 4), "hands": found.n}
-
-
-def _report(found: dict[str, Gains], out: Path, path: Path, read: int, drawn: Sequence[int]) -> None:
-    """`drawn` are the stamps of the hands whose tables are pictured."""
+def _report(found: dict[str, Gains], path: Path, read: int) -> Report:
     estimates = {name: dict(zip(STREET_NAMES, gains.estimates(), strict=True)) for name, gains in found.items()}
-    record: dict[str, Any] = {
+    record = {
         "unit": "nats per hand over the uniform table, at the end of each round; 95% intervals",
         "archive": path.name,
         "hands_read": read,
         "modelling": {
-            name: {street: _json(found) for street, found in by_street.items()} for name, by_street in estimates.items()
+            name: {street: {"gain": round(e.mean, 4), **e.interval(4), "hands": e.n} for street, e in by_street.items()}
+            for name, by_street in estimates.items()
         },
-        **provenance(),
     }
-    write_atomically(out / "weight_tables.json", json.dumps(record, indent=1).encode() + b"\n")
     title = "Log-likelihood gain over the uniform table"
-    columns = ("modelling", *STREET_NAMES)
-    rows = [
-        (name, *(f"{interval_text(e)} ({e.n:,})" for e in by_street.values())) for name, by_street in estimates.items()
-    ]
+    rows = [(name, *(f"{e} ({e.n:,})" for e in by_street.values())) for name, by_street in estimates.items()]
     panels = {street: [(name, by_street[street]) for name, by_street in estimates.items()] for street in STREET_NAMES}
-    picture = intervals_chart(f"{title}, at the end of each round", "nats per hand", panels)
-    write_atomically(out / "weight_tables.png", picture)
-    page = Page("How much weight tables know")
-    page.heading(title, f"nats per hand at the end of each round, 95% intervals, (hands); {read:,} hands were read")
-    page.table(columns, rows)
-    page.png(picture, "gain by round")
-    for name, stamp in itertools.product(estimates, drawn):
-        page.heading(f"Tables of {name} in hand {stamp}", "of each player who showed, after each round")
-        for file in sorted((out / name).glob(f"{stamp}-*.png")):
-            page.png(file.read_bytes(), file.stem)
-    page.record(record)
-    page.write(out / "weight_tables.html")
-    write_scalars(
-        out, {f"{name}/{street}": e for name, by_street in estimates.items() for street, e in by_street.items()}
-    )
-    text = TextTable(title=f"{title}, nats per hand")
-    for heading in columns:
-        text.add_column(heading)
-    for row in rows:
-        text.add_row(*row)
-    console = Console()
-    console.print(text)
-    for what, ending in (("results", "json"), ("chart", "png"), ("report", "html")):
-        console.print(f"{what}: {out / f'weight_tables.{ending}'}", soft_wrap=True, highlight=False)
-    console.print(f"TensorBoard: {out}", soft_wrap=True, highlight=False)
+    note = f"nats per hand at the end of each round, 95% intervals, (hands); {read:,} hands were read"
+    sections: list[Section] = [
+        Table(("modelling", *STREET_NAMES), rows, title, note),
+        Figure("results", partial(intervals, f"{title}, at the end of each round", "nats per hand", panels)),
+    ]
+    for name, gains in found.items():
+        drawn = [replace(picture, name=f"{name}/{picture.name}") for picture in gains.pictures]
+        if drawn:
+            sections.append(Text("of each player who showed, after each round", f"Tables of {name}", console=False))
+        sections += drawn
+    scalars = {f"{name}/{street}": e for name, by_street in estimates.items() for street, e in by_street.items()}
+    return Report("How much weight tables know", sections, record, scalars)

@@ -12,7 +12,7 @@ and what fits people best (0.3 of 0.15 and 0.3).
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.cards import NUM_HANDS, NUM_RANKS, PREFLOP_CLASS
+from poker.cards import NUM_HANDS
 from poker.kernels.opponents import weights as kernel
 
 _PRIOR_NOISE = 0.2
@@ -67,14 +67,3 @@ class Calibration:
     def forget(self) -> None:
         self._blind.clear()
         self._actions.clear()
-
-
-def class_grid(values: NDArray[np.floating]) -> NDArray[np.float64]:
-    """[13, 13] means of values [1326] over the possible (> 0) hands of each class, 0 where there is none.
-
-    Row and column are those of `poker.cards.PREFLOP_CLASS`.
-    """
-    cells = NUM_RANKS * NUM_RANKS
-    possible = np.bincount(PREFLOP_CLASS, weights=values > 0, minlength=cells)
-    sums = np.bincount(PREFLOP_CLASS, weights=values.astype(np.float64), minlength=cells)
-    return (sums / np.maximum(possible, 1)).reshape(NUM_RANKS, NUM_RANKS)

@@ -5,7 +5,7 @@ import json
 import sys
 from pathlib import Path
 
-from poker.evaluation.provenance import provenance
+from poker.provenance import provenance
 
 
 def main(names: list[str]) -> int:

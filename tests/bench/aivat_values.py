@@ -23,7 +23,7 @@ from poker.artifacts import write_atomically
 from poker.evaluation.aivat.guesses import Guess
 from poker.evaluation.matches.luck import add_estimates
 from poker.evaluation.matches.table import Schedule, SessionRecord, Table, play_session
-from poker.evaluation.provenance import provenance
+from poker.provenance import provenance
 
 KINDS = ("fold_equity", "check_down", "blueprint", "net")
 BLOCK = 25

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from poker.evaluation.provenance import provenance
+from poker.provenance import provenance
 from poker.solvers.vector.solver import VectorSolver
 from tests.bench.bench_vector import GOLDEN, flop_holdem
 

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from poker.evaluation.matches.results import TableResults
 from poker.evaluation.matches.table import Schedule, Table
-from poker.evaluation.statistics import FEW_UNITS, estimate, t_quantile
-from tests.evaluation.skewed import SKEWED_MEAN, SKEWED_SD, skewed_results
+from poker.report.estimates import FEW_UNITS, estimate, t_quantile
 from tests.games import load_rules
+from tests.report.skewed import SKEWED_MEAN, SKEWED_SD, skewed_results
 
 Floats = NDArray[np.float64]
 Draw = Callable[[np.random.Generator, int], Floats]

@@ -11,11 +11,11 @@ from poker.abstraction.buckets import SmallGameBuckets
 from poker.errors import PokernetsError
 from poker.evaluation import learning_curve
 from poker.evaluation.matches.policy_match import always_call
-from poker.evaluation.statistics import Estimate, t_quantile
+from poker.report.estimates import Estimate, t_quantile
 from poker.state import Betting
 from poker.tree import build_tree
-from tests.evaluation.scalars import read_scalars
 from tests.games import load_rules
+from tests.report.scalars import read_scalars
 
 POINTS = (1000, 10_000, 100_000)
 

@@ -14,10 +14,10 @@ from poker.formats.irc_replay import IrcHand, Move
 from poker.opponents.modelling import Modelling, habits_for, predictor_for
 from poker.opponents.predictor import Context
 from poker.opponents.tracker import Tracker
-from tests.evaluation.scalars import read_scalars
 from tests.formats.irc_files import Files, irc_rules, play_hand, write_hand
 from tests.games import load_rules
 from tests.poki import rates, rates_path
+from tests.report.scalars import read_scalars
 
 RULES = load_rules("holdem_limit_3p")
 HANDS = ("7c2d", "AsAd", "")
@@ -52,10 +52,16 @@ def test_tables_gain_on_hands_that_fit_the_play() -> None:
     assert values[-1] > gains.by_street[-1][0]
 
 
-def test_tables_are_drawn(tmp_path: Path) -> None:
-    replay_hand(tracker("generic"), hand("fcr" + "c/cc/cc/cc"), Gains(), tmp_path)
-    assert sorted(file.name for file in tmp_path.iterdir())[:2] == ["1-0preflop-1.png", "1-0preflop-2.png"]
-    assert len(list(tmp_path.iterdir())) == 8
+def test_tables_are_drawn_as_they_stood() -> None:
+    gains = Gains()
+    replay_hand(tracker("generic"), hand("fcr" + "c/cc/cc/cc"), gains, drawn=True)
+    assert [picture.name for picture in gains.pictures][:2] == ["1-0preflop-1", "1-0preflop-2"]
+    assert len(gains.pictures) == 8
+    preflop, river = (gains.pictures[i].draw().axes[0] for i in (1, 7))
+    assert [axes.get_title() for axes in (preflop, river)] == [
+        "bob after preflop betting; holds AsAd", "bob after river betting, board Kh9h4c2sTs; holds AsAd",
+    ]  # fmt: skip
+    assert preflop.images[0].get_array().tolist() != river.images[0].get_array().tolist()  # type: ignore[union-attr]
 
 
 def test_without_a_model_nothing_is_gained() -> None:
@@ -89,7 +95,7 @@ def measure(path: Path, out: Path, **settings: Any) -> dict[str, Any]:
     """The record of a run, by default on all hands."""
     options: dict[str, Any] = {"modellings": ["generic"], "net": None, "hands": None, "spread": False, "pictures": 0}
     run(path=str(path), preflop=rates_path(), out=str(out), **{**options, **settings})
-    record: dict[str, Any] = json.loads((out / "weight_tables.json").read_text())
+    record: dict[str, Any] = json.loads((out / "results.json").read_text())
     return record
 
 
@@ -122,7 +128,7 @@ def test_no_more_is_read_than_is_measured(archive: Path, tmp_path: Path) -> None
 def test_the_page_has_the_gains_and_the_pictures_of_this_run(archive: Path, tmp_path: Path) -> None:
     record = measure(archive, tmp_path, hands=4, pictures=1)
     measure(archive, tmp_path / "other", hands=5, pictures=2)
-    page = (tmp_path / "weight_tables.html").read_text()
+    page = (tmp_path / "report.html").read_text()
     drawn = list((tmp_path / "generic").glob("*.png"))
     assert page.count("<img") == 1 + len(drawn) > 1
     river = record["modelling"]["generic"]["river"]

@@ -1,13 +1,10 @@
-from pathlib import Path
-
 import numpy as np
 import pytest
 
-from poker.cards import NUM_HANDS, PREFLOP_CLASS, hand_index, live_hands, parse_cards
-from poker.opponents.heatmap import heat_map, save_heat_map
+from poker.cards import hand_index, live_hands, parse_cards
 from poker.opponents.responses import likelihood
 from poker.opponents.strength import board_strength
-from poker.opponents.weights import Calibration, WeightTable, class_grid
+from poker.opponents.weights import Calibration, WeightTable
 
 FLOP = parse_cards("Kh9h4c")
 PROBS = np.array([0.3, 0.5, 0.2])
@@ -62,17 +59,3 @@ def test_showdowns_calibrate_the_noise_of_a_player() -> None:
     assert calibration.noise("eve") == stranger
     calibration.forget()
     assert calibration.noise("ann") == stranger
-
-
-def test_heat_map_shows_classes_where_they_belong(tmp_path: Path) -> None:
-    """Only AKs is possible: first row, second column (suited above the diagonal)."""
-    weights = np.zeros(NUM_HANDS, dtype=np.float32)
-    weights[PREFLOP_CLASS[hand_index(*parse_cards("AsKs"))] == PREFLOP_CLASS] = 0.5
-    assert (class_grid(weights) > 0).sum() == 1
-    image = heat_map(weights, "a player").axes[0].images[0].get_array()
-    assert image is not None
-    assert [tuple(cell) for cell in np.argwhere(image > 0)] == [(0, 1)]
-    labels = {text.get_position(): text.get_text() for text in heat_map(weights).axes[0].texts}
-    assert (labels[1, 0], labels[0, 1], labels[12, 12]) == ("AKs", "AKo", "22")
-    save_heat_map(weights, tmp_path / "map.png")
-    assert (tmp_path / "map.png").read_bytes().startswith(b"\x89PNG")

@@ -95,7 +95,7 @@ def run(
     )
     write_histories(game, [seat.log], console)
     console.print(f"log: {seat.log}", soft_wrap=True, highlight=False)
-    console.print(f"{agent.name}: {found[agent.name]:,} mbb/hand")
+    console.print(f"{agent.name}: {found[agent.name]:+} mbb/hand")
     if broken:
         raise PokernetsError(broken)
     return seat

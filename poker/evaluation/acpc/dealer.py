@@ -19,10 +19,10 @@ from poker.errors import PokernetsError
 from poker.evaluation.acpc.report import mbb_per_hand, new_log, write_hands_report
 from poker.evaluation.acpc.welcome import welcome
 from poker.evaluation.matches.closing import write_histories
-from poker.evaluation.statistics import Estimate, estimate
 from poker.formats.acpc_answer import answered_action, read_action
 from poker.formats.acpc_log import chips_text, log_line, match_state_text
 from poker.formats.acpc_protocol import ConnectionLost, LineConnection, NoAnswer, listen
+from poker.report.estimates import Estimate, estimate
 from poker.rules import CALL, FOLD, Rules
 from poker.state import HandState, IllegalAction
 
@@ -128,7 +128,7 @@ def run(
         {guest.name: estimate(guest.chips) for guest in guests}, {guest.name: guest.failures for guest in guests}, path
     )
     for name, found in result.chips.items():
-        console.print(f"{name}: {found:,} chips/hand, {len(result.failures[name])} failures")
+        console.print(f"{name}: {found:+} chips/hand, {len(result.failures[name])} failures")
     console.print(f"log: {path}", soft_wrap=True)
     settings = {"hands": hands, "seed": seed, "rotate": rotate, "times": vars(times), "ports": list(ports)}
     settings["seconds_used"] = {guest.name: round(guest.used_match, 3) for guest in guests}

@@ -20,9 +20,9 @@ from poker.errors import PokernetsError
 from poker.evaluation.acpc.report import mbb_per_hand, write_hands_report
 from poker.evaluation.matches.closing import counted_in
 from poker.evaluation.matches.table import Schedule
-from poker.evaluation.statistics import Estimate
 from poker.formats.acpc_log import LoggedHand, read_log
 from poker.formats.phh import write_phhs
+from poker.report.estimates import Estimate
 from poker.rules import Rules
 
 
@@ -70,7 +70,7 @@ def run(
         text.add_column(heading, justify="left" if heading == "name" else "right")
     for name, result in sorted(found.items(), key=lambda item: -item[1].mean):
         present = int((~np.isnan(played.chips[name][units])).sum())
-        text.add_row(name, f"{result:,}", f"{present:,}", f"{result.n:,}")
+        text.add_row(name, f"{result:+}", f"{present:,}", f"{result.n:,}")
     console.print(text)
     return found
 

@@ -12,11 +12,11 @@ from rich.console import Console
 
 from poker.artifacts import write_atomically
 from poker.evaluation.matches.page import add_first_decisions
-from poker.evaluation.pages.chart import Entries, chart
 from poker.evaluation.pages.html import Page, tell_files
-from poker.evaluation.pages.scalars import write_scalars
-from poker.evaluation.provenance import provenance
-from poker.evaluation.statistics import Estimate, estimate
+from poker.provenance import provenance
+from poker.report.charts import Series, intervals_and_means, png
+from poker.report.estimates import Estimate, estimate
+from poker.report.scalars import write_scalars
 from poker.rules import Rules
 
 _SHOWN_FAILURES = 100
@@ -75,11 +75,10 @@ def write_hands_report(
         ("result of", "mbb per hand", f"{unit}s", "failures"),
         [(name, result, result.n, len(failures.get(name, ()))) for name, result in found.items()],
     )
-    played = [
-        Entries((name,), np.asarray(values, dtype=np.float64)[:, None]) for name, values in units.items() if values
-    ]
+    played = [Series(name, np.asarray(values, dtype=np.float64)) for name, values in units.items() if values]
     if played:
-        page.png(chart(title, played), "intervals, and how the means settled")
+        picture = png(intervals_and_means(title, "mbb per hand", f"{unit}s", played))
+        page.png(picture, "intervals, and how the means settled")
     told = [(name, text) for name, texts in failures.items() for text in texts]
     if told:
         page.heading("Failures", f"the first {_SHOWN_FAILURES}" if len(told) > _SHOWN_FAILURES else "")

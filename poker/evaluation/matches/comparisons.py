@@ -12,7 +12,7 @@ from itertools import combinations
 import numpy as np
 
 from poker.evaluation.matches.results import TableResults
-from poker.evaluation.statistics import Estimate, Floats, difference, estimate
+from poker.report.estimates import Estimate, Floats, difference, estimate
 
 Place = tuple[int, int]
 """Number of a table and of an entry of it."""

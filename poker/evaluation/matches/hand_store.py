@@ -20,7 +20,7 @@ from typing import Any, TextIO
 from poker.artifacts import MANIFEST, file_sha256, fingerprint_of, write_atomically
 from poker.errors import PokernetsError
 from poker.evaluation.matches.table import Incident, Schedule, SessionRecord, Table
-from poker.evaluation.provenance import provenance
+from poker.provenance import provenance
 
 UNKNOWN = "unknown"
 """Commit of hands from before commits were noted, or played outside git."""

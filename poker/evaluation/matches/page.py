@@ -12,8 +12,8 @@ from poker.cards import PREFLOP_CLASS
 from poker.evaluation.matches.comparisons import contrasts, crosstable, over_tables
 from poker.evaluation.matches.results import SHORT, MatchResults, TableResults
 from poker.evaluation.pages.html import Page, range_picture
-from poker.evaluation.statistics import Estimate
 from poker.formats.acpc_log import read_log
+from poker.report.estimates import Estimate
 from poker.rules import CALL, FOLD, Rules
 
 _PICTURED_HANDS = 20_000
@@ -71,7 +71,7 @@ def crosstable_rows(found: Mapping[str, Mapping[str, tuple[Estimate, bool]]]) ->
 
 
 def _marked(found: Estimate, aivat: bool) -> str:
-    return f"{found:,}" + ("" if aivat else " c")
+    return f"{found:+}" + ("" if aivat else " c")
 
 
 def _comparisons(page: Page, tables: "list[TableResults]") -> None:

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from poker.abstraction.buckets import Buckets
 from poker.abstraction.dealers import Dealer
 from poker.errors import PokernetsError
-from poker.evaluation.statistics import Estimate, estimate
 from poker.kernels.rng import streams
 from poker.kernels.sampling.policy_match import play_policies
+from poker.report.estimates import Estimate, estimate
 from poker.rules import CALL
 from poker.solvers.blueprint import Blueprint, strategy_table, tree_fingerprint
 from poker.solvers.sampling.tree import SamplingTree, sampling_tree

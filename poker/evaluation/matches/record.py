@@ -7,9 +7,8 @@ import numpy as np
 
 from poker.evaluation.matches.comparisons import contrasts, over_tables
 from poker.evaluation.matches.results import MatchResults, TableResults
-from poker.evaluation.pages.intervals import interval_record
-from poker.evaluation.provenance import provenance
-from poker.evaluation.statistics import Estimate
+from poker.provenance import provenance
+from poker.report.estimates import Estimate
 
 
 def match_record(results: MatchResults) -> dict[str, Any]:
@@ -82,7 +81,7 @@ def _table(result: TableResults) -> dict[str, Any]:
 def _estimate(found: Estimate) -> dict[str, Any]:
     return {
         "mean": found.mean,
-        **interval_record(found),
+        **found.interval(),
         "sd_of_unit": found.sd if math.isfinite(found.sd) else None,
         "units": found.n,
     }

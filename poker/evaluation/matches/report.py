@@ -19,8 +19,8 @@ from poker.evaluation.matches.hand_store import UNKNOWN
 from poker.evaluation.matches.page import crosstable_rows, match_page
 from poker.evaluation.matches.record import match_record
 from poker.evaluation.matches.results import SHORT, MatchResults, TableResults
-from poker.evaluation.pages.chart import Entries, chart
 from poker.evaluation.pages.html import tell_files
+from poker.report.charts import Series, intervals_and_means, png
 
 _SCALAR_SECONDS = 5.0
 _FOLDER_NAME = 100
@@ -84,11 +84,23 @@ def _headline(result: TableResults) -> str:
     if not result.units:
         return ""
     found = result.estimates(aivat=bool(result.aivat_units))[0]
-    return f"{result.table.labels[0]} {found:,} mbb/hand" + (" (AIVAT)" if result.aivat_units else "")
+    return f"{result.table.labels[0]} {found:+} mbb/hand" + (" (AIVAT)" if result.aivat_units else "")
 
 
-def _entries(result: TableResults) -> Entries:
-    return Entries(result.table.labels, result.values(), result.values(aivat=True) if result.aivat_units else None)
+def _chart(results: MatchResults) -> bytes:
+    """Of heads-up tables the first agent, since the second has the same result with the other sign."""
+    series = []
+    for result in results.tables:
+        labels, chips = result.table.labels, result.values()
+        aivat = result.values(aivat=True) if result.aivat_units else None
+        for entry, label in enumerate(labels[:1] if len(labels) == 2 else labels):
+            told = len(labels) != 2 or label.endswith(f"@{labels[1]}")
+            name = label if told else f"{label} vs {labels[1]}"
+            behind = None if aivat is None else chips[:, entry]
+            series.append(Series(name, chips[:, entry] if aivat is None else aivat[:, entry], behind))
+    measures = "AIVAT blue, chips grey" if any(one.behind is not None for one in series) else ""
+    count = "deals" if results.session == 1 else "sessions"
+    return png(intervals_and_means(results.title, "mbb per hand", count, series, measures))
 
 
 def _report_folder(results: MatchResults, folder: Path) -> Path:
@@ -105,7 +117,7 @@ def write_report(results: MatchResults, folder: Path, console: Console) -> None:
     target.mkdir(parents=True, exist_ok=True)
     record = match_record(results)
     write_atomically(target / "results.json", json.dumps(record, indent=1).encode() + b"\n")
-    picture = chart(results.title, [_entries(result) for result in results.tables])
+    picture = _chart(results)
     write_atomically(target / "results.png", picture)
     page = match_page(results, picture)
     page.record(record)
@@ -149,15 +161,15 @@ def _print_tables(results: MatchResults, console: Console) -> None:
             failures = sum(heads_up or incident.agent == label for incident in result.incidents)
             name = result.table.title if heads_up else f"{label} at {result.table.title}"
             entry = result.table.labels.index(label)
-            less_luck = [f"{result.estimates(aivat=True)[entry]:,}" if result.aivat_units else "-"] * reduced
+            less_luck = [f"{result.estimates(aivat=True)[entry]:+}" if result.aivat_units else "-"] * reduced
             trouble = [str(failures or "")] * troubled
-            text.add_row(name, f"{found:,}", *less_luck, f"{result.hands:,}", f"{found.n:,}", *trouble)
+            text.add_row(name, f"{found:+}", *less_luck, f"{result.hands:,}", f"{found.n:,}", *trouble)
     if len(results.tables) > 1:
         chips, aivat = (over_tables(results.tables, aivat=flag) for flag in (False, True))
         text.add_section()
         for name, found in sorted(chips.items(), key=lambda item: -aivat.get(item[0], item[1]).mean):
-            less_luck = [f"{aivat[name]:,}" if name in aivat else "-"] * reduced
-            text.add_row(f"{name}, all tables", f"{found:,}", *less_luck, "", f"{found.n:,}", *[""] * troubled)
+            less_luck = [f"{aivat[name]:+}" if name in aivat else "-"] * reduced
+            text.add_row(f"{name}, all tables", f"{found:+}", *less_luck, "", f"{found.n:,}", *[""] * troubled)
     console.print(text)
     if any(result.is_short for result in results.tables):
         console.print(f"[yellow]{SHORT}[/yellow]")
@@ -184,7 +196,7 @@ def _print_comparisons(results: MatchResults, console: Console) -> None:
             by = "AIVAT" if item.aivat else "chips"
             many = len(item.against) > _NAMED_OPPONENTS
             against = f"{len(item.against)} opponents" if many else ", ".join(item.against)
-            text.add_row(f"{item.first} less {item.second}", against, by, f"{item.found:,}", f"{item.found.n:,}")
+            text.add_row(f"{item.first} less {item.second}", against, by, f"{item.found:+}", f"{item.found.n:,}")
         console.print(text)
 
 

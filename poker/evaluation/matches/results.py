@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.evaluation.matches.table import Incident, Schedule, SessionRecord, Table
-from poker.evaluation.statistics import FEW_UNITS, Estimate, estimate
+from poker.report.estimates import FEW_UNITS, Estimate, estimate
 from poker.rules import Rules
 
 _TIMES_KEPT = 20_000

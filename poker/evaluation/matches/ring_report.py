@@ -12,9 +12,9 @@ from poker.artifacts import fingerprint_of, write_atomically
 from poker.evaluation.matches.page import add_first_decisions
 from poker.evaluation.matches.ring_results import RingResults
 from poker.evaluation.pages.html import Page, tell_files
-from poker.evaluation.pages.intervals import Row, interval_text, intervals_chart
-from poker.evaluation.pages.scalars import write_scalars
-from poker.evaluation.statistics import Estimate, estimate
+from poker.report.charts import Row, intervals, png
+from poker.report.estimates import Estimate, estimate
+from poker.report.scalars import write_scalars
 
 _SHOWN_FAILURES = 100
 
@@ -27,7 +27,7 @@ def write_ring_report(results: RingResults, log: Path, folder: Path, console: Co
     identity = fingerprint_of([results.table.players, settings, record["seed"], record["session"]])
     stem = folder / f"ring-{results.schedule.rules.name}-{identity[:10]}"
     title = f"Ring game of {results.schedule.rules.name}, seed {results.schedule.seed}"
-    picture = intervals_chart(title, "small bets per hand", _panels(results))
+    picture = png(intervals(title, "small bets per hand", _panels(results)))
     page = _page(results, title, picture, log)
     page.record(record)
     write_atomically(stem.with_suffix(".json"), json.dumps(record, indent=1).encode() + b"\n")
@@ -68,7 +68,7 @@ def _page(results: RingResults, title: str, picture: bytes, log: Path) -> Page:
     page.table(
         ("agent", "places", "small bets per hand", "with the interval over sessions"),
         [
-            (name, len(results.places(name)), interval_text(estimate(mean)), interval_text(results.over_sessions(mean)))
+            (name, len(results.places(name)), str(estimate(mean)), str(results.over_sessions(mean)))
             for name, mean in means.items()
         ],
     )
@@ -76,21 +76,19 @@ def _page(results: RingResults, title: str, picture: bytes, log: Path) -> Page:
         page.heading("Contrasts", "mean result of the first group less that of the second, small bets per hand")
         page.table(
             ("groups", "difference"),
-            [(_against(first, second), interval_text(found)) for first, second, found in results.compared()],
+            [(_against(first, second), str(found)) for first, second, found in results.compared()],
         )
     page.png(picture, "results with their intervals")
     page.heading("By seat", "small bets per hand, from the small blind (of two players: the big blind) to the button")
     seats = [f"seat {seat + 1}" for seat in range(len(results.table.players))]
-    page.table(("agent", *seats), [(name, *map(interval_text, results.by_seat(name))) for name in results.specs])
+    page.table(("agent", *seats), [(name, *map(str, results.by_seat(name))) for name in results.specs])
     by_class = results.by_class()
     kinds = list(dict.fromkeys(kind for row in by_class.values() for kind in row))
     page.heading(
         "Won from each class of opponents",
         "small bets per hand of a place; losses of a hand go to its winners in proportion to what they win",
     )
-    page.table(
-        ("agent", *kinds), [(name, *(interval_text(row[kind]) for kind in kinds)) for name, row in by_class.items()]
-    )
+    page.table(("agent", *kinds), [(name, *(str(row[kind]) for kind in kinds)) for name, row in by_class.items()])
     _add_decisions(page, results)
     if results.incidents:
         page.heading("Failures", "agents checked or folded instead")
@@ -129,11 +127,11 @@ def _print(results: RingResults, console: Console) -> None:
         text.add_column(heading, justify="left" if heading == "agent" else "right")
     for name in results.specs:
         found = estimate(results.result([name]))
-        text.add_row(name, interval_text(found), *(interval_text(by_class[name][kind]) for kind in kinds))
+        text.add_row(name, str(found), *(str(by_class[name][kind]) for kind in kinds))
     text.caption = f"{_size(results)}; {results.caveat}"
     console.print(text)
     for first, second, found in results.compared():
-        console.print(f"{_against(first, second)}: {interval_text(found)} sb/hand", highlight=False)
+        console.print(f"{_against(first, second)}: {found!s} sb/hand", highlight=False)
     if results.incidents:
         count = len(results.incidents)
         console.print(f"[red]{count} failures of agents (they checked or folded instead)[/red]: {results.incidents[0]}")

@@ -17,9 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.evaluation.matches.table import AgentSpec, Schedule, SessionRecord, Table
-from poker.evaluation.pages.intervals import interval_record
-from poker.evaluation.provenance import provenance
-from poker.evaluation.statistics import Estimate, difference, estimate
+from poker.provenance import provenance
+from poker.report.estimates import Estimate, difference, estimate
 
 Floats = NDArray[np.float64]
 
@@ -169,4 +168,4 @@ class RingResults:
 
 
 def _json(found: Estimate) -> dict[str, Any]:
-    return {"mean": round(found.mean, 5), **interval_record(found, 5)}
+    return {"mean": round(found.mean, 5), **found.interval(5)}

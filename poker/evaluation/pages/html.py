@@ -13,8 +13,8 @@ from rich.console import Console
 
 from poker.artifacts import write_atomically
 from poker.cards import class_text
-from poker.evaluation.provenance import command_line
-from poker.evaluation.statistics import Estimate
+from poker.provenance import command_line
+from poker.report.estimates import Estimate
 
 _STYLE = """
 body{font:15px/1.45 system-ui,sans-serif;max-width:70rem;margin:2rem auto;padding:0 1rem;color:#222}
@@ -81,7 +81,7 @@ class Page:
 def cell_text(value: object) -> str:
     """Estimates with their intervals, floats with four figures, the rest as it is."""
     if isinstance(value, Estimate):
-        return f"{value:,}"
+        return f"{value:+}"
     if isinstance(value, float):
         return f"{value:,.4g}" if abs(value) < 1e4 else f"{value:,.0f}"
     if isinstance(value, int) and not isinstance(value, bool):

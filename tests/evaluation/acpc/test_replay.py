@@ -14,8 +14,8 @@ from poker.evaluation.acpc.replay import run
 from poker.evaluation.matches.results import TableResults
 from poker.evaluation.matches.ring import run as run_ring
 from poker.evaluation.matches.table import AgentSpec
-from poker.evaluation.statistics import Estimate
 from poker.formats.acpc_log import AcpcError, read_log
+from poker.report.estimates import Estimate
 from poker.rules import Rules
 from tests.evaluation.matches.test_match import LEDUC, match
 from tests.evaluation.pages.test_html import check

@@ -6,9 +6,9 @@ from pathlib import Path
 from rich.console import Console
 
 from poker.evaluation.acpc.report import write_hands_report
-from poker.evaluation.provenance import configured
-from tests.evaluation.scalars import read_scalars
+from poker.provenance import configured
 from tests.games import load_rules
+from tests.report.scalars import read_scalars
 
 
 def test_a_report_has_scalars_and_the_configuration(tmp_path: Path) -> None:

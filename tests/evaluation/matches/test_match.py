@@ -20,8 +20,8 @@ from poker.evaluation.matches.hand_store import HandStore
 from poker.evaluation.matches.match import run
 from poker.evaluation.matches.results import MatchResults
 from poker.evaluation.matches.table import AgentSpec, Schedule, Table, play_session
-from poker.evaluation.statistics import estimate
 from poker.formats.acpc_log import read_log
+from poker.report.estimates import estimate
 from poker.rules import CALL
 from poker.state import HandState
 from tests.agents.test_remote import Troublemaker

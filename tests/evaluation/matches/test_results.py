@@ -11,10 +11,10 @@ from poker.evaluation.matches.page import match_page
 from poker.evaluation.matches.record import match_record
 from poker.evaluation.matches.results import HandSpread, MatchResults, TableResults
 from poker.evaluation.matches.table import AgentSpec, Schedule, Table
-from poker.evaluation.statistics import FEW_UNITS, estimate
+from poker.report.estimates import FEW_UNITS, estimate
 from tests.evaluation.coverage import stored_deals
-from tests.evaluation.skewed import SKEWED_MEAN, skewed_results
 from tests.games import load_rules
+from tests.report.skewed import SKEWED_MEAN, skewed_results
 
 LEDUC = load_rules("leduc")
 
@@ -102,7 +102,7 @@ def test_means_over_tables_by_chips_and_by_aivat() -> None:
     assert record["a"]["aivat"]["mean"] == pytest.approx(1.5 * reduced.mean())
     assert "aivat" not in record["b"]
     text = match_page(match_of(*tables), b"").text()
-    assert f"<td>c</td><td>{estimate(-2 * reduced):,}</td><td>{estimate(-bc):,} c</td><td></td>" in text
+    assert f"<td>c</td><td>{estimate(-2 * reduced):+}</td><td>{estimate(-bc):+} c</td><td></td>" in text
     assert "Over all tables" in text
 
 
@@ -139,7 +139,7 @@ def test_differences_on_the_same_cards_against_the_same_opponents() -> None:
     ]
     assert (written["against"], written["by"]) == (["c"], "aivat")
     assert (
-        f"<td>a less b</td><td>c</td><td>chips</td><td>{item.found:,}</td>" in match_page(match_of(*tables), b"").text()
+        f"<td>a less b</td><td>c</td><td>chips</td><td>{item.found:+}</td>" in match_page(match_of(*tables), b"").text()
     )
 
 

@@ -11,10 +11,9 @@ from poker.errors import PokernetsError
 from poker.evaluation.matches.ring import run, with_players
 from poker.evaluation.matches.ring_results import RingResults, flows, opponent_class
 from poker.evaluation.matches.table import AgentSpec, Schedule, Table, play_session, play_session_by_deal
-from poker.evaluation.pages.intervals import interval_text
 from poker.rules import Rules
-from tests.evaluation.scalars import read_scalars
 from tests.games import load_rules
+from tests.report.scalars import read_scalars
 
 
 def build_random() -> RandomAgent:
@@ -73,7 +72,7 @@ def test_the_page_has_what_the_record_has(tmp_path: Path) -> None:
     assert "agents learn from deal to deal for sessions of 5" in page
     assert "agents learn" in json.loads(file.read_text())["unit"]
     for found in [*results.by_seat("raiser"), *results.by_class()["caller"].values()]:
-        assert f"<td>{interval_text(found)}</td>" in page
+        assert f"<td>{found!s}</td>" in page
     assert page.count("<svg") == 3  # first decisions of each agent
     assert file.with_suffix(".png").read_bytes().startswith(b"\x89PNG")
     [row] = re.findall(r"<td>caller</td><td>0</td><td>\d+</td><td>([\d.,]+)</td>", page)

@@ -12,7 +12,7 @@ from poker.evaluation.matches.match import run
 from poker.evaluation.matches.page import match_page
 from poker.evaluation.matches.table import AgentSpec
 from poker.evaluation.pages.html import Page, cell_text, range_picture
-from poker.evaluation.statistics import Estimate
+from poker.report.estimates import Estimate
 from poker.rules import RANK_CHARS
 from tests.games import load_rules
 
@@ -112,4 +112,4 @@ def test_page_of_a_match(tmp_path: Path) -> None:
     assert checker.count["svg"] == 2
     assert "caller vs random" in text
     assert "&quot;definition&quot;" in text
-    assert f"{results.tables[0].estimates(aivat=True)[0]:,}" in match_page(results, b"").text()
+    assert f"{results.tables[0].estimates(aivat=True)[0]:+}" in match_page(results, b"").text()

@@ -3,8 +3,8 @@ import math
 import numpy as np
 import pytest
 
-from poker.evaluation.statistics import Estimate, difference, estimate, running, t_quantile
-from tests.evaluation.skewed import SKEWED_MEAN, skewed_results
+from poker.report.estimates import Estimate, difference, estimate, exact, running, t_quantile
+from tests.report.skewed import SKEWED_MEAN, skewed_results
 
 
 @pytest.mark.parametrize(("freedom", "quantile"), [(1, 12.706), (10, 2.228), (11, 2.201), (30, 2.042), (120, 1.980)])
@@ -19,14 +19,14 @@ def test_estimate_of_known_numbers() -> None:
     assert found.sd == pytest.approx(math.sqrt(5 / 3))
     assert found.half_width == pytest.approx(3.1824 * math.sqrt(5 / 3) / 2)
     assert (found.low, found.high) == (2.5 - found.half_width, 2.5 + found.half_width)
-    assert f"{found:,}" == "+2.5 ± 2.1"
-    assert f"{estimate([-1e-9, -1e-9])}" == "+0.0 ± 0.0"
-    assert f"{Estimate(1234.0, 200.0, 1.0, 5, 50.0):,}" == "+1,234.0 [1,084.0, 1,484.0]"
+    assert f"{found:+}" == "+2.5 ± 2.1"
+    assert str(Estimate(-1e-9, 4.0, 1.0, 2)) == "0.0 ± 4.0"
+    assert f"{Estimate(1234.0, 200.0, 1.0, 5, 50.0):+}" == "+1,234 [1,084, 1,484]"
 
 
 def test_no_interval_from_fewer_than_two_units() -> None:
     assert math.isinf(estimate([3.0]).half_width)
-    assert f"{estimate([3.0])}" == "+3.0"
+    assert f"{estimate([3.0]):+}" == "+3"
     assert f"{estimate([])}" == "-"
 
 
@@ -60,7 +60,7 @@ def test_no_interval_is_narrower_than_that_of_student_t() -> None:
     assert found.mean - found.low > 1.1 * (found.high - found.mean)  # of values with a long tail below
     assert f"{found}".count("±") == 0
     low, high = map(float, f"{found}".split(" ", 1)[1].strip("[]").split(", "))
-    assert (low, high) == pytest.approx((found.low, found.high), abs=0.051)
+    assert (low, high) == pytest.approx((found.low, found.high), rel=0.05)
 
 
 def test_differences_are_taken_unit_by_unit() -> None:
@@ -82,3 +82,20 @@ def test_running_means_end_in_the_estimate() -> None:
         assert (lows[i], highs[i]) == pytest.approx((found.low, found.high))
     assert counts[-1] == 1000
     assert running([1.0], 10)[0].size == 0
+
+
+def test_text_has_two_figures_of_the_interval() -> None:
+    told = [
+        str(Estimate(mean, half_width, 1.0, 9))
+        for mean, half_width in ((0.12345, 0.00678), (-1234.5, 56.7), (2.0, 0.0), (1.5, 1.04))
+    ]
+    assert told == ["0.1235 ± 0.0068", "-1,234 ± 57", "2 ± 0", "1.5 ± 1.0"]
+    assert [str(exact(value)) for value in (0.123456, 123456.7)] == ["0.1235", "123,457"]
+    assert str(Estimate(1.0, 0.2, 1.0, 9, shift=0.05)) == "1.00 [0.85, 1.25]"
+
+
+def test_records_tell_both_ends_or_that_they_are_not_known() -> None:
+    uneven = Estimate(1.0, 0.25, 1.0, 9, shift=0.125)
+    assert uneven.record() == {"mean": 1.0, "half_width_95": 0.25, "interval_95": [0.875, 1.375]}
+    assert exact(3.0).record() == {"mean": 3.0, "half_width_95": None, "interval_95": None}
+    assert Estimate(1 / 3, 1 / 6, 1.0, 9).interval(2) == {"half_width_95": 0.17, "interval_95": [0.17, 0.5]}

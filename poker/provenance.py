@@ -2,6 +2,7 @@
 
 import os
 import platform
+import re
 import shlex
 import subprocess
 import sys
@@ -15,16 +16,45 @@ from typing import Any
 
 _PACKAGES = ("numpy", "numba", "torch")
 _CONFIGURATION: ContextVar[Mapping[str, Any] | None] = ContextVar("configuration", default=None)
+_FOLDERS: ContextVar[Mapping[str, str]] = ContextVar("folders")
+_ABSOLUTE_PATH = re.compile(r"(?<![\w./:])(?:/[^\s/:,;'\"\[\](){}]+){2,}")
 
 
 @contextmanager
-def configured(configuration: Mapping[str, Any]) -> Iterator[None]:
-    """Within, `provenance` tells these settings (plain values, as they were resolved) and the command line too."""
-    token = _CONFIGURATION.set(configuration)
+def configured(configuration: Mapping[str, Any], folders: Mapping[str, str] | None = None) -> Iterator[None]:
+    """Within, `provenance` tells these settings (plain values, as they were resolved) and the command line too.
+
+    `folders` are where `runs` and `artifacts` lie, by these names; `portable` puts the names in their place.
+    """
+    token, previous = _CONFIGURATION.set(configuration), _FOLDERS.set(folders or {})
     try:
         yield
     finally:
         _CONFIGURATION.reset(token)
+        _FOLDERS.reset(previous)
+
+
+def portable(value: Any) -> Any:
+    """A record (plain values and paths) without absolute paths of this machine, in whatever text they stand.
+
+    Paths below `runs` and `artifacts` begin with these names, those below the current folder there, others are told by
+    their last name alone.
+    """
+    if isinstance(value, Mapping):
+        return {key: portable(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [portable(item) for item in value]
+    if isinstance(value, str | Path):
+        return _ABSOLUTE_PATH.sub(_portable_path, str(value))
+    return value
+
+
+def _portable_path(found: re.Match[str]) -> str:
+    path = Path(found[0])
+    for name, folder in (*_FOLDERS.get({}).items(), ("", ".")):
+        if path.is_relative_to(Path(folder).absolute()):
+            return str(name / path.relative_to(Path(folder).absolute()))
+    return path.name
 
 
 def command_line() -> str:
@@ -38,7 +68,7 @@ def provenance() -> dict[str, Any]:
     Within `configured` also `command` and `configuration`.
     """
     configuration = _CONFIGURATION.get()
-    asked = {} if configuration is None else {"command": command_line(), "configuration": dict(configuration)}
+    asked = {} if configuration is None else portable({"command": command_line(), "configuration": configuration})
     return {
         **asked,
         "time": datetime.now(UTC).isoformat(timespec="seconds"),

@@ -14,6 +14,7 @@ does not hold: see `FEW_UNITS`, and docs/results/interval_coverage.json for what
 import math
 from dataclasses import dataclass
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -53,17 +54,49 @@ class Estimate:
     def high(self) -> float:
         return self.mean + self.shift + self.half_width
 
-    def __format__(self, spec: str) -> str:
-        """Mean and interval to a tenth, the latter by its ends where the mean is not about in its middle; `,` groups
-        thousands."""
+    @property
+    def has_interval(self) -> bool:
+        return math.isfinite(self.half_width)
+
+    def __str__(self) -> str:
+        return format(self)
+
+    def __format__(self, sign: str) -> str:
+        """Mean and interval to two figures of the interval's half-width, the latter by its ends where the mean is not
+        about in its middle; without an interval four figures of the mean. `+` gives positive means their sign."""
         if not self.n:
             return "-"
-        mean = f"{round(self.mean, 1) + 0.0:+{spec}.1f}"  # -0.0 + 0.0 is 0.0
-        if not math.isfinite(self.half_width):
-            return mean
-        if abs(self.shift) <= 0.05 * self.half_width:
-            return f"{mean} ± {self.half_width:{spec}.1f}"
-        return f"{mean} [{self.low:{spec}.1f}, {self.high:{spec}.1f}]"
+        if not 0 < self.half_width < math.inf:
+            return number_text(self.mean, sign) + (" ± 0" if self.half_width == 0 else "")
+        digits = max(0, 1 - math.floor(math.log10(self.half_width)))
+        mean, width, low, high = (
+            f"{round(value, digits) + 0.0:{sign if i == 0 else ''},.{digits}f}"  # -0.0 + 0.0 is 0.0
+            for i, value in enumerate((self.mean, self.half_width, self.low, self.high))
+        )
+        return f"{mean} ± {width}" if abs(self.shift) <= 0.05 * self.half_width else f"{mean} [{low}, {high}]"
+
+    def interval(self, digits: int | None = None) -> dict[str, Any]:
+        """`half_width_95` and `interval_95`, [lower end, upper end], for a record, rounded to `digits` behind the point
+        if given; None where nothing is known of them."""
+        if not self.has_interval:
+            return {"half_width_95": None, "interval_95": None}
+        values = (self.half_width, self.low, self.high)
+        half_width, low, high = values if digits is None else (round(value, digits) for value in values)
+        return {"half_width_95": half_width, "interval_95": [low, high]}
+
+    def record(self) -> dict[str, Any]:
+        """`mean` and the interval."""
+        return {"mean": self.mean, **self.interval()}
+
+
+def exact(value: float) -> Estimate:
+    """A value that has no interval."""
+    return Estimate(value, math.inf, math.inf, 1)
+
+
+def number_text(value: float, sign: str = "") -> str:
+    """Four figures, thousands grouped."""
+    return f"{value:{sign},.4g}" if abs(value) < 1e4 else f"{value:{sign},.0f}"
 
 
 def t_quantile(freedom: int) -> float:

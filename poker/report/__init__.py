@@ -1,0 +1,5 @@
+"""Results as they are told: on the console, as JSON, as a page with its pictures, and as TensorBoard scalars."""
+
+from poker.report.report import Figure, RangeGrids, Report, Section, Table, Text
+
+__all__ = ["Figure", "RangeGrids", "Report", "Section", "Table", "Text"]

@@ -1,0 +1,179 @@
+"""A report: sections, scalars and one record, written once in all forms.
+
+The console has the result first: figures are drawn after that, and matplotlib, Jinja and TensorBoard are imported then.
+"""
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table as ConsoleTable
+
+from poker.artifacts import write_atomically
+from poker.cards import NUM_RANKS, class_text
+from poker.provenance import command_line, portable, provenance
+from poker.report.charts import png
+from poker.report.estimates import number_text
+from poker.report.scalars import Scalar, write_scalars
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Drawing
+
+
+_WORD = re.compile("[a-zA-Z]")
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Rows of cells: texts, numbers and estimates, None for an empty one. `console`: the page has it in any case."""
+
+    columns: Sequence[str]
+    rows: Sequence[Sequence[object]]
+    heading: str = ""
+    note: str = ""
+    console: bool = True
+
+    @property
+    def cells(self) -> list[list[str]]:
+        return [[cell_text(cell) for cell in row] for row in self.rows]
+
+    @property
+    def is_text(self) -> list[bool]:
+        """By column: whether it holds words, which stand on the left. The first one always does."""
+        columns = zip(*self.rows, strict=True) if self.rows else [()] * len(self.columns)
+        return [
+            place == 0 or any(isinstance(cell, str) and _WORD.search(cell) for cell in column)
+            for place, column in enumerate(columns)
+        ]
+
+    def print(self, console: Console) -> None:
+        table = ConsoleTable(
+            title=escape(self.heading) or None, caption=escape(self.note) or None, title_justify="left",
+            caption_justify="left",
+        )  # fmt: skip
+        for name, is_text in zip(self.columns, self.is_text, strict=True):
+            table.add_column(escape(name), justify="left" if is_text else "right", no_wrap=not is_text)
+        for row in self.cells:
+            table.add_row(*map(escape, row))
+        console.print(table)
+
+
+@dataclass(frozen=True, eq=False)
+class Text:
+    """A paragraph; `style` is one of the console's, such as `red`."""
+
+    text: str
+    heading: str = ""
+    style: str = ""
+    console: bool = True
+
+    def print(self, console: Console) -> None:
+        console.print(escape(self.text), style=self.style or None, soft_wrap=True, highlight=False)
+
+
+@dataclass(frozen=True, eq=False)
+class Figure:
+    """A picture, drawn when the report is written: `<name>.png` beside it, and on the page."""
+
+    name: str
+    draw: "Callable[[], Drawing]"
+    heading: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class RangeGrids:
+    """What was done with the 169 classes of two cards, a picture by name: shares [169, 3] of fold, call and raise.
+
+    On the page alone, suited hands above the diagonal. The colours of a cell (blue, green, red) are as wide as the
+    shares; classes with shares of 0 stay empty.
+    """
+
+    shares: Mapping[str, NDArray[np.float64]]
+    heading: str = ""
+    note: str = ""
+
+    @staticmethod
+    def cells(shares: NDArray[np.float64]) -> list[tuple[str, int, int, list[tuple[float, float]]]]:
+        """By class its name, column and row from the top left, and the left end and width of each share."""
+        found = []
+        for preflop_class, row in enumerate(shares):
+            high, low = divmod(preflop_class, NUM_RANKS)  # suited classes have high > low
+            bars = list(zip(np.cumsum(row) - row, row, strict=True))
+            found.append((class_text(preflop_class), NUM_RANKS - 1 - low, NUM_RANKS - 1 - high, bars))
+        return found
+
+
+Section = Table | Text | Figure | RangeGrids
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """What a run found. `files` are further ones that it wrote, told with those of the report."""
+
+    title: str
+    sections: Sequence[Section]
+    record: Mapping[str, Any]
+    scalars: Mapping[str, Scalar] = field(default_factory=dict)
+    files: Mapping[str, Path] = field(default_factory=dict)
+
+    def write(self, folder: Path, console: Console | None = None) -> dict[str, Any]:
+        """Prints tables and texts; writes `results.json`, a PNG for each figure, `report.html` and the scalars to
+        `folder`, and tells them. Returns the record with its provenance, as it was written."""
+        console = console or Console()
+        for section in self.sections:
+            if isinstance(section, Table | Text) and section.console:
+                section.print(console)
+        record: dict[str, Any] = portable({**self.record, **provenance()})
+        write_atomically(folder / "results.json", json.dumps(record, indent=1).encode() + b"\n")
+        pictures = {}
+        for figure in self.sections:
+            if isinstance(figure, Figure):
+                pictures[figure.name] = png(figure.draw())
+                write_atomically(folder / f"{figure.name}.png", pictures[figure.name])
+        write_atomically(folder / "report.html", self.page(record, pictures).encode())
+        write_scalars(folder, self.scalars)
+        written = {"results": folder / "results.json", "report": folder / "report.html", "TensorBoard": folder}
+        tell_files(console, {**written, **self.files})
+        return record
+
+    def page(self, record: Mapping[str, Any], pictures: Mapping[str, bytes]) -> str:
+        """One self-contained HTML page, `pictures` by the names of the figures; all text is escaped."""
+        from base64 import b64encode  # noqa: PLC0415
+
+        from jinja2 import Environment, FileSystemLoader, StrictUndefined  # noqa: PLC0415
+
+        environment = Environment(
+            loader=FileSystemLoader(Path(__file__).parent), autoescape=True, undefined=StrictUndefined,
+            trim_blocks=True, lstrip_blocks=True,
+        )  # fmt: skip
+        return environment.get_template("page.html.j2").render(
+            title=self.title,
+            sections=[(type(section).__name__, section) for section in self.sections],
+            pictures={name: b64encode(picture).decode() for name, picture in pictures.items()},
+            command=record.get("command") or portable(command_line()),
+            commit=record.get("commit"),
+            record=json.dumps(record, indent=1),
+        )
+
+
+def cell_text(value: object) -> str:
+    """Estimates with their intervals, floats with four figures, integers with their thousands grouped."""
+    if isinstance(value, float):
+        return number_text(value)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"{value:,}"
+    return "" if value is None else str(value)
+
+
+def tell_files(console: Console, files: Mapping[str, Path]) -> None:
+    """What was written, and where, in lines that can be copied whole."""
+    for what, path in files.items():
+        console.print(f"{what}: {path}", soft_wrap=True, highlight=False)

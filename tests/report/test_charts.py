@@ -1,0 +1,53 @@
+"""Charts: what they draw, and where."""
+
+import numpy as np
+import pytest
+
+from poker.cards import NUM_HANDS, PREFLOP_CLASS, hand_index, parse_cards
+from poker.report.charts import Curve, Series, curves, intervals, intervals_and_means, png, strategy_grids, weight_grid
+from poker.report.estimates import Estimate, estimate, exact
+
+
+def test_panels_grow_with_what_they_hold() -> None:
+    rows = [(f"agent {i}", Estimate(float(i), 0.5, 1.0, 9)) for i in range(12)]
+    small = intervals("a title", "mbb per hand", {"agents": [*rows[:1], ("exact", exact(3.0))]})
+    large = intervals("a title", "mbb per hand", {"agents": rows, "others": rows[:2]})
+    assert all(b > a for a, b in zip(small.get_size_inches(), large.get_size_inches(), strict=True))
+    texts = [text.get_text() for text in large.axes[1].texts]
+    assert texts == ["1.00 ± 0.50", "0.00 ± 0.50"]  # drawn from below
+    assert png(small).startswith(b"\x89PNG")
+
+
+def test_running_means_end_in_the_estimates() -> None:
+    units = np.random.default_rng(1).normal(5, 2, 200)
+    figure = intervals_and_means("a match", "mbb per hand", "deals", [Series("a vs b", units, units * 10)])
+    bars, means = figure.axes
+    assert [text.get_text() for text in bars.texts] == [str(estimate(units))]
+    assert len(bars.containers) == 2  # one behind
+    assert np.asarray(means.lines[0].get_ydata())[-1] == pytest.approx(units.mean())
+    assert means.get_xlabel() == "deals"
+
+
+def test_curves_are_drawn_against_each_clock() -> None:
+    clocks = {"iterations": np.array([10.0, 100.0]), "CPU seconds": np.array([0.1, 1.0])}
+    curve = Curve("cfr", clocks, [Estimate(2.0, 0.5, 1.0, 3), exact(1.0)])
+    figure = curves("leduc", "nash_conv", [curve], logarithmic=True)
+    assert [axes.get_xlabel() for axes in figure.axes] == ["iterations", "CPU seconds"]
+    assert np.asarray(figure.axes[1].lines[0].get_xdata()).tolist() == [0.1, 1.0]
+    assert curve.interval.tolist() == [[1.5, 1.0], [2.5, 1.0]]
+
+
+def test_grids_show_classes_where_they_belong() -> None:
+    """Only AKs is possible: first row, second column (suited above the diagonal)."""
+    weights = np.zeros(NUM_HANDS)
+    weights[PREFLOP_CLASS[hand_index(*parse_cards("AsKs"))] == PREFLOP_CLASS] = 0.5
+    strategy = np.full((NUM_HANDS, 2), 0.25, dtype=np.float32)
+    for figure, share in ((weight_grid("a player", weights), 1.0), (strategy_grids("", "ab", weights, strategy), 0.25)):
+        image = figure.axes[0].images[0].get_array()
+        assert image is not None
+        filled = np.ma.filled(image, 0)
+        assert [tuple(cell) for cell in np.argwhere(filled > 0)] == [(0, 1)]
+        assert filled[0, 1] == share
+        assert [(text.get_position(), text.get_text()) for text in figure.axes[0].texts] == [((1, 0), "AKs")]
+    everything = {text.get_position(): text.get_text() for text in weight_grid("", weights + 1).axes[0].texts}
+    assert (everything[1, 0], everything[0, 1], everything[12, 12]) == ("AKs", "AKo", "22")

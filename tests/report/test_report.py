@@ -1,0 +1,140 @@
+"""Reports: one table in all forms, well-formed and self-contained pages, files that are told."""
+
+import io
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+from matplotlib.figure import Figure as Drawing
+from rich.console import Console
+
+from poker.cards import PREFLOP_CLASS, RANKS, hand_index
+from poker.provenance import configured
+from poker.report import Figure, RangeGrids, Report, Section, Table, Text
+from poker.report.charts import intervals
+from poker.report.estimates import Estimate
+from poker.report.report import cell_text
+from tests.report.scalars import read_scalars
+
+VOID = {"meta", "img"}
+
+
+class Checker(HTMLParser):
+    """Fails on tags that do not match; collects what a browser would load."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.loaded: list[str] = []
+        self.count: dict[str, int] = {}
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.count[tag] = self.count.get(tag, 0) + 1
+        self.loaded += [value or "" for name, value in attrs if name in ("src", "href")]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.count[tag] = self.count.get(tag, 0) + 1
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def check(text: str) -> Checker:
+    checker = Checker()
+    checker.feed(text)
+    assert not checker.open
+    assert all(source.startswith("data:image/png;base64,") for source in checker.loaded)
+    return checker
+
+
+def console() -> tuple[Console, io.StringIO]:
+    told = io.StringIO()
+    return Console(file=told, width=100), told
+
+
+def page(*sections: Section) -> str:
+    return Report("a < b", sections, {}).page({"seed": 7, "commit": "abc", "command": "python evaluate.py"}, {})
+
+
+def test_a_table_is_given_once_and_told_in_all_forms(tmp_path: Path) -> None:
+    order: list[str] = []
+
+    def draw() -> Drawing:
+        order.append(f"drawn after {told.getvalue().count('depth_limited')}")
+        return intervals("a title", "mbb", {"agents": [("depth_limited", found)]})
+
+    found = Estimate(1234.5, 200.0, 900.0, 81)
+    sections: list[Section] = [
+        Figure("chart", draw, "Intervals", "of all agents"),
+        Table(("agent", "mbb/hand", "why"), [("depth_limited", found, "[b]old")], "Results & more", "95% intervals"),
+        Table(("hidden",), [("a row",)], console=False),
+        Text("one agent failed", style="red"),
+    ]
+    shown, told = console()
+    with configured({"hands": 3, "out": str(tmp_path / "deep")}, {"runs": str(tmp_path)}):
+        record = Report(
+            "A match", sections, {"log": tmp_path / "hands" / "x.log"}, {"mbb": found}, {"hands": tmp_path / "hands"}
+        ).write(tmp_path / "a", shown)
+    assert order == ["drawn after 1"]
+    text = told.getvalue()
+    assert "1,234 ± 200" in text
+    assert "[b]old" in text
+    assert "one agent failed" in text
+    assert "a row" not in text
+    for what, name in (("results", "results.json"), ("report", "report.html"), ("TensorBoard", ".")):
+        assert f"{what}: {tmp_path / 'a' / name}" in text
+    assert f"hands: {tmp_path / 'hands'}" in text
+    assert json.loads((tmp_path / "a" / "results.json").read_text()) == record
+    assert record["log"] == "runs/hands/x.log"
+    assert record["configuration"] == {"hands": 3, "out": "runs/deep"}
+    html = (tmp_path / "a" / "report.html").read_text()
+    assert check(html).count["img"] == 1
+    assert '<td>depth_limited</td><td>1,234 ± 200</td><td class="text">[b]old</td>' in html
+    assert html.index("Intervals") < html.index("Results &amp; more") < html.index("one agent failed")
+    assert str(tmp_path) not in html
+    assert (tmp_path / "a" / "chart.png").read_bytes().startswith(b"\x89PNG")
+    assert read_scalars(tmp_path / "a")["mbb"] == [(81, 1234.5)]
+
+
+def test_text_is_escaped_and_the_record_is_there() -> None:
+    text = page(Table(("name", "value"), [("<script>", 1234.5)], "x & y", "a note"), Table(("empty",), []))
+    check(text)
+    assert "<script>" not in text
+    assert "a &lt; b" in text
+    assert "x &amp; y" in text
+    assert "1,234" in text
+    assert "&#34;seed&#34;: 7" in text
+    assert "at commit abc" in text
+    assert "<pre>python evaluate.py</pre>" in text
+
+
+def test_cells() -> None:
+    assert [cell_text(value) for value in (3, 12345, 0.12345, 123456.0, None, True, "a")] == [
+        "3", "12,345", "0.1235", "123,456", "", "True", "a",
+    ]  # fmt: skip
+
+
+def test_words_stand_on_the_left_and_numbers_on_the_right() -> None:
+    table = Table(("name", "share", "value", "why"), [(1, "12.5%", 3.0, "asked for"), (2, "-", None, "")])
+    assert table.is_text == [True, False, False, True]
+
+
+def test_range_grids_place_hands() -> None:
+    shares = np.zeros((169, 3))
+    aces, suited, offsuit = (PREFLOP_CLASS[hand_index(*cards)] for cards in ((51, 50), (51, 47), (51, 46)))
+    shares[aces], shares[suited], shares[offsuit] = (0, 0, 1), (0.5, 0.5, 0), (1, 0, 0)
+    text = page(RangeGrids({"ann": shares}, "First decisions"))
+    check(text)
+    rects = re.findall(r'<rect x="([\d.]+)" y="(\d+)" width="([\d.]+)"[^>]*fill="(#\w+)"', text)
+    assert sorted(rects) == [
+        ("0.0", "0", "24.0", "#d9705f"),
+        ("0.0", "24", "24.0", "#6b9bd1"),  # AKo, below the diagonal
+        ("24.0", "0", "12.0", "#6b9bd1"),  # AKs, above it
+        ("36.0", "0", "12.0", "#7cb97c"),
+    ]
+    assert text.count("<text") == 169
+    assert all(f">{rank}{rank}<" in text for rank in RANKS)
