@@ -6,19 +6,21 @@ configuration object, and a key that no part knows is refused here, by name, bef
 
 import difflib
 import inspect
-import itertools
-import re
+import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Any, get_args, get_type_hints
+from typing import Any, NoReturn, get_args, get_type_hints
 
 import hydra
+from hydra.core.config_store import ConfigStore
 from hydra.core.global_hydra import GlobalHydra
-from hydra.errors import HydraException, InstantiationException
+from hydra.core.hydra_config import HydraConfig
+from hydra.errors import HydraException, InstantiationException, MissingConfigException
+from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
-from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
+from omegaconf.errors import ConfigAttributeError, ConfigKeyError, OmegaConfBaseException
 
 from poker.errors import PokernetsError
 
@@ -26,20 +28,44 @@ _PLAIN = (int, float, str, bool, NoneType)
 CONF = Path(__file__).resolve().parent
 
 
+setattr(ConfigStore, "__deepcopy__", lambda store, memo: store)  # noqa: B010  copies of it are half of --help's time
+
+
 class ConfigurationError(PokernetsError):
     """The command line asks for something that the configuration does not know."""
 
 
 def launch(root: str, task: Callable[[DictConfig], Any]) -> None:
-    """Compose `conf/<root>.yaml` with the overrides on the command line and run `task`; exit 2 on a user's error."""
-    flags = [argument for argument in sys.argv[1:] if argument.startswith("-")]
-    if not flags:
-        _exit_on_user_error(lambda: compose(root, sys.argv[1:]))
+    """Run `task` with `conf/<root>.yaml` and the command line's overrides, once or for every job of a sweep.
 
-    def run(config: DictConfig) -> None:
-        _exit_on_user_error(lambda: task(config))
+    A user's error is one line and status 2. In a sweep the other jobs go on; those that failed are named at the end.
+    """
+    os.environ["HYDRA_FULL_ERROR"] = "1"  # lets errors out of hydra.main as they are
+    failed: list[str] = []
 
-    hydra.main(version_base="1.3", config_path=str(CONF), config_name=root)(run)()
+    def job(config: DictConfig) -> Any:
+        try:
+            return task(config)
+        except PokernetsError as error:
+            if HydraConfig.get().mode is RunMode.RUN:
+                _exit(str(error))
+            failed.append(" ".join(HydraConfig.get().overrides.task))
+            raise PokernetsError(f"{failed[-1]}: {error}") from error
+
+    try:
+        hydra.main(version_base="1.3", config_path=str(CONF), config_name=root)(job)()
+    except InstantiationException:
+        raise
+    except (PokernetsError, HydraException, OmegaConfBaseException) as error:
+        _exit("\n       ".join([_message(error), *[f"failed: {overrides}" for overrides in failed]]))
+    except KeyboardInterrupt:
+        print("interrupted; what was written is kept, the same command continues", file=sys.stderr)
+        sys.exit(130)
+
+
+def _exit(message: str) -> NoReturn:
+    print(f"error: {message}", file=sys.stderr)
+    sys.exit(2)
 
 
 def compose(root: str, overrides: list[str]) -> DictConfig:
@@ -49,7 +75,7 @@ def compose(root: str, overrides: list[str]) -> DictConfig:
         try:
             return hydra.compose(root, overrides=overrides)
         except (HydraException, OmegaConfBaseException) as error:
-            raise ConfigurationError(_one_line(error)) from error
+            raise ConfigurationError(_message(error)) from error
 
 
 def choices(group: str) -> list[str]:
@@ -66,35 +92,38 @@ def chosen(config: DictConfig, group: str) -> DictConfig:
     return node
 
 
+def required(what: str) -> NoReturn:
+    """The resolver of values that only the user can give: `${required:"log=FILE, the log to play again"}`."""
+    raise ConfigurationError(f"give {what}")
+
+
+OmegaConf.register_new_resolver("required", required, replace=True)
+
+
 def resolve(node: Any) -> Any:
     """Plain Python values of a configuration node, interpolations filled in; a missing value is named."""
     try:
         return OmegaConf.to_container(node, resolve=True, throw_on_missing=True)
     except OmegaConfBaseException as error:
-        if isinstance(error, MissingMandatoryValue) and error.full_key:
-            raise ConfigurationError(_wanted(error.full_key)) from error
-        missing = re.search(r"Missing mandatory value: ([\w.]+)", str(error))
-        raise ConfigurationError(_wanted(missing[1]) if missing else " ".join(str(error).split())) from error
+        raise ConfigurationError(_message(error)) from error
 
 
-def call(node: DictConfig, **extra: Any) -> Any:
+def call(node: Any) -> Any:
     """Call the `_target_` of `node` with its keys as keyword arguments, nested `_target_`s built first."""
-    check(resolve(node), **extra)
+    values = resolve(node) if OmegaConf.is_config(node) else node
+    check(values)
     try:
-        ready = hydra.utils.instantiate(node, _partial_=True, _convert_="all", **extra)
+        ready = hydra.utils.instantiate(values, _partial_=True, _convert_="all")
     except InstantiationException as error:
-        cause = error.__cause__
-        while cause is not None and not isinstance(cause, PokernetsError):
-            cause = cause.__cause__
-        raise cause or error from None
+        raise _of_user(error) or error from None
     return ready()
 
 
-def check(node: Any, **extra: Any) -> None:
+def check(node: Any) -> None:
     """Refuse unknown, missing and mistyped keys of plain values and of every `_target_` in them; builds nothing."""
     if isinstance(node, dict):
         if "_target_" in node:
-            _check_keys(node, hydra.utils.get_object(node["_target_"]), extra)
+            _check_keys(node, hydra.utils.get_object(node["_target_"]))
         for value in node.values():
             check(value)
     elif isinstance(node, list):
@@ -102,7 +131,7 @@ def check(node: Any, **extra: Any) -> None:
             check(value)
 
 
-def _check_keys(node: dict[str, Any], target: Any, extra: dict[str, Any]) -> None:
+def _check_keys(node: dict[str, Any], target: Any) -> None:
     parameters = inspect.signature(target).parameters
     if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):
         return
@@ -113,9 +142,7 @@ def _check_keys(node: dict[str, Any], target: Any, extra: dict[str, Any]) -> Non
             f"{node['_target_']} has no parameter '{unknown[0]}'{_nearest(unknown[0], parameters)}"
         )
     missing = [
-        name
-        for name, parameter in parameters.items()
-        if parameter.default is parameter.empty and name not in keys and name not in extra
+        name for name, parameter in parameters.items() if parameter.default is parameter.empty and name not in keys
     ]
     if missing and not node.get("_partial_"):
         raise ConfigurationError(f"{node['_target_']} needs a value for '{missing[0]}'")
@@ -133,60 +160,28 @@ def _check_plain_values(node: dict[str, Any], target: Any) -> None:
             raise ConfigurationError(f"{node['_target_']}: '{key}' must be {wanted}, not {node[key]!r}")
 
 
-def _one_line(error: Exception) -> str:
-    missing = re.search(r"Could not find '([\w/]+)/(\w+)'", str(error))
-    if missing:
-        group, option = missing.groups()
-        options = choices(group)
+def _message(error: BaseException) -> str:
+    """One line for what Hydra or OmegaConf found wrong, with the nearest of the names that there are."""
+    if (of_user := _of_user(error)) is not None:
+        return str(of_user)
+    if isinstance(error, MissingConfigException) and "/" in (error.missing_cfg_file or ""):
+        group, _, option = str(error.missing_cfg_file).rpartition("/")
+        options = error.options or choices(group)
         return f"there is no {group}={option}{_nearest(option, options)} It can be: {', '.join(options)}"
-    unknown = re.search(r"Could not override '([\w.@]+)'", str(error))
-    if unknown and getattr(error.__cause__, "key", None):
-        key = unknown.group(1)
-        return f"there is no setting '{key}'{_nearest(key.split('.')[-1], _known_keys())} --help lists all settings"
-    return " ".join(f"{error} {error.__cause__ or ''}".split())
+    cause = error.__cause__
+    if isinstance(cause, ConfigAttributeError | ConfigKeyError) and cause.parent_node is not None:
+        known = [str(key) for key in cause.parent_node]
+        return f"there is no setting '{cause.full_key}'{_nearest(str(cause.key), known)} --help lists all settings"
+    return " ".join(f"{error} {cause or ''}".split())
 
 
-def _wanted(key: str) -> str:
-    """`give KEY=VALUE for GROUP=OPTION` and the first comment of the file that wants the value."""
-    *groups, name = key.split(".")
-    for file in sorted(CONF.rglob("*.yaml")):
-        text = file.read_text()
-        if (groups and file.parent.name != groups[0]) or not re.search(rf"^{name}: \?\?\?", text, re.MULTILINE):
-            continue
-        comments = itertools.takewhile(lambda line: line.startswith("#"), text.splitlines())
-        about = " ".join(line.removeprefix("# ") for line in comments if "@package" not in line)
-        example = re.search(rf"\b{name}=([\w/]+)", about)
-        value = example.group(1) if example else name.upper()
-        return f"give {key}={value} for {file.parent.name}={file.stem}: {about}"
-    return f"give {key}=VALUE"
+def _of_user(error: BaseException | None) -> PokernetsError | None:
+    """The user's error that led to this one."""
+    while error is not None and not isinstance(error, PokernetsError):
+        error = error.__cause__ or error.__context__
+    return error
 
 
-def _known_keys() -> list[str]:
-    """Last components of every key in the configuration files and groups."""
-    names: set[str] = set()
-
-    def collect(node: Any) -> None:
-        if isinstance(node, dict):
-            for key, value in node.items():
-                names.add(str(key))
-                collect(value)
-
-    for file in CONF.rglob("*.yaml"):
-        collect(OmegaConf.to_container(OmegaConf.load(file), resolve=False))
-    return sorted(names)
-
-
-def _nearest(word: str, known: Any) -> str:
-    close = difflib.get_close_matches(word, [name for name in known if name != word], n=1)
+def _nearest(word: str, known: Iterable[str]) -> str:
+    close = difflib.get_close_matches(word, known, n=1)
     return f"; did you mean '{close[0]}'?" if close else "."
-
-
-def _exit_on_user_error(action: Callable[[], Any]) -> None:
-    try:
-        action()
-    except PokernetsError as error:
-        print(f"error: {error}", file=sys.stderr)
-        sys.exit(2)
-    except KeyboardInterrupt:
-        print("interrupted; what was written is kept, the same command continues", file=sys.stderr)
-        sys.exit(130)

@@ -39,7 +39,10 @@ def refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
     [
         (["hand=10", "evaluate=match"], "there is no setting 'hand'; did you mean 'hands'?"),
         (["evaluate=matsch"], "there is no evaluate=matsch; did you mean 'match'?"),
-        (["evaluate=match", "agents=[equity,alway_call]"], "there is no agent 'alway_call'"),
+        (
+            ["evaluate=match", "agents=[equity,alway_call]"],
+            "there is no agents=alway_call; did you mean 'always_call'?",
+        ),
         (["evaluate=match", "agents=[equity,random]", "agent.equity.sampels=3"], "there is no setting"),
         (["evaluate=match", "agents=[equity,random]", "~game.blinds"], "needs a value for 'blinds'"),
         (["evaluate=match", "agents=[equity,random]", "game.blinds=[100]"], "field `blinds` must be 2 amounts"),
@@ -58,7 +61,7 @@ def test_the_command_itself(tmp_path: Path) -> None:
     command = [sys.executable, "evaluate.py", "evaluate=match", "agents=[equity,nobody]", f"runs={tmp_path}/runs"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 2
-    assert done.stderr.startswith("error: there is no agent 'nobody'")
+    assert done.stderr.startswith("error: there is no agents=nobody")
     assert done.stdout == ""
 
 
@@ -78,9 +81,3 @@ def test_a_game_definition_file_is_played(tmp_path: Path) -> None:
     command += [f"game.path={path}", "hands=20", "processes=1", f"runs={tmp_path}/runs"]
     subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
     assert list(tmp_path.glob("runs/matches/mine/hands/*.log"))
-
-
-def test_every_agent_can_be_named() -> None:
-    listed = (CONF / "evaluate.yaml").read_text()
-    for file in (CONF / "agent").glob("*.yaml"):
-        assert f"agent@agent.{file.stem}: {file.stem}\n" in listed

@@ -17,7 +17,7 @@ BASELINES = ["random", "always_call", "always_raise", "equity"]
 
 
 def build(name: str) -> Agent:
-    agent = instantiate(OmegaConf.load(CONF / "agent" / f"{name}.yaml"), _convert_="all")
+    agent = instantiate(OmegaConf.load(CONF / "agents" / f"{name}.yaml"), _convert_="all")
     assert isinstance(agent, Agent)
     assert agent.name == name
     return agent

@@ -36,7 +36,12 @@ def main() -> None:
     parser.add_argument("--opponents", nargs="+", default=["blueprint", "always_call", "equity"])
     parser.add_argument("--out", type=Path, default=Path("docs/results/aivat_values.json"))
     asked = parser.parse_args()
-    overrides = ["evaluate=match", "scale=laptop", "search=demo"]
+    overrides = [
+        "evaluate=match",
+        f"agents=[{','.join({'blueprint', *asked.opponents})}]",
+        "scale=laptop",
+        "search=demo",
+    ]
     config = compose("evaluate", overrides)
     guesses: dict[str, Guess] = {
         kind: call(compose("evaluate", [*overrides, f"+values@guess={kind}"]).guess) for kind in KINDS

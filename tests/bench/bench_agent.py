@@ -24,7 +24,7 @@ DEALS = 7
 def run() -> list[dict[str, Any]]:
     """Median over deals of the first decision of each street by player 0, on boards not seen before; first solve of a
     process, compilation included, apart."""
-    config = compose("evaluate", ["evaluate=match"])
+    config = compose("evaluate", ["evaluate=match", f"agents=[{','.join(AGENTS)}]"])
     rows: list[dict[str, Any]] = []
     for name in AGENTS:
         try:

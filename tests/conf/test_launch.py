@@ -52,10 +52,10 @@ def test_unknown_and_missing_parameters_are_named() -> None:
 @pytest.mark.parametrize(
     ("overrides", "named"),
     [
-        (["evaluate=replay"], "give log=FILE for evaluate=replay: Plays the hands of a log again"),
-        (["evaluate=spot"], "give spot=FILE for evaluate=spot: Solves the post-flop spot"),
-        (["evaluate=acpc_client"], "give port=PORT for evaluate=acpc_client: One of our agents"),
-        (["evaluate=match", "game=acpc"], "give game.path=FILE for game=acpc: A game definition file"),
+        (["evaluate=replay"], "give log=FILE, an ACPC log whose hands are played again"),
+        (["evaluate=spot"], "give spot=FILE, the post-flop spot to solve"),
+        (["evaluate=acpc_client"], "give port=PORT, where the dealer expects the player"),
+        (["evaluate=match", "game=acpc"], "give game.path=FILE, a game definition file of the ACPC"),
     ],
 )
 def test_missing_values_say_what_to_give(overrides: list[str], named: str) -> None:
@@ -68,7 +68,7 @@ def test_missing_values_say_what_to_give(overrides: list[str], named: str) -> No
 def test_command_line_errors_are_one_line_and_status_two(tmp_path: Path) -> None:
     for arguments, named in (
         ([], "choose what to run: job=NAME"),
-        (["job=blueprint", "jb.iterations=1"], "there is no setting 'jb.iterations'"),
+        (["job=blueprint", "jb.iterations=1"], "there is no setting 'jb'; did you mean 'job'?"),
         (["job=blueprint", f"artifacts={tmp_path}/made", f"runs={tmp_path}/runs"], "data_gen job=abstraction"),
     ):
         done = run(*arguments)
@@ -98,10 +98,13 @@ def test_every_file_composes(file: Path) -> None:
     if group == ".":
         compose(option, [])
         return
-    root = {"model": "train", "trainer": "train", "evaluate": "evaluate", "agent": "evaluate"}.get(group, "data_gen")
+    root = {"model": "train", "trainer": "train", "evaluate": "evaluate"}.get(group, "data_gen")
     prefix = "" if group in _defaults_of(root) else "+"
     config = compose(root, [f"{prefix}{group}={option}"])
-    assert config[group] is not None
+    if group in ("agents", "adversaries"):
+        assert list(config[{"agents": "agent", "adversaries": "adversary"}[group]]) == [option]
+    else:
+        assert config[group] is not None
 
 
 def _defaults_of(root: str) -> set[str]:

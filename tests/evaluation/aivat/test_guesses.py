@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from conf.launch import choices, compose
-from evaluate import guess_spec
+from conf.launch import call, choices, compose
 from poker.abstraction.buckets import game_cards
 from poker.agents.simple import RandomAgent
 from poker.betting import Betting
@@ -217,7 +216,7 @@ def test_policies_of_an_agent_are_the_same_from_hand_to_hand(tmp_path: Path) -> 
 
 @pytest.mark.parametrize("name", choices("values"))
 def test_every_choice_is_known_to_the_command_line(name: str) -> None:
-    spec = guess_spec(compose("evaluate", ["evaluate=baselines", f"values={name}"]))
+    spec = call(compose("evaluate", ["evaluate=baselines", f"values={name}"]).evaluate["values"])
     assert (spec.mark is None) == (name == "fold_equity")
     assert str(spec.settings["_target_"]).startswith("poker.evaluation.aivat.guesses.")
 

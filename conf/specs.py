@@ -1,0 +1,26 @@
+"""Parts of a configuration that are built later, in the processes that play, and not when the command starts."""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from conf.launch import ConfigurationError, call
+from poker.evaluation.aivat.guesses import GuessSpec
+from poker.evaluation.matches.table import AgentSpec
+
+
+def agents(**settings: Mapping[str, Any]) -> list[AgentSpec]:
+    """The agents of a line-up, by name."""
+    return [AgentSpec(name, partial(call, node), node) for name, node in settings.items()]
+
+
+def agent(settings: Mapping[str, Any] | str | None) -> AgentSpec | None:
+    """A single agent under its own name."""
+    if isinstance(settings, str):
+        raise ConfigurationError(f"another agent is chosen by agents@fallback={settings}")
+    return None if settings is None else AgentSpec(settings["name"], partial(call, settings), settings)
+
+
+def values(settings: Mapping[str, Any]) -> GuessSpec:
+    """The value function of AIVAT."""
+    return GuessSpec(partial(call, settings), settings)
