@@ -1,10 +1,15 @@
-"""Cards and two-card hands of the 52-card deck: ids, text and masks. `poker.rules` does the same for smaller decks.
+"""Cards and hands: ids, text and masks of the 52-card deck (`poker.rules` has the text of smaller ones), and the card
+space of any deck: which hands a board leaves and which go together.
 
 Card = rank * 4 + suit with ranks 23456789TJQKA = 0..12 and suits cdhs = 0..3 (the ACPC order). Hand of cards a < b:
 index b * (b - 1) / 2 + a, 0..1325.
+
+A range is one weight for each of the H hands; it need not sum to 1.
 """
 
 from collections.abc import Iterable
+from functools import cached_property, lru_cache
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +19,7 @@ from poker.kernels.cards.hands import HAND_CARDS, NUM_CARDS, NUM_HANDS, NUM_RANK
 
 __all__ = [
     "HAND_CARDS",
-    "HAND_MASKS",
+    "HOLDEM",
     "NUM_CARDS",
     "NUM_HANDS",
     "NUM_RANKS",
@@ -24,16 +29,20 @@ __all__ = [
     "RANKS",
     "SUITS",
     "CardError",
+    "CardSpace",
     "card_mask",
+    "card_space",
     "card_text",
     "cards_text",
     "class_text",
     "hand_index",
     "hand_text",
-    "live_hands",
     "parse_card",
     "parse_cards",
+    "updated_range",
 ]
+
+Weight = TypeVar("Weight", bound=np.floating[Any])
 
 RANKS = "23456789TJQKA"
 SUITS = "cdhs"
@@ -85,16 +94,60 @@ def card_mask(cards: Iterable[int]) -> int:
     return mask
 
 
-HAND_MASKS: NDArray[np.uint64] = np.uint64(1) << HAND_CARDS[:, 0].astype(np.uint64) | np.uint64(1) << HAND_CARDS[
-    :, 1
-].astype(np.uint64)
-"""[1326] the two bits of each hand."""
+class CardSpace:
+    """The H hands of `num_hole_cards` (1 or 2) out of `deck_size` cards, in the order of their indices.
+
+    `hand_cards` uint8 [H, num_hole_cards], lower card first; `masks` uint64 [H] a bit for each card held.
+    """
+
+    def __init__(self, deck_size: int, num_hole_cards: int) -> None:
+        columns = np.tril_indices(deck_size, -1)[::-1] if num_hole_cards == 2 else (np.arange(deck_size),)
+        self.hand_cards: NDArray[np.uint8] = np.stack(columns, axis=1).astype(np.uint8)
+        self.masks: NDArray[np.uint64] = np.bitwise_or.reduce(np.uint64(1) << self.hand_cards.astype(np.uint64), axis=1)
+        self._held = (self.hand_cards[:, :, None] == np.arange(deck_size)).any(axis=1).astype(np.float64)
+
+    def live(self, board: Iterable[int]) -> NDArray[np.bool_]:
+        """[H] hands that share no card with the board."""
+        free: NDArray[np.bool_] = (self.masks & np.uint64(card_mask(board))) == 0
+        return free
+
+    @cached_property
+    def disjoint(self) -> NDArray[np.bool_]:
+        """[H, H] pairs of hands that share no card; read-only."""
+        pairs: NDArray[np.bool_] = self._held @ self._held.T == 0
+        pairs.setflags(write=False)
+        return pairs
+
+    def possible(self, board: Iterable[int]) -> NDArray[np.bool_]:
+        """[H, H] pairs of hands that share no card with each other or the board."""
+        live = self.live(board)
+        pairs: NDArray[np.bool_] = self.disjoint & live & live[:, None]
+        return pairs
+
+    def compatible_mass(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """[H] the weight of the hands that share no card with each hand: all, less those that hold one of its cards,
+        plus the one that holds both."""
+        blocked = self._held @ (weights @ self._held)
+        if self.hand_cards.shape[1] == 2:
+            blocked -= weights
+        mass: NDArray[np.float64] = np.maximum(weights.sum() - blocked, 0.0)
+        return mass
 
 
-def live_hands(board: Iterable[int]) -> NDArray[np.bool_]:
-    """[1326] hands that share no card with the board."""
-    free: NDArray[np.bool_] = (HAND_MASKS & np.uint64(card_mask(board))) == 0
-    return free
+@lru_cache(maxsize=8)
+def card_space(deck_size: int, num_hole_cards: int) -> CardSpace:
+    """The one space of such hands (`Rules.space` of a game)."""
+    return CardSpace(deck_size, num_hole_cards)
+
+
+HOLDEM = card_space(NUM_CARDS, 2)
+
+
+def updated_range(weights: NDArray[Weight], likelihood: NDArray[Any]) -> NDArray[Weight] | None:
+    """Bayes' rule: weights [H] times the likelihood [H] of what was seen, scaled to sum to 1; None if that is 0."""
+    product: NDArray[Weight] = weights * likelihood
+    total = product.sum(dtype=np.float64)
+    return product / product.dtype.type(total) if total > 0.0 else None
 
 
 def hand_text(index: int) -> str:

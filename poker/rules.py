@@ -10,8 +10,10 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 
+from poker.cards import CardSpace, card_space
 from poker.errors import PokernetsError
 
 FOLD = -1
@@ -128,6 +130,11 @@ class Rules:
     def deck_size(self) -> int:
         return self.num_suits * self.num_ranks
 
+    @property
+    def space(self) -> CardSpace:
+        """Which of the hands a board leaves, and which go together."""
+        return card_space(self.deck_size, self.num_hole_cards)
+
     @cached_property
     def num_hands(self) -> int:
         """H: the ways to hold `num_hole_cards` cards."""
@@ -141,6 +148,11 @@ class Rules:
     def board_sizes(self) -> tuple[int, ...]:
         """Cards on the board while each street is played."""
         return tuple(sum(self.board_cards[: street + 1]) for street in range(self.num_streets))
+
+    def ordered_board(self, board: tuple[int, ...]) -> tuple[int, ...]:
+        """The board with the cards of each deal in ascending order: one key for boards that play alike."""
+        deals = pairwise((0, *self.board_sizes))
+        return tuple(card for start, end in deals for card in sorted(board[start:end]))
 
     @property
     def total_board_cards(self) -> int:

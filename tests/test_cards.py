@@ -1,3 +1,5 @@
+import itertools
+
 import numpy as np
 import pytest
 
@@ -27,9 +29,33 @@ def test_hand_indices_are_dense_and_ordered() -> None:
 
 def test_masks_and_live_hands() -> None:
     assert cards.card_mask((0, 51)) == 1 | 1 << 51
-    live = cards.live_hands((0, 1, 2))
+    live = cards.HOLDEM.live((0, 1, 2))
     assert live.sum() == 49 * 48 // 2
     assert not live[cards.hand_index(2, 30)]
+
+
+@pytest.mark.parametrize(("size", "hole"), [(3, 1), (6, 1), (8, 2)])
+def test_card_space_by_enumeration(size: int, hole: int) -> None:
+    space = cards.card_space(size, hole)
+    hands = sorted(itertools.combinations(range(size), hole), key=lambda hand: hand[::-1])
+    assert [tuple(hand) for hand in space.hand_cards.tolist()] == hands
+    board, weights = (1, size - 1), np.random.default_rng(1).random(len(hands))
+    for h, hand in enumerate(hands):
+        apart = [not set(hand) & set(other) for other in hands]
+        assert space.masks[h] == cards.card_mask(hand)
+        assert space.live(board)[h] == (not set(hand) & set(board))
+        assert space.disjoint[h].tolist() == apart
+        assert space.possible(board)[h].tolist() == [
+            two and not {*hand, *other} & set(board) for two, other in zip(apart, hands, strict=True)
+        ]
+        assert space.compatible_mass(weights)[h] == pytest.approx(weights[apart].sum())
+
+
+def test_bayes_rule() -> None:
+    updated = cards.updated_range(np.array([0.5, 0.25, 0.25], dtype=np.float32), np.array([0.2, 0.0, 0.4]))
+    assert updated is not None
+    np.testing.assert_allclose(updated, [0.5, 0.0, 0.5])
+    assert cards.updated_range(np.array([1.0, 0.0]), np.array([0.0, 1.0])) is None
 
 
 def test_preflop_classes() -> None:

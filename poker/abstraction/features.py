@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.artifacts import write_atomically
-from poker.cards import HAND_CARDS, NUM_HANDS, PREFLOP_CLASS, PREFLOP_CLASS_SIZE, CardError, live_hands
+from poker.cards import HOLDEM, NUM_HANDS, PREFLOP_CLASS, PREFLOP_CLASS_SIZE, CardError
 from poker.kernels.cards import strength as kernel
 from poker.kernels.cards.isomorphism import HAND_PERMUTATION, board_multiplicities, canonical_boards
 from poker.kernels.cards.ranks import rank_board_hands
@@ -35,10 +35,6 @@ _HAND_COMPLETIONS = {0: 2118760, 3: 1081, 4: 46, 5: 1}
 _OPPONENTS = {3: 1081, 4: 1035, 5: 990}
 _RIVER_FULL = 2.0 * _OPPONENTS[5]
 _PREFLOP_FILE = Path(__file__).parent / "__pycache__" / "preflop_strength_1.npz"
-
-COMPATIBLE: NDArray[np.bool_] = ~(HAND_CARDS[:, None, :, None] == HAND_CARDS[None, :, None, :]).any(axis=(2, 3))
-"""[1326, 1326] pairs of hands that share no card."""
-COMPATIBLE.setflags(write=False)
 
 
 @dataclass(frozen=True)
@@ -146,7 +142,7 @@ def _equity(cards: tuple[int, ...]) -> NDArray[np.float32]:
         live, wins = np.arange(NUM_HANDS, dtype=np.int16), _preflop_counts().wins
     out = np.zeros((NUM_HANDS, NUM_HANDS), dtype=np.float32)
     out[np.ix_(live, live)] = 0.5 + (wins - wins.T) / (2.0 * PAIR_COMPLETIONS[len(cards)])
-    out[~COMPATIBLE] = 0
+    out[~HOLDEM.disjoint] = 0
     out.setflags(write=False)
     return out
 
@@ -155,8 +151,7 @@ def _equity(cards: tuple[int, ...]) -> NDArray[np.float32]:
 def _ahead(cards: tuple[int, ...]) -> NDArray[np.float32]:
     order = rank_board_hands(np.array(cards, dtype=np.uint8)) if cards else _preflop_features().ehs
     out = 0.5 * (order[:, None] >= order).astype(np.float32) + 0.5 * (order[:, None] > order).astype(np.float32)
-    live = live_hands(cards)
-    out[~(COMPATIBLE & live & live[:, None])] = 0
+    out[~HOLDEM.possible(cards)] = 0
     out.setflags(write=False)
     return out
 
@@ -206,7 +201,7 @@ def preflop_wins() -> NDArray[np.int64]:
     total = np.zeros_like(counted)
     for permutation in HAND_PERMUTATION:
         total += counted[np.ix_(permutation, permutation)]
-    total[~COMPATIBLE] = 0
+    total[~HOLDEM.disjoint] = 0
     return total // len(HAND_PERMUTATION)
 
 

@@ -34,5 +34,6 @@ def require_policy(agent: Agent, what: str) -> PolicyAgent:
 
 
 def public_state(betting: Betting, board: tuple[int, ...]) -> HandState:
-    """The state without anybody's cards."""
-    return HandState(betting, ((),) * betting.rules.num_players, board)
+    """The state without anybody's cards; the same for any order of the cards of a deal."""
+    rules = betting.rules
+    return HandState(betting, ((),) * rules.num_players, rules.ordered_board(board))

@@ -17,7 +17,7 @@ from rich.console import Console
 from poker.errors import PokernetsError
 from poker.report import Figure, Report, Section, Table
 from poker.report.charts import strategy_grids
-from poker.solvers.vector.game import VectorGame, compatible_mass
+from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solution import action_name, find_node, save_solution
 from poker.solvers.vector.solver import Progress, VectorSolver
 from poker.solvers.vector.spots import Spot, read_spot
@@ -190,7 +190,7 @@ def node_report(solver: VectorSolver, words: str) -> NodeReport:
     player = int(game.tree.player[node])
     strategy, values = solver.strategy(node), solver.action_values(node).astype(np.float64)
     own, other = arriving(solver, node)
-    weights = own * np.maximum(compatible_mass(game, other), 0)
+    weights = own * game.rules.space.compatible_mass(other)
     total = weights.sum()
     shares = weights[:, None] * strategy
     taken = shares.sum(axis=0)

@@ -16,7 +16,7 @@ import numpy as np
 from rich.console import Console
 from rich.progress import track
 
-from poker.cards import cards_text, hand_index, live_hands
+from poker.cards import HOLDEM, cards_text, hand_index
 from poker.errors import PokernetsError
 from poker.formats.irc import Problems, read_hands
 from poker.formats.irc_replay import IrcHand, replay_all
@@ -145,7 +145,7 @@ def replay_hand(tracker: Tracker, hand: IrcHand, gains: Gains | None, *, drawn: 
 
 def _gain(tracker: Tracker, hand: IrcHand, shown: list[int], board: tuple[int, ...]) -> float:
     """Mean over the players who showed, at the end of a round with this board."""
-    live = live_hands(board)
+    live = HOLDEM.live(board)
     total = 0.0
     for player, weights in zip(shown, tracker.tables(shown), strict=True):
         weight = float(weights[hand_index(*hand.hole_cards[player])])

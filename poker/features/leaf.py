@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from poker.abstraction.features import ahead_now, all_in_equity, hand_features
 from poker.artifacts import fingerprint_of
 from poker.betting import Betting
-from poker.cards import HAND_CARDS, NUM_SUITS, live_hands
+from poker.cards import HAND_CARDS, HOLDEM, NUM_SUITS
 from poker.features.shape import board_texture, hand_shape
 
 Floats = NDArray[np.float32]
@@ -175,7 +175,7 @@ def _board_features(board: tuple[int, ...]) -> BoardFeatures:
     if len(board) not in (0, 3):
         raise ValueError(f"a leaf state has 0 or 3 board cards, not {len(board)}")
     exact, shape, texture = hand_features(board), hand_shape(board), board_texture(board)
-    live = live_hands(board)
+    live = HOLDEM.live(board)
     high, low = (np.where(live, HAND_CARDS[:, side] // NUM_SUITS, 0) for side in (1, 0))
     hands = (
         exact.ehs,

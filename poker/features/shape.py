@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.cards import HAND_CARDS, NUM_RANKS, NUM_SUITS, live_hands
+from poker.cards import HAND_CARDS, HOLDEM, NUM_RANKS, NUM_SUITS
 from poker.kernels.cards.ranks import CATEGORY_START, rank_board_hands
 
 Ints = NDArray[np.int64]
@@ -50,7 +50,7 @@ class BoardTexture:
 def hand_shape(board: Sequence[int]) -> HandShape:
     """Shapes of all hands on `board`."""
     cards = np.asarray(board, dtype=np.int64)
-    live = live_hands(cards.tolist())
+    live = HOLDEM.live(cards.tolist())
     mask = np.bitwise_or.reduce(1 << (cards // NUM_SUITS), initial=0) | (1 << _RANKS[:, 0]) | (1 << _RANKS[:, 1])
     highest = int((cards // NUM_SUITS).max(initial=-1))
     fields = (_categories(cards), _most_suited(cards), _straight_outs(mask), (highest < _RANKS).sum(axis=1))

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.cards import HAND_CARDS, NUM_HANDS, PREFLOP_CLASS, RANKS, class_text, hand_index, hand_text, parse_card
+from poker.cards import HOLDEM, NUM_HANDS, PREFLOP_CLASS, RANKS, class_text, hand_index, hand_text, parse_card
 from poker.errors import PokernetsError
 
 Weights = NDArray[np.float32]
@@ -165,6 +165,6 @@ def _suffix(weight: np.float32) -> str:
 
 def blocked_by(weights: Weights, board: Iterable[int]) -> NDArray[np.bool_]:
     """bool[1326]: hands of positive weight that hold a card of the board."""
-    on_board = np.isin(HAND_CARDS, list(board)).any(axis=1)
+    on_board = ~HOLDEM.live(board)
     blocked: NDArray[np.bool_] = on_board & (np.asarray(weights) > 0)
     return blocked

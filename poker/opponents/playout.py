@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.betting import Betting
-from poker.cards import HAND_MASKS, NUM_CARDS
+from poker.cards import HOLDEM, NUM_CARDS
 from poker.kernels.cards.strength import completion_ranks, completion_strength, completions
 from poker.kernels.opponents import playout as kernel
 from poker.opponents.responses import all_responses
@@ -38,7 +38,7 @@ class PlayoutBoard:
         self._analysed = board_strength(board)
         cards = np.array(self._analysed.board, dtype=np.uint8)
         self.live = self._analysed.live
-        self.masks = HAND_MASKS[self.live]
+        self.masks = HOLDEM.masks[self.live]
         self.boards = completions(cards)
         self.ranks = completion_ranks(cards, self.live)
         self._counts = completion_strength(self.ranks, self.live)

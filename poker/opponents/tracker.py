@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.betting import Betting
-from poker.cards import NUM_HANDS, hand_index, live_hands
+from poker.cards import HOLDEM, NUM_HANDS, hand_index
 from poker.opponents.predictor import Predictor, action_class, context_of
 from poker.opponents.preflop import IncomeRates
 from poker.opponents.responses import likelihood
@@ -98,7 +98,7 @@ class Tracker:
             return
         if len(board) > self._blocked:
             self._blocked = len(board)
-            possible = live_hands(board)
+            possible = HOLDEM.live(board)
             for player, table in enumerate(self._tables):
                 if not past.folded[player]:
                     table.keep(possible)

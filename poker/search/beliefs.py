@@ -8,7 +8,7 @@ between the two hands is left to the solver.
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.cards import live_hands
+from poker.cards import HOLDEM, updated_range
 from poker.rules import Rules
 
 Ranges = NDArray[np.float32]
@@ -27,19 +27,15 @@ def observe_action(ranges: Ranges, player: int, probs: NDArray[np.float32], nois
     opponent that is a little wrong rules no hand out. An action that no hand takes leaves the range as it was.
     """
     updated = ranges.copy()
-    weights = ranges[player] * ((1.0 - noise) * probs + noise)
-    total = float(weights.sum(dtype=np.float64))
-    if total > 0.0:
-        updated[player] = weights / np.float32(total)
+    weights = updated_range(ranges[player], (1.0 - noise) * probs + noise)
+    if weights is not None:
+        updated[player] = weights
     return updated
 
 
 def observe_board(ranges: Ranges, board: tuple[int, ...]) -> Ranges:
     """After cards were dealt: hands that hold one of them are gone; a range left empty becomes uniform."""
-    live = live_hands(board).astype(np.float32)
-    updated: Ranges = ranges * live
-    for player in range(2):
-        if updated[player].sum() <= 0.0:
-            updated[player] = live
-        updated[player] /= updated[player].sum(dtype=np.float64)
-    return updated
+    live = HOLDEM.live(board)
+    uniform = (live / np.float32(live.sum())).astype(np.float32)
+    found = [updated_range(weights, live) for weights in ranges]
+    return np.stack([uniform if weights is None else weights for weights in found])

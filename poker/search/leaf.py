@@ -11,9 +11,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.abstraction.features import COMPATIBLE, all_in_equity
+from poker.abstraction.features import all_in_equity
 from poker.betting import Betting
-from poker.cards import live_hands
+from poker.cards import HOLDEM
 from poker.search.beliefs import Ranges
 from poker.search.clusters import pair_means
 from poker.solvers.rollout.leaf_values import LeafValues
@@ -60,8 +60,7 @@ def cluster_equity(board: tuple[int, ...], clusters: NDArray[np.int32]) -> NDArr
 
 def possible_pairs(board: tuple[int, ...]) -> NDArray[np.float32]:
     """[H, H] 1 for two hands that share no card with each other or the board."""
-    live = live_hands(board)
-    return (COMPATIBLE & live & live[:, None]).astype(np.float32)
+    return HOLDEM.possible(board).astype(np.float32)
 
 
 def leaf_values(

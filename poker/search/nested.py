@@ -8,8 +8,9 @@ The searcher follows the public history from the first action and carries both r
 - otherwise (the first action of a round, or a bet of another size) the round is solved from the state before that
   action, with the actual size in the tree, so that it is answered and not rounded.
 
-Nothing but the public history, the board and the settings enters, so the policy at a state is a function of the state:
-a fixed iteration count gives the same answer in every process, and answers are remembered for states met again.
+Nothing but the public history, the board (a flop in any order of its cards) and the settings enters, so the policy at a
+state is a function of the state: a fixed iteration count gives the same answer in every process, and answers are
+remembered for states met again.
 """
 
 from collections.abc import Callable
@@ -62,12 +63,15 @@ class NestedSearch:
 
     def policy(self, betting: Betting, board: Board) -> NodePolicy:
         """Actions and their probabilities for every hand of the searcher, who is to act at `betting`."""
-        policy = self._answered(betting, board).known()
+        policy = self._answered(betting, self._rules.ordered_board(board)).known()
         assert policy is not None
         return policy
 
     def belief(self, betting: Betting, board: Board) -> Belief:
         """Both ranges at `betting`, from the public history that led there."""
+        return self._belief(betting, self._rules.ordered_board(board))
+
+    def _belief(self, betting: Betting, board: Board) -> Belief:
         states = _states_until(betting)
         known = next(i for i in reversed(range(len(states))) if i == 0 or self._recall(states[i], board) is not None)
         start = Belief(states[0], start_ranges(self._rules), None, answered=False)
@@ -80,7 +84,7 @@ class NestedSearch:
 
     def _answered(self, betting: Betting, board: Board) -> Belief:
         """The belief at a decision of the searcher, with a solution that holds the decision."""
-        belief = self.belief(betting, board)
+        belief = self._belief(betting, board)
         if not belief.answered:
             solution = self._solve(betting, self._shown(betting, board), belief.ranges, self._searcher, ())
             belief = replace(belief, solution=solution, answered=True)

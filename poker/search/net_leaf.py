@@ -51,6 +51,7 @@ class NetLeaf:
 
     def values(self, leaves: Sequence[Betting], board: tuple[int, ...], ranges: Ranges, own: int) -> LeafValues:
         """As `LeafEvaluator`; ranges play no part."""
+        board = tuple(sorted(board))
         clusters, grid, equity = self._grouped(board)
         count = len(equity)
         predicted = [self._predict(leaf, board, own, grid) for leaf in leaves if not leaf.is_over]

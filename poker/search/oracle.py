@@ -18,7 +18,7 @@ from poker.rules import Rules
 from poker.search.beliefs import Ranges
 from poker.solvers.best_response.ranges import TabularPolicy
 from poker.solvers.rollout.leaf_values import LeafValues
-from poker.solvers.vector.boards import deck_of, final_ranks
+from poker.solvers.vector.boards import final_ranks
 from poker.state import Betting
 from poker.tree import BettingTree, Kind
 
@@ -31,23 +31,18 @@ class PairGame:
     """Exact values of a full tree on pairs of the live hands of `ranges`."""
 
     def __init__(self, tree: BettingTree, board: Board, ranges: Ranges) -> None:
-        deck = deck_of(tree.rules)
         self.tree = tree
         self.board = board
-        self.masks = deck.masks
-        on_board = np.uint64(sum(1 << card for card in board))
-        live = self.masks & on_board == 0
+        self.space = tree.rules.space
+        live = self.space.live(board)
         self.hands = [np.flatnonzero((ranges[player] > 0) & live) for player in range(2)]
         self.weights = [ranges[player][self.hands[player]].astype(np.float64) for player in range(2)]
-        overlap = self.masks[self.hands[0]][:, None] & self.masks[self.hands[1]][None]
-        self.compatible = (overlap == 0).astype(np.float64)
+        self.compatible = self.space.disjoint[np.ix_(*self.hands)].astype(np.float64)
         self._ranks: dict[Board, NDArray[np.int16]] = {}
 
     def live(self, player: int, board: Board) -> NDArray[np.float64]:
         """float64[n]: 1 for hands that share no card with the board."""
-        on_board = np.uint64(sum(1 << card for card in board))
-        free: NDArray[np.bool_] = self.masks[self.hands[player]] & on_board == 0
-        return free.astype(np.float64)
+        return self.space.live(board)[self.hands[player]].astype(np.float64)
 
     def deals(self, node: int, board: Board) -> list[tuple[Board, float]]:
         """Every next board at a STREET node with its probability for a pair of hands that allows it."""

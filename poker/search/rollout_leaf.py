@@ -6,8 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.abstraction.features import COMPATIBLE, hand_features
+from poker.abstraction.features import hand_features
 from poker.betting import Betting
+from poker.cards import HOLDEM
 from poker.features.leaf import CONTINUATIONS
 from poker.search.beliefs import Ranges
 from poker.search.blueprint_states import BlueprintStates
@@ -60,6 +61,7 @@ class RolloutLeaf:
 
     def values(self, leaves: Sequence[Betting], board: Board, ranges: Ranges, own: int) -> LeafValues:
         """As `LeafEvaluator`."""
+        board = tuple(sorted(board))
         sample = self._samples.get(board)
         if sample is None:
             sample = self._draw(board)
@@ -90,7 +92,7 @@ class RolloutLeaf:
         hands, members = sample.hands, sample.members
         found = self._continuations.values(node, sample.runouts, hands, hands)
         pot = float(self._blueprint.tree.committed[node].sum())
-        known = (found.count > 0) & COMPATIBLE[np.ix_(hands, hands)]
+        known = (found.count > 0) & HOLDEM.disjoint[np.ix_(hands, hands)]
         by_own = []
         for mean, pairs in ((found.mean[0], known), (found.mean[1].transpose(0, 2, 1), known.T)):
             weight = pairs.astype(np.float32)

@@ -8,7 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 from poker.abstraction import features
-from poker.cards import HAND_CARDS, NUM_HANDS, CardError, hand_index, live_hands, parse_cards
+from poker.cards import HAND_CARDS, HOLDEM, NUM_HANDS, CardError, hand_index, parse_cards
 from poker.kernels.cards import strength
 from poker.kernels.cards.hands import CARD_PERMUTATION, HAND_PERMUTATION
 from poker.kernels.cards.ranks import rank_hands
@@ -71,8 +71,8 @@ def test_features_match_enumeration(name: str) -> None:
 def test_equity_matrix(name: str) -> None:
     """Pairs sum to one; averaged over opponents the matrix is E[HS]; entries match enumeration."""
     board = parse_cards(BOARDS[name])
-    equity, live = features.all_in_equity(board), live_hands(board)
-    valid = features.COMPATIBLE & live & live[:, None]
+    equity, live = features.all_in_equity(board), HOLDEM.live(board)
+    valid = HOLDEM.disjoint & live & live[:, None]
     assert np.allclose((equity + equity.T)[valid], 1, atol=1e-6)
     assert (equity[~valid] == 0).all()
     opponents = valid.sum(axis=1)
@@ -88,7 +88,7 @@ def test_equity_matrix(name: str) -> None:
 
 def test_ahead_now_is_hand_strength() -> None:
     board = parse_cards(BOARDS["flop"])
-    ahead, live = features.ahead_now(board), live_hands(board)
+    ahead, live = features.ahead_now(board), HOLDEM.live(board)
     assert set(np.unique(ahead).tolist()) == {0.0, 0.5, 1.0}
     assert np.allclose(ahead.sum(axis=1)[live] / 1081, features.hand_features(board).hs[live], atol=1e-6)
 
@@ -96,7 +96,7 @@ def test_ahead_now_is_hand_strength() -> None:
 @pytest.mark.parametrize("name", ["flop", "turn", "river"])
 def test_strength_distribution_has_the_right_moments(name: str) -> None:
     board = parse_cards(BOARDS[name])
-    live, found = live_hands(board), features.hand_features(board)
+    live, found = HOLDEM.live(board), features.hand_features(board)
     distribution = features.strength_distribution(board, 1980)
     assert np.allclose(distribution[live].sum(axis=1), 1)
     assert (distribution[~live] == 0).all()
@@ -106,7 +106,7 @@ def test_strength_distribution_has_the_right_moments(name: str) -> None:
 def test_turn_kernel_accumulates_the_same_distribution() -> None:
     board = parse_cards(BOARDS["turn"])
     counts = strength.boards_distribution(np.array([board], dtype=np.uint8), 40)[0]
-    expected = features.strength_distribution(board, 40)[live_hands(board)].cumsum(axis=1)
+    expected = features.strength_distribution(board, 40)[HOLDEM.live(board)].cumsum(axis=1)
     assert np.allclose(counts / 46, expected)
 
 

@@ -6,9 +6,9 @@ from numpy.typing import NDArray
 
 from poker.abstraction import methods
 from poker.abstraction.buckets import BOARD_SIZES, make_abstraction
-from poker.abstraction.features import COMPATIBLE, hand_features, river_strength
+from poker.abstraction.features import hand_features, river_strength
 from poker.abstraction.methods import FLOP, PREFLOP, RIVER, TURN, ExpectedSquareGrid, PotentialAware, StreetTable
-from poker.cards import NUM_HANDS, PREFLOP_CLASS, live_hands, parse_cards
+from poker.cards import HOLDEM, NUM_HANDS, PREFLOP_CLASS, parse_cards
 from poker.errors import PokernetsError
 from poker.kernels.cards import clustering, strength
 from poker.kernels.cards.isomorphism import NUM_BOARDS, canonical_boards
@@ -40,7 +40,7 @@ def strength_of(boards: NDArray[np.uint8]) -> NDArray[np.float64]:
     """[24, 1326] E[HS] on `boards`, NaN where blocked."""
     rows = []
     for board in boards.tolist():
-        rows.append(np.where(live_hands(board), hand_features(board).ehs, np.nan))
+        rows.append(np.where(HOLDEM.live(board), hand_features(board).ehs, np.nan))
     return np.array(rows)
 
 
@@ -71,7 +71,7 @@ def test_flop_buckets_are_potential_aware(few_boards: Boards) -> None:
     boards = few_boards[3]
     lists = clustering.turn_bucket_lists(boards, turn.table.astype(np.uint16))
     means = lists.mean(axis=2)
-    live = np.array([live_hands(b) for b in boards.tolist()])
+    live = np.array([HOLDEM.live(b) for b in boards.tolist()])
     by_bucket = [means[(made.table == b)[live].reshape(means.shape)].mean() for b in range(8)]
     assert np.corrcoef(by_bucket, np.arange(8))[0, 1] > 0.9
 
@@ -85,7 +85,7 @@ def test_turn_lists_are_the_turn_buckets() -> None:
     board = parse_cards("7h2d9h")
     lists = clustering.turn_bucket_lists(np.array([board], dtype=np.uint8), table)[0]
     turns = np.array([cards.buckets((*board, c)) for c in range(52) if c not in board])
-    live = np.flatnonzero(live_hands(board))
+    live = np.flatnonzero(HOLDEM.live(board))
     for row, hand in zip(lists[::50], live[::50], strict=True):
         assert row.tolist() == sorted(b for b in turns[:, hand].tolist() if b >= 0)
 
@@ -94,14 +94,14 @@ def test_turn_lists_are_the_turn_buckets() -> None:
 def test_equities_against_clusters(text: str) -> None:
     """Each cluster's equity against a loop over its hands; one cluster is plain hand strength."""
     board = parse_cards(text)
-    row, live = np.array([board], dtype=np.uint8), live_hands(board)
+    row, live = np.array([board], dtype=np.uint8), HOLDEM.live(board)
     clusters = methods.opponent_clusters(4)
     found = strength.boards_equity_against(row, clusters, 4, 8000)[0]
     ranks = rank_board_hands(row[0])
     for position in range(0, 1081, 90):
         hand = np.flatnonzero(live)[position]
         for c in range(4):
-            others = ranks[live & COMPATIBLE[hand] & (clusters == c)]
+            others = ranks[live & HOLDEM.disjoint[hand] & (clusters == c)]
             expected = np.mean(0.5 + 0.5 * np.sign(ranks[hand] - others))
             assert found[position, c] == pytest.approx(8000 * expected, abs=0.51)
     one = strength.boards_equity_against(row, np.zeros(NUM_HANDS, np.int8), 1, 32767)[0, :, 0]
@@ -120,7 +120,7 @@ def test_grid_of_expected_squares(few_boards: Boards, street: int) -> None:
     grid = ExpectedSquareGrid(flop=1000, turn=500, river=200)
     made = grid.build(street, {}, 0, quiet)
     for row, board in zip(made.table, few_boards[BOARD_SIZES[street]].tolist(), strict=True):
-        live, squares = live_hands(board), hand_features(board).ehs2
+        live, squares = HOLDEM.live(board), hand_features(board).ehs2
         expected = np.minimum(np.floor(squares * made.num_buckets + 1e-9), made.num_buckets - 1)
         assert np.array_equal(row[live], expected[live])
 

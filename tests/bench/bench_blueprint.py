@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.abstraction.dealers import Deals
-from poker.cards import PREFLOP_CLASS, live_hands
+from poker.cards import HOLDEM, PREFLOP_CLASS
 from poker.kernels.rng import next_u64
 from poker.solvers.blueprint import blueprint_from
 from poker.solvers.rollout.continuation import Continuations, sample_boards
@@ -43,7 +43,7 @@ class _RandomCards:
     def buckets(self, board: Sequence[int]) -> NDArray[np.int32]:
         if not board:
             return PREFLOP_CLASS.astype(np.int32)
-        return np.where(live_hands(board), (np.arange(1326) + sum(board)) % BUCKETS, -1).astype(np.int32)
+        return np.where(HOLDEM.live(board), (np.arange(1326) + sum(board)) % BUCKETS, -1).astype(np.int32)
 
     def bucket(self, hand: int, board: Sequence[int]) -> int:
         return int(self.buckets(board)[hand])

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from data_gen.leaf_states import LeafStateMaker, ShardSettings
 from poker.abstraction.features import all_in_equity
-from poker.cards import PREFLOP_CLASS, live_hands
+from poker.cards import HOLDEM, PREFLOP_CLASS
 from poker.errors import PokernetsError
 from poker.features import leaf
 from poker.features.shards import open_shards
@@ -64,7 +64,7 @@ class Classes:
     def buckets(self, board: Sequence[int]) -> NDArray[np.int32]:
         if not board:
             return PREFLOP_CLASS.astype(np.int32)
-        return np.where(live_hands(board), (np.arange(1326) + sum(board)) % 5, -1).astype(np.int32)
+        return np.where(HOLDEM.live(board), (np.arange(1326) + sum(board)) % 5, -1).astype(np.int32)
 
     def bucket(self, hand: int, board: Sequence[int]) -> int:
         return int(self.buckets(board)[hand])

@@ -5,8 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from poker.abstraction.features import COMPATIBLE
-from poker.cards import HAND_CARDS, hand_index, live_hands, parse_cards
+from poker.cards import HAND_CARDS, HOLDEM, hand_index, parse_cards
 from poker.features import leaf
 from poker.features.leaf import BoardFeatures, Grid, board_features, encode_pairs, public_features
 from poker.features.shape import board_texture, hand_shape
@@ -109,7 +108,7 @@ def test_draws_one_can_count_by_hand(
 def test_search_encodes_bitwise_as_the_jobs_do(rules: Rules, board: str) -> None:
     generator = np.random.default_rng(1)
     cards = parse_cards(board)
-    live = np.flatnonzero(live_hands(cards))
+    live = np.flatnonzero(HOLDEM.live(cards))
     own_hands, opp_hands = generator.choice(live, 37, replace=False), generator.choice(live, 23, replace=False)
     grid = Grid.of_hands(cards, own_hands, opp_hands)
     rows, columns = (side.ravel() for side in np.meshgrid(own_hands, opp_hands, indexing="ij"))
@@ -129,13 +128,13 @@ def board_case(request: pytest.FixtureRequest) -> tuple[tuple[int, ...], BoardFe
 
 def test_all_hands_are_within_range_and_dead_ones_zero(board_case: tuple[tuple[int, ...], BoardFeatures]) -> None:
     cards, found = board_case
-    live = live_hands(cards)
+    live = HOLDEM.live(cards)
     assert found.hands.min() >= 0
     assert found.hands.max() <= 1
     assert not found.hands[~live].any()
     assert not found.pairs[~live].any()
     assert found.hands[live, leaf.HAND_NAMES.index("equity")].mean() == pytest.approx(0.5)
-    pairs = COMPATIBLE & live & live[:, None]
+    pairs = HOLDEM.disjoint & live & live[:, None]
     np.testing.assert_allclose((found.pairs + found.pairs.transpose(1, 0, 2))[pairs], 1, atol=1e-6)
     opponents = pairs.sum(axis=1)[live]
     mean = found.pairs[live].sum(axis=1, dtype=np.float64) / opponents[:, None]
@@ -193,6 +192,6 @@ def test_there_are_34_names_and_each_has_its_column() -> None:
     assert leaf.NAMES[:11] == tuple(f"own_{name}" for name in leaf.HAND_NAMES)
     assert leaf.NAMES[22:24] == leaf.PAIR_NAMES
     found = board_features(parse_cards("Ah7c2d"))
-    ranks = HAND_CARDS[live_hands(parse_cards("Ah7c2d"))] // 4
-    live = found.hands[live_hands(parse_cards("Ah7c2d"))]
+    ranks = HAND_CARDS[HOLDEM.live(parse_cards("Ah7c2d"))] // 4
+    live = found.hands[HOLDEM.live(parse_cards("Ah7c2d"))]
     np.testing.assert_allclose(live[:, leaf.HAND_NAMES.index("high_rank")] * 12, ranks.max(axis=1), atol=1e-5)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from poker.cards import HAND_CARDS, PREFLOP_CLASS, hand_text, live_hands, parse_cards
+from poker.cards import HAND_CARDS, HOLDEM, PREFLOP_CLASS, hand_text, parse_cards
 from poker.formats.ranges import RangeError, parse_range, range_text
 
 SPOTS = json.loads((Path(__file__).parents[1] / "golden" / "spots.json").read_text())["spots"]
@@ -48,7 +48,7 @@ def test_hands_are_the_right_ones() -> None:
 @pytest.mark.parametrize("name", SPOTS)
 def test_reference_spots_have_their_numbers_of_hands(name: str) -> None:
     config = SPOTS[name]["config"]
-    live = live_hands(parse_cards(config["board"]))
+    live = HOLDEM.live(parse_cards(config["board"]))
     counts = [int((live & (parse_range(config[f"{seat}_range"]) > 0)).sum()) for seat in ("oop", "ip")]
     assert counts == SPOTS[name]["hands"]
 

@@ -5,7 +5,7 @@ import pytest
 
 from poker.abstraction.features import all_in_equity
 from poker.betting import Betting
-from poker.cards import NUM_HANDS, hand_index, live_hands, parse_cards
+from poker.cards import HOLDEM, NUM_HANDS, hand_index, parse_cards
 from poker.kernels.opponents import playout as kernel
 from poker.kernels.rng import streams
 from poker.opponents.playout import Budget, LineValues, line_values, playout_board
@@ -52,11 +52,11 @@ def test_checked_down_hands_are_worth_their_equity(board: str, streets: int) -> 
     rules = load_rules("holdem_limit_2p")
     text = "cc/" + "cc/" * (streets - 1) + "r"
     betting, cards = Betting.parse(rules, text), parse_cards(board)
-    weights = np.random.default_rng(3).random(NUM_HANDS, dtype=np.float32) * live_hands(cards)
+    weights = np.random.default_rng(3).random(NUM_HANDS, dtype=np.float32) * HOLDEM.live(cards)
     tables = np.tile(weights, (2, 1))
     rng = streams(1, 1)[0]
     found = line_values(QUEENS, betting, cards, tables, same_habits(2, 0, 1, 0), CHECKS_DOWN, ALL_TRIALS, rng)
-    compatible = live_hands([*cards, *parse_cards("QsQd")])
+    compatible = HOLDEM.live([*cards, *parse_cards("QsQd")])
     equity = float(all_in_equity(cards)[QUEENS, compatible] @ weights[compatible] / weights[compatible].sum())
     pot, to_call = betting.pot + betting.to_call, betting.to_call
     assert found.trials == ALL_TRIALS.trials

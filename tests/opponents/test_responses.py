@@ -3,7 +3,7 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
-from poker.cards import live_hands, parse_cards
+from poker.cards import HOLDEM, parse_cards
 from poker.opponents.responses import BINS, all_responses, likelihood, responses
 from poker.opponents.strength import board_strength
 from tests.poki import same_habits
@@ -41,7 +41,7 @@ def test_an_action_is_as_likely_as_the_response_of_the_hand() -> None:
     board = parse_cards("Kh9h4c")
     quantile = board_strength(board).quantile(1)
     given = np.stack([likelihood(1, 1, quantile, HABITS, action) for action in range(3)])
-    live = live_hands(board)
+    live = HOLDEM.live(board)
     np.testing.assert_allclose(given[:, live].sum(axis=0), 1, atol=1e-6)
     assert (given[:, ~live] == 0).all()
     best = quantile.argmax()

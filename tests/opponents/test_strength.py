@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from poker.abstraction.features import hand_features
-from poker.cards import HAND_CARDS, NUM_HANDS, CardError, hand_index, live_hands, parse_cards
+from poker.cards import HAND_CARDS, HOLDEM, NUM_HANDS, CardError, hand_index, parse_cards
 from poker.kernels.cards.ranks import rank_hands
 from poker.kernels.cards.strength import completions
 from poker.opponents.strength import board_strength
@@ -21,7 +21,7 @@ def brute_force(hand: int, board: tuple[int, ...], weights: np.ndarray) -> tuple
     mine_then = rank_hands(np.column_stack([np.tile(own, (len(boards), 1)), boards]).astype(np.uint8))
     table = np.zeros((3, 3))
     totals = np.zeros(3)
-    for other in np.flatnonzero(live_hands([*own, *board]) & (weights > 0)):
+    for other in np.flatnonzero(HOLDEM.live([*own, *board]) & (weights > 0)):
         cards = HAND_CARDS[other]
         now = int(np.sign(mine_now - rank_hands(np.array([[*cards, *board]], dtype=np.uint8))[0]))
         free = ~np.isin(boards, cards).any(axis=1)
@@ -85,7 +85,7 @@ def test_several_opponents_combine_as_defined() -> None:
 
 def test_quantiles_follow_ehs_and_leave_out_dead_hands() -> None:
     board = parse_cards("Kh9h4c2d")
-    quantile, ehs, live = board_strength(board).quantile(4), board_strength(board).uniform(4).ehs, live_hands(board)
+    quantile, ehs, live = board_strength(board).quantile(4), board_strength(board).uniform(4).ehs, HOLDEM.live(board)
     assert (quantile[~live] == -1).all()
     assert quantile[live].mean() == pytest.approx(0.5, abs=1e-6)
     assert (np.diff(ehs[live][np.argsort(quantile[live], kind="stable")]) >= -1e-6).all()

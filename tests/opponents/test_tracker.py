@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from poker.betting import Betting
-from poker.cards import NUM_HANDS, hand_index, live_hands, parse_cards
+from poker.cards import HOLDEM, NUM_HANDS, hand_index, parse_cards
 from poker.errors import PokernetsError
 from poker.opponents.action_statistics import BestOf, Constant, Frequencies, PlayerFrequencies
 from poker.opponents.modelling import ByStreet, habits_for, predictor_for
@@ -44,7 +44,7 @@ def test_tables_say_who_raised_and_who_called() -> None:
     middling = blind[hand_index(*parse_cards("Jc9c"))]
     assert middling > blind[air]  # checking speaks against a pair, calling before the flop for it
     assert middling > 1.2 * blind[hand_index(*parse_cards("AcAh"))]
-    assert (raiser[~live_hands(parse_cards("Kh9h4c"))] == 0).all()
+    assert (raiser[~HOLDEM.live(parse_cards("Kh9h4c"))] == 0).all()
 
 
 def test_following_step_by_step_equals_following_at_once() -> None:
@@ -113,5 +113,5 @@ def test_strength_is_income_before_the_flop_and_ehs_after() -> None:
     assert quantile.argmax() in {hand_index(*parse_cards("AsAh")), hand_index(*parse_cards("AcAd"))}
     board = parse_cards("Kh9h4c")
     after = tracker().quantile(deal("rfffffffcc/").betting, board)
-    assert (after[~live_hands(board)] == -1).all()
+    assert (after[~HOLDEM.live(board)] == -1).all()
     assert after.argmax() == hand_index(*parse_cards("KcKd"))

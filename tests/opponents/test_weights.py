@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from poker.cards import hand_index, live_hands, parse_cards
+from poker.cards import HOLDEM, hand_index, parse_cards
 from poker.opponents.responses import likelihood
 from poker.opponents.strength import board_strength
 from poker.opponents.weights import Calibration, WeightTable
@@ -14,7 +14,7 @@ def test_actions_of_all_hands_happen_as_predicted() -> None:
     """Before the flop, over all hands, classes are as likely as was predicted; better hands raise more."""
     quantile = board_strength(FLOP).quantile(2)
     given = np.stack([likelihood(0, 1, quantile, PROBS, action) for action in range(3)])
-    live = live_hands(FLOP)
+    live = HOLDEM.live(FLOP)
     np.testing.assert_allclose(given[:, live].sum(axis=0), 1, atol=1e-6)
     np.testing.assert_allclose(given[:, live].mean(axis=1), PROBS, atol=5e-3)
     assert (given[:, ~live] == 0).all()
@@ -25,7 +25,7 @@ def test_actions_of_all_hands_happen_as_predicted() -> None:
 
 def test_a_raise_means_strength_and_equal_hands_stay_equal() -> None:
     table = WeightTable()
-    table.keep(live_hands(FLOP))
+    table.keep(HOLDEM.live(FLOP))
     informed = likelihood(1, 1, board_strength(FLOP).quantile(2), PROBS, 2)
     table.observe(informed, PROBS[2], noise=0.1)
     top, weak = hand_index(*parse_cards("KcKd")), hand_index(*parse_cards("7c2d"))

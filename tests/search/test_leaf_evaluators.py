@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from poker.abstraction.features import COMPATIBLE, all_in_equity, hand_features
+from poker.abstraction.features import all_in_equity, hand_features
+from poker.agents.depth_limited import DepthLimitedAgent
 from poker.betting import Betting
-from poker.cards import NUM_HANDS, live_hands, parse_cards
+from poker.cards import HOLDEM, NUM_HANDS, parse_cards
 from poker.features.leaf import CONTINUATIONS, encode_pairs
 from poker.rules import CALL
 from poker.search.beliefs import observe_board, start_ranges
@@ -19,11 +20,12 @@ from poker.search.rollout_leaf import RolloutLeaf, representatives
 from poker.search.round_solver import DepthLimitedSolver, SolverSettings, leaf_states
 from poker.solvers.blueprint import Blueprint, blueprint_from
 from poker.solvers.rollout.continuation import Continuations, sample_boards
+from poker.state import HandState
 from poker.tree import BetMenu, DepthLimit, Kind, bet_menu, build_tree
 from tests.games import load_rules
 
 RULES = load_rules("holdem_nolimit_2p")
-FLOP = parse_cards("Jh7c2c")
+FLOP = parse_cards("2c7cJh")
 RANGES = observe_board(start_ranges(RULES), FLOP)
 
 
@@ -35,7 +37,7 @@ class StrengthBuckets:
 
     def buckets(self, board: Sequence[int]) -> NDArray[np.int32]:
         found = np.minimum(hand_features(board).ehs * 10, 9).astype(np.int32)
-        found[~live_hands(board)] = -1
+        found[~HOLDEM.live(board)] = -1
         return found
 
     def bucket(self, hand: int, board: Sequence[int]) -> int:
@@ -96,7 +98,7 @@ def test_net_leaf_on_single_hands_is_the_net_on_their_features(net: LinearNet, l
     chosen = [leaves[0], next(leaf for leaf in leaves if leaf.is_over)]
     found = NetLeaf(net=net, abstraction=StrengthBuckets(), clusters=None).values(chosen, FLOP, RANGES, own)
     rng = np.random.default_rng(own)
-    hands, others = rng.choice(np.flatnonzero(live_hands(FLOP)), (2, 50))
+    hands, others = rng.choice(np.flatnonzero(HOLDEM.live(FLOP)), (2, 50))
     equity = all_in_equity(FLOP)
     for index, leaf in enumerate(chosen):
         values = found.values[index][:, found.own_cluster[hands], found.opp_cluster[others]]
@@ -104,7 +106,7 @@ def test_net_leaf_on_single_hands_is_the_net_on_their_features(net: LinearNet, l
             expected = np.tile(40000 * (equity[hands, others] - 0.5), (4, 1))
         else:
             expected = sum(leaf.committed) * net.values(encode_pairs(FLOP, leaf, own, hands, others)).T
-        possible = COMPATIBLE[hands, others]
+        possible = HOLDEM.disjoint[hands, others]
         np.testing.assert_allclose(values[:, possible], expected[:, possible], rtol=1e-4, atol=0.05)
 
 
@@ -115,7 +117,7 @@ def test_net_leaf_on_clusters_is_the_mean_over_their_hands(net: LinearNet, leave
     assert clustered.values.shape == (len(leaves), 4, len(names), len(names))
     strong, weak = np.flatnonzero(buckets == names[-1]), np.flatnonzero(buckets == names[0])
     own, opp = (grid.ravel() for grid in np.meshgrid(strong, weak, indexing="ij"))
-    equity = all_in_equity(FLOP)[own, opp][COMPATIBLE[own, opp]].mean()
+    equity = all_in_equity(FLOP)[own, opp][HOLDEM.disjoint[own, opp]].mean()
     allin = next(i for i, leaf in enumerate(leaves) if leaf.is_over)
     np.testing.assert_allclose(clustered.values[allin][:, -1, 0], 40000 * (equity - 0.5), rtol=1e-4)
 
@@ -147,7 +149,7 @@ def test_rollout_leaf_is_the_mean_over_sampled_boards(blueprint: Blueprint, leav
     assert len(hands) == len(others) == 30
     seats = (hands, others) if own == 0 else (others, hands)
     exact = Continuations(blueprint, 10.0).values(node, boards, *seats)
-    counted = (exact.count > 0) & COMPATIBLE[np.ix_(*seats)]
+    counted = (exact.count > 0) & HOLDEM.disjoint[np.ix_(*seats)]
     expected = exact.mean[own][:, counted].mean(axis=1) / 1800 * sum(leaf.committed)
     np.testing.assert_allclose(found.values[1][:, 3, 0], expected, rtol=1e-3)
 
@@ -198,6 +200,27 @@ def test_values_are_to_own_and_the_opponent_gains_from_choosing(blueprint: Bluep
     weak_against_strong = found.values[:, :, 0, -1].mean()
     assert strong_against_weak > 0 > weak_against_strong
     assert not np.allclose(found.values[:3, 0], found.values[:3, 3])
+
+
+@pytest.mark.parametrize("kind", ["net", "rollout"])
+def test_flop_in_another_order_is_the_same_flop(net: LinearNet, blueprint: Blueprint, menu: BetMenu, kind: str) -> None:
+    betting = Betting.start(RULES).apply(300).apply(CALL)
+    found = []
+    for order in ("2c7cJh", "Jh2c7c"):
+        rollout = RolloutLeaf(blueprint=blueprint, factor=10.0, clusters=4, hands_per_cluster=2, runouts=2, seed=9)
+        flop = rollout if kind == "rollout" else NetLeaf(net=net, abstraction=StrengthBuckets(), clusters=4)
+        agent = DepthLimitedAgent(
+            name="agent",
+            game=RULES,
+            menu=menu,
+            ahead=menu,
+            leaves=[rollout, flop],
+            solver=SolverSettings("dcfr", (4,), None, 1),
+            opponent_noise=0.01,
+            remembered_states=10,
+        )
+        found.append(agent.policy(HandState(betting, ((), ()), parse_cards(order)))[1])
+    np.testing.assert_array_equal(found[0], found[1])
 
 
 def test_depth_limited_solve_gives_a_strategy_for_every_hand(net: LinearNet, menu: BetMenu, flop_root: Betting) -> None:

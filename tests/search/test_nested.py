@@ -15,7 +15,7 @@ from poker.search.round_solver import NodePolicy, RoundSolution
 from poker.tree import BetMenu, DepthLimit, Kind, build_tree
 from tests.games import load_menu, load_rules
 
-BOARD = parse_cards("AhKd2c7s9h")
+BOARD = parse_cards("2cKdAh7s9h")
 
 
 @pytest.fixture(scope="module")

@@ -22,19 +22,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from poker.abstraction.equities import Board, Floats, awaits_cards, next_board_size, showdown_chances
 from poker.betting import Betting
-from poker.cards import hand_index
+from poker.cards import hand_index, updated_range
 from poker.errors import PokernetsError
 from poker.evaluation.aivat.values import ValueFunction
-from poker.evaluation.equities import (
-    Board,
-    Floats,
-    awaits_cards,
-    compatible_mass,
-    live_hands,
-    next_board_size,
-    showdown_chances,
-)
 from poker.evaluation.policies import PolicyFunction, policy_mismatch, public_state
 from poker.rules import Rules
 from poker.state import HandState
@@ -125,8 +117,9 @@ class _Walk:
         correction = 0.0
         while awaits_cards(self.betting, self.board) and not (self.betting.is_over and self.cards.exact_runouts):
             before = self._value()
-            self.board = self.final.runout[: next_board_size(self.rules, self.board)]
-            self.ranges *= live_hands(self.rules, self.board)
+            dealt = self.final.runout[: next_board_size(self.rules, self.board)]
+            self.board = self.rules.ordered_board(dealt)
+            self.ranges *= self.rules.space.live(self.board)
             correction += before - self._value()
         return correction
 
@@ -137,23 +130,25 @@ class _Walk:
             self.betting = self.betting.apply(action)
             return 0.0
         actions, probs = policy(public_state(self.betting, self.board))
-        weights = probs.T.astype(np.float64) * self.ranges[player]
-        reach = weights @ compatible_mass(self.rules, self.ranges[1 - player])
+        likelihood = probs.T.astype(np.float64)
+        weights = likelihood * self.ranges[player]
+        reach = weights @ self.rules.space.compatible_mass(self.ranges[1 - player])
         taken = actions.index(action) if action in actions else -1
-        if taken < 0 or not reach[taken] > 0.0:
+        after = updated_range(self.ranges[player], likelihood[taken]) if taken >= 0 and reach[taken] > 0.0 else None
+        if after is None:
             raise policy_mismatch(self.betting, action)
         played = np.flatnonzero(weights.any(axis=1))
         children = [self.betting.apply(actions[i]) for i in played]
         chips = np.zeros(len(actions))
         chips[played] = np.einsum("ah,ah->a", weights[played], self._chips(self.values, children, player))
         correction = float(chips.sum() / reach.sum() - chips[taken] / reach[taken])
-        self.ranges[player] = weights[taken] / weights[taken].sum()
+        self.ranges[player] = after
         self.betting = self.betting.apply(action)
         return correction if player == 0 else -correction
 
     def _value(self) -> float:
         """Expected u of cards to player 0 over the unseen hands."""
-        mass = compatible_mass(self.rules, self.ranges[1])
+        mass = self.rules.space.compatible_mass(self.ranges[1])
         return float(self.ranges[0] @ self._chips(self.cards, [self.betting], 0)[0] / (self.ranges[0] @ mass))
 
     def _chips(self, judge: ValueFunction, states: Sequence[Betting], player: int) -> Floats:
@@ -164,7 +159,7 @@ class _Walk:
         for row, state in enumerate(states):
             if state.is_over and not state.is_showdown:
                 sign = -1.0 if state.folded[player] else 1.0
-                out[row] = sign * min(state.committed) * compatible_mass(self.rules, opponent)
+                out[row] = sign * min(state.committed) * self.rules.space.compatible_mass(opponent)
             elif awaits_cards(state, self.board):
                 out[row] = judge.values_before(state, self.board, player, opponent)
             elif state.is_over:

@@ -16,9 +16,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from poker.abstraction.equities import Board, Floats, awaits_cards
 from poker.agents.base import hand_number
 from poker.betting import Betting
-from poker.evaluation.equities import Board, Floats, awaits_cards
 from poker.evaluation.policies import PolicyFunction, policy_mismatch, public_state
 from poker.kernels.cards.runouts import runout_ranks
 from poker.rules import Rules

@@ -16,18 +16,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from poker.abstraction.equities import Board, Floats, awaits_cards, mean_over_cards, showdown_chances
 from poker.agents.base import Policy
 from poker.betting import Betting
 from poker.cards import HAND_CARDS
 from poker.errors import PokernetsError
-from poker.evaluation.equities import (
-    Board,
-    Floats,
-    awaits_cards,
-    compatible_mass,
-    mean_over_cards,
-    showdown_chances,
-)
 from poker.evaluation.policies import PolicyFunction, public_state
 from poker.rules import Rules
 from poker.search.beliefs import start_ranges
@@ -105,7 +98,7 @@ class RoundValues:
             return
         if state.is_over and not state.is_showdown:
             sign = -1.0 if state.folded[player] else 1.0
-            out += own * sign * min(state.committed) * compatible_mass(self._rules, others)
+            out += own * sign * min(state.committed) * self._rules.space.compatible_mass(others)
         elif state.is_over:
             out += own * min(state.committed) * showdown_chances(self._rules, board, others)
         elif awaits_cards(state, board):

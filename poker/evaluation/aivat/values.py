@@ -15,16 +15,9 @@ from typing import Protocol
 
 import numpy as np
 
+from poker.abstraction.equities import Board, Floats, mean_over_cards, showdown_chances
 from poker.betting import Betting
 from poker.errors import PokernetsError
-from poker.evaluation.equities import (
-    Board,
-    Floats,
-    compatible_mass,
-    mean_over_cards,
-    possible,
-    showdown_chances,
-)
 from poker.evaluation.policies import PolicyFunction, public_state
 from poker.rules import FOLD, Rules
 
@@ -91,7 +84,7 @@ class FoldEquity(CheckDown):
                 actions, probs = policy(public_state(state, board))
                 folding = opponent * probs[:, actions.index(FOLD)] if FOLD in actions else np.zeros_like(opponent)
                 called = self._called(state) * showdown_chances(self._rules, board, opponent - folding)
-                row[:] = min(state.committed) * compatible_mass(self._rules, folding) + called
+                row[:] = min(state.committed) * self._rules.space.compatible_mass(folding) + called
         return out
 
     def _called(self, state: Betting) -> float:
@@ -108,7 +101,7 @@ class PairValues:
         self._table = table
 
     def values(self, states: Sequence[Betting], board: Board, player: int, opponent: Floats) -> Floats:
-        pairs = possible(self._rules, board)
+        pairs = self._rules.space.possible(board)
         rows = []
         for state in states:
             chips = np.where(pairs, self._table(state, board), 0.0)

@@ -26,9 +26,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.abstraction.buckets import CardAbstraction, is_holdem
-from poker.cards import PREFLOP_CLASS
+from poker.cards import HOLDEM, PREFLOP_CLASS
 from poker.errors import PokernetsError
-from poker.kernels.cards.hands import CARD_PERMUTATION, HAND_CARDS, HAND_PERMUTATION, NUM_HANDS
+from poker.kernels.cards.hands import CARD_PERMUTATION, HAND_PERMUTATION, NUM_HANDS
 from poker.kernels.cards.isomorphism import NUM_BOARDS, SuitIndexer, canonical_boards
 from poker.kernels.simd import aligned_zeros
 from poker.kernels.vector import response
@@ -226,7 +226,7 @@ class RealResponse:
 
     def _walk(self, depth: int, board: tuple[int, ...], renamings: Renamings, weight: float, scratch: Scratch) -> None:
         """Adds `weight` times the values on a board to the lanes of its street, number `depth` of those walked."""
-        live = np.flatnonzero(~np.isin(HAND_CARDS, board).any(axis=1))
+        live = np.flatnonzero(HOLDEM.live(board))
         buckets = self.cards.buckets(board)
         for seat, reach, values in zip(self.seats, scratch.reach, scratch.values, strict=True):
             if len(seat.streets) > depth + 1:
@@ -321,7 +321,7 @@ class RootStreet:
         tree = self.tree
         if tree.kind[node] == Kind.FOLD:
             sign = -1.0 if tree.folded[node, responder] else 1.0
-            return sign * float(tree.committed[node].min()) * _mass(reach)[CLASS_HAND]
+            return sign * float(tree.committed[node].min()) * HOLDEM.compatible_mass(reach)[CLASS_HAND]
         if tree.kind[node] == Kind.STREET:
             return ends.get(int(tree.first_child[node]), np.zeros(NUM_CLASSES))
         own = tree.player[node] == responder
@@ -350,14 +350,6 @@ class RootStreet:
 
 def _groups(groups: list[Group]) -> list[tuple[Group, int]]:
     return [(group, number * _ROW) for number, group in enumerate(groups)]
-
-
-def _mass(weights: Floats) -> Floats:
-    """[H] the sum of `weights` over the hands that share no card with each hand."""
-    by_card = np.zeros(52)
-    np.add.at(by_card, HAND_CARDS, weights[:, None])
-    compatible: Floats = weights.sum() - by_card[HAND_CARDS].sum(axis=1) + weights
-    return compatible
 
 
 def _stabiliser(renamings: Renamings, cards: Sequence[int]) -> Renamings:
@@ -393,7 +385,7 @@ def _unequal_suits(cards: CardAbstraction) -> float:
             images = np.sort(CARD_PERMUTATION[number][boards], axis=1)
             alone = np.flatnonzero((images == np.sort(boards, axis=1)).all(axis=1))
             for index in alone[:: max(1, len(alone) // _CHECKED)].tolist():
-                live = ~np.isin(HAND_CARDS, boards[index]).any(axis=1)
+                live = HOLDEM.live(boards[index])
                 unequal += int((table[index] != table[index][HAND_PERMUTATION[number]])[live].sum())
                 seen += int(live.sum())
         worst = max(worst, unequal / max(seen, 1))

@@ -15,20 +15,18 @@ S streets, R boards.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from poker.abstraction.buckets import is_holdem
+from poker.abstraction.equities import hand_ranks
 from poker.abstraction.features import all_in_equity
 from poker.features.leaf import CONTINUATIONS
-from poker.kernels.cards.ranks import rank_board_hands
 from poker.kernels.sampling import nodes as kernel
 from poker.kernels.sampling.continuation import end_reaches
 from poker.rules import Rules
 from poker.solvers.blueprint import Blueprint, action_classes, bias_of
-from poker.state import showdown_ranks
 from poker.tree import Kind
 
 Board = tuple[int, ...]
@@ -197,7 +195,7 @@ class Continuations:
         reach0, reach1 = (self._reach(below, player, board, hands) for player, hands in enumerate((hands0, hands1)))
         ranks = hand_ranks(self.blueprint.rules, board)
         order = np.sign(ranks[hands0][:, None] - ranks[hands1][None, :]).astype(np.float32)
-        possible = disjoint(self.blueprint.rules)[np.ix_(hands0, hands1)]
+        possible = self.blueprint.rules.space.disjoint[np.ix_(hands0, hands1)]
         possible &= (ranks[hands0] >= 0)[:, None] & (ranks[hands1] >= 0)[None, :]
         out = np.empty((2, self.num_forms, len(hands0), len(hands1)), dtype=np.float32)
 
@@ -230,40 +228,9 @@ class Continuations:
         return out
 
 
-def hand_ranks(rules: Rules, board: Board) -> NDArray[np.int32]:
-    """[H] showdown strength of every hand on a complete board, higher wins, -1 where the hand shares a card with it."""
-    if rules.deck_size == 52 and rules.num_hole_cards == 2 and len(board) == 5:
-        ranks: NDArray[np.int32] = rank_board_hands(np.asarray(board, dtype=np.uint8))
-        return ranks
-    hands = hand_cards(rules)
-    free = [hand for hand, cards in enumerate(hands) if not set(cards) & set(board)]
-    out = np.full(len(hands), -1, dtype=np.int32)
-    out[free] = showdown_ranks(rules, [hands[hand] for hand in free], board)
-    return out
-
-
 def showdown_equity(rules: Rules, board: Board) -> NDArray[np.float32] | None:
     """[H, H] exact chance to win plus half of ties, known for hold'em with a full board; None for other games."""
     return all_in_equity(board) if is_holdem(rules) and rules.total_board_cards == 5 else None
-
-
-@lru_cache(maxsize=8)
-def hand_cards(rules: Rules) -> tuple[Board, ...]:
-    """Cards of every hand, in the order of hand indices."""
-    if rules.num_hole_cards == 1:
-        return tuple((card,) for card in range(rules.deck_size))
-    return tuple((a, b) for b in range(rules.deck_size) for a in range(b))
-
-
-@lru_cache(maxsize=8)
-def disjoint(rules: Rules) -> NDArray[np.bool_]:
-    """[H, H] whether two hands share no card."""
-    held = np.zeros((rules.num_hands, rules.deck_size), dtype=np.int32)
-    for hand, cards in enumerate(hand_cards(rules)):
-        held[hand, list(cards)] = 1
-    shared: NDArray[np.bool_] = held @ held.T == 0
-    shared.setflags(write=False)
-    return shared
 
 
 def sample_boards(rules: Rules, shown: Board, count: int, rng: np.random.Generator) -> list[Board]:

@@ -13,12 +13,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from poker.abstraction.equities import hand_ranks
 from poker.errors import PokernetsError
-from poker.kernels.cards.ranks import rank_board_into
 from poker.kernels.simd import LANES
 from poker.kernels.vector.boards import count_live, deal_hands, match_by_card, match_hands, sort_by_card
 from poker.rules import Rules
-from poker.state import showdown_ranks
 
 MAX_BOARDS = 60_000
 
@@ -79,10 +78,12 @@ class BoardSet:
 
 @dataclass(frozen=True)
 class Deck:
-    """Hands and suit permutations of a game's deck: `card_map` [G, deck], `hand_map` [G, H]; permutation 0 is none."""
+    """Hands and suit permutations of a game's deck: `card_map` [G, deck], `hand_map` [G, H]; permutation 0 is none.
+
+    `hand_cards` [H, 2] as in `Rules.space`, but a hand of one card gets a private second one.
+    """
 
     hand_cards: NDArray[np.uint8]
-    masks: NDArray[np.uint64]
     card_map: NDArray[np.int64]
     hand_map: NDArray[np.int64]
 
@@ -92,22 +93,13 @@ def deck_of(rules: Rules) -> Deck:
     """Hands in index order, suit permutations in lexicographic order."""
     size = rules.deck_size
     cards = np.arange(size)
-    if rules.num_hole_cards == 1:
-        hand_cards = np.stack([cards, size + cards], axis=1)
-        masks = np.uint64(1) << cards.astype(np.uint64)
-    else:
-        high, low = np.tril_indices(size, -1)
-        hand_cards = np.stack([low, high], axis=1)
-        masks = (np.uint64(1) << low.astype(np.uint64)) | (np.uint64(1) << high.astype(np.uint64))
+    hand_cards = rules.space.hand_cards
     suits = np.array(list(permutations(range(rules.num_suits))))
     card_map = cards // rules.num_suits * rules.num_suits + suits[:, cards % rules.num_suits]
     if rules.num_hole_cards == 1:
-        hand_map = card_map
-    else:
-        a, b = card_map[:, low], card_map[:, high]
-        a, b = np.minimum(a, b), np.maximum(a, b)
-        hand_map = b * (b - 1) // 2 + a
-    return Deck(hand_cards.astype(np.uint8), masks, card_map, hand_map)
+        return Deck(np.stack([cards, size + cards], axis=1).astype(np.uint8), card_map, card_map)
+    a, b = np.sort(card_map[:, hand_cards], axis=2).transpose(2, 0, 1)
+    return Deck(hand_cards, card_map, b * (b - 1) // 2 + a)
 
 
 def symmetries(rules: Rules, board: tuple[int, ...], ranges: NDArray[np.float32]) -> tuple[int, ...]:
@@ -154,19 +146,8 @@ def deals(rules: Rules, board: tuple[int, ...], num_cards: int, group: tuple[int
 def final_ranks(rules: Rules, boards: list[tuple[int, ...]]) -> NDArray[np.int16]:
     """int16[boards, H]: strength of every hand; what blocked hands get is not defined."""
     if rules.deck_size == 52 and rules.num_hole_cards == 2 and len(boards[0]) >= 3:
-        out = np.empty((len(boards), rules.num_hands), np.int16)
-        ranks = np.empty(rules.num_hands, np.int32)
-        for b, board in enumerate(boards):
-            rank_board_into(np.array(board, np.uint8), ranks)
-            out[b] = np.maximum(ranks, 0)
-        return out
-    deck = deck_of(rules)
-    scores = np.zeros((len(boards), rules.num_hands), np.int64)
-    for b, board in enumerate(boards):
-        for h, cards in enumerate(deck.hand_cards):
-            hand = tuple(int(card) for card in cards[: rules.num_hole_cards])
-            if not set(hand) & set(board):
-                scores[b, h] = showdown_ranks(rules, [hand], board)[0]
+        return np.stack([np.maximum(hand_ranks(rules, board), 0) for board in boards], dtype=np.int16, casting="unsafe")
+    scores = np.stack([hand_ranks(rules, board) for board in boards])
     return np.unique(scores, return_inverse=True)[1].reshape(scores.shape).astype(np.int16)
 
 
@@ -186,6 +167,7 @@ class _BoardBuilder:
     def __init__(self, rules: Rules, ranges: NDArray[np.float32]) -> None:
         self.rules = rules
         self.deck = deck_of(rules)
+        self.masks = rules.space.masks
         live = ranges > 0
         self.shared = bool((live[0] == live[1]).all())
         self.live = live
@@ -258,10 +240,10 @@ class _BoardBuilder:
                 hands = self.hands[q][-1]
                 source_start, source_count = self.starts[q][-1][rows], self.counts[q][-1][rows]
                 blocked = np.array([sum(1 << card for card in cards) for cards in dealt], np.uint64)
-            count = count_live(self.deck.masks, hands, source_start, source_count, blocked)
+            count = count_live(self.masks, hands, source_start, source_count, blocked)
             start = np.concatenate([[0], np.cumsum(count)[:-1]]).astype(np.int64)
             out, up = np.empty((2, int(count.sum())), np.uint16)
-            deal_hands(self.deck.masks, hands, source_start, source_count, blocked, ranks, start, out, up)
+            deal_hands(self.masks, hands, source_start, source_count, blocked, ranks, start, out, up)
             self.hands[q].append(out)
             self.up[q].append(up)
             self.starts[q].append(start)

@@ -83,9 +83,7 @@ class VectorGame:
             raise PokernetsError(f"ranges of `{self.rules.name}` have the shape {shape}, not {weights.shape}")
         if not (np.isfinite(weights).all() and (weights >= 0).all()):
             raise PokernetsError("ranges: weights must be finite and at least 0")
-        masks = deck_of(self.rules).masks
-        blocked = masks & np.uint64(sum(1 << card for card in self.board)) != 0
-        weights[:, blocked] = 0
+        weights[:, ~self.rules.space.live(self.board)] = 0
         for player in range(2):
             if not weights[player].any():
                 text = self.rules.cards_text(self.board)
@@ -122,7 +120,7 @@ class VectorGame:
 
     def _runout_matrices(self) -> tuple[NDArray[np.int64], NDArray[np.int16]]:
         """For each board where players can be all-in with cards to come: where its matrix starts, and all matrices."""
-        boards, rules, masks = self.boards.boards, self.rules, deck_of(self.rules).masks
+        boards, rules = self.boards.boards, self.rules
         wanted: list[int] = []
         for street in self.layout.runout_streets:
             wanted += range(boards.street_start[street], boards.street_start[street + 1])
@@ -142,7 +140,7 @@ class VectorGame:
             ranks = final_ranks(rules, [board + cards for cards in to_come])
             dealt = np.array([sum(1 << card for card in cards) for cards in to_come], np.uint64)
             matrix = matrices[begin : begin + size].reshape(boards.size[1, b], boards.padded[0, b])
-            runout_matrix(masks, self.hands(0, b), self.hands(1, b), dealt, ranks, matrix)
+            runout_matrix(rules.space.masks, self.hands(0, b), self.hands(1, b), dealt, ranks, matrix)
             starts[b] = begin
             begin += size
         return starts, matrices
@@ -163,7 +161,7 @@ class VectorGame:
     @cached_property
     def compatible(self) -> NDArray[np.float64]:
         """float64[2, H]: weight of the opponent's hands that a hand of each player leaves possible."""
-        return np.stack([compatible_mass(self, self.ranges[1 - player].astype(np.float64)) for player in range(2)])
+        return np.stack([self.rules.space.compatible_mass(self.ranges[1 - p].astype(np.float64)) for p in range(2)])
 
     @cached_property
     def total_weight(self) -> float:
@@ -211,12 +209,3 @@ class VectorGame:
         card_map = deck_of(self.rules).card_map
         both = card_map[after, card_map[before]]
         return int(np.flatnonzero((card_map == both).all(axis=1))[0])
-
-
-def compatible_mass(game: VectorGame, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """float64[H]: the sum of `weights` [H] over the hands that share no card with each hand."""
-    cards = deck_of(game.rules).hand_cards
-    per_card = np.zeros(game.boards.num_card_slots)
-    np.add.at(per_card, cards[:, 0], weights)
-    np.add.at(per_card, cards[:, 1], weights)
-    return np.asarray(weights.sum() - per_card[cards[:, 0]] - per_card[cards[:, 1]] + weights)

@@ -27,7 +27,7 @@ from poker.kernels.vector.sweep import (
 )
 from poker.rules import CALL
 from poker.solvers.vector.boards import deck_of
-from poker.solvers.vector.game import VectorGame, compatible_mass
+from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.schedules import Schedule, schedule
 from poker.solvers.vector.thread_tuning import Checks, Pace
 from poker.tree import Kind
@@ -287,7 +287,7 @@ class VectorSolver:
         start = reach + int(nodes.reach_row[player, position]) * stride
         arriving = np.zeros(game.rules.num_hands)
         arriving[theirs] = scratch[start : start + len(theirs)]
-        mass = compatible_mass(game, arriving)[hands]
+        mass = game.rules.space.compatible_mass(arriving)[hands]
         out = np.full((game.rules.num_hands, int(game.tree.num_children[node])), np.nan, np.float32)
         for action in range(out.shape[1]):
             child = int(nodes.first_child[position]) + action

@@ -12,14 +12,13 @@ from conf.launch import call, choices, compose
 from poker.abstraction.buckets import game_cards
 from poker.agents.simple import RandomAgent
 from poker.betting import Betting
-from poker.cards import live_hands
+from poker.cards import HOLDEM
 from poker.errors import PokernetsError
 from poker.evaluation.aivat import round_values
 from poker.evaluation.aivat.guesses import DEFAULT, CheckDownGuess, FoldEquityGuess, Guess, GuessSpec, RoundGuess
 from poker.evaluation.aivat.heads_up import Aivat
 from poker.evaluation.aivat.round_values import Known, RoundValues
 from poker.evaluation.aivat.values import CheckDown
-from poker.evaluation.equities import possible
 from poker.evaluation.matches.match import run
 from poker.evaluation.matches.policy_match import always_call
 from poker.evaluation.matches.results import MatchResults
@@ -95,7 +94,7 @@ class Clusters:
     def values(self, leaves: Sequence[Betting], board: tuple[int, ...], ranges: Ranges, own: int) -> LeafValues:
         self.asked += len(leaves)
         rng = np.random.default_rng(7)
-        clusters = np.where(live_hands(board), rng.integers(0, 9, 1326), -1).astype(np.int32)
+        clusters = np.where(HOLDEM.live(board), rng.integers(0, 9, 1326), -1).astype(np.int32)
         chips = [np.random.default_rng(list(leaf.text().encode())).normal(size=(2, 9, 9)) for leaf in leaves]
         return LeafValues(own, clusters, clusters, np.array(chips, dtype=np.float32))
 
@@ -110,10 +109,10 @@ def test_leaves_count_every_pair_of_hands_that_shares_no_card(player: int) -> No
     leaf = Betting.start(rules)
     for _ in range(4):
         leaf = leaf.apply(CALL)
-    opponent = np.random.default_rng(3).random(1326) * live_hands(board)
+    opponent = np.random.default_rng(3).random(1326) * HOLDEM.live(board)
     predicted = clusters.values([leaf], board, np.empty((2, 1326), np.float32), 0)
     hands = np.maximum(predicted.own_cluster, 0)
-    pairs = predicted.values[0, 0][np.ix_(hands, hands)] * possible(rules, board)
+    pairs = predicted.values[0, 0][np.ix_(hands, hands)] * rules.space.possible(board)
     expected = pairs @ opponent if player == 0 else -pairs.T @ opponent
     found = values.values_before(leaf, board, player, opponent)
     assert np.abs(found - expected).max() < 1e-3
@@ -128,7 +127,7 @@ def test_rounds_with_more_ends_than_are_remembered(monkeypatch: pytest.MonkeyPat
     board = rules.parse_cards("Ah7d7c")
     state = Betting.start(rules).apply(CALL).apply(CALL)
     policies, leaves = [random.policy] * 2, [Clusters(), Clusters()]
-    opponent = live_hands(board).astype(np.float64)
+    opponent = HOLDEM.live(board).astype(np.float64)
     plenty, one = (
         RoundValues(rules, policies, leaves, Known(leaves=Memory(size))).values_before(state, board, 0, opponent)
         for size in (256, 1)

@@ -6,15 +6,14 @@ from functools import cache
 import numpy as np
 import pytest
 
+from poker.abstraction.equities import margins
 from poker.agents.base import Policy
 from poker.agents.simple import RandomAgent
 from poker.betting import Betting
 from poker.evaluation.aivat.heads_up import Aivat
 from poker.evaluation.aivat.values import CheckDown, FoldEquity, PairValues, ValueFunction
-from poker.evaluation.equities import margins
 from poker.evaluation.policies import PolicyMismatchError, public_state
 from poker.rules import CALL, Rules
-from poker.solvers.rollout.continuation import disjoint
 from poker.state import HandState
 from tests.evaluation.small_games import RandomPolicy, all_hands, expected_chips
 from tests.games import load_rules
@@ -145,7 +144,7 @@ def test_check_down_margins_of_holdem_average_over_the_next_card() -> None:
     for card in set(range(52)) - set(board):
         total += margins(rules, (*board, card))
     assert np.abs(total / 44 - now).max() < 1e-5
-    assert (now[~disjoint(rules)] == 0).all()
+    assert (now[~rules.space.disjoint] == 0).all()
 
 
 def test_runouts_may_be_followed_or_not() -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numba import njit, prange
 from numpy.typing import NDArray
 
-from poker.cards import HAND_CARDS, live_hands, parse_cards
+from poker.cards import HAND_CARDS, HOLDEM, parse_cards
 from poker.kernels.cards import ranks
 from poker.kernels.cards.hands import CARD_PERMUTATION
 
@@ -105,7 +105,7 @@ def test_rank_ignores_names_of_suits_and_is_the_best_five_cards(cards: list[int]
 def test_board_ranks_match_single_hands(text: str) -> None:
     board = np.array(parse_cards(text), dtype=np.uint8)
     all_ranks = ranks.rank_board_hands(board)
-    live = live_hands(board)
+    live = HOLDEM.live(board)
     rows = np.concatenate([HAND_CARDS[live], np.tile(board, (live.sum(), 1))], axis=1)
     assert np.array_equal(all_ranks[live], ranks.rank_hands(rows))
     assert (all_ranks[~live] == -1).all()

@@ -7,10 +7,11 @@ import pytest
 from numpy.typing import NDArray
 
 from poker.abstraction.buckets import SmallGameBuckets
+from poker.abstraction.equities import hand_ranks
 from poker.features.leaf import CONTINUATIONS
 from poker.rules import CALL, Rules
 from poker.solvers.blueprint import Blueprint, blueprint_from
-from poker.solvers.rollout.continuation import Continuations, Moments, hand_ranks, sample_boards, subtree
+from poker.solvers.rollout.continuation import Continuations, Moments, sample_boards, subtree
 from poker.state import Betting, HandState
 from poker.tree import Kind, build_tree
 from tests.games import load_rules

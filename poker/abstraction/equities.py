@@ -1,4 +1,4 @@
-"""Check-down equity of hands against ranges, for every game of `Rules` with two players.
+"""Showdowns of hands against ranges, for every game of `Rules` with two players.
 
 Symbols: H hands. A range is float64 [H]; it need not sum to 1.
 """
@@ -15,12 +15,14 @@ from poker.abstraction.features import all_in_equity
 from poker.betting import Betting
 from poker.kernels.cards.hands import HAND_PERMUTATION
 from poker.kernels.cards.isomorphism import board_multiplicities, canonical_boards
+from poker.kernels.cards.ranks import rank_board_hands
 from poker.kernels.cards.runouts import showdown_margins
 from poker.kernels.cards.strength import add_preflop_wins, completion_ranks, live_hand_list
 from poker.rules import Rules
-from poker.solvers.rollout.continuation import disjoint, hand_cards, hand_ranks
+from poker.state import showdown_ranks
 
 _FEW_MISSING = 2
+_FEWEST_RANKED = 3
 
 Board = tuple[int, ...]
 Floats = NDArray[np.float64]
@@ -38,7 +40,7 @@ def margins(rules: Rules, board: Board) -> NDArray[np.floating]:
     """
     if rules.deck_size == 52 and rules.num_hole_cards == 2 and len(board) < rules.total_board_cards:
         if rules.total_board_cards == 5:
-            return np.where(possible(rules, board), 2 * all_in_equity(board) - 1, np.float32(0.0))
+            return np.where(rules.space.possible(board), 2 * all_in_equity(board) - 1, np.float32(0.0))
         if rules.total_board_cards == 3:
             return _margins_before_the_flop(rules)
     total = np.zeros((rules.num_hands, rules.num_hands))
@@ -48,7 +50,7 @@ def margins(rules: Rules, board: Board) -> NDArray[np.floating]:
         ranks = hand_ranks(rules, (*board, *cards))
         live = ranks >= 0
         total += np.sign(ranks[:, None] - ranks) * (live[:, None] & live)
-    total *= disjoint(rules)
+    total *= rules.space.disjoint
     total /= math.comb(len(deck) - 2 * rules.num_hole_cards, missing)
     return total.astype(np.float32) if rules.num_hands > 1000 else total
 
@@ -64,12 +66,12 @@ def _margins_before_the_flop(rules: Rules) -> NDArray[np.float32]:
     for renaming in HAND_PERMUTATION:
         total += lead[np.ix_(renaming, renaming)]
     flops = math.comb(rules.deck_size - 4, 3) * len(HAND_PERMUTATION)
-    return np.where(disjoint(rules), total / flops, 0.0).astype(np.float32)
+    return np.where(rules.space.disjoint, total / flops, 0.0).astype(np.float32)
 
 
 def check_down_chances(rules: Rules, board: Board, opponent: Floats) -> Floats:
     """[H] chance of each hand to win a showdown against a range, ties one half; one half against an empty range."""
-    mass = compatible_mass(rules, opponent)
+    mass = rules.space.compatible_mass(opponent)
     chances: Floats = 0.5 + 0.5 * showdown_chances(rules, board, opponent) / np.maximum(mass, EMPTY)
     return np.where(mass > EMPTY, chances, 0.5)
 
@@ -83,7 +85,7 @@ def showdown_chances(rules: Rules, board: Board, opponent: Floats) -> Floats:
     if rules.num_hole_cards == 2 and (board or missing == 0) and missing < _FEW_MISSING:
         order, ranks = (_runouts if missing else _complete)(rules, board)
         out = np.empty(rules.num_hands)
-        showdown_margins(order, ranks, _cards(rules), np.ascontiguousarray(opponent, dtype=np.float64), out)
+        showdown_margins(order, ranks, rules.space.hand_cards, np.ascontiguousarray(opponent, dtype=np.float64), out)
         return out / math.comb(rules.deck_size - len(board) - 2 * rules.num_hole_cards, missing)
     matrix = margins(rules, board)
     return (matrix @ opponent.astype(matrix.dtype)).astype(np.float64)
@@ -115,33 +117,15 @@ def _runouts(rules: Rules, board: Board) -> tuple[NDArray[np.int16], NDArray[np.
     return np.concatenate([order for order, _ in rows]), np.concatenate([ranks for _, ranks in rows])
 
 
-@lru_cache(maxsize=8)
-def _cards(rules: Rules) -> NDArray[np.uint8]:
-    """[H, 2] of a game of two-card hands."""
-    return np.array(hand_cards(rules), dtype=np.uint8)
-
-
-def possible(rules: Rules, board: Board) -> NDArray[np.bool_]:
-    """[H, H] pairs of hands that share no card with each other or the board."""
-    live = live_hands(rules, board)
-    pairs: NDArray[np.bool_] = disjoint(rules) & live & live[:, None]
-    return pairs
-
-
-def live_hands(rules: Rules, board: Board) -> NDArray[np.bool_]:
-    """[H] hands that share no card with the board."""
-    dead = _held(rules)[:, list(board)].any(axis=1)
-    return np.logical_not(dead)
-
-
-def compatible_mass(rules: Rules, opponent: Floats) -> Floats:
-    """[H] weight of the opponent's hands that share no card with each hand."""
-    held = _held(rules)
-    blocked = held @ (opponent @ held)
-    if rules.num_hole_cards == 2:
-        blocked -= opponent
-    mass: Floats = opponent.sum() - blocked
-    return np.maximum(mass, 0.0)
+def hand_ranks(rules: Rules, board: Board) -> NDArray[np.int32]:
+    """[H] showdown strength of every hand on a complete board, higher wins, -1 where the hand shares a card with it."""
+    if rules.deck_size == 52 and rules.num_hole_cards == 2 and len(board) >= _FEWEST_RANKED:
+        ranks: NDArray[np.int32] = rank_board_hands(np.asarray(board, dtype=np.uint8))
+        return ranks
+    free = rules.space.live(board)
+    out = np.full(rules.num_hands, -1, dtype=np.int32)
+    out[free] = showdown_ranks(rules, rules.space.hand_cards[free].tolist(), board)
+    return out
 
 
 def awaits_cards(betting: Betting, board: Board) -> bool:
@@ -165,16 +149,6 @@ def mean_over_cards(rules: Rules, board: Board, value: Callable[[Board, NDArray[
     total = np.zeros(rules.num_hands)
     for cards in itertools.combinations(deck, count):
         after = (*board, *cards)
-        live = live_hands(rules, after)
+        live = rules.space.live(after)
         total += live * value(after, live)
     return total / math.comb(len(deck) - 2 * rules.num_hole_cards, count)
-
-
-@lru_cache(maxsize=8)
-def _held(rules: Rules) -> Floats:
-    """[H, cards] 1 where the hand holds the card."""
-    held = np.zeros((rules.num_hands, rules.deck_size))
-    for hand, cards in enumerate(hand_cards(rules)):
-        held[hand, list(cards)] = 1.0
-    held.setflags(write=False)
-    return held
