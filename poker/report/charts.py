@@ -6,18 +6,20 @@ Each function returns a figure of matplotlib, which is imported when the first o
 import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.cards import NUM_RANKS, PREFLOP_CLASS, RANKS, class_text
+from poker.cards import NUM_RANKS, PREFLOP_CLASS, class_text
 from poker.report.estimates import Estimate, estimate, running
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from matplotlib.image import AxesImage
+    from matplotlib.path import Path
 
 Floats = NDArray[np.float64]
 Row = tuple[str, Estimate]
@@ -168,17 +170,28 @@ def weight_grid(title: str, weights: NDArray[np.floating]) -> "Figure":
 
 def _draw_grid(axes: "Axes", by_class: Floats, colours: str, *, light_below: float = 0.0) -> "AxesImage":
     """Shares [13, 13] of the classes of two cards, aces at the top left, suited above the diagonal; NaN stays empty."""
-    grid = by_class[::-1, ::-1]
-    image = axes.imshow(np.ma.masked_invalid(grid), vmin=0, vmax=1, cmap=colours)
+    from matplotlib.patches import PathPatch  # noqa: PLC0415
+    from matplotlib.path import Path  # noqa: PLC0415
+
+    image = axes.imshow(np.ma.masked_invalid(by_class[::-1, ::-1]), vmin=0, vmax=1, cmap=colours)
     axes.set_facecolor("0.9")
-    axes.set_xticks(range(NUM_RANKS), RANKS[::-1])
-    axes.set_yticks(range(NUM_RANKS), RANKS[::-1])
-    axes.tick_params(length=0)
-    for row, column in np.argwhere(~np.isnan(grid)):
-        name = class_text(int((NUM_RANKS - 1 - row) * NUM_RANKS + NUM_RANKS - 1 - column))
-        color = "white" if grid[row, column] < light_below else "black"
-        axes.text(column, row, name, ha="center", va="center", fontsize=6, color=color)
+    axes.set(xticks=[], yticks=[])
+    for color, classes in (("white", by_class.ravel() < light_below), ("black", by_class.ravel() >= light_below)):
+        names = [_class_name(preflop_class) for preflop_class in np.flatnonzero(classes)]
+        axes.add_artist(PathPatch(Path.make_compound_path(*names), color=color, linewidth=0))
     return image
+
+
+@cache
+def _class_name(preflop_class: int) -> "Path":
+    """The outline of the name of a class in its cell; drawing hundreds of texts takes a second."""
+    from matplotlib.textpath import TextPath  # noqa: PLC0415
+    from matplotlib.transforms import Affine2D  # noqa: PLC0415
+
+    row, column = (NUM_RANKS - 1 - place for place in divmod(preflop_class, NUM_RANKS))
+    name = TextPath((0, 0), class_text(preflop_class), size=0.36)
+    width = np.asarray(name.vertices)[:, 0].max()
+    return name.transformed(Affine2D().translate(-width / 2, -0.13).scale(1, -1).translate(column, row))
 
 
 def _figure(width: float, height: float, title: str) -> "Figure":

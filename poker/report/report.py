@@ -54,15 +54,14 @@ class Table:
         ]
 
     def print(self, console: Console) -> None:
-        table = ConsoleTable(
-            title=escape(self.heading) or None, caption=escape(self.note) or None, title_justify="left",
-            caption_justify="left",
-        )  # fmt: skip
+        table = ConsoleTable(title=escape(self.heading) or None, title_justify="left")
         for name, is_text in zip(self.columns, self.is_text, strict=True):
             table.add_column(escape(name), justify="left" if is_text else "right", no_wrap=not is_text)
         for row in self.cells:
             table.add_row(*map(escape, row))
         console.print(table)
+        if self.note:
+            console.print(escape(self.note), style="dim", highlight=False)
 
 
 @dataclass(frozen=True, eq=False)

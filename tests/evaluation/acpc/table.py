@@ -20,8 +20,8 @@ from poker.evaluation.acpc import dealer as acpc_dealer
 from poker.evaluation.matches.table import AgentSpec
 from poker.formats.acpc_log import chips_text, read_log
 from poker.rules import Rules
-from tests.evaluation.pages.test_html import check
 from tests.games import load_rules
+from tests.report.test_report import check
 from tests.test_pokerkit import replay_in_pokerkit
 
 RANDOM = partial(RandomAgent, name="random", raises=[0.5, 1, "a"])

@@ -23,8 +23,8 @@ from poker.formats.acpc_protocol import LineConnection, NoAnswer, connect
 from poker.rules import CALL, FOLD, Rules
 from poker.state import HandState
 from tests.evaluation.acpc.table import RANDOM, TIMES, check_log, deal, free_ports, long_match, sit_down
-from tests.evaluation.pages.test_html import check
 from tests.games import load_rules
+from tests.report.test_report import check
 
 HEADS_UP = load_rules("holdem_nolimit_2p")
 

@@ -18,8 +18,8 @@ from poker.formats.acpc_log import AcpcError, read_log
 from poker.report.estimates import Estimate
 from poker.rules import Rules
 from tests.evaluation.matches.test_match import LEDUC, match
-from tests.evaluation.pages.test_html import check
 from tests.games import load_rules
+from tests.report.test_report import check
 
 GAME = load_rules("holdem_nolimit_2p")
 SPECS = [
