@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from poker.errors import PokernetsError
+from poker.kernels.vector.arrays import ACT, PASS
 from poker.search.torch_terminals import Hands, fold_values, proportions, showdown_values
 from poker.solvers.vector.boards import deck_of
 from poker.solvers.vector.game import VectorGame
-from poker.solvers.vector.layout import ACT, PASS, Layout, tree_layout
+from poker.solvers.vector.layout import Layout, tree_layout
 from poker.solvers.vector.schedules import Schedule, schedule
 from poker.solvers.vector.solver import VectorSolver
 

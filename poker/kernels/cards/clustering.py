@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from poker.kernels.cards.hands import HAND_CARDS, HAND_PERMUTATION, NUM_HANDS
 from poker.kernels.cards.isomorphism import canonical_board
+from poker.kernels.registry import entry
 
 _CHUNK = 1024
 _LANES = 32
@@ -61,7 +62,7 @@ def _nearest(distances: NDArray[np.int16]) -> int:
     return int(best & 0xFFFFF)
 
 
-@njit(cache=True, nogil=True, parallel=True)
+@entry("i2_2, i2_2, i4_1, f4_1", parallel=True)
 def assign_vectors(
     points: NDArray[np.int16], centers: NDArray[np.int16], labels: NDArray[np.int32], costs: NDArray[np.float32]
 ) -> None:
@@ -75,7 +76,7 @@ def assign_vectors(
             costs[i] = distances[k]
 
 
-@njit(cache=True, nogil=True)
+@entry("i2_2, i4_1, i8")
 def sum_vectors(points: NDArray[np.int16], labels: NDArray[np.int32], num_centers: int) -> NDArray[np.int64]:
     """[K, Q] sums of the points [n, Q] of each label."""
     out = np.zeros((num_centers, points.shape[1]), dtype=np.int64)
@@ -133,7 +134,7 @@ def _flow_cost(
     return float(cost)
 
 
-@njit(cache=True, nogil=True, parallel=True)
+@entry("u2_2, i2_2, f4_2, i2_2, u2_2, f4_2, i4_1, f4_1", parallel=True)
 def assign_flows(
     lists: NDArray[np.uint16],
     vectors: NDArray[np.int16],
@@ -175,7 +176,7 @@ def assign_flows(
     return int(flows.sum())
 
 
-@njit(cache=True, nogil=True)
+@entry("u2_2, i4_1, i8, i8")
 def sum_lists(
     lists: NDArray[np.uint16], labels: NDArray[np.int32], num_centers: int, num_buckets: int
 ) -> NDArray[np.int64]:
@@ -188,7 +189,7 @@ def sum_lists(
     return out
 
 
-@njit(cache=True, nogil=True, parallel=True)
+@entry("u2_2, i2_2", parallel=True)
 def mean_vectors(lists: NDArray[np.uint16], vectors: NDArray[np.int16]) -> NDArray[np.int16]:
     """[n, Q] mean of the bucket vectors [M, Q] over each list [n, T], rounded."""
     n, T = lists.shape
@@ -205,7 +206,11 @@ def mean_vectors(lists: NDArray[np.uint16], vectors: NDArray[np.int16]) -> NDArr
     return out
 
 
-@njit(cache=True, nogil=True, parallel=True)
+@entry(
+    "u1_2, u2_2",
+    "u1_2r, u2_2",
+    parallel=True,
+)
 def turn_bucket_lists(boards: NDArray[np.uint8], turn: NDArray[np.uint16]) -> NDArray[np.uint16]:
     """[n, 1176, 47] ascending buckets after each turn card of the live hands of flops [n, 3], from the turn's table."""
     out = np.empty((len(boards), 1176, 47), dtype=np.uint16)
@@ -232,7 +237,11 @@ def turn_bucket_lists(boards: NDArray[np.uint8], turn: NDArray[np.uint16]) -> ND
     return out
 
 
-@njit(cache=True, nogil=True, parallel=True)
+@entry(
+    "u1_2r, i4_2, u1_2",
+    "u1_2r, i4_2, u2_2",
+    parallel=True,
+)
 def scatter_hands(boards: NDArray[np.uint8], labels: NDArray[np.int32], table: NDArray[Any]) -> None:
     """table[i, h] = label of the live hand h of board i, from labels [n, L] in the order of the live hands."""
     for i in prange(len(boards)):

@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 
 from poker.kernels.cards.hands import HAND_CARDS, NUM_HANDS
 from poker.kernels.cards.ranks import rank5, rank6, rank7
+from poker.kernels.registry import entry
 from poker.kernels.rng import next_below, next_float
 
 _TRIES = 500
@@ -20,7 +21,7 @@ def _rank(c0: int, c1: int, board: NDArray[np.uint8], size: int) -> int:
     return int(rank5(c0, c1, board[0], board[1], board[2]))
 
 
-@njit(cache=True, nogil=True)
+@entry("u1_1, u1_1, i8, f4_1, f4_1, f8, i8, u8_1")
 def sampled_equity(
     hand: NDArray[np.uint8],
     board: NDArray[np.uint8],

@@ -32,6 +32,7 @@ from poker.kernels.cards.hands import (
     NUM_RANKS,
     SUIT_PERMUTATIONS,
 )
+from poker.kernels.registry import entry
 
 __all__ = [
     "CARD_PERMUTATION",
@@ -221,13 +222,13 @@ def _unindex_suit(tables: IndexTables, signature: int, number: int, masks: NDArr
         taken += count
 
 
-@njit(cache=True, nogil=True)
+@entry("IndexTables(i8_1, i8_1, i8_1, i8_1, i8_2, i8_1), u1_2, i8_1")
 def _index_rows(tables: IndexTables, cards: NDArray[np.uint8], out: NDArray[np.int64]) -> None:
     for i in range(len(cards)):
         out[i] = index_cards(tables, cards[i])
 
 
-@njit(cache=True, nogil=True)
+@entry("IndexTables(i8_1, i8_1, i8_1, i8_1, i8_2, i8_1), i8_1, u1_2")
 def _unindex_rows(tables: IndexTables, indices: NDArray[np.int64], out: NDArray[np.uint8]) -> None:
     for i in range(len(indices)):
         unindex_cards(tables, indices[i], out[i])
@@ -311,7 +312,7 @@ _PERMUTATION_IDS: NDArray[np.uint8] = _permutation_ids()
 _SUIT_CARDS: NDArray[np.int64] = np.array([math.comb(NUM_RANKS, n) for n in range(6)], dtype=np.int64)
 
 
-@njit(cache=True, nogil=True)
+@entry("u1_1")
 def canonical_board(cards: NDArray[np.uint8]) -> tuple[int, int]:
     """(index, permutation) of a board of 0, 3, 4 or 5 cards in any order, as `SuitIndexer((n,))` counts boards.
 
@@ -365,7 +366,7 @@ def _sorted_index(n: int, k0: int, k1: int, k2: int, k3: int) -> tuple[int, int]
     return int(index), int(_PERMUTATION_IDS[permutation])
 
 
-@njit(cache=True, nogil=True)
+@entry("u1_2r, u1_1, i4_1", "u2_2r, u1_1, i4_1")
 def gather_board(table: NDArray[np.int16], board: NDArray[np.uint8], out: NDArray[np.int32]) -> None:
     """out[h] = value of hand h on a concrete board, from a table [canonical boards, 1326]; blocked hands get -1."""
     index, permutation = canonical_board(board)

@@ -7,15 +7,20 @@ cards. Without a flush the sum addresses a table of ranks by row displacement (1
 plus the other 17 bits is the address). A flush is read from a table over the 13-bit mask of the suit's ranks: with
 seven cards it excludes quads and full houses, so it is never beaten by what the ranks say.
 
-Tables are built at import by one kernel (milliseconds). Everything below is int64 unless annotated otherwise.
+Tables are kept beside the bytecode. Everything below is int64 unless annotated otherwise.
 Kernels of other files call the scalar functions: keep them stable, or clear numba's cache.
 """
+
+import contextlib
+import os
+from pathlib import Path
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
 from poker.kernels.cards.hands import HAND_CARDS, HANDS_WITH_CARD, NUM_HANDS
+from poker.kernels.registry import entry
 
 NUM_CLASSES = 7462
 HIGH_CARD, PAIR, TWO_PAIR, TRIPS, STRAIGHT, FLUSH, FULL_HOUSE, QUADS, STRAIGHT_FLUSH = range(9)
@@ -38,7 +43,6 @@ _ROW_BITS = 13
 _ROW_MASK = (1 << _ROW_BITS) - 1
 _TABLE_SIZE = 1 << 17
 _TABLE_MASK = _TABLE_SIZE - 1
-_NUM_SUMS = 73775
 
 KEY_START = 0x3333 << 32
 FLUSH_BITS = 0x8888 << 32
@@ -58,158 +62,101 @@ HAND_KEYS: NDArray[np.int64] = CARD_KEYS[HAND_CARDS].sum(axis=1)
 """[1326] the keys of each hand's two cards, added."""
 
 
-@njit(cache=True)
-def _top(mask: int) -> int:
-    top = -1
-    while mask:
-        mask >>= 1
-        top += 1
-    return top
+Tables = tuple[NDArray[np.uint16], NDArray[np.int16], NDArray[np.int16]]
+_FILE = Path(__file__).parent / "__pycache__" / "rank_tables_1.npz"
+_BITS: NDArray[np.int64] = (np.arange(8192)[:, None] >> np.arange(13) & 1).sum(axis=1)
+"""[8192] ranks in a rank mask."""
 
 
-@njit(cache=True)
-def _straight_top(mask: int) -> int:
-    """Highest rank of the best straight in a rank mask (3 for the wheel), or -1."""
-    with_low_ace = (mask << 1) | (mask >> 12)
-    for top in range(12, 2, -1):
-        if (with_low_ace >> (top - 3)) & 31 == 31:
-            return top
-    return -1
+def _highest(masks: NDArray[np.int64], number: int) -> NDArray[np.int64]:
+    """Rank masks with only their `number` highest bits kept."""
+    for _ in range(13):
+        masks = np.where(_BITS[masks] > number, masks & (masks - 1), masks)
+    return masks
 
 
-@njit(cache=True)
-def _best_of(mask: int, number: int) -> int:
-    """The mask with only its `number` highest bits kept."""
-    kept = 0
-    for _ in range(number):
-        if mask:
-            bit = 1 << _top(mask)
-            kept |= bit
-            mask ^= bit
-    return kept
+def _straights(masks: NDArray[np.int64]) -> NDArray[np.int64]:
+    """One bit for the best straight in each rank mask, the lowest for the wheel; 0 without one."""
+    with_low_ace = masks << 1 | masks >> 12
+    runs = with_low_ace & with_low_ace >> 1 & with_low_ace >> 2
+    return _highest(runs & runs >> 2, 1)
 
 
-@njit(cache=True)
-def _strength(counts: NDArray[np.int64]) -> int:
-    """Order-preserving code of the best five cards of a rank count vector, suits ignored."""
-    mask = pairs = trips = quads = 0
-    for rank in range(13):
-        mask |= (counts[rank] > 0) << rank
-        pairs |= (counts[rank] >= 2) << rank
-        trips |= (counts[rank] >= 3) << rank
-        quads |= (counts[rank] >= 4) << rank
-    straight = _straight_top(mask)
-    if quads:
-        top = _top(quads)
-        return QUADS << 32 | top << 16 | _best_of(mask & ~(1 << top), 1)
-    triple = _top(trips)
-    if trips and pairs & ~(1 << triple):
-        return FULL_HOUSE << 32 | triple << 16 | _top(pairs & ~(1 << triple))
-    if straight >= 0:
-        return STRAIGHT << 32 | straight
-    if trips:
-        return TRIPS << 32 | triple << 16 | _best_of(mask & ~(1 << triple), 2)
-    two = _best_of(pairs, 2)
-    if two & (two - 1):
-        return TWO_PAIR << 32 | two << 16 | _best_of(mask & ~two, 1)
-    if pairs:
-        return PAIR << 32 | pairs << 16 | _best_of(mask & ~pairs, 3)
-    return HIGH_CARD << 32 | _best_of(mask, 5)
+def _strengths(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Order-preserving codes of the best five cards of rank counts [n, 13], suits ignored."""
+    mask, pairs, trips, quads = ((counts >= number).astype(np.int64) @ (1 << np.arange(13)) for number in range(1, 5))
+    four, three, two, straight = _highest(quads, 1), _highest(trips, 1), _highest(pairs, 2), _straights(mask)
+    kinds = (
+        (quads > 0, QUADS, four, _highest(mask & ~four, 1)),
+        ((trips > 0) & (pairs & ~three > 0), FULL_HOUSE, three, _highest(pairs & ~three, 1)),
+        (straight > 0, STRAIGHT, straight, np.zeros_like(mask)),
+        (trips > 0, TRIPS, three, _highest(mask & ~three, 2)),
+        (two & (two - 1) > 0, TWO_PAIR, two, _highest(mask & ~two, 1)),
+        (pairs > 0, PAIR, pairs, _highest(mask & ~pairs, 3)),
+        (mask > 0, HIGH_CARD, np.zeros_like(mask), _highest(mask, 5)),
+    )
+    codes = [category << 32 | first << 16 | rest for _, category, first, rest in kinds]
+    best: NDArray[np.int64] = np.select([holds for holds, *_ in kinds], codes)
+    return best
 
 
-@njit(cache=True)
-def _flush_strength(mask: int) -> int:
-    straight = _straight_top(mask)
-    return STRAIGHT_FLUSH << 32 | straight if straight >= 0 else FLUSH << 32 | _best_of(mask, 5)
+def _multisets() -> NDArray[np.int64]:
+    """[73775, 13] counts of every multiset of 5 to 7 ranks."""
+    counts = np.zeros((1, 0), dtype=np.int64)
+    for _ in range(13):
+        counts = np.concatenate([np.insert(counts, counts.shape[1], number, axis=1) for number in range(5)])
+        counts = counts[counts.sum(axis=1) <= 7]
+    return counts[counts.sum(axis=1) >= 5]
 
 
-@njit(cache=True)
-def _enumerate(
-    num_cards: int, keys: NDArray[np.int64], sums: NDArray[np.int64], strengths: NDArray[np.int64], start: int
-) -> int:
-    """Append the key sum and strength of every multiset of `num_cards` ranks; returns the new length."""
-    counts = np.full(13, -1, dtype=np.int64)
-    rank, left, total = 0, num_cards, 0
-    while rank >= 0:
-        counts[rank] += 1
-        if counts[rank] > min(4, left):
-            counts[rank] = -1
-            rank -= 1
-            if rank >= 0:
-                left += counts[rank]
-                total -= counts[rank] * keys[rank]
-        elif rank < 12:
-            left -= counts[rank]
-            total += counts[rank] * keys[rank]
-            rank += 1
-        elif counts[12] == left:
-            sums[start] = total + left * keys[12]
-            strengths[start] = _strength(counts)
-            start += 1
-    return start
-
-
-@njit(cache=True)
-def _displace(
-    sums: NDArray[np.int64], ranks: NDArray[np.int64], offsets: NDArray[np.uint16], table: NDArray[np.int16]
-) -> bool:
-    """Fill the offsets [rows] and the table so that every sum finds its rank; False when two sums collide."""
-    order = np.argsort(sums & _ROW_MASK, kind="mergesort")
-    rows = (sums & _ROW_MASK)[order]
-    starts = np.searchsorted(rows, np.arange(_ROW_MASK + 2))
-    table[:] = -1
-    for row in np.argsort(starts[:-1] - starts[1:], kind="mergesort"):
+def _displace(sums: NDArray[np.int64], ranks: NDArray[np.int64]) -> tuple[NDArray[np.uint16], NDArray[np.int16]]:
+    """Offsets [rows] and table by which every sum finds its rank: the rows in turn, largest first, where they fit."""
+    order = np.argsort(sums & _ROW_MASK, kind="stable")
+    starts = np.searchsorted((sums & _ROW_MASK)[order], np.arange(_ROW_MASK + 2))
+    offsets, table = np.zeros(_ROW_MASK + 1, dtype=np.uint16), np.full(_TABLE_SIZE, -1, dtype=np.int16)
+    used = 0
+    for row in np.argsort(starts[:-1] - starts[1:], kind="stable"):
         members = order[starts[row] : starts[row + 1]]
         columns = (sums[members] >> _ROW_BITS) & _TABLE_MASK
-        if len(np.unique(columns)) < len(columns):
-            return False
-        offset = 0
-        while True:
-            free = True
-            for column in columns:
-                if table[(column + offset) & _TABLE_MASK] >= 0:
-                    free = False
-                    break
-            if free:
-                break
-            offset += 1
-        offsets[row] = offset
-        for k in range(len(columns)):
-            table[(columns[k] + offset) & _TABLE_MASK] = ranks[members[k]]
-    return True
+        taken = 0
+        for column in columns.tolist():
+            taken |= used >> column | used << (_TABLE_SIZE - column)
+        offset = (~taken & (taken + 1)).bit_length() - 1
+        places = (columns + offset) & _TABLE_MASK
+        if len(np.unique(places)) < len(places):
+            raise RuntimeError("the rank tables are inconsistent: two sums of rank keys collide")
+        offsets[row], table[places] = offset, ranks[members]
+        for place in places.tolist():
+            used |= 1 << place
+    return offsets, table
 
 
-@njit(cache=True)
-def _build(
-    keys: NDArray[np.int64], offsets: NDArray[np.uint16], table: NDArray[np.int16], flush_table: NDArray[np.int16]
-) -> int:
-    """Fill the tables; returns the number of distinct ranks, or -1 when two sums collide."""
-    sums = np.empty(_NUM_SUMS, dtype=np.int64)
-    strengths = np.empty(_NUM_SUMS, dtype=np.int64)
-    five = _enumerate(5, keys, sums, strengths, 0)
-    _enumerate(7, keys, sums, strengths, _enumerate(6, keys, sums, strengths, five))
-    flushes = np.zeros(8192, dtype=np.int64)
-    num_flushes = 0
-    for mask in range(8192):
-        size = 0
-        for rank in range(13):
-            size += (mask >> rank) & 1
-        if 5 <= size <= 7:
-            flushes[mask] = _flush_strength(mask)
-            num_flushes += 1
-    classes = np.unique(np.concatenate((strengths[:five], flushes[flushes > 0])))
-    for mask in range(8192):
-        flush_table[mask] = np.searchsorted(classes, flushes[mask]) if flushes[mask] > 0 else -1
-    fits = _displace(sums, np.searchsorted(classes, strengths), offsets, table)
-    return len(classes) if fits else -1
+def build_tables() -> Tables:
+    """Offsets and table of ranks by sum of keys, and ranks of flushes by mask, from the rules of poker."""
+    counts, masks = _multisets(), np.arange(8192)
+    strengths, straight = _strengths(counts), _straights(masks)
+    flushes = np.where(straight > 0, STRAIGHT_FLUSH << 32 | straight, FLUSH << 32 | _highest(masks, 5))
+    suited = (_BITS >= 5) & (_BITS <= 7)
+    classes = np.unique(np.concatenate((strengths[counts.sum(axis=1) == 5], flushes[suited])))
+    flush_ranks = np.where(suited, np.searchsorted(classes, flushes), -1).astype(np.int16)
+    return *_displace(counts @ _RANK_KEYS, np.searchsorted(classes, strengths)), flush_ranks
 
 
-_OFFSETS: NDArray[np.uint16] = np.zeros(_ROW_MASK + 1, dtype=np.uint16)
-_RANKS: NDArray[np.int16] = np.zeros(_TABLE_SIZE, dtype=np.int16)
-FLUSH_RANKS: NDArray[np.int16] = np.zeros(8192, dtype=np.int16)
-"""[8192] rank of a flush by the 13-bit mask of its suit, -1 unless 5 to 7 bits are set."""
-if _build(_RANK_KEYS, _OFFSETS, _RANKS, FLUSH_RANKS) != NUM_CLASSES:
-    raise RuntimeError("the rank tables are inconsistent: two sums of rank keys collide")
+def _stored_tables() -> Tables:
+    """Built once, in half a second, and kept beside the bytecode; a directory that cannot be written does no harm."""
+    with contextlib.suppress(OSError, ValueError, KeyError), np.load(_FILE, allow_pickle=False) as stored:
+        return stored["offsets"], stored["ranks"], stored["flushes"]
+    offsets, ranks, flushes = build_tables()
+    with contextlib.suppress(OSError):
+        _FILE.parent.mkdir(exist_ok=True)
+        own = _FILE.with_suffix(f".{os.getpid()}.npz")
+        np.savez(own, offsets=offsets, ranks=ranks, flushes=flushes)
+        own.replace(_FILE)
+    return offsets, ranks, flushes
+
+
+_OFFSETS, _RANKS, FLUSH_RANKS = _stored_tables()
+"""FLUSH_RANKS [8192]: rank of a flush by the 13-bit mask of its suit, -1 unless 5 to 7 bits are set."""
 _CATEGORY: NDArray[np.int8] = (np.searchsorted(CATEGORY_START, np.arange(NUM_CLASSES), side="right") - 1).astype(
     np.int8
 )
@@ -273,7 +220,7 @@ def rank7(c0: int, c1: int, c2: int, c3: int, c4: int, c5: int, c6: int) -> int:
     return rank_of_sum(key)
 
 
-@njit(cache=True, nogil=True)
+@entry("u1_2")
 def rank_hands(cards: NDArray[np.uint8]) -> NDArray[np.int32]:
     """[n] ranks of hands of 5, 6 or 7 cards [n, 5..7]."""
     n, size = cards.shape
@@ -295,7 +242,7 @@ def rank_hands(cards: NDArray[np.uint8]) -> NDArray[np.int32]:
     return out
 
 
-@njit(cache=True, nogil=True)
+@entry("u1_1, i4_1")
 def rank_board_into(board: NDArray[np.uint8], out: NDArray[np.int32]) -> None:
     """Ranks of all hands on a board of 3 to 5 cards into `out` [1326]; -1 for hands that share a card with it."""
     key = KEY_START
@@ -324,7 +271,7 @@ def _raise_flushes(board: NDArray[np.uint8], suit: int, out: NDArray[np.int32]) 
             out[hand] = FLUSH_RANKS[board_mask | _suit_bit(a, suit) | _suit_bit(b, suit)]
 
 
-@njit(cache=True, nogil=True)
+@entry("u1_1")
 def rank_board_hands(board: NDArray[np.uint8]) -> NDArray[np.int32]:
     """[1326] ranks of all hands on a board of 3 to 5 cards; -1 for hands that share a card with it."""
     out = np.empty(NUM_HANDS, dtype=np.int32)

@@ -1,13 +1,13 @@
 """Showdown ranks of known hands on every completion of a board: check-downs of several players."""
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from poker.kernels.cards.ranks import rank7
+from poker.kernels.registry import entry
 
 
-@njit(cache=True, nogil=True)
+@entry("u1_1, u1_2")
 def runout_ranks(board: NDArray[np.uint8], hands: NDArray[np.uint8]) -> NDArray[np.int16]:
     """[N, P] ranks of hands [P, 2] on the N completions, to five cards, of a board that holds none of their cards."""
     dead = np.zeros(52, dtype=np.bool_)
@@ -41,7 +41,7 @@ def runout_ranks(board: NDArray[np.uint8], hands: NDArray[np.uint8]) -> NDArray[
     return out
 
 
-@njit(cache=True, nogil=True)
+@entry("i2_2, i2_2, u1_2, f8_1, f8_1")
 def showdown_margins(
     order: NDArray[np.int16],
     ranks: NDArray[np.int16],

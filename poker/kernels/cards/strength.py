@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from poker.kernels.cards.hands import HAND_CARDS, NUM_HANDS
 from poker.kernels.cards.ranks import rank_board_into
+from poker.kernels.registry import entry
 
 BLOCKED = np.iinfo(np.int16).max
 MAX_CLUSTERS = 8
@@ -20,7 +21,7 @@ _LOW_BITS = 7
 _LOW = (1 << _LOW_BITS) - 1
 
 
-@njit(cache=True, nogil=True)
+@entry("u1_1", "u1_1r")
 def live_hand_list(board: NDArray[np.uint8]) -> NDArray[np.int16]:
     """[L] hands that share no card with the board, ascending."""
     dead = np.zeros(52, dtype=np.bool_)
@@ -35,7 +36,7 @@ def live_hand_list(board: NDArray[np.uint8]) -> NDArray[np.int16]:
     return out[:size]
 
 
-@njit(cache=True, nogil=True)
+@entry("u1_1")
 def completions(board: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """[N, 5] every completion of a board of 3, 4 or 5 cards."""
     deck = np.empty(52, dtype=np.uint8)
@@ -71,7 +72,7 @@ def _live_ranks(
         out[k] = rank if rank >= 0 else BLOCKED
 
 
-@njit(cache=True, nogil=True)
+@entry("u1_1, i2_1")
 def completion_ranks(board: NDArray[np.uint8], live: NDArray[np.int16]) -> NDArray[np.int16]:
     """[N, L] ranks of the live hands on every completion."""
     boards = completions(board)
@@ -151,7 +152,7 @@ def _live_cards(live: NDArray[np.int16]) -> NDArray[np.uint8]:
     return out
 
 
-@njit(cache=True, nogil=True)
+@entry("u1_1, i2_1")
 def board_strength_into(board: NDArray[np.uint8], out: NDArray[np.int16]) -> None:
     """2 * (opponents beaten now) + (opponents tied now) of all hands [1326] on 3, 4 or 5 cards; -1 if blocked.
 
@@ -168,7 +169,7 @@ def board_strength_into(board: NDArray[np.uint8], out: NDArray[np.int16]) -> Non
         out[live[k]] = strength[k]
 
 
-@njit(cache=True, nogil=True, parallel=True)
+@entry("u1_2r", parallel=True)
 def boards_strength(boards: NDArray[np.uint8]) -> NDArray[np.int16]:
     """[n, 1326] of `board_strength_into` for boards [n, 3..5]; all threads."""
     out = np.empty((len(boards), NUM_HANDS), dtype=np.int16)
@@ -177,7 +178,7 @@ def boards_strength(boards: NDArray[np.uint8]) -> NDArray[np.int16]:
     return out
 
 
-@njit(cache=True, nogil=True)
+@entry("i2_2, i2_1")
 def completion_strength(ranks: NDArray[np.int16], live: NDArray[np.int16]) -> NDArray[np.int16]:
     """[N, L] river strength (0..1980, -1 blocked) from `completion_ranks`."""
     cards = _live_cards(live)
@@ -188,7 +189,7 @@ def completion_strength(ranks: NDArray[np.int16], live: NDArray[np.int16]) -> ND
     return out
 
 
-@njit(cache=True, nogil=True)
+@entry("i2_2")
 def strength_moments(strength: NDArray[np.int16]) -> NDArray[np.int64]:
     """[2, L] sums over completions of strength and of its square, blocked ones left out."""
     out = np.zeros((2, strength.shape[1]), dtype=np.int64)
@@ -200,7 +201,7 @@ def strength_moments(strength: NDArray[np.int16]) -> NDArray[np.int64]:
     return out
 
 
-@njit(cache=True, nogil=True)
+@entry("i2_2, i8, i8")
 def count_wins(ranks: NDArray[np.int16], first: int, last: int) -> NDArray[np.int16]:
     """[last - first, L] completions on which hand i (first <= i < last) ranks above hand j, from ranks [N, L].
 
@@ -220,7 +221,7 @@ def count_wins(ranks: NDArray[np.int16], first: int, last: int) -> NDArray[np.in
     return out
 
 
-@njit(cache=True, nogil=True)
+@entry("i2_1, i2_2, i2_1")
 def potentials(ranks: NDArray[np.int16], wins: NDArray[np.int16], live: NDArray[np.int16]) -> NDArray[np.int64]:
     """[5, L] for PPot and NPot, from ranks now [L] and `count_wins` [L, L] over completions.
 
@@ -258,7 +259,7 @@ def potentials(ranks: NDArray[np.int16], wins: NDArray[np.int16], live: NDArray[
     return out
 
 
-@njit(cache=True, nogil=True, parallel=True)
+@entry("u1_2r", parallel=True)
 def boards_moments(boards: NDArray[np.uint8]) -> NDArray[np.int64]:
     """[n, 2, 1326] `strength_moments` of every hand over the completions of boards [n, 3..5]; all threads."""
     out = np.zeros((len(boards), 2, NUM_HANDS), dtype=np.int64)
@@ -271,7 +272,11 @@ def boards_moments(boards: NDArray[np.uint8]) -> NDArray[np.int64]:
     return out
 
 
-@njit(cache=True, nogil=True, parallel=True)
+@entry(
+    "u1_2, i8",
+    "u1_2r, i8",
+    parallel=True,
+)
 def boards_distribution(boards: NDArray[np.uint8], bins: int) -> NDArray[np.uint8]:
     """[n, L, bins] completions of turn boards [n, 4] (46 for each live hand) with river strength in bins 0..b.
 
@@ -291,7 +296,7 @@ def boards_distribution(boards: NDArray[np.uint8], bins: int) -> NDArray[np.uint
     return out
 
 
-@njit(cache=True, nogil=True, parallel=True)
+@entry("u1_2, i8, i8_2", parallel=True)
 def add_preflop_wins(boards: NDArray[np.uint8], weight: int, wins: NDArray[np.int64]) -> None:
     """Add `weight` to wins [1326, 1326] of i against j for each of the boards [n < 32768, 5] on which i beats j."""
     ranks = np.empty((len(boards), NUM_HANDS), dtype=np.int16)
@@ -363,7 +368,11 @@ def _add_others(counts: NDArray[np.int32], hand: NDArray[np.uint8], out: NDArray
         out[row, c] += counts[52, c] - counts[a, c] - counts[b, c]
 
 
-@njit(cache=True, nogil=True, parallel=True)
+@entry(
+    "u1_2, i1_1, i8, i8",
+    "u1_2r, i1_1, i8, i8",
+    parallel=True,
+)
 def boards_equity_against(
     boards: NDArray[np.uint8], cluster_of: NDArray[np.int8], num_clusters: int, full_scale: int
 ) -> NDArray[np.int16]:

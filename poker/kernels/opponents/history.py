@@ -11,6 +11,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from poker.kernels.registry import entry
+
 STREETS, CONTEXTS, CLASSES = 4, 12, 3
 
 OWN_BETS, OTHER_BETS, OWN_CALLS, OTHER_CALLS = 0, 4, 8, 12
@@ -33,7 +35,7 @@ SHRINKAGE = 5.0
 DEVIATION_SHRINKAGE = 10.0
 
 
-@njit(cache=True, nogil=True)
+@entry("i8, i8, i4_1, u1_1, u1_1, u1_1, u1_1, u1_1, f4_1")
 def hand_inputs(
     first: int,
     row: int,
@@ -112,7 +114,7 @@ def _board_inputs(board: NDArray[np.uint8], out: NDArray[np.float32]) -> None:
         out[CARD_RANK] = (last // 4) / 12
 
 
-@njit(cache=True, nogil=True)
+@entry("i4_1, i4_1, u1_1, u1_1, u1_1, u1_1, u1_2")
 def hand_rows(
     hand: NDArray[np.int32],
     player: NDArray[np.int32],
@@ -132,7 +134,7 @@ def hand_rows(
     return out
 
 
-@njit(cache=True, nogil=True)
+@entry("i8, i8, i4_1, u1_1, u1_1, u1_1, u1_1, u1_1")
 def hand_tokens(
     first: int,
     row: int,
@@ -154,7 +156,7 @@ def hand_tokens(
         out[past - begin] = 1 + situation * 3 + who
 
 
-@njit(cache=True, nogil=True)
+@entry("i4_1, i4_1, u1_1, u1_1, u1_1, u1_1")
 def token_rows(
     hand: NDArray[np.int32],
     player: NDArray[np.int32],
@@ -173,7 +175,7 @@ def token_rows(
     return out
 
 
-@njit(cache=True, nogil=True)
+@entry("f8_2, f8_2, f8_2, f8_1, i8_1, f4_1")
 def player_inputs(
     counts: NDArray[np.float64],
     prior: NDArray[np.float64],
@@ -200,7 +202,7 @@ def player_inputs(
         at += DEVIATION_INPUTS
 
 
-@njit(cache=True, nogil=True)
+@entry("f8_2, f8_2, f8_1, i8, i8_1, f4_1, i8, f8, f8_1")
 def observe(
     counts: NDArray[np.float64],
     deviation: NDArray[np.float64],
@@ -225,7 +227,7 @@ def observe(
         weight[cell] = decays[cut] * weight[cell] + 1
 
 
-@njit(cache=True, nogil=True)
+@entry("i4_1, u1_1, i8_1, i8_2, i8, f4_2, f8_2, f8, f8_1")
 def player_rows(
     player: NDArray[np.int32],
     action: NDArray[np.uint8],

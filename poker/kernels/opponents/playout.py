@@ -18,6 +18,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from poker.kernels.registry import entry
 from poker.kernels.rng import next_below, next_float
 
 STREET, TO_ACT, NUM_RAISES, HIGHEST, IN = range(5)
@@ -49,7 +50,7 @@ def _ramp(x: float, width: float) -> float:
     return min(1.0, max(0.0, 0.5 + x / (2 * width)))
 
 
-@njit(cache=True, nogil=True)
+@entry("f8, f8, f8, i8, i8, i8, i8, i8, f8, f8, f8")
 def style_triple(
     ehs: float,
     win: float,
@@ -312,7 +313,10 @@ def _draw_deal(
     return np.int64(-1)
 
 
-@njit(cache=True, nogil=True)
+@entry(
+    "i8, i8, i8, i8_1, i8_1, b1_1, b1_1, i8_1, i8_1, i8_1, f4_2, u8_1, f4_1, f4_2, f4_2, i2_2, u1_2, f4_4, f8_1, i8,"
+    "u8_1, f8_1",
+)
 def sample_lines(
     trials: int,
     hero: int,

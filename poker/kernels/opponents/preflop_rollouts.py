@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 
 from poker.kernels.cards.hands import HAND_OF_CARDS
 from poker.kernels.cards.ranks import rank7
+from poker.kernels.registry import entry
 from poker.kernels.rng import next_below, next_float
 
 INCOME, SQUARES, COUNT = range(3)
@@ -28,7 +29,7 @@ def _net(player: int, ranks: NDArray[np.int32], enters: NDArray[np.bool_], forfe
     return pot / winners - 1.0
 
 
-@njit(cache=True, nogil=True)
+@entry("i8, i8, f8_1, u1_1, f8, u8_1, f8_2")
 def add_rollouts(
     players: int,
     deals: int,

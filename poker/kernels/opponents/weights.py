@@ -11,6 +11,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from poker.kernels.cards.hands import HAND_CARDS, HANDS_WITH_CARD
+from poker.kernels.registry import entry
 
 HS, PPOT, NPOT = range(3)
 
@@ -70,7 +71,7 @@ def _without_cards_of(
                 out[position[other]] = 0
 
 
-@njit(cache=True, nogil=True)
+@entry("i2_1, i2_1, i2_1, i2_2, i2_2, f8, f4_2")
 def measures(
     hands: NDArray[np.int16],
     position: NDArray[np.int16],
@@ -106,7 +107,7 @@ def _ramp(x: float, width: float) -> float:
     return min(1.0, max(0.0, 0.5 + x / (2 * width)))
 
 
-@njit(cache=True, nogil=True)
+@entry("f4_1, f8_1, i8, f8")
 def action_likelihood(
     quantile: NDArray[np.float32], probs: NDArray[np.float64], action: int, width: float
 ) -> NDArray[np.float32]:
@@ -133,7 +134,7 @@ def action_likelihood(
     return out
 
 
-@njit(cache=True, nogil=True)
+@entry("f4_1, f4_1, f8, f8")
 def reweight(weights: NDArray[np.float32], informed: NDArray[np.float32], noise: float, blind: float) -> None:
     """Multiply weights [1326] by (1 - noise) * informed + blind, then scale them so that the largest is 1.
 

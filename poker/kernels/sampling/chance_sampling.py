@@ -12,13 +12,16 @@ Table and nodes as in `external_sampling`. Symbols: M sampling nodes, P players,
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from poker.kernels.registry import entry
 from poker.kernels.sampling.nodes import DECISION, payoff
 
 
-@njit(cache=True, nogil=True)
+@entry(
+    "NODE_1, i4_2, i4_2, b1_2, f4_1, i4_3, i4_2, f8_2, f8_2",
+    "NODE_1, i4_2, i4_2, b1_2, f8_1, i4_3, i4_2, f8_2, f8_2",
+)
 def chance_sampling(
     nodes: NDArray[np.void],
     strides: NDArray[np.int32],

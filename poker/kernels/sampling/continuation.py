@@ -7,11 +7,16 @@ Symbols: Q nodes of the subtree (root first, parents before children), Z ends, m
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from poker.kernels.registry import entry
 
-@njit(cache=True, nogil=True, fastmath=True)
+
+@entry(
+    "i1_1, i1_1, i4_1, i4_1, i8_1, i8_1, i4_1, i1_1, u1_1r, f4_2, i8, i4_2, f4_2, f4_3",
+    "i1_1, i1_1, i4_1, i4_1, i8_1, i8_1, i4_1, i1_1, u2_1r, f4_2, i8, i4_2, f4_2, f4_3",
+    fastmath=True,
+)
 def end_reaches(
     player: NDArray[np.int8],
     street: NDArray[np.int8],

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from poker.kernels.cards.hands import HAND_CARDS, HAND_OF_CARDS, HAND_PERMUTATION
 from poker.kernels.cards.isomorphism import canonical_board
 from poker.kernels.cards.ranks import rank5, rank7
+from poker.kernels.registry import entry
 from poker.kernels.rng import next_below
 
 _BLOCK = 64
@@ -36,7 +37,12 @@ def showdown_rank(a: int, b: int, board: NDArray[np.uint8]) -> int:
     return rank5(a, b, board[0], board[1], board[2])
 
 
-@njit(cache=True, nogil=True)
+@entry(
+    "u8_1, u1_2r, u1_2r, u1_2r, u1_2r, i4_3, i4_2",
+    "u8_1, u1_2r, u2_2r, u2_2r, u2_2r, i4_3, i4_2",
+    "u8_1, u1_2r, u2_2r, u2_2r, u1_2r, i4_3, i4_2",
+    "u8_1, u1_2r, u2_2r, u1_2r, u1_2r, i4_3, i4_2",
+)
 def deal_holdem(
     rng: NDArray[np.uint64],
     preflop: NDArray[Any],
@@ -77,7 +83,10 @@ def deal_holdem(
                     out[3] = river[rows[i, 2], HAND_PERMUTATION[images[i, 2], hand]]
 
 
-@njit(cache=True, nogil=True)
+@entry(
+    "u8_1, u1_1, i8, i4_1, u1_2r, u1_2r, u1_2r, u1_2r, u1_2, i4_3, i4_2",
+    "u8_1, u1_1, i8, i4_1, u1_2r, u2_2r, u2_2r, u2_2r, u1_2, i4_3, i4_2",
+)
 def deal_runouts(
     rng: NDArray[np.uint64],
     board: NDArray[np.uint8],
@@ -124,7 +133,7 @@ def deal_runouts(
                 buckets[i, k, 3] = river[river_row, HAND_PERMUTATION[river_image, hand]]
 
 
-@njit(cache=True, nogil=True)
+@entry("u8_1, i8, i8_1, i8_1, i4_2, i4_2, i4_3, i4_2")
 def deal_small(
     rng: NDArray[np.uint64],
     deck: int,

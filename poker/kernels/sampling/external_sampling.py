@@ -21,15 +21,17 @@ averages out as sampling noise does; with one thread the result is a function of
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from poker.kernels.prefetch import prefetch
+from poker.kernels.registry import entry
 from poker.kernels.rng import next_float
 from poker.kernels.sampling.nodes import DECISION, FOLD, SHOWDOWN, multiway_payoff
 
 
-@njit(cache=True, nogil=True)
+@entry(
+    "NODE_1, i4_2, i4_2, b1_2, f4_1, i4_2, i4_1, i8, f8, u8_1, i4_1, i4_1, i4_1, f4_1",
+)
 def traverse(
     nodes: NDArray[np.void],
     strides: NDArray[np.int32],
@@ -157,7 +159,10 @@ def traverse(
     return tail, decisions
 
 
-@njit(cache=True, nogil=True)
+@entry(
+    "NODE_1, i4_2, i4_2, b1_2, f4_1, i4_3, i4_2, f8, f8, u8_1, i4_1, i4_1, i4_1, f4_1",
+    "NODE_1, i4_2, i4_2, b1_2, f8_1, i4_3, i4_2, f8, f8, u8_1, i4_1, i4_1, i4_1, f4_1",
+)
 def external_sampling(
     nodes: NDArray[np.void],
     strides: NDArray[np.int32],
@@ -193,7 +198,7 @@ def external_sampling(
     return visits, decisions
 
 
-@njit(cache=True, nogil=True)
+@entry("NODE_1, i4_2, f4_1, i4_1", "NODE_1, i4_2, f8_1, i4_1")
 def positive_regret(
     nodes: NDArray[np.void], strides: NDArray[np.int32], table: NDArray[np.floating], num_buckets: NDArray[np.int32]
 ) -> float:

@@ -14,9 +14,9 @@ Table and nodes as in `external_sampling`. Symbols: M sampling nodes, P players,
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from poker.kernels.registry import entry
 from poker.kernels.rng import next_float
 from poker.kernels.sampling.nodes import DECISION, MULTIWAY, SHOWDOWN, multiway_payoff
 
@@ -24,7 +24,10 @@ MAX_DEPTH = 256
 """Longest path of decisions."""
 
 
-@njit(cache=True, nogil=True)
+@entry(
+    "NODE_1, i4_2, i4_2, b1_2, f4_1, f8, b1, i4_3, i4_2, u8_1",
+    "NODE_1, i4_2, i4_2, b1_2, f8_1, f8, b1, i4_3, i4_2, u8_1",
+)
 def outcome_sampling(
     nodes: NDArray[np.void],
     strides: NDArray[np.int32],

@@ -4,14 +4,17 @@ Symbols: M sampling nodes, P players, S streets, n deals, T seatings, K policies
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from poker.kernels.registry import entry
 from poker.kernels.rng import next_float
 from poker.kernels.sampling.nodes import DECISION, payoff
 
 
-@njit(cache=True, nogil=True)
+@entry(
+    "NODE_1, i4_2, i4_2, b1_2, u1_2, i8_2, i4_3, i4_2, u8_1, f8_3",
+    "NODE_1, i4_2, i4_2, b1_2, u2_2, i8_2, i4_3, i4_2, u8_1, f8_3",
+)
 def play_policies(
     nodes: NDArray[np.void],
     strides: NDArray[np.int32],

@@ -18,6 +18,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from poker.kernels.prefetch import prefetch
+from poker.kernels.registry import entry
 from poker.kernels.rng import next_below, next_float
 from poker.kernels.sampling.nodes import DECISION, MULTIWAY, SHOWDOWN, multiway_payoff
 
@@ -76,7 +77,10 @@ def _explores(eta: float, gamma: float, decay: float, total: int, rng: NDArray[n
     return drawn < gamma or (short > 0.0 and short * short > scaled * scaled * total)
 
 
-@njit(cache=True, nogil=True)
+@entry(
+    "NODE_1, i4_2, i4_2, b1_2, f4_1, i4_1, f4_1, f8, f8, f8, i4_3, i4_2, u8_1",
+    "NODE_1, i4_2, i4_2, b1_2, f8_1, i4_1, f4_1, f8, f8, f8, i4_3, i4_2, u8_1",
+)
 def play_episodes(
     nodes: NDArray[np.void],
     strides: NDArray[np.int32],
@@ -151,7 +155,7 @@ def play_episodes(
     return visits
 
 
-@njit(cache=True, nogil=True)
+@entry("NODE_1, i8_1")
 def largest_below(nodes: NDArray[np.void], pots: NDArray[np.int64]) -> NDArray[np.int64]:
     """[M] the largest of `pots` [M] at a node and in the tree below it."""
     most = pots.copy()

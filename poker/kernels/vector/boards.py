@@ -1,13 +1,14 @@
 """Lists of live hands per board: dealt from the list of the board before, sorted by strength on the last street."""
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from poker.kernels.registry import entry
 
 Ids = NDArray[np.uint16]
 
 
-@njit(cache=True, nogil=True)
+@entry("u8_1, u2_1, i8_1, i4_1, u8_1")
 def count_live(
     masks: NDArray[np.uint64], hands: Ids, start: NDArray[np.int64], count: NDArray[np.int32], dealt: NDArray[np.uint64]
 ) -> NDArray[np.int32]:
@@ -19,7 +20,7 @@ def count_live(
     return out
 
 
-@njit(cache=True, nogil=True)
+@entry("u8_1, u2_1, i8_1, i4_1, u8_1, i2_2, i8_1, u2_1, u2_1")
 def deal_hands(
     masks: NDArray[np.uint64],
     parent_hands: Ids,
@@ -66,7 +67,7 @@ def deal_hands(
                 up[place] = i - first
 
 
-@njit(cache=True, nogil=True)
+@entry("u2_1, i8_1, i4_1, u2_1, i8_1, i4_1, i2_2, i8, u2_1, u2_1, u2_1")
 def match_hands(
     own_hands: Ids,
     own_start: NDArray[np.int64],
@@ -102,7 +103,7 @@ def match_hands(
                 upto[i] = not_stronger
 
 
-@njit(cache=True, nogil=True)
+@entry("u1_2, u2_1, i8_1, i4_1, u2_2, u2_1")
 def sort_by_card(
     cards: NDArray[np.uint8],
     hands: Ids,
@@ -133,7 +134,7 @@ def sort_by_card(
                 fill[card] += 1
 
 
-@njit(cache=True, nogil=True)
+@entry("u2_1, i8_1, u2_2, u2_1, u2_1, i8_1, u2_2, u2_1, i2_2, u1_1, u1_1")
 def match_by_card(
     hands: Ids,
     start: NDArray[np.int64],
@@ -168,7 +169,7 @@ def match_by_card(
                 card_upto[2 * start[b] + k] = not_stronger - first
 
 
-@njit(cache=True, nogil=True)
+@entry("u8_1, u2_1, u2_1, u8_1, i2_2, i2_2")
 def runout_matrix(
     masks: NDArray[np.uint64],
     hands0: Ids,

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from poker.kernels.cards.hands import HAND_CARDS, NUM_HANDS
 from poker.kernels.cards.isomorphism import gather_board
 from poker.kernels.cards.ranks import rank_board_into
+from poker.kernels.registry import entry
 from poker.kernels.simd import fma, load, maximum, splat, store
 
 Floats = NDArray[np.float32]
@@ -48,7 +49,7 @@ def work_size(rows: int, slots: int, live: int) -> int:
     return 16 * (rows * (2 * _CARD_ROWS + live + 2 * CHUNK) + slots * CHUNK)
 
 
-@njit(cache=True, nogil=True)
+@entry("u1_2, u1_2r, u2_3, i2_2", "u1_2, u2_2r, u2_3, i2_2")
 def sort_boards(
     boards: NDArray[np.uint8], table: NDArray[Any], records: NDArray[np.uint16], down: NDArray[np.int16]
 ) -> None:
@@ -113,7 +114,7 @@ def _play(steps: NDArray[np.int32], factors: Floats, work: Floats, ends: int, ma
                 store(work, to + i, maximum(load(work, to + i), value))
 
 
-@njit(cache=True, nogil=True)
+@entry("u2_3, i2_2, f4_1, f4_1, i8, i8, i4_2, f4_1, f4_1, f4_1, f4_1")
 def last_street(
     records: NDArray[np.uint16],
     down: NDArray[np.int16],
@@ -182,7 +183,7 @@ def last_street(
                 store(values, at, fma(weight, load(work, slots + (place - first) * 16), load(values, at)))
 
 
-@njit(cache=True, nogil=True)
+@entry("i8_1, i4_1, f4_1, i8, i8_2, f4_1, f4_1")
 def descend(
     live: NDArray[np.int64],
     buckets: NDArray[np.int32],
@@ -203,7 +204,7 @@ def descend(
                     below[target + hand * 16] = reach[hand * 16 + lane] * shares[share + lane]
 
 
-@njit(cache=True, nogil=True)
+@entry("i8_1, i4_1, f8, f4_1, i8, i4_2, f4_1, i8_2, f4_1, f4_1, f4_1, f4_1")
 def ascend(
     live: NDArray[np.int64],
     buckets: NDArray[np.int32],
@@ -254,7 +255,7 @@ def ascend(
             store(values, at, fma(splat(weight), load(work, slots + (i - first) * 16), load(values, at)))
 
 
-@njit(cache=True, nogil=True)
+@entry("u2_2, f8, f4_1, f4_1")
 def symmetrise(renamings: NDArray[np.uint16], scale: float, values: Floats, work: Floats) -> None:
     """values [G, H, 16] become `scale` times their mean over renamings [n, H] of a hand; work [H * 16]."""
     share = np.float32(scale / len(renamings))

@@ -9,13 +9,14 @@ sums per card, which must be made hand after hand, are paid once for all of them
 Everything is float32. Shapes and meanings of the arrays: poker/solvers/vector/layout.py and vector_boards.py.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
 from poker.kernels.barrier import TICKET, fetch_add, wait
+from poker.kernels.registry import entry
 from poker.kernels.simd import (
     fma,
     lanes_to_rows,
@@ -29,11 +30,31 @@ from poker.kernels.simd import (
     total,
     where_positive,
 )
+from poker.kernels.vector.arrays import (  # noqa: F401 (all tuples: the registry reads their names here)
+    ACT,
+    CARDS,
+    CLUSTERS,
+    DUMP_ROW,
+    LANES_IN,
+    LANES_OUT,
+    PASS,
+    PREFIX,
+    REACH,
+    STRIDE,
+    SWEEP,
+    SWEEP_16,
+    VALUE,
+    ZERO_ROW,
+    Batches,
+    Boards,
+    Floats,
+    HandLists,
+    Nodes,
+    Sweep,
+)
 
-Floats = NDArray[np.float32]
 Rows = NDArray[np.int64]
 
-ACT, PASS = 0, 1
 SOLVE, BEST_RESPONSE, AVERAGE = 0, 1, 2
 """What a sweep does at p's nodes: update regrets, take the best action, or follow p's average strategy."""
 
@@ -41,50 +62,8 @@ POSITIVE, NEGATIVE, FLOOR, CARRY, PREDICTION, DECAY = range(6)
 """Columns of the parameters of an iteration: factors on positive and negative regrets before the new ones are added,
 the least regret kept, the weights of all and of the last regrets in the prediction, the factor on the strategy sum."""
 
-STRIDE, REACH, VALUE = range(3)
-LANES_IN, LANES_OUT, PREFIX, CARDS, ZERO_ROW, DUMP_ROW, CLUSTERS = range(7)
-
-
 _INTERNAL: Any = {"cache": True, "nogil": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 """Options of kernels that only kernels call: wrappers that unpack a `Sweep` take longer to compile than the kernels."""
-
-
-class Sweep(NamedTuple):
-    """Everything a sweep reads or writes except the scratch memory of a thread.
-
-    nodes, batches, boards, lists: named tuples of the layout. `regrets` and `sums` hold the action rows; `source` is
-    where the current strategy comes from: the regrets, or the predicted regrets (then `predictive`). `place` [3, S] and
-    `areas` [7] are offsets into scratch memory. `root_reach` and `root_value` are [2, stride]. Chunk c of the boards
-    below the root is `chunk_start[c]..chunk_start[c + 1]`. `leaf_values` [2, ...] holds, per player, matrices
-    [own clusters, opponent clusters padded] at `leaf_matrix[p, state, choice]`; `cluster` [2, H]. `runout_at[b]` is
-    where the run-out matrix of board b starts, [hands of player 1, hands of player 0 padded]. `num_slots[s]` counts the
-    STREET nodes of street s.
-    """
-
-    nodes: Any
-    batches: Any
-    boards: Any
-    lists: Any
-    regrets: Floats
-    source: Floats
-    sums: Floats
-    place: NDArray[np.int64]
-    areas: NDArray[np.int64]
-    root_reach: Floats
-    root_value: Floats
-    chunk_start: NDArray[np.int32]
-    partial: Floats
-    cluster: NDArray[np.int32]
-    num_clusters: NDArray[np.int32]
-    leaf_matrix: NDArray[np.int64]
-    leaf_values: Floats
-    runout_at: NDArray[np.int64]
-    runout_matrix: NDArray[np.int16]
-    num_slots: NDArray[np.int64]
-    num_card_slots: int
-    first_street: int
-    last_street: int
-    predictive: bool
 
 
 @njit(**_INTERNAL)
@@ -792,7 +771,10 @@ def end_sweep(sweep: Sweep, p: int, mode: int, parameters: Floats, root: Floats)
     _deliver(sweep, p, street, 0, sweep.batches.street_start[street], root, 0, root)
 
 
-@njit(cache=True, nogil=True)
+@entry(
+    f"{SWEEP}, i8, i8, i8, f4_2, f4_1, f4_1, i8_1, i8, i8",
+    f"{SWEEP_16}, i8, i8, i8, f4_2, f4_1, f4_1, i8_1, i8, i8",
+)
 def run_team(
     sweep: Sweep,
     first: int,

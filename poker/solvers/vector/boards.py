@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations, permutations
 from math import comb
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,51 +15,11 @@ from numpy.typing import NDArray
 from poker.abstraction.equities import hand_ranks
 from poker.errors import PokernetsError
 from poker.kernels.simd import LANES
+from poker.kernels.vector.arrays import Boards, HandLists
 from poker.kernels.vector.boards import count_live, deal_hands, match_by_card, match_hands, sort_by_card
 from poker.rules import Rules
 
 MAX_BOARDS = 60_000
-
-
-class Boards(NamedTuple):
-    """B boards, street by street; [2, B] arrays are indexed by player.
-
-    `weight` is the probability of the class given a hand of each player that it leaves alone. The hands of player p on
-    board b are `list_start[p, b]..+size[p, b]` of `HandLists`; `padded` is the size rounded up to LANES. `block` is
-    where the player's action rows of that board start in the regret array.
-    """
-
-    street_start: NDArray[np.int32]
-    child_start: NDArray[np.int32]
-    weight: NDArray[np.float32]
-    symmetric: NDArray[np.bool_]
-    list_start: NDArray[np.int64]
-    size: NDArray[np.int32]
-    padded: NDArray[np.int32]
-    block: NDArray[np.int64]
-
-
-class HandLists(NamedTuple):
-    """Per list element: the hand, its place in the list of the board before, its two cards (a hand of one card gets a
-    private second one), its place in the opponent's list, how many of the opponent's hands are weaker, and weaker or
-    equal (last street), and its orbit under the board's suit symmetries.
-
-    Card by card: the hands of player p on board b that hold card c are `by_card[2 * start + k]` for k from
-    `card_start[p, b, c]` to `card_start[p, b, c + 1]` (start: the list's), with the numbers of the opponent's hands
-    holding c that are weaker (`card_less`), and weaker or equal."""
-
-    hand: NDArray[np.uint16]
-    up: NDArray[np.uint16]
-    card0: NDArray[np.uint8]
-    card1: NDArray[np.uint8]
-    same: NDArray[np.uint16]
-    less: NDArray[np.uint16]
-    upto: NDArray[np.uint16]
-    orbit: NDArray[np.uint16]
-    card_start: NDArray[np.uint16]
-    by_card: NDArray[np.uint16]
-    card_less: NDArray[np.uint8]
-    card_upto: NDArray[np.uint8]
 
 
 @dataclass(frozen=True)

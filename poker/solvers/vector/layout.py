@@ -22,10 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.errors import PokernetsError
+from poker.kernels.vector.arrays import ACT, PASS, STOP, Batches, Nodes
 from poker.tree import BettingTree, Kind
-
-ACT, PASS, STOP = 0, 1, 2
-"""What a kernel does at a node: a decision, a deal, a terminal."""
 
 MAX_ACTIONS = 64
 MAX_RUNOUTS = 1500
@@ -46,47 +44,6 @@ class Rake(NamedTuple):
 
 
 NO_RAKE = Rake()
-
-
-class Nodes(NamedTuple):
-    """M nodes in kernel order; [2, M] arrays are indexed by the player being updated."""
-
-    role: NDArray[np.int8]
-    player: NDArray[np.int8]
-    first_child: NDArray[np.int32]
-    num_children: NDArray[np.int32]
-    entry: NDArray[np.int32]
-    locked: NDArray[np.bool_]
-    reach_row: NDArray[np.int32]
-    value_row: NDArray[np.int32]
-    scale: NDArray[np.float32]
-
-
-class Batches(NamedTuple):
-    """Q batches of components evaluated together. Street s owns `street_start[s]..street_start[s + 1]` of them.
-
-    A component has its root node in `roots` and the STREET node above it in `deals` (-1 for the root of the tree). Per
-    player p and batch q: fold rows `fold_start[p, q]..`, showdown rows, run-out rows, leaf rows:
-    (reach row, value row, leaf state, leaf choice). Mixed rows (target, showdown or run-out row, fold row) are sums
-    with `mix` as factors: terminals with rake.
-    """
-
-    street_start: NDArray[np.int32]
-    node_start: NDArray[np.int32]
-    root_start: NDArray[np.int32]
-    roots: NDArray[np.int32]
-    deals: NDArray[np.int32]
-    fold_start: NDArray[np.int32]
-    folds: NDArray[np.int32]
-    show_start: NDArray[np.int32]
-    shows: NDArray[np.int32]
-    leaf_start: NDArray[np.int32]
-    leaves: NDArray[np.int32]
-    runout_start: NDArray[np.int32]
-    runouts: NDArray[np.int32]
-    mixed_start: NDArray[np.int32]
-    mixed: NDArray[np.int32]
-    mix: NDArray[np.float32]
 
 
 @dataclass(frozen=True)
