@@ -31,6 +31,8 @@ class Entry(NamedTuple):
         self.dispatcher.compile(eval(f"({signature},)", {}, _Types(self.dispatcher.py_func.__globals__)))
 
 
+INLINE: Any = {"cache": True, "nogil": True, "inline": "always"}
+"""Options of a kernel that is called in one place, or short: it is compiled with its caller and not by itself."""
 ENTRIES: list[Entry] = []
 """Of the modules imported so far."""
 

@@ -54,7 +54,7 @@ class Schedule:
         return self.prediction != 0.0
 
     def parameters(self, first: int, count: int) -> NDArray[np.float32]:
-        """[count, 6] of iterations first.. (from 1), in the columns of poker.kernels.vector.sweep."""
+        """[count, 6] of iterations first.. (from 1), in the columns of poker.kernels.vector.decisions."""
         t = np.arange(first, first + count, dtype=np.float64)
         out = np.empty((count, 6))
         out[:, 0] = self._discount(self.alpha, self.alpha_rise, t - 1)

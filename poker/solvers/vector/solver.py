@@ -16,7 +16,8 @@ from poker.errors import PokernetsError
 from poker.kernels.barrier import SHARED_SIZE
 from poker.kernels.simd import LANES, aligned_zeros, from_float32, to_float32
 from poker.kernels.vector.arrays import REACH, STRIDE, VALUE, Sweep
-from poker.kernels.vector.sweep import AVERAGE, BEST_RESPONSE, SOLVE, run_team
+from poker.kernels.vector.decisions import AVERAGE, BEST_RESPONSE, SOLVE
+from poker.kernels.vector.sweep import run_team
 from poker.rules import CALL
 from poker.solvers.vector.boards import deck_of
 from poker.solvers.vector.game import VectorGame

@@ -1,0 +1,223 @@
+"""What happens at the decisions of a sweep: reach goes down, values and regrets come up, sixteen hands at a time."""
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from poker.kernels.registry import INLINE
+from poker.kernels.simd import fma, load, maximum, prefetch, splat, store, where_positive
+from poker.kernels.vector.arrays import ACT, REACH, STRIDE, VALUE, Floats, Sweep
+
+Rows = NDArray[np.int64]
+
+SOLVE, BEST_RESPONSE, AVERAGE = 0, 1, 2
+"""What a sweep does at p's nodes: update regrets, take the best action, or follow p's average strategy."""
+
+POSITIVE, NEGATIVE, FLOOR, CARRY, PREDICTION, DECAY = range(6)
+"""Columns of the parameters of an iteration: factors on positive and negative regrets before the new ones are added,
+the least regret kept, the weights of all and of the last regrets in the prediction, the factor on the strategy sum."""
+
+
+@njit(**INLINE)
+def _positive(source: Floats, at: int, num_actions: int, hands: int) -> Any:
+    """Sum over the actions of the positive part of `source`."""
+    mass = splat(0.0)
+    for a in range(num_actions):
+        mass = mass + maximum(load(source, at + a * hands), splat(0.0))
+    return mass
+
+
+@njit(**INLINE)
+def _expected(
+    source: Floats, at: int, num_actions: int, hands: int, work: Floats, rows: Rows, scales: Floats, i: int
+) -> Any:
+    """Values of hands i.. of a node whose strategy is proportional to the positive part of `source`."""
+    mass = _positive(source, at, num_actions, hands)
+    inverse = where_positive(mass, splat(1.0) / mass, splat(0.0))
+    rest = where_positive(mass, splat(0.0), splat(1.0 / num_actions))
+    value = splat(0.0)
+    for a in range(num_actions):
+        probability = fma(maximum(load(source, at + a * hands), splat(0.0)), inverse, rest)
+        value = fma(probability * splat(scales[a]), load(work, rows[a] + i), value)
+    return value
+
+
+@njit(**INLINE)
+def _push_reach(
+    source: Floats, base: int, num_actions: int, hands: int, work: Floats, reach: int, child: int, stride: int
+) -> None:
+    """Reach of the children: the parent's times the strategy, proportional to the positive part of `source`."""
+    zero, flat = splat(0.0), splat(1.0 / num_actions)
+    for i in range(0, hands, 16):
+        mass = _positive(source, base + i, num_actions, hands)
+        coming = load(work, reach + i)
+        inverse = where_positive(mass, coming / mass, zero)
+        rest = where_positive(mass, zero, coming * flat)
+        for a in range(num_actions):
+            store(work, child + a * stride + i, fma(maximum(load(source, base + a * hands + i), zero), inverse, rest))
+
+
+@njit(**INLINE)
+def _push_reach_and_sum(
+    source: Floats,
+    sums: Floats,
+    base: int,
+    num_actions: int,
+    hands: int,
+    work: Floats,
+    reach: int,
+    child: int,
+    stride: int,
+    decay: float,
+) -> None:
+    """As `_push_reach`, and adds the children's reach to the strategy sums after multiplying those by `decay`.
+
+    The next node's rows follow in memory and are asked for on the way.
+    """
+    zero, flat, fade = splat(0.0), splat(1.0 / num_actions), splat(decay)
+    for i in range(0, hands, 16):
+        mass = _positive(source, base + i, num_actions, hands)
+        coming = load(work, reach + i)
+        inverse = where_positive(mass, coming / mass, zero)
+        rest = where_positive(mass, zero, coming * flat)
+        for a in range(num_actions):
+            at = base + a * hands + i
+            share = fma(maximum(load(source, at), zero), inverse, rest)
+            store(work, child + a * stride + i, share)
+            store(sums, at, fma(load(sums, at), fade, share))
+            prefetch(source, at + num_actions * hands)
+            prefetch(sums, at + num_actions * hands)
+
+
+@njit(**INLINE)
+def _follow(
+    source: Floats, base: int, num_actions: int, hands: int, work: Floats, rows: Rows, scales: Floats, target: int
+) -> None:
+    """Values of a node whose strategy is proportional to the positive part of `source`."""
+    for i in range(0, hands, 16):
+        value = _expected(source, base + i, num_actions, hands, work, rows, scales, i)
+        store(work, target + i, value)
+
+
+@njit(**INLINE)
+def _update(
+    source: Floats,
+    regrets: Floats,
+    predictive: bool,
+    base: int,
+    num_actions: int,
+    hands: int,
+    work: Floats,
+    rows: Rows,
+    scales: Floats,
+    target: int,
+    parameters: Floats,
+) -> None:
+    """Values of p's node under the current strategy, and its regrets after this iteration.
+
+    The rows of the node that is next on the way up come before in memory and are asked for on the way.
+    """
+    positive, negative = splat(parameters[POSITIVE]), splat(parameters[NEGATIVE])
+    floor, carry, prediction = splat(parameters[FLOOR]), splat(parameters[CARRY]), splat(parameters[PREDICTION])
+    for i in range(0, hands, 16):
+        value = _expected(source, base + i, num_actions, hands, work, rows, scales, i)
+        store(work, target + i, value)
+        for a in range(num_actions):
+            at = base + a * hands + i
+            gain = fma(splat(scales[a]), load(work, rows[a] + i), splat(0.0) - value)
+            old = load(regrets, at)
+            new = maximum(fma(old, where_positive(old, positive, negative), gain), floor)
+            store(regrets, at, new)
+            prefetch(regrets, at - num_actions * hands)
+            if predictive:
+                store(source, at, fma(gain, prediction, new * carry))
+                prefetch(source, at - num_actions * hands)
+
+
+@njit(**INLINE)
+def _best(num_actions: int, hands: int, work: Floats, rows: Rows, scales: Floats, target: int) -> None:
+    for i in range(0, hands, 16):
+        value = load(work, rows[0] + i) * splat(scales[0])
+        for a in range(1, num_actions):
+            value = maximum(load(work, rows[a] + i) * splat(scales[a]), value)
+        store(work, target + i, value)
+
+
+@njit(**INLINE)
+def _sum(num_actions: int, hands: int, work: Floats, rows: Rows, scales: Floats, target: int) -> None:
+    """Values of a node of the opponent, whose strategy is in the reach already."""
+    for i in range(0, hands, 16):
+        value = load(work, rows[0] + i) * splat(scales[0])
+        for a in range(1, num_actions):
+            value = fma(load(work, rows[a] + i), splat(scales[a]), value)
+        store(work, target + i, value)
+
+
+@njit(**INLINE)
+def push_down(sweep: Sweep, p: int, mode: int, street: int, board: int, batch: int, decay: float, work: Floats) -> None:
+    nodes, boards = sweep.nodes, sweep.boards
+    opponent = 1 - p
+    hands, block = boards.padded[opponent, board], boards.block[opponent, board]
+    stride, area = sweep.place[STRIDE, street], sweep.place[REACH, street]
+    for node in range(sweep.batches.node_start[batch], sweep.batches.node_start[batch + 1]):
+        if nodes.role[node] != ACT or nodes.player[node] != opponent:
+            continue
+        number = nodes.num_children[node]
+        base = block + np.int64(nodes.entry[node]) * hands
+        reach = area + nodes.reach_row[p, node] * stride
+        child = area + nodes.reach_row[p, nodes.first_child[node]] * stride
+        if nodes.locked[node] or mode != SOLVE:
+            _push_reach(sweep.sums, base, number, hands, work, reach, child, stride)
+        else:
+            _push_reach_and_sum(sweep.source, sweep.sums, base, number, hands, work, reach, child, stride, decay)
+
+
+@njit(**INLINE)
+def pull_up(
+    sweep: Sweep,
+    p: int,
+    mode: int,
+    street: int,
+    board: int,
+    batch: int,
+    parameters: Floats,
+    work: Floats,
+    rows: Rows,
+    scales: Floats,
+) -> None:
+    nodes, boards = sweep.nodes, sweep.boards
+    hands, block = boards.padded[p, board], boards.block[p, board]
+    stride, area = sweep.place[STRIDE, street], sweep.place[VALUE, street]
+    first = sweep.batches.node_start[batch]
+    for node in range(sweep.batches.node_start[batch + 1] - 1, first - 1, -1):
+        if nodes.role[node] != ACT:
+            continue
+        number, child = nodes.num_children[node], nodes.first_child[node]
+        for a in range(number):
+            rows[a] = area + nodes.value_row[p, child + a] * stride
+            scales[a] = nodes.scale[p, child + a]
+        target = area + nodes.value_row[p, node] * stride
+        if nodes.player[node] != p:
+            _sum(number, hands, work, rows, scales, target)
+            continue
+        base = block + np.int64(nodes.entry[node]) * hands
+        if nodes.locked[node] or mode == AVERAGE:
+            _follow(sweep.sums, base, number, hands, work, rows, scales, target)
+        elif mode == BEST_RESPONSE:
+            _best(number, hands, work, rows, scales, target)
+        else:
+            _update(
+                sweep.source,
+                sweep.regrets,
+                sweep.predictive,
+                base,
+                number,
+                hands,
+                work,
+                rows,
+                scales,
+                target,
+                parameters,
+            )
