@@ -14,6 +14,7 @@ Kernels of other files call the scalar functions: keep them stable, or clear num
 import contextlib
 import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -70,9 +71,10 @@ _BITS: NDArray[np.int64] = (np.arange(8192)[:, None] >> np.arange(13) & 1).sum(a
 
 def _highest(masks: NDArray[np.int64], number: int) -> NDArray[np.int64]:
     """Rank masks with only their `number` highest bits kept."""
+    kept = masks
     for _ in range(13):
-        masks = np.where(_BITS[masks] > number, masks & (masks - 1), masks)
-    return masks
+        kept = np.where(_BITS[kept] > number, kept & (kept - 1), kept)
+    return kept
 
 
 def _straights(masks: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -84,16 +86,17 @@ def _straights(masks: NDArray[np.int64]) -> NDArray[np.int64]:
 
 def _strengths(counts: NDArray[np.int64]) -> NDArray[np.int64]:
     """Order-preserving codes of the best five cards of rank counts [n, 13], suits ignored."""
-    mask, pairs, trips, quads = ((counts >= number).astype(np.int64) @ (1 << np.arange(13)) for number in range(1, 5))
+    mask, pairs, trips, quads = (np.sum((counts >= number) << np.arange(13), axis=1) for number in range(1, 5))
     four, three, two, straight = _highest(quads, 1), _highest(trips, 1), _highest(pairs, 2), _straights(mask)
-    kinds = (
+    none = np.zeros_like(mask)
+    kinds: tuple[tuple[Any, int, NDArray[np.int64], NDArray[np.int64]], ...] = (
         (quads > 0, QUADS, four, _highest(mask & ~four, 1)),
         ((trips > 0) & (pairs & ~three > 0), FULL_HOUSE, three, _highest(pairs & ~three, 1)),
-        (straight > 0, STRAIGHT, straight, np.zeros_like(mask)),
+        (straight > 0, STRAIGHT, straight, none),
         (trips > 0, TRIPS, three, _highest(mask & ~three, 2)),
         (two & (two - 1) > 0, TWO_PAIR, two, _highest(mask & ~two, 1)),
         (pairs > 0, PAIR, pairs, _highest(mask & ~pairs, 3)),
-        (mask > 0, HIGH_CARD, np.zeros_like(mask), _highest(mask, 5)),
+        (mask > 0, HIGH_CARD, none, _highest(mask, 5)),
     )
     codes = [category << 32 | first << 16 | rest for _, category, first, rest in kinds]
     best: NDArray[np.int64] = np.select([holds for holds, *_ in kinds], codes)
@@ -102,11 +105,12 @@ def _strengths(counts: NDArray[np.int64]) -> NDArray[np.int64]:
 
 def _multisets() -> NDArray[np.int64]:
     """[73775, 13] counts of every multiset of 5 to 7 ranks."""
-    counts = np.zeros((1, 0), dtype=np.int64)
+    counts: NDArray[np.int64] = np.zeros((1, 0), dtype=np.int64)
     for _ in range(13):
         counts = np.concatenate([np.insert(counts, counts.shape[1], number, axis=1) for number in range(5)])
         counts = counts[counts.sum(axis=1) <= 7]
-    return counts[counts.sum(axis=1) >= 5]
+    large: NDArray[np.int64] = counts[counts.sum(axis=1) >= 5]
+    return large
 
 
 def _displace(sums: NDArray[np.int64], ranks: NDArray[np.int64]) -> tuple[NDArray[np.uint16], NDArray[np.int16]]:
