@@ -3,7 +3,11 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from poker.provenance import configured, portable, provenance
+
+RESULTS = Path(__file__).parents[1] / "docs" / "results"
 
 
 def test_the_configuration_is_told_only_while_it_is_used() -> None:
@@ -36,3 +40,9 @@ def test_no_path_of_this_machine_is_told() -> None:
         "here": ["docs/x", "docs/x", "mbb/hand", "https://a.org/b/c", "r300c/cr600/"],
         "hands": 3,
     }
+
+
+@pytest.mark.parametrize("file", sorted(RESULTS.glob("*.json")), ids=lambda file: file.stem)
+def test_no_result_of_ours_tells_a_path_of_a_machine(file: Path) -> None:
+    lines = file.read_text().splitlines()
+    assert [portable(line) for line in lines] == lines

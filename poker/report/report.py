@@ -56,12 +56,12 @@ class Table:
     def print(self, console: Console) -> None:
         table = ConsoleTable(title=escape(self.heading) or None, title_justify="left")
         for name, is_text in zip(self.columns, self.is_text, strict=True):
-            table.add_column(escape(name), justify="left" if is_text else "right", no_wrap=not is_text)
+            table.add_column(escape(name), justify="left" if is_text else "right", overflow="fold")
         for row in self.cells:
             table.add_row(*map(escape, row))
         console.print(table)
         if self.note:
-            console.print(escape(self.note), style="dim", highlight=False)
+            console.print(escape(self.note), style="dim", highlight=False, soft_wrap=True)
 
 
 @dataclass(frozen=True, eq=False)
