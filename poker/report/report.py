@@ -56,7 +56,7 @@ class Table:
     def print(self, console: Console) -> None:
         table = ConsoleTable(title=escape(self.heading) or None, title_justify="left")
         for name, is_text in zip(self.columns, self.is_text, strict=True):
-            table.add_column(escape(name), justify="left" if is_text else "right", overflow="fold")
+            table.add_column(escape(name), justify="left" if is_text else "right", no_wrap=not is_text)
         for row in self.cells:
             table.add_row(*map(escape, row))
         console.print(table)
