@@ -5,8 +5,10 @@ configuration object, and a key that no part knows is refused here, by name, bef
 """
 
 import difflib
+import hashlib
 import inspect
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -20,10 +22,11 @@ from hydra.core.hydra_config import HydraConfig
 from hydra.errors import HydraException, InstantiationException, MissingConfigException
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
-from omegaconf.errors import ConfigAttributeError, ConfigKeyError, OmegaConfBaseException
+from omegaconf.errors import ConfigAttributeError, ConfigKeyError, MissingMandatoryValue, OmegaConfBaseException
 
 from poker.errors import PokernetsError
 
+_FOLDER_LENGTH = 100
 _PLAIN = (int, float, str, bool, NoneType)
 CONF = Path(__file__).resolve().parent
 
@@ -39,15 +42,20 @@ def launch(root: str, task: Callable[[DictConfig], Any]) -> None:
     """Run `task` with `conf/<root>.yaml` and the command line's overrides, once or for every job of a sweep.
 
     A user's error is one line and status 2. In a sweep the other jobs go on; those that failed are named at the end.
+    What sweepers optimise is the result of `task`, if it is a number, or its `figure`.
     """
     os.environ["HYDRA_FULL_ERROR"] = "1"  # lets errors out of hydra.main as they are
     failed: list[str] = []
 
     def job(config: DictConfig) -> Any:
+        sweeping = HydraConfig.get().mode is RunMode.MULTIRUN
+        for place in ("outputs", "runs") if sweeping else ():
+            config[place] = f"{config[place]}/{_job_folder()}"
         try:
-            return task(config)
+            result = task(config)
+            return result if isinstance(result, float) else getattr(result, "figure", None)
         except PokernetsError as error:
-            if HydraConfig.get().mode is RunMode.RUN:
+            if not sweeping:
                 _exit(str(error))
             failed.append(" ".join(HydraConfig.get().overrides.task))
             raise PokernetsError(f"{failed[-1]}: {error}") from error
@@ -61,6 +69,13 @@ def launch(root: str, task: Callable[[DictConfig], Any]) -> None:
     except KeyboardInterrupt:
         print("interrupted; what was written is kept, the same command continues", file=sys.stderr)
         sys.exit(130)
+
+
+def _job_folder() -> str:
+    """A name for what a job of a sweep makes; overrides that differ have different ones."""
+    name = HydraConfig.get().job.override_dirname
+    short = re.sub(r"[^\w.+-]+", "_", name)[:_FOLDER_LENGTH]
+    return short if short == name else f"{short}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
 
 
 def _exit(message: str) -> NoReturn:
@@ -172,6 +187,8 @@ def _message(error: BaseException) -> str:
     if isinstance(cause, ConfigAttributeError | ConfigKeyError) and cause.parent_node is not None:
         known = [str(key) for key in cause.parent_node]
         return f"there is no setting '{cause.full_key}'{_nearest(str(cause.key), known)} --help lists all settings"
+    if isinstance(error, MissingMandatoryValue):
+        return f"give {error.full_key}=VALUE"
     return " ".join(f"{error} {cause or ''}".split())
 
 

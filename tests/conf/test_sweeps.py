@@ -1,0 +1,80 @@
+"""`--multirun`: each job of a sweep keeps what it makes, one that fails leaves the others, sweepers get a figure."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, ClassVar
+
+import pytest
+from hydra.core.utils import JobReturn
+from hydra.experimental.callback import Callback
+
+from conf.launch import launch
+from poker.artifacts import open_artifact
+from tests.games import CONF
+
+MATCH = ("evaluate.py", "-m", "evaluate=match", "agents=[random,always_call]", "game=leduc", "processes=1")
+
+
+def sweep(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, *arguments], cwd=CONF.parent, capture_output=True, text=True, check=False)
+
+
+def records(folder: Path) -> dict[str, Any]:
+    """Results of a sweep by the folder of the job."""
+    return {file.relative_to(folder).parts[0]: json.loads(file.read_text()) for file in folder.rglob("results.json")}
+
+
+def test_matches_are_kept_apart_and_fail_alone(tmp_path: Path) -> None:
+    done = sweep(*MATCH, "hands=0,20", "seed=1,2", f"runs={tmp_path}")
+    found = records(tmp_path)
+    assert sorted(record["seed"] for record in found.values()) == [1, 2]
+    assert all(f"seed-{record['seed']}" in folder for folder, record in found.items())
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    told = done.stderr[done.stderr.rindex("error: ") :].splitlines()
+    assert "`hands` and `session` must be at least 1" in told[0]
+    assert ["hands=0 seed=1" in told[1], "hands=0 seed=2" in told[2], len(told)] == [True, True, 3]
+
+
+def test_blueprints_of_a_sweep_are_kept_apart(tmp_path: Path) -> None:
+    places = (f"artifacts={tmp_path}/made", f"runs={tmp_path}/runs")
+    length = ("job.iterations=null,2000", "job.seconds=null")
+    done = sweep("-m", "data_gen", "-m", "job=blueprint", "game=kuhn", "solver.threads=1", *length, "seed=1,2", *places)
+    assert done.returncode == 2
+    assert "job=blueprint needs job.iterations" in done.stderr
+    made = [open_artifact(file.parent, "blueprint") for file in (tmp_path / "made").rglob("blueprint/manifest.json")]
+    assert sorted(artifact.config["seed"] for artifact in made) == [1, 2]
+
+
+class Kept(Callback):
+    """Notes what a job returned, as a sweeper sees it."""
+
+    figures: ClassVar[list[Any]] = []
+
+    def on_job_end(self, config: Any, job_return: JobReturn, **kwargs: Any) -> None:
+        self.figures.append(job_return.return_value)
+
+
+@pytest.mark.parametrize(("result", "figure"), [(2.5, 2.5), (SimpleNamespace(figure=1.5), 1.5), ("text", None)])
+def test_sweepers_get_a_number(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, result: object, figure: float | None
+) -> None:
+    kept = f"+hydra.callbacks.kept._target_={__name__}.Kept"
+    monkeypatch.setattr(sys, "argv", ["train.py", "-m", "model=leaf", "seed=1,2", f"runs={tmp_path}", kept])
+    Kept.figures.clear()
+    launch("train", lambda config: result)
+    assert Kept.figures == [figure, figure]
+
+
+def test_jobs_with_long_overrides_have_folders_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = []
+    long = f"+note={'very_' * 60}long"
+    arguments = ["-m", "model=leaf", long, "model.learning_rate=0.001,0.002", "seed=1,2", f"runs={tmp_path}"]
+    monkeypatch.setattr(sys, "argv", ["train.py", *arguments])
+    launch("train", lambda config: found.append((config.outputs, config.runs, config.artifacts)))
+    assert len({outputs for outputs, _, _ in found}) == len({runs for _, runs, _ in found}) == 4
+    assert {artifacts for _, _, artifacts in found} == {"artifacts/demo"}
+    assert all(len(part) < 150 for outputs, _, _ in found for part in Path(outputs).parts)
