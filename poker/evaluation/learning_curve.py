@@ -8,7 +8,7 @@ interval of its match, or none. Runs that ended before the longest of them are l
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -42,7 +42,9 @@ class Run:
 
 
 Group = list[Run]
-"""Runs that differ in the seed alone."""
+"""Runs that differ in the seed alone, in the order of their seeds."""
+Points = dict[int, tuple[float, Estimate]]
+"""CPU seconds and what was found, means over runs, by iterations."""
 
 
 def run(
@@ -59,74 +61,69 @@ def run(
 
     `hands` are played for each point of a larger game, with deals of `seed`.
     """
-    found = _groups(game, [Path(folder) for folder in curves])
-    groups = {name: _finished(runs) for name, runs in found.items()}
+    read = _groups(game, [Path(folder) for folder in curves])
+    groups = {name: _finished(runs) for name, runs in read.items()}
     exact = "mse" if is_kuhn(game) else "nash_conv"
     known = all(exact in point for runs in groups.values() for r in runs for point in r.points.values())
     record: dict[str, Any] = {"game": game.name}
     if known:
         value = "mean squared error" if exact == "mse" else "nash_conv, chips per hand"
-        lines = [_exact_line(name, runs, exact) for name, runs in groups.items()]
+        lines = {
+            name: _points(runs, _common(runs), lambda n, runs=runs: estimate([one.points[n][exact] for one in runs]))  # type: ignore[misc]
+            for name, runs in groups.items()
+        }
     else:
         value = "mbb per hand"
         matches = _Matches(game, abstraction, opponent, hands, seed)
-        lines = [matches.against_opponent(name, runs) for name, runs in groups.items()]
-        lines += [matches.between(a, b) for a, b in itertools.combinations(groups.items(), 2)]
-        record |= {"hands_per_point": hands, "opponent": _name_of(opponent)}
+        opponent = Path(opponent).name if opponent else "always_call"
+        lines = {f"{name} vs {opponent}": matches.won(runs, None) for name, runs in groups.items()}
+        for (name, runs), (other, others) in itertools.combinations(groups.items(), 2):
+            lines[f"{name} vs {other}"] = matches.won(runs, others)
+        record |= {"hands_per_point": hands, "opponent": opponent}
         record["self_play"] = {name: matches.self_play(runs) for name, runs in groups.items()}
     record |= {
         "value": value,
         "runs": {name: len(runs) for name, runs in groups.items()},
-        "unfinished_runs": {name: len(found[name]) - len(runs) for name, runs in groups.items()},
+        "unfinished_runs": {name: len(read[name]) - len(runs) for name, runs in groups.items()},
         "settings": {name: _shared(runs[0].header) for name, runs in groups.items()},
-        "seeds": {name: sorted(r.header.get("seed", 0) for r in runs) for name, runs in groups.items()},
+        "seeds": {name: [r.header.get("seed", 0) for r in runs] for name, runs in groups.items()},
         "table": [
             {"iterations": n, **{name: found.record() for name, found in row.items()}} for n, row in _table(lines)
         ],
         "crossings": _crossings(lines) if known else [],
-        "curves": {line.name: _rows(line) for line in lines},
+        "curves": {
+            name: [{"iterations": n, "cpu_seconds": cpu, **found.record()} for n, (cpu, found) in points.items()]
+            for name, points in lines.items()
+        },
     }
     return _report(record, lines, logarithmic=known).write(Path(out) / game.name)
 
 
-def _name_of(opponent: str | None) -> str:
-    return Path(opponent).name if opponent else "always_call"
-
-
 class _Matches:
-    """Match play of the snapshots of runs; results by point are means over runs."""
+    """Match play of the snapshots of runs."""
 
     def __init__(self, game: Rules, abstraction: str, opponent: str | None, hands: int, seed: int) -> None:
         self._cards = game_cards(game, abstraction)
         self._dealer = dealer_of(game, self._cards)
-        self._opponent = opponent
+        self._opponent = None if opponent is None else Blueprint.load(opponent, self._cards)
         self._hands = hands
         self._seed = seed
 
-    def against_opponent(self, name: str, runs: Group) -> Curve:
-        fixed = None if self._opponent is None else Blueprint.load(self._opponent, self._cards)
-        found: list[tuple[int, Estimate]] = []
-        for iterations in _common(runs):
-            results = []
-            for policy in (self._snapshot(r, iterations) for r in runs):
-                fixed = fixed or always_call(policy.tree, self._cards, policy.sampling)
-                results.append(play_match(policy, fixed, self._dealer, self._hands, self._seed))
-            found.append((iterations, _over_runs(results)))
-        return _line(f"{name} vs {_name_of(self._opponent)}", runs, found)
+    def won(self, runs: Group, others: Group | None) -> Points:
+        """From the others at equal iterations, run by run, or from the opponent."""
 
-    def between(self, first: tuple[str, Group], second: tuple[str, Group]) -> Curve:
-        """Pairs the runs in the order of their seeds."""
-        (name, runs), (other_name, others) = first, second
-        found = []
-        for iterations in sorted(set(_common(runs)) & set(_common(others))):
-            results = [
-                play_match(
-                    self._snapshot(a, iterations), self._snapshot(b, iterations), self._dealer, self._hands, self._seed
-                )
-                for a, b in zip(runs, others, strict=False)
-            ]
-            found.append((iterations, _over_runs(results)))
-        return _line(f"{name} vs {other_name}", runs, found)
+        def against(n: int) -> Estimate:
+            results = []
+            for one, other in zip(runs, others or runs, strict=False):
+                policy = self._snapshot(one, n)
+                if others is None:
+                    rival = self._opponent = self._opponent or always_call(policy.tree, self._cards, policy.sampling)
+                else:
+                    rival = self._snapshot(other, n)
+                results.append(play_match(policy, rival, self._dealer, self._hands, self._seed))
+            return results[0] if len(results) == 1 else estimate([result.mean for result in results])
+
+        return _points(runs, [n for n in _common(runs) if others is None or n in _common(others)], against)
 
     def self_play(self, runs: Group) -> list[dict[str, Any]]:
         """By seat: what the last snapshot of the first run wins against itself."""
@@ -186,70 +183,57 @@ def _common(runs: Group) -> list[int]:
     return sorted(set.intersection(*(set(one.points) for one in runs)))
 
 
-def _exact_line(name: str, runs: Group, key: str) -> Curve:
-    found = [(n, estimate([one.points[n][key] for one in runs])) for n in _common(runs)]
-    return _line(name, runs, found)
+def _points(runs: Group, stops: list[int], found: Callable[[int], Estimate]) -> Points:
+    return {n: (float(np.mean([one.points[n]["cpu_seconds"] for one in runs])), found(n)) for n in stops}
 
 
-def _over_runs(results: list[Estimate]) -> Estimate:
-    return results[0] if len(results) == 1 else estimate([result.mean for result in results])
-
-
-def _line(name: str, runs: Group, found: list[tuple[int, Estimate]]) -> Curve:
-    cpu = [float(np.mean([one.points[n]["cpu_seconds"] for one in runs])) for n, _ in found]
-    clocks = {"iterations": np.array([n for n, _ in found], dtype=np.float64), "CPU seconds": np.array(cpu)}
-    return Curve(name, clocks, [value for _, value in found])
-
-
-def _points(line: Curve) -> list[tuple[int, Estimate]]:
-    return [(int(n), found) for n, found in zip(line.clocks["iterations"], line.found, strict=True)]
-
-
-def _rows(line: Curve) -> list[dict[str, Any]]:
-    seconds = line.clocks["CPU seconds"].tolist()
-    return [
-        {"iterations": n, "cpu_seconds": cpu, **found.record()}
-        for (n, found), cpu in zip(_points(line), seconds, strict=True)
-    ]
-
-
-def _table(lines: list[Curve]) -> list[tuple[int, dict[str, Estimate]]]:
+def _table(lines: Mapping[str, Points]) -> list[tuple[int, dict[str, Estimate]]]:
     """Each curve, by name, at the powers of ten and at its end: iterations and what was found."""
-    last = max((n for line in lines for n, _ in _points(line)), default=1)
+    last = max((n for points in lines.values() for n in points), default=1)
     rows = []
     for stop in dict.fromkeys([*(10**k for k in range(math.floor(math.log10(last)) + 1)), last]):
-        row = {line.name: found for line in lines for n, found in _points(line) if abs(n - stop) <= 0.02 * stop}
+        row = {
+            name: found
+            for name, points in lines.items()
+            for n, (_, found) in points.items()
+            if abs(n - stop) <= 0.02 * stop
+        }
         if row:
             rows.append((stop, row))
     return rows
 
 
-def _crossings(lines: list[Curve]) -> list[dict[str, Any]]:
+def _crossings(lines: Mapping[str, Points]) -> list[dict[str, Any]]:
     """Where the mean of one curve falls below that of another, between points linearly in both logarithms."""
-    found = []
-    for a, b in itertools.combinations(lines, 2):
-        shared, at_a, at_b = np.intersect1d(a.clocks["iterations"], b.clocks["iterations"], return_indices=True)
-        below = np.log(a.mean[at_a]) - np.log(b.mean[at_b])
+    crossings = []
+    for (a, points), (b, others) in itertools.combinations(lines.items(), 2):
+        shared = sorted(set(points) & set(others))
+        x, y, z = (
+            np.log(v) for v in (shared, [points[n][1].mean for n in shared], [others[n][1].mean for n in shared])
+        )
+        below = y - z
         for i in np.flatnonzero(np.sign(below[:-1]) * np.sign(below[1:]) < 0):
             share = below[i] / (below[i] - below[i + 1])
-            where, value = (
-                float(np.exp((1 - share) * np.log(x[i]) + share * np.log(x[i + 1]))) for x in (shared, a.mean[at_a])
-            )
-            lower, upper = (a.name, b.name) if below[i + 1] < 0 else (b.name, a.name)
-            found.append({"falls_below": upper, "solver": lower, "iterations": round(where), "value": value})
-    return found
+            where, value = (float(np.exp((1 - share) * v[i] + share * v[i + 1])) for v in (x, y))
+            lower, upper = (a, b) if below[i + 1] < 0 else (b, a)
+            crossings.append({"falls_below": upper, "solver": lower, "iterations": round(where), "value": value})
+    return crossings
 
 
-def _report(record: dict[str, Any], lines: list[Curve], *, logarithmic: bool) -> Report:
+def _report(record: dict[str, Any], lines: Mapping[str, Points], *, logarithmic: bool) -> Report:
     title = f"Learning curves, {record['game']}"
-    names = [line.name for line in lines]
+    shown = []
+    for name, points in lines.items():
+        seconds, found = zip(*points.values(), strict=True)
+        clocks = {"iterations": np.array(list(points), dtype=np.float64), "CPU seconds": np.array(seconds)}
+        shown.append(Curve(name, clocks, found))
     columns = ("solver", "falls below", "iterations", "value")
     crossings = [[crossing[key.replace(" ", "_")] for key in columns] for crossing in record["crossings"]]
     sections: list[Section] = [
-        Figure("results", partial(charts.curves, title, record["value"], lines, logarithmic=logarithmic)),
+        Figure("results", partial(charts.curves, title, record["value"], shown, logarithmic=logarithmic)),
         Table(
-            ["iterations", *names],
-            [[n, *map(row.get, names)] for n, row in _table(lines)],
+            ["iterations", *lines],
+            [[n, *map(row.get, lines)] for n, row in _table(lines)],
             record["value"],
             "means over runs, with 95% intervals over runs; of a single run, that of its match",
         ),
@@ -257,5 +241,5 @@ def _report(record: dict[str, Any], lines: list[Curve], *, logarithmic: bool) ->
     if crossings:
         note = "where the mean of one curve falls below that of another"
         sections.append(Table(columns, crossings, "Crossings", note))
-    scalars = {line.name: [(n, found) for n, found in _points(line)] for line in lines}
+    scalars = {name: [(n, found) for n, (_, found) in points.items()] for name, points in lines.items()}
     return Report(title, sections, record, scalars)

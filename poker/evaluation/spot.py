@@ -3,6 +3,7 @@
 Everything is chips of the spot: EV = chips won from the pot and later bets minus own later bets, per hand of the range.
 """
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from rich.console import Console
 from poker.errors import PokernetsError
 from poker.report import Figure, Report, Section, Table
 from poker.report.charts import strategy_grids
+from poker.report.scalars import Scalar
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solution import action_name, find_node, save_solution
 from poker.solvers.vector.solver import Progress, VectorSolver
@@ -29,24 +31,15 @@ DEVICE_STEP = 20
 
 
 @dataclass(frozen=True)
-class NodeReport:
-    """One decision: how often each action is taken, and what it is worth on average to the hands that take it."""
+class Decision:
+    """How often each action is taken, what it is worth on average to the hands that take it (None: no hand does), and
+    the strategy [H, A] of the hands that come there with weights [H]."""
 
     path: str
     player: int
-    actions: tuple[str, ...]
-    frequencies: NDArray[np.float64]
-    values: NDArray[np.float64]
+    actions: dict[str, dict[str, float | None]]
     weights: NDArray[np.float64]
     strategy: NDArray[np.float32]
-
-    @property
-    def record(self) -> dict[str, Any]:
-        actions = {
-            action: {"frequency": float(share), "ev": None if np.isnan(value) else float(value)}
-            for action, share, value in zip(self.actions, self.frequencies, self.values, strict=True)
-        }
-        return {"path": self.path, "player": SEATS[self.player], "actions": actions}
 
 
 def run(
@@ -96,64 +89,53 @@ def run(
         done = solver.run(iterations=iterations, target=limit, progress=show)
     else:
         done = solve_on_device(solver, device, iterations, limit, show)
-    values = [solver.game_value(player) for player in range(2)]
-    equities = equity(read, game)
-    reports = [node_report(solver, words) for words in nodes]
     folder = Path(out) / str(read.text["board"])
-    figures = {
-        "iterations": done.iterations,
+    shares = equity(read, game)
+    found = {
+        "iterations": float(done.iterations),
         "seconds": time.perf_counter() - start,
         "exploitability_percent_pot": 100 * done.exploitability / pot,
-        "ev_oop": values[0],
-        "ev_ip": values[1],
-        "equity_oop": equities[0],
-        "equity_ip": equities[1],
+        "ev_oop": solver.game_value(0),
+        "ev_ip": solver.game_value(1),
+        "equity_oop": shares[0],
+        "equity_ip": shares[1],
     }
-    save_solution(folder / "solution", read, solver, {key: float(value) for key, value in figures.items()})
-    ends = {key: value for key, value in figures.items() if key != "exploitability_percent_pot"}
-    of_nodes = {
-        f"{report.path or 'root'}/{action}/{key}": value
-        for report in reports
-        for action, found in report.record["actions"].items()
-        for key, value in found.items()
+    save_solution(folder / "solution", read, solver, found)
+    decisions = [decision(solver, words) for words in nodes]
+    record = {
+        "spot": read.text,
+        "algorithm": solver.schedule.name,
+        **found,
+        "iterations": done.iterations,
+        "nodes": [{"path": one.path, "player": SEATS[one.player], "actions": one.actions} for one in decisions],
     }
-    return Report(
-        f"Spot {read.text['board']}",
-        _sections(read, figures, reports),
-        {
-            "spot": read.text,
-            "algorithm": solver.schedule.name,
-            **figures,
-            "nodes": [report.record for report in reports],
-        },
-        {"exploitability_percent_pot": course, **ends, **of_nodes},
-        {"solution": folder / "solution"},
-    ).write(folder)
+    scalars: dict[str, Scalar] = {**found, "exploitability_percent_pot": course}
+    for one in decisions:
+        for action, values in one.actions.items():
+            scalars |= {f"{one.path or 'root'}/{action}/{key}": value for key, value in values.items()}
+    sections = _sections(read, found, decisions)
+    return Report(f"Spot {read.text['board']}", sections, record, scalars, {"solution": folder / "solution"}).write(
+        folder
+    )
 
 
-def _sections(spot: Spot, figures: dict[str, float], reports: list[NodeReport]) -> list[Section]:
-    """The whole game, then each node with its table and its picture."""
-    sections: list[Section] = [
-        Table(
-            ("player", "EV", "equity"),
-            [
-                (seat, f"{figures[f'ev_{seat.lower()}']:.3f}", f"{figures[f'equity_{seat.lower()}']:.2%}")
-                for seat in SEATS
-            ],
-            "Solution",
-            f"EV in chips, of a pot of {spot.pot}; exploitability {figures['exploitability_percent_pot']:.3f}% of pot"
-            f" after {figures['iterations']} iterations, {figures['seconds']:.2f} s",
-        )
-    ]
-    for number, report in enumerate(reports):
-        title = f"{SEATS[report.player]} after `{report.path or 'root'}`"
-        draw = partial(strategy_grids, f"{spot.text['board']} {title}", report.actions, report.weights, report.strategy)
+def _sections(spot: Spot, found: dict[str, float], decisions: list[Decision]) -> list[Section]:
+    """The whole game, then each decision with its table and its picture."""
+    values = [(seat, f"{found[f'ev_{seat.lower()}']:.3f}", f"{found[f'equity_{seat.lower()}']:.2%}") for seat in SEATS]
+    note = (
+        f"EV in chips, of a pot of {spot.pot}; exploitability {found['exploitability_percent_pot']:.3f}% of pot after"
+        f" {found['iterations']:.0f} iterations, {found['seconds']:.2f} s"
+    )
+    sections: list[Section] = [Table(("player", "EV", "equity"), values, "Solution", note)]
+    for number, one in enumerate(decisions):
+        title = f"{SEATS[one.player]} after `{one.path or 'root'}`"
         rows = [
-            (action, f"{share:.2%}", "-" if np.isnan(value) else f"{value:.2f}")
-            for action, share, value in zip(report.actions, report.frequencies, report.values, strict=True)
+            (action, f"{found['frequency']:.2%}", "-" if found["ev"] is None else f"{found['ev']:.2f}")
+            for action, found in one.actions.items()
         ]
         sections.append(Table(("action", "frequency", "EV"), rows, title))
-        sections.append(Figure(f"ranges_{number}_{report.path.replace(' ', '_') or 'root'}", draw))
+        draw = partial(strategy_grids, f"{spot.text['board']} {title}", list(one.actions), one.weights, one.strategy)
+        sections.append(Figure(f"ranges_{number}_{one.path.replace(' ', '_') or 'root'}", draw))
     return sections
 
 
@@ -183,21 +165,23 @@ def equity(spot: Spot, game: VectorGame) -> tuple[float, float]:
     return checked.game_value(0) / 2, checked.game_value(1) / 2
 
 
-def node_report(solver: VectorSolver, words: str) -> NodeReport:
-    """Frequencies and values at a decision of the first street."""
+def decision(solver: VectorSolver, words: str) -> Decision:
+    """Of the first street, after words such as `check bet120`."""
     game = solver.game
     node, _ = find_node(game.tree, game.board, words)
-    player = int(game.tree.player[node])
     strategy, values = solver.strategy(node), solver.action_values(node).astype(np.float64)
     own, other = arriving(solver, node)
     weights = own * game.rules.space.compatible_mass(other)
-    total = weights.sum()
     shares = weights[:, None] * strategy
-    taken = shares.sum(axis=0)
-    means = np.where(taken > 0, (shares * np.nan_to_num(values)).sum(axis=0) / np.where(taken > 0, taken, 1), np.nan)
-    names = tuple(action_name(game.tree, node, child) for child in game.tree.children(node))
-    frequencies = taken / total if total > 0 else np.full(len(names), np.nan)
-    return NodeReport(words, player, names, frequencies, means, weights, strategy)
+    actions: dict[str, dict[str, float | None]] = {}
+    for action, child in enumerate(game.tree.children(node)):
+        taken = float(shares[:, action].sum())
+        worth = float(shares[:, action] @ np.nan_to_num(values[:, action]))
+        actions[action_name(game.tree, node, child)] = {
+            "frequency": taken / weights.sum() if weights.any() else math.nan,
+            "ev": worth / taken if taken > 0 else None,
+        }
+    return Decision(words, int(game.tree.player[node]), actions, weights, strategy)
 
 
 def arriving(solver: VectorSolver, node: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
