@@ -1,12 +1,13 @@
 """What a mistyped command line gets: one line that names the thing and the remedy, and exit status 2."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from conf.launch import CONF, ConfigurationError, call, choices, compose, resolve
+from conf.launch import CONF, ConfigurationError, call, check, choices, chosen, compose, resolve
 from poker.rules import Rules
 
 ROOT = Path(__file__).parents[2]
@@ -92,7 +93,10 @@ def test_every_game_is_playable(game: str) -> None:
     assert isinstance(call(config.game), Rules)
 
 
-@pytest.mark.parametrize("file", sorted(CONF.rglob("*.yaml")), ids=lambda file: str(file.relative_to(CONF)))
+OPTIONS = [file for file in sorted(CONF.rglob("*.yaml")) if file.parent.name != "experiment"]
+
+
+@pytest.mark.parametrize("file", OPTIONS, ids=lambda file: str(file.relative_to(CONF)))
 def test_every_file_composes(file: Path) -> None:
     group, option = file.parent.relative_to(CONF).as_posix(), file.stem
     if group == ".":
@@ -105,6 +109,19 @@ def test_every_file_composes(file: Path) -> None:
         assert list(config[{"agents": "agent", "adversaries": "adversary"}[group]]) == [option]
     else:
         assert config[group] is not None
+
+
+@pytest.mark.parametrize("name", choices("experiment"))
+def test_every_experiment_is_the_command_that_it_names(name: str) -> None:
+    file = CONF / "experiment" / f"{name}.yaml"
+    command = re.search(rf"python (-m data_gen|evaluate\.py|train\.py) experiment={name}\b", file.read_text())
+    assert command
+    root = command[1].removeprefix("-m ").removesuffix(".py")
+    config = compose(root, [f"experiment={name}"])
+    node = chosen(config, {"data_gen": "job", "evaluate": "evaluate", "train": "model"}[root])
+    if root == "data_gen":
+        node.output = "known while a job runs"
+    check(resolve(node))
 
 
 def _defaults_of(root: str) -> set[str]:
