@@ -5,8 +5,8 @@ from functools import partial
 from typing import Any
 
 from conf.launch import ConfigurationError, call
-from poker.evaluation.aivat.guesses import GuessSpec
-from poker.evaluation.matches.table import AgentSpec
+from poker.evaluation.aivat.value_functions import ValueFunctionSpec
+from poker.play.lineup import AgentSpec
 
 
 def agents(**settings: Mapping[str, Any]) -> list[AgentSpec]:
@@ -21,6 +21,6 @@ def agent(settings: Mapping[str, Any] | str | None) -> AgentSpec | None:
     return None if settings is None else AgentSpec(settings["name"], partial(call, settings), settings)
 
 
-def values(settings: Mapping[str, Any]) -> GuessSpec:
+def values(settings: Mapping[str, Any]) -> ValueFunctionSpec:
     """The value function of AIVAT."""
-    return GuessSpec(partial(call, settings), settings)
+    return ValueFunctionSpec(partial(call, settings), settings)

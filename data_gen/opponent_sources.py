@@ -1,5 +1,6 @@
 """Where `job=opponent_actions` takes hands from: the IRC archive, or matches among our own players."""
 
+import itertools
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -7,11 +8,13 @@ from typing import Any
 import numpy as np
 
 from data_gen.opponent_actions import ObservedHand
-from poker.agents.base import Agent, ObservingAgent
+from poker.agents.base import Agent
 from poker.artifacts import file_sha256, fingerprint_of
+from poker.betting import Betting
 from poker.errors import PokernetsError
 from poker.formats.irc import Problems, read_hands
 from poker.formats.irc_replay import replay_all
+from poker.play.hand import play_hand
 from poker.rules import Rules
 from poker.state import HandState
 
@@ -65,21 +68,16 @@ class SelfPlay:
         for number, child in enumerate(sequence.spawn(self.expected_hands)):
             rng = np.random.default_rng(child)
             seated = tuple(names[index] for index in rng.permutation(len(names))[: self._game.num_players])
-            yield ObservedHand(number, seated, self._play(seated, HandState.deal(self._game, rng)))
+            end = play_hand([self._agents[name] for name in seated], HandState.deal(self._game, rng))
+            yield ObservedHand(number, seated, list(_decisions(end)))
 
-    def _play(self, seated: tuple[str, ...], state: HandState) -> list[tuple[Any, tuple[int, ...], int]]:
-        table = [self._agents[name] for name in seated]
-        decisions = []
-        for seat, agent in enumerate(table):
-            agent.start_hand(seat)
-        while not state.is_over:
-            action = table[state.to_act].act(state.view(state.to_act))
-            decisions.append((state.betting, state.board, action))
-            state = state.apply(action)
-        for seat, agent in enumerate(table):
-            if isinstance(agent, ObservingAgent):
-                agent.end_hand(state.view(seat))
-        return decisions
+
+def _decisions(end: HandState) -> Iterator[tuple[Betting, tuple[int, ...], int]]:
+    """Betting and board before each action of a finished hand, and the action."""
+    betting = Betting.start(end.rules)
+    for action in itertools.chain.from_iterable(end.betting.actions):
+        yield betting, end.runout[: end.rules.board_sizes[betting.street]], action
+        betting = betting.apply(action)
 
 
 def _identity(path: Path) -> str:

@@ -72,7 +72,7 @@ def provenance() -> dict[str, Any]:
     return {
         **asked,
         "time": datetime.now(UTC).isoformat(timespec="seconds"),
-        "commit": _commit(),
+        "commit": commit(),
         "machine": {
             "system": platform.platform(),
             "processor": _processor(),
@@ -83,7 +83,8 @@ def provenance() -> dict[str, Any]:
     }
 
 
-def _commit() -> str | None:
+def commit() -> str | None:
+    """The commit of this code, with `+` when files differ from it; None outside git."""
     head = _git("rev-parse", "HEAD")
     if head is None:
         return None

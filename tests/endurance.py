@@ -36,9 +36,9 @@ import numpy as np
 
 from poker.agents.simple import AlwaysCall, RandomAgent
 from poker.errors import PokernetsError
-from poker.evaluation.matches.match import run
-from poker.evaluation.matches.table import AgentSpec
+from poker.evaluation.match import run
 from poker.formats.acpc_log import cards_text, log_line, match_state_text, parse_log_line, parse_match_state
+from poker.play.lineup import AgentSpec
 from poker.provenance import provenance
 from poker.rules import Rules
 from poker.state import HandState
@@ -123,7 +123,6 @@ def soak(
         settings: dict[str, Any] = {
             "game": load_rules(game),
             "agents": list(_SPECS),
-            "tables": None,
             "session": 1,
             "half_width": None,
             "decision_seconds": decision_seconds,
@@ -136,15 +135,15 @@ def soak(
         before, files, threads = family()[os.getpid()], open_files(), threading.active_count()
         started, cpu = time.monotonic(), time.process_time()
         with Watch() as watch:
-            [table] = run(hands=hands, seed=2, **settings).tables
+            [played] = run(hands=hands, seed=2, **settings).lineups
         found: dict[str, Any] = {
             "soak": f"{hands:,} hands of {game}, processes={processes}, decision_seconds={decision_seconds}",
-            "hands": table.hands,
+            "hands": played.hands,
             "seconds": round(time.monotonic() - started, 1),
             "cpu_seconds_here": round(time.process_time() - cpu, 1),
-            "failures": len(table.incidents),
+            "failures": len(played.incidents),
         }
-    del table
+    del played
     gc.collect()
     after = family()
     found |= {

@@ -30,8 +30,8 @@ class AgentFailure(Exception):  # noqa: N818 (what happened to the agent, not an
     """The process of an agent did not answer in time, died, or raised an error (whose text this carries)."""
 
 
-class PolicyLost(AgentFailure):
-    """The policy of `agent` cannot be had."""
+class PolicyUnavailable(AgentFailure):
+    """`agent` does not say what its policy is."""
 
     def __init__(self, agent: object, why: str) -> None:
         super().__init__(why)
@@ -56,7 +56,7 @@ class RemoteAgent:
         self._build = build
         self._seconds = seconds
         self._policy_seconds = policy_seconds
-        self._policy_lost = ""
+        self._no_policy = ""
         self._process: BaseProcess | None = None
         self._pipe: Connection | None = None
         self._starts = 0
@@ -84,15 +84,15 @@ class RemoteAgent:
         self._call("end_hand", state)
 
     def _ask_policy(self, state: HandState) -> Policy:
-        if self._policy_lost:
-            raise PolicyLost(self, self._policy_lost)
+        if self._no_policy:
+            raise PolicyUnavailable(self, self._no_policy)
         try:
             policy: Policy = self._call("policy", state, self._policy_seconds)
         except AgentFailure as error:
-            self._policy_lost = str(error)
+            self._no_policy = str(error)
             if self._process is None and not isinstance(error, AgentGivenUp):
                 self._starts -= 1  # its replacement is not put down to its play
-            raise PolicyLost(self, self._policy_lost) from error
+            raise PolicyUnavailable(self, self._no_policy) from error
         return policy
 
     def close(self) -> None:

@@ -21,7 +21,7 @@ from poker.abstraction.dealers import dealer_of
 from poker.artifacts import canonical_json
 from poker.errors import PokernetsError
 from poker.evaluation.curve import read_points
-from poker.evaluation.matches.policy_match import always_call, play_itself, play_match
+from poker.evaluation.policy_match import always_call, play_itself, play_match
 from poker.report import Figure, Report, Section, Table, charts
 from poker.report.charts import Curve
 from poker.report.estimates import Estimate, estimate

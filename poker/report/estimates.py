@@ -28,6 +28,8 @@ Of 54 results of our agents, intervals held the true mean in 93% of the matches 
 100, 51 after 200, 52 after 400, and all after 1,000.
 """
 
+_ROUNDING = 1e-9
+"""An interval so narrow is the rounding of exact values."""
 _T_975 = (12.7062, 4.3027, 3.1824, 2.7764, 2.5706, 2.4469, 2.3646, 2.3060, 2.2622, 2.2281)
 """Quantiles of Student's t for 1 to 10 degrees of freedom."""
 
@@ -66,8 +68,9 @@ class Estimate:
         about in its middle; without an interval four figures of the mean. `+` gives positive means their sign."""
         if not self.n:
             return "-"
-        if not 0 < self.half_width < math.inf:
-            return number_text(self.mean, sign) + (" ± 0" if self.half_width == 0 else "")
+        if not _ROUNDING < self.half_width < math.inf:
+            mean = round(self.mean, 9) + 0.0  # -0.0 + 0.0 is 0.0
+            return number_text(mean, sign) + (" ± 0" if self.half_width <= _ROUNDING else "")
         digits = max(0, 1 - math.floor(math.log10(self.half_width)))
         mean, width, low, high = (
             f"{round(value, digits) + 0.0:{sign if i == 0 else ''},.{digits}f}"  # -0.0 + 0.0 is 0.0

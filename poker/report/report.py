@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
 
+_NARROWEST = 16
+"""Characters that a column of the console keeps where there is no room for all."""
 _WORD = re.compile("[a-zA-Z]")
 
 
@@ -55,9 +57,12 @@ class Table:
 
     def print(self, console: Console) -> None:
         table = ConsoleTable(title=escape(self.heading) or None, title_justify="left")
-        for name, is_text in zip(self.columns, self.is_text, strict=True):
-            table.add_column(escape(name), justify="left" if is_text else "right", no_wrap=not is_text)
-        for row in self.cells:
+        cells = self.cells
+        for place, (name, is_text) in enumerate(zip(self.columns, self.is_text, strict=True)):
+            shortest = min(_NARROWEST, max((len(row[place]) for row in cells), default=0))
+            justify: Literal["left", "right"] = "left" if is_text else "right"
+            table.add_column(escape(name), justify=justify, no_wrap=not is_text, min_width=shortest, overflow="fold")
+        for row in cells:
             table.add_row(*map(escape, row))
         console.print(table)
         if self.note:

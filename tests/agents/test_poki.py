@@ -8,9 +8,10 @@ from poker.agents.poki_formula import Style, postflop_triple, preflop_triple
 from poker.betting import Betting
 from poker.cards import hand_index, parse_cards
 from poker.errors import PokernetsError
-from poker.evaluation.matches.table import Schedule, SessionRecord, Table, play_session
 from poker.opponents.modelling import Modelling
 from poker.opponents.strength import Strength
+from poker.play.lineup import LineUp, Rotation
+from poker.play.session import SessionRecord, play_session
 from poker.state import HandState
 from tests.games import load_rules
 from tests.poki import formula, rates, simulation
@@ -86,8 +87,8 @@ def ring(modelling: Modelling, deals: int, players: str = "holdem_limit_10p") ->
     rules = load_rules(players)
     agents: list[Agent] = [formula(f"p{i}", modelling, (0.1 * i, 1 - 0.1 * i, 0.1)) for i in range(rules.num_players)]
     agents[0] = simulation("p0", modelling, trials=100)
-    table = Table(tuple(agent.name for agent in agents))
-    return play_session(Schedule(rules, 4, deals), table, agents, 0), agents
+    table = LineUp(tuple(agent.name for agent in agents))
+    return play_session(Rotation(rules, 4, deals), table, [agents], 0), agents
 
 
 @pytest.mark.parametrize("modelling", ["none", "generic", "statistics", "best_of"])

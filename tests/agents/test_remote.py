@@ -8,11 +8,12 @@ from typing import cast
 import pytest
 
 from poker.agents.base import Agent, ObservingAgent, Policy, PolicyAgent
-from poker.agents.remote import AgentFailure, AgentGivenUp, PolicyLost, RemoteAgent
+from poker.agents.remote import AgentFailure, AgentGivenUp, PolicyUnavailable, RemoteAgent
 from poker.agents.simple import AlwaysCall, RandomAgent
 from poker.errors import PokernetsError
-from poker.evaluation.matches.table import AgentSpec, Schedule, Table, play_session
-from poker.evaluation.matches.workers import play_all
+from poker.play.lineup import AgentSpec, LineUp, Rotation
+from poker.play.session import play_session
+from poker.play.workers import Worker, play_all
 from poker.rules import CALL
 from poker.state import HandState
 from tests.games import load_rules
@@ -111,10 +112,11 @@ def test_trouble_is_named_and_the_match_goes_on(what: str, message: str) -> None
         AgentSpec("trouble", partial(Troublemaker, what), {}),
         AgentSpec("call", partial(AlwaysCall, name="call"), {}),
     ]
-    table = Table(("trouble", "call"))
+    table = LineUp(("trouble", "call"))
     tasks = [(table, session) for session in range(4)]
     seconds = 0.3 if what == "sleeps" else 20.0
-    records = [record for _, record in play_all(Schedule(LEDUC, 1, 1), specs, tasks, 1, decision_seconds=seconds)]
+    worker = Worker(Rotation(LEDUC, 1, 1), {spec.name: spec for spec in specs}, seconds)
+    records = [record for _, record in play_all(worker, tasks, 1)]
     assert sum(len(record.payoffs) for record in records) == 8
     incidents = [incident for record in records for incident in record.incidents]
     assert len(incidents) >= 2
@@ -145,7 +147,7 @@ def test_a_policy_question_gives_no_new_process_to_an_agent_given_up() -> None:
         with pytest.raises(AgentFailure, match="died during act"):
             agent.act(state)
     for _ in range(2):
-        with pytest.raises(PolicyLost, match="given up"):
+        with pytest.raises(PolicyUnavailable, match="given up"):
             agent.policy(state)
         with pytest.raises(AgentGivenUp):
             agent.act(state)
@@ -154,11 +156,11 @@ def test_a_policy_question_gives_no_new_process_to_an_agent_given_up() -> None:
 
 def test_remote_play_is_local_play() -> None:
     build = partial(RandomAgent, name="random", raises=[1])
-    schedule, table = Schedule(LEDUC, 1, 3), Table(("random", "random"))
+    schedule, table = Rotation(LEDUC, 1, 3), LineUp(("random", "random"))
     remote = [RemoteAgent("random", build, 20.0) for _ in range(2)]
     for session in range(3):
-        here = play_session(schedule, table, [build(), build()], session)
-        there = play_session(schedule, table, remote, session)
+        here = play_session(schedule, table, [[build(), build()]], session)
+        there = play_session(schedule, table, [remote], session)
         assert here.lines == there.lines
     for agent in remote:
         agent.close()

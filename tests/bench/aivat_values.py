@@ -20,9 +20,10 @@ import numpy as np
 
 from conf.launch import call, compose
 from poker.artifacts import write_atomically
-from poker.evaluation.aivat.guesses import Guess
-from poker.evaluation.matches.luck import add_estimates
-from poker.evaluation.matches.table import Schedule, SessionRecord, Table, play_session
+from poker.evaluation.aivat.value_functions import ValueFunctionFactory
+from poker.evaluation.match_aivat import MatchAivat
+from poker.play.lineup import LineUp, Rotation
+from poker.play.session import SessionRecord, play_session
 from poker.provenance import provenance
 
 KINDS = ("fold_equity", "check_down", "blueprint", "net")
@@ -43,26 +44,26 @@ def main() -> None:
         "search=demo",
     ]
     config = compose("evaluate", overrides)
-    guesses: dict[str, Guess] = {
-        kind: call(compose("evaluate", [*overrides, f"+values@guess={kind}"]).guess) for kind in KINDS
+    functions: dict[str, ValueFunctionFactory] = {
+        kind: call(compose("evaluate", [*overrides, f"+values@asked={kind}"]).asked) for kind in KINDS
     }
     blueprint = call(config.agent.blueprint)
-    tables = {
+    lineups = {
         name: [blueprint, blueprint if name == "blueprint" else call(config.agent[name])] for name in asked.opponents
     }
-    schedule = Schedule(blueprint.blueprint.rules, config.seed, 1)
+    rotation = Rotation(blueprint.blueprint.rules, config.seed, 1)
     rows: dict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
     cpu: dict[tuple[str, str], float] = defaultdict(float)
     for start in range(0, asked.hands // 2, BLOCK):
-        for opponent, cast in tables.items():
-            names = Table(("blueprint", opponent))
+        for opponent, agents in lineups.items():
+            names = LineUp(("blueprint", opponent))
             deals = range(start, min(start + BLOCK, asked.hands // 2))
-            played = [play_session(schedule, names, cast, deal) for deal in deals]
-            for kind, guess in guesses.items():
+            played = [play_session(rotation, names, [agents], deal) for deal in deals]
+            for kind, values in functions.items():
                 began = time.process_time()
                 for record in played:
-                    add_estimates(schedule, [cast], record, None, partial(_same, guess))
-                    rows[opponent, kind] += _results(schedule, record)
+                    MatchAivat(values=partial(_same, values))(rotation, [agents], record)
+                    rows[opponent, kind] += _results(rotation, record)
                 cpu[opponent, kind] += time.process_time() - began
         found = {
             "unit": "mbb/hand",
@@ -75,13 +76,13 @@ def main() -> None:
         write_atomically(asked.out, json.dumps(found, indent=1).encode() + b"\n")
 
 
-def _same(guess: Guess) -> Guess:
-    return guess
+def _same(values: ValueFunctionFactory) -> ValueFunctionFactory:
+    return values
 
 
-def _results(schedule: Schedule, record: SessionRecord) -> list[tuple[float, float]]:
+def _results(rotation: Rotation, record: SessionRecord) -> list[tuple[float, float]]:
     """Chips and estimate of the first entry, mbb, by hand."""
-    mbb = 1000 / schedule.rules.big_blind
+    mbb = 1000 / rotation.rules.big_blind
     return [(chips[0] * mbb, aivat[0] * mbb) for chips, aivat in zip(record.payoffs, record.aivat, strict=True)]
 
 

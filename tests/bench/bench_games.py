@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from poker.agents.simple import AlwaysCall, RandomAgent
-from poker.evaluation.matches.table import Schedule, Table, play_session
+from poker.play.lineup import LineUp, Rotation
+from poker.play.session import play_session
 from poker.rules import Rules
 from poker.state import Betting, HandState
 from tests.games import load_rules
@@ -24,12 +25,12 @@ def run() -> list[dict[str, Any]]:
         )
         seconds = _random_hands(rules, 1000)
         rows.append({"name": f"deal, play and pay a random hand, {name}", "value": 1000 / seconds, "unit": "hands/s"})
-    schedule, table = Schedule(load_rules("holdem_nolimit_2p"), 1, 1), Table(("random", "call"))
+    schedule, table = Rotation(load_rules("holdem_nolimit_2p"), 1, 1), LineUp(("random", "call"))
     agents = [RandomAgent(name="random", raises=[0.5, 1, "a"]), AlwaysCall(name="call")]
-    play_session(schedule, table, agents, 0)
+    play_session(schedule, table, [agents], 0)
     started = time.perf_counter()
     for session in range(500):
-        play_session(schedule, table, agents, session)
+        play_session(schedule, table, [agents], session)
     rate = 1000 / (time.perf_counter() - started)
     return [*rows, {"name": "match random vs always_call, logged", "value": rate, "unit": "hands/s"}]
 

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.evaluation.matches.results import TableResults
-from poker.evaluation.matches.table import Schedule, Table
+from poker.evaluation.results import Results, chip_value
+from poker.play.lineup import LineUp
 from poker.report.estimates import FEW_UNITS, estimate, t_quantile
 from tests.games import load_rules
 from tests.report.skewed import SKEWED_MEAN, SKEWED_SD, skewed_results
@@ -37,7 +37,7 @@ def coverage(draw: Draw, mean: float, sd: float, matches: int, seed: int) -> dic
     rng = np.random.default_rng(seed)
     inside, of_t = dict.fromkeys(map(str, DEALS), 0), dict.fromkeys(map(str, DEALS), 0)
     stopped, lengths = 0, []
-    schedule = Schedule(load_rules("leduc"), 1, 1)
+    rules = load_rules("leduc")
     wanted = t_quantile(WANTED_STOP) * sd / WANTED_STOP**0.5
     for _ in range(matches):
         deals = draw(rng, LONGEST)
@@ -45,8 +45,8 @@ def coverage(draw: Draw, mean: float, sd: float, matches: int, seed: int) -> dic
             found = estimate(deals[:n])
             inside[str(n)] += bool(found.low <= mean <= found.high)
             of_t[str(n)] += bool(abs(found.mean - mean) <= t_quantile(n - 1) * found.sd / n**0.5)
-        table = TableResults(Table(("a", "b")), Path(), schedule)
-        table.units = dict(enumerate(deals[:, None].tolist()))
+        table = Results(rules, LineUp(("a", "b")), [(0, 1)], 1, log=Path())
+        table.fill(np.stack([deals, -deals], axis=1)[:, None, None] / chip_value(rules, "mbb"))
         table.check_stop(wanted)
         lengths.append(table.stopped_at or LONGEST)
         found = estimate(deals[: lengths[-1]])

@@ -127,7 +127,7 @@ def test_range_grids_place_hands() -> None:
     shares = np.zeros((169, 3))
     aces, suited, offsuit = (PREFLOP_CLASS[hand_index(*cards)] for cards in ((51, 50), (51, 47), (51, 46)))
     shares[aces], shares[suited], shares[offsuit] = (0, 0, 1), (0.5, 0.5, 0), (1, 0, 0)
-    text = page(RangeGrids({"ann": shares}, "First decisions"))
+    text = page(RangeGrids(lambda: {"ann": shares}, "First decisions"))
     check(text)
     rects = re.findall(r'<rect x="([\d.]+)" y="(\d+)" width="([\d.]+)"[^>]*fill="(#\w+)"', text)
     assert sorted(rects) == [

@@ -17,8 +17,8 @@ from typing import Any
 from poker.agents.base import Agent
 from poker.agents.simple import AlwaysRaise
 from poker.errors import PokernetsError
-from poker.evaluation.acpc import client as acpc_client
 from poker.formats.acpc_log import chips_text, read_log
+from poker.play.client import Seat
 from poker.rules import FOLD, Rules
 from poker.state import HandState
 from tests.evaluation.acpc.odd_answers import same_answers
@@ -60,7 +60,7 @@ class _Table:
 
     def __init__(self, folder: Path, game: Rules, definition: Path, players: Sequence[_Player], ports: Sequence[int]):
         self.game = game
-        self.seats: dict[int, acpc_client.Seat] = {}
+        self.seats: dict[int, Seat] = {}
         self.errors: list[str] = []
         self.others: list[subprocess.Popen[bytes]] = []
         self.threads: list[threading.Thread] = []
@@ -82,7 +82,7 @@ class _Table:
         for thread in self.threads:
             thread.join(60)
         codes = [other.wait(60) for other in self.others]
-        told = [text for seat in self.seats.values() for text in seat.failures]
+        told = [item.error for seat in self.seats.values() for item in seat.failures]
         return told + self.errors + [f"{EXAMPLE} left with status {code}" for code in codes if code]
 
 

@@ -15,11 +15,11 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from poker.errors import PokernetsError
-from poker.evaluation.acpc import dealer as acpc_dealer
+from poker.evaluation import acpc
 from poker.formats.acpc_log import MatchState, parse_match_state, read_log
 from poker.formats.acpc_protocol import LineConnection
 from poker.rules import Rules
-from tests.evaluation.acpc.table import TIMES, free_ports
+from tests.evaluation.acpc.table import TIMES, Dealt, free_ports
 from tests.games import load_rules
 
 _LINES = ("# comment", ";gui", "", "hello", "MATCHSTATE:9:1::", "VERSION:2.0.0")
@@ -107,10 +107,10 @@ def same_answers(folder: Path, name: str, hands: int, seed: int) -> dict[str, An
             dealer.communicate()
         ports = free_ports(len(names))
         timers += _sit(rules, ports, seed, seconds=2.0)
-        result = acpc_dealer.run(
+        result = Dealt.of(acpc.deal(
             game=rules, names=names, ports=ports, hands=hands, seed=1, rotate=True,
             start_seconds=60.0, times=TIMES, out=work,
-        )  # fmt: skip
+        ))  # fmt: skip
         for timer in timers:
             timer.join(60)
         theirs, ours = ([hand.state.betting.text() for hand in read_log(rules, path)] for path in (log, result.log))

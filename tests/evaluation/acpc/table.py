@@ -4,6 +4,7 @@ import socket
 import threading
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,10 +16,12 @@ from pokerkit import HandHistory
 from poker.agents.base import Agent
 from poker.agents.equity import EquityAgent
 from poker.agents.simple import RandomAgent
-from poker.evaluation.acpc import client as acpc_client
-from poker.evaluation.acpc import dealer as acpc_dealer
-from poker.evaluation.matches.table import AgentSpec
+from poker.evaluation import acpc
+from poker.evaluation.results import MatchResults, chip_value
 from poker.formats.acpc_log import chips_text, read_log
+from poker.play.client import Seat
+from poker.play.dealer import Times
+from poker.play.lineup import AgentSpec
 from poker.rules import Rules
 from tests.games import load_rules
 from tests.report.test_report import check
@@ -37,7 +40,26 @@ EQUITY = partial(
     fear=0.7,
     stray=0.25,
 )
-TIMES = acpc_dealer.Times(answer=60.0, in_hand=600.0, per_hand=60.0)
+TIMES = Times(answer=60.0, in_hand=600.0, per_hand=60.0)
+
+
+@dataclass(frozen=True)
+class Dealt:
+    """A match at our dealer: chips of each hand [n] and failures by name."""
+
+    log: Path
+    chips: dict[str, list[float]]
+    failures: dict[str, list[str]]
+
+    @classmethod
+    def of(cls, results: MatchResults) -> "Dealt":
+        [played] = results.lineups
+        names, scale = played.lineup.players, chip_value(results.game, results.unit)
+        return cls(
+            played.log,
+            {name: (units / scale).tolist() for name, units in zip(names, played.values().T, strict=True)},
+            {name: [item.error for item in played.incidents if item.agent == name] for name in names},
+        )
 
 
 def free_ports(count: int) -> list[int]:
@@ -48,20 +70,20 @@ def free_ports(count: int) -> list[int]:
     return ports
 
 
-def sit_down(game: Rules, build: Callable[[], Agent], port: int, folder: Path | None = None) -> acpc_client.Seat:
+def sit_down(game: Rules, build: Callable[[], Agent], port: int, folder: Path | None = None) -> Seat:
     """What our client did at the dealer; its files stay in `folder`, if that is given."""
     spec = AgentSpec("agent", build, {})
     with TemporaryDirectory() as temporary:
         out = folder or Path(temporary)
-        seat = acpc_client.run(
+        seat = acpc.sit_down(
             game=game, agents=[spec], host="localhost", port=port, seed=port, connect_seconds=30.0, out=str(out)
         )
-        check(seat.log.with_suffix(".html").read_text())
+        check((seat.log.with_suffix("") / "report.html").read_text())
         check_client_log(game, seat)
     return seat
 
 
-def check_client_log(game: Rules, seat: acpc_client.Seat) -> None:
+def check_client_log(game: Rules, seat: Seat) -> None:
     """The hands whose result the client knows, in its log and as poker hand histories that PokerKit pays alike."""
     hands = list(read_log(game, seat.log))
     me = seat.log.read_text().split()[1]
@@ -84,10 +106,10 @@ def deal(
     out: Path,
     clients: Path | None = None,
     **changes: Any,
-) -> tuple[acpc_dealer.DealerResult, list[acpc_client.Seat]]:
+) -> tuple[Dealt, list[Seat]]:
     """A match at our dealer; every player is a thread. Files of the clients stay in `clients`."""
     ports = changes.setdefault("ports", free_ports(len(builders)))
-    seats: list[acpc_client.Seat] = []
+    seats: list[Seat] = []
     threads = [
         threading.Thread(target=lambda b=build, p=port: seats.append(sit_down(game, b, p, clients)), daemon=True)
         for build, port in zip(builders, ports, strict=False)
@@ -104,13 +126,13 @@ def deal(
         "times": TIMES,
         "out": str(out),
     }
-    result = acpc_dealer.run(**{**settings, **changes})
+    result = Dealt.of(acpc.deal(**{**settings, **changes}))
     for thread in threads:
         thread.join(30)
     return result, seats
 
 
-def check_log(game: Rules, result: acpc_dealer.DealerResult, hands: int) -> None:
+def check_log(game: Rules, result: Dealt, hands: int) -> None:
     """Every hand replays, in seats that rotate, and the score is the sum of the payoffs."""
     logged = list(read_log(game, result.log))
     assert [hand.number for hand in logged] == list(range(hands))
@@ -135,7 +157,7 @@ def long_match(name: str, hands: int) -> dict[str, Any]:
         for hand in read_log(game, result.log):
             replay_in_pokerkit(hand.state)
     told = [text for texts in result.failures.values() for text in texts]
-    told += [text for seat in seats for text in seat.failures]
+    told += [item.error for seat in seats for item in seat.failures]
     return {
         "acpc": name,
         "hands": hands,

@@ -15,14 +15,15 @@ from pokerkit import HandHistory
 
 from poker.agents.simple import AlwaysCall
 from poker.errors import PokernetsError
-from poker.evaluation.acpc import client as acpc_client
-from poker.evaluation.acpc import dealer as acpc_dealer
-from poker.evaluation.matches.table import AgentSpec
+from poker.evaluation import acpc
 from poker.formats.acpc_log import AcpcError, log_line, parse_log_line, parse_match_state, read_log
 from poker.formats.acpc_protocol import LineConnection, NoAnswer, connect
+from poker.play.client import Seat
+from poker.play.dealer import Times
+from poker.play.lineup import AgentSpec
 from poker.rules import CALL, FOLD, Rules
 from poker.state import HandState
-from tests.evaluation.acpc.table import RANDOM, TIMES, check_log, deal, free_ports, long_match, sit_down
+from tests.evaluation.acpc.table import RANDOM, TIMES, Dealt, check_log, deal, free_ports, long_match, sit_down
 from tests.games import load_rules
 from tests.report.test_report import check
 
@@ -36,11 +37,11 @@ def test_our_players_at_our_dealer(tmp_path: Path, name: str, hands: int) -> Non
     assert not any(result.failures.values())
     assert all(seat.hands == hands and not seat.failures for seat in seats)
     check_log(game, result, hands)
-    totals = sorted(found.mean * found.n for found in result.chips.values())
+    totals = sorted(map(sum, result.chips.values()))
     assert sorted(sum(seat.chips) for seat in seats) == pytest.approx(totals)
-    saved = json.loads(result.log.with_suffix(".json").read_text())
-    assert [row["name"] for row in saved["results"]] == list(result.chips)
-    check(result.log.with_suffix(".html").read_text())
+    [saved] = json.loads((result.log.with_suffix("") / "results.json").read_text())["lineups"]
+    assert [row["agent"] for row in saved["players"]] == list(result.chips)
+    check((result.log.with_suffix("") / "report.html").read_text())
     check_views(game, result.log, [seat.log for seat in seats])
 
 
@@ -87,8 +88,8 @@ def test_files_of_earlier_matches_are_kept(tmp_path: Path) -> None:
     assert [log.name for log in logs if "client" not in log.name] == ["acpc-p0-p1-seed1.log", "acpc-p0-p1-seed1-2.log"]
     clients = sorted(log.name for log in logs if "client" in log.name)
     assert clients == sorted(f"acpc-client-call-port{port}{end}.log" for port in ports for end in ("", "-2"))
-    for ending in (".log", ".json", ".html", ".phhs"):
-        assert len([path for path in first if path.suffix == ending]) == 3
+    for ending in (".log", "results.json", "report.html", ".phhs"):
+        assert len([path for path in first if path.name.endswith(ending)]) == 3
         assert len(list(tmp_path.glob(f"**/*{ending}"))) == 6
     assert {path: path.read_bytes() for path in first} == first
 
@@ -99,7 +100,7 @@ def test_a_client_to_whom_nothing_was_dealt_leaves_no_log(tmp_path: Path) -> Non
     thread = threading.Thread(target=lambda: dealer.accept().close(), daemon=True)
     thread.start()
     with pytest.raises(PokernetsError, match="no hand was dealt"):
-        acpc_client.run(
+        acpc.sit_down(
             game=HEADS_UP, agents=[spec], host="localhost", port=dealer.port, seed=1, connect_seconds=10.0,
             out=str(tmp_path),
         )  # fmt: skip
@@ -150,7 +151,7 @@ class Confused(AlwaysCall):
 
 
 def test_a_late_player_is_named_and_the_match_ends(tmp_path: Path) -> None:
-    times = acpc_dealer.Times(answer=0.5, in_hand=600.0, per_hand=60.0)
+    times = Times(answer=0.5, in_hand=600.0, per_hand=60.0)
     calls = partial(AlwaysCall, name="call")
     ports = free_ports(2)
     threads = [
@@ -159,21 +160,23 @@ def test_a_late_player_is_named_and_the_match_ends(tmp_path: Path) -> None:
     ]
     for thread in threads:
         thread.start()
-    result = acpc_dealer.run(
-        game=HEADS_UP,
-        names=["late", "call"],
-        ports=ports,
-        hands=20,
-        seed=1,
-        rotate=True,
-        start_seconds=30.0,
-        times=times,
-        out=str(tmp_path),
+    result = Dealt.of(
+        acpc.deal(
+            game=HEADS_UP,
+            names=["late", "call"],
+            ports=ports,
+            hands=20,
+            seed=1,
+            rotate=True,
+            start_seconds=30.0,
+            times=times,
+            out=str(tmp_path),
+        )
     )
     assert "no answer within 0.5 s; it checks or folds on" in result.failures["late"][0]
     assert not result.failures["call"]
     assert len(list(read_log(HEADS_UP, result.log))) == 20
-    assert result.chips["late"].n == 20
+    assert len(result.chips["late"]) == 20
 
 
 def _ignore_errors(step: Callable[..., object], *arguments: object) -> None:
@@ -186,7 +189,7 @@ def _ignore_errors(step: Callable[..., object], *arguments: object) -> None:
 def test_an_agent_with_illegal_answers_checks_or_folds(tmp_path: Path) -> None:
     result, seats = deal(HEADS_UP, [Confused, partial(AlwaysCall, name="call")], 6, tmp_path)
     confused = next(seat for seat in seats if seat.failures)
-    assert "illegal action `raise to 1`" in confused.failures[0]
+    assert "illegal action `raise to 1`" in confused.failures[0].error
     assert not any(result.failures.values())
 
 
@@ -219,10 +222,10 @@ def foreign(tmp_path: Path, answer: Callable[[str], list[str]], name: str = "hol
     ]
     for thread in threads:
         thread.start()
-    result = acpc_dealer.run(
+    result = Dealt.of(acpc.deal(
         game=game, names=["guest", "call"], ports=ports, hands=2, seed=1, rotate=False,
         start_seconds=30.0, times=TIMES, out=str(tmp_path),
-    )  # fmt: skip
+    ))  # fmt: skip
     for thread in threads:
         thread.join(30)
     return result, [hand.state.betting.text() for hand in read_log(game, result.log)]
@@ -294,9 +297,7 @@ STATES = [
 ]
 
 
-def played(
-    script: Callable[[Dealer, LineConnection], None], game: Rules = HEADS_UP
-) -> tuple[acpc_client.Seat | None, str]:
+def played(script: Callable[[Dealer, LineConnection], None], game: Rules = HEADS_UP) -> tuple[Seat | None, str]:
     """What our client, always calling, makes of a scripted dealer: its seat, or the error it ends with."""
     dealer = Dealer()
     outcome: list[Any] = []
@@ -376,7 +377,7 @@ def test_hands_before_a_broken_one_are_reported(tmp_path: Path) -> None:
     def client() -> None:
         spec = AgentSpec("agent", partial(AlwaysCall, name="call"), {})
         with pytest.raises(PokernetsError) as caught:
-            acpc_client.run(
+            acpc.sit_down(
                 game=HEADS_UP, agents=[spec], host="localhost", port=dealer.port, seed=1, connect_seconds=10.0,
                 out=str(tmp_path),
             )  # fmt: skip
@@ -391,9 +392,9 @@ def test_hands_before_a_broken_one_are_reported(tmp_path: Path) -> None:
     thread.join(10)
     dealer.server.close()
     assert "hand 7 at localhost" in errors[0]
-    saved = json.loads(next(tmp_path.glob("**/*.json")).read_text())
-    assert [(row["hands"], row["mean"]) for row in saved["results"]] == [(1, -500)]
-    assert saved["failures"]["call"] == errors
+    [saved] = json.loads(next(tmp_path.glob("**/*.json")).read_text())["lineups"]
+    assert [(row["units"], row["mean"]) for row in saved["players"]] == [(1, -500)]
+    assert [item["error"] for item in saved["incidents"]] == errors
 
 
 def test_a_client_counts_as_the_dealer_does() -> None:

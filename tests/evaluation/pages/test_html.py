@@ -2,19 +2,13 @@
 
 import re
 from html.parser import HTMLParser
-from pathlib import Path
 
 import numpy as np
 
-from poker.agents.simple import AlwaysCall, RandomAgent
 from poker.cards import PREFLOP_CLASS, hand_index
-from poker.evaluation.matches.match import run
-from poker.evaluation.matches.page import match_page
-from poker.evaluation.matches.table import AgentSpec
 from poker.evaluation.pages.html import Page, cell_text, range_picture
 from poker.report.estimates import Estimate
 from poker.rules import RANK_CHARS
-from tests.games import load_rules
 
 VOID = {"meta", "img"}
 
@@ -85,31 +79,3 @@ def test_range_picture_places_hands() -> None:
     ]
     assert picture.count("<text") == 169
     assert all(f">{rank}{rank}<" in picture for rank in RANK_CHARS)
-
-
-def test_page_of_a_match(tmp_path: Path) -> None:
-    rules = load_rules("holdem_limit_2p")
-    results = run(
-        game=rules,
-        agents=[
-            AgentSpec("caller", lambda: AlwaysCall(name="caller"), {}),
-            AgentSpec("random", lambda: RandomAgent(name="random", raises=[1]), {}),
-        ],
-        tables=None,
-        hands=8,
-        session=1,
-        seed=1,
-        half_width=None,
-        decision_seconds=None,
-        aivat=True,
-        processes=1,
-        fresh=False,
-        out=str(tmp_path),
-    )
-    text = (tmp_path / rules.name / "caller-random" / "report.html").read_text()
-    checker = check(text)
-    assert checker.count["img"] == 1
-    assert checker.count["svg"] == 2
-    assert "caller vs random" in text
-    assert "&quot;definition&quot;" in text
-    assert f"{results.tables[0].estimates(aivat=True)[0]:+}" in match_page(results, b"").text()

@@ -1,4 +1,4 @@
-"""Plays sessions of many tables in this process, or in several, and yields them as they are done.
+"""Plays sessions of many line-ups in this process, or in several, and yields them as they are done.
 
 Workers are spawned, build the agents they need, and end with the process that started them, however it ends. Each gets
 its share of the cores for threads inside agents.
@@ -13,80 +13,53 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Protocol
 
 from poker.agents.base import Agent
 from poker.agents.remote import RemoteAgent, end_with_parent
 from poker.errors import PokernetsError
-from poker.evaluation.matches.luck import StandIn, Values, add_estimates
-from poker.evaluation.matches.table import (
-    AbsentAgent,
-    AgentSpec,
-    Schedule,
-    SessionRecord,
-    Table,
-    play_session,
-    play_session_by_deal,
-)
+from poker.play.hand import AbsentAgent
+from poker.play.lineup import AgentSpec, LineUp, Rotation
+from poker.play.session import SessionRecord, play_session
 
-Task = tuple[Table, int]
-"""A table and a session."""
+Task = tuple[LineUp, int]
+"""A line-up and a session."""
 
 _CHUNK_SECONDS = 0.5
 _MAX_CHUNK = 500
 _THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 
-class SharedAgent:
-    """A factory that builds its agent once in each process."""
+class Estimator(Protocol):
+    """Fills `record.aivat` of a session that `agents`, as `play_session` takes them, have played; picklable."""
 
-    def __init__(self, spec: AgentSpec) -> None:
-        self._spec = spec
-        self._agent: Agent | None = None
-
-    def __call__(self) -> Agent:
-        if self._agent is None:
-            self._agent = self._spec.build()
-        return self._agent
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {"_spec": self._spec, "_agent": None}
+    def __call__(self, rotation: Rotation, agents: Sequence[Sequence[Agent]], record: SessionRecord) -> None: ...
 
 
 @dataclass
-class Cast:
-    """The agents of one process, built when they are first needed.
+class Worker:
+    """Plays and estimates sessions in one process; agents are built when they are first needed.
 
-    With `decision_seconds` each agent gets a process of its own and that much time for every decision; `stand_in` and
-    `values` are for the guesses of `aivat`.
+    With `decision_seconds` each agent gets a process of its own and that much time for every decision. What is in
+    `played` is estimated only.
     """
 
-    schedule: Schedule
+    rotation: Rotation
     specs: dict[str, AgentSpec]
-    by_deal: bool = False
     decision_seconds: float | None = None
-    aivat: bool = False
-    stand_in: StandIn | None = None
-    values: Values | None = None
+    estimator: Estimator | None = None
     played: Mapping[Task, SessionRecord] = field(default_factory=dict)
-    _agents: dict[tuple[str, int, int], Agent] = field(default_factory=dict)
+    _agents: dict[tuple[str, int, int], Agent] = field(default_factory=dict, init=False)
 
     def play(self, task: Task) -> SessionRecord:
-        table, session = task
-        casts = [self._cast(table, seating) for seating in range(len(self.schedule.seatings) if self.by_deal else 1)]
-        if task in self.played:
-            record = self.played[task]
-        elif self.by_deal:
-            record = play_session_by_deal(self.schedule, table, casts, session)
-        else:
-            record = play_session(self.schedule, table, casts[0], session)
-        if self.aivat:
-            add_estimates(self.schedule, casts, record, self.stand_in, self.values)
+        lineup, session = task
+        by_deal = self.rotation.by_deal and self.decision_seconds is None  # else too many processes
+        copies = range(len(self.rotation.seatings) if by_deal else 1)
+        agents = [[self._agent(name, copy, seating) for name, copy in lineup.copies] for seating in copies]
+        record = self.played.get(task) or play_session(self.rotation, lineup, agents, session)
+        if self.estimator is not None:
+            self.estimator(self.rotation, agents, record)
         return record
-
-    def _cast(self, table: Table, seating: int) -> list[Agent]:
-        copies = [table.players[:i].count(name) for i, name in enumerate(table.players)]
-        return [self._agent(name, copy, seating) for name, copy in zip(table.players, copies, strict=True)]
 
     def _agent(self, name: str, copy: int, seating: int) -> Agent:
         key = name, copy, seating
@@ -112,37 +85,22 @@ class Cast:
 
 
 def play_all(
-    schedule: Schedule,
-    specs: Sequence[AgentSpec],
-    tasks: Sequence[Task],
-    processes: int,
-    *,
-    by_deal: bool = False,
-    decision_seconds: float | None = None,
-    aivat: bool = False,
-    stand_in: StandIn | None = None,
-    values: Values | None = None,
-    played: Mapping[Task, SessionRecord] | None = None,
-    wanted: Callable[[Task], bool] = lambda task: True,
+    worker: Worker, tasks: Sequence[Task], processes: int, wanted: Callable[[Task], bool] = lambda task: True
 ) -> Iterator[tuple[Task, SessionRecord]]:
-    """Every task with its record, in order of completion; `by_deal` plays sessions with `play_session_by_deal`, `aivat`
-    estimates every hand, with the help of `stand_in` and `values` (`poker.evaluation.matches.luck`).
+    """Every task with its record, in order of completion, played by copies of `worker`.
 
-    Tasks in `played` are estimated only. A task that is not `wanted` any more when its turn comes is left out.
+    A task that is not `wanted` any more when its turn comes is left out.
     """
-    cast = Cast(
-        schedule, {spec.name: spec for spec in specs}, by_deal, decision_seconds, aivat, stand_in, values, played or {}
-    )
     if processes == 1 or len(tasks) <= 1:
         try:
             for task in tasks:
                 if wanted(task):
-                    yield task, cast.play(task)
+                    yield task, worker.play(task)
         finally:
-            cast.close()
+            worker.close()
         return
     with _thread_limits(processes):
-        pool = ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), _start_worker, (cast,))
+        pool = ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), _start_worker, (worker,))
         try:
             yield from _play_in(pool, deque(_units(tasks, processes)), processes, wanted)
         except BrokenProcessPool as error:
@@ -155,7 +113,7 @@ def play_all(
 
 
 def _units(tasks: Sequence[Task], processes: int) -> list[list[Task]]:
-    """Tasks that one process plays in a row: all tables of a session, since their deals are the same and an agent that
+    """Tasks that one process plays in a row: all line-ups of a session, whose deals are the same, so that an agent that
     solves for public states meets many of them again; single tasks where that would leave processes idle."""
     by_session: dict[int, list[Task]] = {}
     for task in tasks:
@@ -184,19 +142,19 @@ def _play_in(
             yield from records
 
 
-_cast: Cast | None = None
+_worker: Worker | None = None
 
 
-def _start_worker(cast: Cast) -> None:
-    global _cast  # noqa: PLW0603 (a worker process has one cast for its whole life)
-    _cast = cast
+def _start_worker(worker: Worker) -> None:
+    global _worker  # noqa: PLW0603 (a process has one worker for its whole life)
+    _worker = worker
     end_with_parent()
 
 
 def _work(tasks: list[Task]) -> tuple[list[tuple[Task, SessionRecord]], float]:
-    assert _cast is not None
+    assert _worker is not None
     started = time.perf_counter()
-    records = [(task, _cast.play(task)) for task in tasks]
+    records = [(task, _worker.play(task)) for task in tasks]
     return records, time.perf_counter() - started
 
 

@@ -10,14 +10,14 @@ from pokerkit import HandHistory
 
 from poker.agents.simple import AlwaysCall, AlwaysRaise, RandomAgent
 from poker.errors import PokernetsError
-from poker.evaluation.acpc.replay import run
-from poker.evaluation.matches.results import TableResults
-from poker.evaluation.matches.ring import run as run_ring
-from poker.evaluation.matches.table import AgentSpec
+from poker.evaluation.match import run as run_match
+from poker.evaluation.replay import run
+from poker.evaluation.results import Results
 from poker.formats.acpc_log import AcpcError, read_log
+from poker.play.lineup import AgentSpec
 from poker.report.estimates import Estimate
 from poker.rules import Rules
-from tests.evaluation.matches.test_match import LEDUC, match
+from tests.evaluation.test_match import LEDUC, match
 from tests.games import load_rules
 from tests.report.test_report import check
 
@@ -31,32 +31,33 @@ SMALL = [SPECS[0], AgentSpec("random", partial(RandomAgent, name="random", raise
 
 def replay(game: Rules, log: Path, out: Path, **changes: Any) -> dict[str, Estimate]:
     settings: dict[str, Any] = {"hands": None, "session": None, "phh": None, "out": str(out)}
-    return run(game=game, log=str(log), **{**settings, **changes})
+    [played] = run(game=game, log=str(log), **{**settings, **changes}).lineups
+    return dict(zip(played.lineup.labels, played.estimates(), strict=True))
 
 
-def has_the_result_of(found: dict[str, Estimate], played: TableResults) -> None:
-    for label, estimate in zip(played.table.labels, played.estimates(), strict=True):
+def has_the_result_of(found: dict[str, Estimate], played: Results) -> None:
+    for label, estimate in zip(played.lineup.labels, played.estimates(), strict=True):
         assert found[label].mean == pytest.approx(estimate.mean)
         assert (found[label].low, found[label].high) == pytest.approx((estimate.low, estimate.high))
         assert found[label].n == estimate.n
 
 
 def test_a_replayed_log_has_the_result_of_the_match(tmp_path: Path) -> None:
-    played = match(tmp_path, game=GAME, agents=SPECS, hands=100).tables[0]
+    played = match(tmp_path, game=GAME, agents=SPECS, hands=100).lineups[0]
     found = replay(GAME, played.log, tmp_path / "replay", phh=str(tmp_path / "hands.phhs"))
     has_the_result_of(found, played)
-    report = next((tmp_path / "replay" / GAME.name).glob("*.html"))
+    report = next((tmp_path / "replay" / GAME.name).glob("*/report.html"))
     assert check(report.read_text()).count["svg"] == 2
-    saved = json.loads(report.with_suffix(".json").read_text())
-    assert {row["name"]: row["mean"] for row in saved["results"]} == pytest.approx(
+    [saved] = json.loads(report.with_name("results.json").read_text())["lineups"]
+    assert {row["agent"]: row["mean"] for row in saved["players"]} == pytest.approx(
         {n: e.mean for n, e in found.items()}
     )
     assert (tmp_path / "hands.phhs").read_bytes() == played.log.with_suffix(".phhs").read_bytes()
 
 
 def test_hands_that_a_longer_match_left_do_not_count(tmp_path: Path) -> None:
-    longer = match(tmp_path, agents=SMALL, hands=400).tables[0]
-    shorter = match(tmp_path, agents=SMALL, hands=100).tables[0]
+    longer = match(tmp_path, agents=SMALL, hands=400).lineups[0]
+    shorter = match(tmp_path, agents=SMALL, hands=100).lineups[0]
     assert longer.log == shorter.log
     assert (longer.hands, shorter.hands) == (400, 100)
     assert longer.estimates() != shorter.estimates()
@@ -71,7 +72,7 @@ def test_hands_that_a_longer_match_left_do_not_count(tmp_path: Path) -> None:
 def test_sessions_after_an_early_stop_do_not_count(tmp_path: Path) -> None:
     """The log holds 2,000 hands of an earlier match."""
     match(tmp_path, agents=SMALL, hands=2000)
-    stopped = match(tmp_path, agents=SMALL, hands=2000, half_width=300.0).tables[0]
+    stopped = match(tmp_path, agents=SMALL, hands=2000, half_width=300.0).lineups[0]
     assert stopped.stopped_at is not None
     assert stopped.hands < 2000 <= len(list(read_log(LEDUC, stopped.log)))
     found = replay(LEDUC, stopped.log, tmp_path)
@@ -80,7 +81,7 @@ def test_sessions_after_an_early_stop_do_not_count(tmp_path: Path) -> None:
 
 
 def test_sessions_are_the_units_of_agents_that_remember(tmp_path: Path) -> None:
-    played = match(tmp_path, agents=SMALL, hands=240, session=10).tables[0]
+    played = match(tmp_path, agents=SMALL, hands=240, session=10).lineups[0]
     found = replay(LEDUC, played.log, tmp_path)
     has_the_result_of(found, played)
     assert found["call"].n == 12
@@ -94,7 +95,7 @@ def test_sessions_are_the_units_of_agents_that_remember(tmp_path: Path) -> None:
 
 def test_a_log_in_any_order_with_hands_played_again(tmp_path: Path) -> None:
     """As a match leaves it that was killed."""
-    played = match(tmp_path, agents=SMALL, hands=40).tables[0]
+    played = match(tmp_path, agents=SMALL, hands=40).lineups[0]
     lines = played.log.read_text().splitlines()
     played.log.write_text("\n".join([*lines[30:], *lines[:30], *lines[5:9]]) + "\n")
     has_the_result_of(replay(LEDUC, played.log, tmp_path), played)
@@ -107,7 +108,7 @@ def test_a_log_in_any_order_with_hands_played_again(tmp_path: Path) -> None:
 
 
 def test_hands_on_other_cards_are_no_deals(tmp_path: Path) -> None:
-    played = match(tmp_path, agents=SMALL, hands=40).tables[0]
+    played = match(tmp_path, agents=SMALL, hands=40).lineups[0]
     lines = [line for line in played.log.read_text().splitlines() if line.startswith("STATE")][::2]
     other = tmp_path / "other.log"
     other.write_text("".join(f"STATE:{i}:{line.split(':', 2)[2]}\n" for i, line in enumerate(lines)))
@@ -121,19 +122,13 @@ def test_a_replayed_ring_has_the_result_of_the_ring(tmp_path: Path) -> None:
     """Deals are the units of a ring whatever its sessions; a small bet is a big blind here."""
     game = load_rules("holdem_limit_3p")
     specs = [*SMALL, AgentSpec("raise", partial(AlwaysRaise, name="raise", raises=1), {})]
-    results = run_ring(
-        game=game, players=None, agents=specs, contrasts=[], hands=120, session=5, seed=1, processes=1, fresh=False,
+    [results] = run_match(
+        game=game, agents=specs, hands=120, session=5, seed=1, unit="sb", independent="deal", processes=1, fresh=False,
         out=str(tmp_path),
-    )  # fmt: skip
-    log = next(tmp_path.glob("hands/*.log"))
-    found = replay(game, log, tmp_path / "replay")
-    record = results.to_json()["agents"]
-    assert {name: round(one.mean / 1000, 5) for name, one in found.items()} == {
-        name: row["mean"] for name, row in record.items()
-    }
-    assert {name: round(one.half_width / 1000, 5) for name, one in found.items()} == {
-        name: row["half_width_95"] for name, row in record.items()
-    }
+    ).lineups  # fmt: skip
+    found = replay(game, results.log, tmp_path / "replay", session=1, unit="sb")
+    has_the_result_of(found, results)
+    log = results.log
     with log.with_suffix(".phhs").open("rb") as file, warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         ends = [[*history][-1] for history in HandHistory.load_all(file)]
@@ -162,7 +157,7 @@ def test_hand_histories_are_those_of_the_log(tmp_path: Path, capsys: pytest.Capt
 
 
 def test_a_changed_log_is_refused_by_line(tmp_path: Path) -> None:
-    log = match(tmp_path, game=GAME, agents=SPECS, hands=10).tables[0].log
+    log = match(tmp_path, game=GAME, agents=SPECS, hands=10).lineups[0].log
     lines = log.read_text().splitlines()
     number, betting = lines[3].split(":")[1:3]
     lines[3] = lines[3].replace(f":{number}:{betting}:", f":{number}:{betting}c:")

@@ -1,9 +1,9 @@
 """`evaluate=replay`: reads the log of a match, ours or another dealer's, plays every hand again and says who won.
 
 Each line is checked against the rules: betting, cards, and payoffs. Of a match of ours the hands and sessions count
-that it counted itself (`poker/evaluation/matches/closing.py`), so both have the same result. Of another log all hands
-count; when they come in groups of seatings on the same cards, the log is of duplicate deals, and a deal is one unit of
-the intervals, otherwise a hand is.
+that it counted itself (`poker/play/exports.py`), so both have the same result. Of another log all hands count; when
+they come in groups of seatings on the same cards, the log is of duplicate deals, and a deal is one unit of the
+intervals, otherwise a hand is.
 """
 
 from array import array
@@ -14,23 +14,22 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
-from rich.table import Table as TextTable
 
 from poker.errors import PokernetsError
-from poker.evaluation.acpc.report import mbb_per_hand, write_hands_report
-from poker.evaluation.matches.closing import counted_in
-from poker.evaluation.matches.table import Schedule
+from poker.evaluation.match_report import match_report
+from poker.evaluation.results import MatchResults, Results, Unit
 from poker.formats.acpc_log import LoggedHand, read_log
 from poker.formats.phh import write_phhs
-from poker.report.estimates import Estimate
+from poker.play.exports import counted_in
+from poker.play.lineup import LineUp, Rotation
 from poker.rules import Rules
 
 
 def run(
-    *, game: Rules, log: str, hands: int | None, session: int | None, phh: str | None, out: str
-) -> dict[str, Estimate]:
-    """Mbb per hand by name, with a report in `out`; with `phh` the hands that count are also written to that file as
-    poker hand histories.
+    *, game: Rules, log: str, hands: int | None, session: int | None, phh: str | None, out: str, unit: Unit = "mbb"
+) -> MatchResults:
+    """Results by name, with a report in `out`; with `phh` the hands that count are also written to that file as poker
+    hand histories.
 
     The first `hands` hands by number count, 0: all, None: those that the match counted. `session` deals are one unit,
     None: as many as in the match.
@@ -46,33 +45,25 @@ def run(
     if session is None and match is not None:
         session = match.session
     played = _Hands.read(game, path)
-    units = _units(played, hands, session, len(Schedule(game, 0, 1).seatings))
-    scale = mbb_per_hand(game)
-    values = {name: [scale * mean for mean in _means(chips[units])] for name, chips in sorted(played.chips.items())}
+    seatings = Rotation(game, 0, 1).seatings
+    units = _units(played, hands, session, len(seatings))
+    if units.shape[1] % len(seatings):
+        seatings = seatings[:1]
     if phh is not None:
         write_phhs(Path(phh), _chosen(read_log(game, path), units))
-    console = Console()
-    size = units.shape[1]
-    unit = "session" if session is not None and session > 1 else "deal" if size > 1 else "hand"
+    deals = units.shape[1] // len(seatings)
+    names = sorted(played.chips)
+    result = Results(game, LineUp(tuple(names)), seatings, deals, unit=unit, log=path)
+    chips = np.stack([played.chips[name][units] for name in names], axis=-1)
+    result.fill(chips.reshape(len(units), deals, len(seatings), len(names)).transpose(0, 2, 1, 3))
+    results = MatchResults(game, unit, 0, deals, {}, [result])
     some = f"{units.size:,} hands" if units.size == played.size else f"{units.size:,} of {played.size:,} hands"
-    found = write_hands_report(
-        Path(out) / game.name / path.stem,
-        f"{path.name}: {some} of {game.name}, replayed",
-        game,
-        values,
-        {"hands": units.size, "hands_in_log": played.size, "hands_in_unit": size, "phh": phh},
-        unit=unit,
-        log=path,
-        console=console,
+    title = f"{path.name}: {some} of {game.name}, all legal, payoffs as logged"
+    settings = {"hands": units.size, "hands_in_log": played.size, "hands_in_unit": units.shape[1], "phh": phh}
+    match_report(results, title=title, record={"settings": settings}).write(
+        Path(out) / game.name / path.stem, Console()
     )
-    text = TextTable(title=f"{path.name}: {some} of {game.name}, all legal, payoffs as logged")
-    for heading in ("name", "mbb/hand", "hands", f"{unit}s"):
-        text.add_column(heading, justify="left" if heading == "name" else "right")
-    for name, result in sorted(found.items(), key=lambda item: -item[1].mean):
-        present = int((~np.isnan(played.chips[name][units])).sum())
-        text.add_row(name, f"{result:+}", f"{present:,}", f"{result.n:,}")
-    console.print(text)
-    return found
+    return results
 
 
 @dataclass(frozen=True)
@@ -146,15 +137,6 @@ def _same_cards(cards: NDArray[np.int64], seatings: int) -> bool:
         return False
     groups = cards.reshape(-1, seatings)
     return bool((groups == groups[:, :1]).all())
-
-
-def _means(chips: NDArray[np.float64]) -> list[float]:
-    """Means of the rows of chips [units, hands] over the hands that a player was in; rows without him are left out."""
-    there = ~np.isnan(chips)
-    counts = there.sum(axis=1)
-    sums = np.where(there, chips, 0.0).sum(axis=1)
-    means: list[float] = (sums[counts > 0] / counts[counts > 0]).tolist()
-    return means
 
 
 def _chosen(hands: Iterator[LoggedHand], places: NDArray[np.int64]) -> Iterator[LoggedHand]:

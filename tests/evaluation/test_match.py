@@ -1,4 +1,5 @@
 import json
+import os
 import re
 import subprocess
 import sys
@@ -15,17 +16,18 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 from poker.agents.base import Agent
 from poker.agents.simple import AlwaysCall, AlwaysRaise, RandomAgent
 from poker.errors import PokernetsError
-from poker.evaluation.matches.comparisons import over_tables
-from poker.evaluation.matches.hand_store import HandStore
-from poker.evaluation.matches.match import run
-from poker.evaluation.matches.results import MatchResults
-from poker.evaluation.matches.table import AgentSpec, Schedule, Table, play_session
+from poker.evaluation.match import run
+from poker.evaluation.results import MatchResults
 from poker.formats.acpc_log import read_log
+from poker.play.hand_store import HandStore
+from poker.play.lineup import AgentSpec, LineUp, Rotation
+from poker.play.session import play_session
 from poker.report.estimates import estimate
 from poker.rules import CALL
 from poker.state import HandState
 from tests.agents.test_remote import Troublemaker
 from tests.games import load_rules
+from tests.report.test_report import check
 
 LEDUC = load_rules("leduc")
 SPECS = [
@@ -34,12 +36,13 @@ SPECS = [
     AgentSpec("random", partial(RandomAgent, name="random", raises=[1]), {}),
 ]
 
+SEVEN = [AgentSpec(str(number), partial(AlwaysCall, name="call"), {}) for number in range(7)]
+
 
 def match(out: Path, **changes: Any) -> MatchResults:
     settings = {
         "game": LEDUC,
         "agents": SPECS,
-        "tables": None,
         "hands": 40,
         "session": 1,
         "seed": 1,
@@ -111,15 +114,21 @@ def cannot_be_built() -> AlwaysCall:
     raise RuntimeError("a part is missing")
 
 
+def report_of(folder: Path, names: str) -> Path:
+    """The folder of the one report on these agents."""
+    [found] = folder.glob(f"{names}-seed*")
+    return found
+
+
 def hands_of(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in sorted(folder.glob("**/hands/*.log"))}
 
 
 def test_every_deal_is_played_in_every_seating(tmp_path: Path) -> None:
     results = match(tmp_path)
-    assert [result.table.title for result in results.tables] == ["call vs raise", "call vs random", "raise vs random"]
+    assert [result.lineup.title for result in results.lineups] == ["call vs raise", "call vs random", "raise vs random"]
     cards = []
-    for result in results.tables:
+    for result in results.lineups:
         hands = list(read_log(LEDUC, result.log))
         assert [hand.number for hand in hands] == list(range(40))
         first, second = hands[::2], hands[1::2]
@@ -131,9 +140,9 @@ def test_every_deal_is_played_in_every_seating(tmp_path: Path) -> None:
 
 def test_results_are_the_payoffs_of_the_log(tmp_path: Path) -> None:
     results = match(tmp_path, hands=200)
-    written = json.loads((tmp_path / "leduc" / "call-raise-random" / "results.json").read_text())
-    for result, table in zip(results.tables, written["tables"], strict=True):
-        label = result.table.labels[0]
+    written = json.loads((report_of(tmp_path / "leduc", "call-raise-random") / "results.json").read_text())
+    for result, table in zip(results.lineups, written["lineups"], strict=True):
+        label = result.lineup.labels[0]
         hands = list(read_log(LEDUC, result.log))
         chips = [hand.payoffs[hand.names.index(label)] for hand in hands]
         deals = np.array(chips).reshape(-1, 2).mean(axis=1) * 1000
@@ -149,7 +158,7 @@ def test_results_are_the_payoffs_of_the_log(tmp_path: Path) -> None:
 
 def test_report_files(tmp_path: Path) -> None:
     match(tmp_path)
-    folder = tmp_path / "leduc" / "call-raise-random"
+    folder = report_of(tmp_path / "leduc", "call-raise-random")
     assert (folder / "results.png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
     events = EventAccumulator(str(folder))
     events.Reload()
@@ -170,19 +179,19 @@ def test_processes_do_not_change_the_hands(tmp_path: Path, session: int) -> None
     one = match(tmp_path / "one", session=session)
     two = match(tmp_path / "two", session=session, processes=2)
     assert hands_of(tmp_path / "one") == hands_of(tmp_path / "two")
-    assert over_tables(one.tables) == over_tables(two.tables)
+    assert one.by_agent() == two.by_agent()
 
 
 def test_more_hands_continue_and_fewer_are_a_prefix(tmp_path: Path) -> None:
     match(tmp_path / "whole", hands=60)
     match(tmp_path / "grown", hands=20)
     grown = match(tmp_path / "grown", hands=60)
-    assert [result.kept for result in grown.tables] == [20, 20, 20]
+    assert [result.kept for result in grown.lineups] == [20, 20, 20]
     assert hands_of(tmp_path / "grown") == hands_of(tmp_path / "whole")
     part = match(tmp_path / "whole", hands=20)
-    assert over_tables(part.tables) == over_tables(match(tmp_path / "part", hands=20).tables)
+    assert part.by_agent() == match(tmp_path / "part", hands=20).by_agent()
     again = match(tmp_path / "whole", hands=60, fresh=True)
-    assert [result.kept for result in again.tables] == [0, 0, 0]
+    assert [result.kept for result in again.lineups] == [0, 0, 0]
 
 
 def test_what_a_kill_leaves_is_dropped_and_played_again(tmp_path: Path) -> None:
@@ -192,7 +201,7 @@ def test_what_a_kill_leaves_is_dropped_and_played_again(tmp_path: Path) -> None:
         text = path.read_text().splitlines(keepends=True)
         path.write_text("".join(text[:20]) + text[25][:30])
     resumed = match(tmp_path, hands=60, session=3)
-    assert [result.kept for result in resumed.tables] == [18, 18, 18]
+    assert [result.kept for result in resumed.lineups] == [18, 18, 18]
     assert hands_of(tmp_path) == whole
 
 
@@ -208,7 +217,7 @@ def test_lines_that_a_kill_cut_short_do_not_spoil_what_comes_after(tmp_path: Pat
         resumed = match(tmp_path / "killed", agents=specs, hands=60, aivat=True)
     whole = match(tmp_path / "whole", agents=specs, hands=60, aivat=True)
     assert hands_of(tmp_path / "killed") == hands_of(tmp_path / "whole")
-    [table], [expected] = resumed.tables, whole.tables
+    [table], [expected] = resumed.lineups, whole.lineups
     assert table.kept == 60
     assert np.array_equal(table.values(aivat=True), expected.values(aivat=True))
     assert len(table.incidents) == len(expected.incidents)
@@ -231,7 +240,7 @@ def test_killed_match_continues_to_the_same_hands(tmp_path: Path) -> None:
     """SIGKILL while two processes play; the same command then ends in the bytes of an uninterrupted match."""
     command = [sys.executable, "evaluate.py", "evaluate=match", "agents=[random,always_call]", "game=leduc"]
     command += ["hands=3000", "processes=2", "aivat=false"]
-    root = Path(__file__).parents[3]
+    root = Path(__file__).parents[2]
     process = subprocess.Popen([*command, f"runs={tmp_path}/killed"], cwd=root, stdout=subprocess.DEVNULL)
     logs = tmp_path / "killed" / "matches" / "leduc" / "hands"
     deadline = time.monotonic() + 120
@@ -243,15 +252,15 @@ def test_killed_match_continues_to_the_same_hands(tmp_path: Path) -> None:
     process.wait()
     for folder in ("killed", "whole"):
         subprocess.run([*command, f"runs={tmp_path}/{folder}"], cwd=root, stdout=subprocess.DEVNULL, check=True)
-    results = json.loads((logs.parent / "random-always_call" / "results.json").read_text())
-    assert 0 < results["tables"][0]["kept_from_earlier_runs"] < 3000
+    results = json.loads((report_of(logs.parent, "random-always_call") / "results.json").read_text())
+    assert 0 < results["lineups"][0]["kept_from_earlier_runs"] < 3000
     assert hands_of(logs.parent) == hands_of(tmp_path / "whole" / "matches" / "leduc")
 
 
 def test_agents_are_reset_seated_and_shown_the_end(tmp_path: Path) -> None:
     agents = [Remembering(), Remembering()]
-    schedule = Schedule(LEDUC, seed=1, session=2)
-    play_session(schedule, Table(("memory", "memory")), agents, 0)
+    rotation = Rotation(LEDUC, seed=1, session=2)
+    play_session(rotation, LineUp(("memory", "memory")), [agents], 0)
     assert agents[0].events == ["reset", "seat 0", "sees 2", "seat 0", "sees 2", "reset", *(["seat 1", "sees 2"] * 2)]
     assert agents[1].events[1] == "seat 1"
 
@@ -259,17 +268,17 @@ def test_agents_are_reset_seated_and_shown_the_end(tmp_path: Path) -> None:
 def test_a_failing_agent_is_named_and_the_match_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     specs = [AgentSpec("failing", Failing, {}), SPECS[1]]
     results = match(tmp_path, agents=specs, hands=10)
-    assert results.tables[0].hands == 10
-    errors = {incident.error for incident in results.tables[0].incidents}
+    assert results.lineups[0].hands == 10
+    errors = {incident.error for incident in results.lineups[0].incidents}
     assert "ValueError: lost the [/thread]" in errors
     assert any(error.startswith("IllegalAction: illegal action `raise to 1000000`") for error in errors)
-    written = json.loads((tmp_path / "leduc" / "failing-raise" / "results.json").read_text())
-    assert written["tables"][0]["incidents"][0]["agent"] == "failing"
-    count = len(results.tables[0].incidents)
+    written = json.loads((report_of(tmp_path / "leduc", "failing-raise") / "results.json").read_text())
+    assert written["lineups"][0]["incidents"][0]["agent"] == "failing"
+    count = len(results.lineups[0].incidents)
     assert f"failing failed {count} times" in capsys.readouterr().out
     again = match(tmp_path, agents=specs, hands=10)
-    assert again.tables[0].kept == 10
-    assert len(again.tables[0].incidents) == count
+    assert again.lineups[0].kept == 10
+    assert len(again.lineups[0].incidents) == count
 
 
 @pytest.mark.slow
@@ -277,11 +286,11 @@ def test_a_failing_agent_is_named_and_the_match_goes_on(tmp_path: Path, capsys: 
 def test_a_match_with_a_troublemaker_ends_with_a_result_that_names_it(tmp_path: Path, what: str) -> None:
     specs = [AgentSpec(what, partial(Troublemaker, what), {}), SPECS[0]]
     results = match(tmp_path, agents=specs, hands=12, decision_seconds=2.0, processes=2)
-    assert len(list(read_log(LEDUC, results.tables[0].log))) == 12
-    [table] = json.loads((tmp_path / "leduc" / f"{what}-call" / "results.json").read_text())["tables"]
+    assert len(list(read_log(LEDUC, results.lineups[0].log))) == 12
+    [table] = json.loads((report_of(tmp_path / "leduc", f"{what}-call") / "results.json").read_text())["lineups"]
     assert table["hands"] == 12
     assert {incident["agent"] for incident in table["incidents"]} == {what}
-    assert f"<td>{what}</td>" in (tmp_path / "leduc" / f"{what}-call" / "report.html").read_text()
+    assert f"<td>{what}</td>" in (report_of(tmp_path / "leduc", f"{what}-call") / "report.html").read_text()
 
 
 @pytest.mark.parametrize("remote", [False, pytest.param(True, marks=pytest.mark.slow)])
@@ -297,7 +306,7 @@ def test_an_agent_that_cannot_be_reset_or_built_is_named_once_a_hand(
 ) -> None:
     specs = [AgentSpec("broken", build, {}), SPECS[1]]
     seconds = 20.0 if remote else None
-    [table] = match(tmp_path, agents=specs, hands=100, aivat=True, decision_seconds=seconds).tables
+    [table] = match(tmp_path, agents=specs, hands=100, aivat=True, decision_seconds=seconds).lineups
     assert table.hands == 100
     assert [incident.hand for incident in table.incidents] == list(range(100 - absent, 100))
     assert all(incident.agent == "broken" for incident in table.incidents)
@@ -311,7 +320,7 @@ def test_an_agent_that_cannot_be_reset_or_built_is_named_once_a_hand(
 def test_an_agent_given_up_checks_or_folds_to_the_end(tmp_path: Path) -> None:
     """`Troublemaker` dies at every fourth decision of its process, so all processes are used up in 24 decisions."""
     specs = [AgentSpec("dies", partial(Troublemaker, "dies"), {}), SPECS[0]]
-    [table] = match(tmp_path, agents=specs, hands=100, decision_seconds=20.0).tables
+    [table] = match(tmp_path, agents=specs, hands=100, decision_seconds=20.0).lineups
     assert table.hands == 100
     given_up = [incident.hand for incident in table.incidents if "given up after 5 new" in incident.error]
     assert given_up == sorted(set(given_up))
@@ -323,25 +332,25 @@ def test_an_agent_given_up_checks_or_folds_to_the_end(tmp_path: Path) -> None:
 def test_tables_of_more_players(tmp_path: Path, game: str, seatings: int) -> None:
     rules = load_rules(game)
     line_up = (["call", "raise", "random", "random", "call", "random"])[: rules.num_players]
-    results = match(tmp_path, game=rules, tables=[line_up], hands=5 * seatings)
-    hands = list(read_log(rules, results.tables[0].log))
+    results = match(tmp_path, game=rules, lineups=[line_up], hands=5 * seatings)
+    hands = list(read_log(rules, results.lineups[0].log))
     assert len(hands) == 5 * seatings
     assert len({hand.names for hand in hands[:seatings]}) == seatings
-    assert sum(found.mean for found in results.tables[0].estimates()) == pytest.approx(0, abs=1e-9)
-    assert results.tables[0].table.labels[:3] == ("call", "raise", "random")
+    assert sum(found.mean for found in results.lineups[0].estimates()) == pytest.approx(0, abs=1e-9)
+    assert results.lineups[0].lineup.labels[:3] == ("call", "raise", "random")
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"agents": SPECS[:1]}, r"`leduc` is played by 2, `agents` are 1: .* tables=\[\[call,call\]\]"),
+        ({"agents": SPECS[:1]}, r"`leduc` is played by 2, `agents` are 1: .* lineups=\[\[call,call\]\]"),
         ({"agents": [SPECS[0], SPECS[0]]}, "names one twice: call, call"),
-        ({"tables": [["call", "fold"]]}, r"table \[call, fold\]: `fold` is not among `agents`"),
-        ({"tables": [["call"]]}, "has 1 of 2 players"),
-        ({"tables": []}, "`tables` is empty"),
+        ({"lineups": [["call", "fold"]]}, r"line-up \[call, fold\]: `fold` is not among `agents`"),
+        ({"lineups": [["call"]]}, "has 1 of 2 players"),
+        ({"lineups": []}, "`lineups` is empty"),
         ({"half_width": 0.0}, "must be positive or null"),
         ({"hands": 0}, "`hands` and `session` must be at least 1"),
-        ({"game": load_rules("holdem_nolimit_6p")}, "is played by 6, `agents` are 3"),
+        ({"agents": SEVEN, "game": load_rules("holdem_nolimit_6p")}, "is played by 6, `agents` are 7"),
     ],
 )
 def test_impossible_matches_are_refused(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
@@ -352,32 +361,32 @@ def test_impossible_matches_are_refused(tmp_path: Path, changes: dict[str, Any],
 @pytest.mark.slow
 def test_match_stops_when_the_interval_is_narrow(tmp_path: Path) -> None:
     agents = [SPECS[0], SPECS[2]]
-    whole = match(tmp_path / "whole", agents=agents, hands=2000, half_width=0.001).tables[0]
+    whole = match(tmp_path / "whole", agents=agents, hands=2000, half_width=0.001).lineups[0]
     assert whole.stopped_at is None
     wanted = whole.estimates()[0].half_width * 2
-    early = match(tmp_path / "early", agents=agents, hands=2000, half_width=wanted).tables[0]
+    early = match(tmp_path / "early", agents=agents, hands=2000, half_width=wanted).lineups[0]
     assert early.stopped_at is not None
     assert 400 <= early.stopped_at < 700
     assert early.estimates()[0].n == early.stopped_at
     assert early.estimates()[0].half_width <= wanted
     before = estimate(whole.values()[: early.stopped_at * 10 // 11 - 1, 0])
     assert before.half_width > wanted or early.stopped_at == 400
-    same = match(tmp_path / "many", agents=agents, hands=2000, half_width=wanted, processes=2).tables[0]
+    same = match(tmp_path / "many", agents=agents, hands=2000, half_width=wanted, processes=2).lineups[0]
     assert same.estimates() == early.estimates()
-    again = match(tmp_path / "many", agents=agents, hands=2000, half_width=wanted).tables[0]
+    again = match(tmp_path / "many", agents=agents, hands=2000, half_width=wanted).lineups[0]
     assert again.estimates() == early.estimates()
 
 
 @pytest.mark.slow
 def test_hands_played_under_a_time_limit_are_another_match(tmp_path: Path) -> None:
     slow = [AgentSpec("slow", Slow, {}), SPECS[0]]
-    limited = match(tmp_path, agents=slow, hands=2, decision_seconds=0.05).tables[0]
+    limited = match(tmp_path, agents=slow, hands=2, decision_seconds=0.05).lineups[0]
     assert limited.incidents
-    free = match(tmp_path, agents=slow, hands=2).tables[0]
+    free = match(tmp_path, agents=slow, hands=2).lineups[0]
     assert (free.kept, free.incidents) == (0, [])
-    other = match(tmp_path, agents=slow, hands=2, decision_seconds=20.0).tables[0]
+    other = match(tmp_path, agents=slow, hands=2, decision_seconds=20.0).lineups[0]
     assert (other.kept, other.incidents) == (0, [])
-    again = match(tmp_path, agents=slow, hands=2, decision_seconds=0.05).tables[0]
+    again = match(tmp_path, agents=slow, hands=2, decision_seconds=0.05).lineups[0]
     assert (again.kept, again.incidents) == (2, limited.incidents)
 
 
@@ -385,29 +394,41 @@ def test_hands_of_other_commits_are_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for commit, hands in (("one", 20), ("two", 40)):
-        for module in ("hand_store", "record"):
-            monkeypatch.setattr(f"poker.evaluation.matches.{module}.provenance", lambda: {"commit": commit})  # noqa: B023
+        for module in ("play.hand_store", "evaluation.match_report", "provenance"):
+            monkeypatch.setattr(f"poker.{module}.commit", lambda: commit)  # noqa: B023
         match(tmp_path, agents=SPECS[:2], hands=hands)
         out = " ".join(capsys.readouterr().out.split())
         assert ("hands of other commits count: 20 by one; `fresh=true` plays all anew" in out) == (commit == "two")
-    written = json.loads((tmp_path / "leduc" / "call-raise" / "results.json").read_text())
-    assert written["tables"][0]["hands_by_commit"] == {"one": 20, "two": 20}
+    written = json.loads(max(tmp_path.glob("leduc/call-raise-*/results.json"), key=os.path.getmtime).read_text())
+    assert written["lineups"][0]["hands_by_commit"] == {"one": 20, "two": 20}
 
 
 def test_hands_tell_which_commit_played_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def records(store: HandStore, commit: str, sessions: range) -> dict[int, str]:
-        monkeypatch.setattr("poker.evaluation.matches.hand_store.provenance", lambda: {"commit": commit})
+        monkeypatch.setattr("poker.play.hand_store.commit", lambda: commit)
         with store:
             for session in sessions:
                 agents = [spec.build() for spec in SPECS[:2]]
-                store.add(session, play_session(schedule, table, agents, session))
+                store.add(session, play_session(rotation, table, [agents], session))
         return {session: record.commit for session, record in store.records().items()}
 
-    schedule, table = Schedule(LEDUC, 1, 1), Table(("call", "raise"))
-    assert records(HandStore(tmp_path, schedule, table, {}), "one", range(3)) == dict.fromkeys(range(3), "one")
-    found = records(HandStore(tmp_path, schedule, table, {}), "two", range(3, 5))
+    rotation, table = Rotation(LEDUC, 1, 1), LineUp(("call", "raise"))
+    assert records(HandStore(tmp_path, rotation, table, {}), "one", range(3)) == dict.fromkeys(range(3), "one")
+    found = records(HandStore(tmp_path, rotation, table, {}), "two", range(3, 5))
     assert found == {0: "one", 1: "one", 2: "one", 3: "two", 4: "two"}
     [path] = tmp_path.glob("*.commits.jsonl")
     assert [json.loads(line) for line in path.read_text().splitlines()] == [[0, 2, "one"], [3, 4, "two"]]
     path.unlink()  # hands from before commits were noted
-    assert set(records(HandStore(tmp_path, schedule, table, {}), "two", range(0)).values()) == {"unknown"}
+    assert set(records(HandStore(tmp_path, rotation, table, {}), "two", range(0)).values()) == {"unknown"}
+
+
+def test_page_of_a_match(tmp_path: Path) -> None:
+    rules = load_rules("holdem_limit_2p")
+    [result] = match(tmp_path, game=rules, agents=SPECS[::2], hands=8, aivat=True).lineups
+    text = (report_of(tmp_path / rules.name, "call-random") / "report.html").read_text()
+    checker = check(text)
+    assert checker.count["img"] == 1
+    assert checker.count["svg"] == 2
+    assert "call vs random" in text
+    assert "&#34;definition&#34;" in text
+    assert f"{result.estimates(aivat=True)[0]:+}" in text

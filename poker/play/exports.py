@@ -1,4 +1,4 @@
-"""What a finished match leaves beside the log of a table: which of its hands count, and poker hand histories.
+"""What a finished match leaves beside the log of a line-up: which of its hands count, and poker hand histories.
 
 A log may hold more hands than its last match counts: hands that an earlier, longer match kept, and sessions that were
 under way when a match stopped early. What counts are always the first hands by number.
@@ -26,7 +26,7 @@ class Counted:
     session: int
 
 
-def close_logs(rules: Rules, counted: Mapping[Path, Counted], console: Console) -> None:
+def export(rules: Rules, counted: Mapping[Path, Counted], console: Console) -> None:
     """Writes `<log>.counted.json` and, of games that have one, `<log>.phhs` with all hands of the log."""
     for log, what in counted.items():
         write_atomically(_counted_path(log), json.dumps(asdict(what)).encode() + b"\n")

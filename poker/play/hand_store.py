@@ -1,8 +1,8 @@
-"""Hands played at one table, on disk: an ACPC log that grows while a match runs, so that a killed match continues.
+"""Hands of one line-up, on disk: an ACPC log that grows while a match runs, so that a killed match continues.
 
 A line counts once it ends in a newline, and a session once all its hands are there; what a kill left unfinished is
 dropped. When a match is over its logs are put in order, so that the same match gives the same bytes. Sessions are
-comparable for one table, game, seed, session length and time for decisions; a JSON file beside the log records these,
+comparable for one line-up, game, seed, session length and time for decisions; a JSON file beside the log records these,
 and the file names hold their fingerprint. Further files of JSON lines keep failures of agents, and which commit of this
 program played which sessions: hands of another commit count, and results name it. Hands from before commits were noted
 count as those of an unknown one (and, if they were played without `decision_seconds`, perhaps of a limit).
@@ -19,8 +19,10 @@ from typing import Any, TextIO
 
 from poker.artifacts import MANIFEST, file_sha256, fingerprint_of, write_atomically
 from poker.errors import PokernetsError
-from poker.evaluation.matches.table import Incident, Schedule, SessionRecord, Table
-from poker.provenance import provenance
+from poker.play.hand import Incident
+from poker.play.lineup import LineUp, Rotation
+from poker.play.session import SessionRecord
+from poker.provenance import commit
 
 UNKNOWN = "unknown"
 """Commit of hands from before commits were noted, or played outside git."""
@@ -37,27 +39,27 @@ class HandStore:
     def __init__(
         self,
         folder: Path,
-        schedule: Schedule,
-        table: Table,
+        rotation: Rotation,
+        lineup: LineUp,
         settings: dict[str, Any],
         *,
         aivat: bool = False,
         decision_seconds: float | None = None,
         values: dict[str, Any] | None = None,
     ) -> None:
-        self._schedule = schedule
-        self._table = table
+        self._rotation = rotation
+        self._lineup = lineup
         self._record = {
-            "table": list(table.players),
-            "game": schedule.rules.to_acpc(),
-            "seed": schedule.seed,
-            "session": schedule.session,
+            "table": list(lineup.players),
+            "game": rotation.rules.to_acpc(),
+            "seed": rotation.seed,
+            "session": rotation.session,
             "agents": settings,
             "artifacts": _artifacts(settings),
         }
         if decision_seconds is not None:
             self._record["decision_seconds"] = decision_seconds
-        stem = f"{'-'.join(table.players)[:80]}-{fingerprint_of(self._record)[:10]}"
+        stem = f"{'-'.join(lineup.players)[:80]}-{fingerprint_of(self._record)[:10]}"
         self.path = folder / f"{stem}.log"
         self._record_path = folder / f"{stem}.json"
         self._failures_path = folder / f"{stem}.failures.jsonl"
@@ -106,7 +108,7 @@ class HandStore:
         """Appends the hands of a session in one write, and notes in the record who played them."""
         assert self._file is not None
         if self._commit is None:
-            self._commit = provenance()["commit"] or UNKNOWN
+            self._commit = commit() or UNKNOWN
         record.commit = self._commit
         _append(self._commits_path, [[session, session, self._commit]])
         _append(self._failures_path, [vars(incident) for incident in record.incidents])
@@ -137,7 +139,7 @@ class HandStore:
         text = self.path.read_bytes().decode("ascii", errors="replace")
         whole = text[: text.rfind("\n") + 1]
         lines = {self._number(line): line for line in whole.splitlines() if not line.startswith("#")}
-        size = self._schedule.hands_per_session
+        size = self._rotation.hands_per_session
         first = {number // size * size for number in lines}
         complete = [start for start in sorted(first) if all(start + i in lines for i in range(size))]
         return {start + i: lines[start + i] for start in complete for i in range(size)}
@@ -145,7 +147,7 @@ class HandStore:
     def _read(self) -> dict[int, str]:
         """The lines; fills `kept` and `unestimated`."""
         lines = self._lines()
-        size = self._schedule.hands_per_session
+        size = self._rotation.hands_per_session
         complete = [start for start in lines if start % size == 0]
         estimates = self._estimates() if self._aivat else {}
         failures = self._failures()
@@ -176,7 +178,7 @@ class HandStore:
 
     def _numbers(self, session: int) -> list[int]:
         """Hands of the session in the order of its record."""
-        seatings, size = len(self._schedule.seatings), self._schedule.hands_per_session
+        seatings, size = len(self._rotation.seatings), self._rotation.hands_per_session
         return [session * size + i * seatings + seat for seat in range(seatings) for i in range(size // seatings)]
 
     def _estimates(self) -> dict[int, tuple[list[float], dict[str, str] | None]]:
@@ -192,11 +194,11 @@ class HandStore:
     def _write_commits(self) -> None:
         """Lines of runs of sessions: first, last, commit."""
         runs: list[list[Any]] = []
-        for session, commit in sorted(self._commits().items()):
-            if runs and runs[-1][1:] == [session - 1, commit]:
+        for session, name in sorted(self._commits().items()):
+            if runs and runs[-1][1:] == [session - 1, name]:
                 runs[-1][1] = session
             else:
-                runs.append([session, session, commit])
+                runs.append([session, session, name])
         if runs:
             write_atomically(self._commits_path, "".join(f"{json.dumps(run)}\n" for run in runs).encode())
 
@@ -204,7 +206,7 @@ class HandStore:
         return [Incident(**row) for row in _json_lines(self._failures_path)]
 
     def _write_sorted(self, lines: dict[int, str]) -> None:
-        header = f"# {self._schedule.rules.name}: {self._table.title}, seed {self._schedule.seed}\n"
+        header = f"# {self._rotation.rules.name}: {self._lineup.title}, seed {self._rotation.seed}\n"
         body = "".join(f"{lines[number]}\n" for number in sorted(lines))
         write_atomically(self.path, (header + body).encode())
 
@@ -217,7 +219,7 @@ class HandStore:
     def _by_entry(self, line: str) -> list[int]:
         *_, payoffs, names = line.split(":")
         by_name = dict(zip(names.split("|"), payoffs.split("|"), strict=True))
-        return [int(by_name[label]) for label in self._table.labels]
+        return [int(by_name[label]) for label in self._lineup.labels]
 
 
 def _json_lines(path: Path) -> Iterator[Any]:

@@ -15,15 +15,22 @@ from poker.betting import Betting
 from poker.cards import HOLDEM
 from poker.errors import PokernetsError
 from poker.evaluation.aivat import round_values
-from poker.evaluation.aivat.guesses import DEFAULT, CheckDownGuess, FoldEquityGuess, Guess, GuessSpec, RoundGuess
 from poker.evaluation.aivat.heads_up import Aivat
 from poker.evaluation.aivat.round_values import Known, RoundValues
+from poker.evaluation.aivat.value_functions import (
+    DEFAULT,
+    CheckDownValues,
+    FoldEquityValues,
+    RoundPlayValues,
+    ValueFunctionFactory,
+    ValueFunctionSpec,
+)
 from poker.evaluation.aivat.values import CheckDown
-from poker.evaluation.matches.match import run
-from poker.evaluation.matches.policy_match import always_call
-from poker.evaluation.matches.results import MatchResults
-from poker.evaluation.matches.table import AgentSpec
+from poker.evaluation.match import run
 from poker.evaluation.policies import PolicyFunction
+from poker.evaluation.policy_match import always_call
+from poker.evaluation.results import MatchResults
+from poker.play.lineup import AgentSpec
 from poker.rules import CALL, Rules
 from poker.search.beliefs import Ranges
 from poker.search.memory import Memory
@@ -36,11 +43,11 @@ from tests.games import load_rules
 LEDUC = load_rules("leduc")
 
 
-def round_guess(rules: Rules) -> RoundGuess:
+def round_guess(rules: Rules) -> RoundPlayValues:
     """Whoever is not known calls."""
     tree = build_tree(Betting.start(rules), BetMenu(()))
     blueprint = always_call(tree, game_cards(rules, "none"))
-    return RoundGuess(blueprint=blueprint, translation_seed=1, leaves=[], growth=[])
+    return RoundPlayValues(blueprint=blueprint, translation_seed=1, leaves=[], growth=[])
 
 
 @pytest.mark.parametrize("game", ["kuhn", "leduc"])
@@ -50,9 +57,9 @@ def test_every_guess_is_unbiased(game: str, known: tuple[bool, bool], guess: str
     rules = load_rules(game)
     policies = [RandomPolicy(rules, 1), RandomPolicy(rules, 2)]
     others = [RandomPolicy(rules, 11).policy, None]
-    guesses: dict[str, Callable[[], Guess]] = {
-        "check_down": CheckDownGuess,
-        "fold_equity": FoldEquityGuess,
+    guesses: dict[str, Callable[[], ValueFunctionFactory]] = {
+        "check_down": CheckDownValues,
+        "fold_equity": FoldEquityValues,
         "round": partial(round_guess, rules),
     }
     value, mean, _ = moments(rules, policies, known, guesses[guess]()(rules, others))
@@ -78,7 +85,7 @@ def test_playing_on_with_the_true_policies_leaves_no_variance() -> None:
 def test_playing_on_helps_more_than_fold_equity() -> None:
     policies = [RandomPolicy(LEDUC, 3), RandomPolicy(LEDUC, 4)]
     functions = [policy.policy for policy in policies]
-    _, _, plain = moments(LEDUC, policies, (True, True), FoldEquityGuess()(LEDUC, functions))
+    _, _, plain = moments(LEDUC, policies, (True, True), FoldEquityValues()(LEDUC, functions))
     _, _, deviation = moments(LEDUC, policies, (True, True), round_guess(LEDUC)(LEDUC, functions))
     assert deviation < 0.9 * plain
 
@@ -157,11 +164,11 @@ def randomly() -> RandomAgent:
     return RandomAgent(name="random", raises=[1])
 
 
-def play(out: Path, values: GuessSpec | None, *, fresh: bool = False) -> MatchResults:
+def play(out: Path, values: ValueFunctionSpec | None, *, fresh: bool = False) -> MatchResults:
     return run(
         game=LEDUC,
         agents=[AgentSpec("random", randomly, {})],
-        tables=[["random", "random"]],
+        lineups=[["random", "random"]],
         hands=40,
         session=1,
         seed=3,
@@ -176,7 +183,7 @@ def play(out: Path, values: GuessSpec | None, *, fresh: bool = False) -> MatchRe
 
 
 def test_estimates_of_different_guesses_are_kept_apart(tmp_path: Path) -> None:
-    checked = GuessSpec(Counting, {"_target_": "counting"})
+    checked = ValueFunctionSpec(Counting, {"_target_": "counting"})
     Counting.given = 0
     plain, other = play(tmp_path, None), play(tmp_path, checked)
     assert Counting.given == 40
@@ -184,11 +191,11 @@ def test_estimates_of_different_guesses_are_kept_apart(tmp_path: Path) -> None:
     assert len(list(hands.glob("*.aivat.jsonl"))) == 2
     [commits] = hands.glob("*.commits.jsonl")
     assert len(commits.read_text().splitlines()) == 1  # estimated from the log, not played again
-    chips = [result.tables[0].values().tolist() for result in (plain, other)]
+    chips = [result.lineups[0].values().tolist() for result in (plain, other)]
     assert chips[0] == chips[1]
-    estimates = [result.tables[0].values(aivat=True).tolist() for result in (plain, other)]
+    estimates = [result.lineups[0].values(aivat=True).tolist() for result in (plain, other)]
     assert estimates[0] != estimates[1]
-    again = [play(tmp_path, values).tables[0] for values in (GuessSpec(FoldEquityGuess, DEFAULT), checked)]
+    again = [play(tmp_path, values).lineups[0] for values in (ValueFunctionSpec(FoldEquityValues, DEFAULT), checked)]
     assert [table.values(aivat=True).tolist() for table in again] == estimates
     assert [table.kept for table in again] == [40, 40]
     assert Counting.given == 40
@@ -197,19 +204,19 @@ def test_estimates_of_different_guesses_are_kept_apart(tmp_path: Path) -> None:
 
 
 class Recording:
-    """As `FoldEquityGuess`; keeps what it was told of the players."""
+    """As `FoldEquityValues`; keeps what it was told of the players."""
 
     def __init__(self) -> None:
         self.responses: set[object] = set()
 
     def __call__(self, rules: Rules, responses: Sequence[PolicyFunction | None]) -> Aivat:
         self.responses.update(responses)
-        return FoldEquityGuess()(rules, responses)
+        return FoldEquityValues()(rules, responses)
 
 
 def test_policies_of_an_agent_are_the_same_from_hand_to_hand(tmp_path: Path) -> None:
     recording = Recording()
-    play(tmp_path, GuessSpec(lambda: recording, {"_target_": "recording"}))
+    play(tmp_path, ValueFunctionSpec(lambda: recording, {"_target_": "recording"}))
     assert len(recording.responses) == 2
 
 
@@ -217,13 +224,13 @@ def test_policies_of_an_agent_are_the_same_from_hand_to_hand(tmp_path: Path) -> 
 def test_every_choice_is_known_to_the_command_line(name: str) -> None:
     spec = call(compose("evaluate", ["evaluate=baselines", f"values={name}"]).evaluate["values"])
     assert (spec.mark is None) == (name == "fold_equity")
-    assert str(spec.settings["_target_"]).startswith("poker.evaluation.aivat.guesses.")
+    assert str(spec.settings["_target_"]).startswith("poker.evaluation.aivat.value_functions.")
 
 
 def test_a_guess_is_built_once_and_travels_unbuilt() -> None:
-    spec = GuessSpec(CheckDownGuess, {"_target_": "x"})
+    spec = ValueFunctionSpec(CheckDownValues, {"_target_": "x"})
     assert spec() is spec()
     assert spec.mark == {"_target_": "x"}
     copy = pickle.loads(pickle.dumps(spec))
     assert copy() is not spec()
-    assert GuessSpec(FoldEquityGuess, DEFAULT).mark is None
+    assert ValueFunctionSpec(FoldEquityValues, DEFAULT).mark is None

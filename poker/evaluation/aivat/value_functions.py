@@ -1,4 +1,4 @@
-"""How AIVAT guesses what hands are worth, as it is configured: from the policies at a table to estimates (`values=`).
+"""What AIVAT takes hands to be worth, as it is configured: from the policies in a hand to estimates (`values=`).
 
 Whatever is chosen, estimates are unbiased; they differ in the variance that is left and in what they cost. Cards are
 judged by check-downs in all of them, whose mean over the next cards is known without dealing one (`values.py`).
@@ -17,57 +17,57 @@ from poker.rules import Rules
 from poker.search.leaf import LeafEvaluator
 from poker.solvers.blueprint import Blueprint
 
-DEFAULT = {"_target_": "poker.evaluation.aivat.guesses.FoldEquityGuess"}
-"""Settings of the guess that is used where none is named; stored estimates of it bear no mark."""
+DEFAULT = {"_target_": "poker.evaluation.aivat.value_functions.FoldEquityValues"}
+"""Settings of the one that is used where none is named; stored estimates of it bear no mark."""
 
 
-class Guess(Protocol):
-    """A way to guess."""
+class ValueFunctionFactory(Protocol):
+    """A way to value hands, as it is configured."""
 
     def __call__(self, rules: Rules, responses: Sequence[PolicyFunction | None]) -> Aivat:
-        """Estimates for a heads-up table whose players, by seat, answer about as `responses` say; None: not known.
+        """Estimates for heads-up hands whose players, by seat, answer about as `responses` say; None: not known.
 
         Responses are quick to ask, and asked for many states that never come up.
         """
 
 
-class GuessSpec:
-    """A guess that is built once in each process that asks for it; `settings` tell what it is."""
+class ValueFunctionSpec:
+    """A value function that is built once in each process that asks for it; `settings` tell what it is."""
 
-    def __init__(self, build: Callable[[], Guess], settings: Mapping[str, Any]) -> None:
+    def __init__(self, build: Callable[[], ValueFunctionFactory], settings: Mapping[str, Any]) -> None:
         self.settings = dict(settings)
         self._build = build
-        self._guess: Guess | None = None
+        self._built: ValueFunctionFactory | None = None
 
     @property
     def mark(self) -> dict[str, Any] | None:
-        """What tells stored estimates of this guess from those of others."""
+        """What tells stored estimates of this value function from those of others."""
         return None if self.settings == DEFAULT else self.settings
 
-    def __call__(self) -> Guess:
-        if self._guess is None:
-            self._guess = self._build()
-        return self._guess
+    def __call__(self) -> ValueFunctionFactory:
+        if self._built is None:
+            self._built = self._build()
+        return self._built
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_guess": None}
+        return {**self.__dict__, "_built": None}
 
 
-class CheckDownGuess:
+class CheckDownValues:
     """Nobody bets any more: `CheckDown`."""
 
     def __call__(self, rules: Rules, responses: Sequence[PolicyFunction | None]) -> Aivat:
         return Aivat(rules, CheckDown(rules))
 
 
-class FoldEquityGuess:
+class FoldEquityValues:
     """A bet is answered, then nobody bets any more: `FoldEquity`."""
 
     def __call__(self, rules: Rules, responses: Sequence[PolicyFunction | None]) -> Aivat:
         return Aivat(rules, FoldEquity(rules, responses))
 
 
-class RoundGuess:
+class RoundPlayValues:
     """The round is played on, with `blueprint` for players whose responses are not known: `RoundValues`.
 
     `leaves` value the ends of the rounds, by street. Cards are judged by check-downs for the chips that both have put

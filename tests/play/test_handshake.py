@@ -13,8 +13,8 @@ import pytest
 
 from poker.agents.simple import AlwaysCall
 from poker.errors import PokernetsError
-from poker.evaluation.acpc.welcome import welcome
 from poker.formats.acpc_protocol import LineConnection, listen
+from poker.play.handshake import seat_players
 from tests.evaluation.acpc.table import deal, free_ports
 from tests.games import load_rules
 
@@ -32,7 +32,7 @@ class Hall:
         self._players: Future[list[LineConnection]] | None = None
 
     def start(self, seconds: float | None) -> None:
-        self._players = self._pool.submit(welcome, ["a", "b"], self.servers, seconds, self.told.append)
+        self._players = self._pool.submit(seat_players, ["a", "b"], self.servers, seconds, self.told.append)
 
     def players(self) -> list[LineConnection]:
         assert self._players is not None
@@ -152,7 +152,7 @@ def test_a_match_goes_on_after_a_stray_connection(tmp_path: Path) -> None:
     result, seats = deal(load_rules("kuhn"), waits, 6, tmp_path, ports=ports)
     assert [seat.hands for seat in seats] == [6, 6]
     assert not any(result.failures.values())
-    told = json.loads(result.log.with_suffix(".json").read_text())["settings"]["sent_away"]
+    told = json.loads((result.log.with_suffix("") / "results.json").read_text())["settings"]["sent_away"]
     assert sorted(what.split(":")[0] for what in told) == ["p0", "p1"]
     assert all("greets with `hello [/b]`" in what for what in told)
 

@@ -32,7 +32,7 @@ class _Seat:
     origin: str = ""
 
 
-def welcome(
+def seat_players(
     names: Sequence[str], servers: Sequence[socket.socket], seconds: float | None, tell: Callable[[str], None]
 ) -> list[LineConnection]:
     """The players in the order of `names`, from the listening `servers`; `seconds` None waits for ever.

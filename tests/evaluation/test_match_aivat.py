@@ -13,10 +13,12 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 
 from poker.agents.base import Agent, Policy, hand_number
 from poker.agents.simple import AlwaysCall, AlwaysRaise, RandomAgent
-from poker.evaluation.matches.luck import add_estimates
-from poker.evaluation.matches.match import run
-from poker.evaluation.matches.results import MatchResults, TableResults
-from poker.evaluation.matches.table import AgentSpec, Incident, Schedule, SessionRecord, Table, play_session
+from poker.evaluation.match import run
+from poker.evaluation.match_aivat import MatchAivat
+from poker.evaluation.results import MatchResults, Results
+from poker.play.hand import Incident
+from poker.play.lineup import AgentSpec, LineUp, Rotation
+from poker.play.session import SessionRecord, play_session
 from poker.rules import CALL, FOLD, Rules
 from poker.state import HandState
 from tests.games import load_rules
@@ -59,19 +61,19 @@ class Opaque:
 
 def play(out: Path, hands: int, **settings: Any) -> MatchResults:
     agents = [AgentSpec("caller", caller, {}), AgentSpec("random", randomly, {})]
-    defaults = {"agents": agents, "tables": None, "session": 1, "half_width": None, "decision_seconds": None}
+    defaults = {"agents": agents, "session": 1, "half_width": None, "decision_seconds": None}
     more = {**defaults, "seed": 3, "processes": 1, "fresh": False, **settings}
     return run(game=LEDUC, hands=hands, out=str(out), **more)
 
 
 def test_estimates_agree_with_chips_and_vary_less(tmp_path: Path) -> None:
-    [table] = play(tmp_path, 1000, aivat=True).tables
+    [table] = play(tmp_path, 1000, aivat=True).lineups
     chips, reduced = table.estimates()[0], table.estimates(aivat=True)[0]
     assert reduced.half_width < 0.6 * chips.half_width
     assert abs(reduced.mean - chips.mean) < chips.half_width + reduced.half_width
-    assert table.spread["aivat"].sd < 0.6 * table.spread["chips"].sd
-    folder = tmp_path / "leduc" / "caller-random"
-    [saved] = json.loads((folder / "results.json").read_text())["tables"]
+    assert table.sd_per_hand(aivat=True) < 0.6 * table.sd_per_hand()
+    [folder] = tmp_path.glob("leduc/caller-random-*")
+    [saved] = json.loads((folder / "results.json").read_text())["lineups"]
     assert saved["players"][0]["aivat"]["mean"] == pytest.approx(reduced.mean)
     events = EventAccumulator(str(folder))
     events.Reload()
@@ -83,53 +85,53 @@ def test_estimates_agree_with_chips_and_vary_less(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_processes_of_their_own_change_neither_hands_nor_estimates(tmp_path: Path) -> None:
     """Policies come through the pipe, those of quick agents also for the guess."""
-    [here] = play(tmp_path / "here", 100, aivat=True).tables
-    [there] = play(tmp_path / "there", 100, aivat=True, decision_seconds=20.0).tables
+    [here] = play(tmp_path / "here", 100, aivat=True).lineups
+    [there] = play(tmp_path / "there", 100, aivat=True, decision_seconds=20.0).lineups
     assert there.log.read_bytes() == here.log.read_bytes()
     assert there.estimates(aivat=True) == here.estimates(aivat=True)
     assert not there.unknown
 
 
 @pytest.mark.slow
-def test_a_policy_lost_in_another_process_is_named_and_the_hands_stay(tmp_path: Path) -> None:
-    tables = []
+def test_an_unavailable_policy_in_another_process_is_named_and_the_hands_stay(tmp_path: Path) -> None:
+    played = []
     for limit in (None, 20.0):
         agents = [
             AgentSpec("slow", Slow, {}),
             AgentSpec("unclear", partial(Unclear, name="unclear", raises=[1]), {}),
         ]
-        tables += play(tmp_path / str(limit), 40, agents=agents, aivat=True, decision_seconds=limit).tables
-    here, there = tables
+        played += play(tmp_path / str(limit), 40, agents=agents, aivat=True, decision_seconds=limit).lineups
+    here, there = played
     assert there.log.read_bytes() == here.log.read_bytes()
     assert list(there.unknown) == list(here.unknown) == ["unclear"]
-    assert "its policy cannot be had: ValueError: not for you" in there.unknown["unclear"]
+    assert "policy unavailable: ValueError: not for you" in there.unknown["unclear"]
     assert there.estimates(aivat=True) == here.estimates(aivat=True)
     assert not there.incidents
 
 
 def test_estimates_are_kept_and_made_up_for(tmp_path: Path) -> None:
-    plain = play(tmp_path, 40).tables[0]
-    assert not plain.aivat_units
-    first = play(tmp_path, 40, aivat=True).tables[0]
-    assert first.units == plain.units
-    again = play(tmp_path, 60, aivat=True).tables[0]
+    plain = play(tmp_path, 40).lineups[0]
+    assert not plain.has_aivat
+    first = play(tmp_path, 40, aivat=True).lineups[0]
+    assert np.array_equal(first.payoffs(), plain.payoffs())
+    again = play(tmp_path, 60, aivat=True).lineups[0]
     assert again.kept == 40
-    assert {key: again.aivat_units[key] for key in first.aivat_units} == first.aivat_units
+    assert np.array_equal(again.payoffs(aivat=True)[:20], first.payoffs(aivat=True))
     [path] = (tmp_path / "leduc" / "hands").glob("*.aivat.jsonl")
     assert [json.loads(line)[0] for line in path.read_text().splitlines()] == list(range(60))
 
 
 def test_an_agent_that_failed_counts_as_unknown() -> None:
-    schedule = Schedule(LEDUC, 1, 4)
-    record = play_session(schedule, Table(("caller", "random")), [caller(), randomly()], 0)
+    rotation = Rotation(LEDUC, 1, 4)
+    record = play_session(rotation, LineUp(("caller", "random")), [[caller(), randomly()]], 0)
     without = replace(record, unknown={"random": "for a test"})
     record.incidents.append(Incident("random", 0, "", "an error\nof two lines", ""))
-    add_estimates(schedule, [[caller(), randomly()]], record)
+    MatchAivat()(rotation, [[caller(), randomly()]], record)
     assert record.unknown == {"random": "it failed: an error"}
-    add_estimates(schedule, [[caller(), randomly()]], without)
+    MatchAivat()(rotation, [[caller(), randomly()]], without)
     assert record.aivat == without.aivat
     whole = replace(record, unknown={}, incidents=[])
-    add_estimates(schedule, [[caller(), randomly()]], whole)
+    MatchAivat()(rotation, [[caller(), randomly()]], whole)
     assert record.aivat != whole.aivat
 
 
@@ -142,14 +144,14 @@ class Unclear(RandomAgent):
         return super().policy(state)
 
 
-def test_an_agent_whose_policy_cannot_be_had_counts_as_unknown() -> None:
-    schedule = Schedule(LEDUC, 1, 4)
+def test_an_agent_whose_policy_is_unavailable_counts_as_unknown() -> None:
+    rotation = Rotation(LEDUC, 1, 4)
     agents: list[Agent] = [Slow(), Unclear(name="unclear", raises=[1])]
-    record = play_session(schedule, Table(("slow", "unclear")), agents, 0)
+    record = play_session(rotation, LineUp(("slow", "unclear")), [agents], 0)
     without = replace(record, unknown={"unclear": "for a test"})
     for each in (record, without):
-        add_estimates(schedule, [agents], each)
-    assert record.unknown == {"unclear": "its policy cannot be had: ValueError: not for you"}
+        MatchAivat()(rotation, [agents], each)
+    assert record.unknown == {"unclear": "policy unavailable: ValueError: not for you"}
     assert record.aivat == without.aivat
 
 
@@ -198,12 +200,12 @@ def truth(rules: Rules) -> float:
     )
 
 
-def play_failing(out: Path, hands: int, often: bool) -> TableResults:
+def play_failing(out: Path, hands: int, often: bool) -> Results:
     agents = [
         AgentSpec("fails", partial(Fails, often), {}),
         AgentSpec("raiser", partial(AlwaysRaise, name="raiser", raises=1), {}),
     ]
-    return play(out, hands, agents=agents, aivat=True).tables[0]
+    return play(out, hands, agents=agents, aivat=True).lineups[0]
 
 
 @pytest.mark.slow
@@ -227,50 +229,50 @@ def test_one_failure_revises_the_estimates_of_all_hands(tmp_path: Path, capsys: 
     rows = [json.loads(line) for line in log.read_text().splitlines()]
     assert [row[0] for row in rows] == list(range(200))
     assert all(set(row[2]) == {"fails"} for row in rows)
-    schedule = Schedule(LEDUC, 3, 1)
+    rotation = Rotation(LEDUC, 3, 1)
     agents: list[Agent] = [Fails(False), AlwaysRaise(name="raiser", raises=1)]
     record = SessionRecord(lines=[line for line in table.log.read_text().splitlines() if line.startswith("STATE")])
     record.unknown = {"fails": "for a test"}
-    add_estimates(schedule, [agents], record)
+    MatchAivat()(rotation, [agents], record)
     assert [row[1] for row in rows] == record.aivat
     expected = np.array(record.aivat).reshape(100, 2, 2).mean(axis=1) * 1000
     assert np.allclose(table.values(aivat=True), expected)
-    assert table.spread["aivat"].sd == pytest.approx(1000 * np.std([row[0] for row in record.aivat], ddof=1))
+    assert table.sd_per_hand(aivat=True) == pytest.approx(1000 * np.std([row[0] for row in record.aivat], ddof=1))
     assert "fails counts as unknown in AIVAT at fails vs raiser" in " ".join(capsys.readouterr().out.split())
-    written = json.loads((tmp_path / "rare" / "leduc" / "fails-raiser" / "results.json").read_text())
-    assert written["tables"][0]["unknown_to_aivat"] == {"fails": "it failed: ValueError: lost the thread"}
+    written = json.loads(next(tmp_path.glob("rare/leduc/fails-raiser-*/results.json")).read_text())
+    assert written["lineups"][0]["unknown_to_aivat"] == {"fails": "it failed: ValueError: lost the thread"}
     again = play_failing(tmp_path / "rare", 200, often=False)
     assert again.kept == 200
     assert again.estimates(aivat=True) == table.estimates(aivat=True)
 
 
-def test_a_stand_in_is_asked_where_no_agent_is_quick() -> None:
+def test_a_fallback_is_asked_where_no_agent_is_quick() -> None:
     asked = 0
 
-    def stand_in() -> RandomAgent:
+    def fallback() -> RandomAgent:
         nonlocal asked
         asked += 1
         return randomly()
 
-    schedule = Schedule(LEDUC, 1, 300)
-    plain, helped = (play_session(schedule, Table(("slow", "other")), [Slow(), Slow()], 0) for _ in range(2))
-    add_estimates(schedule, [[Slow(), Slow()]], plain)
-    add_estimates(schedule, [[Slow(), Slow()]], helped, stand_in)
+    rotation = Rotation(LEDUC, 1, 300)
+    plain, helped = (play_session(rotation, LineUp(("slow", "other")), [[Slow(), Slow()]], 0) for _ in range(2))
+    MatchAivat()(rotation, [[Slow(), Slow()]], plain)
+    MatchAivat(fallback)(rotation, [[Slow(), Slow()]], helped)
     assert asked == len(helped.lines)
     assert 1.1 * np.std([row[0] for row in helped.aivat]) < np.std([row[0] for row in plain.aivat])
-    quick = play_session(schedule, Table(("slow", "caller")), [Slow(), caller()], 0)
-    add_estimates(schedule, [[Slow(), caller()]], quick, stand_in)
-    unknown = play_session(Schedule(LEDUC, 1, 2), Table(("opaque", "other")), [Opaque(), Opaque()], 0)
-    add_estimates(Schedule(LEDUC, 1, 2), [[Opaque(), Opaque()]], unknown, stand_in)
+    quick = play_session(rotation, LineUp(("slow", "caller")), [[Slow(), caller()]], 0)
+    MatchAivat(fallback)(rotation, [[Slow(), caller()]], quick)
+    unknown = play_session(Rotation(LEDUC, 1, 2), LineUp(("opaque", "other")), [[Opaque(), Opaque()]], 0)
+    MatchAivat(fallback)(Rotation(LEDUC, 1, 2), [[Opaque(), Opaque()]], unknown)
     assert asked == len(helped.lines)
 
 
 def test_three_players() -> None:
     rules = load_rules("holdem_limit_3p")
 
-    schedule = Schedule(rules, 1, 1)
+    rotation = Rotation(rules, 1, 1)
     agents: list[Agent] = [caller(), randomly(), Opaque()]
-    record = play_session(schedule, Table(("caller", "random", "opaque")), agents, 0)
-    add_estimates(schedule, [agents], record)
+    record = play_session(rotation, LineUp(("caller", "random", "opaque")), [agents], 0)
+    MatchAivat()(rotation, [agents], record)
     assert np.allclose(np.sum(record.aivat, axis=1), 0.0)
     assert len(record.aivat) == 6

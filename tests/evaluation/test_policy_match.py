@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from poker.abstraction.buckets import SmallGameBuckets
 from poker.abstraction.dealers import SmallGameDealer
 from poker.errors import PokernetsError
-from poker.evaluation.matches.policy_match import always_call, play_itself, play_match
+from poker.evaluation.policy_match import always_call, play_itself, play_match
 from poker.rules import Rules
 from poker.solvers.best_response.ranges import evaluate_policy
 from poker.solvers.blueprint import Blueprint, blueprint_from

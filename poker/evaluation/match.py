@@ -1,0 +1,262 @@
+"""Matches between agents on common cards: duplicate deals in every seating, in parallel, resumable.
+
+`run` is what `evaluate=match`, `ring` and `baselines` call. Hands are kept as ACPC logs under `out/<game>/hands`, by
+line-up; the report of a match goes to a directory of its own beside them.
+"""
+
+import contextlib
+import ctypes
+import gc
+import os
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from poker.artifacts import fingerprint_of
+from poker.errors import PokernetsError
+from poker.evaluation.aivat.value_functions import ValueFunctionSpec
+from poker.evaluation.match_aivat import MatchAivat
+from poker.evaluation.match_report import match_report
+from poker.evaluation.results import Independent, MatchResults, Results, Unit, comparison
+from poker.play.exports import Counted, export
+from poker.play.hand_store import HandStore
+from poker.play.lineup import AgentSpec, LineUp, Rotation, SharedAgent, line_ups, with_players
+from poker.play.session import SessionRecord
+from poker.play.workers import Task, Worker, play_all
+from poker.report.estimates import estimate
+from poker.rules import Rules
+
+WIDTH = 110
+"""Columns of the tables where the output is not a terminal."""
+_SCALAR_SECONDS = 5.0
+_FOLDER_NAME = 80
+
+
+def run(
+    *,
+    game: Rules,
+    agents: Sequence[AgentSpec],
+    lineups: Sequence[Sequence[str]] | None = None,
+    players: int | None = None,
+    hands: int,
+    session: int,
+    seed: int,
+    unit: Unit = "mbb",
+    independent: Independent = "session",
+    contrasts: Sequence[Sequence[str]] = (),
+    half_width: float | None = None,
+    decision_seconds: float | None = None,
+    aivat: bool = False,
+    fallback: AgentSpec | None = None,
+    values: ValueFunctionSpec | None = None,
+    processes: int,
+    fresh: bool,
+    out: str,
+) -> MatchResults:
+    """Plays `hands` hands of every line-up, or what is missing of them, and writes the report.
+
+    `lineups` are lists of agent names; without them heads-up games are played by all pairs, others by the agents in
+    their order, again and again until the table is full. `players` (2 to 10) changes the size of a hold'em table.
+    `session` is the number of deals during which agents may remember; `independent` says whether a session or a deal is
+    one unit of the intervals. `contrasts` are pairs of groups of agents (`a+b`) whose results are compared. With
+    `half_width` (in `unit`) a line-up stops before `hands` when the interval of its first agent is as narrow as that.
+    With `decision_seconds` every agent has a process of its own, and one that takes longer, dies or answers rubbish
+    checks or folds. With `aivat` the luck is taken out of every hand as far as the agents' policies allow; `fallback`
+    has a quick policy for where no agent in the line-up has one (`match_aivat.py`), `values` say what hands are worth.
+    `processes` 0 means one for each core. `fresh` plays anew what was kept of earlier runs with the same settings.
+    """
+    game = game if players is None else with_players(game, players)
+    names = [spec.name for spec in agents]
+    chosen = line_ups(game, names, lineups)
+    if hands < 1 or session < 1 or processes < 0:
+        raise PokernetsError("`hands` and `session` must be at least 1, `processes` 0 (one for each core) or more")
+    if any(limit is not None and limit <= 0 for limit in (half_width, decision_seconds)):
+        raise PokernetsError("`half_width` and `decision_seconds` must be positive or null")
+    mark = values.mark if values is not None else None
+    if game.num_players > 2 and mark is not None:
+        raise PokernetsError(
+            f"`values` are for heads-up games, '{game.name}' has {game.num_players} players; leave it out"
+        )
+    rotation = Rotation(game, seed, session)
+    settings = {spec.name: spec.settings for spec in agents}
+    asked = [comparison(groups, names) for groups in contrasts]
+    folder = Path(out) / game.name
+    console = Console() if sys.stdout.isatty() else Console(width=WIDTH)
+    with contextlib.ExitStack() as stack:
+        stores: dict[LineUp, HandStore] = {}
+        for lineup in chosen:
+            used = {name: settings[name] for name in sorted(set(lineup.players))}
+            store = HandStore(
+                folder / "hands", rotation, lineup, used, aivat=aivat, decision_seconds=decision_seconds, values=mark
+            )
+            if fresh:
+                store.discard()
+            stores[lineup] = stack.enter_context(store)
+        found = [
+            Results(
+                game, lineup, rotation.seatings, session, unit=unit, independent=independent, log=stores[lineup].path
+            )
+            for lineup in chosen
+        ]
+        results = MatchResults(game, unit, seed, session, settings, found, asked, processes=processes or _cores())
+        shaping = [[lineup.players for lineup in chosen], settings, hands, session, seed, unit, independent, contrasts]
+        identity = fingerprint_of([*shaping, half_width, decision_seconds, aivat, mark])
+        target = folder / f"{'-'.join(settings)[:_FOLDER_NAME]}-seed{seed}-{identity[:8]}"
+        estimator = MatchAivat(SharedAgent(fallback) if fallback is not None else None, values) if aivat else None
+        worker = Worker(rotation, {spec.name: spec for spec in agents}, decision_seconds, estimator)
+        started = time.monotonic()
+        with _Live(results, -(-hands // rotation.hands_per_session), target, console) as live:
+            play = _Play(worker, stores, results, live, half_width)
+            play.sessions(-(-hands // rotation.hands_per_session))
+            play.revise(console)
+        results.seconds = time.monotonic() - started
+    match_report(results, folder / "hands").write(target, console)
+    export(game, {result.log: Counted(result.hands, session) for result in found}, console)
+    _give_back_memory()
+    return results
+
+
+def _cores() -> int:
+    return os.cpu_count() or 1
+
+
+def _give_back_memory() -> None:
+    """What reports and logs of a long match took is free by now; the C library would keep it for the process."""
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
+    if trim is not None:
+        gc.collect()
+        trim(0)
+
+
+class _Play:
+    """Plays what is missing, and estimates again what was estimated with an agent that turned out unknown."""
+
+    def __init__(
+        self,
+        worker: Worker,
+        stores: Mapping[LineUp, HandStore],
+        results: MatchResults,
+        live: "_Live",
+        half_width: float | None,
+    ) -> None:
+        self._worker = worker
+        self._stores = stores
+        self._processes = results.processes
+        self._results = {result.lineup: result for result in results.lineups}
+        self._live = live
+        self._half_width = half_width
+
+    def sessions(self, count: int) -> None:
+        """Sessions 0 to `count` of every line-up, those that earlier runs kept included."""
+        for lineup, store in self._stores.items():
+            for session in sorted(store.kept):
+                if session < count:
+                    self._take(lineup, session, store.kept[session])
+            self._results[lineup].kept = self._results[lineup].hands
+            self._live.update(self._results[lineup])
+        tasks = [(lineup, n) for n in range(count) for lineup, store in self._stores.items() if n not in store.kept]
+        played = {
+            (lineup, session): self._stores[lineup].unestimated[session]
+            for lineup, session in tasks
+            if session in self._stores[lineup].unestimated
+        }
+        worker = replace(self._worker, played=played)
+        wanted = lambda task: self._results[task[0]].stopped_at is None  # noqa: E731
+        for (lineup, session), record in play_all(worker, tasks, self._processes, wanted):
+            if (lineup, session) in played:
+                self._stores[lineup].revise(record)
+            else:
+                self._stores[lineup].add(session, record)
+            self._take(lineup, session, record)
+            self._live.update(self._results[lineup])
+
+    def _take(self, lineup: LineUp, session: int, record: SessionRecord) -> None:
+        self._results[lineup].add(session, record)
+        if self._half_width is not None:
+            self._results[lineup].check_stop(self._half_width)
+
+    def revise(self, console: Console) -> None:
+        """Until all sessions of a line-up that count agree on who is unknown.
+
+        Estimates are made right after each session, when nobody knows whether an agent will fail later. Once it has, it
+        counts as unknown in every hand of the line-up (`match_aivat.py` says why).
+        """
+        while outdated := {task: record for lineup in self._stores for task, record in self._outdated(lineup).items()}:
+            for lineup in dict.fromkeys(lineup for lineup, _ in outdated):
+                names = " and ".join(self._results[lineup].unknown)
+                console.print(f"{lineup.title}: estimates are made again, {names} counts as unknown", highlight=False)
+            worker = replace(self._worker, played=outdated)
+            for (lineup, session), record in play_all(worker, list(outdated), self._processes):
+                self._stores[lineup].revise(record)
+                self._results[lineup].adjust(session, record)
+
+    def _outdated(self, lineup: LineUp) -> dict[Task, SessionRecord]:
+        """Sessions in which an agent counted as known that is not; their records tell who is unknown now."""
+        result = self._results[lineup]
+        unknown = result.unknown
+        sessions = [n for n in result.sessions() if set(result.unknown_in.get(n, {})) != set(unknown)]
+        records = self._stores[lineup].records() if sessions else {}
+        return {(lineup, session): replace(records[session], unknown=dict(unknown)) for session in sessions}
+
+
+class _Live:
+    """Progress bars with rate, time left and the estimate so far, and TensorBoard scalars while a match runs."""
+
+    def __init__(self, results: MatchResults, sessions: int, folder: Path, console: Console) -> None:
+        self._unit = results.unit
+        self._progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("hands  {task.fields[rate]}"),
+            TimeRemainingColumn(),
+            TextColumn("{task.fields[found]}"),
+            console=console,
+        )
+        size = results.session * len(results.lineups[0].seatings)
+        self._bars = {
+            result.lineup: self._progress.add_task(result.lineup.title, total=sessions * size, rate="", found="")
+            for result in results.lineups
+        }
+        self._written: dict[LineUp, float] = {}
+        self._folder = folder
+        self._writer: Any = None
+        self._started = time.monotonic()
+
+    def __enter__(self) -> "_Live":
+        self._progress.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._progress.stop()
+        if self._writer is not None:
+            self._writer.close()
+
+    def update(self, result: Results) -> None:
+        now, bar = time.monotonic(), self._bars[result.lineup]
+        self._progress.update(bar, completed=result.hands)
+        if now - self._written.get(result.lineup, self._started) < _SCALAR_SECONDS:
+            return
+        self._written[result.lineup] = now
+        rate = (result.hands - result.kept) / max(now - self._started, 1e-9)
+        best = result.estimates(aivat=result.has_aivat)[0]
+        found = f"{result.lineup.labels[0]} {best:+} {self._unit}/hand" + (" (AIVAT)" if result.has_aivat else "")
+        self._progress.update(bar, rate=f"{rate:,.0f}/s", found=found)
+        if self._writer is None:
+            from tensorboard.summary import Writer  # noqa: PLC0415 (half a second)
+
+            self._writer = Writer(str(self._folder))
+        for tag, units in result.tagged(self._unit):
+            mean = estimate(units)
+            self._writer.add_scalar(tag, mean.mean, step=result.hands)
+            if mean.has_interval:
+                self._writer.add_scalar(f"{tag}/half_width_95", mean.half_width, step=result.hands)

@@ -1,0 +1,163 @@
+"""AIVAT beside the chips of a match: estimates for every hand of a session, right after it was played.
+
+The agents that played are asked for their policies while they still remember what they solved. Agents without a policy,
+and those that learn from hands (whose policy has moved on), count as unknown.
+
+An agent that failed did not play its policy: it checked or folded, perhaps more often with some hands than with others,
+so that the hands without a failure are a selection too. It counts as unknown in all hands of the line-up, and estimates
+are unbiased whatever an unknown agent does, failures included. (A line-up is judged by its own failures: an agent that
+fails in a share f of n deals passes for sound with chance (1-f)^n; that its estimates are then off by f d, where d is
+their mean error in the deals that fail, makes less than d / n in all.) Likewise an agent whose policy is unavailable.
+
+Heads-up, a value function (`aivat/value_functions.py`) says what hands are worth; unless another is named, that they
+are checked down once a bet has been answered (`FoldEquity`). The answer is the agent's, if its policy is quick to ask,
+or else another's: that of a blueprint in the line-up or, where all policies in it are slow, the fallback policy. What
+agents without a policy would do is not said to the value function: for `FoldEquity` a bet that they do not call
+counts nothing.
+"""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from poker.agents.base import Agent, ObservingAgent, Policy, PolicyAgent
+from poker.agents.blueprint import BlueprintAgent
+from poker.agents.remote import PolicyUnavailable, RemoteAgent
+from poker.agents.simple import AlwaysCall, AlwaysRaise, RandomAgent
+from poker.errors import PokernetsError
+from poker.evaluation.aivat.heads_up import Aivat
+from poker.evaluation.aivat.multiplayer import CheckDownHands, MultiAivat
+from poker.evaluation.aivat.value_functions import FoldEquityValues, ValueFunctionFactory
+from poker.evaluation.policies import PolicyFunction
+from poker.formats.acpc_log import LoggedHand, parse_log_line
+from poker.play.hand import AbsentAgent
+from poker.play.lineup import Rotation
+from poker.play.session import SessionRecord
+from poker.rules import Rules
+from poker.state import HandState
+
+_QUICK = (BlueprintAgent, AlwaysCall, AlwaysRaise, RandomAgent)
+
+
+@dataclass(frozen=True)
+class MatchAivat:
+    """The estimator of a match (`poker.play.workers.Estimator`).
+
+    `fallback` gives an agent with a quick policy, and is called only where one is needed; `values` gives the value
+    function, and is called only where hands are estimated heads-up.
+    """
+
+    fallback: Callable[[], Agent] | None = None
+    values: Callable[[], ValueFunctionFactory] | None = None
+
+    def __call__(self, rotation: Rotation, agents: Sequence[Sequence[Agent]], record: SessionRecord) -> None:
+        """Fills `record.aivat`. `agents` are by entry for each seating, or one list that played them all.
+
+        Agents in `record.unknown` count as unknown; those that failed, or whose policy is unavailable, are added to it.
+        """
+        hands = [parse_log_line(rotation.rules, line) for line in record.lines]
+        seated = [_seated(rotation, agents, hand) for hand in hands]
+        for incident in record.incidents:
+            if any(_is_known(by_name[incident.agent]) for by_name in seated):
+                record.unknown.setdefault(incident.agent, f"it failed: {_first_line(incident.error)}")
+        while True:
+            try:
+                record.aivat = [
+                    self._estimate(rotation, hand, by_name, record.unknown)
+                    for hand, by_name in zip(hands, seated, strict=True)
+                ]
+                return
+            except PolicyUnavailable as error:
+                names = [name for by_name in seated for name, agent in by_name.items() if agent is error.agent]
+                if not names:  # it was the fallback's
+                    raise
+                record.unknown[names[0]] = f"policy unavailable: {_first_line(str(error))}"
+
+    def _estimate(
+        self, rotation: Rotation, hand: LoggedHand, agents: Mapping[str, Agent], unknown: Collection[str]
+    ) -> list[float]:
+        """[P] by entry."""
+        known = [_UNKNOWN if name in unknown else agent for name, agent in agents.items()]
+        estimator = self._estimator(rotation.rules, known)
+        by_seat = estimator.estimate(hand.state, [_policy(agent) for agent in known])
+        entries = rotation.seatings[hand.number % len(rotation.seatings)]
+        return [float(by_seat[entries.index(entry)]) for entry in range(len(entries))]
+
+    def _estimator(self, rules: Rules, agents: Sequence[Agent]) -> Aivat | MultiAivat:
+        if rules.num_players > 2:
+            return MultiAivat(rules, CheckDownHands())
+        answer = next((_policy(agent) for agent in agents if _is_one_of(agent, BlueprintAgent)), None)
+        slow = any(_policy(agent) is not None for agent in agents) and not any(
+            _is_one_of(agent, *_QUICK) for agent in agents
+        )
+        if answer is None and self.fallback is not None and slow:
+            answer = _policy(self.fallback())
+        values = FoldEquityValues() if self.values is None else self.values()
+        return values(rules, [_response(agent, answer) for agent in agents])
+
+
+def _seated(rotation: Rotation, agents: Sequence[Sequence[Agent]], hand: LoggedHand) -> dict[str, Agent]:
+    """By label, in the order of the seats."""
+    seating = hand.number % len(rotation.seatings)
+    mine = agents[seating % len(agents)]
+    return {name: mine[entry] for name, entry in zip(hand.names, rotation.seatings[seating], strict=True)}
+
+
+class _Unknown:
+    """In place of an agent that counts as unknown: it has no policy, and is never asked for anything."""
+
+    name = "unknown"
+
+    def reset(self, seed: int) -> None:
+        raise NotImplementedError
+
+    def start_hand(self, seat: int) -> None:
+        raise NotImplementedError
+
+    def act(self, state: HandState) -> int:
+        raise NotImplementedError
+
+
+_UNKNOWN = _Unknown()
+
+
+def _policy(agent: Agent) -> PolicyFunction | None:
+    """The policy, if it is known; an error of it is not one of the match."""
+    if not isinstance(agent, PolicyAgent) or isinstance(agent, ObservingAgent):
+        return None
+    return _Asked(agent)
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """The policy of an agent, equal to that of the same agent: value functions remember what they asked."""
+
+    agent: PolicyAgent
+
+    def __call__(self, state: HandState) -> Policy:
+        try:
+            return self.agent.policy(state)
+        except (PokernetsError, PolicyUnavailable):
+            raise
+        except Exception as error:
+            raise PolicyUnavailable(self.agent, f"{type(error).__name__}: {error}") from error
+
+
+def _is_known(agent: Agent) -> bool:
+    """Whether it would count as known where nothing fails."""
+    return _policy(agent) is not None or isinstance(agent, AbsentAgent)
+
+
+def _first_line(text: str) -> str:
+    return text.partition("\n")[0]
+
+
+def _response(agent: Agent, answer: PolicyFunction | None) -> PolicyFunction | None:
+    """How the agent answers bets, or about so; for an agent without a policy any answer does more harm than good."""
+    if _is_one_of(agent, *_QUICK):
+        return _policy(agent)
+    return answer if _policy(agent) is not None else None
+
+
+def _is_one_of(agent: Agent, *kinds: type) -> bool:
+    """Also of agents in processes of their own."""
+    return issubclass(agent.kind if isinstance(agent, RemoteAgent) else type(agent), kinds)

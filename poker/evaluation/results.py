@@ -1,0 +1,423 @@
+"""What was won: payoffs [session, seating, deal, entry] of a line-up, luck-adjusted ones beside them, and reductions.
+
+The unit of every interval is a session, averaged over its deals and seatings, which makes units independent; or, if so
+asked, a deal, which leaves out of account what agents learn from deal to deal. Line-ups of a match play the same cards,
+so their results are averaged and subtracted unit by unit: what two agents have in common, their cards and their
+opponent, falls out of their difference. Luck-adjusted payoffs (AIVAT) count where all line-ups concerned have them.
+
+Symbols: n units, S seatings, D deals of a session, P entries.
+"""
+
+import math
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from poker.errors import PokernetsError
+from poker.play.hand import Incident
+from poker.play.lineup import LineUp
+from poker.play.session import SessionRecord
+from poker.report.estimates import FEW_UNITS, Estimate, Floats, difference, estimate
+from poker.rules import Rules
+
+Unit = Literal["mbb", "sb"]
+Independent = Literal["session", "deal"]
+
+_TIMES_KEPT = 20_000
+_LEAST_SESSIONS = 100
+SHORT = f"A line-up has fewer than {FEW_UNITS} deals, or {_LEAST_SESSIONS} sessions: its intervals may be too narrow."
+_ROUNDING = 1e-12
+
+
+def chip_value(rules: Rules, unit: Unit) -> float:
+    """One chip in thousandths of the big blind, or in small bets: the first street's bet, or the big blind."""
+    if unit == "mbb":
+        return 1000.0 / max(rules.big_blind, 1)
+    return 1.0 / (rules.raise_sizes[0] if rules.is_limit else rules.big_blind)
+
+
+class _Hands:
+    """Chips [session, S, D, P] that grow as sessions come in any order; NaN where nothing was played."""
+
+    def __init__(self, seatings: int, deals: int, entries: int) -> None:
+        self.shape = seatings, deals, entries
+        self.rows: Floats = np.empty((0, *self.shape))
+
+    def put(self, session: int, chips: object) -> None:
+        if session >= len(self.rows):
+            rows = np.full((max(64, 2 * session), *self.shape), np.nan)
+            rows[: len(self.rows)] = self.rows
+            self.rows = rows
+        self.rows[session] = np.asarray(chips, dtype=np.float64).reshape(self.shape)
+
+    def played(self) -> list[int]:
+        """Sessions in their order."""
+        found: list[int] = np.flatnonzero(~np.isnan(self.rows).all(axis=(1, 2, 3))).tolist()
+        return found
+
+
+class Results:
+    """Hands of one line-up so far, all results in `unit` per hand.
+
+    `seatings` give the entry in every seat; `deals` are those of a session.
+    """
+
+    def __init__(
+        self,
+        rules: Rules,
+        lineup: LineUp,
+        seatings: Sequence[Sequence[int]],
+        deals: int,
+        *,
+        unit: Unit = "mbb",
+        independent: Independent = "session",
+        log: Path,
+    ) -> None:
+        self.lineup = lineup
+        self.log = log
+        self.seatings = tuple(map(tuple, seatings))
+        self.deals = deals
+        self.by_deal = independent == "deal"
+        self.incidents: list[Incident] = []
+        self.seconds: dict[tuple[str, int], array[float]] = {}
+        """Of decisions, by agent and street."""
+        self.kept = 0
+        self.stopped_at: int | None = None
+        self.unknown_in: dict[int, dict[str, str]] = {}
+        self.commits: dict[str, int] = {}
+        """Hands by the commit that played them."""
+        self._scale = chip_value(rules, unit)
+        self._chips, self._aivat = (_Hands(len(self.seatings), deals, len(lineup.players)) for _ in range(2))
+        self._values: dict[bool, Floats] = {}
+        self._count = self._seen = self._look = 0
+
+    def add(self, session: int, record: SessionRecord) -> None:
+        self._chips.put(session, record.payoffs)
+        self.adjust(session, record)
+        if self._is_surplus(session):
+            return
+        self._count += 1
+        if record.commit:
+            self.commits[record.commit] = self.commits.get(record.commit, 0) + len(record.payoffs)
+        self.incidents += record.incidents
+        for (entry, street), seconds in record.seconds.items():
+            times = self.seconds.setdefault((self.lineup.players[entry], street), array("d"))
+            times.extend(seconds[: max(0, _TIMES_KEPT - len(times))])
+
+    def adjust(self, session: int, record: SessionRecord) -> None:
+        """Takes the luck-adjusted payoffs of the record, and who is unknown in them."""
+        self._values.clear()
+        if record.aivat:
+            self._aivat.put(session, record.aivat)
+        if record.unknown:
+            self.unknown_in[session] = record.unknown
+
+    def fill(self, chips: Floats, aivat: Floats | None = None) -> None:
+        """Takes whole results [session, S, D, P] in chips; NaN where an entry took no part."""
+        self._chips.rows, self._count = chips, len(chips)
+        if aivat is not None:
+            self._aivat.rows = aivat
+
+    def _is_surplus(self, session: int) -> bool:
+        """Played after the stop; kept on disk, but no part of the result."""
+        return self.stopped_at is not None and session >= self.stopped_at
+
+    def sessions(self) -> list[int]:
+        """Those that count."""
+        return [session for session in self._chips.played() if not self._is_surplus(session)]
+
+    @property
+    def hands(self) -> int:
+        return self._count * len(self.seatings) * self.deals
+
+    @property
+    def has_aivat(self) -> bool:
+        return bool(len(self._aivat.rows))
+
+    @property
+    def unknown(self) -> dict[str, str]:
+        """Agents that failed or whose policy is unavailable, and why: in AIVAT they count as unknown everywhere."""
+        found: dict[str, str] = {}
+        for session, agents in sorted(self.unknown_in.items()):
+            if not self._is_surplus(session):
+                found = {**agents, **found}
+        return found
+
+    def payoffs(self, *, aivat: bool = False) -> Floats:
+        """[session, S, D, P] of the sessions that count, with `aivat` luck-adjusted ones."""
+        hands = self._aivat if aivat else self._chips
+        sessions = [session for session in hands.played() if not self._is_surplus(session)]
+        scaled: Floats = hands.rows[sessions] * self._scale
+        return scaled
+
+    def by_seating(self, *, aivat: bool = False) -> Floats:
+        """[n, S, P] means of the units in each seating."""
+        payoffs = self.payoffs(aivat=aivat)
+        if self.by_deal:
+            return payoffs.transpose(0, 2, 1, 3).reshape(-1, *payoffs.shape[1:2], payoffs.shape[3])
+        return _mean(payoffs, 2)
+
+    def values(self, *, aivat: bool = False) -> Floats:
+        """[n, P] by entry, in the order of the sessions."""
+        if aivat not in self._values:
+            chips = self.by_seating(aivat=aivat) if self.by_deal else self.payoffs(aivat=aivat)
+            self._values[aivat] = _mean(chips, 1 if self.by_deal else (1, 2))
+        return self._values[aivat]
+
+    def estimates(self, *, aivat: bool = False) -> list[Estimate]:
+        """[P] by entry."""
+        return [_estimate(column) for column in self.values(aivat=aivat).T]
+
+    def tagged(self, unit: Unit) -> Iterator[tuple[str, Floats]]:
+        """Names for scalars with the results [n] of every entry, by chips and, where known, by AIVAT."""
+        for name, aivat in (("chips", False), *((("aivat", True),) if self.has_aivat else ())):
+            for label, units in zip(self.lineup.labels, self.values(aivat=aivat).T, strict=True):
+                yield f"{self.lineup.title}/{label}/{name}/{unit}_per_hand".replace(" ", "_"), units[~np.isnan(units)]
+
+    def places(self, names: Sequence[str]) -> list[int]:
+        """Entries of these agents."""
+        return [entry for entry, player in enumerate(self.lineup.players) if player in names]
+
+    def by_agent(self, name: str, *, aivat: bool = False) -> Floats:
+        """[n] mean of all places of an agent."""
+        return _mean(self.values(aivat=aivat)[:, self.places([name])], 1)
+
+    def over_sessions(self, name: str) -> Estimate:
+        """The same mean with an interval over whole sessions, which are independent whatever agents learn in them."""
+        return _estimate(_mean(self.payoffs()[..., self.places([name])], (1, 2, 3)))
+
+    def by_seat(self, name: str) -> list[Estimate]:
+        """[P] of an agent, from the first blind on."""
+        grid = self.by_seating()
+        found = []
+        for seat in range(len(self.lineup.players)):
+            entries = [seating[seat] for seating in self.seatings]
+            mine = [place for place, entry in enumerate(entries) if self.lineup.players[entry] == name]
+            found.append(_estimate(np.mean([grid[:, place, entries[place]] for place in mine], axis=0)))
+        return found
+
+    def by_class(self, classes: Mapping[str, str]) -> dict[str, dict[str, Estimate]]:
+        """Of each agent, what a place of it wins from each class of opponents; `classes` by agent."""
+        payoffs, players = self.payoffs(), self.lineup.players
+        flow = np.mean([flows(payoffs[:, place]) for place in range(len(self.seatings))], axis=0)
+        flow = flow.reshape(-1, *flow.shape[2:]) if self.by_deal else flow.mean(axis=1)
+        found: dict[str, dict[str, Estimate]] = {}
+        for name in dict.fromkeys(players):
+            rows = flow[:, self.places([name])].mean(axis=1)
+            found[name] = {
+                kind: _estimate(rows[:, [i for i, player in enumerate(players) if classes[player] == kind]].sum(axis=1))
+                for kind in sorted({classes[player] for player in players})
+            }
+        return found
+
+    def sd_per_hand(self, *, aivat: bool = False) -> float:
+        """Of the first entry; 0 where it cannot be told from rounding."""
+        hands = self.payoffs(aivat=aivat)[..., 0].ravel()
+        squares = float(hands @ hands)
+        sd = float(np.std(hands, ddof=1)) if len(hands) > 1 else math.inf
+        return sd if sd**2 * (len(hands) - 1) > _ROUNDING * squares else 0.0
+
+    @property
+    def first_look(self) -> int:
+        """Sessions below which intervals may be too narrow: those of `FEW_UNITS` deals, at least 100."""
+        return max(_LEAST_SESSIONS, -(-FEW_UNITS // self.deals))
+
+    @property
+    def is_short(self) -> bool:
+        """Too few sessions to trust the intervals."""
+        return self._count < self.first_look
+
+    def check_stop(self, half_width: float) -> None:
+        """Stops at the first look at which the interval of the first entry is no wider than that.
+
+        Looks are after 400, 440, 484, ... deals counted from the first (see `first_look`), so where a match stops does
+        not depend on the order in which its sessions were played.
+        """
+        self._look = self._look or self.first_look
+        while self.stopped_at is None and not np.isnan(self._chips.rows[self._seen : self._look, 0, 0, 0]).any():
+            if len(self._chips.rows) < self._look:
+                return
+            failures = any(session < self._look for session in self.unknown_in)  # estimates to be revised
+            units = self.values(aivat=self.has_aivat and not failures)[:, 0]
+            size = self.deals if self.by_deal else 1
+            if estimate(units[: self._look * size]).half_width <= half_width:
+                self.stopped_at = self._count = self._look
+                self._values.clear()
+            self._seen, self._look = self._look, self._look + max(1, self._look // 10)
+
+
+def _mean(hands: Floats, axes: int | tuple[int, ...]) -> Floats:
+    """Over the hands that an entry was in; NaN where it was in none."""
+    there = ~np.isnan(hands)
+    count = there.sum(axis=axes)
+    total = np.where(there, hands, 0.0).sum(axis=axes)
+    mean: Floats = np.divide(total, count, out=np.full(count.shape, np.nan), where=count > 0)
+    return mean
+
+
+def _estimate(units: Floats) -> Estimate:
+    return estimate(units[~np.isnan(units)])
+
+
+def flows(payoffs: Floats) -> Floats:
+    """[..., P, P] what entry i won from entry j in hands with results [..., P]: losses of a hand go to its winners in
+    proportion to what they win."""
+    won, lost = np.maximum(payoffs, 0), np.maximum(-payoffs, 0)
+    total = won.sum(axis=-1, keepdims=True)
+    share = np.divide(won, total, out=np.zeros_like(won), where=total > 0)
+    taken: Floats = share[..., :, None] * lost[..., None, :]
+    return taken - np.swapaxes(taken, -1, -2)
+
+
+def opponent_class(name: str, settings: Mapping[str, Any]) -> str:
+    """`tight passive`, ..., `loose aggressive` by the agent's settings (tight: 0.5 or more), or its name."""
+    tightness, aggressiveness = settings.get("tightness"), settings.get("aggressiveness")
+    if tightness is None or aggressiveness is None:
+        return name
+    return f"{'tight' if tightness >= 0.5 else 'loose'} {'aggressive' if aggressiveness >= 0.5 else 'passive'}"
+
+
+_Place = tuple[int, int]
+"""Number of a line-up and of an entry of it."""
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """What `first` won less what `second` won, on the same cards and against the same opponents, if these are named."""
+
+    first: str
+    second: str
+    against: tuple[str, ...]
+    aivat: bool
+    found: Estimate
+
+
+@dataclass
+class MatchResults:
+    """All line-ups of a match; `settings` by agent, `asked` are pairs of groups of agents to compare."""
+
+    game: Rules
+    unit: Unit
+    seed: int
+    session: int
+    settings: dict[str, Any]
+    lineups: list[Results]
+    asked: list[tuple[list[str], list[str]]] = field(default_factory=list)
+    seconds: float = 0.0
+    processes: int = 1
+
+    @property
+    def is_round_robin(self) -> bool:
+        """Heads-up, and everybody meets everybody else once."""
+        pairs = sorted(sorted(set(result.lineup.players)) for result in self.lineups)
+        names = sorted({name for pair in pairs for name in pair})
+        return not self._is_ring and pairs == [list(pair) for pair in combinations(names, 2)]
+
+    @property
+    def _is_ring(self) -> bool:
+        return self.game.num_players > 2
+
+    def by_agent(self, *, aivat: bool = False) -> dict[str, Estimate]:
+        """Its mean over all its places in the line-ups; with `aivat` where all of these have luck-adjusted payoffs.
+
+        Empty where heads-up line-ups are no round robin: means over different opponents say nothing about the agents.
+        """
+        if not (self.is_round_robin or self._is_ring):
+            return {}
+        places = {name: self._places([name]) for result in self.lineups for name in result.lineup.players}
+        return {
+            name: _estimate(self._mean_of([mine], aivat=aivat))
+            for name, mine in places.items()
+            if not aivat or self._have_aivat(mine)
+        }
+
+    def crosstable(self) -> dict[str, dict[str, tuple[Estimate, bool]]]:
+        """Agent -> opponent -> what the agent won, and whether that is by AIVAT; empty if it is no round robin."""
+        found: dict[str, dict[str, tuple[Estimate, bool]]] = {}
+        for result in self.lineups if self.is_round_robin else []:
+            estimates = result.estimates(aivat=result.has_aivat)
+            for entry, name in enumerate(result.lineup.players):
+                found.setdefault(name, {})[result.lineup.players[1 - entry]] = (estimates[entry], result.has_aivat)
+        return found
+
+    def contrasts(self) -> list[Contrast]:
+        """Those asked for; then every two agents that played the same opponents, against each line-up of these and, if
+        there are several, all.
+
+        Where one agent comes first in all line-ups, the others are what it is measured by, and are not compared.
+        """
+        found = [
+            self._contrast("+".join(first), "+".join(second), (), [self._places(first)], [self._places(second)])
+            for first, second in self.asked
+        ]
+        if len({result.lineup.players[0] for result in self.lineups}) < 2:
+            return found
+        places: dict[str, dict[tuple[str, ...], list[_Place]]] = {}
+        for number, result in enumerate(self.lineups):
+            for entry, name in enumerate(result.lineup.players):
+                places.setdefault(name, {}).setdefault(_others(result.lineup, entry), []).append((number, entry))
+        for first, second in combinations(places, 2):
+            common = [others for others in places[first] if others in places[second]]
+            for group in ([common] if len(common) > 1 else []) + [[others] for others in common]:
+                mine, theirs = ([places[name][others] for others in group] for name in (first, second))
+                found.append(self._contrast(first, second, tuple(map(" and ".join, group)), mine, theirs))
+        return found
+
+    def _contrast(
+        self,
+        first: str,
+        second: str,
+        against: tuple[str, ...],
+        mine: Sequence[Sequence[_Place]],
+        theirs: Sequence[Sequence[_Place]],
+    ) -> Contrast:
+        aivat = all(self._have_aivat(places) for places in (*mine, *theirs))
+        won = difference(self._mean_of(mine, aivat=aivat), self._mean_of(theirs, aivat=aivat))
+        return Contrast(first, second, against, aivat, won)
+
+    def _places(self, names: Sequence[str]) -> list[_Place]:
+        return [(number, entry) for number, result in enumerate(self.lineups) for entry in result.places(names)]
+
+    def _have_aivat(self, places: Sequence[_Place]) -> bool:
+        return all(self.lineups[number].has_aivat for number, _ in places)
+
+    def _mean_of(self, groups: Sequence[Sequence[_Place]], *, aivat: bool) -> Floats:
+        """[n] mean over groups of places, each group's own mean counting once, as far as all line-ups go."""
+        return _common_mean(
+            [
+                _common_mean([self.lineups[number].values(aivat=aivat)[:, entry] for number, entry in group])
+                for group in groups
+            ]
+        )
+
+
+def _common_mean(columns: Sequence[Floats]) -> Floats:
+    """[n] unit by unit, as far as all go."""
+    shortest = min(map(len, columns))
+    mean: Floats = np.mean([column[:shortest] for column in columns], axis=0)
+    return mean
+
+
+def _others(lineup: LineUp, entry: int) -> tuple[str, ...]:
+    """Up to three players sit in all orders; more only rotate, so that who sits behind whom matters.
+
+    An adversary that was made for one agent (`lbr_56_sizes@naive`) is the same opponent as those made for others.
+    """
+    players = lineup.players
+    others = tuple(name.partition("@")[0] for name in players[entry + 1 :] + players[:entry])
+    return tuple(sorted(others)) if len(players) <= 3 else others
+
+
+def comparison(groups: Sequence[str], names: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Two groups of agents from `[a+b, c+d]`."""
+    found = [str(group).split("+") for group in groups]
+    unknown = [name for group in found for name in group if name not in names]
+    if len(found) != 2 or unknown:
+        wrong = f"`{unknown[0]}` is not among `agents`" if unknown else "two groups are compared"
+        raise PokernetsError(f"contrast {list(groups)}: {wrong}; write [[a+b,c+d]]")
+    return found[0], found[1]

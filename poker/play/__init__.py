@@ -1,0 +1,1 @@
+"""Hands being played: line-ups, the loop that plays a hand, sessions and workers, stored hands, dealer and client."""

@@ -1,0 +1,139 @@
+"""The one loop that plays a hand, and the guard that keeps a failing agent from ending it.
+
+A player has the methods of an `Agent`; with `end_hand` it is shown the end, with `watch` its view of every state before
+anybody is asked for an action, and of the last one.
+"""
+
+import time
+import traceback
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from poker.agents.base import Agent
+from poker.agents.remote import AgentGivenUp
+from poker.rules import CALL, FOLD
+from poker.state import HandState
+
+
+class Player(Protocol):
+    """The part of an `Agent` that a hand needs."""
+
+    def start_hand(self, seat: int) -> None: ...
+
+    def act(self, state: HandState) -> int: ...
+
+
+def play_hand(players: Sequence[Player], state: HandState) -> HandState:
+    """The finished hand; `players` are by seat, and what they raise ends it."""
+    watchers = [(seat, player.watch) for seat, player in enumerate(players) if hasattr(player, "watch")]
+    for seat, player in enumerate(players):
+        player.start_hand(seat)
+    while not state.is_over:
+        for seat, watch in watchers:
+            watch(state.view(seat))
+        state = state.apply(players[state.to_act].act(state.view(state.to_act)))
+    for seat, watch in watchers:
+        watch(state.view(seat))
+    for seat, player in enumerate(players):
+        end_hand = getattr(player, "end_hand", None)  # isinstance of a protocol is slow
+        if end_hand is not None:
+            end_hand(state.view(seat))
+    return state
+
+
+def passive(state: HandState) -> int:
+    """The action in place of one that is missing: fold to a bet, else check."""
+    return FOLD if state.legal().fold else CALL
+
+
+@dataclass(frozen=True)
+class Incident:
+    """An agent failed: it raised an error or answered with something illegal, and checked or folded instead.
+
+    One that is given up is named once a hand.
+    """
+
+    agent: str
+    hand: int
+    betting: str
+    error: str
+    trace: str
+
+
+class AbsentAgent:
+    """In place of an agent that could not be built or reset: it checks or folds, and every hand names the error."""
+
+    def __init__(self, name: str, what: str, error: Exception) -> None:
+        self.name = name
+        self._why = f"not {what}: {described(error)}"
+        self._error = error
+
+    def reset(self, seed: int) -> None:
+        """It stays as it is."""
+
+    def start_hand(self, seat: int) -> None:
+        raise AgentGivenUp(self._why) from self._error
+
+    def act(self, state: HandState) -> int:
+        raise AgentGivenUp(self._why) from self._error
+
+
+class Guarded:
+    """An agent that checks or folds when it fails; failures go to `incidents`, times of decisions to `seconds` by
+    (`entry`, street). `hand` is the number of the hand that comes next.
+    """
+
+    def __init__(
+        self,
+        agent: Agent,
+        label: str,
+        entry: int,
+        incidents: list[Incident],
+        seconds: dict[tuple[int, int], list[float]],
+    ) -> None:
+        self.hand = 0
+        self._agent = agent
+        self._label = label
+        self._entry = entry
+        self._incidents = incidents
+        self._seconds = seconds
+        self._given_up = False
+        if hasattr(agent, "end_hand"):
+            self.end_hand = self._end_hand
+
+    def start_hand(self, seat: int) -> None:
+        self._given_up = False
+        self._try(None, self._agent.start_hand, seat)
+
+    def act(self, state: HandState) -> int:
+        started = time.perf_counter()
+        action = self._try(state, self._legal_action, state)
+        self._seconds.setdefault((self._entry, state.street), []).append(time.perf_counter() - started)
+        return passive(state) if action is None else action
+
+    def _end_hand(self, state: HandState) -> None:
+        self._try(state, self._agent.end_hand, state)  # type: ignore[attr-defined]
+
+    def _legal_action(self, view: HandState) -> int:
+        action = self._agent.act(view)
+        if not isinstance(action, int | np.integer):
+            raise TypeError(f"the answer is no action but {repr(action)[:100]}")
+        view.betting.apply(int(action))
+        return int(action)
+
+    def _try(self, state: HandState | None, step: Callable[[Any], int | None], argument: Any) -> int | None:
+        try:
+            return step(argument)
+        except Exception as error:
+            if not self._given_up:
+                betting, trace = "" if state is None else state.betting.text(), traceback.format_exc(limit=-5)
+                self._incidents.append(Incident(self._label, self.hand, betting, described(error), trace))
+            self._given_up = self._given_up or isinstance(error, AgentGivenUp)
+            return None
+
+
+def described(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"

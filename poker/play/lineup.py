@@ -1,0 +1,162 @@
+"""Who plays whom on which cards.
+
+A *line-up* has an agent for each entry. A *deal* is one set of cards; it is played in every *seating*: both orders
+heads-up, all orders of three players, all rotations of more. A *session* is a run of deals during which agents may
+remember; it is played in each seating from the start, all agents reset. Cards depend on the seed and the number of the
+deal alone, so all line-ups play the same cards.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations, permutations
+from typing import Any
+
+import numpy as np
+
+from poker.agents.base import Agent
+from poker.errors import PokernetsError
+from poker.rules import Rules
+from poker.state import HandState
+
+_CARDS, _AGENTS = range(2)
+"""First word of the seed sequences of cards and of agents."""
+_ALL_ORDERS = 3
+_MOST_PLAYERS = 10
+
+
+class AgentSpec:
+    """A name, a picklable factory (agents are built in the processes that play) and the settings, for the record."""
+
+    def __init__(self, name: str, build: Callable[[], Agent], settings: Mapping[str, Any]) -> None:
+        self.name = name
+        self.build = build
+        self.settings = dict(settings)
+
+
+class SharedAgent:
+    """A factory that builds its agent once in each process."""
+
+    def __init__(self, spec: AgentSpec) -> None:
+        self._spec = spec
+        self._agent: Agent | None = None
+
+    def __call__(self) -> Agent:
+        if self._agent is None:
+            self._agent = self._spec.build()
+        return self._agent
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"_spec": self._spec, "_agent": None}
+
+
+@dataclass(frozen=True)
+class LineUp:
+    """`players` are agent names, one for each entry; a name that is there twice is two agents."""
+
+    players: tuple[str, ...]
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Names of the entries; from the second on of the same agent with a number."""
+        return tuple(name if not copy else f"{name}#{copy + 1}" for name, copy in self.copies)
+
+    @property
+    def copies(self) -> tuple[tuple[str, int], ...]:
+        """By entry the agent's name, and how many entries before it have the same."""
+        return tuple((name, self.players[:entry].count(name)) for entry, name in enumerate(self.players))
+
+    @property
+    def title(self) -> str:
+        return " vs ".join(self.labels)
+
+
+@dataclass(frozen=True)
+class Rotation:
+    """What every line-up plays: deals in sessions of `session`, from `seed`, each in all seatings."""
+
+    rules: Rules
+    seed: int
+    session: int
+
+    @property
+    def seatings(self) -> tuple[tuple[int, ...], ...]:
+        """Each seating [P] gives the entry in every seat."""
+        entries = range(self.rules.num_players)
+        if len(entries) <= _ALL_ORDERS:
+            return tuple(permutations(entries))
+        return tuple(tuple((entry + shift) % len(entries) for entry in entries) for shift in entries)
+
+    @property
+    def by_deal(self) -> bool:
+        """Whether the seatings of a deal are played in a row, by copies of the agents for each seating, so that agents
+        analyse its boards once; else a session is played in one seating after the other, by the same agents."""
+        return self.session > 1 and self.rules.num_players > _ALL_ORDERS
+
+    @property
+    def hands_per_session(self) -> int:
+        return self.session * len(self.seatings)
+
+    def deal(self, number: int) -> HandState:
+        return HandState.deal(self.rules, np.random.default_rng([_CARDS, self.seed, number]))
+
+    def agent_seed(self, session: int, seating: int, entry: int) -> int:
+        return int(
+            np.random.SeedSequence([_AGENTS, self.seed, session, seating, entry]).generate_state(1, np.uint64)[0]
+        )
+
+
+def line_ups(game: Rules, names: Sequence[str], asked: Sequence[Sequence[str]] | None) -> list[LineUp]:
+    """Those asked for, checked; without them all pairs heads-up, else the agents in their order, again and again until
+    the table is full."""
+    if len(set(names)) != len(names):
+        raise PokernetsError(f"`agents` names one twice: {', '.join(names)}; let it play itself with `lineups`")
+    players = game.num_players
+    if asked is None:
+        if players == 2 and len(names) >= 2:
+            return [LineUp(pair) for pair in combinations(names, 2)]
+        repeated = (*names,) * players
+        if len(names) > players or len(names) < 1 + (players == 2):
+            raise PokernetsError(
+                f"`{game.name}` is played by {players}, `agents` are {len(names)}: name the line-ups, for example"
+                f" lineups=[[{','.join(repeated[:players])}]]"
+            )
+        return [LineUp(repeated[:players])]
+    if not asked:
+        raise PokernetsError("`lineups` is empty: name at least one line-up, or leave it out")
+    for line_up in asked:
+        unknown = [name for name in line_up if name not in names]
+        if unknown or len(line_up) != players:
+            wrong = f"`{unknown[0]}` is not among `agents`" if unknown else f"has {len(line_up)} of {players} players"
+            raise PokernetsError(f"line-up [{', '.join(line_up)}]: {wrong}")
+    return [LineUp(tuple(line_up)) for line_up in asked]
+
+
+def with_players(game: Rules, players: int) -> Rules:
+    """The hold'em game with another number of players: small and big blind, heads-up reversed as in ACPC.
+
+    Refuses games that are not laid out so, whose rules would change with the size of the table.
+    """
+    if not 2 <= players <= _MOST_PLAYERS:
+        raise PokernetsError(f"players={players}: a table has 2 to {_MOST_PLAYERS}")
+    if players == game.num_players:
+        return game
+    if replace(_resized(game, game.num_players), name=game.name) != game:
+        raise PokernetsError(
+            f"players={players}: the table of `{game.name}` cannot be resized, as it has not the blinds, first players"
+            f" and stacks of a hold'em ring; leave `players` out ({game.num_players} play it)"
+        )
+    return _resized(game, players)
+
+
+def _resized(game: Rules, players: int) -> Rules:
+    small, big = sorted(game.blinds)[-2:]
+    heads_up = players == 2
+    return replace(
+        game,
+        name=f"{re.sub(r'_[0-9]+p$', '', game.name)}_{players}p",
+        num_players=players,
+        blinds=(big, small) if heads_up else (small, big) + (0,) * (players - 2),
+        stacks=(min(game.stacks),) * players,
+        first_player=(1 if heads_up else 2 % players, *(0 for _ in game.board_cards[1:])),
+    )

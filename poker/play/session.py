@@ -1,0 +1,88 @@
+"""A session: a run of deals, each in every seating, and what is left of them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from poker.agents.base import Agent
+from poker.formats.acpc_log import log_line
+from poker.play.hand import AbsentAgent, Guarded, Incident, play_hand
+from poker.play.lineup import LineUp, Rotation
+from poker.state import HandState
+
+
+@dataclass
+class SessionRecord:
+    """A played session: log lines and payoffs [hands, P] by entry, failures, and seconds by (entry, street).
+
+    Hands are in the order of the seatings, then of the deals; hand number = deal * seatings + seating. `aivat` [hands,
+    P] are luck-adjusted payoffs, empty if not asked for; `unknown` are agents whose policies do not count in them, and
+    why. `commit` is the code that played, as the hand store noted it.
+    """
+
+    lines: list[str] = field(default_factory=list)
+    payoffs: list[list[int]] = field(default_factory=list)
+    incidents: list[Incident] = field(default_factory=list)
+    seconds: dict[tuple[int, int], list[float]] = field(default_factory=dict)
+    aivat: list[list[float]] = field(default_factory=list)
+    unknown: dict[str, str] = field(default_factory=dict)
+    commit: str = ""
+
+
+class _Seating:
+    """The hands of one seating, as they are played."""
+
+    def __init__(self, rotation: Rotation, lineup: LineUp, agents: Sequence[Agent], session: int, seating: int) -> None:
+        """An agent that cannot be reset is absent from these hands."""
+        self._size = len(rotation.seatings)
+        self._seating = seating
+        self._entries = rotation.seatings[seating]
+        self.record = SessionRecord()
+        self._guarded: list[Guarded] = []
+        for entry, (label, agent) in enumerate(zip(lineup.labels, agents, strict=True)):
+            present = agent
+            try:
+                agent.reset(rotation.agent_seed(session, seating, entry))
+            except Exception as error:
+                present = AbsentAgent(agent.name, "reset", error)
+            self._guarded.append(Guarded(present, label, entry, self.record.incidents, self.record.seconds))
+        self._seats = [self._guarded[entry] for entry in self._entries]
+        self._names = [lineup.labels[entry] for entry in self._entries]
+
+    def play(self, number: int, deal: HandState) -> None:
+        hand = number * self._size + self._seating
+        for player in self._seats:
+            player.hand = hand
+        end = play_hand(self._seats, deal)
+        self.record.lines.append(log_line(end, hand, self._names))
+        by_entry = dict(zip(self._entries, end.payoffs(), strict=True))
+        self.record.payoffs.append([by_entry[entry] for entry in range(len(by_entry))])
+
+
+def play_session(rotation: Rotation, lineup: LineUp, agents: Sequence[Sequence[Agent]], session: int) -> SessionRecord:
+    """Plays every deal of the session in every seating.
+
+    `agents` by entry: one list plays the seatings in turn, from the first deal to the last; a list for each seating
+    plays all seatings of a deal in a row. The record is the same.
+    """
+    deals = range(session * rotation.session, (session + 1) * rotation.session)
+    places = range(len(rotation.seatings))
+    if len(agents) == 1:
+        played = []
+        for place in places:
+            played.append(_Seating(rotation, lineup, agents[0], session, place))
+            for number in deals:
+                played[-1].play(number, rotation.deal(number))
+    else:
+        played = [_Seating(rotation, lineup, agents[place], session, place) for place in places]
+        for number in deals:
+            deal = rotation.deal(number)
+            for seating in played:
+                seating.play(number, deal)
+    whole = SessionRecord()
+    for seating in played:
+        whole.lines += seating.record.lines
+        whole.payoffs += seating.record.payoffs
+        whole.incidents += seating.record.incidents
+        for key, seconds in seating.record.seconds.items():
+            whole.seconds.setdefault(key, []).extend(seconds)
+    return whole
