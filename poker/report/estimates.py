@@ -69,8 +69,7 @@ class Estimate:
         if not self.n:
             return "-"
         if not _ROUNDING < self.half_width < math.inf:
-            mean = round(self.mean, 9) + 0.0  # -0.0 + 0.0 is 0.0
-            return number_text(mean, sign) + (" ± 0" if self.half_width <= _ROUNDING else "")
+            return number_text(round(self.mean, 9) + 0.0, sign) + (" ± 0" if self.half_width <= _ROUNDING else "")
         digits = max(0, 1 - math.floor(math.log10(self.half_width)))
         mean, width, low, high = (
             f"{round(value, digits) + 0.0:{sign if i == 0 else ''},.{digits}f}"  # -0.0 + 0.0 is 0.0
