@@ -94,13 +94,14 @@ class Figure:
 
 @dataclass(frozen=True, eq=False)
 class RangeGrids:
-    """What was done with the 169 classes of two cards, a picture by name: shares [169, 3] of fold, call and raise.
+    """What was done with the 169 classes of two cards: `count` gives a picture by name, shares [169, 3] of fold, call
+    and raise, when the page is written.
 
     On the page alone, suited hands above the diagonal. The colours of a cell (blue, green, red) are as wide as the
     shares; classes with shares of 0 stay empty.
     """
 
-    shares: Mapping[str, NDArray[np.float64]]
+    count: Callable[[], Mapping[str, NDArray[np.float64]]]
     heading: str = ""
     note: str = ""
 
