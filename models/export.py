@@ -1,19 +1,21 @@
 """A trained net on disk: an artifact whose `net.safetensors` says in its own metadata what the net is.
 
-Metadata: `net` (JSON of the constructor's arguments) and `stamp` (JSON: the hash of the inputs and the meaning of the
-outputs). A net is refused when its stamp is not the one that the code reading it has today.
+Metadata: `net` (JSON: the `_target_` and its arguments, as in the configuration) and `stamp` (JSON: the hash of the
+inputs and the meaning of the outputs). A net is refused when its stamp is not the one that the code reading it has
+today. A file never decides what code runs: its class is one of `models`, or one that the configuration names.
 """
 
+import importlib
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import safetensors
 import safetensors.torch
-from torch import Tensor, nn
+from torch import nn
 
-from models.mlp import Mlp
 from poker.artifacts import (
     Artifact,
     CorruptArtifactError,
@@ -25,27 +27,29 @@ from poker.artifacts import (
 
 WEIGHTS = "net.safetensors"
 
+Architecture = partial[Any]
+"""An `nn.Module` class and its arguments: what a configuration node with `_partial_: true` becomes."""
 
-class Exportable(Protocol):
-    """A net that can be built again from `config`."""
 
-    config: dict[str, Any]
-
-    def state_dict(self) -> dict[str, Any]: ...
+def describe(architecture: Architecture) -> dict[str, Any]:
+    """`_target_` and arguments, as JSON values."""
+    net = architecture.func
+    return {"_target_": f"{net.__module__}.{net.__qualname__}", **architecture.keywords}
 
 
 def export_net(
     path: str | Path,
     kind: str,
-    net: Exportable,
+    architecture: Architecture,
+    net: nn.Module,
     *,
     stamp: Mapping[str, Any],
     config: Mapping[str, Any],
     made_from: Mapping[str, str],
     counts: Mapping[str, Any],
 ) -> Artifact:
-    """Write `net` as an artifact of `kind`; `config` and `stamp` together are the manifest's config."""
-    metadata = {"net": canonical_json(net.config), "stamp": canonical_json(stamp)}
+    """Write `net`, made by `architecture`, as an artifact of `kind`; `config` and `stamp` are the manifest's config."""
+    metadata = {"net": canonical_json(describe(architecture)), "stamp": canonical_json(stamp)}
     tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in net.state_dict().items()}
     return write_artifact(
         path,
@@ -58,32 +62,35 @@ def export_net(
     )
 
 
-def read_net(path: str | Path, kind: str, *, stamp: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Tensor]]:
-    """Constructor arguments and weights of the net at `path`, if it was made for today's `stamp`."""
-    artifact = open_artifact(path, kind, config=stamp)
-    weights = artifact.path / WEIGHTS
+def load_net(
+    path: str | Path, kind: str, *, stamp: Mapping[str, Any], architectures: Collection[str] = ()
+) -> nn.Module:
+    """The net at `path`, in evaluation mode, if it was made for today's `stamp`.
+
+    `architectures`: dotted names of classes outside `models` that may be loaded.
+    """
+    weights = open_artifact(path, kind, config=stamp).path / WEIGHTS
     try:
         with safetensors.safe_open(weights, framework="pt") as file:
             metadata: dict[str, str] = file.metadata() or {}
-        found = {name: json.loads(metadata[name]) for name in ("net", "stamp")}
-        tensors = safetensors.torch.load_file(weights)
-    except (OSError, KeyError, ValueError, safetensors.SafetensorError) as error:
-        raise CorruptArtifactError(f"{weights} cannot be read ({error})") from error
-    if found["stamp"] != json.loads(canonical_json(stamp)):
-        raise MismatchedArtifactError(f"{weights} was exported for {found['stamp']}, this version needs {dict(stamp)}")
-    return found["net"], tensors
-
-
-def load_net(path: str | Path, kind: str, *, stamp: Mapping[str, Any]) -> Mlp:
-    """The perceptron of the artifact at `path`, in evaluation mode, if it was made for today's `stamp`."""
-    arguments, tensors = read_net(path, kind, stamp=stamp)
-    net = Mlp(**arguments)
-    net.load_state_dict(tensors)
-    freeze(net)
-    return net
-
-
-def freeze(net: nn.Module) -> None:
-    """Evaluation mode, no gradients."""
-    net.requires_grad_(False)
-    net.eval()
+        arguments, found = (json.loads(metadata[name]) for name in ("net", "stamp"))
+        tensors, target = safetensors.torch.load_file(weights), str(arguments.pop("_target_"))
+    except (OSError, KeyError, ValueError, AttributeError, safetensors.SafetensorError) as error:
+        raise CorruptArtifactError(f"{weights} cannot be read ({error!r})") from error
+    if found != json.loads(canonical_json(stamp)):
+        raise MismatchedArtifactError(f"{weights} was exported for {found}, this version needs {dict(stamp)}")
+    module, _, name = target.rpartition(".")
+    if module.split(".")[0] != "models" and target not in architectures:
+        raise MismatchedArtifactError(
+            f"{weights} holds a {target}, which the configuration does not name; if you trust that class, set "
+            f"architectures=[{target}] where this net is configured"
+        )
+    try:
+        net = getattr(importlib.import_module(module), name)
+        if not (isinstance(net, type) and issubclass(net, nn.Module)):
+            raise TypeError(f"{target} is no nn.Module")
+        made = net(**arguments)
+        made.load_state_dict(tensors)
+    except (ImportError, AttributeError, TypeError, RuntimeError) as error:
+        raise CorruptArtifactError(f"{weights}: {target} cannot be made again ({error})") from error
+    return made.requires_grad_(False).eval()

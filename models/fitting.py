@@ -1,59 +1,60 @@
-"""The loop around every training here: checkpoints, exact resume, early stopping, logs, progress.
+"""The loop around every training here: Lightning's trainer as configured, and an exact resume.
 
 `fit` keeps all it needs in one directory: `checkpoints/last.ckpt` after every epoch (written whole or not at all),
 the best epoch beside it, TensorBoard events. Called again after an interruption of any kind it goes on from the last
-epoch and ends in the same weights, because batches are a function of (seed, epoch) and nothing else is random.
+epoch and ends in the same weights, because batches and what is drawn at random are functions of (seed, epoch).
 """
 
 import logging
 import warnings
-from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import lightning
+import numpy as np
 import torch
-from lightning.pytorch.callbacks import EarlyStopping, ModelCheckpoint
+from lightning.pytorch import callbacks
 from lightning.pytorch.loggers import TensorBoardLogger
 
-from models.progress import TrainingProgress
 from poker.errors import PokernetsError
 
+TrainerSettings = partial[lightning.Trainer]
+"""`_target_: lightning.Trainer` with `_partial_: true`; the directory and the logger are added here."""
 
-@dataclass(frozen=True)
-class TrainerSettings:
-    """`threads` None: as many as torch takes by itself. `patience`: epochs without a better validation loss."""
-
-    max_epochs: int
-    patience: int
-    accelerator: str = "auto"
-    threads: int | None = None
-    log_every_steps: int = 50
-
-    def config(self) -> dict[str, Any]:
-        """What of this shapes the result."""
-        return {name: value for name, value in asdict(self).items() if name in ("max_epochs", "patience")}
+_WITHOUT_EFFECT = ("accelerator", "callbacks", "logger", "profiler", "log_every_n_steps", "default_root_dir")
+_RATE = "train|device/samples_per_sec"
 
 
-@dataclass(frozen=True)
-class Fitted:
-    """`weights`: state_dict of the epoch with the lowest validation loss, or of the last one; `epochs` in all."""
-
-    weights: dict[str, torch.Tensor]
-    epochs: int
-    rows_per_second: float
-
-    def part(self, name: str) -> dict[str, torch.Tensor]:
-        """State of the module's attribute `name`."""
-        start = f"{name}."
-        return {key.removeprefix(start): value for key, value in self.weights.items() if key.startswith(start)}
-
-
-class _Stopping(EarlyStopping):
-    """Early stopping that stays stopped when a run that was killed after it is started again."""
+class EarlyStopping(callbacks.EarlyStopping):
+    """Lightning's, which also stays stopped when a run that was killed after it is started again."""
 
     def on_train_start(self, trainer: lightning.Trainer, pl_module: lightning.LightningModule) -> None:
         trainer.should_stop = trainer.should_stop or self.stopped_epoch > 0
+
+
+class EpochSeed(callbacks.Callback):
+    """Seeds torch anew in every epoch and process: dropout is the same after an interruption, and after other runs."""
+
+    def __init__(self, seed: int) -> None:
+        self._seed = seed
+
+    def on_train_epoch_start(self, trainer: lightning.Trainer, pl_module: lightning.LightningModule) -> None:
+        seeds = np.random.SeedSequence((self._seed, trainer.current_epoch, trainer.global_rank))
+        torch.manual_seed(int(seeds.generate_state(1, np.uint64)[0]))
+
+
+def recipe(trainer: TrainerSettings) -> dict[str, Any]:
+    """What of a trainer's settings shapes the result, as JSON values."""
+    found = {
+        name: value if isinstance(value, int | float | str) else type(value).__name__
+        for name, value in trainer.keywords.items()
+        if value is not None and name not in _WITHOUT_EFFECT and not name.startswith("enable_")
+    }
+    for each in trainer.keywords["callbacks"]:
+        if isinstance(each, callbacks.EarlyStopping):
+            found["patience"] = each.patience
+    return found
 
 
 def fit(
@@ -61,48 +62,54 @@ def fit(
     data: lightning.LightningDataModule,
     *,
     directory: Path,
-    settings: TrainerSettings,
-    monitor: str,
-    batch_rows: int,
+    trainer: TrainerSettings,
+    threads: int | None,
     best: bool = True,
-) -> Fitted:
-    """Train `module`, from the last checkpoint in `directory` where there is one, and return its weights.
+) -> lightning.Trainer:
+    """Train `module`, from the last checkpoint in `directory` where there is one; the trainer that did it.
 
-    `best`: stop early and take the epoch with the lowest `monitor`; else all epochs are run and the last is taken.
+    `best`: `module` ends with the weights of the epoch that the checkpoint's monitor likes best, else the last ones.
+    `threads` of torch; None takes as many as torch does by itself.
     """
     quiet()
-    if settings.threads is not None:
-        torch.set_num_threads(settings.threads)
-    checkpoints = ModelCheckpoint(
-        dirpath=directory / "checkpoints",
-        filename="{epoch}",
-        monitor=monitor,
-        save_last=True,
-        save_on_train_epoch_end=True,
-        enable_version_counter=False,
-    )
-    progress = TrainingProgress(batch_rows, monitor)
-    trainer = lightning.Trainer(
-        accelerator=settings.accelerator,
-        devices=1,
-        max_epochs=settings.max_epochs,
-        callbacks=[checkpoints, progress, *([_Stopping(monitor, patience=settings.patience)] if best else [])],
-        logger=TensorBoardLogger(directory, name="", version="tensorboard"),
-        enable_progress_bar=False,
-        enable_model_summary=False,
-        num_sanity_val_steps=0,
-        log_every_n_steps=settings.log_every_steps,
-    )
+    if threads is not None:
+        torch.set_num_threads(threads)
+    logger = trainer.keywords.get("logger")
+    if logger is None:
+        logger = TensorBoardLogger(directory, name="tensorboard", version="")
+    made = trainer(logger=logger, default_root_dir=directory)
+    checkpoints = made.checkpoint_callback
+    assert isinstance(checkpoints, callbacks.ModelCheckpoint)
+    checkpoints.dirpath = str(directory / "checkpoints")
     last = directory / "checkpoints" / "last.ckpt"
-    trainer.fit(module, datamodule=data, ckpt_path=last if last.exists() else None, weights_only=True)
-    if trainer.interrupted:
+    made.fit(module, datamodule=data, ckpt_path=last if last.exists() else None, weights_only=True)
+    if made.interrupted:
         raise KeyboardInterrupt
     loss = checkpoints.best_model_score
     if loss is None or not torch.isfinite(loss):
-        raise PokernetsError(f"{monitor} is {loss}: training diverged; lower model.learning_rate (logs: {directory})")
+        raise PokernetsError(
+            f"{checkpoints.monitor} is {loss}: training diverged; lower model.learning_rate (logs: {directory})"
+        )
     chosen = checkpoints.best_model_path if best else last
-    weights = torch.load(chosen, weights_only=True, map_location="cpu")["state_dict"]
-    return Fitted(weights, trainer.current_epoch, progress.rows_per_second)
+    module.load_state_dict(torch.load(chosen, weights_only=True, map_location="cpu")["state_dict"])
+    return made
+
+
+def figures_of_test(trainer: lightning.Trainer, module: lightning.LightningModule, loader: Any) -> dict[str, float]:
+    """What `Trainer.test` logs, without `test/`."""
+    (logged,) = trainer.test(module, dataloaders=loader, verbose=False)
+    return {name.removeprefix("test/"): round(value, 7) for name, value in logged.items()}
+
+
+def rows_per_second(trainer: lightning.Trainer) -> float | None:
+    """As the throughput monitor logged it last."""
+    rate = trainer.logged_metrics.get(_RATE)
+    return None if rate is None else round(float(rate))
+
+
+def rows_of(batch: tuple[torch.Tensor, ...]) -> int:
+    """Rows of a batch, for the throughput monitor."""
+    return len(batch[0])
 
 
 def quiet() -> None:

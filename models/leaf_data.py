@@ -1,7 +1,7 @@
 """Leaf states as shuffled batches: `LeafData` opens the shards, splits them by group and feeds the trainer."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import lightning
@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from models.shuffle import BlockShuffle
+from models.shuffle import BlockShuffle, Position
 from poker.artifacts import fingerprint_of
 from poker.errors import PokernetsError
 from poker.features.shards import COLUMNS, open_shards
@@ -61,32 +61,27 @@ class Columns:
 
 
 class TrainLoader:
-    """One epoch of batches; which one is asked of `epoch` when iteration starts, so a resumed run goes on exactly."""
+    """One epoch of batches; which one is asked of the trainer when iteration starts: a resumed run goes on exactly."""
 
-    def __init__(self, columns: Columns, shuffle: BlockShuffle, batches: int, epoch: Callable[[], int]) -> None:
-        self._columns, self._shuffle, self._batches, self._epoch = columns, shuffle, batches, epoch
+    def __init__(self, data: "LeafData", columns: Columns, shuffle: BlockShuffle) -> None:
+        self._data, self._columns, self._shuffle = data, columns, shuffle
 
     def __len__(self) -> int:
-        return self._batches
+        return self._data.epoch_batches // Position.of(self._data).world
 
     def __iter__(self) -> Iterator[LeafBatch]:
-        size = self._shuffle.batch_rows
-        for rows, first, last in self._shuffle.pools(self._epoch() * self._batches, self._batches):
-            used = rows[first * size : last * size]
-            pool = {name: self._columns.take(name, used) for name in LeafBatch._fields}
-            for at in range(0, len(used), size):
-                yield LeafBatch(*(_to_torch(column[at : at + size]) for column in pool.values()))
+        for batches in self._shuffle.epoch(Position.of(self._data), self._data.epoch_batches):
+            pool = {name: self._columns.take(name, batches.ravel()) for name in LeafBatch._fields}
+            for at in range(0, batches.size, self._shuffle.batch_rows):
+                yield LeafBatch(*(_to_torch(column[at : at + self._shuffle.batch_rows]) for column in pool.values()))
 
 
 class OrderedLoader:
-    """All rows once, in disk order, in large batches."""
+    """All rows once, in disk order, in large batches; `position` says which of them are this process's."""
 
-    def __init__(self, columns: Columns, rows: NDArray[np.int64]) -> None:
-        self._columns, self._rows = columns, rows
-
-    @property
-    def rows(self) -> int:
-        return len(self._rows)
+    def __init__(self, columns: Columns, rows: NDArray[np.int64], position: Position | None = None) -> None:
+        _, rank, world = position or Position()
+        self._columns, self._rows = columns, rows[rank::world]
 
     def __len__(self) -> int:
         return math.ceil(len(self._rows) / VALIDATION_BATCH)
@@ -157,13 +152,10 @@ class LeafData(lightning.LightningDataModule):
         return torch.from_numpy(mean / len(self.train_rows)).float()
 
     def train_dataloader(self) -> TrainLoader:
-        return TrainLoader(self._columns, self._shuffle, self.epoch_batches, self._current_epoch)
+        return TrainLoader(self, self._columns, self._shuffle)
 
     def val_dataloader(self) -> OrderedLoader:
-        return OrderedLoader(self._columns, self.validation_rows)
-
-    def _current_epoch(self) -> int:
-        return 0 if self.trainer is None else self.trainer.current_epoch
+        return OrderedLoader(self._columns, self.validation_rows, Position.of(self))
 
 
 def selected(

@@ -5,35 +5,34 @@ from typing import Any
 import lightning
 import torch
 from lightning.pytorch.loggers import TensorBoardLogger
-from torch import Tensor
+from torch import Tensor, nn
+from torch.nn.functional import huber_loss
+from torchmetrics import R2Score
 
-from models.figures import scatter
 from models.leaf_data import LeafBatch
-from models.losses import HuberLoss
-from models.mlp import Mlp
-from models.regression import RegressionSums
 from poker.features.leaf import CONTINUATIONS
 
 STREET_NAMES = ("preflop", "flop", "turn", "river")
+SCATTER_ROWS = 20_000
 
 
 class LeafModule(lightning.LightningModule):
     """Adam with a rate that falls from `learning_rate` to zero along a half cosine over the planned steps.
 
-    Logged: Huber loss of training per continuation; of validation in all, per continuation and per street with
-    continuation; `huber_of_mean`, the loss of the best constant; `label_noise`, the loss that a perfect net would
-    still be charged because labels are sampled (from their standard errors); R^2; the learning rate; a scatter.
+    The loss is quadratic up to `huber_delta` pots, linear beyond. Logged: in training per continuation; in validation
+    and tests in all, per continuation and per street with continuation; `huber_of_mean`, the loss of the best constant
+    `label_mean` [K]; `label_noise`, the loss that a perfect net would still be charged because labels are sampled (from
+    their standard errors); R^2; a scatter of some validation rows.
     """
 
-    def __init__(self, net: Mlp, loss: HuberLoss, learning_rate: float, label_mean: Tensor, pictures: bool) -> None:
+    def __init__(self, net: nn.Module, huber_delta: float, learning_rate: float, label_mean: Tensor) -> None:
         super().__init__()
         self.net = net
-        self.loss = loss
-        self.learning_rate = learning_rate
         self.label_mean: Tensor
         self.register_buffer("label_mean", label_mean)
-        self._pictures = pictures
-        self._sums = RegressionSums(loss, label_mean, 0)
+        self.r2 = R2Score(multioutput="raw_values")
+        self._delta, self._rate = huber_delta, learning_rate
+        self._points: list[tuple[Tensor, Tensor]] = []
 
     def forward(self, features: Tensor) -> Tensor:
         predicted: Tensor = self.net(features)
@@ -41,52 +40,68 @@ class LeafModule(lightning.LightningModule):
 
     def configure_optimizers(self) -> Any:
         fused = self.device.type in ("cpu", "cuda")
-        optimiser = torch.optim.Adam(self.net.parameters(), lr=self.learning_rate, fused=fused)
+        optimiser = torch.optim.Adam(self.net.parameters(), lr=self._rate, fused=fused)
         steps = int(self.trainer.estimated_stepping_batches)
         schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, T_max=steps)
         return {"optimizer": optimiser, "lr_scheduler": {"scheduler": schedule, "interval": "step"}}
 
     def training_step(self, batch: LeafBatch, index: int) -> Tensor:
-        predicted = self.net(batch.features)
-        loss: Tensor = self.loss(predicted, batch.labels)
+        predicted = self(batch.features)
+        loss = huber_loss(predicted, batch.labels, delta=self._delta)
         if self.trainer.global_step % self.trainer.log_every_n_steps == 0:  # type: ignore[attr-defined]
-            each = self.loss.elementwise(predicted.detach(), batch.labels).mean(dim=0).tolist()
-            self.log("train/huber", sum(each) / len(each))
+            each = self._losses(predicted.detach(), batch.labels).mean(dim=0)
+            self.log("train/huber", each.mean())
             self.log_dict({f"train/huber/{name}": each[k] for k, name in enumerate(CONTINUATIONS)})
-            self.log("train/learning_rate", self.trainer.optimizers[0].param_groups[0]["lr"])
         return loss
 
-    def on_validation_epoch_start(self) -> None:
-        rows = self.trainer.val_dataloaders.rows  # type: ignore[union-attr]
-        self._sums = RegressionSums(self.loss, self.label_mean.cpu(), rows)
-
     def validation_step(self, batch: LeafBatch, index: int) -> None:
-        self._sums.add(self.net(batch.features), batch.labels, batch.label_sem, batch.street)
+        predicted = self(batch.features).float()
+        self._log_means("validation", predicted, batch)
+        stride = max(1, sum(self.trainer.num_val_batches) * len(predicted) // SCATTER_ROWS)
+        self._points.append((predicted[::stride].cpu(), batch.labels[::stride].cpu()))
+
+    def test_step(self, batch: LeafBatch, index: int) -> None:
+        self._log_means("test", self(batch.features).float(), batch)
+
+    def _log_means(self, stage: str, predicted: Tensor, batch: LeafBatch) -> None:
+        """Means over all batches, which Lightning weighs by their rows."""
+        labels, rows = batch.labels, len(batch.labels)
+        losses = self._losses(predicted, labels)
+        baseline = self._losses(self.label_mean.expand_as(labels), labels)
+        noise = self._losses(batch.label_sem, torch.zeros_like(labels))
+        means = {"huber_of_mean": baseline.mean(), "label_noise": noise.mean()}
+        means |= {f"huber/{name}": losses[:, k].mean() for k, name in enumerate(CONTINUATIONS)}
+        self.log(f"{stage}/huber", losses.mean(), prog_bar=True, batch_size=rows, sync_dist=True)
+        self._log_all(stage, means, rows)
+        for street in set(batch.street.tolist()):
+            each = losses[batch.street == street]
+            means = {f"huber/{STREET_NAMES[street]}/{name}": each[:, k].mean() for k, name in enumerate(CONTINUATIONS)}
+            self._log_all(stage, means, len(each))
+        self.r2.update(predicted, labels)
+
+    def _log_all(self, stage: str, means: dict[str, Tensor], rows: int) -> None:
+        named = {f"{stage}/{name}": value for name, value in means.items()}
+        self.log_dict(named, on_step=False, on_epoch=True, batch_size=rows, sync_dist=True)
+
+    def _losses(self, predicted: Tensor, labels: Tensor) -> Tensor:
+        """[n, K]."""
+        return huber_loss(predicted, labels, delta=self._delta, reduction="none")
+
+    def _log_r2(self, stage: str) -> None:
+        each = self.r2.compute()
+        self.r2.reset()
+        self.log(f"{stage}/r2", each.mean())
+        self.log_dict({f"{stage}/r2/{name}": each[k] for k, name in enumerate(CONTINUATIONS)})
 
     def on_validation_epoch_end(self) -> None:
-        self._log_figures(figures_of(self._sums))
+        self._log_r2("validation")
+        predicted, labels = (torch.cat(part).numpy() for part in zip(*self._points, strict=True))
+        self._points.clear()
+        if isinstance(self.logger, TensorBoardLogger):
+            from models.figures import scatter  # noqa: PLC0415 (matplotlib only where a picture is drawn)
 
-    def _log_figures(self, figures: dict[str, float]) -> None:
-        self.log("validation/huber", figures.pop("huber"), prog_bar=True)
-        self.log_dict({f"validation/{name}": value for name, value in figures.items()})
-        if self._pictures and isinstance(self.logger, TensorBoardLogger):
-            predicted, labels = (torch.cat(part).numpy() for part in zip(*self._sums.points, strict=True))
             image = scatter(predicted, labels, CONTINUATIONS, "pots")
             self.logger.experiment.add_image("validation/scatter", image, self.trainer.global_step, dataformats="HWC")
 
-
-def figures_of(sums: RegressionSums) -> dict[str, float]:
-    """What `LeafModule` says it logs of a validation pass, by name."""
-    found = {
-        "huber": sums.mean("huber"),
-        "huber_of_mean": sums.mean("huber_of_mean"),
-        "label_noise": sums.mean("noise"),
-        "r2": float(sums.r_squared().mean()),
-    }
-    for k, name in enumerate(CONTINUATIONS):
-        found[f"huber/{name}"] = float(sums.per_output("huber")[k])
-        found[f"r2/{name}"] = float(sums.r_squared()[k])
-    for street, each in sums.per_street("huber").items():
-        for k, name in enumerate(CONTINUATIONS):
-            found[f"huber/{STREET_NAMES[street]}/{name}"] = float(each[k])
-    return found
+    def on_test_epoch_end(self) -> None:
+        self._log_r2("test")

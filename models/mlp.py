@@ -3,13 +3,12 @@
 The activation is ReLU ([DLS] does not name one): it fuses into the matrix product, forwards and backwards.
 """
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor, nn
 
-from models.linear import Linear
+from models.linear import Linear, onednn_linear, pack_weight
 
 
 class Mlp(nn.Module):
@@ -17,7 +16,6 @@ class Mlp(nn.Module):
 
     def __init__(self, inputs: int, hidden: Sequence[int], outputs: int, seed: int = 0) -> None:
         super().__init__()
-        self.config: dict[str, Any] = {"inputs": inputs, "hidden": list(hidden), "outputs": outputs, "seed": seed}
         generator = torch.Generator().manual_seed(seed)
         sizes = [inputs, *hidden, outputs]
         last = len(sizes) - 2
@@ -28,3 +26,15 @@ class Mlp(nn.Module):
     def forward(self, features: Tensor) -> Tensor:
         result: Tensor = self.layers(features)
         return result
+
+    def packed(self, rows: int) -> Callable[[Tensor], Tensor]:
+        """`forward` without gradients on batches of `rows`, its weights laid out once as oneDNN likes them best."""
+        layers = [layer for layer in self.layers if isinstance(layer, Linear)]
+        packed = [(pack_weight(layer.weight.detach(), rows), layer.bias.detach(), layer.relu) for layer in layers]
+
+        def run(x: Tensor) -> Tensor:
+            for weight, bias, relu in packed:
+                x = onednn_linear(x, weight, bias, relu)
+            return x
+
+        return run

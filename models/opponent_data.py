@@ -13,7 +13,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from models.shuffle import BlockShuffle
+from models.shuffle import BlockShuffle, Position
 from poker.errors import PokernetsError
 from poker.features import opponent, opponent_history
 from poker.features.action_rows import COLUMNS, open_rows
@@ -119,31 +119,31 @@ class OpponentRows:
 
 
 class OpponentLoader:
-    """Batches of `rows`, shuffled where there is a `shuffle`; epoch as for leaf states."""
+    """Batches of the training part, shuffled anew in every epoch, or those of the test part in order."""
 
-    def __init__(
-        self, tensors: OpponentBatch, rows: NDArray[np.int64], shuffle: BlockShuffle | None, epoch: Callable[[], int]
-    ) -> None:
-        self._tensors, self._rows, self._shuffle, self._epoch = tensors, rows, shuffle, epoch
+    def __init__(self, data: "OpponentData", train: bool) -> None:
+        self._data, self._train, self._position = data, train, Position.of(data)
 
     def __len__(self) -> int:
-        if self._shuffle is not None:
-            return self._shuffle.batches_per_pass
-        return int(np.ceil(len(self._rows) / TEST_BATCH))
+        if self._train:
+            return self._data.shuffle.batches_per_pass // self._position.world
+        return len(list(self._test_parts()))
 
     def __iter__(self) -> Iterator[OpponentBatch]:
-        if self._shuffle is None:
-            for rows in np.split(self._rows, range(TEST_BATCH, len(self._rows), TEST_BATCH)):
-                yield self._take(rows)
+        if not self._train:
+            yield from map(self._take, self._test_parts())
             return
-        size, count = self._shuffle.batch_rows, len(self)
-        for pool, first, last in self._shuffle.pools(self._epoch() * count, count):
-            for number in range(first, last):
-                yield self._take(pool[number * size : (number + 1) * size])
+        shuffle = self._data.shuffle
+        for batches in shuffle.epoch(Position.of(self._data), shuffle.batches_per_pass):
+            yield from map(self._take, batches)
+
+    def _test_parts(self) -> Iterator[NDArray[np.int64]]:
+        rows = self._data.rows.test_rows[self._position.rank :: self._position.world]
+        return iter(np.split(rows, range(TEST_BATCH, len(rows), TEST_BATCH)))
 
     def _take(self, rows: NDArray[np.int64]) -> OpponentBatch:
         index = torch.from_numpy(rows)
-        return OpponentBatch(*(column[index] for column in self._tensors))
+        return OpponentBatch(*(column[index] for column in self._data.tensors))
 
 
 class OpponentData(lightning.LightningDataModule):
@@ -154,23 +154,20 @@ class OpponentData(lightning.LightningDataModule):
         self.config: dict[str, Any] = {"test_share": test_share, "batch_rows": batch_rows, "seed": seed}
         self.rows = OpponentRows(path, test_share)
         train = self.rows.train_rows
-        self._shuffle = BlockShuffle(train, min(batch_rows, len(train)), seed, block_rows=1)
+        self.shuffle = BlockShuffle(train, min(batch_rows, len(train)), seed, block_rows=1)
         self.prepare((), None)
 
     def prepare(self, needs: Collection[str], base: Base | None) -> None:
         """Compute what the net needs; `past` takes a base predictor."""
         columns = self.rows.columns
         player = self.rows.player_numbers[columns["player"]]
-        self._tensors = batch_of(self.rows.inputs(needs, base), player, columns["action"].astype(np.int64))
+        self.tensors = batch_of(self.rows.inputs(needs, base), player, columns["action"].astype(np.int64))
 
     def train_dataloader(self) -> OpponentLoader:
-        return OpponentLoader(self._tensors, self.rows.train_rows, self._shuffle, self._current_epoch)
+        return OpponentLoader(self, train=True)
 
     def val_dataloader(self) -> OpponentLoader:
-        return OpponentLoader(self._tensors, self.rows.test_rows, None, self._current_epoch)
-
-    def _current_epoch(self) -> int:
-        return 0 if self.trainer is None else self.trainer.current_epoch
+        return OpponentLoader(self, train=False)
 
 
 INPUT_SIZES = {"features": opponent.SIZE, "hand": opponent_history.HAND_SIZE, "past": opponent_history.PLAYER_SIZE}

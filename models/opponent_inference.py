@@ -1,18 +1,17 @@
 """Trained opponent nets: probabilities for whole tables of rows, and a `Predictor` for one decision at a time."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from models.export import freeze, read_net
+from models.export import load_net
 from models.opponent_data import UNKNOWN, Base, Inputs, batch_of
-from models.opponent_nets import NETS, OpponentNetModule
-from poker.artifacts import open_artifact
+from models.opponent_nets import ActionNet
+from poker.artifacts import MismatchedArtifactError, open_artifact
 from poker.betting import Betting
 from poker.errors import PokernetsError
 from poker.features import opponent, opponent_history
@@ -30,28 +29,15 @@ STAMP = {"feature_hash": opponent.HASH, "history_hash": opponent_history.HISTORY
 Floats = NDArray[np.float32]
 
 
-def build(arguments: Mapping[str, Any]) -> OpponentNetModule:
-    """The net that `describe` described."""
-    if arguments["kind"] not in NETS:
-        raise PokernetsError(f"there is no opponent net of kind '{arguments['kind']}'; there are {', '.join(NETS)}")
-    return NETS[arguments["kind"]](**arguments["arguments"])
-
-
-def describe(net: OpponentNetModule) -> dict[str, Any]:
-    """What `build` needs, as JSON values."""
-    return {"kind": net.kind, "arguments": net.config}
-
-
-def load_opponent_net(path: str | Path) -> OpponentNetModule:
-    """The exported net at `path`, in evaluation mode."""
-    arguments, tensors = read_net(path, OPPONENT_NET, stamp=STAMP)
-    net = build(arguments)
-    net.load_state_dict(tensors)
-    freeze(net)
+def load_opponent_net(path: str | Path, architectures: Collection[str] = ()) -> ActionNet:
+    """The exported net at `path`, in evaluation mode; `architectures` as for `load_net`."""
+    net = load_net(path, OPPONENT_NET, stamp=STAMP, architectures=architectures)
+    if not isinstance(net, ActionNet):
+        raise MismatchedArtifactError(f"{path} holds a {type(net).__name__}, which predicts no actions")
     return net
 
 
-def probabilities(net: OpponentNetModule, inputs: Inputs, player: NDArray[np.int64] | None = None) -> Floats:
+def probabilities(net: ActionNet, inputs: Inputs, player: NDArray[np.int64] | None = None) -> Floats:
     """[n, 3]; players [n] by number, None where nobody is known."""
     nothing = np.zeros(len(inputs.features), dtype=np.int64)
     with torch.inference_mode():
@@ -60,23 +46,28 @@ def probabilities(net: OpponentNetModule, inputs: Inputs, player: NDArray[np.int
     return probs
 
 
-def as_base(net: OpponentNetModule) -> Base:
+def as_base(net: ActionNet) -> Base:
     """A net without memory as the base predictor of another."""
     return partial(probabilities, net)
 
 
 class OpponentNet:
     """A `poker.opponents.predictor.Predictor` by nets: `path` a net or several whose mean speaks, `base` the one that
-    their player inputs rest on.
+    their player inputs rest on, `architectures` the classes outside `models` that these may have.
 
     Before the flop, where the nets were not trained, the population's table speaks. Learns from every observed action;
     what it needs of the hand it reads off the betting, so a hand may be entered anywhere.
     """
 
-    def __init__(self, path: str | Path | Sequence[str | Path], base: str | Path | None = None) -> None:
+    def __init__(
+        self,
+        path: str | Path | Sequence[str | Path],
+        base: str | Path | None = None,
+        architectures: Collection[str] = (),
+    ) -> None:
         paths = [path] if isinstance(path, str | Path) else list(path)
-        self._nets = [load_opponent_net(each) for each in paths]
-        self._base = None if base is None else load_opponent_net(base)
+        self._nets = [load_opponent_net(each, architectures) for each in paths]
+        self._base = None if base is None else load_opponent_net(base, architectures)
         if self._base is None and any("past" in net.needs for net in self._nets):
             raise PokernetsError(f"{paths[0]} knows players by their past: give base, the net it was trained on")
         counts = [open_artifact(each, OPPONENT_NET, config=STAMP).counts for each in paths]

@@ -1,22 +1,50 @@
-"""Training of an opponent net as Lightning sees it."""
+"""Training of an opponent net as Lightning sees it, and how good predicted probabilities are."""
 
 from typing import Any
 
 import lightning
-import numpy as np
 import torch
 from lightning.pytorch.loggers import TensorBoardLogger
 from torch import Tensor
+from torch.nn.functional import one_hot
+from torchmetrics import MetricCollection
+from torchmetrics.classification import MulticlassAccuracy, MulticlassCalibrationError
+from torchmetrics.functional.classification import multiclass_confusion_matrix
 
-from models import figures
-from models.classification import confusion, score
 from models.opponent_data import OpponentBatch
-from models.opponent_nets import OpponentNetModule, SmallNet
+from models.opponent_nets import CLASSES, ActionNet, SmallNet
 from poker.features.opponent import NAMES
 from poker.opponents.predictor import CLASS_NAMES
 
 DECAYED_FROM_DIMENSIONS = 2
 """Weights of matrices decay, biases do not."""
+
+
+def log_losses(probs: Tensor, action: Tensor) -> Tensor:
+    """[n] -ln of the probability of what happened; probabilities [n, 3], classes [n]."""
+    return -probs.gather(1, action[:, None])[:, 0].clamp_min(1e-12).log()
+
+
+def brier_scores(probs: Tensor, action: Tensor) -> Tensor:
+    """[n] squared distances to what happened."""
+    return (probs - one_hot(action, CLASSES)).square().sum(dim=1)
+
+
+def shares() -> MetricCollection:
+    """Accuracy and expected calibration error (15 bins of the most probable class's probability)."""
+    return MetricCollection(
+        {
+            "accuracy": MulticlassAccuracy(CLASSES, average="micro"),
+            "calibration": MulticlassCalibrationError(CLASSES, n_bins=15, norm="l1"),
+        }
+    )
+
+
+def score(probs: Tensor, action: Tensor) -> dict[str, float]:
+    """Means over decisions."""
+    found = {name: float(value) for name, value in shares()(probs, action).items()}
+    log_loss, brier = log_losses(probs, action).mean(), brier_scores(probs, action).mean()
+    return {"rows": len(action), "log_loss": float(log_loss), "brier": float(brier), **found}
 
 
 class OpponentModule(lightning.LightningModule):
@@ -26,9 +54,10 @@ class OpponentModule(lightning.LightningModule):
     matrix and reliability as images; for the small net its connection strengths.
     """
 
-    def __init__(self, net: OpponentNetModule, learning_rate: float, weight_decay: float) -> None:
+    def __init__(self, net: ActionNet, learning_rate: float, weight_decay: float) -> None:
         super().__init__()
         self.net = net
+        self.shares = shares()
         self._rate, self._decay = learning_rate, weight_decay
         self._seen: list[tuple[Tensor, Tensor]] = []
 
@@ -42,31 +71,53 @@ class OpponentModule(lightning.LightningModule):
         schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, self._rate, total_steps=steps)
         return {"optimizer": optimiser, "lr_scheduler": {"scheduler": schedule, "interval": "step"}}
 
+    def forward(self, batch: OpponentBatch) -> Tensor:
+        logits: Tensor = self.net(batch)
+        return logits
+
     def training_step(self, batch: OpponentBatch, index: int) -> Tensor:
         loss = self.net.loss(batch)
         if self.trainer.global_step % self.trainer.log_every_n_steps == 0:  # type: ignore[attr-defined]
             self.log("train/log_loss", loss.detach())
         return loss
 
-    def on_validation_epoch_start(self) -> None:
-        self._seen = []
-
     def validation_step(self, batch: OpponentBatch, index: int) -> None:
-        self._seen.append((self.net(batch).softmax(dim=1).cpu(), batch.action.cpu()))
+        probs = self(batch).softmax(dim=1).float()
+        rows = len(probs)
+        log_loss, brier = log_losses(probs, batch.action).mean(), brier_scores(probs, batch.action).mean()
+        self.log("test/log_loss", log_loss, prog_bar=True, batch_size=rows, sync_dist=True)
+        self.log("test/brier", brier, batch_size=rows, sync_dist=True)
+        self.shares.update(probs, batch.action)
+        self._seen.append((probs.cpu(), batch.action.cpu()))
+
+    test_step = validation_step
+
+    def _log_shares(self) -> None:
+        self.log_dict({f"test/{name}": value for name, value in self.shares.compute().items()})
+        self.shares.reset()
 
     def on_validation_epoch_end(self) -> None:
-        probs, action = (torch.cat(part).numpy() for part in zip(*self._seen, strict=True))
-        found = score(probs.astype(np.float64), action)
-        self.log("test/log_loss", found.log_loss)
-        self.log_dict({f"test/{name}": getattr(found, name) for name in ("accuracy", "brier", "calibration")})
+        self._log_shares()
+        probs, action = (torch.cat(part) for part in zip(*self._seen, strict=True))
+        self._seen.clear()
         last = self.trainer.current_epoch + 1 == self.trainer.max_epochs
         if last and isinstance(self.logger, TensorBoardLogger):
-            images = {
-                "confusion": figures.confusion(confusion(probs, action), CLASS_NAMES),
-                "reliability": figures.reliability(probs, action, CLASS_NAMES),
-            }
-            if isinstance(self.net, SmallNet):
-                first, second = (layer.weight.detach().cpu().numpy() for layer in (self.net.first, self.net.second))
-                images["connections"] = figures.connections(first, second, NAMES, CLASS_NAMES)
-            for name, image in images.items():
+            for name, image in self._images(probs, action).items():
                 self.logger.experiment.add_image(f"test/{name}", image, self.trainer.global_step, dataformats="HWC")
+
+    def on_test_epoch_end(self) -> None:
+        self._log_shares()
+        self._seen.clear()
+
+    def _images(self, probs: Tensor, action: Tensor) -> dict[str, Any]:
+        from models import figures  # noqa: PLC0415 (matplotlib only where a picture is drawn)
+
+        counts = multiclass_confusion_matrix(probs, action, CLASSES).numpy()
+        images = {
+            "confusion": figures.confusion(counts, CLASS_NAMES),
+            "reliability": figures.reliability(probs.numpy(), action.numpy(), CLASS_NAMES),
+        }
+        if isinstance(self.net, SmallNet):
+            first, second = (layer.weight.detach().cpu().numpy() for layer in (self.net.first, self.net.second))
+            images["connections"] = figures.connections(first, second, NAMES, CLASS_NAMES)
+        return images

@@ -1,11 +1,6 @@
-"""Nets that predict fold, check/call or bet/raise. Each takes an `OpponentBatch` and gives log-probabilities
-[n, 3] up to a constant; `loss` is what training makes small.
-
-`needs` says which inputs beside the 19 a net reads, `config` rebuilds it.
-"""
+"""Nets that predict fold, check/call or bet/raise: a new one is a subclass of `ActionNet` and a file in `conf/net`."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -18,15 +13,24 @@ from poker.features.opponent_history import NUM_TOKENS
 CLASSES = 3
 
 
-class SmallNet(nn.Module):
-    """The net of [POKI] section 6: 19 inputs, four hidden units, three outputs, all connected, logistic units."""
+class ActionNet(nn.Module):
+    """Takes an `OpponentBatch` and gives log-probabilities [n, 3] up to a constant.
 
-    kind: ClassVar[str] = "small"
-    needs: ClassVar[tuple[str, ...]] = ()
+    `needs` says which inputs beside the 19 it reads. A class with an argument `players` is told how many are known.
+    """
+
+    needs: tuple[str, ...] = ()
+
+    def loss(self, batch: OpponentBatch) -> Tensor:
+        """What training makes small."""
+        return functional.cross_entropy(self(batch), batch.action)
+
+
+class SmallNet(ActionNet):
+    """The net of [POKI] section 6: 19 inputs, four hidden units, three outputs, all connected, logistic units."""
 
     def __init__(self, hidden: int = 4, seed: int = 0) -> None:
         super().__init__()
-        self.config: dict[str, Any] = {"hidden": hidden, "seed": seed}
         generator = torch.Generator().manual_seed(seed)
         self.first = nn.Linear(INPUT_SIZES["features"], hidden)
         self.second = nn.Linear(hidden, CLASSES)
@@ -38,18 +42,45 @@ class SmallNet(nn.Module):
         logits: Tensor = self.second(torch.sigmoid(self.first(batch.features)))
         return logits
 
-    def loss(self, batch: OpponentBatch) -> Tensor:
-        return functional.cross_entropy(self(batch), batch.action)
 
+class WideNet(ActionNet):
+    """Perceptrons on the 19 inputs and, for `inputs: [hand]` and `[hand, past]`, on the hand and the player so far.
 
-class Averaged(nn.Module):
-    """`members`, alike but for their start, trained side by side; their probabilities are averaged."""
+    `members`, alike but for their start, are trained side by side; their probabilities are averaged. `extra` columns
+    come from a subclass, as many tensors as there are members.
+    """
 
-    members: nn.ModuleList
+    def __init__(
+        self,
+        hidden: Sequence[int] = (64, 64),
+        inputs: Sequence[str] = (),
+        dropout: float = 0.0,
+        members: int = 1,
+        seed: int = 0,
+        *,
+        extra_columns: int = 0,
+    ) -> None:
+        super().__init__()
+        self.needs = self._inputs = tuple(inputs)
+        self.seeds = [seed + 1000 * member for member in range(members)]
+        size = sum(INPUT_SIZES[name] for name in ("features", *inputs)) + extra_columns
+        self.members = nn.ModuleList(Mlp(size, hidden, CLASSES, each) for each in self.seeds)
+        self.dropout = nn.Dropout(dropout)
+
+    def extra(self, batch: OpponentBatch) -> Iterator[Tensor]:
+        """`extra_columns` [n, ...] that a member reads beside the others'."""
+        return (batch.features[:, :0] for _ in self.members)
 
     def each(self, batch: OpponentBatch) -> Iterator[Tensor]:
         """Logits [n, 3] of every member."""
-        raise NotImplementedError
+        inputs = torch.cat([batch.features, *(getattr(batch, name) for name in self._inputs)], dim=1)
+        for member, extra in zip(self.members, self.extra(batch), strict=True):
+            assert isinstance(member, Mlp)
+            *hidden, last = member.layers
+            x = torch.cat([inputs, extra], dim=1)
+            for layer in hidden:
+                x = self.dropout(layer(x))
+            yield last(x)
 
     def forward(self, batch: OpponentBatch) -> Tensor:
         probs = torch.stack([logits.softmax(dim=1) for logits in self.each(batch)]).mean(dim=0)
@@ -61,44 +92,8 @@ class Averaged(nn.Module):
         return torch.stack(losses).mean()
 
 
-class WideNet(Averaged):
-    """Perceptrons on the 19 inputs and, for `inputs: [hand]` and `[hand, past]`, on the hand and the player so far."""
-
-    kind: ClassVar[str] = "wide"
-
-    def __init__(
-        self,
-        hidden: Sequence[int] = (64, 64),
-        inputs: Sequence[str] = (),
-        dropout: float = 0.0,
-        members: int = 1,
-        seed: int = 0,
-    ) -> None:
-        super().__init__()
-        self.config: dict[str, Any] = {
-            "hidden": list(hidden),
-            "inputs": list(inputs),
-            "dropout": dropout,
-            "members": members,
-            "seed": seed,
-        }
-        self.needs = tuple(inputs)
-        size = _size_of(inputs)
-        self.members = nn.ModuleList(Mlp(size, hidden, CLASSES, seed + 1000 * member) for member in range(members))
-        self.dropout = nn.Dropout(dropout)
-
-    def each(self, batch: OpponentBatch) -> Iterator[Tensor]:
-        inputs = _joined(batch, self.needs)
-        for member in self.members:
-            assert isinstance(member, Mlp)
-            yield _with_dropout(member, inputs, self.dropout)
-
-
-class SequenceNet(Averaged):
-    """Gated recurrent units read the actions of the hand in their order; a perceptron sees their last state, the 19
-    inputs and, for `inputs`, what `WideNet` sees."""
-
-    kind: ClassVar[str] = "sequence"
+class SequenceNet(WideNet):
+    """As `WideNet`; gated recurrent units read the actions of the hand in their order, the perceptrons their state."""
 
     def __init__(
         self,
@@ -109,28 +104,12 @@ class SequenceNet(Averaged):
         members: int = 1,
         seed: int = 0,
     ) -> None:
-        super().__init__()
-        self.config: dict[str, Any] = {
-            "units": units,
-            "hidden": list(hidden),
-            "inputs": list(inputs),
-            "dropout": dropout,
-            "members": members,
-            "seed": seed,
-        }
+        super().__init__(hidden, inputs, dropout, members, seed, extra_columns=units)
         self.needs = ("sequence", *inputs)
-        self._inputs = tuple(inputs)
-        size = _size_of(inputs) + units
-        seeds = [seed + 1000 * member for member in range(members)]
-        self.members = nn.ModuleList(Mlp(size, hidden, CLASSES, each) for each in seeds)
-        self.readers = nn.ModuleList(Reader(NUM_TOKENS, units, each) for each in seeds)
-        self.dropout = nn.Dropout(dropout)
+        self.readers = nn.ModuleList(Reader(NUM_TOKENS, units, each) for each in self.seeds)
 
-    def each(self, batch: OpponentBatch) -> Iterator[Tensor]:
-        inputs = _joined(batch, self._inputs)
-        for member, reader in zip(self.members, self.readers, strict=True):
-            assert isinstance(member, Mlp)
-            yield _with_dropout(member, torch.cat([inputs, reader(batch.sequence)], dim=1), self.dropout)
+    def extra(self, batch: OpponentBatch) -> Iterator[Tensor]:
+        return (reader(batch.sequence) for reader in self.readers)
 
 
 class Reader(nn.Module):
@@ -168,29 +147,11 @@ class Reader(nn.Module):
         return moved
 
 
-def _size_of(inputs: Sequence[str]) -> int:
-    return INPUT_SIZES["features"] + sum(INPUT_SIZES[name] for name in inputs)
-
-
-def _joined(batch: OpponentBatch, inputs: Sequence[str]) -> Tensor:
-    return torch.cat([batch.features, *(getattr(batch, name) for name in inputs)], dim=1)
-
-
-def _with_dropout(net: Mlp, x: Tensor, dropout: nn.Dropout) -> Tensor:
-    *hidden, last = net.layers
-    for layer in hidden:
-        x = dropout(layer(x))
-    logits: Tensor = last(x)
-    return logits
-
-
-class PlayerNet(Averaged):
-    """Perceptrons that see what `WideNet` sees and a learned vector of the player: `players`, and one for strangers.
+class PlayerNet(WideNet):
+    """As `WideNet`, with a learned vector of the player beside the inputs: `players`, and one for strangers.
 
     In training a player is taken for a stranger with probability `stranger`, so that a stranger's vector is learned.
     """
-
-    kind: ClassVar[str] = "player"
 
     def __init__(
         self,
@@ -203,45 +164,21 @@ class PlayerNet(Averaged):
         members: int = 1,
         seed: int = 0,
     ) -> None:
-        super().__init__()
-        self.config: dict[str, Any] = {
-            "players": players,
-            "size": size,
-            "hidden": list(hidden),
-            "stranger": stranger,
-            "inputs": list(inputs),
-            "dropout": dropout,
-            "members": members,
-            "seed": seed,
-        }
-        self.needs = tuple(inputs)
+        super().__init__(hidden, inputs, dropout, members, seed, extra_columns=size)
         self._stranger = stranger
-        seeds = [seed + 1000 * member for member in range(members)]
-        self.vectors = nn.ModuleList(nn.Embedding(players + 1, size) for _ in seeds)
+        self.vectors = nn.ModuleList(nn.Embedding(players + 1, size) for _ in self.seeds)
         with torch.no_grad():
-            for vectors, each in zip(self.vectors, seeds, strict=True):
-                assert isinstance(vectors, nn.Embedding)
-                vectors.weight.normal_(0.0, 0.1, generator=torch.Generator().manual_seed(each))
-        self.members = nn.ModuleList(Mlp(_size_of(inputs) + size, hidden, CLASSES, each) for each in seeds)
-        self.dropout = nn.Dropout(dropout)
+            for vectors, each in zip(self.vectors, self.seeds, strict=True):
+                vectors.get_parameter("weight").normal_(0.0, 0.1, generator=torch.Generator().manual_seed(each))
 
-    def each(self, batch: OpponentBatch) -> Iterator[Tensor]:
+    def extra(self, batch: OpponentBatch) -> Iterator[Tensor]:
         player = batch.player
         if self.training:
             hidden = torch.rand(player.shape, generator=self._generator(batch), device="cpu") < self._stranger
             player = torch.where(hidden.to(player.device), UNKNOWN, player)
-        inputs = _joined(batch, self.needs)
-        for member, vectors in zip(self.members, self.vectors, strict=True):
-            assert isinstance(member, Mlp)
-            yield _with_dropout(member, torch.cat([inputs, vectors(player)], dim=1), self.dropout)
+        return (vectors(player) for vectors in self.vectors)
 
     @staticmethod
     def _generator(batch: OpponentBatch) -> torch.Generator:
         """Seeded by the batch itself: a resumed run hides the same players."""
         return torch.Generator().manual_seed(int(batch.player.sum()))
-
-
-OpponentNetModule = SmallNet | WideNet | PlayerNet | SequenceNet
-NETS: dict[str, type[SmallNet] | type[WideNet] | type[PlayerNet] | type[SequenceNet]] = {
-    net.kind: net for net in (SmallNet, WideNet, PlayerNet, SequenceNet)
-}

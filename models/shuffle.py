@@ -7,12 +7,27 @@ and a batch mixes rows of as many blocks as it has rows. Every pass has its own 
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
+import lightning
 import numpy as np
 from numpy.typing import NDArray
 
 BLOCK_ROWS = 64
 POOL_ROWS = 1 << 19
+
+
+class Position(NamedTuple):
+    """Where a trainer stands: the epoch, and which of `world` processes this is."""
+
+    epoch: int = 0
+    rank: int = 0
+    world: int = 1
+
+    @classmethod
+    def of(cls, data: lightning.LightningDataModule) -> "Position":
+        trainer = data.trainer
+        return cls() if trainer is None else cls(trainer.current_epoch, trainer.global_rank, trainer.world_size)
 
 
 @dataclass(frozen=True)
@@ -43,6 +58,14 @@ class BlockShuffle:
         """Rows in a full pool: whole blocks, and at least a batch."""
         blocks = max(self.pool_rows // self.block_rows, -(-self.batch_rows // self.block_rows))
         return blocks * self.block_rows
+
+    def epoch(self, position: Position, batches: int) -> Iterator[NDArray[np.int64]]:
+        """Rows [b, batch_rows] for this process, from the `batches` of all in an epoch: it takes every `world`-th."""
+        done, count = 0, batches // position.world * position.world
+        for rows, first, last in self.pools(position.epoch * batches, count):
+            every = rows[first * self.batch_rows : last * self.batch_rows].reshape(-1, self.batch_rows)
+            yield every[(position.rank - done) % position.world :: position.world]
+            done += last - first
 
     def pools(self, start: int, count: int) -> Iterator[tuple[NDArray[np.int64], int, int]]:
         """(rows, first, last): batches first..last-1 of that pool's shuffled rows, for `count` batches from `start`."""

@@ -1,11 +1,16 @@
-"""Rows/s of the leaf net on one thread: inference, and training with everything around it.
+"""Rows/s of the leaf net: inference, training with everything around it, and training beside other programs.
 
-Time is the thread's own CPU time, so that other work on the machine does not count.
+Time is the process's own CPU time, so that other work on the machine does not count; but for `leaf_net_training_busy`,
+which is the wall time of training while as many busy loops run as there are cores, over that without them.
 """
 
+import os
+import subprocess
+import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,11 +19,11 @@ import lightning
 import numpy as np
 import torch
 
+from conf.launch import compose
 from models.fitting import quiet
-from models.inference import CHUNK_ROWS, MlpRunner
+from models.inference import CHUNK_ROWS, LeafRunner
 from models.leaf_data import LeafData
 from models.leaf_module import LeafModule
-from models.losses import HuberLoss
 from models.mlp import Mlp
 from poker.features import leaf
 from tests.models.shards import write_leaf_states
@@ -26,15 +31,27 @@ from tests.models.shards import write_leaf_states
 HIDDEN = [256, 128, 128, 128]
 
 
-def best(action: Callable[[], Any], repeats: int) -> float:
-    """Least CPU seconds of `repeats` calls, after one to warm up."""
+def best(action: Callable[[], Any], repeats: int, clock: Callable[[], float] = time.process_time) -> float:
+    """Least seconds of `repeats` calls, after one to warm up."""
     action()
     seconds = []
     for _ in range(repeats):
-        start = time.process_time()
+        start = clock()
         action()
-        seconds.append(time.process_time() - start)
+        seconds.append(clock() - start)
     return min(seconds)
+
+
+@contextmanager
+def busy_machine() -> Iterator[None]:
+    """A busy loop for every core."""
+    loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(os.cpu_count() or 1)]
+    try:
+        yield
+    finally:
+        for loop in loops:
+            loop.kill()
+            loop.wait()
 
 
 def inference() -> list[dict[str, Any]]:
@@ -43,7 +60,7 @@ def inference() -> list[dict[str, Any]]:
     net = Mlp(leaf.SIZE, HIDDEN, 4)
     results = []
     for backend in ("auto", "torch"):
-        run = MlpRunner(net, backend)
+        run = LeafRunner(net, backend)
         rate = rows / best(partial(run, features), 10)
         results.append(
             {"name": f"leaf_net_inference_{backend}", "value": rate, "unit": "rows/s", "backend": run.backend}
@@ -55,7 +72,7 @@ def training() -> list[dict[str, Any]]:
     with tempfile.TemporaryDirectory() as root:
         write_leaf_states(Path(root), rows=300_000, shards=2)
         data = LeafData(root, epoch_rows=500_000)
-        module = LeafModule(Mlp(leaf.SIZE, HIDDEN, 4), HuberLoss(), 1e-3, data.label_mean(), pictures=False)
+        module = LeafModule(Mlp(leaf.SIZE, HIDDEN, 4), 1.0, 1e-3, data.label_mean())
 
         def epoch() -> None:
             trainer = lightning.Trainer(
@@ -70,11 +87,18 @@ def training() -> list[dict[str, Any]]:
             trainer.fit(module, datamodule=data)
 
         rows = data.epoch_batches * data.config["batch_rows"]
-        return [{"name": "leaf_net_training", "value": rows / best(epoch, 3), "unit": "rows/s"}]
+        found = [{"name": "leaf_net_training", "value": rows / best(epoch, 3), "unit": "rows/s"}]
+        threads = compose("train", ["model=leaf"]).model.threads
+        if threads is not None:
+            torch.set_num_threads(threads)
+        free = best(epoch, 2, time.perf_counter)
+        with busy_machine():
+            ratio = best(epoch, 2, time.perf_counter) / free
+        return [*found, {"name": "leaf_net_training_busy", "value": ratio, "unit": "times as long"}]
 
 
 def run() -> list[dict[str, Any]]:
-    """One row a figure."""
+    """One row a figure; the limit of `leaf_net_training_busy` is 3."""
     quiet()
     threads = torch.get_num_threads()
     torch.set_num_threads(1)

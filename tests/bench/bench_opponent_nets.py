@@ -12,10 +12,11 @@ from typing import Any
 
 import torch
 
+from hydra.utils import instantiate
+
 from conf.launch import compose
-from models.export import export_net
-from models.opponent import Described
-from models.opponent_inference import OPPONENT_NET, POPULATION, STAMP, OpponentNet, build
+from models.export import Architecture, export_net
+from models.opponent_inference import OPPONENT_NET, POPULATION, STAMP, OpponentNet
 from poker.betting import Betting
 from poker.cards import parse_cards
 from poker.opponents.predictor import NUM_CONTEXTS, Context, context_of
@@ -29,12 +30,13 @@ HANDS = ("cfcfrfffcccc/crc", "cfcfrfffcccc/rcc")
 
 def exported(name: str, root: Path) -> tuple[Path, bool]:
     """A net of this configuration as an artifact, and whether it rests on `hand`."""
-    net = compose("train", ["model=opponent", f"net={name}"]).net
-    players = {"players": 500} if net.kind == "player" else {}
-    made = build({"kind": net.kind, "arguments": {**net.arguments, **players, "seed": 0}})
+    model = compose("train", ["model=opponent", f"net={name}", "seed=0"]).model
+    configured = instantiate(model.net, _convert_="all")
+    players = {"players": 500} if "player" in name else {}
+    net = Architecture(configured.func, **configured.keywords, **players)
     counts = {POPULATION: [[0.2, 0.5, 0.3]] * NUM_CONTEXTS}
-    export_net(root / name, OPPONENT_NET, Described(made), stamp=STAMP, config={}, made_from={}, counts=counts)
-    return root / name, net.base is not None
+    export_net(root / name, OPPONENT_NET, net, net(), stamp=STAMP, config={}, made_from={}, counts=counts)
+    return root / name, model.base is not None
 
 
 def _predict(predictor: OpponentNet, contexts: Iterator[Context]) -> None:

@@ -11,25 +11,41 @@ import torch
 from safetensors.torch import load_file
 
 from models import inference
-from models.export import WEIGHTS, export_net, load_net
-from models.inference import CHUNK_ROWS, LEAF_NET, LEAF_STAMP, Backend, LeafNet, MlpRunner
+from models.export import WEIGHTS, Architecture, describe, export_net, load_net
+from models.inference import CHUNK_ROWS, LEAF_NET, LEAF_STAMP, Backend, LeafNet, LeafRunner
 from models.mlp import Mlp
 from poker.artifacts import CorruptArtifactError, MismatchedArtifactError, MissingArtifactError
 from poker.errors import PokernetsError
 from poker.features import leaf
 
 BACKENDS: tuple[Backend, ...] = ("auto", "onednn", "torch")
+MLP = Architecture(Mlp, inputs=leaf.SIZE, hidden=[256, 128, 128, 128], outputs=4, seed=11)
+
+
+class Tilted(torch.nn.Module):
+    """A net of somebody else."""
+
+    def __init__(self, tilt: float) -> None:
+        super().__init__()
+        self.linear = torch.nn.Linear(leaf.SIZE, 4)
+        self.tilt = tilt
+
+    def forward(self, features: torch.Tensor) -> torch.Tensor:
+        found: torch.Tensor = torch.tanh(self.linear(features)) * self.tilt
+        return found
 
 
 @pytest.fixture(scope="module")
 def net() -> Mlp:
-    return Mlp(leaf.SIZE, [256, 128, 128, 128], 4, seed=11)
+    made = MLP()
+    assert isinstance(made, Mlp)
+    return made
 
 
 @pytest.fixture(scope="module")
 def exported(net: Mlp, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("net") / "leaf_net"
-    export_net(path, LEAF_NET, net, stamp=LEAF_STAMP, config={"x": 1}, made_from={}, counts={})
+    export_net(path, LEAF_NET, MLP, net, stamp=LEAF_STAMP, config={"x": 1}, made_from={}, counts={})
     return path
 
 
@@ -68,7 +84,7 @@ def test_the_file_says_what_it_is(exported: Path) -> None:
 
 def test_a_net_of_other_features_is_refused(net: Mlp, exported: Path, tmp_path: Path) -> None:
     other = {**LEAF_STAMP, "feature_hash": "0" * 16}
-    export_net(tmp_path / "other", LEAF_NET, net, stamp=other, config={}, made_from={}, counts={})
+    export_net(tmp_path / "other", LEAF_NET, MLP, net, stamp=other, config={}, made_from={}, counts={})
     with pytest.raises(MismatchedArtifactError, match=r"feature_hash='0000000000000000'.*train\.py model=leaf"):
         LeafNet(tmp_path / "other")
     with pytest.raises(MismatchedArtifactError, match="target"):
@@ -78,9 +94,9 @@ def test_a_net_of_other_features_is_refused(net: Mlp, exported: Path, tmp_path: 
 
 
 def test_foreign_weights_under_a_sound_manifest_are_refused(net: Mlp, tmp_path: Path) -> None:
-    export_net(tmp_path / "net", LEAF_NET, net, stamp=LEAF_STAMP, config={}, made_from={}, counts={})
+    export_net(tmp_path / "net", LEAF_NET, MLP, net, stamp=LEAF_STAMP, config={}, made_from={}, counts={})
     weights = tmp_path / "net" / WEIGHTS
-    metadata = {"net": json.dumps(net.config), "stamp": json.dumps({**LEAF_STAMP, "target": "another"})}
+    metadata = {"net": json.dumps(describe(MLP)), "stamp": json.dumps({**LEAF_STAMP, "target": "another"})}
     foreign = safetensors.torch.save(load_file(weights), metadata)
     weights.write_bytes(foreign)
     with pytest.raises(CorruptArtifactError, match=WEIGHTS):
@@ -90,8 +106,34 @@ def test_foreign_weights_under_a_sound_manifest_are_refused(net: Mlp, tmp_path: 
 def test_onednn_is_refused_where_it_is_missing_and_auto_falls_back(net: Mlp, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(inference, "has_onednn", lambda: False)
     with pytest.raises(PokernetsError, match="backend=onednn"):
-        MlpRunner(net, "onednn")
-    assert MlpRunner(net, "auto").backend == "torch"
+        LeafRunner(net, "onednn")
+    assert LeafRunner(net, "auto").backend == "torch"
+
+
+def test_a_net_of_any_class_plays_where_the_configuration_names_it(tmp_path: Path) -> None:
+    architecture = Architecture(Tilted, tilt=0.5)
+    net = architecture()
+    export_net(tmp_path / "net", LEAF_NET, architecture, net, stamp=LEAF_STAMP, config={}, made_from={}, counts={})
+    name = f"{__name__}.Tilted"
+    with pytest.raises(MismatchedArtifactError, match=rf"holds a {name}.*architectures=\[{name}\]"):
+        LeafNet(tmp_path / "net")
+    features = np.random.default_rng(0).random((50, leaf.SIZE), dtype=np.float32)
+    found = LeafNet(tmp_path / "net", architectures=[name]).values(features)
+    np.testing.assert_allclose(found, net(torch.from_numpy(features)).detach(), atol=1e-6)
+
+
+def test_loading_imports_nothing_that_the_file_names(net: Mlp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "intruder.py").write_text("raise SystemExit('ran')\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    for name, (target, error) in {
+        "other": ("intruder.Net", MismatchedArtifactError),
+        "ours_but_no_net": ("models.export.export_net", CorruptArtifactError),
+        "missing": ("models.nowhere.Net", CorruptArtifactError),
+    }.items():
+        monkeypatch.setattr("models.export.describe", lambda _, target=target: {**describe(MLP), "_target_": target})
+        export_net(tmp_path / name, LEAF_NET, MLP, net, stamp=LEAF_STAMP, config={}, made_from={}, counts={})
+        with pytest.raises(error, match=target):
+            LeafNet(tmp_path / name)
 
 
 def test_making_a_net_leaves_the_global_generator_alone() -> None:

@@ -65,13 +65,26 @@ def test_epochs_follow_each_other_in_one_stream(root: Path) -> None:
         data = LeafData(str(root), batch_rows=512, epoch_rows=epoch_rows, validation_share=0.2)
         seen = []
         for epoch in epochs:
-            data.trainer = cast(Trainer, SimpleNamespace(current_epoch=epoch))
+            data.trainer = cast(Trainer, SimpleNamespace(current_epoch=epoch, global_rank=0, world_size=1))
             seen += [float(batch.features[0, 0]) for batch in data.train_dataloader()]
         return seen
 
     whole = firsts(12 * 512, range(1))
     assert len(set(whole)) > 6
     assert firsts(3 * 512, range(4)) == whole
+
+
+def test_processes_share_an_epoch_and_the_validation_part(root: Path) -> None:
+    data = LeafData(str(root), batch_rows=512, validation_share=0.2)
+    whole = [float(batch.features[0, 0]) for batch in data.train_dataloader()]
+    parts, rows = [], 0
+    for rank in range(2):
+        data.trainer = cast(Trainer, SimpleNamespace(current_epoch=0, global_rank=rank, world_size=2))
+        parts.append([float(batch.features[0, 0]) for batch in data.train_dataloader()])
+        assert len(parts[rank]) == len(data.train_dataloader()) == len(whole) // 2
+        rows += sum(len(batch.street) for batch in data.val_dataloader())
+    assert [first for pair in zip(*parts, strict=True) for first in pair] == whole[: len(whole) // 2 * 2]
+    assert rows == len(data.validation_rows)
 
 
 def test_streets_and_seats_select(root: Path) -> None:

@@ -10,9 +10,8 @@ import torch
 
 from conf.launch import call, chosen, compose
 from data_gen.opponent_actions import ObservedHand, RowBuilder
-from models.classification import bootstrap, calibration_error, confusion, score
-from models.export import export_net
-from models.opponent import Described
+from models.export import Architecture, export_net
+from models.opponent import bootstrap
 from models.opponent_data import OpponentBatch, OpponentData, OpponentRows
 from models.opponent_inference import (
     OPPONENT_NET,
@@ -23,7 +22,8 @@ from models.opponent_inference import (
     load_opponent_net,
     probabilities,
 )
-from models.opponent_nets import OpponentNetModule, PlayerNet, Reader, SequenceNet, SmallNet, WideNet
+from models.opponent_module import score
+from models.opponent_nets import PlayerNet, Reader, SequenceNet, SmallNet, WideNet
 from poker.artifacts import MismatchedArtifactError
 from poker.errors import PokernetsError
 from poker.features import opponent_history
@@ -81,7 +81,7 @@ def work(tmp_path_factory: pytest.TempPathFactory, hands: list[ObservedHand]) ->
 @pytest.fixture(scope="module")
 def train(work: Path) -> Callable[..., None]:
     def run(model: str, *overrides: str) -> None:
-        places = (f"artifacts={work / 'artifacts'}", f"runs={work / 'runs'}", "trainer.threads=1")
+        places = (f"artifacts={work / 'artifacts'}", f"runs={work / 'runs'}")
         call(chosen(compose("train", [f"model={model}", *places, *overrides]), "model"))
 
     return run
@@ -89,11 +89,11 @@ def train(work: Path) -> Callable[..., None]:
 
 @pytest.fixture(scope="module")
 def nets(work: Path, train: Callable[..., None]) -> Path:
-    small = ("net.arguments.hidden=[16]", "model.data.batch_rows=64")
-    train("opponent", "net=hand", "net.epochs=3", *small)
-    train("opponent", "net=adaptive", "net.epochs=4", "net.arguments.members=2", *small)
-    train("opponent", "net=adaptive_player", "net.epochs=2", "net.arguments.members=2", *small)
-    train("opponent", "net=adaptive_sequence", "net.epochs=2", "net.arguments.units=8", *small)
+    small = ("model.net.hidden=[16]", "model.data.batch_rows=64")
+    train("opponent", "net=hand", "trainer.max_epochs=3", *small)
+    train("opponent", "net=adaptive", "trainer.max_epochs=4", "model.net.members=2", *small)
+    train("opponent", "net=adaptive_player", "trainer.max_epochs=2", "model.net.members=2", *small)
+    train("opponent", "net=adaptive_sequence", "trainer.max_epochs=2", "model.net.units=8", *small)
     return work / "artifacts" / "opponent_net"
 
 
@@ -115,10 +115,10 @@ def test_a_net_that_remembers_players_beats_one_that_does_not(nets: Path, work: 
     found = {}
     for name, net in (("hand", base), ("adaptive", adaptive)):
         batches = list(data.val_dataloader())
-        probs = np.concatenate([net(batch).softmax(dim=1).numpy() for batch in batches]).astype(np.float64)
-        found[name] = score(probs, np.concatenate([batch.action.numpy() for batch in batches]))
-    assert found["adaptive"].log_loss < found["hand"].log_loss - 0.03
-    assert found["adaptive"].accuracy > found["hand"].accuracy
+        probs = torch.cat([net(batch).softmax(dim=1) for batch in batches])
+        found[name] = score(probs, torch.cat([batch.action for batch in batches]))
+    assert found["adaptive"]["log_loss"] < found["hand"]["log_loss"] - 0.03
+    assert found["adaptive"]["accuracy"] > found["hand"]["accuracy"]
 
 
 @pytest.mark.parametrize("names", [["adaptive"], ["adaptive_player", "adaptive_sequence"]])
@@ -191,18 +191,19 @@ def test_a_net_with_a_memory_needs_its_base(nets: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "net",
+    "architecture",
     [
-        SmallNet(),
-        WideNet((8,), ("hand", "past"), 0.1, 3),
-        PlayerNet(5, 4, (8,), inputs=("hand",), dropout=0.1, members=2),
-        SequenceNet(6, (8,), ("past",), 0.1, 2),
+        Architecture(SmallNet),
+        Architecture(WideNet, hidden=(8,), inputs=("hand", "past"), dropout=0.1, members=3),
+        Architecture(PlayerNet, players=5, size=4, hidden=(8,), inputs=("hand",), dropout=0.1, members=2),
+        Architecture(SequenceNet, units=6, hidden=(8,), inputs=("past",), dropout=0.1, members=2),
     ],
     ids=["small", "wide", "player", "sequence"],
 )
-def test_export_and_back(net: OpponentNetModule, tmp_path: Path) -> None:
+def test_export_and_back(architecture: Architecture, tmp_path: Path) -> None:
+    net = architecture()
     counts = {POPULATION: np.full((12, 3), 1 / 3).tolist()}
-    export_net(tmp_path / "n", OPPONENT_NET, Described(net), stamp=STAMP, config={}, made_from={}, counts=counts)
+    export_net(tmp_path / "n", OPPONENT_NET, architecture, net, stamp=STAMP, config={}, made_from={}, counts=counts)
     loaded = load_opponent_net(tmp_path / "n")
     generator = torch.Generator().manual_seed(0)
     features, hand, past = (
@@ -216,7 +217,8 @@ def test_export_and_back(net: OpponentNetModule, tmp_path: Path) -> None:
     export_net(
         tmp_path / "n",
         OPPONENT_NET,
-        Described(net),
+        architecture,
+        net,
         stamp={**STAMP, "feature_hash": "x"},
         config={},
         made_from={},
@@ -276,7 +278,7 @@ def test_tokens_say_who_did_what_in_which_order(work: Path) -> None:
 
 
 def test_all_predictors_on_the_same_rows(nets: Path, work: Path, train: Callable[..., None]) -> None:
-    train("opponent", "net=small", "net.epochs=3", "model.data.batch_rows=64")
+    train("opponent", "net=small", "trainer.max_epochs=3", "model.data.batch_rows=64")
     train("opponent_table", "~model.nets.wide", "~model.nets.player", "~model.nets.sequence")
     report = json.loads((work / "artifacts" / "opponent_table.json").read_text())
     found = {name: scores["all"] for name, scores in report["predictors"].items()}
@@ -301,20 +303,19 @@ def test_all_predictors_on_the_same_rows(nets: Path, work: Path, train: Callable
 
 def test_scores_of_three_decisions() -> None:
     probs = np.array([[0.5, 0.3, 0.2], [0.1, 0.8, 0.1], [0.2, 0.2, 0.6]])
-    found = score(probs, np.array([0, 1, 0]))
-    assert found.accuracy == pytest.approx(2 / 3)
-    assert found.log_loss == pytest.approx(-np.log([0.5, 0.8, 0.2]).mean())
-    assert found.brier == pytest.approx(np.mean([0.25 + 0.09 + 0.04, 0.01 + 0.04 + 0.01, 0.64 + 0.04 + 0.36]))
-    assert confusion(probs, np.array([0, 1, 0])).tolist() == [[1, 0, 1], [0, 1, 0], [0, 0, 0]]
+    found = score(torch.from_numpy(probs), torch.tensor([0, 1, 0]))
+    assert found["accuracy"] == pytest.approx(2 / 3)
+    assert found["log_loss"] == pytest.approx(-np.log([0.5, 0.8, 0.2]).mean())
+    assert found["brier"] == pytest.approx(np.mean([0.25 + 0.09 + 0.04, 0.01 + 0.04 + 0.01, 0.64 + 0.04 + 0.36]))
 
 
 def test_calibration_error_is_small_where_probabilities_are_true() -> None:
     generator = np.random.default_rng(0)
     probs = generator.dirichlet([2, 3, 1], size=40_000)
-    action = (generator.random(40_000)[:, None] > probs.cumsum(axis=1)).sum(axis=1)
-    assert calibration_error(probs, action) < 0.01
+    action = torch.from_numpy((generator.random(40_000)[:, None] > probs.cumsum(axis=1)).sum(axis=1))
+    assert score(torch.from_numpy(probs), action)["calibration"] < 0.01
     sharpened = probs**2 / (probs**2).sum(axis=1, keepdims=True)
-    assert calibration_error(sharpened, action) > 0.08
+    assert score(torch.from_numpy(sharpened), action)["calibration"] > 0.08
 
 
 def test_bootstrap_resamples_whole_groups() -> None:

@@ -27,9 +27,9 @@ def command(work: Path, *overrides: str) -> list[str]:
     settings = {
         "artifacts": work / "artifacts",
         "runs": work / "runs",
-        "trainer.threads": 1,
+        "model.threads": 1,
         "trainer.accelerator": "cpu",
-        "trainer.log_every_steps": 20,
+        "trainer.log_every_n_steps": 20,
         "trainer.max_epochs": 8,
         "model.net.hidden": "[64,32]",
         "model.data.batch_rows": 512,
@@ -80,7 +80,7 @@ def test_the_logs_hold_what_a_user_looks_for(trained: Path) -> None:
     events = EventAccumulator(str(logs))
     events.Reload()
     names = set(events.Tags()["scalars"])
-    wanted = {"train/huber", "train/rows_per_second", "train/learning_rate", "validation/huber", "validation/r2"}
+    wanted = {"train/huber", "train|device/samples_per_sec", "lr-Adam", "validation/huber", "validation/r2"}
     wanted |= {"validation/huber_of_mean", "validation/label_noise"}
     wanted |= {f"train/huber/{name}" for name in CONTINUATIONS}
     wanted |= {f"validation/huber/{street}/{name}" for street in ("preflop", "flop") for name in CONTINUATIONS}

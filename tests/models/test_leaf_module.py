@@ -1,0 +1,78 @@
+"""Figures that Lightning gathers batch by batch, against numpy on all rows at once."""
+
+from pathlib import Path
+
+import lightning
+import numpy as np
+import pytest
+import torch
+from torch.utils.data import DataLoader
+
+from models.figures import scatter
+from models.fitting import figures_of_test
+from models.leaf_data import LeafBatch
+from models.leaf_module import LeafModule
+from poker.features.leaf import CONTINUATIONS
+
+ROWS = 3000
+
+
+@pytest.fixture(scope="module")
+def columns() -> dict[str, np.ndarray]:
+    generator = np.random.default_rng(2)
+    labels = generator.normal(scale=2, size=(ROWS, 4))
+    return {
+        "labels": labels,
+        "predicted": labels + generator.normal(scale=[0.1, 0.5, 1, 2], size=(ROWS, 4)),
+        "sem": generator.random((ROWS, 4)),
+        "street": generator.integers(0, 2, ROWS),
+    }
+
+
+def approx(value: float) -> object:
+    return pytest.approx(value, rel=1e-5)
+
+
+def huber(error: np.ndarray, delta: float) -> np.ndarray:
+    size = np.abs(error)
+    loss: np.ndarray = np.where(size < delta, size**2 / 2, delta * (size - delta / 2))
+    return loss
+
+
+def test_figures_are_those_of_all_rows_at_once(columns: dict[str, np.ndarray], tmp_path: Path) -> None:
+    """The net answers its four inputs, which are the predictions."""
+    mean = columns["labels"].mean(axis=0)
+    tensors = {name: torch.from_numpy(column).float() for name, column in columns.items()}
+    whole = LeafBatch(tensors["predicted"], tensors["labels"], tensors["sem"], torch.from_numpy(columns["street"]))
+    batches = [LeafBatch(*parts) for parts in zip(*(column.split(700) for column in whole), strict=True)]
+    module = LeafModule(torch.nn.Identity(), 0.7, 0.0, torch.from_numpy(mean).float())
+    trainer = lightning.Trainer(
+        accelerator="cpu",
+        logger=False,
+        enable_progress_bar=False,
+        enable_model_summary=False,
+        enable_checkpointing=False,
+        default_root_dir=tmp_path,
+    )
+    found = figures_of_test(trainer, module, DataLoader(batches, batch_size=None))
+
+    error = columns["predicted"] - columns["labels"]
+    assert found["huber"] == approx(huber(error, 0.7).mean())
+    assert found["huber_of_mean"] == approx(huber(columns["labels"] - mean, 0.7).mean())
+    assert found["label_noise"] == approx(huber(columns["sem"], 0.7).mean())
+    for k, name in enumerate(CONTINUATIONS):
+        assert found[f"huber/{name}"] == approx(huber(error[:, k], 0.7).mean())
+        assert found[f"r2/{name}"] == approx(1 - (error[:, k] ** 2).mean() / columns["labels"][:, k].var())
+        for street, street_name in ((0, "preflop"), (1, "flop")):
+            rows = columns["street"] == street
+            assert found[f"huber/{street_name}/{name}"] == approx(huber(error[rows, k], 0.7).mean())
+    assert not any("turn" in name for name in found)
+
+
+def test_scatter_is_a_picture_with_a_panel_a_column(columns: dict[str, np.ndarray]) -> None:
+    labels = columns["labels"].astype(np.float32)
+    image = scatter(labels, labels, CONTINUATIONS, "pots")
+    height, width, channels = image.shape
+    assert channels == 3
+    assert width > 3 * height
+    assert len(np.unique(image.reshape(-1, 3), axis=0)) > 20
