@@ -23,7 +23,7 @@ TrainerSettings = partial[lightning.Trainer]
 """`_target_: lightning.Trainer` with `_partial_: true`; the directory and the logger are added here."""
 
 _WITHOUT_EFFECT = ("accelerator", "callbacks", "logger", "profiler", "log_every_n_steps", "default_root_dir")
-_RATE = "train|device/samples_per_sec"
+_RATE = "train/device/samples_per_sec"
 
 
 class EarlyStopping(callbacks.EarlyStopping):

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-
 from hydra.utils import instantiate
 
 from conf.launch import compose

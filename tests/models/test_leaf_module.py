@@ -1,6 +1,7 @@
 """Figures that Lightning gathers batch by batch, against numpy on all rows at once."""
 
 from pathlib import Path
+from typing import Any, cast
 
 import lightning
 import numpy as np
@@ -44,7 +45,7 @@ def test_figures_are_those_of_all_rows_at_once(columns: dict[str, np.ndarray], t
     mean = columns["labels"].mean(axis=0)
     tensors = {name: torch.from_numpy(column).float() for name, column in columns.items()}
     whole = LeafBatch(tensors["predicted"], tensors["labels"], tensors["sem"], torch.from_numpy(columns["street"]))
-    batches = [LeafBatch(*parts) for parts in zip(*(column.split(700) for column in whole), strict=True)]
+    batches = [LeafBatch(*parts) for parts in zip(*(torch.split(column, 700) for column in whole), strict=True)]
     module = LeafModule(torch.nn.Identity(), 0.7, 0.0, torch.from_numpy(mean).float())
     trainer = lightning.Trainer(
         accelerator="cpu",
@@ -54,7 +55,7 @@ def test_figures_are_those_of_all_rows_at_once(columns: dict[str, np.ndarray], t
         enable_checkpointing=False,
         default_root_dir=tmp_path,
     )
-    found = figures_of_test(trainer, module, DataLoader(batches, batch_size=None))
+    found = figures_of_test(trainer, module, DataLoader(cast(Any, batches), batch_size=None))
 
     error = columns["predicted"] - columns["labels"]
     assert found["huber"] == approx(huber(error, 0.7).mean())

@@ -80,7 +80,7 @@ def test_the_logs_hold_what_a_user_looks_for(trained: Path) -> None:
     events = EventAccumulator(str(logs))
     events.Reload()
     names = set(events.Tags()["scalars"])
-    wanted = {"train/huber", "train|device/samples_per_sec", "lr-Adam", "validation/huber", "validation/r2"}
+    wanted = {"train/huber", "train/device/samples_per_sec", "lr-Adam", "validation/huber", "validation/r2"}
     wanted |= {"validation/huber_of_mean", "validation/label_noise"}
     wanted |= {f"train/huber/{name}" for name in CONTINUATIONS}
     wanted |= {f"validation/huber/{street}/{name}" for street in ("preflop", "flop") for name in CONTINUATIONS}
