@@ -102,6 +102,10 @@ def test_every_file_composes(file: Path) -> None:
     if group == ".":
         compose(option, [])
         return
+    if group == "net":
+        model = "leaf" if "For model=leaf" in file.read_text() else "opponent"
+        assert compose("train", [f"model={model}", f"net={option}"]).model.net is not None
+        return
     root = {"model": "train", "trainer": "train", "evaluate": "evaluate"}.get(group, "data_gen")
     prefix = "" if group in _defaults_of(root) else "+"
     config = compose(root, [f"{prefix}{group}={option}"])
