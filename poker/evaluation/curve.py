@@ -47,19 +47,17 @@ class Curve:
         name = f"curve_{config['game']}_{config['solver']}_{fingerprint_of(config)[:12]}.jsonl"
         self.path = Path(folder) / name
         self.plan = plan
-        kept = [point for point in self._stored() if point["iterations"] <= iterations]
+        stored = read_points(self.path)[1] if self.path.exists() else []
+        kept = [point for point in stored if point["iterations"] <= iterations]
         self.due = plan.after(kept[-1]["iterations"] if kept else 0)
         lines = [json.dumps({**config, **provenance()}), *map(json.dumps, kept)]
         write_atomically(self.path, "".join(f"{line}\n" for line in lines).encode())
 
-    def add(self, iterations: int, **figures: Any) -> None:
+    def add(self, iterations: int, **found: Any) -> None:
         """The point that was due, reached after `iterations`."""
         with self.path.open("a") as file:
-            file.write(json.dumps({"iterations": iterations, **figures}) + "\n")
+            file.write(json.dumps({"iterations": iterations, **found}) + "\n")
         self.due = self.plan.after(iterations)
-
-    def _stored(self) -> list[dict[str, Any]]:
-        return read_points(self.path)[1] if self.path.exists() else []
 
 
 def read_points(path: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:

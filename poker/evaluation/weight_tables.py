@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 from rich.console import Console
 from rich.progress import track
 
@@ -38,8 +39,9 @@ class Gains:
     by_street: list[list[float]] = field(default_factory=lambda: [[] for _ in range(NUM_STREETS)])
     pictures: list[Figure] = field(default_factory=list)
 
-    def estimates(self) -> list[Estimate]:
-        return [estimate(values) for values in self.by_street]
+    @property
+    def estimates(self) -> dict[str, Estimate]:
+        return dict(zip(STREET_NAMES, map(estimate, self.by_street), strict=True))
 
 
 def run(
@@ -69,7 +71,8 @@ def run(
     problems = Problems()
     rates = IncomeRates.load(preflop)
     found: dict[str, Gains] = {modelling: Gains() for modelling in modellings}
-    trackers = {modelling: _tracker(modelling, net, rates) for modelling in modellings}
+    predictors = {modelling: predictor_for(modelling, net) for modelling in modellings}
+    trackers = {name: Tracker(predictor, rates, habits_for(name, predictor)) for name, predictor in predictors.items()}
     archive = replay_all(read_hands(path, problems), problems)
     chosen = evenly(list(archive), hands) if spread else up_to(archive, hands)
     measured = read = 0
@@ -82,11 +85,6 @@ def run(
         raise PokernetsError(f"{path} has no hand in which cards were shown")
     _report(found, Path(path), read).write(Path(out))
     return found
-
-
-def _tracker(modelling: Modelling, net: Predictor | None, rates: IncomeRates) -> Tracker:
-    predictor = predictor_for(modelling, net)
-    return Tracker(predictor, rates, habits_for(modelling, predictor))
 
 
 def _is_shown(hand: IrcHand) -> bool:
@@ -120,13 +118,18 @@ def replay_hand(tracker: Tracker, hand: IrcHand, gains: Gains | None, *, drawn: 
     tracker.begin(len(hand.names), hand.names)
     street = 0
     board: tuple[int, ...] = ()
-    noted: list[tuple[int, float]] = []
 
     def note() -> None:
-        if shown:
-            noted.append((street, _gain(tracker, hand, shown, board)))
-        if gains is not None and drawn:
-            gains.pictures.extend(_pictures(tracker, hand, shown, street))
+        if gains is None or not shown:
+            return
+        live = HOLDEM.live(board)
+        total = 0.0
+        for player, weights in zip(shown, tracker.tables(shown), strict=True):
+            weight = float(weights[hand_index(*hand.hole_cards[player])])
+            total += float(np.log(weight / weights[live].sum(dtype=np.float64)) + np.log(live.sum()))
+            if drawn:
+                gains.pictures.append(_picture(hand, player, street, board, weights.copy()))
+        gains.by_street[street].append(total / len(shown))
 
     for state, move in hand.states():
         if state.street > street:
@@ -135,36 +138,20 @@ def replay_hand(tracker: Tracker, hand: IrcHand, gains: Gains | None, *, drawn: 
         board = state.board
         if move.player == state.to_act:
             tracker.observe(state.betting, board, move.action, reweight=move.player in shown and not move.left)
-    if gains is None or not shown:
-        return
     note()
-    for seen, gain in noted:
-        gains.by_street[seen].append(gain)
-    tracker.conclude(hand.hole_cards)
+    if shown:
+        tracker.conclude(hand.hole_cards)
 
 
-def _gain(tracker: Tracker, hand: IrcHand, shown: list[int], board: tuple[int, ...]) -> float:
-    """Mean over the players who showed, at the end of a round with this board."""
-    live = HOLDEM.live(board)
-    total = 0.0
-    for player, weights in zip(shown, tracker.tables(shown), strict=True):
-        weight = float(weights[hand_index(*hand.hole_cards[player])])
-        total += float(np.log(weight / weights[live].sum(dtype=np.float64)) + np.log(live.sum()))
-    return total / len(shown)
-
-
-def _pictures(tracker: Tracker, hand: IrcHand, shown: list[int], street: int) -> Iterator[Figure]:
-    """`<stamp>-<street>-<player>` for each player who showed."""
-    for player, weights in zip(shown, tracker.tables(shown), strict=True):
-        name, held = hand.names[player], cards_text(hand.hole_cards[player])
-        board = cards_text(hand.board[: hand.rules.board_sizes[street]])
-        title = f"{name} after {STREET_NAMES[street]} betting{f', board {board}' if board else ''}; holds {held}"
-        draw = partial(weight_grid, title, weights.copy())
-        yield Figure(f"{hand.stamp}-{street}{STREET_NAMES[street]}-{player + 1}", draw)
+def _picture(hand: IrcHand, player: int, street: int, board: tuple[int, ...], weights: NDArray[np.float32]) -> Figure:
+    on = f", board {cards_text(board)}" if board else ""
+    held = cards_text(hand.hole_cards[player])
+    title = f"{hand.names[player]} after {STREET_NAMES[street]} betting{on}; holds {held}"
+    return Figure(f"{hand.stamp}-{street}{STREET_NAMES[street]}-{player + 1}", partial(weight_grid, title, weights))
 
 
 def _report(found: dict[str, Gains], path: Path, read: int) -> Report:
-    estimates = {name: dict(zip(STREET_NAMES, gains.estimates(), strict=True)) for name, gains in found.items()}
+    estimates = {name: gains.estimates for name, gains in found.items()}
     record = {
         "unit": "nats per hand over the uniform table, at the end of each round; 95% intervals",
         "archive": path.name,
