@@ -46,20 +46,26 @@ class BlueprintAgent:
         """Legal actions and their probabilities [H, A] at `state`."""
         return blueprint_policy(self._blueprint, self._translator, state.betting, state.board)
 
+    def by_bucket(self, betting: Betting) -> Policy:
+        """Legal actions and their probabilities [B, A] for every bucket of the street."""
+        return blueprint_policy(self._blueprint, self._translator, betting, None)
+
     def act(self, state: HandState) -> int:
         return sample_action(self.policy(state), state, self._rng)
 
 
 def blueprint_policy(
-    blueprint: Blueprint, translator: HistoryTranslator, betting: Betting, board: tuple[int, ...]
+    blueprint: Blueprint, translator: HistoryTranslator, betting: Betting, board: tuple[int, ...] | None
 ) -> Policy:
-    """What the blueprint does at `betting`: legal actions without repeats, probabilities [H, A].
+    """What the blueprint does at `betting`: legal actions without repeats, probabilities [H, A], or without a board
+    [B, A] by bucket.
 
     Where the tree's hand has run ahead of the real one (a raise was read as all-in), every hand calls.
     """
     node = translator.node(betting)
     if node is None:
-        return (CALL,), np.ones((blueprint.rules.num_hands, 1), dtype=np.float32)
+        rows = blueprint.cards.num_buckets[betting.street] if board is None else blueprint.rules.num_hands
+        return (CALL,), np.ones((rows, 1), dtype=np.float32)
     meanings = translator.real_actions(node, betting)
     actions = tuple(sorted(set(meanings)))
     probs = blueprint.probs(node, board)

@@ -12,6 +12,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from poker.betting import Betting
 from poker.errors import PokernetsError
 from poker.rules import CALL, FOLD, NO_ACTION, Rules
 
@@ -123,6 +124,13 @@ class BettingTree:
         for action in actions:
             node = self.child(node, action)
         return node
+
+    def betting(self, node: int) -> Betting:
+        """The betting at `node` of a tree that begins with the hand."""
+        betting = Betting.start(self.rules)
+        for action in self.path(node):
+            betting = betting.apply(action)
+        return betting
 
     def path(self, node: int) -> tuple[int, ...]:
         """Actions from the root to `node`, as `find` takes them."""

@@ -10,8 +10,8 @@ import numpy as np
 from poker.agents.simple import AlwaysCall, RandomAgent
 from poker.evaluation.aivat.heads_up import Aivat
 from poker.evaluation.aivat.values import FoldEquity
-from poker.evaluation.exploitability.best_response import best_response
 from poker.evaluation.exploitability.lbr import LbrActions, LbrStreet, LocalBestResponse
+from poker.evaluation.exploitability.unabstracted import best_response
 from poker.rules import CALL
 from poker.state import HandState
 from tests.games import load_rules

@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 from poker.betting import Betting
 from poker.cards import parse_cards
 from poker.formats.ranges import parse_range
-from poker.search.oracle import OracleLeaf, PairGame
 from poker.search.round_solver import leaf_states
 from poker.search.rps_plus import CONTINUATIONS, EQUILIBRIUM, depth_limited, exploitability
-from poker.solvers.best_response.ranges import TabularPolicy, load_policy
+from poker.solvers.best_response.ranges import RangePolicy
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
 from poker.tree import BetMenu, DepthLimit, bet_menu, build_tree
 from poker.tree.spots import spot_rules
+from tests.search.oracle import OracleLeaf, PairGame, load_policy
 from tests.solvers.games import leduc
 
 
@@ -42,7 +42,7 @@ def river_after_turn() -> Subgame:
     return Subgame(root, menu, parse_cards("Kc9d6h2s"), ranges, 20, 0.02)
 
 
-def continued(trunk: VectorSolver, rest: TabularPolicy, full: VectorSolver) -> TabularPolicy:
+def continued(trunk: VectorSolver, rest: RangePolicy, full: VectorSolver) -> RangePolicy:
     """The depth-limited solution on its round, `rest` afterwards."""
     first, street = trunk.game.tree, full.game.layout.first_street
 
@@ -61,7 +61,7 @@ def test_oracle_leaves_equal_the_full_solve(make: Callable[[], Subgame], own: in
     full = VectorSolver(VectorGame(tree, game.board, game.ranges), "dcfr")
     full.run(iterations=2000)
     pairs = PairGame(tree, game.board, game.ranges)
-    replies: list[TabularPolicy] = [full.strategy]
+    replies: list[RangePolicy] = [full.strategy]
     judge = VectorSolver(VectorGame(tree, game.board, game.ranges, isomorphism=False), "cfr")
     for _ in range(12):
         street = full.game.layout.first_street

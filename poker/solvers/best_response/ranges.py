@@ -1,28 +1,57 @@
-"""Exact values and best responses of any policy given as a table, by the sweeps of the vector engine.
+"""Exact values and best responses over ranges: any policy on a betting tree, all hands of both players in one walk.
 
-`nash_conv` is what both players together gain by best responses; exploitability is half of it. All values are chips per
-hand. The policy must be given for every public state of the tree, over all hands at once.
+    v(node)[h] = what the responder wins with hand h, times the opponent's reach, summed over the compatible hands
+
+At the responder's decisions v is the largest of the actions' values for each hand, at the opponent's their sum after
+the range was multiplied with the probabilities, at public cards the mean. For games with few public cards: where there
+are many, policies that play by buckets have `poker.solvers.best_response.unabstracted`.
+
+With `isomorphism`, hold'em is walked on one first deal of each class under renaming of suits, counted with its
+multiplicity. That is exact for a policy that treats suits alike, which is checked on some boards; others are refused.
+
+All values are chips per hand, float64. Symbols: H hands, A actions.
 """
 
+import itertools
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from poker.abstraction.equities import Board, Floats, showdown_chances
 from poker.errors import PokernetsError
-from poker.solvers.vector.game import VectorGame
-from poker.solvers.vector.solver import VectorSolver
+from poker.kernels.cards.hands import CARD_PERMUTATION, HAND_PERMUTATION
+from poker.kernels.cards.isomorphism import board_multiplicities, canonical_boards
 from poker.tree import BettingTree, Kind
 
-Probabilities = NDArray[np.float32]
-TabularPolicy = Callable[[int, tuple[int, ...]], Probabilities]
+_CHECKED_BOARDS = 4
+_CHECKED_RENAMINGS = (5, 9, 16, 23)
+_TOLERANCE = 1e-5
+_SUM_TOLERANCE = 1e-3
+
+RangePolicy = Callable[[int, Board], NDArray[np.floating]]
 """(tree node, board) -> [H, A] probabilities of its actions."""
+
+Progress = Callable[[int, int], None]
+"""(boards done, boards in all) of the first deal of public cards in each line of play."""
+
+
+@dataclass(frozen=True)
+class RangeValue:
+    """What a player wins on average, and with each hand [H] against the hands it leaves."""
+
+    value: float
+    by_hand: Floats
 
 
 @dataclass(frozen=True)
 class ProfileValue:
-    """Chips per hand: the value of player 0 under the profile, and of each player's best response to the other."""
+    """The value of player 0 under the profile, and of each player's best response to the other.
+
+    `nash_conv` is what both players together gain by best responses; exploitability is half of it.
+    """
 
     value: float
     best_response: tuple[float, float]
@@ -36,32 +65,118 @@ class ProfileValue:
         return self.nash_conv / 2
 
 
-def evaluate_policy(tree: BettingTree, policy: TabularPolicy, board: tuple[int, ...] = ()) -> ProfileValue:
-    """Values of a policy for both players from the root of a game without dead chips.
+def best_response(
+    tree: BettingTree,
+    policy: RangePolicy,
+    player: int,
+    board: Board = (),
+    *,
+    isomorphism: bool = False,
+    progress: Progress | None = None,
+) -> RangeValue:
+    """The best response of `player` to `policy` in the other seat, with the bets of `tree`, from the root's `board`.
 
-    Boards are not merged, so a policy may treat suits as it likes. Raises PokernetsError where it is not one.
+    Raises PokernetsError where `policy` gives no probabilities, and for trees that do not end the hand.
     """
-    solver = VectorSolver(VectorGame(tree, board, isomorphism=False), "cfr")
-    load_policy(solver, policy)
-    best = tuple(solver.best_response_value(player) for player in range(2))
-    return ProfileValue(solver.game_value(0), (best[0], best[1]))
+    return _Walk(tree, policy, player, isomorphism, progress).result(board)
 
 
-def load_policy(solver: VectorSolver, policy: TabularPolicy) -> None:
-    """Makes `policy` the average strategy of `solver` at every decision on every board of its game."""
-    game = solver.game
-    for node in np.flatnonzero((game.tree.kind == Kind.DECISION) | (game.tree.kind == Kind.CHOICE)).tolist():
-        start = game.boards.boards.street_start
-        street = int(game.tree.street[node])
-        for index in range(start[street], start[street + 1]):
-            board = game.boards.cards[index]
-            probabilities = np.asarray(policy(node, board), np.float32)
-            hands = game.hands(int(game.tree.player[node]), index)
-            rows = probabilities[hands]
-            wrong = ~(np.isfinite(rows).all(axis=1) & (rows >= 0).all(axis=1) & (abs(rows.sum(axis=1) - 1) < 1e-3))
-            if wrong.any():
-                where = f"`{game.tree.path_text(node)}` on `{game.rules.cards_text(board)}`"
-                raise PokernetsError(
-                    f"the policy at {where} gives hand {hands[wrong][0]} no probabilities that add to 1"
-                )
-            solver.set_average(node, index, rows)
+def evaluate_policy(tree: BettingTree, policy: RangePolicy, board: Board = ()) -> ProfileValue:
+    """Values of a policy of both players from the root of a game; it may treat suits as it likes."""
+    best = [best_response(tree, policy, player, board).value for player in range(2)]
+    return ProfileValue(_Walk(tree, policy, 0, False, None, policy).result(board).value, (best[0], best[1]))
+
+
+@dataclass
+class _Walk:
+    tree: BettingTree
+    policy: RangePolicy
+    player: int
+    isomorphism: bool
+    progress: Progress | None
+    own: RangePolicy | None = None
+    """The player's policy, None for the best response."""
+    checked: int = 0
+
+    def __post_init__(self) -> None:
+        if np.isin(self.tree.kind, (Kind.LEAF, Kind.CHOICE)).any() or self.tree.dead:
+            raise PokernetsError("a best response plays whole hands: no depth limit and no dead chips")
+
+    def result(self, board: Board) -> RangeValue:
+        space = self.tree.rules.space
+        live = space.live(board).astype(np.float64)
+        mass = live * space.compatible_mass(live)
+        chips = live * self.values(0, board, live)
+        by_hand: Floats = np.divide(chips, mass, out=np.zeros_like(chips), where=mass > 0)
+        return RangeValue(float(chips.sum() / mass.sum()), by_hand)
+
+    def values(self, node: int, board: Board, others: Floats) -> Floats:
+        """[H]"""
+        tree, kind = self.tree, self.tree.kind[node]
+        if kind == Kind.FOLD:
+            sign = -1.0 if tree.folded[node, self.player] else 1.0
+            return sign * float(tree.committed[node].min()) * tree.rules.space.compatible_mass(others)
+        if kind == Kind.SHOWDOWN:
+            return float(tree.committed[node].min()) * showdown_chances(tree.rules, board, others)
+        if kind == Kind.STREET:
+            return self._deal(node, board, others)
+        if tree.player[node] == self.player and self.own is None:
+            best = [self.values(child, board, others) for child in tree.children(node)]
+            return np.asarray(np.max(best, axis=0))
+        return self._played(node, board, others)
+
+    def _played(self, node: int, board: Board, others: Floats) -> Floats:
+        """At a decision by a policy: the opponent's range is multiplied by it, the player's values are weighed."""
+        tree, total = self.tree, np.zeros(self.tree.rules.num_hands)
+        theirs = tree.player[node] != self.player
+        policy = self.policy if theirs or self.own is None else self.own
+        probs = policy(node, board)
+        self._check(node, board, policy, probs)
+        for column, child in enumerate(tree.children(node)):
+            weights = others * probs[:, column] if theirs else others
+            if not theirs and probs[:, column].any():
+                total += probs[:, column] * self.values(child, board, weights)
+            elif theirs and weights.any():
+                total += self.values(child, board, weights)
+        return total
+
+    def _deal(self, node: int, board: Board, others: Floats) -> Floats:
+        rules, below = self.tree.rules, int(self.tree.first_child[node])
+        new = rules.board_sizes[int(self.tree.street[node]) + 1] - len(board)
+        if not new:
+            return self.values(below, board, others)
+        classes = _classes(new) if self.isomorphism and not board else None
+        deck = [card for card in range(rules.deck_size) if card not in board]
+        dealt = classes or [((*board, *cards), 0) for cards in itertools.combinations(deck, new)]
+        total = np.zeros(rules.num_hands)
+        for done, (after, multiplicity) in enumerate(dealt, 1):
+            live = rules.space.live(after)
+            values = live * self.values(below, after, others * live)
+            total += values[HAND_PERMUTATION].mean(axis=0) * multiplicity if multiplicity else values
+            if self.progress is not None and not board:
+                self.progress(done, len(dealt))
+        return total / math.comb(len(deck) - 2 * rules.num_hole_cards, new)
+
+    def _check(self, node: int, board: Board, policy: RangePolicy, probs: NDArray[np.floating]) -> None:
+        """Rows are probabilities, and on the first few boards those of the same board and hands in other suits."""
+        rules = self.tree.rules
+        live, where = rules.space.live(board), f"`{self.tree.path_text(node)}` on `{rules.cards_text(board)}`"
+        if self.isomorphism and (not board or self.checked < _CHECKED_BOARDS):
+            self.checked += bool(board)
+            for renaming in _CHECKED_RENAMINGS:
+                image = rules.ordered_board(tuple(CARD_PERMUTATION[renaming, list(board)].tolist()))
+                renamed = policy(node, image)[HAND_PERMUTATION[renaming]]
+                if np.abs(renamed - probs)[live].max() > _TOLERANCE:
+                    raise PokernetsError(
+                        f"the policy at {where} changes when suits are renamed, so classes of boards cannot be walked"
+                    )
+        wrong = live & ~((probs >= 0).all(axis=1) & (abs(probs.sum(axis=1) - 1) < _SUM_TOLERANCE))
+        if wrong.any():
+            hand = int(np.flatnonzero(wrong)[0])
+            raise PokernetsError(f"the policy at {where} gives hand {hand} no probabilities that add to 1")
+
+
+def _classes(new: int) -> list[tuple[Board, int]]:
+    """One board of each class under renaming of suits, and how many it stands for."""
+    boards = canonical_boards(new).tolist()
+    return [(tuple(cards), count) for cards, count in zip(boards, board_multiplicities(new).tolist(), strict=True)]

@@ -83,7 +83,7 @@ class Deal:
     renamings: list[Renamings] = field(default_factory=list)
 
 
-class RealResponse:
+class UnabstractedResponse:
     """`policy` gives the opponent's [B, A] at every decision node. The tree begins before the flop, or later with the
     board at which its root is played.
 
@@ -101,7 +101,7 @@ class RealResponse:
     ) -> None:
         rules = tree.rules
         if rules.num_players != 2 or not is_holdem(rules) or rules.num_streets < 2:
-            raise PokernetsError(f"the best response that sees its cards is for two-player hold'em, not '{rules.name}'")
+            raise PokernetsError(f"the unabstracted best response is for two-player hold'em, not '{rules.name}'")
         if np.isin(tree.kind, (Kind.LEAF, Kind.CHOICE)).any() or tree.dead:
             raise PokernetsError("a best response plays whole hands: no depth limit and no dead chips")
         self.tree, self.cards, self.policy = tree, cards, policy

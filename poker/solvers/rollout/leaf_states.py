@@ -54,7 +54,7 @@ class LeafSampler:
             mixed = (1 - self._uniform) * weight / weight.sum() + self._uniform * self._live / self._live.sum()
             count = min(hands, int(np.count_nonzero(mixed)))
             drawn.append(np.sort(rng.choice(len(mixed), count, replace=False, p=mixed / mixed.sum())))
-        return LeafState(node, self._betting(node), drawn[0], drawn[1])
+        return LeafState(node, tree.betting(node), drawn[0], drawn[1])
 
     def _reached(self, rng: np.random.Generator) -> tuple[int, list[tuple[int, int]]]:
         """A STREET node after which there is betting, and the (decision, index of action) that led there."""
@@ -86,12 +86,6 @@ class LeafSampler:
             uniform = self._exploration * explored / explored.sum()
             self._played[node] = (1 - np.float32(self._exploration)) * blueprint.probs(node, shown) + uniform
         return self._played[node]
-
-    def _betting(self, node: int) -> Betting:
-        betting = Betting.start(self._blueprint.rules)
-        for action in self._blueprint.tree.path(node):
-            betting = betting.apply(action)
-        return betting
 
     def _street_live(self) -> NDArray[np.float64]:
         buckets = self._blueprint.cards.buckets(self._board)

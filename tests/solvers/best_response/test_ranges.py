@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
+from poker.abstraction.buckets import SmallGameBuckets
+from poker.abstraction.dealers import dealer_of
 from poker.betting import Betting
 from poker.errors import PokernetsError
-from poker.evaluation.exploitability.openspiel import tabular_policy
 from poker.rules import Rules
 from poker.solvers.best_response.ranges import evaluate_policy
-from poker.solvers.vector.game import VectorGame
-from poker.solvers.vector.solver import VectorSolver
+from poker.solvers.vector.exact import ExactSolver
 from poker.tree import BettingTree, build_tree
 from tests.solvers.games import ORACLES, kuhn, leduc
 from tests.solvers.reference import Reference
@@ -26,7 +26,7 @@ def test_uniform_policy(rules: Rules) -> None:
         tree,
         lambda node, _: np.full((rules.num_hands, tree.num_children[node]), 1 / tree.num_children[node], np.float32),
     )
-    assert value.nash_conv == pytest.approx(ORACLES[rules.name]["uniform_nash_conv"], abs=2e-6)
+    assert value.nash_conv == pytest.approx(ORACLES[rules.name]["uniform_nash_conv"], abs=2e-7)
     assert value.exploitability == value.nash_conv / 2
 
 
@@ -49,12 +49,15 @@ def test_suit_dependent_policy_of_leduc() -> None:
 
 
 @pytest.mark.parametrize("rules", [kuhn(), leduc()], ids=["kuhn", "leduc"])
-def test_openspiel_agrees(rules: Rules) -> None:
-    exploitability = pytest.importorskip("open_spiel.python.algorithms.exploitability")
-    solver = VectorSolver(VectorGame(tree_of(rules)), "cfr_plus")
-    solver.run(iterations=100)
-    policy = tabular_policy(solver)
-    assert exploitability.nash_conv(policy.game, policy) == pytest.approx(solver.nash_conv(), abs=1e-6)
+def test_openspiel_and_the_vector_engine_agree(rules: Rules) -> None:
+    openspiel = pytest.importorskip("tests.solvers.openspiel")
+    cards = SmallGameBuckets(rules)
+    exact = ExactSolver(tree_of(rules), cards, dealer_of(rules, cards), algorithm="cfr_plus")
+    exact.run(iterations=100)
+    value = evaluate_policy(exact.tree, lambda node, board: exact.average(node)[cards.buckets(board)])
+    assert (value.nash_conv, value.value) == pytest.approx(openspiel.measured(rules, exact.average), abs=1e-6)
+    figures = exact.figures()
+    assert (value.nash_conv, value.value) == pytest.approx((figures["nash_conv"], figures["game_value"]), abs=1e-6)
 
 
 def test_what_is_no_policy_is_refused() -> None:

@@ -13,11 +13,11 @@ from poker.abstraction.buckets import CardAbstraction, make_abstraction
 from poker.betting import Betting
 from poker.cards import NUM_HANDS, parse_cards
 from poker.errors import PokernetsError
-from poker.evaluation.exploitability.best_response import best_response
+from poker.evaluation.exploitability.unabstracted import best_response
 from poker.kernels.cards.isomorphism import NUM_BOARDS, board_multiplicities
 from poker.rules import CALL, FOLD, Rules
-from poker.solvers.best_response.ranges import TabularPolicy, evaluate_policy
-from poker.solvers.best_response.unabstracted import RealResponse
+from poker.solvers.best_response.ranges import RangePolicy, evaluate_policy
+from poker.solvers.best_response.unabstracted import UnabstractedResponse
 from poker.state import HandState
 from poker.tree import BettingTree, bet_menu, build_tree
 from tests.games import load_rules
@@ -52,14 +52,14 @@ def limit_game(max_raises: tuple[int, ...], streets: int = 4) -> Rules:
     return replace(load_rules("holdem_limit_2p"), max_raises=max_raises[:streets])
 
 
-def by_hand(cards: CardAbstraction, policy: Callable[[int], NDArray[np.float32]]) -> TabularPolicy:
+def by_hand(cards: CardAbstraction, policy: Callable[[int], NDArray[np.float32]]) -> RangePolicy:
     """The same policy as the vector engine takes it."""
     return lambda node, board: policy(node)[np.maximum(cards.buckets(board), 0)]
 
 
 def equals_vector_engine(tree: BettingTree, board: tuple[int, ...], buckets: int = 5) -> bool:
     cards, policy = abstraction(4, buckets), random_policy(tree, buckets)
-    response = RealResponse(tree, cards, policy, board)
+    response = UnabstractedResponse(tree, cards, policy, board)
     wanted = evaluate_policy(tree, by_hand(cards, policy), board).best_response
     return response.value(response.scratch()) == pytest.approx(wanted, rel=1e-5)
 
@@ -101,14 +101,14 @@ def test_classes_of_boards_stand_for_all(flop: str) -> None:
     cards, policy = abstraction(4, 5), random_policy(tree, 5)
     values = []
     for isomorphism in (True, False):
-        response = RealResponse(tree, cards, policy, parse_cards(flop), isomorphism=isomorphism)
+        response = UnabstractedResponse(tree, cards, policy, parse_cards(flop), isomorphism=isomorphism)
         values.append(response.board_values(parse_cards(flop), response.scratch()))
     for merged, all_boards in zip(*values, strict=True):
         assert np.allclose(merged, all_boards, rtol=1e-4, atol=1e-3 * abs(all_boards).max())
         assert merged.any()
 
 
-def over_all_flops(response: RealResponse) -> list[float]:
+def over_all_flops(response: UnabstractedResponse) -> list[float]:
     """Chips per hand of either seat."""
     assert response.root is not None
     scratch, weights = response.scratch(), board_multiplicities(3) / math.comb(48, 3)
@@ -137,7 +137,7 @@ def test_flop_holdem_equals_the_walk_of_public_states() -> None:
         return tree.actions(node), policy(node)[np.maximum(cards.buckets(state.board), 0)]
 
     wanted = [best_response(rules, public, player).value for player in range(2)]
-    assert over_all_flops(RealResponse(tree, cards, policy)) == pytest.approx(wanted, rel=1e-5)
+    assert over_all_flops(UnabstractedResponse(tree, cards, policy)) == pytest.approx(wanted, rel=1e-5)
 
 
 def test_always_folding_loses_the_blinds() -> None:
@@ -148,7 +148,7 @@ def test_always_folding_loses_the_blinds() -> None:
         actions = tree.actions(node)
         return np.eye(len(actions), dtype=np.float32)[None, actions.index(FOLD if FOLD in actions else CALL)]
 
-    response = RealResponse(tree, abstraction(4, 1), folder)
+    response = UnabstractedResponse(tree, abstraction(4, 1), folder)
     assert response.root is not None
     won = [response.root.best(seat, {})[0] for seat in range(2)]
     assert sum(won) / 2 / 10 * 1000 == pytest.approx(ORACLES["limit_holdem"]["always_fold_mbb"])
@@ -156,12 +156,14 @@ def test_always_folding_loses_the_blinds() -> None:
 
 def test_what_is_refused() -> None:
     with pytest.raises(PokernetsError, match="two-player hold'em"):
-        RealResponse(build_tree(Betting.start(kuhn())), abstraction(1, 1), lambda _: np.ones((1, 2), np.float32))
+        UnabstractedResponse(
+            build_tree(Betting.start(kuhn())), abstraction(1, 1), lambda _: np.ones((1, 2), np.float32)
+        )
     rules = limit_game((1, 0, 0, 1))
     tree = build_tree(Betting.start(rules))
     tables = [table.copy() if size == 3 else table for size, table in zip(SIZES, abstraction(4, 3).tables, strict=True)]
     tables[1][:] = np.arange(NUM_HANDS) % 3
     with pytest.raises(PokernetsError, match="treats suits alike"):
-        RealResponse(tree, make_abstraction(tables, [3] * 4), random_policy(tree, 3))
+        UnabstractedResponse(tree, make_abstraction(tables, [3] * 4), random_policy(tree, 3))
     with pytest.raises(PokernetsError, match="does not add to 1"):
-        RealResponse(tree, abstraction(4, 2), lambda node: np.ones((2, tree.num_children[node]), np.float32))
+        UnabstractedResponse(tree, abstraction(4, 2), lambda node: np.ones((2, tree.num_children[node]), np.float32))

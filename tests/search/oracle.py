@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 
 from poker.rules import Rules
 from poker.search.beliefs import Ranges
-from poker.solvers.best_response.ranges import TabularPolicy
+from poker.solvers.best_response.ranges import RangePolicy
 from poker.solvers.rollout.leaf_values import LeafValues
 from poker.solvers.vector.boards import final_ranks
+from poker.solvers.vector.solver import VectorSolver
 from poker.state import Betting
 from poker.tree import BettingTree, Kind
 
@@ -52,7 +53,7 @@ class PairGame:
         chance = 1.0 / comb(len(rest) - 2 * rules.num_hole_cards, number)
         return [(board + cards, chance) for cards in combinations(rest, number)]
 
-    def pair_values(self, node: int, board: Board, policies: Sequence[TabularPolicy]) -> Pairs:
+    def pair_values(self, node: int, board: Board, policies: Sequence[RangePolicy]) -> Pairs:
         """Values at `node` when each player follows his policy from there."""
         tree = self.tree
         if tree.kind[node] == Kind.STREET:
@@ -81,7 +82,7 @@ class PairGame:
         signs: Pairs = np.sign(ranks[self.hands[0]][:, None] - ranks[self.hands[1]][None]).astype(np.float64)
         return stake * signs
 
-    def best_reply(self, player: int, policy: TabularPolicy) -> TabularPolicy:
+    def best_reply(self, player: int, policy: RangePolicy) -> RangePolicy:
         """A best response of `player` to the other's policy, pure, at every state of the tree."""
         table: dict[tuple[int, Board], NDArray[np.float32]] = {}
         self._reply(0, self.board, player, policy, self.weights[1 - player], table)
@@ -98,7 +99,7 @@ class PairGame:
         node: int,
         board: Board,
         player: int,
-        policy: TabularPolicy,
+        policy: RangePolicy,
         reach: NDArray[np.float64],
         table: dict[tuple[int, Board], NDArray[np.float32]],
     ) -> NDArray[np.float64]:
@@ -133,7 +134,7 @@ class PairGame:
 class OracleLeaf:
     """`LeafEvaluator` by enumeration: every live hand is a cluster of its own."""
 
-    def __init__(self, game: PairGame, own: TabularPolicy, continuations: Sequence[TabularPolicy]) -> None:
+    def __init__(self, game: PairGame, own: RangePolicy, continuations: Sequence[RangePolicy]) -> None:
         self._game = game
         self._own = own
         self._continuations = tuple(continuations)
@@ -161,3 +162,14 @@ class OracleLeaf:
         for player in range(2):
             clusters[player, game.hands[player]] = np.arange(len(game.hands[player]))
         return LeafValues(own, clusters[own], clusters[1 - own], np.array(values, np.float32))
+
+
+def load_policy(solver: VectorSolver, policy: RangePolicy) -> None:
+    """Makes `policy` the average strategy of `solver` at every decision on every board of its game."""
+    game = solver.game
+    for node in game.tree.decision_nodes.tolist():
+        start = game.boards.boards.street_start
+        street = int(game.tree.street[node])
+        for index in range(start[street], start[street + 1]):
+            rows = np.asarray(policy(node, game.boards.cards[index]), np.float32)
+            solver.set_average(node, index, rows[game.hands(int(game.tree.player[node]), index)])
