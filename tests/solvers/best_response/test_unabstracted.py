@@ -1,4 +1,4 @@
-"""The best response that sees its cards: equal to the vector engine and to the walk of public states, and to itself."""
+"""The unabstracted best response to buckets: equal to the walk over ranges, and to itself."""
 
 import math
 from collections.abc import Callable
