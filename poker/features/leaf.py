@@ -8,6 +8,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -42,13 +43,15 @@ PAIR_NAMES = (
     "pair_equity",  # exact all-in equity of own's hand against opp's
     "ahead",  # on the present board: 1 ahead, 0.5 tied, 0 behind
 )
-PUBLIC_NAMES = (
+BETTING_NAMES = (
     "pot_share",  # pot / (pot + 2 * stack behind)
     "stack_to_pot",  # log2(1 + stack behind / pot) / 8
     "own_acts_first",  # in the next round
     "last_aggressor",  # of the round that ended: own 1, nobody 0, opp -1
     "round_bets",  # bets and raises of the round that ended, blinds excluded, / 4
     "earlier_bets",  # those of the rounds before it, / 8
+)
+TEXTURE_NAMES = (
     "board_pairing",  # 0 none, 0.5 one pair, 1 trips or two pair
     "board_suit",  # most board cards of one suit / 5
     "board_windows",  # five-rank windows holding three or more board ranks / 10
@@ -58,15 +61,16 @@ NAMES = (
     *(f"own_{name}" for name in HAND_NAMES),
     *(f"opp_{name}" for name in HAND_NAMES),
     *PAIR_NAMES,
-    *PUBLIC_NAMES,
+    *BETTING_NAMES,
+    *TEXTURE_NAMES,
 )
 SIZE = len(NAMES)
 
-_OWN = slice(0, 11)
-_OPP = slice(11, 22)
-_PAIR = slice(22, 24)
-_BETTING = slice(24, 30)
-_TEXTURE = slice(30, 34)
+_GROUPS = (HAND_NAMES, HAND_NAMES, PAIR_NAMES, BETTING_NAMES, TEXTURE_NAMES)
+_ENDS = tuple(accumulate(map(len, _GROUPS)))
+_OWN, _OPP, _PAIR, _BETTING, _TEXTURE = (
+    slice(end - len(group), end) for group, end in zip(_GROUPS, _ENDS, strict=True)
+)
 
 CONTINUATIONS = ("blueprint", "fold", "call", "raise")
 """The opponent's choices at the depth limit, in the order of labels and outputs: the blueprint and its biased forms."""
@@ -87,7 +91,7 @@ class BoardFeatures:
     """All that depends on the cards alone, read-only, float32.
 
     `hands` [1326, 11] in the order of `HAND_NAMES`; `pairs` [1326, 1326, 2], own hand, opp's hand, `PAIR_NAMES`;
-    `texture` [4], the last four of `PUBLIC_NAMES`. Hands and pairs that cannot be are 0.
+    `texture` [4] in that of `TEXTURE_NAMES`. Hands and pairs that cannot be are 0.
     """
 
     hands: Floats
@@ -101,7 +105,7 @@ def board_features(board: Sequence[int]) -> BoardFeatures:
 
 
 def public_features(betting: Betting, own: int) -> Floats:
-    """[6] the first of `PUBLIC_NAMES`: what the betting says, at the first decision of a new round, to player `own`."""
+    """[6] in the order of `BETTING_NAMES`: what the betting says, at the first decision of a new round, to player `own`."""
     opp = 1 - own
     if betting.rules.num_players != 2 or betting.is_over or betting.street == 0 or betting.actions[-1]:
         raise ValueError(f"`{betting.text()}` is not a heads-up state in which a betting round has just ended")

@@ -149,7 +149,7 @@ def test_before_the_flop_what_needs_a_board_is_zero(rules: Rules) -> None:
     betting = Betting.parse(rules, "r300c/")
     found = encode_pairs((), betting, 1, np.array([hand_index(*parse_cards("AhAc"))]), np.array([0]))[0]
     values = dict(zip(leaf.NAMES, found.tolist(), strict=True))
-    for name in ("own_positive_potential", "own_negative_potential", *leaf.PUBLIC_NAMES[6:]):
+    for name in ("own_positive_potential", "own_negative_potential", *leaf.TEXTURE_NAMES):
         assert values[name] == 0, name
     assert values["own_equity"] == pytest.approx(0.85204, abs=1e-5)  # published: aces win 85.20% against any hand
     assert values["own_category"] == 1 / 8
