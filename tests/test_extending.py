@@ -88,7 +88,7 @@ def test_an_agent_is_a_class_and_a_file_and_a_game_a_file(tmp_path: Path, extens
     run(*match, "agent.shy.folds=false", "hands=20", "processes=1")
     [found] = tmp_path.glob("runs/matches/big_kuhn/*/results.json")
     record = json.loads(found.read_text())
-    assert record["tables"][0]["hands"] == 20
+    assert record["lineups"][0]["hands"] == 20
     assert record["configuration"]["agents"]["shy"] == {"_target_": "mine.shy.Shy", "name": "shy", "folds": False}
     assert record["configuration"]["game"]["num_ranks"] == 5
 
@@ -161,7 +161,7 @@ def test_a_leaf_evaluator_is_a_class_and_a_file(tmp_path: Path, extension: Exten
     run(*match, *leaves, "hands=4")
     [found] = tmp_path.glob("runs/matches/*/*/results.json")
     record = json.loads(found.read_text())
-    assert record["tables"][0]["incidents"] == []
+    assert record["lineups"][0]["incidents"] == []
     assert record["configuration"]["agents"]["depth_limited"]["leaves"][1] == {
         "_target_": "mine.leaf.EquityLeaf",
         "bonus": 0.1,

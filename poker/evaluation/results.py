@@ -312,6 +312,11 @@ class MatchResults:
     processes: int = 1
 
     @property
+    def figure(self) -> float:
+        """What a sweep optimises: the mean of the first agent of the first line-up, luck-adjusted where it can be."""
+        return self.lineups[0].estimates(aivat=self.lineups[0].has_aivat)[0].mean
+
+    @property
     def is_round_robin(self) -> bool:
         """Heads-up, and everybody meets everybody else once."""
         pairs = sorted(sorted(set(result.lineup.players)) for result in self.lineups)

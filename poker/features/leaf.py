@@ -105,7 +105,7 @@ def board_features(board: Sequence[int]) -> BoardFeatures:
 
 
 def public_features(betting: Betting, own: int) -> Floats:
-    """[6] in the order of `BETTING_NAMES`: what the betting says, at the first decision of a new round, to player `own`."""
+    """[6] in the order of `BETTING_NAMES`: what the betting says, at the first decision of a new round, to `own`."""
     opp = 1 - own
     if betting.rules.num_players != 2 or betting.is_over or betting.street == 0 or betting.actions[-1]:
         raise ValueError(f"`{betting.text()}` is not a heads-up state in which a betting round has just ended")

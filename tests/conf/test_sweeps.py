@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, ClassVar
@@ -12,10 +13,12 @@ from hydra.core.utils import JobReturn
 from hydra.experimental.callback import Callback
 
 from conf.launch import launch
+from evaluate import evaluate
 from poker.artifacts import open_artifact
 from tests.games import CONF
 
-MATCH = ("evaluate.py", "-m", "evaluate=match", "agents=[random,always_call]", "game=leduc", "processes=1")
+AGENTS = "agents=[random,always_call]"
+MATCH = ("evaluate.py", "-m", "evaluate=match", AGENTS, "game=leduc", "processes=1")
 
 
 def sweep(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -67,6 +70,30 @@ def test_sweepers_get_a_number(
     Kept.figures.clear()
     launch("train", lambda config: result)
     assert Kept.figures == [figure, figure]
+
+
+@pytest.mark.parametrize(
+    ("evaluation", "figure"),
+    [
+        (
+            [AGENTS, "evaluate=match", "hands=20", "aivat=false"],
+            lambda record: record["lineups"][0]["players"][0]["mean"],
+        ),
+        ([AGENTS, "evaluate=exploitability"], lambda record: record["agents"][0]["exploitability_mbb"]),
+        (["evaluate=exploitability", "iterations=20"], lambda record: record["nash_conv"]),
+    ],
+)
+def test_sweepers_get_the_figure_of_an_evaluation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, evaluation: list[str], figure: Callable[[Any], float]
+) -> None:
+    kept = f"+hydra.callbacks.kept._target_={__name__}.Kept"
+    monkeypatch.setattr(
+        sys, "argv", ["evaluate.py", "-m", "game=kuhn", "seed=1,2", *evaluation, f"runs={tmp_path}", kept]
+    )
+    Kept.figures.clear()
+    launch("evaluate", evaluate)
+    found = records(tmp_path)
+    assert Kept.figures == pytest.approx([figure(found[folder]) for folder in sorted(found)])
 
 
 def test_jobs_with_long_overrides_have_folders_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
