@@ -17,14 +17,14 @@ registers, without which a loop over 150 centres takes twice as long as one over
 from typing import Any
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 from numpy.typing import NDArray
 
 from poker.kernels.cards.hands import HAND_CARDS, HAND_PERMUTATION, NUM_HANDS
 from poker.kernels.cards.isomorphism import canonical_board
 from poker.kernels.registry import entry
+from poker.kernels.threads import over_rows
 
-_CHUNK = 1024
 _LANES = 32
 
 
@@ -62,18 +62,28 @@ def _nearest(distances: NDArray[np.int16]) -> int:
     return int(best & 0xFFFFF)
 
 
-@entry("i2_2, i2_2, i4_1, f4_1", parallel=True)
+@entry("i8, i8, i2_2, i2_2, i4_1, f4_1")
+def _assign_vectors(
+    first: int,
+    last: int,
+    points: NDArray[np.int16],
+    centers: NDArray[np.int16],
+    labels: NDArray[np.int32],
+    costs: NDArray[np.float32],
+) -> None:
+    distances = np.empty(centers.shape[1], dtype=np.int16)
+    for i in range(first, last):
+        _city_block(points[i], centers, distances)
+        k = _nearest(distances)
+        labels[i] = k
+        costs[i] = distances[k]
+
+
 def assign_vectors(
     points: NDArray[np.int16], centers: NDArray[np.int16], labels: NDArray[np.int32], costs: NDArray[np.float32]
 ) -> None:
     """Nearest of centers [Q, K'] (see `pad_columns`) and distance to it, for points [n, Q]; all threads."""
-    for chunk in prange((len(points) + _CHUNK - 1) // _CHUNK):
-        distances = np.empty(centers.shape[1], dtype=np.int16)
-        for i in range(chunk * _CHUNK, min((chunk + 1) * _CHUNK, len(points))):
-            _city_block(points[i], centers, distances)
-            k = _nearest(distances)
-            labels[i] = k
-            costs[i] = distances[k]
+    over_rows(_assign_vectors, len(points), points, centers, labels, costs)
 
 
 @entry("i2_2, i4_1, i8")
@@ -90,6 +100,7 @@ def sum_vectors(points: NDArray[np.int16], labels: NDArray[np.int32], num_center
 @njit(cache=True, nogil=True)
 def _flow_cost(
     lists: NDArray[np.uint16],
+    capacity: NDArray[np.float32],
     room: NDArray[np.float32],
     order: NDArray[np.uint16],
     ground: NDArray[np.float32],
@@ -97,11 +108,13 @@ def _flow_cost(
     sources: NDArray[np.int64],
     masses: NDArray[np.float32],
 ) -> float:
-    """Cost of the greedy flow from buckets `lists` [T] into `room` [M] (used up), or inf once `limit` is reached.
+    """Cost of the greedy flow from buckets `lists` [T] into `capacity` [M], or inf once `limit` is reached.
 
-    `order` [M, M]: buckets by distance from the row's; `ground` [M, M]: distance to the bucket at the same place.
+    `room` [M], `sources` and `masses` [T] are scratch. `order` [M, M]: buckets by distance from the row's; `ground` [M, M]: distance to the bucket at the same place.
     """
     T, size = len(lists), 0
+    for target in range(len(room)):
+        room[target] = capacity[target]
     unit = np.float32(1.0 / T)
     for t in range(T):
         if size > 0 and sources[size - 1] == lists[t]:
@@ -134,7 +147,38 @@ def _flow_cost(
     return float(cost)
 
 
-@entry("u2_2, i2_2, f4_2, i2_2, u2_2, f4_2, i4_1, f4_1", parallel=True)
+@entry("i8, i8, u2_2, i2_2, f4_2, i2_2, u2_2, f4_2, i4_1, f4_1, i8_1")
+def _assign_flows(
+    begin: int,
+    end: int,
+    lists: NDArray[np.uint16],
+    vectors: NDArray[np.int16],
+    masses: NDArray[np.float32],
+    centers: NDArray[np.int16],
+    order: NDArray[np.uint16],
+    ground: NDArray[np.float32],
+    labels: NDArray[np.int32],
+    costs: NDArray[np.float32],
+    flows: NDArray[np.int64],
+) -> None:
+    T, Q, K = lists.shape[1], len(centers), len(masses)
+    bounds, room = np.empty(centers.shape[1], dtype=np.int16), np.empty(masses.shape[1], dtype=np.float32)
+    sources, parts = np.empty(T, dtype=np.int64), np.empty(T, dtype=np.float32)
+    for i in range(begin, end):
+        _city_block(vectors[i], centers, bounds)
+        first = _nearest(bounds)
+        best, label = _flow_cost(lists[i], masses[first], room, order, ground, np.inf, sources, parts), first
+        flows[i] = 1
+        for k in range(K):
+            if k != first and bounds[k] - Q < best:
+                cost = _flow_cost(lists[i], masses[k], room, order, ground, best, sources, parts)
+                flows[i] += 1
+                if cost < best or (cost == best and k < label):
+                    best, label = cost, k
+        labels[i] = label
+        costs[i] = best
+
+
 def assign_flows(
     lists: NDArray[np.uint16],
     vectors: NDArray[np.int16],
@@ -150,29 +194,8 @@ def assign_flows(
     Centres have distributions `masses` [K, M] and mean vectors `centers` [Q, K']. Rounding moves a bound by at most one
     unit a coordinate, which is allowed for. All threads; the result does not depend on their number.
     """
-    n, T = lists.shape
-    Q, K = len(centers), len(masses)
-    num_chunks = (n + _CHUNK - 1) // _CHUNK
-    flows = np.zeros(num_chunks, dtype=np.int64)
-    for chunk in prange(num_chunks):
-        bounds = np.empty(centers.shape[1], dtype=np.int16)
-        room = np.empty(masses.shape[1], dtype=np.float32)
-        sources, parts = np.empty(T, dtype=np.int64), np.empty(T, dtype=np.float32)
-        for i in range(chunk * _CHUNK, min((chunk + 1) * _CHUNK, n)):
-            _city_block(vectors[i], centers, bounds)
-            first = _nearest(bounds)
-            room[:] = masses[first]
-            best, label = _flow_cost(lists[i], room, order, ground, np.inf, sources, parts), first
-            flows[chunk] += 1
-            for k in range(K):
-                if k != first and bounds[k] - Q < best:
-                    room[:] = masses[k]
-                    cost = _flow_cost(lists[i], room, order, ground, best, sources, parts)
-                    flows[chunk] += 1
-                    if cost < best or (cost == best and k < label):
-                        best, label = cost, k
-            labels[i] = label
-            costs[i] = best
+    flows = np.zeros(len(lists), dtype=np.int64)
+    over_rows(_assign_flows, len(lists), lists, vectors, masses, centers, order, ground, labels, costs, flows)
     return int(flows.sum())
 
 
@@ -189,63 +212,74 @@ def sum_lists(
     return out
 
 
-@entry("u2_2, i2_2", parallel=True)
-def mean_vectors(lists: NDArray[np.uint16], vectors: NDArray[np.int16]) -> NDArray[np.int16]:
-    """[n, Q] mean of the bucket vectors [M, Q] over each list [n, T], rounded."""
-    n, T = lists.shape
-    Q = vectors.shape[1]
-    out = np.empty((n, Q), dtype=np.int16)
-    for i in prange(n):
-        total = np.zeros(Q, dtype=np.int32)
+@entry("i8, i8, u2_2, i2_2, i2_2")
+def _mean_vectors(
+    first: int, last: int, lists: NDArray[np.uint16], vectors: NDArray[np.int16], out: NDArray[np.int16]
+) -> None:
+    T, Q = lists.shape[1], vectors.shape[1]
+    total = np.empty(Q, dtype=np.int32)
+    for i in range(first, last):
+        total[:] = 0
         for bucket in lists[i]:
             row = vectors[bucket]
             for q in range(Q):
                 total[q] += row[q]
         for q in range(Q):
             out[i, q] = (2 * total[q] + T) // (2 * T)
+
+
+def mean_vectors(lists: NDArray[np.uint16], vectors: NDArray[np.int16]) -> NDArray[np.int16]:
+    """[n, Q] mean of the bucket vectors [M, Q] over each list [n, T], rounded; all threads."""
+    out = np.empty((len(lists), vectors.shape[1]), dtype=np.int16)
+    over_rows(_mean_vectors, len(lists), lists, vectors, out)
     return out
 
 
-@entry(
-    "u1_2, u2_2",
-    "u1_2r, u2_2",
-    parallel=True,
-)
-def turn_bucket_lists(boards: NDArray[np.uint8], turn: NDArray[np.uint16]) -> NDArray[np.uint16]:
-    """[n, 1176, 47] ascending buckets after each turn card of the live hands of flops [n, 3], from the turn's table."""
-    out = np.empty((len(boards), 1176, 47), dtype=np.uint16)
-    for i in prange(len(boards)):
-        board = np.empty(4, dtype=np.uint8)
-        board[:3] = boards[i]
-        fill = np.zeros(NUM_HANDS, dtype=np.int64)
-        buckets = np.empty((NUM_HANDS, 47), dtype=np.uint16)
+@entry("i8, i8, u1_2, u2_2, u2_3")
+def _turn_bucket_lists(
+    first: int, last: int, boards: NDArray[np.uint8], turn: NDArray[np.uint16], out: NDArray[np.uint16]
+) -> None:
+    board, dead = np.empty(4, dtype=np.uint8), np.empty(52, dtype=np.bool_)
+    fill, buckets = np.empty(NUM_HANDS, dtype=np.int64), np.empty((NUM_HANDS, 47), dtype=np.uint16)
+    for i in range(first, last):
+        fill[:] = 0
+        dead[:] = False
+        for k in range(3):
+            board[k] = boards[i, k]
+            dead[board[k]] = True
         for card in range(52):
-            if (boards[i] == card).any():
+            if dead[card]:
                 continue
             board[3] = card
             row, permutation = canonical_board(board)
             for hand in range(NUM_HANDS):
                 a, b = HAND_CARDS[hand, 0], HAND_CARDS[hand, 1]
-                if not (card in (a, b) or (boards[i] == a).any() or (boards[i] == b).any()):
+                if not (card in (a, b) or dead[a] or dead[b]):
                     buckets[hand, fill[hand]] = turn[row, HAND_PERMUTATION[permutation, hand]]
                     fill[hand] += 1
         place = 0
         for hand in range(NUM_HANDS):
             if fill[hand] == 47:
-                out[i, place] = np.sort(buckets[hand])
+                buckets[hand].sort()
+                for k in range(47):
+                    out[i, place, k] = buckets[hand, k]
                 place += 1
+
+
+def turn_bucket_lists(boards: NDArray[np.uint8], turn: NDArray[np.uint16]) -> NDArray[np.uint16]:
+    """[n, 1176, 47] ascending buckets after each turn card of the live hands of flops [n, 3], from the turn's table."""
+    out = np.empty((len(boards), 1176, 47), dtype=np.uint16)
+    over_rows(_turn_bucket_lists, len(boards), boards, turn, out)
     return out
 
 
-@entry(
-    "u1_2r, i4_2, u1_2",
-    "u1_2r, i4_2, u2_2",
-    parallel=True,
-)
-def scatter_hands(boards: NDArray[np.uint8], labels: NDArray[np.int32], table: NDArray[Any]) -> None:
-    """table[i, h] = label of the live hand h of board i, from labels [n, L] in the order of the live hands."""
-    for i in prange(len(boards)):
-        dead = np.zeros(52, dtype=np.bool_)
+@entry("i8, i8, u1_2, i4_2, u1_2", "i8, i8, u1_2, i4_2, u2_2")
+def _scatter_hands(
+    first: int, last: int, boards: NDArray[np.uint8], labels: NDArray[np.int32], table: NDArray[Any]
+) -> None:
+    dead = np.empty(52, dtype=np.bool_)
+    for i in range(first, last):
+        dead[:] = False
         for card in boards[i]:
             dead[card] = True
         place = 0
@@ -253,3 +287,8 @@ def scatter_hands(boards: NDArray[np.uint8], labels: NDArray[np.int32], table: N
             if not (dead[HAND_CARDS[hand, 0]] or dead[HAND_CARDS[hand, 1]]):
                 table[i, hand] = labels[i, place]
                 place += 1
+
+
+def scatter_hands(boards: NDArray[np.uint8], labels: NDArray[np.int32], table: NDArray[Any]) -> None:
+    """table[i, h] = label of the live hand h of board i, from labels [n, L] in the order of the live hands."""
+    over_rows(_scatter_hands, len(boards), boards, labels, table)

@@ -7,16 +7,18 @@ counted in integers, so results do not depend on order or threads; callers divid
 """
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 from numpy.typing import NDArray
 
 from poker.kernels.cards.hands import HAND_CARDS, NUM_HANDS
 from poker.kernels.cards.ranks import rank_board_into
 from poker.kernels.registry import entry
+from poker.kernels.threads import over_rows
 
 BLOCKED = np.iinfo(np.int16).max
 MAX_CLUSTERS = 8
 _TILE = 8
+_WIN_TILE = 26
 _LOW_BITS = 7
 _LOW = (1 << _LOW_BITS) - 1
 
@@ -39,25 +41,22 @@ def live_hand_list(board: NDArray[np.uint8]) -> NDArray[np.int16]:
 @entry("u1_1")
 def completions(board: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """[N, 5] every completion of a board of 3, 4 or 5 cards."""
-    deck = np.empty(52, dtype=np.uint8)
-    size = 0
-    for card in range(52):
-        if not (board == card).any():
-            deck[size] = card
-            size += 1
-    given = len(board)
-    total = (1, size, size * (size - 1) // 2)[5 - given]
-    out = np.empty((total, 5), dtype=np.uint8)
-    out[:, :given] = board
-    if given == 4:
-        out[:, 4] = deck[:size]
-    elif given == 3:
-        row = 0
-        for j in range(size):
-            for i in range(j):
+    used = np.uint64(0)
+    for card in board:
+        used |= np.uint64(1) << np.uint64(card)
+    deck = [card for card in range(52) if not used >> np.uint64(card) & np.uint64(1)]
+    given, size = len(board), len(deck)
+    out = np.empty(((1, size, size * (size - 1) // 2)[5 - given], 5), dtype=np.uint8)
+    row = 0
+    for j in range(size if given < 5 else 1):
+        for i in range(j if given == 3 else 1):
+            for k in range(given):
+                out[row, k] = board[k]
+            if given == 3:
                 out[row, 3] = deck[i]
+            if given < 5:
                 out[row, 4] = deck[j]
-                row += 1
+            row += 1
     return out
 
 
@@ -169,12 +168,16 @@ def board_strength_into(board: NDArray[np.uint8], out: NDArray[np.int16]) -> Non
         out[live[k]] = strength[k]
 
 
-@entry("u1_2r", parallel=True)
+@entry("i8, i8, u1_2, i2_2")
+def _strength_rows(first: int, last: int, boards: NDArray[np.uint8], out: NDArray[np.int16]) -> None:
+    for i in range(first, last):
+        board_strength_into(boards[i], out[i])
+
+
 def boards_strength(boards: NDArray[np.uint8]) -> NDArray[np.int16]:
     """[n, 1326] of `board_strength_into` for boards [n, 3..5]; all threads."""
     out = np.empty((len(boards), NUM_HANDS), dtype=np.int16)
-    for i in prange(len(boards)):
-        board_strength_into(boards[i], out[i])
+    over_rows(_strength_rows, len(boards), boards, out)
     return out
 
 
@@ -259,31 +262,27 @@ def potentials(ranks: NDArray[np.int16], wins: NDArray[np.int16], live: NDArray[
     return out
 
 
-@entry("u1_2r", parallel=True)
-def boards_moments(boards: NDArray[np.uint8]) -> NDArray[np.int64]:
-    """[n, 2, 1326] `strength_moments` of every hand over the completions of boards [n, 3..5]; all threads."""
-    out = np.zeros((len(boards), 2, NUM_HANDS), dtype=np.int64)
-    for i in prange(len(boards)):
+@entry("i8, i8, u1_2, i8_3")
+def _moment_rows(first: int, last: int, boards: NDArray[np.uint8], out: NDArray[np.int64]) -> None:
+    for i in range(first, last):
         live = live_hand_list(boards[i])
         moments = strength_moments(completion_strength(completion_ranks(boards[i], live), live))
         for k in range(len(live)):
             out[i, 0, live[k]] = moments[0, k]
             out[i, 1, live[k]] = moments[1, k]
+
+
+def boards_moments(boards: NDArray[np.uint8]) -> NDArray[np.int64]:
+    """[n, 2, 1326] `strength_moments` of every hand over the completions of boards [n, 3..5]; all threads."""
+    out = np.zeros((len(boards), 2, NUM_HANDS), dtype=np.int64)
+    over_rows(_moment_rows, len(boards), boards, out)
     return out
 
 
-@entry(
-    "u1_2, i8",
-    "u1_2r, i8",
-    parallel=True,
-)
-def boards_distribution(boards: NDArray[np.uint8], bins: int) -> NDArray[np.uint8]:
-    """[n, L, bins] completions of turn boards [n, 4] (46 for each live hand) with river strength in bins 0..b.
-
-    The bins divide 0..1 equally; strength 1 falls into the last. All threads.
-    """
-    out = np.zeros((len(boards), 1128, bins), dtype=np.uint8)
-    for i in prange(len(boards)):
+@entry("i8, i8, u1_2, u1_3")
+def _distribution_rows(first: int, last: int, boards: NDArray[np.uint8], out: NDArray[np.uint8]) -> None:
+    bins = out.shape[2]
+    for i in range(first, last):
         live = live_hand_list(boards[i])
         strength = completion_strength(completion_ranks(boards[i], live), live)
         for row in range(len(strength)):
@@ -293,20 +292,41 @@ def boards_distribution(boards: NDArray[np.uint8], bins: int) -> NDArray[np.uint
         for k in range(len(live)):
             for b in range(1, bins):
                 out[i, k, b] += out[i, k, b - 1]
+
+
+def boards_distribution(boards: NDArray[np.uint8], bins: int) -> NDArray[np.uint8]:
+    """[n, L, bins] completions of turn boards [n, 4] (46 for each live hand) with river strength in bins 0..b.
+
+    The bins divide 0..1 equally; strength 1 falls into the last. All threads.
+    """
+    out = np.zeros((len(boards), 1128, bins), dtype=np.uint8)
+    over_rows(_distribution_rows, len(boards), boards, out)
     return out
 
 
-@entry("u1_2, i8, i8_2", parallel=True)
+@entry("i8, i8, u1_2, i2_2")
+def _rank_rows(first: int, last: int, boards: NDArray[np.uint8], out: NDArray[np.int16]) -> None:
+    """Ranks [n, 1326] of all hands on boards [n, 3..5]."""
+    everyone, full = np.arange(NUM_HANDS).astype(np.int16), np.empty(NUM_HANDS, dtype=np.int32)
+    for i in range(first, last):
+        _live_ranks(boards[i], everyone, full, out[i])
+
+
+@entry("i8, i8, i2_2, i8, i8_2")
+def _add_win_tiles(first: int, last: int, ranks: NDArray[np.int16], weight: int, wins: NDArray[np.int64]) -> None:
+    """For tiles of `_WIN_TILE` hands."""
+    for start in range(first * _WIN_TILE, last * _WIN_TILE, _WIN_TILE):
+        counted = count_wins(ranks, start, start + _WIN_TILE)
+        for i in range(_WIN_TILE):
+            for j in range(NUM_HANDS):
+                wins[start + i, j] += weight * counted[i, j]
+
+
 def add_preflop_wins(boards: NDArray[np.uint8], weight: int, wins: NDArray[np.int64]) -> None:
     """Add `weight` to wins [1326, 1326] of i against j for each of the boards [n < 32768, 5] on which i beats j."""
     ranks = np.empty((len(boards), NUM_HANDS), dtype=np.int16)
-    everyone = np.arange(NUM_HANDS).astype(np.int16)
-    for row in prange(len(boards)):
-        _live_ranks(boards[row], everyone, np.empty(NUM_HANDS, dtype=np.int32), ranks[row])
-    tile = 26
-    for part in prange(NUM_HANDS // tile):
-        first = part * tile
-        wins[first : first + tile] += weight * count_wins(ranks, first, first + tile).astype(np.int64)
+    over_rows(_rank_rows, len(boards), boards, ranks)
+    over_rows(_add_win_tiles, NUM_HANDS // _WIN_TILE, ranks, weight, wins)
 
 
 @njit(cache=True, nogil=True)
@@ -368,16 +388,23 @@ def _add_others(counts: NDArray[np.int32], hand: NDArray[np.uint8], out: NDArray
         out[row, c] += counts[52, c] - counts[a, c] - counts[b, c]
 
 
-@entry(
-    "u1_2, i1_1, i8, i8",
-    "u1_2r, i1_1, i8, i8",
-    parallel=True,
-)
+@entry("i8, i8, u1_2, i1_1, i8, i2_3")
+def _equity_rows(
+    first: int,
+    last: int,
+    boards: NDArray[np.uint8],
+    cluster_of: NDArray[np.int8],
+    full_scale: int,
+    out: NDArray[np.int16],
+) -> None:
+    for i in range(first, last):
+        _equity_against(boards[i], cluster_of, full_scale, out[i])
+
+
 def boards_equity_against(
     boards: NDArray[np.uint8], cluster_of: NDArray[np.int8], num_clusters: int, full_scale: int
 ) -> NDArray[np.int16]:
     """[n, L, C] of `_equity_against` for river boards [n, 5]; all threads."""
     out = np.empty((len(boards), 1081, num_clusters), dtype=np.int16)
-    for i in prange(len(boards)):
-        _equity_against(boards[i], cluster_of, full_scale, out[i])
+    over_rows(_equity_rows, len(boards), boards, cluster_of, full_scale, out)
     return out
