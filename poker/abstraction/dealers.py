@@ -16,16 +16,9 @@ from poker.abstraction.buckets import Buckets, CardAbstraction, SmallGameBuckets
 from poker.cards import card_mask
 from poker.errors import PokernetsError
 from poker.kernels.sampling import deals as kernel
+from poker.kernels.sampling.nodes import Deals
 from poker.rules import Rules
 from poker.state import showdown_ranks
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Deals:
-    """`buckets` int32 [n, P, S] of each player on each street; `ranks` int32 [n, P], higher wins at showdown."""
-
-    buckets: NDArray[np.int32]
-    ranks: NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -71,7 +71,7 @@ def _played(
     for _ in range(-(-deals // _BATCH)):
         dealt = dealer.deal(rng, _BATCH)
         results = np.empty((_BATCH, *seatings.shape))
-        play_policies(*arrays, strategies, seatings, dealt.buckets, dealt.ranks, rng, results)
+        play_policies(arrays, strategies, seatings, dealt, rng, results)
         yield results
 
 

@@ -6,6 +6,7 @@ in those of the kernels it calls: after an edit in `rng`, `simd`, `barrier`, `ca
 `sampling/nodes` remove the cache of their callers (`make clean`).
 """
 
+import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 
@@ -28,7 +29,7 @@ class Entry(NamedTuple):
 
     def compile(self, signature: str) -> None:
         """From the cache, or into it."""
-        self.dispatcher.compile(eval(f"({signature},)", {}, _Types(self.dispatcher.py_func.__globals__)))
+        self.dispatcher.compile(eval(f"({signature},)", {}, _Types()))
 
 
 INLINE: Any = {"cache": True, "nogil": True, "inline": "always"}
@@ -41,7 +42,7 @@ def entry(*signatures: str, **options: Any) -> Callable[[Kernel], Kernel]:
     """`njit` for a kernel that Python calls with arguments of the given types.
 
     `u1_2` is a C-contiguous uint8 matrix, `u1_2r` a read-only one, `i8` an int and `f8` a float. Dtypes and named
-    tuples have the names of the kernel's file, as in `NODE_1` and `Tree(NODE_1, i4_2)`.
+    tuples of kernels go by their names, as in `NODE_1` and `Tree(NODE_1, i4_2)`.
     """
 
     def decorate(function: Kernel) -> Kernel:
@@ -56,13 +57,15 @@ class _Types(dict[str, Any]):
     """Numba's types by the names of signatures."""
 
     def __missing__(self, name: str) -> Any:
-        scalar, _, shape = name.partition("_")
-        kind = self[scalar] if scalar in self else getattr(types, scalar)
+        base, _, shape = name.partition("_")
+        kind = getattr(types, base, None) or _defined(base)
         if isinstance(kind, np.dtype):
             kind = numba.from_dtype(kind)
+        if isinstance(kind, type):
+            return lambda *fields: types.NamedTuple(fields, kind)  # type: ignore[no-untyped-call]
         return types.Array(kind, int(shape[0]), "C", readonly=shape.endswith("r")) if shape else kind
 
-    def __getitem__(self, name: str) -> Any:
-        found = super().__getitem__(name)
-        is_tuple = isinstance(found, type) and hasattr(found, "_fields")
-        return (lambda *fields: types.NamedTuple(fields, found)) if is_tuple else found  # type: ignore[no-untyped-call]
+
+def _defined(name: str) -> Any:
+    """A dtype or named tuple of a module of kernels that is loaded."""
+    return next(vars(m)[name] for key, m in sys.modules.items() if key.startswith("poker.kernels") and name in vars(m))

@@ -17,7 +17,7 @@ def over_rows(kernel: Callable[..., None], rows: int, *arguments: Any) -> None:
     Read-only arrays are copied: a kernel is compiled once, for arrays that can be written.
     """
     given = [x.copy() if isinstance(x, np.ndarray) and not x.flags.writeable else x for x in arguments]
-    threads: int = numba.config.NUMBA_NUM_THREADS
+    threads: int = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
     step = -(-rows // (_PARTS * threads)) or 1
     with ThreadPoolExecutor(threads) as pool:
         for done in [pool.submit(kernel, first, min(first + step, rows), *given) for first in range(0, rows, step)]:

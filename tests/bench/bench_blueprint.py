@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.abstraction.dealers import Deals
 from poker.cards import HOLDEM, PREFLOP_CLASS
 from poker.kernels.rng import next_u64
+from poker.kernels.sampling.nodes import Deals
 from poker.solvers.blueprint import blueprint_from
 from poker.solvers.rollout.continuation import Continuations, sample_boards
 from poker.solvers.rollout.leaf_states import LeafSampler

@@ -110,7 +110,8 @@ def _flow_cost(
 ) -> float:
     """Cost of the greedy flow from buckets `lists` [T] into `capacity` [M], or inf once `limit` is reached.
 
-    `room` [M], `sources` and `masses` [T] are scratch. `order` [M, M]: buckets by distance from the row's; `ground` [M, M]: distance to the bucket at the same place.
+    `room` [M], `sources` and `masses` [T] are scratch. `order` [M, M]: buckets by distance from the row's; `ground`
+    [M, M]: distance to the bucket at the same place.
     """
     T, size = len(lists), 0
     for target in range(len(room)):

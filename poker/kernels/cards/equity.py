@@ -39,7 +39,8 @@ def sampled_equity(
     """
     opponents = len(floors)
     full = np.zeros(5, dtype=np.uint8)
-    full[: len(board)] = board
+    for i in range(len(board)):
+        full[i] = board[i]
     given = np.uint64(1) << np.uint64(hand[0]) | np.uint64(1) << np.uint64(hand[1])
     for card in board:
         given |= np.uint64(1) << np.uint64(card)

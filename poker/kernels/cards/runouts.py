@@ -22,7 +22,8 @@ def runout_ranks(board: NDArray[np.uint8], hands: NDArray[np.uint8]) -> NDArray[
     for k in range(missing):
         count = count * (size - k) // (k + 1)
     cards = np.empty(5, dtype=np.int64)
-    cards[: len(board)] = board
+    for k in range(len(board)):
+        cards[k] = board[k]
     chosen = np.arange(missing)
     out = np.empty((count, len(hands)), dtype=np.int16)
     for row in range(count):

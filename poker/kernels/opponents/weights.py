@@ -64,7 +64,8 @@ def _without_cards_of(
     hand: int, position: NDArray[np.int16], weights: NDArray[np.float32], out: NDArray[np.float32]
 ) -> None:
     """Copy into `out` [L] what `weights` [L] holds, with 0 for the hands that share a card with `hand`."""
-    out[:] = weights
+    for other in range(len(weights)):
+        out[other] = weights[other]
     for k in range(2):
         for other in HANDS_WITH_CARD[HAND_CARDS[hand, k]]:
             if position[other] >= 0:

@@ -8,38 +8,36 @@ With h a decision of player i, sigma the current strategy (regret matching) and 
 Reach probabilities and S go forward over the breadth-first nodes, values and R backward. All players are updated in
 one sweep. What nobody reaches is passed over.
 
-Table and nodes as in `external_sampling`. Symbols: M sampling nodes, P players, S streets, A actions, n deals.
+Table as in `external_sampling`. Symbols: M sampling nodes, P players, S streets, A actions, n deals.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
 from poker.kernels.registry import entry
-from poker.kernels.sampling.nodes import DECISION, payoff
-
-
-@entry(
-    "NODE_1, i4_2, i4_2, b1_2, f4_1, i4_3, i4_2, f8_2, f8_2",
-    "NODE_1, i4_2, i4_2, b1_2, f8_1, i4_3, i4_2, f8_2, f8_2",
+from poker.kernels.sampling.nodes import (
+    DEALS,
+    DECISION,
+    TREE,
+    Deals,
+    Tree,
+    entry_of,
+    matched,
+    payoff,
+    positive_sum,
 )
-def chance_sampling(
-    nodes: NDArray[np.void],
-    strides: NDArray[np.int32],
-    committed: NDArray[np.int32],
-    folded: NDArray[np.bool_],
-    table: NDArray[np.floating],
-    buckets: NDArray[np.int32],
-    ranks: NDArray[np.int32],
-    reach: NDArray[np.float64],
-    values: NDArray[np.float64],
-) -> int:
-    """One sweep for each deal of a batch; returns nodes reached. buckets [n, P, S], ranks [n, P].
 
-    `reach` and `values` [M, P] are scratch.
-    """
-    size, players = len(nodes), ranks.shape[1]
+
+@entry(*(f"{TREE}, {table}, {DEALS}, f8_2, f8_2" for table in ("f4_1", "f8_1")))
+def chance_sampling(
+    tree: Tree, table: NDArray[np.floating], deals: Deals, reach: NDArray[np.float64], values: NDArray[np.float64]
+) -> int:
+    """One sweep for each deal of a batch; returns nodes reached. `reach` and `values` [M, P] are scratch."""
+    nodes, strides, committed, folded = tree
+    size, players = len(nodes), deals.ranks.shape[1]
     visits = 0
-    for deal in range(ranks.shape[0]):
+    for deal in range(len(deals.ranks)):
+        buckets, ranks = deals.buckets[deal], deals.ranks[deal]
         reach[0, :] = 1.0
         for node in range(size):
             if nodes[node].kind != DECISION:
@@ -50,14 +48,10 @@ def chance_sampling(
                 reach[first : first + arity] = 0.0
                 continue
             visits += 1
-            street = nodes[node].street
-            bucket = np.int64(buckets[deal, mover, street])
-            row = 2 * (nodes[node].row + bucket * strides[mover, street])
-            total = 0.0
+            row = 2 * entry_of(nodes, strides, buckets, node)
+            total = positive_sum(table, row, arity)
             for a in range(arity):
-                total += max(table[row + a], np.float32(0.0))
-            for a in range(arity):
-                probability = max(table[row + a], np.float32(0.0)) / total if total > 0.0 else 1.0 / arity
+                probability = matched(table, row, arity, a, total)
                 for player in range(players):
                     reach[first + a, player] = reach[node, player]
                 reach[first + a, mover] *= probability
@@ -69,17 +63,13 @@ def chance_sampling(
                 continue
             if nodes[node].kind != DECISION:
                 for player in range(players):
-                    values[node, player] = payoff(nodes, committed, folded, node, ranks[deal], player)
+                    values[node, player] = payoff(nodes, committed, folded, node, ranks, player)
                 continue
             arity, first, mover = nodes[node].arity, nodes[node].first, nodes[node].player
-            street = nodes[node].street
-            bucket = np.int64(buckets[deal, mover, street])
-            row = 2 * (nodes[node].row + bucket * strides[mover, street])
-            total = 0.0
+            row = 2 * entry_of(nodes, strides, buckets, node)
+            total = positive_sum(table, row, arity)
             for a in range(arity):
-                total += max(table[row + a], np.float32(0.0))
-            for a in range(arity):
-                probability = max(table[row + a], np.float32(0.0)) / total if total > 0.0 else 1.0 / arity
+                probability = matched(table, row, arity, a, total)
                 for player in range(players):
                     values[node, player] += probability * values[first + a, player]
             others = 1.0

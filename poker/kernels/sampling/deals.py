@@ -110,7 +110,8 @@ def deal_runouts(
         used |= 1 << card
     for i in range(n):
         full = boards[i]
-        full[:given] = board
+        for k in range(given):
+            full[k] = board[k]
         draw_cards(rng, 52, used, full[given:])
         mask = 0
         for card in full:

@@ -12,13 +12,14 @@ to parents. Row fetches thus overlap, and a traversal allocates nothing.
 
 Symbols: M sampling nodes, P players, S streets, A actions of a node, n deals.
 
-Nodes and their arrays are those of `poker.kernels.sampling.nodes`; children are contiguous and
-come after their parent. The table is flat float32 or float64; the infoset (node, bucket) owns the row that starts at
-2 * (row + bucket * stride): A regrets, then A strategy sums, side by side so that a visit touches one place in memory.
+The table is flat float32 or float64; infoset (node, bucket) owns the row that starts at 2 * (row + bucket * stride):
+A regrets, then A strategy sums, side by side so that a visit touches one place in memory.
 
 Several threads may run on one table: the unlocked updates may then lose an increment now and then, which
 averages out as sampling noise does; with one thread the result is a function of table, deals and generator alone.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,49 +27,63 @@ from numpy.typing import NDArray
 from poker.kernels.prefetch import prefetch
 from poker.kernels.registry import entry
 from poker.kernels.rng import next_float
-from poker.kernels.sampling.nodes import DECISION, FOLD, SHOWDOWN, multiway_payoff
-
-
-@entry(
-    "NODE_1, i4_2, i4_2, b1_2, f4_1, i4_2, i4_1, i8, f8, u8_1, i4_1, i4_1, i4_1, f4_1",
+from poker.kernels.sampling.nodes import (
+    DEALS,
+    DECISION,
+    TREE,
+    Deals,
+    Tree,
+    entry_of,
+    payoff,
 )
+
+
+class Scratch(NamedTuple):
+    """[M] each, for one thread: the queue of nodes, where the children of each begin in it, and values."""
+
+    queue: NDArray[np.int32]
+    link: NDArray[np.int32]
+    explored: NDArray[np.int32]  # bits of the actions followed
+    values: NDArray[np.float32]
+
+
+def new_scratch(size: int) -> Scratch:
+    """For a tree of `size` nodes."""
+    queue, link, explored = np.zeros((3, size), dtype=np.int32)
+    return Scratch(queue, link, explored, np.zeros(size, dtype=np.float32))
+
+
+_SCRATCH = "Scratch(i4_1, i4_1, i4_1, f4_1)"
+
+
+@entry(f"{TREE}, f4_1, i4_2, i4_1, i8, f8, u8_1, {_SCRATCH}")
 def traverse(
-    nodes: NDArray[np.void],
-    strides: NDArray[np.int32],
-    committed: NDArray[np.int32],
-    folded: NDArray[np.bool_],
+    tree: Tree,
     table: NDArray[np.floating],
     buckets: NDArray[np.int32],
     ranks: NDArray[np.int32],
     traverser: int,
     prune_below: float,
     rng: NDArray[np.uint64],
-    queue: NDArray[np.int32],
-    link: NDArray[np.int32],
-    explored: NDArray[np.int32],
-    values: NDArray[np.float32],
+    scratch: Scratch,
 ) -> tuple[int, int]:
-    """One traversal; returns nodes visited and decisions of the traverser among them.
+    """One traversal of a deal, buckets [P, S], ranks [P]; returns nodes visited and decisions of the traverser.
 
-    `queue`, `link`, `explored` and `values` [M] are scratch.
-    buckets [P, S], ranks [P]. The traverser's actions with regret below `prune_below` are not followed, but those
-    that end the hand are.
+    The traverser's actions with regret below `prune_below` are not followed, but those that end the hand are.
     """
+    nodes, strides, committed, folded = tree
+    queue, link, explored, values = scratch
     queue[0] = 0
     tail = 1
     head = 0
     decisions = 0
     while head < tail:
         node = queue[head]
-        kind = nodes[node].kind
-        if kind == DECISION:
-            player = nodes[node].player
-            arity = nodes[node].arity
-            first = nodes[node].first
-            street = nodes[node].street
-            row = 2 * (nodes[node].row + np.int64(buckets[player, street]) * strides[player, street])
+        if nodes[node].kind == DECISION:
+            arity, first = nodes[node].arity, nodes[node].first
+            row = 2 * entry_of(nodes, strides, buckets, node)
             link[head] = tail
-            if player == traverser:
+            if nodes[node].player == traverser:
                 decisions += 1
                 mask = 0
                 floor = -np.inf
@@ -85,9 +100,7 @@ def traverse(
                     queue[tail] = child
                     tail += 1
                     if decision:
-                        other, later = nodes[child].player, nodes[child].street
-                        below = np.int64(buckets[other, later]) * strides[other, later]
-                        prefetch(table, 2 * (nodes[child].row + below))  # type: ignore[call-arg]
+                        prefetch(table, 2 * entry_of(nodes, strides, buckets, child))  # type: ignore[call-arg]
                 explored[head] = mask
             else:
                 total = np.float32(0.0)
@@ -111,32 +124,21 @@ def traverse(
                 queue[tail] = child
                 tail += 1
                 if nodes[child].kind == DECISION:
-                    other, later = nodes[child].player, nodes[child].street
-                    below = np.int64(buckets[other, later]) * strides[other, later]
-                    prefetch(table, 2 * (nodes[child].row + below))  # type: ignore[call-arg]
-        elif kind == FOLD:  # `payoff` written out: half of all nodes are ends, and passing arrays on costs a fifth
-            values[head] = nodes[node].row if traverser == 0 else -nodes[node].row
-        elif kind == SHOWDOWN:
-            difference = ranks[traverser] - ranks[1 - traverser]
-            stake = nodes[node].row
-            values[head] = stake if difference > 0 else (-stake if difference < 0 else 0)
+                    prefetch(table, 2 * entry_of(nodes, strides, buckets, child))  # type: ignore[call-arg]
         else:
-            end = nodes[node].row
-            values[head] = multiway_payoff(committed[end], folded[end], ranks, traverser)
+            values[head] = payoff(nodes, committed, folded, node, ranks, traverser)
         head += 1
 
     for head in range(tail - 1, -1, -1):
         node = queue[head]
         if nodes[node].kind != DECISION:
             continue
-        player = nodes[node].player
         first = link[head]
-        if player != traverser:
+        if nodes[node].player != traverser:
             values[head] = values[first]
             continue
         arity = nodes[node].arity
-        street = nodes[node].street
-        row = 2 * (nodes[node].row + np.int64(buckets[player, street]) * strides[player, street])
+        row = 2 * entry_of(nodes, strides, buckets, node)
         mask = explored[head]
         total = np.float32(0.0)
         mean = np.float32(0.0)
@@ -159,50 +161,37 @@ def traverse(
     return tail, decisions
 
 
-@entry(
-    "NODE_1, i4_2, i4_2, b1_2, f4_1, i4_3, i4_2, f8, f8, u8_1, i4_1, i4_1, i4_1, f4_1",
-    "NODE_1, i4_2, i4_2, b1_2, f8_1, i4_3, i4_2, f8, f8, u8_1, i4_1, i4_1, i4_1, f4_1",
-)
+@entry(*(f"{TREE}, {table}, {DEALS}, f8, f8, u8_1, {_SCRATCH}" for table in ("f4_1", "f8_1")))
 def external_sampling(
-    nodes: NDArray[np.void],
-    strides: NDArray[np.int32],
-    committed: NDArray[np.int32],
-    folded: NDArray[np.bool_],
+    tree: Tree,
     table: NDArray[np.floating],
-    buckets: NDArray[np.int32],
-    ranks: NDArray[np.int32],
+    deals: Deals,
     prune_below: float,
     prune_probability: float,
     rng: NDArray[np.uint64],
-    queue: NDArray[np.int32],
-    link: NDArray[np.int32],
-    explored: NDArray[np.int32],
-    values: NDArray[np.float32],
+    scratch: Scratch,
 ) -> tuple[int, int]:
     """One traversal for every player on every deal of a batch; returns nodes visited and traversers' decisions.
 
-    buckets [n, P, S], ranks [n, P]. A traversal prunes with `prune_probability` (0: never, and draws no number).
+    A traversal prunes with `prune_probability` (0: never, and draws no number).
     """
     visits, decisions = 0, 0
-    for deal in range(buckets.shape[0]):
-        for traverser in range(buckets.shape[1]):
+    for deal in range(deals.buckets.shape[0]):
+        for traverser in range(deals.buckets.shape[1]):
             floor = -np.inf
             if prune_probability > 0.0 and next_float(rng) < prune_probability:
                 floor = prune_below
-            nodes_visited, own = traverse(
-                nodes, strides, committed, folded, table, buckets[deal], ranks[deal], traverser, floor, rng,
-                queue, link, explored, values,
-            )  # fmt: skip
-            visits += nodes_visited
+            buckets, ranks = deals.buckets[deal], deals.ranks[deal]
+            found, own = traverse(tree, table, buckets, ranks, traverser, floor, rng, scratch)
+            visits += found
             decisions += own
     return visits, decisions
 
 
-@entry("NODE_1, i4_2, f4_1, i4_1", "NODE_1, i4_2, f8_1, i4_1")
-def positive_regret(
-    nodes: NDArray[np.void], strides: NDArray[np.int32], table: NDArray[np.floating], num_buckets: NDArray[np.int32]
-) -> float:
+@entry(f"{TREE}, f4_1, i4_1", f"{TREE}, f8_1, i4_1")
+def positive_regret(tree: Tree, table: NDArray[np.floating], num_buckets: NDArray[np.int32]) -> float:
     """Sum over all infosets of the largest positive regret. num_buckets [S]."""
+    nodes, strides = tree.nodes, tree.strides
     total = 0.0
     for node in range(nodes.shape[0]):
         if nodes[node].kind != DECISION:

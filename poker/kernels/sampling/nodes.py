@@ -1,13 +1,15 @@
 """Nodes of the sampling tree (`poker.solvers.sampling.tree` packs them) and what the ends of hands pay.
 
-The sampling kernels take a tree as four arrays, `SamplingTree.arrays`: nodes [M] of `NODE`, strides int32 [P, S], and
-committed int32 [E, P] and folded bool [E, P] of the E different ends of hands with more than two players. They call
-`payoff` across files; their numba caches do not see edits here: clear them after one.
+The sampling kernels of other files are compiled with what stands here; their caches do not see edits of this file.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
+
+from poker.kernels.registry import INLINE
 
 NODE = np.dtype(
     [
@@ -21,6 +23,26 @@ NODE = np.dtype(
 )
 """`row` of a DECISION is where its rows begin, that of bucket b at row + b * strides[player, street]. With two players
 `row` of a FOLD is what player 0 wins, of a SHOWDOWN what the better hand wins. Of a MULTIWAY end it is one of the E."""
+
+
+class Tree(NamedTuple):
+    """What a kernel knows of a tree of M sampling nodes for P players; E different ends with more than two players."""
+
+    nodes: NDArray[np.void]  # [M] of NODE
+    strides: NDArray[np.int32]  # [P, S]
+    committed: NDArray[np.int32]  # [E, P]
+    folded: NDArray[np.bool_]  # [E, P]
+
+
+class Deals(NamedTuple):
+    """n deals to P players: the bucket of each on each street, and ranks, of which the higher wins at showdown."""
+
+    buckets: NDArray[np.int32]  # [n, P, S]
+    ranks: NDArray[np.int32]  # [n, P]
+
+
+TREE, DEALS = "Tree(NODE_1, i4_2, i4_2, b1_2)", "Deals(i4_3, i4_2)"
+"""Their types for the registry."""
 DECISION, FOLD, SHOWDOWN, MULTIWAY = range(4)
 """Kinds of node. MULTIWAY is any end of a hand with more than two players: payoffs from `committed` and `folded`."""
 MAX_ACTIONS = 30
@@ -58,7 +80,7 @@ def multiway_payoff(
     return float(won - mine)
 
 
-@njit(cache=True, nogil=True)
+@njit(**INLINE)
 def payoff(
     nodes: NDArray[np.void],
     committed: NDArray[np.int32],
@@ -67,11 +89,37 @@ def payoff(
     ranks: NDArray[np.int32],
     player: int,
 ) -> float:
-    """Net chips of `player` at the end `node` of a hand with showdown ranks [P]; arrays as in `SamplingTree`."""
+    """Net chips of `player` at the end `node` of a hand with showdown ranks [P]; arrays as in `Tree`."""
     kind, row = nodes[node].kind, nodes[node].row
+    won = 0.0
     if kind == FOLD:
-        return float(row if player == 0 else -row)
-    if kind == SHOWDOWN:
+        won = float(row if player == 0 else -row)
+    elif kind == SHOWDOWN:
         difference = ranks[player] - ranks[1 - player]
-        return float(np.sign(difference) * row)
-    return multiway_payoff(committed[row], folded[row], ranks, player)
+        won = float(row if difference > 0 else (-row if difference < 0 else 0))
+    else:
+        won = multiway_payoff(committed[row], folded[row], ranks, player)
+    return won
+
+
+@njit(**INLINE)
+def entry_of(nodes: NDArray[np.void], strides: NDArray[np.int32], buckets: NDArray[np.int32], node: int) -> np.int64:
+    """Where the entries of a DECISION begin for the bucket that its player has in a deal, buckets [P, S]."""
+    player, street = nodes[node].player, nodes[node].street
+    place: np.int64 = nodes[node].row + np.int64(buckets[player, street]) * strides[player, street]
+    return place
+
+
+@njit(**INLINE)
+def positive_sum(table: NDArray[np.floating], row: int, arity: int) -> float:
+    """Sum of the positive regrets of a row."""
+    total = 0.0
+    for a in range(arity):
+        total += max(table[row + a], np.float32(0.0))
+    return total
+
+
+@njit(**INLINE)
+def matched(table: NDArray[np.floating], row: int, arity: int, a: int, total: float) -> float:
+    """Probability of action a under regret matching; `total` is the row's `positive_sum`."""
+    return max(table[row + a], np.float32(0.0)) / total if total > 0.0 else 1.0 / arity

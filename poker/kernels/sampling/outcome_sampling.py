@@ -10,7 +10,7 @@ episode is sampled and pi that of the current strategy sigma (regret matching):
 Parallel form: every player draws from e * uniform + (1 - e) sigma, and all of them update R and S. Alternating form:
 one player at a time (the deal's number modulo P) explores so and updates R; the others draw from sigma and update S.
 
-Table and nodes as in `external_sampling`. Symbols: M sampling nodes, P players, S streets, A actions, n deals.
+Table as in `external_sampling`. Symbols: M sampling nodes, P players, S streets, A actions, n deals.
 """
 
 import numpy as np
@@ -18,30 +18,29 @@ from numpy.typing import NDArray
 
 from poker.kernels.registry import entry
 from poker.kernels.rng import next_float
-from poker.kernels.sampling.nodes import DECISION, MULTIWAY, SHOWDOWN, multiway_payoff
+from poker.kernels.sampling.nodes import (
+    DEALS,
+    DECISION,
+    TREE,
+    Deals,
+    Tree,
+    entry_of,
+    matched,
+    payoff,
+    positive_sum,
+)
 
 MAX_DEPTH = 256
 """Longest path of decisions."""
 
 
-@entry(
-    "NODE_1, i4_2, i4_2, b1_2, f4_1, f8, b1, i4_3, i4_2, u8_1",
-    "NODE_1, i4_2, i4_2, b1_2, f8_1, f8, b1, i4_3, i4_2, u8_1",
-)
+@entry(*(f"{TREE}, {table}, f8, b1, {DEALS}, u8_1" for table in ("f4_1", "f8_1")))
 def outcome_sampling(
-    nodes: NDArray[np.void],
-    strides: NDArray[np.int32],
-    committed: NDArray[np.int32],
-    folded: NDArray[np.bool_],
-    table: NDArray[np.floating],
-    explore: float,
-    alternating: bool,
-    buckets: NDArray[np.int32],
-    ranks: NDArray[np.int32],
-    rng: NDArray[np.uint64],
+    tree: Tree, table: NDArray[np.floating], explore: float, alternating: bool, deals: Deals, rng: NDArray[np.uint64]
 ) -> int:
-    """One episode for each deal of a batch; returns nodes visited. buckets [n, P, S], ranks [n, P]."""
-    players = ranks.shape[1]
+    """One episode for each deal of a batch; returns nodes visited."""
+    nodes, strides, committed, folded = tree
+    players = deals.ranks.shape[1]
     rows = np.empty(MAX_DEPTH, dtype=np.int64)
     taken = np.empty((MAX_DEPTH, 3), dtype=np.int64)  # arity, action, player
     drawn = np.empty((MAX_DEPTH, 2))  # sigma(a*), sum of the positive regrets
@@ -49,22 +48,20 @@ def outcome_sampling(
     reach = np.empty(players)
     results = np.empty(players)
     visits = 0
-    for deal in range(ranks.shape[0]):
+    for deal in range(len(deals.ranks)):
+        buckets, ranks = deals.buckets[deal], deals.ranks[deal]
         updated = deal % players if alternating else -1
         node, depth, sampled = 0, 0, 1.0
         reach[:] = 1.0
         while nodes[node].kind == DECISION:
-            player, street, arity = nodes[node].player, nodes[node].street, nodes[node].arity
-            bucket = np.int64(buckets[deal, player, street])
-            row = 2 * (nodes[node].row + bucket * strides[player, street])
-            total = 0.0
-            for a in range(arity):
-                total += max(table[row + a], np.float32(0.0))
+            player, arity = nodes[node].player, nodes[node].arity
+            row = 2 * entry_of(nodes, strides, buckets, node)
+            total = positive_sum(table, row, arity)
             share = explore if updated < 0 or player == updated else 0.0
             threshold = next_float(rng)
             action, sigma, chance = 0, 0.0, 0.0
             for a in range(arity):
-                probability = max(table[row + a], np.float32(0.0)) / total if total > 0.0 else 1.0 / arity
+                probability = matched(table, row, arity, a, total)
                 mixed = share / arity + (1.0 - share) * probability
                 if mixed > 0.0 and threshold >= 0.0:
                     action, sigma, chance = a, probability, mixed
@@ -83,16 +80,8 @@ def outcome_sampling(
             node = nodes[node].first + action
         visits += depth + 1
 
-        kind, end = nodes[node].kind, nodes[node].row
-        if kind == MULTIWAY:
-            for player in range(players):
-                results[player] = multiway_payoff(committed[end], folded[end], ranks[deal], player)
-        else:  # `payoff` written out: passing arrays on costs more than the rest of it
-            won = float(end)
-            if kind == SHOWDOWN:
-                difference = ranks[deal, 0] - ranks[deal, 1]
-                won = won if difference > 0 else (-won if difference < 0 else 0.0)
-            results[0], results[1] = won, -won
+        for player in range(players):
+            results[player] = payoff(nodes, committed, folded, node, ranks, player)
 
         below = 1.0
         for step in range(depth - 1, -1, -1):
@@ -101,7 +90,7 @@ def outcome_sampling(
             if player != updated or updated < 0:
                 weight = before[step, 1] / before[step, 0]
                 for a in range(arity):
-                    probability = max(table[row + a], np.float32(0.0)) / total if total > 0.0 else 1.0 / arity
+                    probability = matched(table, row, arity, a, total)
                     table[row + arity + a] += weight * probability
             if updated < 0 or player == updated:
                 weight = results[player] * before[step, 2] / sampled * below

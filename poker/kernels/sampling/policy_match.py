@@ -8,38 +8,39 @@ from numpy.typing import NDArray
 
 from poker.kernels.registry import entry
 from poker.kernels.rng import next_float
-from poker.kernels.sampling.nodes import DECISION, payoff
-
-
-@entry(
-    "NODE_1, i4_2, i4_2, b1_2, u1_2, i8_2, i4_3, i4_2, u8_1, f8_3",
-    "NODE_1, i4_2, i4_2, b1_2, u2_2, i8_2, i4_3, i4_2, u8_1, f8_3",
+from poker.kernels.sampling.nodes import (
+    DEALS,
+    DECISION,
+    TREE,
+    Deals,
+    Tree,
+    entry_of,
+    payoff,
 )
+
+
+@entry(*(f"{TREE}, {weights}, i8_2, {DEALS}, u8_1, f8_3" for weights in ("u1_2", "u2_2")))
 def play_policies(
-    nodes: NDArray[np.void],
-    strides: NDArray[np.int32],
-    committed: NDArray[np.int32],
-    folded: NDArray[np.bool_],
+    tree: Tree,
     strategies: NDArray[np.generic],
     seatings: NDArray[np.int64],
-    buckets: NDArray[np.int32],
-    ranks: NDArray[np.int32],
+    deals: Deals,
     rng: NDArray[np.uint64],
     results: NDArray[np.float64],
 ) -> None:
     """Fill results [n, T, P], net chips of each seat. strategies [K, E] are weights, entry row + bucket * stride + a.
 
-    seatings [T, P] are policies by seat; buckets [n, P, S], ranks [n, P].
+    seatings [T, P] are policies by seat.
     """
-    players = ranks.shape[1]
-    for deal in range(ranks.shape[0]):
+    nodes, strides, committed, folded = tree
+    for deal in range(len(deals.ranks)):
+        buckets, ranks = deals.buckets[deal], deals.ranks[deal]
         for seating in range(len(seatings)):
             node = 0
             while nodes[node].kind == DECISION:
-                player, street, arity = nodes[node].player, nodes[node].street, nodes[node].arity
-                bucket = np.int64(buckets[deal, player, street])
-                row = nodes[node].row + bucket * strides[player, street]
-                policy = seatings[seating, player]
+                arity = nodes[node].arity
+                row = entry_of(nodes, strides, buckets, node)
+                policy = seatings[seating, nodes[node].player]
                 total = 0.0
                 for a in range(arity):
                     total += strategies[policy, row + a]
@@ -51,5 +52,5 @@ def play_policies(
                         action = a
                         break
                 node = nodes[node].first + action
-            for player in range(players):
-                results[deal, seating, player] = payoff(nodes, committed, folded, node, ranks[deal], player)
+            for player in range(len(ranks)):
+                results[deal, seating, player] = payoff(nodes, committed, folded, node, ranks, player)

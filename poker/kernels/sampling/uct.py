@@ -9,8 +9,8 @@ A state that is not in the tree enters it, and its player acts at random from th
 N(u, a) grows by 1 and Q(u, a), the mean of the player's net chips, is updated at the states of the tree on the path.
 
 Symbols: M sampling nodes, P players, S streets, A actions, n deals. Entry (node, bucket, action) of `means`, float64 or
-float32, and `counts` int32 is row + bucket * stride + action; N(u) is the sum of a row's counts. Arrays of the tree as
-in `poker.kernels.sampling.nodes`. Unlocked threads may lose an update now and then.
+float32, and `counts` int32 is row + bucket * stride + action; N(u) is the sum of a row's counts. Unlocked threads may
+lose an update now and then.
 """
 
 import numpy as np
@@ -20,7 +20,15 @@ from numpy.typing import NDArray
 from poker.kernels.prefetch import prefetch
 from poker.kernels.registry import entry
 from poker.kernels.rng import next_below, next_float
-from poker.kernels.sampling.nodes import DECISION, MULTIWAY, SHOWDOWN, multiway_payoff
+from poker.kernels.sampling.nodes import (
+    DEALS,
+    DECISION,
+    TREE,
+    Deals,
+    Tree,
+    entry_of,
+    payoff,
+)
 
 MAX_DEPTH = 256
 """Longest path of decisions."""
@@ -77,35 +85,27 @@ def _explores(eta: float, gamma: float, decay: float, total: int, rng: NDArray[n
     return drawn < gamma or (short > 0.0 and short * short > scaled * scaled * total)
 
 
-@entry(
-    "NODE_1, i4_2, i4_2, b1_2, f4_1, i4_1, f4_1, f8, f8, f8, i4_3, i4_2, u8_1",
-    "NODE_1, i4_2, i4_2, b1_2, f8_1, i4_1, f4_1, f8, f8, f8, i4_3, i4_2, u8_1",
-)
+@entry(*(f"{TREE}, {means}, i4_1, f4_1, f8, f8, f8, {DEALS}, u8_1" for means in ("f4_1", "f8_1")))
 def play_episodes(
-    nodes: NDArray[np.void],
-    strides: NDArray[np.int32],
-    committed: NDArray[np.int32],
-    folded: NDArray[np.bool_],
+    tree: Tree,
     means: NDArray[np.floating],
     counts: NDArray[np.int32],
     exploration: NDArray[np.float32],
     eta: float,
     gamma: float,
     decay: float,
-    buckets: NDArray[np.int32],
-    ranks: NDArray[np.int32],
+    deals: Deals,
     rng: NDArray[np.uint64],
 ) -> int:
-    """One episode for each deal of a batch; returns nodes visited. exploration [M] is c; gamma >= 1 is plain UCT.
-
-    buckets [n, P, S], ranks [n, P].
-    """
-    players = ranks.shape[1]
+    """One episode for each deal of a batch; returns nodes visited. exploration [M] is c; gamma >= 1 is plain UCT."""
+    nodes, strides, committed, folded = tree
+    players = deals.ranks.shape[1]
     entries = np.empty(MAX_DEPTH, dtype=np.int64)
     actors = np.empty(MAX_DEPTH, dtype=np.int32)
     results = np.empty(players, dtype=np.float64)
     visits = 0
-    for deal in range(ranks.shape[0]):
+    for deal in range(len(deals.ranks)):
+        buckets, ranks = deals.buckets[deal], deals.ranks[deal]
         node, depth, outside = 0, 0, 0
         while nodes[node].kind == DECISION:
             visits += 1
@@ -113,14 +113,11 @@ def play_episodes(
             if outside >> player & 1:
                 node = nodes[node].first + np.int64(next_below(rng, arity))
                 continue
-            street = nodes[node].street
-            bucket = np.int64(buckets[deal, player, street])
-            row = nodes[node].row + bucket * strides[player, street]
+            row = entry_of(nodes, strides, buckets, node)
             first = nodes[node].first
             for child in range(first, first + arity):  # one of these is next, and what it needs is far away
                 if nodes[child].kind == DECISION:
-                    other, later = nodes[child].player, nodes[child].street
-                    place = nodes[child].row + np.int64(buckets[deal, other, later]) * strides[other, later]
+                    place = entry_of(nodes, strides, buckets, child)
                     prefetch(counts, place)  # type: ignore[call-arg]
                     prefetch(means, place)
             total = 0
@@ -138,16 +135,8 @@ def play_episodes(
             depth += 1
             node = first + action
         visits += 1
-        kind, end = nodes[node].kind, nodes[node].row
-        if kind == MULTIWAY:
-            for player in range(players):
-                results[player] = multiway_payoff(committed[end], folded[end], ranks[deal], player)
-        else:  # `payoff` written out: passing arrays on costs more than the rest of it
-            won = float(end)
-            if kind == SHOWDOWN:
-                difference = ranks[deal, 0] - ranks[deal, 1]
-                won = won if difference > 0 else (-won if difference < 0 else 0.0)
-            results[0], results[1] = won, -won
+        for player in range(players):
+            results[player] = payoff(nodes, committed, folded, node, ranks, player)
         for step in range(depth):
             entry = entries[step]
             counts[entry] += 1

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from poker.kernels.barrier import TICKET, fetch_add, wait
 from poker.kernels.registry import INLINE, entry
 from poker.kernels.simd import load, splat, store
-from poker.kernels.vector.arrays import (  # noqa: F401 (the registry reads the names of tuples here)
+from poker.kernels.vector.arrays import (
     LANES_IN,
     LANES_OUT,
     PASS,
@@ -27,11 +27,7 @@ from poker.kernels.vector.arrays import (  # noqa: F401 (the registry reads the 
     SWEEP,
     SWEEP_16,
     VALUE,
-    Batches,
-    Boards,
     Floats,
-    HandLists,
-    Nodes,
     Sweep,
 )
 from poker.kernels.vector.decisions import DECAY, Rows, pull_up, push_down

@@ -16,9 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.abstraction.buckets import Buckets
-from poker.abstraction.dealers import Dealer, Deals
+from poker.abstraction.dealers import Dealer
 from poker.errors import PokernetsError
 from poker.kernels.rng import streams
+from poker.kernels.sampling.nodes import Deals
 from poker.solvers.sampling.tree import SamplingTree, sampling_tree
 from poker.solvers.small_games import exact_figures
 from poker.tree import BettingTree

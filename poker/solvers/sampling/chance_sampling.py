@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.abstraction.buckets import Buckets
-from poker.abstraction.dealers import Dealer, Deals
+from poker.abstraction.dealers import Dealer
 from poker.kernels.sampling import chance_sampling
+from poker.kernels.sampling.nodes import Deals
 from poker.solvers.sampling.external_sampling import RegretOptions, RegretSolver
 from poker.tree import BettingTree
 
@@ -25,7 +26,5 @@ class ChanceSampling(RegretSolver):
         return {"solver": "chance_sampling", **super().settings}
 
     def _play(self, thread: int, deals: Deals, rng: NDArray[np.uint64]) -> tuple[int, ...]:
-        visits = chance_sampling.chance_sampling(
-            *self.sampling.arrays, self.table, deals.buckets, deals.ranks, *self._scratch[thread]
-        )
+        visits = chance_sampling.chance_sampling(self.sampling.arrays, self.table, deals, *self._scratch[thread])
         return (visits,)

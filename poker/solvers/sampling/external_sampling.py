@@ -17,9 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.abstraction.buckets import Buckets
-from poker.abstraction.dealers import Dealer, Deals
+from poker.abstraction.dealers import Dealer
 from poker.errors import PokernetsError
 from poker.kernels.sampling import external_sampling
+from poker.kernels.sampling.nodes import Deals
 from poker.solvers.sampling.base import SamplingOptions, SamplingSolver, normalised
 from poker.tree import BettingTree
 
@@ -94,7 +95,7 @@ class RegretSolver(SamplingSolver):
         It is loose, and under imperfect recall a figure that falls and not a bound.
         """
         num_buckets = np.array(self.sampling.num_buckets, dtype=np.int32)
-        total = external_sampling.positive_regret(self.sampling.nodes, self.sampling.strides, self.table, num_buckets)
+        total = external_sampling.positive_regret(self.sampling.arrays, self.table, num_buckets)
         return float(total) / max(self.effective_iterations, 1.0)
 
     @property
@@ -144,7 +145,7 @@ class ExternalSampling(RegretSolver):
         super().__init__(tree, cards, dealer, **options)
         self.decisions = 0
         self._prune = (prune_below, prune_after, prune_probability)
-        self._scratch = [_scratch(len(self.sampling.nodes)) for _ in range(self.threads)]
+        self._scratch = [external_sampling.new_scratch(len(self.sampling.nodes)) for _ in range(self.threads)]
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -174,18 +175,6 @@ class ExternalSampling(RegretSolver):
         probability = prune_probability if pruning else 0.0
         floor = prune_below if prune_below is not None else 0.0
         visits, decisions = external_sampling.external_sampling(
-            *self.sampling.arrays,
-            self.table,
-            deals.buckets,
-            deals.ranks,
-            floor,
-            probability,
-            rng,
-            *self._scratch[thread],
+            self.sampling.arrays, self.table, deals, floor, probability, rng, self._scratch[thread]
         )
         return visits, 0, decisions
-
-
-def _scratch(size: int) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], NDArray[np.float32]]:
-    integers = [np.zeros(size, dtype=np.int32) for _ in range(3)]
-    return integers[0], integers[1], integers[2], np.zeros(size, dtype=np.float32)

@@ -5,9 +5,10 @@ from typing import Any, Unpack
 from numpy.typing import NDArray
 
 from poker.abstraction.buckets import Buckets
-from poker.abstraction.dealers import Dealer, Deals
+from poker.abstraction.dealers import Dealer
 from poker.errors import PokernetsError
 from poker.kernels.sampling import outcome_sampling
+from poker.kernels.sampling.nodes import Deals
 from poker.solvers.sampling.external_sampling import RegretOptions, RegretSolver
 from poker.tree import BettingTree
 
@@ -41,6 +42,6 @@ class OutcomeSampling(RegretSolver):
 
     def _play(self, thread: int, deals: Deals, rng: NDArray[Any]) -> tuple[int, ...]:
         visits = outcome_sampling.outcome_sampling(
-            *self.sampling.arrays, self.table, self._explore, self._alternating, deals.buckets, deals.ranks, rng
+            self.sampling.arrays, self.table, self._explore, self._alternating, deals, rng
         )
         return (visits,)

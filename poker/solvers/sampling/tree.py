@@ -22,8 +22,6 @@ from poker.tree import BettingTree, Kind
 ROW_UNIT = 2
 """Floats per unit of `row` and of the strides; a row has 2 A floats."""
 
-TreeArrays = tuple[NDArray[np.void], NDArray[np.int32], NDArray[np.int32], NDArray[np.bool_]]
-
 
 @dataclass(frozen=True)
 class SamplingTree:
@@ -40,9 +38,9 @@ class SamplingTree:
     table_size: int  # floats
 
     @property
-    def arrays(self) -> TreeArrays:
-        """The first arguments of the kernels."""
-        return self.nodes, self.strides, self.committed, self.folded
+    def arrays(self) -> kernel.Tree:
+        """The tree as kernels take it."""
+        return kernel.Tree(self.nodes, self.strides, self.committed, self.folded)
 
     @property
     def before_last(self) -> int:

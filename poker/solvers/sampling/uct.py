@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.abstraction.buckets import Buckets
-from poker.abstraction.dealers import Dealer, Deals
+from poker.abstraction.dealers import Dealer
 from poker.errors import PokernetsError
 from poker.kernels.sampling import uct
+from poker.kernels.sampling.nodes import Deals
 from poker.solvers.sampling.base import SamplingOptions, SamplingSolver, normalised, zeros
 from poker.solvers.sampling.tree import SamplingTree
 from poker.tree import BettingTree
@@ -96,9 +97,8 @@ class Uct(SamplingSolver):
 
     def _play(self, thread: int, deals: Deals, rng: NDArray[np.uint64]) -> tuple[int, ...]:
         visits = uct.play_episodes(
-            *self.sampling.arrays, self.means, self.counts, self.exploration, *self._mixing,
-            deals.buckets, deals.ranks, rng,
-        )  # fmt: skip
+            self.sampling.arrays, self.means, self.counts, self.exploration, *self._mixing, deals, rng
+        )
         return (visits,)
 
 

@@ -42,16 +42,14 @@ class _Kuhn:
         rules = load_rules("kuhn")
         self.tree: SamplingTree = sampling_tree(build_tree(Betting.start(rules)), SmallGameBuckets(rules).num_buckets)
         self.table = np.zeros(self.tree.table_size, dtype=np.float32)
-        size = len(self.tree.nodes)
-        queue, link, explored = (np.zeros(size, np.int32) for _ in range(3))
-        self.scratch = queue, link, explored, np.zeros(size, np.float32)
+        self.scratch = external_sampling.new_scratch(len(self.tree.nodes))
         self.rng = streams(1, 1)[0]
 
     def traverse(self, hands: tuple[int, int], traverser: int, prune_below: float = NEVER) -> tuple[int, int]:
         ranks = np.array(hands, np.int32)
         buckets, limit = ranks.reshape(2, 1), prune_below
         return external_sampling.traverse(
-            *self.tree.arrays, self.table, buckets, ranks, traverser, limit, self.rng, *self.scratch
+            self.tree.arrays, self.table, buckets, ranks, traverser, limit, self.rng, self.scratch
         )
 
     def row(self, node: int, hand: int) -> np.ndarray:
@@ -109,9 +107,7 @@ def test_one_stream_gives_one_table() -> None:
     for _ in range(2):
         game = _Kuhn()
         deals = SmallGameDealer(load_rules("kuhn")).deal(game.rng, 500)
-        external_sampling.external_sampling(
-            *game.tree.arrays, game.table, deals.buckets, deals.ranks, -5.0, 0.5, game.rng, *game.scratch
-        )
+        external_sampling.external_sampling(game.tree.arrays, game.table, deals, -5.0, 0.5, game.rng, game.scratch)
         tables.append(game.table.tobytes())
     assert tables[0] == tables[1]
     assert any(tables[0])
@@ -122,6 +118,4 @@ def test_positive_regret_takes_the_best_action_of_every_infoset() -> None:
     game.row(0, 0)[0] = (2, 3)
     game.row(0, 1)[0] = (-2, -3)
     game.row(0, 2)[0] = (4, -1)
-    assert (
-        external_sampling.positive_regret(game.tree.nodes, game.tree.strides, game.table, np.array([3], np.int32)) == 7
-    )
+    assert external_sampling.positive_regret(game.tree.arrays, game.table, np.array([3], np.int32)) == 7

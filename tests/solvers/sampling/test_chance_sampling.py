@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from poker.abstraction.buckets import SmallGameBuckets
-from poker.abstraction.dealers import Deals, SmallGameDealer
+from poker.abstraction.dealers import SmallGameDealer
 from poker.kernels.sampling.chance_sampling import chance_sampling
+from poker.kernels.sampling.nodes import Deals, Tree
 from poker.rules import Rules
 from poker.solvers.sampling.chance_sampling import ChanceSampling
-from poker.solvers.sampling.tree import TreeArrays
 from poker.state import Betting
 from poker.tree import build_tree
 from tests.games import load_rules
@@ -29,9 +29,9 @@ def test_regrets_are_unbiased(rules: Rules) -> None:
     game = Increments(rules, range(rules.num_players))
     reach, values = (np.zeros((len(game.tree.nodes), rules.num_players)) for _ in range(2))
 
-    def sweep(arrays: TreeArrays, start: Table, deals: Deals, rng: Stream) -> Table:
+    def sweep(arrays: Tree, start: Table, deals: Deals, rng: Stream) -> Table:
         table = start.copy()
-        chance_sampling(*arrays, table, deals.buckets, deals.ranks, reach, values)
+        chance_sampling(arrays, table, deals, reach, values)
         return table
 
     game.check(sweep)

@@ -8,15 +8,15 @@ import pytest
 from numpy.typing import NDArray
 
 from poker.abstraction.buckets import SmallGameBuckets
-from poker.abstraction.dealers import Deals, SmallGameDealer
+from poker.abstraction.dealers import SmallGameDealer
 from poker.errors import PokernetsError
 from poker.kernels.rng import streams
-from poker.kernels.sampling.external_sampling import traverse
-from poker.kernels.sampling.nodes import DECISION
+from poker.kernels.sampling.external_sampling import new_scratch, traverse
+from poker.kernels.sampling.nodes import DECISION, Deals, Tree
 from poker.kernels.sampling.outcome_sampling import outcome_sampling
 from poker.rules import Rules
 from poker.solvers.sampling.outcome_sampling import OutcomeSampling
-from poker.solvers.sampling.tree import SamplingTree, TreeArrays, sampling_tree
+from poker.solvers.sampling.tree import SamplingTree, sampling_tree
 from poker.state import Betting
 from poker.tree import build_tree
 from tests.games import load_rules
@@ -27,7 +27,7 @@ EXPLORE = 0.5
 
 Table = NDArray[np.float32]
 Stream = NDArray[np.uint64]
-Play = Callable[[TreeArrays, Table, Deals, Stream], Table]
+Play = Callable[[Tree, Table, Deals, Stream], Table]
 
 
 def solver(game: str = "leduc", **settings: Any) -> OutcomeSampling:
@@ -73,15 +73,12 @@ class Increments:
         assert np.mean(np.abs(deviation) > 4) < 0.02  # rare infosets have errors that are themselves uncertain
         assert 0.6 < np.sqrt(np.mean(deviation**2)) < 1.4
 
-    def external(self, arrays: TreeArrays, start: Table, deals: Deals, rng: Stream) -> Table:
+    def external(self, arrays: Tree, start: Table, deals: Deals, rng: Stream) -> Table:
         """A traversal for each player, all from the same table."""
-        after, size = start.copy(), len(self.tree.nodes)
-        queue, link, explored = (np.zeros(size, np.int32) for _ in range(3))
-        values = np.zeros(size, np.float32)
+        after, scratch = start.copy(), new_scratch(len(self.tree.nodes))
         for player in self.players:
             table = start.copy()
-            deal = (deals.buckets[0], deals.ranks[0])
-            traverse(*arrays, table, *deal, player, -np.inf, rng, queue, link, explored, values)
+            traverse(arrays, table, deals.buckets[0], deals.ranks[0], player, -np.inf, rng, scratch)
             after += table - start
         return after
 
@@ -92,9 +89,9 @@ def test_regrets_are_unbiased(rules: Rules, alternating: bool) -> None:
     """External and outcome sampling estimate the same regrets; a lone alternating episode those of player 0."""
     game = Increments(rules, range(1) if alternating else range(rules.num_players))
 
-    def play(arrays: TreeArrays, start: Table, deals: Deals, rng: Stream) -> Table:
+    def play(arrays: Tree, start: Table, deals: Deals, rng: Stream) -> Table:
         table = start.copy()
-        outcome_sampling(*arrays, table, EXPLORE, alternating, deals.buckets, deals.ranks, rng)
+        outcome_sampling(arrays, table, EXPLORE, alternating, deals, rng)
         return table
 
     game.check(play)
