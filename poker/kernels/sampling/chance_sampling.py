@@ -15,17 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.kernels.registry import entry
-from poker.kernels.sampling.nodes import (
-    DEALS,
-    DECISION,
-    TREE,
-    Deals,
-    Tree,
-    entry_of,
-    matched,
-    payoff,
-    positive_sum,
-)
+from poker.kernels.sampling.nodes import DEALS, DECISION, TREE, Deals, Tree, matched, payoff
 
 
 @entry(*(f"{TREE}, {table}, {DEALS}, f8_2, f8_2" for table in ("f4_1", "f8_1")))
@@ -33,11 +23,11 @@ def chance_sampling(
     tree: Tree, table: NDArray[np.floating], deals: Deals, reach: NDArray[np.float64], values: NDArray[np.float64]
 ) -> int:
     """One sweep for each deal of a batch; returns nodes reached. `reach` and `values` [M, P] are scratch."""
-    nodes, strides, committed, folded = tree
-    size, players = len(nodes), deals.ranks.shape[1]
+    nodes, strides = tree.nodes, tree.strides
+    buckets, ranks = deals
+    size, players = len(nodes), ranks.shape[1]
     visits = 0
-    for deal in range(len(deals.ranks)):
-        buckets, ranks = deals.buckets[deal], deals.ranks[deal]
+    for deal in range(len(ranks)):
         reach[0, :] = 1.0
         for node in range(size):
             if nodes[node].kind != DECISION:
@@ -48,10 +38,13 @@ def chance_sampling(
                 reach[first : first + arity] = 0.0
                 continue
             visits += 1
-            row = 2 * entry_of(nodes, strides, buckets, node)
-            total = positive_sum(table, row, arity)
+            street = nodes[node].street
+            row = 2 * (nodes[node].row + np.int64(buckets[deal, mover, street]) * strides[mover, street])
+            total = 0.0
             for a in range(arity):
-                probability = matched(table, row, arity, a, total)
+                total += max(table[row + a], np.float32(0.0))
+            for a in range(arity):
+                probability = matched(table[row + a], total, arity)
                 for player in range(players):
                     reach[first + a, player] = reach[node, player]
                 reach[first + a, mover] *= probability
@@ -63,13 +56,16 @@ def chance_sampling(
                 continue
             if nodes[node].kind != DECISION:
                 for player in range(players):
-                    values[node, player] = payoff(nodes, committed, folded, node, ranks, player)
+                    values[node, player] = payoff(tree, node, ranks[deal], player)
                 continue
             arity, first, mover = nodes[node].arity, nodes[node].first, nodes[node].player
-            row = 2 * entry_of(nodes, strides, buckets, node)
-            total = positive_sum(table, row, arity)
+            street = nodes[node].street
+            row = 2 * (nodes[node].row + np.int64(buckets[deal, mover, street]) * strides[mover, street])
+            total = 0.0
             for a in range(arity):
-                probability = matched(table, row, arity, a, total)
+                total += max(table[row + a], np.float32(0.0))
+            for a in range(arity):
+                probability = matched(table[row + a], total, arity)
                 for player in range(players):
                     values[node, player] += probability * values[first + a, player]
             others = 1.0

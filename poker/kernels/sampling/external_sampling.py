@@ -27,15 +27,7 @@ from numpy.typing import NDArray
 from poker.kernels.prefetch import prefetch
 from poker.kernels.registry import entry
 from poker.kernels.rng import next_float
-from poker.kernels.sampling.nodes import (
-    DEALS,
-    DECISION,
-    TREE,
-    Deals,
-    Tree,
-    entry_of,
-    payoff,
-)
+from poker.kernels.sampling.nodes import DEALS, DECISION, MULTIWAY, TREE, Deals, Tree, duel_payoff, multiway_payoff
 
 
 class Scratch(NamedTuple):
@@ -79,11 +71,13 @@ def traverse(
     decisions = 0
     while head < tail:
         node = queue[head]
-        if nodes[node].kind == DECISION:
+        kind = nodes[node].kind
+        if kind == DECISION:
+            player, street = nodes[node].player, nodes[node].street
             arity, first = nodes[node].arity, nodes[node].first
-            row = 2 * entry_of(nodes, strides, buckets, node)
+            row = 2 * (nodes[node].row + np.int64(buckets[player, street]) * strides[player, street])
             link[head] = tail
-            if nodes[node].player == traverser:
+            if player == traverser:
                 decisions += 1
                 mask = 0
                 floor = -np.inf
@@ -100,7 +94,9 @@ def traverse(
                     queue[tail] = child
                     tail += 1
                     if decision:
-                        prefetch(table, 2 * entry_of(nodes, strides, buckets, child))  # type: ignore[call-arg]
+                        other, later = nodes[child].player, nodes[child].street
+                        below = np.int64(buckets[other, later]) * strides[other, later]
+                        prefetch(table, 2 * (nodes[child].row + below))  # type: ignore[call-arg]
                 explored[head] = mask
             else:
                 total = np.float32(0.0)
@@ -124,9 +120,15 @@ def traverse(
                 queue[tail] = child
                 tail += 1
                 if nodes[child].kind == DECISION:
-                    prefetch(table, 2 * entry_of(nodes, strides, buckets, child))  # type: ignore[call-arg]
+                    other, later = nodes[child].player, nodes[child].street
+                    below = np.int64(buckets[other, later]) * strides[other, later]
+                    prefetch(table, 2 * (nodes[child].row + below))  # type: ignore[call-arg]
+        elif kind == MULTIWAY:
+            end = nodes[node].row
+            values[head] = multiway_payoff(committed[end], folded[end], ranks, traverser)
         else:
-            values[head] = payoff(nodes, committed, folded, node, ranks, traverser)
+            lead = ranks[traverser] - ranks[1 - traverser]
+            values[head] = duel_payoff(kind, nodes[node].row, traverser, lead)
         head += 1
 
     for head in range(tail - 1, -1, -1):
@@ -134,11 +136,12 @@ def traverse(
         if nodes[node].kind != DECISION:
             continue
         first = link[head]
-        if nodes[node].player != traverser:
+        player, street = nodes[node].player, nodes[node].street
+        if player != traverser:
             values[head] = values[first]
             continue
         arity = nodes[node].arity
-        row = 2 * entry_of(nodes, strides, buckets, node)
+        row = 2 * (nodes[node].row + np.int64(buckets[player, street]) * strides[player, street])
         mask = explored[head]
         total = np.float32(0.0)
         mean = np.float32(0.0)

@@ -3,7 +3,7 @@
 The sampling kernels of other files are compiled with what stands here; their caches do not see edits of this file.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -81,45 +81,31 @@ def multiway_payoff(
 
 
 @njit(**INLINE)
-def payoff(
-    nodes: NDArray[np.void],
-    committed: NDArray[np.int32],
-    folded: NDArray[np.bool_],
-    node: int,
-    ranks: NDArray[np.int32],
-    player: int,
-) -> float:
-    """Net chips of `player` at the end `node` of a hand with showdown ranks [P]; arrays as in `Tree`."""
-    kind, row = nodes[node].kind, nodes[node].row
-    won = 0.0
+def duel_payoff(kind: int, stake: int, player: int, lead: int) -> float:
+    """Net chips of `player` at an end with two players: the `row` of the node, his rank less the other's at a showdown.
+
+    Numbers only: passing arrays costs more than the rest of it.
+    """
+    won = float(stake)
     if kind == FOLD:
-        won = float(row if player == 0 else -row)
-    elif kind == SHOWDOWN:
-        difference = ranks[player] - ranks[1 - player]
-        won = float(row if difference > 0 else (-row if difference < 0 else 0))
-    else:
-        won = multiway_payoff(committed[row], folded[row], ranks, player)
+        if player > 0:
+            won = -won
+    elif lead <= 0:
+        won = -won if lead < 0 else 0.0
     return won
 
 
-@njit(**INLINE)
-def entry_of(nodes: NDArray[np.void], strides: NDArray[np.int32], buckets: NDArray[np.int32], node: int) -> np.int64:
-    """Where the entries of a DECISION begin for the bucket that its player has in a deal, buckets [P, S]."""
-    player, street = nodes[node].player, nodes[node].street
-    place: np.int64 = nodes[node].row + np.int64(buckets[player, street]) * strides[player, street]
-    return place
+@njit(cache=True, nogil=True)
+def payoff(tree: Tree, node: int, ranks: NDArray[np.int32], player: int) -> float:
+    """Net chips of `player` at the end `node` of a hand with showdown ranks [P]."""
+    kind, row = tree.nodes[node].kind, tree.nodes[node].row
+    if kind == MULTIWAY:
+        return multiway_payoff(tree.committed[row], tree.folded[row], ranks, player)
+    return duel_payoff(kind, row, player, ranks[player] - ranks[1 - player])
 
 
 @njit(**INLINE)
-def positive_sum(table: NDArray[np.floating], row: int, arity: int) -> float:
-    """Sum of the positive regrets of a row."""
-    total = 0.0
-    for a in range(arity):
-        total += max(table[row + a], np.float32(0.0))
-    return total
-
-
-@njit(**INLINE)
-def matched(table: NDArray[np.floating], row: int, arity: int, a: int, total: float) -> float:
-    """Probability of action a under regret matching; `total` is the row's `positive_sum`."""
-    return max(table[row + a], np.float32(0.0)) / total if total > 0.0 else 1.0 / arity
+def matched(regret: Any, total: float, arity: int) -> float:
+    """Probability of an action with this regret under regret matching; `total` sums the positive ones of the row."""
+    chosen: float = max(regret, np.float32(0.0)) / total if total > 0.0 else 1.0 / arity
+    return chosen

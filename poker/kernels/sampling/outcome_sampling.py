@@ -21,13 +21,13 @@ from poker.kernels.rng import next_float
 from poker.kernels.sampling.nodes import (
     DEALS,
     DECISION,
+    MULTIWAY,
     TREE,
     Deals,
     Tree,
-    entry_of,
+    duel_payoff,
     matched,
-    payoff,
-    positive_sum,
+    multiway_payoff,
 )
 
 MAX_DEPTH = 256
@@ -40,7 +40,8 @@ def outcome_sampling(
 ) -> int:
     """One episode for each deal of a batch; returns nodes visited."""
     nodes, strides, committed, folded = tree
-    players = deals.ranks.shape[1]
+    buckets, ranks = deals
+    players = ranks.shape[1]
     rows = np.empty(MAX_DEPTH, dtype=np.int64)
     taken = np.empty((MAX_DEPTH, 3), dtype=np.int64)  # arity, action, player
     drawn = np.empty((MAX_DEPTH, 2))  # sigma(a*), sum of the positive regrets
@@ -48,20 +49,21 @@ def outcome_sampling(
     reach = np.empty(players)
     results = np.empty(players)
     visits = 0
-    for deal in range(len(deals.ranks)):
-        buckets, ranks = deals.buckets[deal], deals.ranks[deal]
+    for deal in range(len(ranks)):
         updated = deal % players if alternating else -1
         node, depth, sampled = 0, 0, 1.0
         reach[:] = 1.0
         while nodes[node].kind == DECISION:
-            player, arity = nodes[node].player, nodes[node].arity
-            row = 2 * entry_of(nodes, strides, buckets, node)
-            total = positive_sum(table, row, arity)
+            player, street, arity = nodes[node].player, nodes[node].street, nodes[node].arity
+            row = 2 * (nodes[node].row + np.int64(buckets[deal, player, street]) * strides[player, street])
+            total = 0.0
+            for a in range(arity):
+                total += max(table[row + a], np.float32(0.0))
             share = explore if updated < 0 or player == updated else 0.0
             threshold = next_float(rng)
             action, sigma, chance = 0, 0.0, 0.0
             for a in range(arity):
-                probability = matched(table, row, arity, a, total)
+                probability = matched(table[row + a], total, arity)
                 mixed = share / arity + (1.0 - share) * probability
                 if mixed > 0.0 and threshold >= 0.0:
                     action, sigma, chance = a, probability, mixed
@@ -80,8 +82,13 @@ def outcome_sampling(
             node = nodes[node].first + action
         visits += depth + 1
 
-        for player in range(players):
-            results[player] = payoff(nodes, committed, folded, node, ranks, player)
+        kind, end = nodes[node].kind, nodes[node].row
+        if kind == MULTIWAY:
+            for player in range(players):
+                results[player] = multiway_payoff(committed[end], folded[end], ranks[deal], player)
+        else:
+            results[0] = duel_payoff(kind, end, 0, ranks[deal, 0] - ranks[deal, 1])
+            results[1] = -results[0]
 
         below = 1.0
         for step in range(depth - 1, -1, -1):
@@ -90,7 +97,7 @@ def outcome_sampling(
             if player != updated or updated < 0:
                 weight = before[step, 1] / before[step, 0]
                 for a in range(arity):
-                    probability = matched(table, row, arity, a, total)
+                    probability = matched(table[row + a], total, arity)
                     table[row + arity + a] += weight * probability
             if updated < 0 or player == updated:
                 weight = results[player] * before[step, 2] / sampled * below

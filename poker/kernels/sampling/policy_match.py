@@ -8,15 +8,7 @@ from numpy.typing import NDArray
 
 from poker.kernels.registry import entry
 from poker.kernels.rng import next_float
-from poker.kernels.sampling.nodes import (
-    DEALS,
-    DECISION,
-    TREE,
-    Deals,
-    Tree,
-    entry_of,
-    payoff,
-)
+from poker.kernels.sampling.nodes import DEALS, DECISION, TREE, Deals, Tree, payoff
 
 
 @entry(*(f"{TREE}, {weights}, i8_2, {DEALS}, u8_1, f8_3" for weights in ("u1_2", "u2_2")))
@@ -32,15 +24,15 @@ def play_policies(
 
     seatings [T, P] are policies by seat.
     """
-    nodes, strides, committed, folded = tree
-    for deal in range(len(deals.ranks)):
-        buckets, ranks = deals.buckets[deal], deals.ranks[deal]
+    nodes, strides = tree.nodes, tree.strides
+    buckets, ranks = deals
+    for deal in range(len(ranks)):
         for seating in range(len(seatings)):
             node = 0
             while nodes[node].kind == DECISION:
-                arity = nodes[node].arity
-                row = entry_of(nodes, strides, buckets, node)
-                policy = seatings[seating, nodes[node].player]
+                player, street, arity = nodes[node].player, nodes[node].street, nodes[node].arity
+                row = nodes[node].row + np.int64(buckets[deal, player, street]) * strides[player, street]
+                policy = seatings[seating, player]
                 total = 0.0
                 for a in range(arity):
                     total += strategies[policy, row + a]
@@ -52,5 +44,5 @@ def play_policies(
                         action = a
                         break
                 node = nodes[node].first + action
-            for player in range(len(ranks)):
-                results[deal, seating, player] = payoff(nodes, committed, folded, node, ranks, player)
+            for player in range(ranks.shape[1]):
+                results[deal, seating, player] = payoff(tree, node, ranks[deal], player)

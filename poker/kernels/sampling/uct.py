@@ -20,15 +20,7 @@ from numpy.typing import NDArray
 from poker.kernels.prefetch import prefetch
 from poker.kernels.registry import entry
 from poker.kernels.rng import next_below, next_float
-from poker.kernels.sampling.nodes import (
-    DEALS,
-    DECISION,
-    TREE,
-    Deals,
-    Tree,
-    entry_of,
-    payoff,
-)
+from poker.kernels.sampling.nodes import DEALS, DECISION, MULTIWAY, TREE, Deals, Tree, duel_payoff, multiway_payoff
 
 MAX_DEPTH = 256
 """Longest path of decisions."""
@@ -99,13 +91,13 @@ def play_episodes(
 ) -> int:
     """One episode for each deal of a batch; returns nodes visited. exploration [M] is c; gamma >= 1 is plain UCT."""
     nodes, strides, committed, folded = tree
-    players = deals.ranks.shape[1]
+    buckets, ranks = deals
+    players = ranks.shape[1]
     entries = np.empty(MAX_DEPTH, dtype=np.int64)
     actors = np.empty(MAX_DEPTH, dtype=np.int32)
     results = np.empty(players, dtype=np.float64)
     visits = 0
-    for deal in range(len(deals.ranks)):
-        buckets, ranks = deals.buckets[deal], deals.ranks[deal]
+    for deal in range(len(ranks)):
         node, depth, outside = 0, 0, 0
         while nodes[node].kind == DECISION:
             visits += 1
@@ -113,11 +105,13 @@ def play_episodes(
             if outside >> player & 1:
                 node = nodes[node].first + np.int64(next_below(rng, arity))
                 continue
-            row = entry_of(nodes, strides, buckets, node)
+            street = nodes[node].street
+            row = nodes[node].row + np.int64(buckets[deal, player, street]) * strides[player, street]
             first = nodes[node].first
             for child in range(first, first + arity):  # one of these is next, and what it needs is far away
                 if nodes[child].kind == DECISION:
-                    place = entry_of(nodes, strides, buckets, child)
+                    other, later = nodes[child].player, nodes[child].street
+                    place = nodes[child].row + np.int64(buckets[deal, other, later]) * strides[other, later]
                     prefetch(counts, place)  # type: ignore[call-arg]
                     prefetch(means, place)
             total = 0
@@ -135,8 +129,13 @@ def play_episodes(
             depth += 1
             node = first + action
         visits += 1
-        for player in range(players):
-            results[player] = payoff(nodes, committed, folded, node, ranks, player)
+        kind, end = nodes[node].kind, nodes[node].row
+        if kind == MULTIWAY:
+            for player in range(players):
+                results[player] = multiway_payoff(committed[end], folded[end], ranks[deal], player)
+        else:
+            results[0] = duel_payoff(kind, end, 0, ranks[deal, 0] - ranks[deal, 1])
+            results[1] = -results[0]
         for step in range(depth):
             entry = entries[step]
             counts[entry] += 1
