@@ -101,7 +101,8 @@ def payoff(tree: Tree, node: int, ranks: NDArray[np.int32], player: int) -> floa
     kind, row = tree.nodes[node].kind, tree.nodes[node].row
     if kind == MULTIWAY:
         return multiway_payoff(tree.committed[row], tree.folded[row], ranks, player)
-    return duel_payoff(kind, row, player, ranks[player] - ranks[1 - player])
+    won: float = duel_payoff(kind, row, player, ranks[player] - ranks[1 - player])
+    return won
 
 
 @njit(**INLINE)
