@@ -7,7 +7,6 @@ player on a board (padded to the most), R rows, E action rows, A actions. float3
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -15,8 +14,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from poker.errors import PokernetsError
-from poker.kernels.vector.arrays import ACT, PASS
-from poker.search.torch_terminals import Hands, fold_values, proportions, showdown_values
+from poker.search.torch_layout import Group, Tensors, num_boards
+from poker.search.torch_terminals import fold_values, proportions, showdown_values
 from poker.solvers.vector.boards import deck_of
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.layout import Layout, tree_layout
@@ -27,40 +26,6 @@ ONE_BATCH = 1 << 30
 """Rows to a batch of components: all of a street."""
 
 SOLVE, BEST_RESPONSE, AVERAGE = "solve", "best_response", "average"
-
-
-@dataclass(frozen=True)
-class _Group:
-    """Decisions of one depth and player with A actions: G nodes. `entries` [G, A] action rows, `parents` [G] and
-    `children` [G, A] rows of reach or value, `scales` [G, A] on the children's values."""
-
-    player: int
-    entries: Tensor
-    reach: Tensor
-    child_reach: Tensor
-    value: Tensor
-    child_value: Tensor
-    scales: Tensor
-
-
-@dataclass(frozen=True)
-class _Street:
-    """Boards of one street: `parent` [B] board above, `weight` [B], hands of both players, groups by depth."""
-
-    parent: Tensor
-    weight: Tensor
-    hands: tuple[Hands, Hands]
-    groups: tuple[tuple[_Group, ...], tuple[_Group, ...]]
-    symmetric: bool
-    runouts: Tensor | None
-
-
-@dataclass(frozen=True)
-class _Leaf:
-    """Per player: matrices [L, K, C, C'] and the cluster of every hand [B, N] of each street, -1 for none."""
-
-    matrices: list[Tensor]
-    clusters: list[dict[int, Tensor]]
 
 
 class TorchVectorSolver:
@@ -87,9 +52,8 @@ class TorchVectorSolver:
         self.schedule = schedule(algorithm, **options)
         self.device = torch.device(device)
         self.iterations = 0
-        self._streets = {
-            street: self._make_street(street) for street in range(self.layout.first_street, self.layout.last_street + 1)
-        }
+        self._tensors = Tensors(self.games, self.layout, self.device)
+        self._streets = self._tensors.streets
         self.rows: dict[tuple[str, int, int], Tensor] = {}
         for street, made in self._streets.items():
             for player in range(2):
@@ -97,8 +61,7 @@ class TorchVectorSolver:
                 shape = (int(self.layout.entries[street, player]), boards, hands)
                 for name in ("regrets", "sums", *(("source",) if self.schedule.predictive else ())):
                     self.rows[name, street, player] = torch.zeros(shape, device=self.device)
-        self._root = [self._root_reach(player) for player in range(2)]
-        self._leaf = self._make_leaf()
+        self._root, self._leaf = self._tensors.root, self._tensors.leaf
         self._parameters = torch.zeros(6, device=self.device)
         self._graph: torch.cuda.CUDAGraph | None = None
 
@@ -138,7 +101,7 @@ class TorchVectorSolver:
         for node in of.layout.decisions.tolist():
             street, player = int(of.tree.street[node]), int(of.tree.player[node])
             first, last = (int(end) for end in of.boards.boards.street_start[street : street + 2])
-            before = sum(_boards(other, street) for other in self.games[:game])
+            before = sum(num_boards(other, street) for other in self.games[:game])
             entry, actions = int(self.layout.nodes.entry[self.layout.position[node]]), int(of.tree.num_children[node])
             rows = (
                 self.rows["sums", street, player][entry : entry + actions, before : before + last - first].cpu().numpy()
@@ -169,7 +132,7 @@ class TorchVectorSolver:
         street, player = int(tree.street[node]), int(tree.player[node])
         index, permutation = of.find_board(street, of.board if board is None else board)
         first = of.boards.boards.street_start[street]
-        before = sum(_boards(other, street) for other in self.games[:game])
+        before = sum(num_boards(other, street) for other in self.games[:game])
         entry, actions = int(self.layout.nodes.entry[self.layout.position[node]]), int(tree.num_children[node])
         rows = self.rows["sums", street, player][entry : entry + actions, before + index - first]
         hands = of.hands(player, index)
@@ -195,7 +158,7 @@ class TorchVectorSolver:
         opponent = 1 - p
         boards, width = made.hands[opponent].live.shape
         reach = torch.zeros((int(layout.reach_rows[street]) + 1, boards, width), device=self.device)
-        reach[self._root_rows[street, p]] = arriving
+        reach[self._tensors.root_rows[street, p]] = arriving
         own_width = made.hands[p].live.shape[1]
         values = torch.zeros((int(layout.value_rows[street]) + 1, boards, own_width), device=self.device)
         for group in made.groups[p]:
@@ -206,10 +169,10 @@ class TorchVectorSolver:
         self._terminals(street, p, reach, values)
         for group in reversed(made.groups[p]):
             self._pull(street, p, group, mode, values)
-        rows, scales = self._root_values_at[street, p]
+        rows, scales = self._tensors.root_values_at[street, p]
         return values[rows] * scales[:, None, None]
 
-    def _push(self, street: int, group: _Group, mode: str, reach: Tensor) -> None:
+    def _push(self, street: int, group: Group, mode: str, reach: Tensor) -> None:
         sums = self.rows["sums", street, group.player]
         source = sums if mode != SOLVE else self._source(street, group.player)
         shares = proportions(source[group.entries].clamp(min=0).transpose(0, 1)).transpose(0, 1)
@@ -218,7 +181,7 @@ class TorchVectorSolver:
         if mode == SOLVE:
             sums[group.entries] = sums[group.entries] * self._parameters[5] + children
 
-    def _pull(self, street: int, p: int, group: _Group, mode: str, values: Tensor) -> None:
+    def _pull(self, street: int, p: int, group: Group, mode: str, values: Tensor) -> None:
         children = values[group.child_value] * group.scales[..., None, None]
         if group.player != p:
             values[group.value] = children.sum(dim=1)
@@ -247,11 +210,11 @@ class TorchVectorSolver:
         """Values [slots, B, N] at the STREET nodes: the next street's boards, weighted and added up."""
         below = self._streets[street + 1]
         theirs, own = below.hands[1 - p], below.hands[p]
-        deals = self._deal_rows[street + 1, p]
+        deals = self._tensors.deal_rows[street + 1, p]
         above = reach[deals][:, below.parent]
         arriving = above.gather(2, theirs.up.expand(len(deals), -1, -1)) * theirs.live
         found = self._round(street + 1, p, mode, arriving) * (below.weight[:, None] * own.live)
-        slots = self._deal_slots[street + 1]
+        slots = self._tensors.deal_slots[street + 1]
         here = self._streets[street].hands[p].live
         places = (below.parent[:, None] * here.shape[1] + own.up).reshape(1, -1).expand(len(slots), -1)
         added = torch.zeros((len(slots), here.numel()), device=self.device)
@@ -270,7 +233,7 @@ class TorchVectorSolver:
         return (sums / sizes.clamp(min=1)).gather(2, orbit.expand_as(values)) * live
 
     def _terminals(self, street: int, p: int, reach: Tensor, values: Tensor) -> None:
-        tables = self._tables[street, p]
+        tables = self._tensors.tables[street, p]
         own, theirs = self._streets[street].hands[p], self._streets[street].hands[1 - p]
         folds, shows, runouts = tables["folds"], tables["shows"], tables["runouts"]
         if len(folds):
@@ -282,7 +245,7 @@ class TorchVectorSolver:
             assert matrix is not None
             rule = "rbj,bji->rbi" if p == 0 else "rbi,bji->rbj"
             values[runouts[:, 1]] = torch.einsum(rule, reach[runouts[:, 0]], matrix) * (1.0 if p == 0 else -1.0)
-        for target, won, held, a, b in self._mixed[street, p]:
+        for target, won, held, a, b in self._tensors.mixed[street, p]:
             values[target] = values[won] * a + values[held] * b
         if len(tables["leaves"]):
             values[tables["leaves"][:, 1]] = self._leaf_values(
@@ -317,197 +280,3 @@ class TorchVectorSolver:
         pair = matrices.reshape(len(reach), 1, -1).expand(-1, boards, -1)
         value = value + held * pair.gather(2, chosen * number + of_twin.expand_as(chosen))
         return value * (mine >= 0) * own.live
-
-    def _make_street(self, street: int) -> _Street:
-        if not hasattr(self, "_tables"):
-            self._tables: dict[tuple[int, int], dict[str, Tensor]] = {}
-            self._mixed: dict[tuple[int, int], list[tuple[int, int, int, float, float]]] = {}
-            self._root_rows: dict[tuple[int, int], Tensor] = {}
-            self._root_values_at: dict[tuple[int, int], tuple[Tensor, Tensor]] = {}
-            self._deal_rows: dict[tuple[int, int], Tensor] = {}
-            self._deal_slots: dict[int, Tensor] = {}
-        self._index_rows(street)
-        parents, weights, offset = [], [], 0
-        for game in self.games:
-            boards = game.boards.boards
-            window = slice(boards.street_start[street], boards.street_start[street + 1])
-            above = boards.street_start[street - 1] if street > self.layout.first_street else 0
-            parents.append(game.boards.parent[window] - above + offset)
-            weights.append(boards.weight[window])
-            offset += _boards(game, street - 1) if street > self.layout.first_street else 0
-        hands = (self._make_hands(street, 0), self._make_hands(street, 1))
-        symmetric = any(_window(game, street, game.boards.boards.symmetric).any() for game in self.games)
-        return _Street(
-            self._tensor(np.concatenate(parents), torch.int64),
-            self._tensor(np.concatenate(weights), torch.float32),
-            hands,
-            (self._make_groups(street, 0), self._make_groups(street, 1)),
-            symmetric,
-            self._runout_tensor(street, hands) if street in self.layout.runout_streets else None,
-        )
-
-    def _tensor(self, array: NDArray[np.generic], dtype: torch.dtype) -> Tensor:
-        return torch.from_numpy(np.ascontiguousarray(array)).to(self.device, dtype)
-
-    def _index_rows(self, street: int) -> None:
-        """Row tables of a street, whose components are one batch."""
-        nodes, batches = self.layout.nodes, self.layout.batches
-        first, last = batches.street_start[street], batches.street_start[street + 1]
-        roots = batches.roots[batches.root_start[first] : batches.root_start[last]]
-        deals = batches.deals[batches.root_start[first] : batches.root_start[last]]
-        for p in range(2):
-            self._root_rows[street, p] = self._tensor(nodes.reach_row[p, roots], torch.int64)
-            rows = self._tensor(nodes.value_row[p, roots], torch.int64)
-            self._root_values_at[street, p] = rows, self._tensor(nodes.scale[p, roots], torch.float32)
-            if deals[0] >= 0:
-                self._deal_rows[street, p] = self._tensor(nodes.reach_row[p, deals], torch.int64)
-                self._deal_slots[street] = self._tensor(nodes.value_row[p, deals], torch.int64)
-            tables = {}
-            for name, start, table in (
-                ("folds", batches.fold_start, batches.folds),
-                ("shows", batches.show_start, batches.shows),
-                ("runouts", batches.runout_start, batches.runouts),
-                ("leaves", batches.leaf_start, batches.leaves),
-            ):
-                tables[name] = self._tensor(table[start[p, first] : start[p, last]], torch.int64)
-            self._tables[street, p] = tables
-            begin, end = batches.mixed_start[p, first], batches.mixed_start[p, last]
-            self._mixed[street, p] = [
-                (*map(int, batches.mixed[i, :3]), float(batches.mix[i, 0]), float(batches.mix[i, 1]))  # type: ignore[misc]
-                for i in range(begin, end)
-            ]
-
-    def _make_groups(self, street: int, p: int) -> tuple[_Group, ...]:
-        nodes, batches = self.layout.nodes, self.layout.batches
-        first, last = batches.street_start[street], batches.street_start[street + 1]
-        depth: dict[int, int] = {}
-        found: dict[tuple[int, int, int], list[int]] = {}
-        for node in range(batches.node_start[first], batches.node_start[last]):
-            if nodes.role[node] == ACT:
-                level = depth.setdefault(node, 0)
-                found.setdefault((level, int(nodes.player[node]), int(nodes.num_children[node])), []).append(node)
-                for child in range(nodes.first_child[node], nodes.first_child[node] + nodes.num_children[node]):
-                    depth[child] = level + 1
-            assert nodes.role[node] in (ACT, PASS) or nodes.num_children[node] == 0
-        groups = []
-        for (_, player, actions), members in sorted(found.items()):
-            at = np.array(members)
-            child = nodes.first_child[at][:, None] + np.arange(actions)
-            groups.append(
-                _Group(
-                    player,
-                    self._tensor(nodes.entry[at][:, None] + np.arange(actions), torch.int64),
-                    self._tensor(nodes.reach_row[p, at], torch.int64),
-                    self._tensor(nodes.reach_row[p, child], torch.int64),
-                    self._tensor(nodes.value_row[p, at], torch.int64),
-                    self._tensor(nodes.value_row[p, child], torch.int64),
-                    self._tensor(nodes.scale[p, child], torch.float32),
-                )
-            )
-        return tuple(groups)
-
-    def _make_hands(self, street: int, p: int) -> Hands:
-        widths = [
-            max(int(_window(game, street, game.boards.boards.size[q]).max()) for game in self.games) for q in (0, 1)
-        ]
-        boards = sum(_boards(game, street) for game in self.games)
-        slots = self.games[0].boards.num_card_slots
-        width = widths[p]
-        arrays = {name: np.zeros((boards, width), np.int64) for name in ("live", "up", "less", "upto", "orbit")}
-        arrays["twin"] = np.full((boards, width), widths[1 - p])
-        cards, where = np.zeros((2, boards, width, 2), np.int64)
-        wide = {name: np.zeros((boards, 2 * width), np.int64) for name in ("by_card", "card_less", "card_upto")}
-        wide["by_card"][:] = width
-        starts = np.zeros((boards, slots + 1), np.int64)
-        row = 0
-        for game in self.games:
-            made, lists = game.boards.boards, game.boards.lists
-            for b in range(made.street_start[street], made.street_start[street + 1]):
-                start, size = int(made.list_start[p, b]), int(made.size[p, b])
-                window = slice(start, start + size)
-                arrays["live"][row, :size] = 1
-                for name in ("up", "less", "upto", "orbit"):
-                    arrays[name][row, :size] = getattr(lists, name)[window]
-                same = lists.same[window].astype(np.int64)
-                arrays["twin"][row, :size] = np.where(same >= made.size[1 - p, b], widths[1 - p], same)
-                cards[row, :size] = np.stack([lists.card0[window], lists.card1[window]], axis=1)
-                places = lists.by_card[2 * start : 2 * (start + size)].astype(np.int64)
-                wide["by_card"][row, : 2 * size] = places
-                starts[row] = lists.card_start[p, b]
-                theirs = lists.card_start[1 - p, b].astype(np.int64)
-                card_of = np.repeat(np.arange(slots), np.diff(starts[row]))
-                wide["card_less"][row, : 2 * size] = lists.card_less[2 * start : 2 * (start + size)] + theirs[card_of]
-                wide["card_upto"][row, : 2 * size] = lists.card_upto[2 * start : 2 * (start + size)] + theirs[card_of]
-                side = (lists.card0[window][places] != card_of).astype(np.int64)
-                where[row, places, side] = np.arange(2 * size)
-                row += 1
-        long = {name: self._tensor(array, torch.int64) for name, array in {**arrays, **wide}.items()}
-        return Hands(
-            live=long["live"].float(),
-            up=long["up"],
-            cards=self._tensor(cards, torch.int64),
-            twin=long["twin"],
-            less=long["less"],
-            upto=long["upto"],
-            by_card=long["by_card"],
-            card_start=self._tensor(starts, torch.int64),
-            card_less=long["card_less"],
-            card_upto=long["card_upto"],
-            where=self._tensor(where, torch.int64),
-            orbit=long["orbit"],
-        )
-
-    def _runout_tensor(self, street: int, hands: tuple[Hands, Hands]) -> Tensor:
-        """[B, N of player 1, N of player 0] showdown results summed over run-outs."""
-        out = torch.zeros((len(hands[0].live), hands[1].live.shape[1], hands[0].live.shape[1]), device=self.device)
-        row = 0
-        for game in self.games:
-            made = game.boards.boards
-            for b in range(made.street_start[street], made.street_start[street + 1]):
-                shape = int(made.size[1, b]), int(made.padded[0, b])
-                start, width = int(game.runout_at[b]), int(made.size[0, b])
-                matrix = game.runout_matrix[start : start + shape[0] * shape[1]].reshape(shape)[:, :width]
-                out[row, : shape[0], :width] = self._tensor(matrix, torch.float32)
-                row += 1
-        return out
-
-    def _root_reach(self, player: int) -> Tensor:
-        width = self._streets[self.layout.first_street].hands[player].live.shape[1]
-        out = np.zeros((len(self.games), width), np.float32)
-        for row, game in enumerate(self.games):
-            hands = game.hands(player)
-            out[row, : len(hands)] = game.ranges[player, hands]
-        return self._tensor(out, torch.float32)
-
-    def _make_leaf(self) -> "_Leaf | None":
-        leaf = self.games[0].leaf_values
-        if leaf is None:
-            return None
-        offset = 0.5 * self.games[0].tree.dead
-        matrices = [
-            self._tensor(leaf.matrices(p) - (offset if p == leaf.own else -offset), torch.float32) for p in range(2)
-        ]
-        clusters: list[dict[int, Tensor]] = [{}, {}]
-        for p in range(2):
-            for street, made in self._streets.items():
-                shape = made.hands[p].live.shape
-                found = np.full(shape, -1, np.int64)
-                row = 0
-                for game in self.games:
-                    starts = game.boards.boards.street_start
-                    for b in range(starts[street], starts[street + 1]):
-                        hands = game.hands(p, b)
-                        found[row, : len(hands)] = leaf.cluster(p)[hands]
-                        row += 1
-                clusters[p][street] = self._tensor(found, torch.int64)
-        return _Leaf(matrices, clusters)
-
-
-def _boards(game: VectorGame, street: int) -> int:
-    starts = game.boards.boards.street_start
-    return int(starts[street + 1] - starts[street])
-
-
-def _window(game: VectorGame, street: int, array: NDArray[np.generic]) -> NDArray[np.generic]:
-    starts = game.boards.boards.street_start
-    return array[starts[street] : starts[street + 1]]
