@@ -91,6 +91,16 @@ def showdown_chances(rules: Rules, board: Board, opponent: Floats) -> Floats:
     return (matrix @ opponent.astype(matrix.dtype)).astype(np.float64)
 
 
+def showdown_totals(rules: Rules, board: Board, own: Floats, opponent: Floats) -> Floats:
+    """[A] the same summed over each range of own [A, H]: 0, without a look at the cards, where both are the same."""
+    mass = own.sum(axis=1, keepdims=True)
+    unlike = np.abs(own * opponent.sum() - mass * opponent).max(axis=1) > EMPTY * mass[:, 0] * opponent.max()
+    totals = np.zeros(len(own))
+    if unlike.any():
+        totals[unlike] = own[unlike] @ showdown_chances(rules, board, opponent)
+    return totals
+
+
 @lru_cache(maxsize=4096)
 def _complete(rules: Rules, board: Board) -> tuple[NDArray[np.int16], NDArray[np.int16]]:
     """One row [1, n]: the hands that a complete board leaves, from the weakest to the strongest, and their ranks."""

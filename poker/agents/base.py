@@ -36,7 +36,11 @@ class Agent(Protocol):
 
 @runtime_checkable
 class PolicyAgent(Agent, Protocol):
-    """An agent whose strategy at a public state is known for all its hands."""
+    """An agent whose strategy at a public state is known for all its hands.
+
+    A class whose policy is quick to ask says so by `quick_policy`: `blueprint`, if it answers about as sound players
+    do, else `simple`.
+    """
 
     def policy(self, state: HandState) -> Policy:
         """What the player to act in `state` does with every hand; the cards held do not matter."""

@@ -24,6 +24,8 @@ def load_blueprint(blueprint: str, abstraction: str) -> Blueprint:
 class BlueprintAgent:
     """`translation_seed` decides how bets that the tree does not have are read."""
 
+    quick_policy = "blueprint"
+
     def __init__(self, *, name: str, blueprint: Blueprint, translation_seed: int) -> None:
         self.name = name
         self._blueprint = blueprint

@@ -23,6 +23,8 @@ def raise_menu(raises: Sequence[str | float]) -> BetMenu:
 class _CardBlindAgent:
     """Plays a policy that is the same for every hand."""
 
+    quick_policy = "simple"
+
     def __init__(self, *, name: str, raises: Sequence[str | float]) -> None:
         self.name = name
         self._menu = raise_menu(raises)

@@ -20,9 +20,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from poker.agents.base import Agent, ObservingAgent, Policy, PolicyAgent
-from poker.agents.blueprint import BlueprintAgent
 from poker.agents.remote import PolicyUnavailable, RemoteAgent
-from poker.agents.simple import AlwaysCall, AlwaysRaise, RandomAgent
 from poker.errors import PokernetsError
 from poker.evaluation.aivat.heads_up import Aivat
 from poker.evaluation.aivat.multiplayer import CheckDownHands, MultiAivat
@@ -34,8 +32,6 @@ from poker.play.lineup import Rotation
 from poker.play.session import SessionRecord
 from poker.rules import Rules
 from poker.state import HandState
-
-_QUICK = (BlueprintAgent, AlwaysCall, AlwaysRaise, RandomAgent)
 
 
 @dataclass(frozen=True)
@@ -85,10 +81,8 @@ class MatchAivat:
     def _estimator(self, rules: Rules, agents: Sequence[Agent]) -> Aivat | MultiAivat:
         if rules.num_players > 2:
             return MultiAivat(rules, CheckDownHands())
-        answer = next((_policy(agent) for agent in agents if _is_one_of(agent, BlueprintAgent)), None)
-        slow = any(_policy(agent) is not None for agent in agents) and not any(
-            _is_one_of(agent, *_QUICK) for agent in agents
-        )
+        answer = next((_policy(agent) for agent in agents if _quick_policy(agent) == "blueprint"), None)
+        slow = any(_policy(agent) is not None for agent in agents) and not any(_quick_policy(agent) for agent in agents)
         if answer is None and self.fallback is not None and slow:
             answer = _policy(self.fallback())
         values = FoldEquityValues() if self.values is None else self.values()
@@ -153,11 +147,11 @@ def _first_line(text: str) -> str:
 
 def _response(agent: Agent, answer: PolicyFunction | None) -> PolicyFunction | None:
     """How the agent answers bets, or about so; for an agent without a policy any answer does more harm than good."""
-    if _is_one_of(agent, *_QUICK):
+    if _quick_policy(agent):
         return _policy(agent)
     return answer if _policy(agent) is not None else None
 
 
-def _is_one_of(agent: Agent, *kinds: type) -> bool:
-    """Also of agents in processes of their own."""
-    return issubclass(agent.kind if isinstance(agent, RemoteAgent) else type(agent), kinds)
+def _quick_policy(agent: Agent) -> str:
+    """`quick_policy` of its class, also of agents in processes of their own; empty without one."""
+    return getattr(agent.kind if isinstance(agent, RemoteAgent) else type(agent), "quick_policy", "")

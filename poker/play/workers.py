@@ -8,7 +8,7 @@ import multiprocessing
 import os
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -25,6 +25,7 @@ from poker.play.session import SessionRecord, play_session
 Task = tuple[LineUp, int]
 """A line-up and a session."""
 
+_ALONE_SECONDS, _WORTH_SECONDS = 1.0, 3.0
 _CHUNK_SECONDS = 0.5
 _MAX_CHUNK = 500
 _THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
@@ -78,31 +79,38 @@ class Worker:
             return AbsentAgent(spec.name, "built", error)
 
     def close(self) -> None:
-        """Ends the processes of the agents."""
+        """Forgets the agents, and ends their processes."""
         for agent in self._agents.values():
             if isinstance(agent, RemoteAgent):
                 agent.close()
+        self._agents.clear()
 
 
 def play_all(
     worker: Worker, tasks: Sequence[Task], processes: int, wanted: Callable[[Task], bool] = lambda task: True
 ) -> Iterator[tuple[Task, SessionRecord]]:
-    """Every task with its record, in order of completion, played by copies of `worker`.
+    """Every task with its record, in order of completion; a task that is not `wanted` any more when its turn comes is
+    left out.
 
-    A task that is not `wanted` any more when its turn comes is left out.
+    This process plays until it is worth starting others, which build agents and load kernels of their own.
     """
-    if processes == 1 or len(tasks) <= 1:
-        try:
-            for task in tasks:
-                if wanted(task):
-                    yield task, worker.play(task)
-        finally:
-            worker.close()
+    waiting, seconds = deque(tasks), 0.0
+    try:
+        while waiting and (processes == 1 or not _is_long(seconds, len(tasks) - len(waiting), len(waiting))):
+            task = waiting.popleft()
+            if wanted(task):
+                started = time.perf_counter()
+                record = worker.play(task)
+                seconds += time.perf_counter() - started
+                yield task, record
+    finally:
+        worker.close()
+    if not waiting:
         return
     with _thread_limits(processes):
         pool = ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), _start_worker, (worker,))
         try:
-            yield from _play_in(pool, deque(_units(tasks, processes)), processes, wanted)
+            yield from _play_in(pool, deque(_units(waiting, processes)), processes, wanted)
         except BrokenProcessPool as error:
             raise PokernetsError(
                 "a process that plays hands was killed, perhaps for want of memory: use fewer `processes`; what was"
@@ -112,7 +120,12 @@ def play_all(
             pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _units(tasks: Sequence[Task], processes: int) -> list[list[Task]]:
+def _is_long(seconds: float, played: int, left: int) -> bool:
+    """Whether the tasks left are worth more processes, after so many were played in `seconds`."""
+    return seconds > _ALONE_SECONDS and left * seconds / played > _WORTH_SECONDS
+
+
+def _units(tasks: Iterable[Task], processes: int) -> list[list[Task]]:
     """Tasks that one process plays in a row: all line-ups of a session, whose deals are the same, so that an agent that
     solves for public states meets many of them again; single tasks where that would leave processes idle."""
     by_session: dict[int, list[Task]] = {}

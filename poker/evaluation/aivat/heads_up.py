@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from poker.abstraction.equities import Board, Floats, awaits_cards, next_board_size, showdown_chances
+from poker.abstraction.equities import Board, Floats, awaits_cards, next_board_size, showdown_totals
 from poker.betting import Betting
 from poker.cards import hand_index, updated_range
 from poker.errors import PokernetsError
@@ -140,7 +140,7 @@ class _Walk:
         played = np.flatnonzero(weights.any(axis=1))
         children = [self.betting.apply(actions[i]) for i in played]
         chips = np.zeros(len(actions))
-        chips[played] = np.einsum("ah,ah->a", weights[played], self._chips(self.values, children, player))
+        chips[played] = self._chips(self.values, children, player, weights[played])
         correction = float(chips.sum() / reach.sum() - chips[taken] / reach[taken])
         self.ranges[player] = after
         self.betting = self.betting.apply(action)
@@ -149,23 +149,26 @@ class _Walk:
     def _value(self) -> float:
         """Expected u of cards to player 0 over the unseen hands."""
         mass = self.rules.space.compatible_mass(self.ranges[1])
-        return float(self.ranges[0] @ self._chips(self.cards, [self.betting], 0)[0] / (self.ranges[0] @ mass))
+        [chips] = self._chips(self.cards, [self.betting], 0, self.ranges[:1])
+        return float(chips / (self.ranges[0] @ mass))
 
-    def _chips(self, judge: ValueFunction, states: Sequence[Betting], player: int) -> Floats:
-        """[A, H] sums over the opponent's range of the chips to `player`: exact at ends of the hand, else u."""
+    def _chips(self, judge: ValueFunction, states: Sequence[Betting], player: int, own: Floats) -> Floats:
+        """[A] sums over own [A, H] and the opponent's range of the chips to `player`: exact at ends of the hand, else
+        u."""
         opponent = self.ranges[1 - player]
-        out = np.empty((len(states), self.rules.num_hands))
+        out = np.empty(len(states))
         guessed = []
         for row, state in enumerate(states):
             if state.is_over and not state.is_showdown:
                 sign = -1.0 if state.folded[player] else 1.0
-                out[row] = sign * min(state.committed) * self.rules.space.compatible_mass(opponent)
+                out[row] = sign * min(state.committed) * (own[row] @ self.rules.space.compatible_mass(opponent))
             elif awaits_cards(state, self.board):
-                out[row] = judge.values_before(state, self.board, player, opponent)
+                out[row] = judge.values_before(state, self.board, player, own[row], opponent)
             elif state.is_over:
-                out[row] = min(state.committed) * showdown_chances(self.rules, self.board, opponent)
+                [chips] = showdown_totals(self.rules, self.board, own[row, None], opponent)
+                out[row] = min(state.committed) * chips
             else:
                 guessed.append(row)
         if guessed:
-            out[guessed] = judge.values([states[row] for row in guessed], self.board, player, opponent)
+            out[guessed] = judge.values([states[row] for row in guessed], self.board, player, own[guessed], opponent)
         return out

@@ -18,14 +18,18 @@ from numpy.typing import NDArray
 
 from poker.abstraction.equities import Board, Floats, awaits_cards, mean_over_cards, showdown_chances
 from poker.agents.base import Policy
+from poker.agents.blueprint import BlueprintAgent
 from poker.betting import Betting
 from poker.cards import HAND_CARDS
 from poker.errors import PokernetsError
+from poker.evaluation.aivat.heads_up import Aivat
+from poker.evaluation.aivat.values import CheckDown
 from poker.evaluation.policies import PolicyFunction, public_state
 from poker.rules import Rules
 from poker.search.beliefs import start_ranges
 from poker.search.leaf import LeafEvaluator
 from poker.search.memory import Memory
+from poker.solvers.blueprint import Blueprint
 
 _REMEMBERED_POLICIES = 1024
 _REMEMBERED_LEAVES = 256
@@ -67,11 +71,13 @@ class RoundValues:
         self._leaves = tuple(leaves)
         self._known = known or Known()
 
-    def values(self, states: Sequence[Betting], board: Board, player: int, opponent: Floats) -> Floats:
-        return np.array([self._play_on(state, board, player, opponent) for state in states])
+    def values(self, states: Sequence[Betting], board: Board, player: int, own: Floats, opponent: Floats) -> Floats:
+        rows = [self._play_on(state, board, player, opponent) for state in states]
+        total: Floats = np.einsum("ah,ah->a", own, rows)
+        return total
 
-    def values_before(self, state: Betting, board: Board, player: int, opponent: Floats) -> Floats:
-        return self._play_on(state, board, player, opponent)
+    def values_before(self, state: Betting, board: Board, player: int, own: Floats, opponent: Floats) -> float:
+        return float(own @ self._play_on(state, board, player, opponent))
 
     def _play_on(self, state: Betting, board: Board, player: int, opponent: Floats) -> Floats:
         """[H]"""
@@ -143,6 +149,32 @@ class RoundValues:
                 predicted[leaf.text()] = Predicted(chips, found.own_cluster)
                 self._known.leaves.put((leaf.text(), board), predicted[leaf.text()])
         return predicted
+
+
+class RoundPlayValues:
+    """The round is played on, with `blueprint` for players whose responses are not known: `RoundValues`.
+
+    `leaves` value the ends of the rounds, by street. Cards are judged by check-downs for the chips that both have put
+    in, times `growth` by street for those still to come.
+    """
+
+    def __init__(
+        self, *, blueprint: Blueprint, translation_seed: int, leaves: Sequence[LeafEvaluator], growth: Sequence[float]
+    ) -> None:
+        self._rules = blueprint.rules
+        self._policy = BlueprintAgent(name="values", blueprint=blueprint, translation_seed=translation_seed).policy
+        self._leaves = leaves
+        self._growth = growth
+        self._known = Known()
+
+    def __call__(self, rules: Rules, responses: Sequence[PolicyFunction | None]) -> Aivat:
+        if rules != self._rules:
+            raise PokernetsError(
+                f"the blueprint that values hands plays '{self._rules.name}', not '{rules.name}': choose "
+                "values=fold_equity, or artifacts of this game"
+            )
+        policies = [response or self._policy for response in responses]
+        return Aivat(rules, RoundValues(rules, policies, self._leaves, self._known), CheckDown(rules, self._growth))
 
 
 def _against_range(leaf: Predicted, player: int, opponent: Floats) -> Floats:

@@ -7,15 +7,10 @@ judged by check-downs in all of them, whose mean over the next cards is known wi
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
-from poker.agents.blueprint import BlueprintAgent
-from poker.errors import PokernetsError
 from poker.evaluation.aivat.heads_up import Aivat
-from poker.evaluation.aivat.round_values import Known, RoundValues
 from poker.evaluation.aivat.values import CheckDown, FoldEquity
 from poker.evaluation.policies import PolicyFunction
 from poker.rules import Rules
-from poker.search.leaf import LeafEvaluator
-from poker.solvers.blueprint import Blueprint
 
 DEFAULT = {"_target_": "poker.evaluation.aivat.value_functions.FoldEquityValues"}
 """Settings of the one that is used where none is named; stored estimates of it bear no mark."""
@@ -65,29 +60,3 @@ class FoldEquityValues:
 
     def __call__(self, rules: Rules, responses: Sequence[PolicyFunction | None]) -> Aivat:
         return Aivat(rules, FoldEquity(rules, responses))
-
-
-class RoundPlayValues:
-    """The round is played on, with `blueprint` for players whose responses are not known: `RoundValues`.
-
-    `leaves` value the ends of the rounds, by street. Cards are judged by check-downs for the chips that both have put
-    in, times `growth` by street for those still to come.
-    """
-
-    def __init__(
-        self, *, blueprint: Blueprint, translation_seed: int, leaves: Sequence[LeafEvaluator], growth: Sequence[float]
-    ) -> None:
-        self._rules = blueprint.rules
-        self._policy = BlueprintAgent(name="values", blueprint=blueprint, translation_seed=translation_seed).policy
-        self._leaves = leaves
-        self._growth = growth
-        self._known = Known()
-
-    def __call__(self, rules: Rules, responses: Sequence[PolicyFunction | None]) -> Aivat:
-        if rules != self._rules:
-            raise PokernetsError(
-                f"the blueprint that values hands plays '{self._rules.name}', not '{rules.name}': choose "
-                "values=fold_equity, or artifacts of this game"
-            )
-        policies = [response or self._policy for response in responses]
-        return Aivat(rules, RoundValues(rules, policies, self._leaves, self._known), CheckDown(rules, self._growth))

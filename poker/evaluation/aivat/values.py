@@ -1,7 +1,7 @@
 """Value functions for AIVAT: any guess of what a heads-up hand is worth. A better guess leaves less variance.
 
-A value function is u(betting, board, h0, h1), chips to player 0 over the whole hand, for pairs of hands. It is asked in
-a form that covers all hands of one player at once: sums over the other player's hands, weighted by his range.
+A value function is u(betting, board, h0, h1), chips to player 0 over the whole hand, for pairs of hands. It is asked
+for sums over both players' ranges.
 
 AIVAT stays unbiased for any u whatever, on one condition, where u judges cards: `values_before` is the exact mean of
 `values` over the next public cards. `CheckDown` fulfils it without looking at a card, because an all-in equity is the
@@ -15,7 +15,7 @@ from typing import Protocol
 
 import numpy as np
 
-from poker.abstraction.equities import Board, Floats, mean_over_cards, showdown_chances
+from poker.abstraction.equities import Board, Floats, mean_over_cards, showdown_totals
 from poker.betting import Betting
 from poker.errors import PokernetsError
 from poker.evaluation.policies import PolicyFunction, public_state
@@ -23,18 +23,19 @@ from poker.rules import FOLD, Rules
 
 
 class ValueFunction(Protocol):
-    """u(betting, board, h0, h1) as sums over one player's hands. Folded hands are never asked for."""
+    """u(betting, board, h0, h1) as sums over compatible hands, weighted by own [H] of `player` and opponent [H]. Folded
+    hands are never asked for."""
 
     @property
     def exact_runouts(self) -> bool:
         """`values_before` is the true expectation where only cards are to come: then these need not be followed."""
 
-    def values(self, states: Sequence[Betting], board: Board, player: int, opponent: Floats) -> Floats:
-        """[A, H]: for each hand of `player`, the sum over compatible hands of opponent [H] * (chips to `player`)."""
+    def values(self, states: Sequence[Betting], board: Board, player: int, own: Floats, opponent: Floats) -> Floats:
+        """[A] chips to `player` in each state, where it has the range own [A, H]."""
 
-    def values_before(self, state: Betting, board: Board, player: int, opponent: Floats) -> Floats:
-        """[H]: u of `state`, for which public cards are to come. To judge cards it must be the mean of `values` over
-        those that the two hands of a pair allow."""
+    def values_before(self, state: Betting, board: Board, player: int, own: Floats, opponent: Floats) -> float:
+        """Chips to `player` in `state`, for which public cards are to come. To judge cards it must be the mean of
+        `values` over those that the two hands of a pair allow."""
 
 
 class CheckDown:
@@ -52,13 +53,12 @@ class CheckDown:
         if len(self._growth) != rules.num_streets:
             raise PokernetsError(f"`growth` needs {rules.num_streets} factors for `{rules.name}`, not {len(growth)}")
 
-    def values(self, states: Sequence[Betting], board: Board, player: int, opponent: Floats) -> Floats:
+    def values(self, states: Sequence[Betting], board: Board, player: int, own: Floats, opponent: Floats) -> Floats:
         stakes = np.array([self._stake(state) for state in states])
-        return np.outer(stakes, showdown_chances(self._rules, board, opponent))
+        return stakes * showdown_totals(self._rules, board, own, opponent)
 
-    def values_before(self, state: Betting, board: Board, player: int, opponent: Floats) -> Floats:
-        chips: Floats = self.values([state], board, player, opponent)[0]
-        return chips
+    def values_before(self, state: Betting, board: Board, player: int, own: Floats, opponent: Floats) -> float:
+        return float(self.values([state], board, player, own[None], opponent)[0])
 
     def _stake(self, state: Betting) -> float:
         matched = float(min(state.committed))
@@ -76,15 +76,15 @@ class FoldEquity(CheckDown):
         super().__init__(rules, growth)
         self._responses = tuple(responses)
 
-    def values(self, states: Sequence[Betting], board: Board, player: int, opponent: Floats) -> Floats:
-        out = super().values(states, board, player, opponent)
-        for row, state in zip(out, states, strict=True):
+    def values(self, states: Sequence[Betting], board: Board, player: int, own: Floats, opponent: Floats) -> Floats:
+        out = super().values(states, board, player, own, opponent)
+        for row, state in enumerate(states):
             policy = self._responses[state.to_act] if state.to_act == 1 - player else None
             if policy is not None and state.to_call > 0:
                 actions, probs = policy(public_state(state, board))
                 folding = opponent * probs[:, actions.index(FOLD)] if FOLD in actions else np.zeros_like(opponent)
-                called = self._called(state) * showdown_chances(self._rules, board, opponent - folding)
-                row[:] = min(state.committed) * self._rules.space.compatible_mass(folding) + called
+                [called] = self._called(state) * showdown_totals(self._rules, board, own[row, None], opponent - folding)
+                out[row] = min(state.committed) * own[row] @ self._rules.space.compatible_mass(folding) + called
         return out
 
     def _called(self, state: Betting) -> float:
@@ -100,15 +100,18 @@ class PairValues:
         self._rules = rules
         self._table = table
 
-    def values(self, states: Sequence[Betting], board: Board, player: int, opponent: Floats) -> Floats:
-        pairs = self._rules.space.possible(board)
-        rows = []
-        for state in states:
-            chips = np.where(pairs, self._table(state, board), 0.0)
-            rows.append(chips @ opponent if player == 0 else -chips.T @ opponent)
-        return np.array(rows)
+    def values(self, states: Sequence[Betting], board: Board, player: int, own: Floats, opponent: Floats) -> Floats:
+        rows = [self._against(state, board, player, opponent) for state in states]
+        total: Floats = np.einsum("ah,ah->a", own, rows)
+        return total
 
-    def values_before(self, state: Betting, board: Board, player: int, opponent: Floats) -> Floats:
-        return mean_over_cards(
-            self._rules, board, lambda after, live: self.values([state], after, player, opponent * live)[0]
+    def values_before(self, state: Betting, board: Board, player: int, own: Floats, opponent: Floats) -> float:
+        mean = mean_over_cards(
+            self._rules, board, lambda after, live: self._against(state, after, player, opponent * live)
         )
+        return float(own @ mean)
+
+    def _against(self, state: Betting, board: Board, player: int, opponent: Floats) -> Floats:
+        """[H] sums over the opponent's compatible hands."""
+        chips = np.where(self._rules.space.possible(board), self._table(state, board), 0.0)
+        return chips @ opponent if player == 0 else -chips.T @ opponent

@@ -16,12 +16,11 @@ from poker.cards import HOLDEM
 from poker.errors import PokernetsError
 from poker.evaluation.aivat import round_values
 from poker.evaluation.aivat.heads_up import Aivat
-from poker.evaluation.aivat.round_values import Known, RoundValues
+from poker.evaluation.aivat.round_values import Known, RoundPlayValues, RoundValues
 from poker.evaluation.aivat.value_functions import (
     DEFAULT,
     CheckDownValues,
     FoldEquityValues,
-    RoundPlayValues,
     ValueFunctionFactory,
     ValueFunctionSpec,
 )
@@ -116,15 +115,15 @@ def test_leaves_count_every_pair_of_hands_that_shares_no_card(player: int) -> No
     leaf = Betting.start(rules)
     for _ in range(4):
         leaf = leaf.apply(CALL)
-    opponent = np.random.default_rng(3).random(1326) * HOLDEM.live(board)
+    own, opponent = np.random.default_rng(3).random((2, 1326)) * HOLDEM.live(board)
     predicted = clusters.values([leaf], board, np.empty((2, 1326), np.float32), 0)
     hands = np.maximum(predicted.own_cluster, 0)
     pairs = predicted.values[0, 0][np.ix_(hands, hands)] * rules.space.possible(board)
     expected = pairs @ opponent if player == 0 else -pairs.T @ opponent
-    found = values.values_before(leaf, board, player, opponent)
-    assert np.abs(found - expected).max() < 1e-3
+    found = values.values_before(leaf, board, player, own, opponent)
+    assert found == pytest.approx(own @ expected, rel=1e-5)
     asked = clusters.asked
-    values.values_before(leaf, board, player, opponent)
+    values.values_before(leaf, board, player, own, opponent)
     assert clusters.asked == asked
 
 
@@ -134,15 +133,15 @@ def test_rounds_with_more_ends_than_are_remembered(monkeypatch: pytest.MonkeyPat
     board = rules.parse_cards("Ah7d7c")
     state = Betting.start(rules).apply(CALL).apply(CALL)
     policies, leaves = [random.policy] * 2, [Clusters(), Clusters()]
-    opponent = HOLDEM.live(board).astype(np.float64)
+    live = HOLDEM.live(board).astype(np.float64)
     plenty, one = (
-        RoundValues(rules, policies, leaves, Known(leaves=Memory(size))).values_before(state, board, 0, opponent)
+        RoundValues(rules, policies, leaves, Known(leaves=Memory(size))).values_before(state, board, 0, live, live)
         for size in (256, 1)
     )
-    assert np.array_equal(plenty, one)
+    assert plenty == one
     monkeypatch.setattr(round_values, "_MOST_LEAVES", 2)
     with pytest.raises(PokernetsError, match="too many to value each; choose values=fold_equity"):
-        RoundValues(rules, policies, leaves).values_before(state, board, 0, opponent)
+        RoundValues(rules, policies, leaves).values_before(state, board, 0, live, live)
 
 
 def test_a_blueprint_of_another_game_is_refused() -> None:
@@ -224,7 +223,7 @@ def test_policies_of_an_agent_are_the_same_from_hand_to_hand(tmp_path: Path) -> 
 def test_every_choice_is_known_to_the_command_line(name: str) -> None:
     spec = call(compose("evaluate", ["evaluate=baselines", f"values={name}"]).evaluate["values"])
     assert (spec.mark is None) == (name == "fold_equity")
-    assert str(spec.settings["_target_"]).startswith("poker.evaluation.aivat.value_functions.")
+    assert str(spec.settings["_target_"]).startswith("poker.evaluation.aivat.")
 
 
 def test_a_guess_is_built_once_and_travels_unbuilt() -> None:
