@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Any, NoReturn, get_args, get_type_hints
+from typing import Any, NoReturn, Union, get_args, get_origin, get_type_hints
 
 import hydra
 from hydra.core.config_store import ConfigStore
@@ -168,7 +168,7 @@ def _check_plain_values(node: dict[str, Any], target: Any) -> None:
     """Refuse text where a number is wanted and the like; parameters of other types check their values themselves."""
     hints = get_type_hints(target.__init__ if inspect.isclass(target) else target)
     for key in (str(key) for key in node if str(key) in hints):
-        parts = get_args(hints[key]) if isinstance(hints[key], UnionType) else (hints[key],)
+        parts = get_args(hints[key]) if get_origin(hints[key]) in (Union, UnionType) else (hints[key],)
         allowed = {part for part in parts if part in _PLAIN}
         if len(allowed) == len(parts) and type(node[key]) not in (allowed | {int} if float in allowed else allowed):
             wanted = " or ".join(sorted("null" if kind is NoneType else kind.__name__ for kind in allowed))

@@ -16,13 +16,14 @@ import numpy as np
 import torch
 from lightning.pytorch import callbacks
 from lightning.pytorch.loggers import TensorBoardLogger
+from lightning.pytorch.utilities.exceptions import MisconfigurationException
 
 from poker.errors import PokernetsError
 
 TrainerSettings = partial[lightning.Trainer]
 """`_target_: lightning.Trainer` with `_partial_: true`; the directory and the logger are added here."""
 
-_WITHOUT_EFFECT = ("accelerator", "callbacks", "logger", "profiler", "log_every_n_steps", "default_root_dir")
+_WITHOUT_EFFECT = ("accelerator", "callbacks", "logger", "profiler", "log_every_n_steps", "num_sanity_val_steps")
 _RATE = "train/device/samples_per_sec"
 
 
@@ -77,7 +78,10 @@ def fit(
     logger = trainer.keywords.get("logger")
     if logger is None:
         logger = TensorBoardLogger(directory, name="tensorboard", version="")
-    made = trainer(logger=logger, default_root_dir=directory)
+    try:
+        made = trainer(logger=logger, default_root_dir=directory)
+    except (MisconfigurationException, TypeError, ValueError) as error:
+        raise PokernetsError(f"trainer: {' '.join(str(error).split())}") from error
     checkpoints = made.checkpoint_callback
     assert isinstance(checkpoints, callbacks.ModelCheckpoint)
     checkpoints.dirpath = str(directory / "checkpoints")
@@ -116,4 +120,5 @@ def quiet() -> None:
     """Keep Lightning's tips and its advice on data loader workers (ours needs none) off the screen."""
     for name in ("lightning", "lightning.pytorch", "lightning.fabric"):
         logging.getLogger(name).setLevel(logging.ERROR)
+    logging.getLogger("lightning.pytorch.profilers").setLevel(logging.INFO)
     warnings.filterwarnings("ignore", module="lightning")
