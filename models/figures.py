@@ -1,17 +1,14 @@
-"""Pictures for TensorBoard, drawn by matplotlib without a display."""
+"""Pictures for TensorBoard."""
 
 from collections.abc import Sequence
 
 import numpy as np
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 
-def scatter(
-    predicted: NDArray[np.float32], labels: NDArray[np.float32], names: Sequence[str], unit: str
-) -> NDArray[np.uint8]:
-    """Image [height, width, 3]: predicted against labelled value, a panel for each of the K columns.
+def scatter(predicted: NDArray[np.float32], labels: NDArray[np.float32], names: Sequence[str], unit: str) -> Figure:
+    """Predicted against labelled value, a panel for each of the K columns.
 
     Rows outside the middle 99.8% of the labels are not drawn, so that a few extremes do not shrink the rest.
     """
@@ -33,33 +30,10 @@ def scatter(
         axes.set(title=name, xlabel=f"label ({unit})", xlim=limits, ylim=limits, aspect="equal")
         if index == 0:
             axes.set_ylabel(f"predicted ({unit})")
-    return render(figure)
+    return figure
 
 
-def render(figure: Figure) -> NDArray[np.uint8]:
-    """The figure as an image [height, width, 3]."""
-    canvas = FigureCanvasAgg(figure)
-    canvas.draw()  # type: ignore[no-untyped-call]
-    image = np.asarray(canvas.buffer_rgba())  # type: ignore[no-untyped-call]
-    return image[:, :, :3].copy()
-
-
-def confusion(counts: NDArray[np.int64], names: Sequence[str]) -> NDArray[np.uint8]:
-    """Matrix [K, K] of what happened (rows) against what was predicted, with the share of each row."""
-    figure = Figure(figsize=(4, 3.6), dpi=100, layout="constrained")
-    axes = figure.subplots()
-    shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
-    axes.imshow(shares, cmap="Blues", vmin=0, vmax=1)
-    for (row, column), share in np.ndenumerate(shares):
-        text = f"{share:.0%}\n{counts[row, column]:,}"
-        axes.text(column, row, text, ha="center", va="center", color="white" if share > 0.5 else "black", fontsize=8)
-    axes.set_xticks(range(len(names)), names)
-    axes.set_yticks(range(len(names)), names)
-    axes.set(xlabel="predicted", ylabel="happened")
-    return render(figure)
-
-
-def reliability(probs: NDArray[np.float32], action: NDArray[np.int64], names: Sequence[str]) -> NDArray[np.uint8]:
+def reliability(probs: NDArray[np.float32], action: NDArray[np.int64], names: Sequence[str]) -> Figure:
     """How often each class happened against the probability it was given, in fifteen bins."""
     figure = Figure(figsize=(4, 3.6), dpi=100, layout="constrained")
     axes = figure.subplots()
@@ -73,12 +47,12 @@ def reliability(probs: NDArray[np.float32], action: NDArray[np.int64], names: Se
         axes.plot(given, happened, marker="o", markersize=3, linewidth=1, label=name)
     axes.set(xlabel="probability given", ylabel="frequency", xlim=(0, 1), ylim=(0, 1))
     axes.legend()
-    return render(figure)
+    return figure
 
 
 def connections(
     first: NDArray[np.float32], second: NDArray[np.float32], inputs: Sequence[str], outputs: Sequence[str]
-) -> NDArray[np.uint8]:
+) -> Figure:
     """A net with one hidden layer as lines whose width is a weight's size, dark where it is negative, as in [POKI]."""
     figure = Figure(figsize=(6, 6), dpi=100, layout="constrained")
     axes = figure.subplots()
@@ -95,4 +69,4 @@ def connections(
         axes.text(2.04, y, name, ha="left", va="center", fontsize=8)
     axes.set(xlim=(-0.7, 2.5))
     axes.axis("off")
-    return render(figure)
+    return figure

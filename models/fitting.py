@@ -7,6 +7,8 @@ epoch and ends in the same weights, because batches and what is drawn at random 
 
 import logging
 import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,14 +16,21 @@ from typing import Any
 import lightning
 import numpy as np
 import torch
+from lightning.fabric.utilities.exceptions import MisconfigurationException
 from lightning.pytorch import callbacks
 from lightning.pytorch.loggers import TensorBoardLogger
-from lightning.pytorch.utilities.exceptions import MisconfigurationException
+from rich.console import Console
+from torch import nn
 
+from models.export import Architecture, describe, export_net
+from poker.artifacts import find_artifact, fingerprint_of
 from poker.errors import PokernetsError
 
 TrainerSettings = partial[lightning.Trainer]
 """`_target_: lightning.Trainer` with `_partial_: true`; the directory and the logger are added here."""
+
+Trained = tuple[lightning.Trainer, nn.Module, Mapping[str, Any]]
+"""Who trained, what, and the counts for its manifest."""
 
 _WITHOUT_EFFECT = ("accelerator", "callbacks", "logger", "profiler", "log_every_n_steps", "num_sanity_val_steps")
 _RATE = "train/device/samples_per_sec"
@@ -56,6 +65,39 @@ def recipe(trainer: TrainerSettings) -> dict[str, Any]:
         if isinstance(each, callbacks.EarlyStopping):
             found["patience"] = each.patience
     return found
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What an artifact of `kind` is made of: `stamp` as for `export_net`, settings, fingerprints of the data."""
+
+    kind: str
+    stamp: Mapping[str, Any]
+    config: Mapping[str, Any]
+    made_from: Mapping[str, str]
+
+
+def keep_or_train(
+    train: Callable[[Path], Trained], net: Architecture, goal: Goal, output: str, runs: str
+) -> Mapping[str, Any]:
+    """Counts of the net at `output`, which is trained unless it is there already.
+
+    `train` gets a directory under `runs` that is named after the net and the goal: a run is only continued by itself.
+    """
+    config = {"net": describe(net), **goal.config}
+    console = Console(stderr=True)
+    found = find_artifact(output, goal.kind, config={**config, **goal.stamp}, made_from=goal.made_from)
+    if found is not None:
+        console.print(f"{output} is made already, from these data and settings", soft_wrap=True)
+        return found.counts
+    identity = fingerprint_of({"config": config, "made_from": goal.made_from, "stamp": goal.stamp})[:12]
+    directory = Path(runs) / f"{goal.kind}-{identity}"
+    console.print(f"training; tensorboard --logdir {directory}", soft_wrap=True)
+    trainer, made, counts = train(directory)
+    if trainer.is_global_zero:
+        made_from = goal.made_from
+        export_net(output, goal.kind, net, made, stamp=goal.stamp, config=config, made_from=made_from, counts=counts)
+    return counts
 
 
 def fit(

@@ -7,17 +7,27 @@ from pathlib import Path
 import lightning
 import torch
 from rich.console import Console
-from rich.table import Table
 from torch import nn
 
-from models.export import Architecture, describe, export_net, load_net
-from models.fitting import TrainerSettings, figures_of_test, fit, quiet, recipe, rows_per_second
+from models.export import Architecture, describe, load_net
+from models.fitting import (
+    Goal,
+    Trained,
+    TrainerSettings,
+    figures_of_test,
+    fit,
+    keep_or_train,
+    quiet,
+    recipe,
+    rows_per_second,
+)
 from models.inference import LEAF_NET, LEAF_STAMP, OUTPUTS
 from models.leaf_data import Columns, LeafData, OrderedLoader, held_out, selected
 from models.leaf_module import LeafModule
-from poker.artifacts import find_artifact, fingerprint_of, open_artifact, write_atomically
+from poker.artifacts import open_artifact, write_atomically
 from poker.errors import PokernetsError
 from poker.features import leaf
+from poker.report.report import Table
 
 
 def train(
@@ -31,49 +41,27 @@ def train(
     output: str,
     runs: str,
 ) -> float:
-    """Train on the leaf states of `data`, export the best epoch to `output` and return its loss; what is there is kept.
-
-    What is needed to go on after an interruption, and the logs, lie under `runs` in a directory named after
-    configuration and data, so an interrupted run is only ever continued by itself.
-    """
-    config = {
-        "net": describe(net),
-        "data": data.config,
-        "huber_delta": huber_delta,
-        "learning_rate": learning_rate,
-        "trainer": recipe(trainer),
-    }
-    console = Console(stderr=True)
-    found = find_artifact(output, LEAF_NET, config={**config, **LEAF_STAMP}, made_from=data.made_from)
-    if found is not None:
-        console.print(f"leaf net at {output} is made already, from these states and settings", soft_wrap=True)
-        return float(found.counts["validation"]["huber"])
-    identity = fingerprint_of({"config": config, "made_from": data.made_from, "stamp": LEAF_STAMP})[:12]
-    directory = Path(runs) / f"leaf-{identity}"
-    console.print(
-        f"training on {len(data.train_rows):,} states, validating on {len(data.validation_rows):,}; "
-        f"tensorboard --logdir {directory}",
-        soft_wrap=True,
-    )
+    """Train on the leaf states of `data`, export the best epoch to `output` and return its loss; one there is kept."""
     label_mean = data.label_mean()
-    module = LeafModule(_checked(net), huber_delta, learning_rate, label_mean)
-    fitted = fit(module, data, directory=directory, trainer=trainer, threads=threads)
-    rate = rows_per_second(fitted)
-    figures = {"rows": len(data.validation_rows), **figures_of_test(fitted, module, data.val_dataloader())}
-    counts = {
-        "training_rows": len(data.train_rows),
-        "epochs": fitted.current_epoch,
-        "training_rows_per_second": rate,
-        "label_mean": label_mean.tolist(),
-        "validation": figures,
-    }
-    if fitted.is_global_zero:
-        made_from = data.made_from
-        export_net(
-            output, LEAF_NET, net, module.net, stamp=LEAF_STAMP, config=config, made_from=made_from, counts=counts
-        )
-        console.print(_table(figures, f"{output}, validation"))
-    return figures["huber"]
+
+    def learn(directory: Path) -> Trained:
+        module = LeafModule(_checked(net), huber_delta, learning_rate, label_mean)
+        fitted = fit(module, data, directory=directory, trainer=trainer, threads=threads)
+        counts = {
+            "training_rows": len(data.train_rows),
+            "epochs": fitted.current_epoch,
+            "training_rows_per_second": rows_per_second(fitted),
+            "label_mean": label_mean.tolist(),
+        }
+        figures = {"rows": len(data.validation_rows), **figures_of_test(fitted, module, data.val_dataloader())}
+        if fitted.is_global_zero:
+            _table(figures, f"{output}, validation").print(Console(stderr=True))
+        return fitted, module.net, counts | {"validation": figures}
+
+    config = {"data": data.config, "huber_delta": huber_delta, "learning_rate": learning_rate}
+    goal = Goal(LEAF_NET, LEAF_STAMP, {**config, "trainer": recipe(trainer)}, data.made_from)
+    counts = keep_or_train(learn, net, goal, output, runs)
+    return float(counts["validation"]["huber"])
 
 
 def _checked(architecture: Architecture) -> nn.Module:
@@ -111,18 +99,13 @@ def test(*, net: str, architectures: Sequence[str], path: str, trainer: lightnin
     figures = {"rows": len(rows), **figures_of_test(trainer, module, OrderedLoader(columns, rows))}
     report = {**figures, "net": artifact.fingerprint, "states": columns.fingerprint}
     write_atomically(Path(output), (json.dumps(report, indent=2) + "\n").encode())
-    Console(stderr=True).print(_table(figures, f"{net}, {path}"))
+    _table(figures, f"{net}, {path}").print(Console(stderr=True))
     return figures["huber"]
 
 
 def _table(figures: dict[str, float], title: str) -> Table:
-    table = Table(title=f"Huber loss in pots on {figures['rows']:,} held-out states: {title}")
-    for name in ("continuation", "huber", "R²"):
-        table.add_column(name, justify="left" if name == "continuation" else "right")
-    for name in leaf.CONTINUATIONS:
-        table.add_row(name, f"{figures[f'huber/{name}']:.5f}", f"{figures[f'r2/{name}']:.4f}")
-    table.add_section()
-    table.add_row("all", f"{figures['huber']:.5f}", f"{figures['r2']:.4f}")
-    table.add_row("predicting the mean", f"{figures['huber_of_mean']:.5f}", "")
-    table.add_row("noise of the labels", f"{figures['label_noise']:.5f}", "")
-    return table
+    rows: list[list[object]] = [[name, figures[f"huber/{name}"], figures[f"r2/{name}"]] for name in leaf.CONTINUATIONS]
+    rows += [["all", figures["huber"], figures["r2"]], ["predicting the mean", figures["huber_of_mean"], None]]
+    rows += [["noise of the labels", figures["label_noise"], None]]
+    heading = f"Huber loss in pots on {figures['rows']:,} held-out states: {title}"
+    return Table(["continuation", "huber", "R²"], rows, heading)

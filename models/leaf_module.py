@@ -100,8 +100,8 @@ class LeafModule(lightning.LightningModule):
         if isinstance(self.logger, TensorBoardLogger):
             from models.figures import scatter  # noqa: PLC0415 (matplotlib only where a picture is drawn)
 
-            image = scatter(predicted, labels, CONTINUATIONS, "pots")
-            self.logger.experiment.add_image("validation/scatter", image, self.trainer.global_step, dataformats="HWC")
+            figure = scatter(predicted, labels, CONTINUATIONS, "pots")
+            self.logger.experiment.add_figure("validation/scatter", figure, self.trainer.global_step)
 
     def on_test_epoch_end(self) -> None:
         self._log_r2("test")

@@ -87,4 +87,4 @@ class Linear(nn.Linear):
             result: Tensor = FusedLinear.apply(input, self.weight, self.bias, self.relu)  # type: ignore[no-untyped-call]
             return result
         result = functional.linear(input, self.weight, self.bias)
-        return functional.relu(result) if self.relu else result
+        return functional.relu(result, inplace=not result.requires_grad) if self.relu else result

@@ -10,10 +10,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from rich.console import Console
-from rich.table import Table
 
-from models.export import Architecture, describe, export_net
-from models.fitting import TrainerSettings, figures_of_test, fit, recipe
+from models.export import Architecture, describe
+from models.fitting import Goal, Trained, TrainerSettings, figures_of_test, fit, keep_or_train, recipe
 from models.opponent_data import Inputs, OpponentData, OpponentRows
 from models.opponent_inference import (
     OPPONENT_NET,
@@ -26,10 +25,11 @@ from models.opponent_inference import (
 )
 from models.opponent_module import OpponentModule, log_losses, score
 from models.opponent_nets import ActionNet, PlayerNet
-from poker.artifacts import find_artifact, fingerprint_of, open_artifact, write_atomically
+from poker.artifacts import open_artifact, write_atomically
 from poker.errors import PokernetsError
 from poker.features import opponent
 from poker.opponents.predictor import Context, Predictor
+from poker.report.report import Table
 
 Floats = NDArray[np.float64]
 
@@ -59,45 +59,28 @@ def train(
     """
     names = data.rows.known_names if "players" in inspect.signature(net.func).parameters else []
     net = Architecture(net.func, **net.keywords, **({"players": len(names)} if names else {}))
+
+    def learn(directory: Path) -> Trained:
+        made = net()
+        if not isinstance(made, ActionNet):
+            raise PokernetsError(f"{describe(net)} predicts no actions: choose another net, or make it an ActionNet")
+        data.prepare(made.needs, None if base is None else as_base(load_opponent_net(base, architectures)))
+        module = OpponentModule(made, learning_rate, weight_decay)
+        fitted = fit(module, data, directory=directory, trainer=trainer, threads=threads, best=False)
+        figures = {"rows": len(data.rows.test_rows), **figures_of_test(fitted, module, data.val_dataloader())}
+        shown = "accuracy {accuracy:.2%}, log-loss {log_loss:.4f}, calibration error {calibration:.4f}"
+        if fitted.is_global_zero:
+            Console(stderr=True).print(f"{output}: {shown.format(**figures)}", soft_wrap=True)
+        counts = {POPULATION: data.rows.population_table().tolist(), **({PLAYERS: names} if names else {})}
+        return fitted, made, {"train_rows": len(data.rows.train_rows), "test": figures, **counts}
+
+    config = {"data": data.config, "learning_rate": learning_rate, "weight_decay": weight_decay}
     made_from = {"opponent_actions": data.rows.fingerprint}
     if base is not None:
         made_from["base"] = open_artifact(base, OPPONENT_NET, config=STAMP).fingerprint
-    config = {
-        "net": describe(net),
-        "data": data.config,
-        "learning_rate": learning_rate,
-        "weight_decay": weight_decay,
-        "trainer": recipe(trainer),
-    }
-    console = Console(stderr=True)
-    found = find_artifact(output, OPPONENT_NET, config={**config, **STAMP}, made_from=made_from)
-    if found is not None:
-        console.print(f"opponent net at {output} is made already, from these rows and settings", soft_wrap=True)
-        return float(found.counts["test"]["log_loss"])
-    made = net()
-    if not isinstance(made, ActionNet):
-        raise PokernetsError(f"{describe(net)} predicts no actions: choose another net, or make it an ActionNet")
-    data.prepare(made.needs, None if base is None else as_base(load_opponent_net(base, architectures)))
-    identity = fingerprint_of({"config": config, "made_from": made_from, "stamp": STAMP})[:12]
-    module = OpponentModule(made, learning_rate, weight_decay)
-    fitted = fit(
-        module, data, directory=Path(runs) / f"opponent-{identity}", trainer=trainer, threads=threads, best=False
-    )
-    figures = {"rows": len(data.rows.test_rows), **figures_of_test(fitted, module, data.val_dataloader())}
-    counts = {
-        "train_rows": len(data.rows.train_rows),
-        "test": figures,
-        POPULATION: data.rows.population_table().tolist(),
-        **({PLAYERS: names} if names else {}),
-    }
-    if fitted.is_global_zero:
-        export_net(output, OPPONENT_NET, net, made, stamp=STAMP, config=config, made_from=made_from, counts=counts)
-        console.print(
-            f"{output}: accuracy {figures['accuracy']:.2%}, log-loss {figures['log_loss']:.4f}, "
-            f"calibration error {figures['calibration']:.4f}",
-            soft_wrap=True,
-        )
-    return figures["log_loss"]
+    goal = Goal(OPPONENT_NET, STAMP, {**config, "trainer": recipe(trainer)}, made_from)
+    counts = keep_or_train(learn, net, goal, output, runs)
+    return float(counts["test"]["log_loss"])
 
 
 def table(
@@ -141,7 +124,7 @@ def table(
         "importance": importance,
     }
     write_atomically(Path(output), (json.dumps(report, indent=2) + "\n").encode())
-    Console(stderr=True).print(_shown(report, output))
+    _shown(report, output).print(Console(stderr=True))
     return {name: found["all"]["log_loss"] for name, found in report["predictors"].items()}
 
 
@@ -235,20 +218,11 @@ def _scores(probs: Floats, rows: OpponentRows) -> dict[str, Any]:
 
 
 def _shown(report: Mapping[str, Any], output: str) -> Table:
-    shown = Table(title=f"Predictors on {report['rows']['test']:,} later decisions ({output})")
-    for name in ("predictor", "accuracy", "log-loss", "95%", "Brier", "calibration", "facing a bet", "most active"):
-        shown.add_column(name, justify="left" if name == "predictor" else "right")
+    columns = ("predictor", "accuracy", "log-loss", "95%", "Brier", "calibration", "facing a bet", "most active")
+    rows = []
     for name, found in report["predictors"].items():
-        every, facing = found["all"], found["facing a bet"]
-        active = found["mean of the most active players"]
-        shown.add_row(
-            name,
-            f"{every['accuracy']:.1%}",
-            f"{every['log_loss']:.4f}",
-            "{:.4f}..{:.4f}".format(*every["interval"]),
-            f"{every['brier']:.4f}",
-            f"{every['calibration']:.4f}",
-            f"{facing['accuracy']:.1%}",
-            f"{active['accuracy']:.1%}",
-        )
-    return shown
+        every, parts = found["all"], (found["facing a bet"], found["mean of the most active players"])
+        interval = "{:.4f}..{:.4f}".format(*every["interval"])
+        scores = [f"{every['accuracy']:.1%}", every["log_loss"], interval, every["brier"], every["calibration"]]
+        rows.append([name, *scores, *(f"{part['accuracy']:.1%}" for part in parts)])
+    return Table(columns, rows, f"Predictors on {report['rows']['test']:,} later decisions ({output})")

@@ -8,8 +8,7 @@ from lightning.pytorch.loggers import TensorBoardLogger
 from torch import Tensor
 from torch.nn.functional import one_hot
 from torchmetrics import MetricCollection
-from torchmetrics.classification import MulticlassAccuracy, MulticlassCalibrationError
-from torchmetrics.functional.classification import multiclass_confusion_matrix
+from torchmetrics.classification import MulticlassAccuracy, MulticlassCalibrationError, MulticlassConfusionMatrix
 
 from models.opponent_data import OpponentBatch
 from models.opponent_nets import CLASSES, ActionNet, SmallNet
@@ -102,22 +101,23 @@ class OpponentModule(lightning.LightningModule):
         self._seen.clear()
         last = self.trainer.current_epoch + 1 == self.trainer.max_epochs
         if last and isinstance(self.logger, TensorBoardLogger):
-            for name, image in self._images(probs, action).items():
-                self.logger.experiment.add_image(f"test/{name}", image, self.trainer.global_step, dataformats="HWC")
+            for name, figure in self._figures(probs, action).items():
+                self.logger.experiment.add_figure(f"test/{name}", figure, self.trainer.global_step)
 
     def on_test_epoch_end(self) -> None:
         self._log_shares()
         self._seen.clear()
 
-    def _images(self, probs: Tensor, action: Tensor) -> dict[str, Any]:
+    def _figures(self, probs: Tensor, action: Tensor) -> dict[str, Any]:
         from models import figures  # noqa: PLC0415 (matplotlib only where a picture is drawn)
 
-        counts = multiclass_confusion_matrix(probs, action, CLASSES).numpy()
-        images = {
-            "confusion": figures.confusion(counts, CLASS_NAMES),
+        confusion = MulticlassConfusionMatrix(CLASSES, normalize="true")
+        confusion.update(probs, action)
+        found = {
+            "confusion": confusion.plot(labels=list(CLASS_NAMES))[0],
             "reliability": figures.reliability(probs.numpy(), action.numpy(), CLASS_NAMES),
         }
         if isinstance(self.net, SmallNet):
             first, second = (layer.weight.detach().cpu().numpy() for layer in (self.net.first, self.net.second))
-            images["connections"] = figures.connections(first, second, NAMES, CLASS_NAMES)
-        return images
+            found["connections"] = figures.connections(first, second, NAMES, CLASS_NAMES)
+        return found

@@ -70,10 +70,11 @@ def test_figures_are_those_of_all_rows_at_once(columns: dict[str, np.ndarray], t
     assert not any("turn" in name for name in found)
 
 
-def test_scatter_is_a_picture_with_a_panel_a_column(columns: dict[str, np.ndarray]) -> None:
+def test_scatter_has_a_panel_a_column(columns: dict[str, np.ndarray]) -> None:
     labels = columns["labels"].astype(np.float32)
-    image = scatter(labels, labels, CONTINUATIONS, "pots")
-    height, width, channels = image.shape
-    assert channels == 3
-    assert width > 3 * height
-    assert len(np.unique(image.reshape(-1, 3), axis=0)) > 20
+    axes = scatter(labels, labels, CONTINUATIONS, "pots").axes
+    assert [each.get_title() for each in axes] == list(CONTINUATIONS)
+    for each in axes:
+        (cells,) = each.collections
+        counts = np.asarray(cells.get_array())
+        assert counts.sum() > 0

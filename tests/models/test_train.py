@@ -76,7 +76,7 @@ def test_it_learns_a_known_function(trained: Path) -> None:
 
 
 def test_the_logs_hold_what_a_user_looks_for(trained: Path) -> None:
-    (logs,) = (trained / "runs").glob("leaf-*/tensorboard")
+    (logs,) = (trained / "runs").glob("leaf_net-*/tensorboard")
     events = EventAccumulator(str(logs))
     events.Reload()
     names = set(events.Tags()["scalars"])
@@ -128,14 +128,14 @@ def test_killed_and_started_again_it_ends_in_the_same_weights(trained: Path, tmp
     write_leaf_states(tmp_path / "artifacts" / "leaf_states", rows=50_000)
     process = subprocess.Popen(command(tmp_path), cwd=REPOSITORY, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     deadline = time.monotonic() + 60
-    while not list((tmp_path / "runs").glob("leaf-*/checkpoints/epoch=[2-9].ckpt")):
+    while not list((tmp_path / "runs").glob("leaf_net-*/checkpoints/epoch=[2-9].ckpt")):
         assert process.poll() is None, "ended before it could be killed"
         assert time.monotonic() < deadline
         time.sleep(0.01)
     process.send_signal(signal.SIGKILL)
     process.wait()
     assert not (tmp_path / "artifacts" / "leaf_net").exists()
-    (last,) = (tmp_path / "runs").glob("leaf-*/checkpoints/last.ckpt")
+    (last,) = (tmp_path / "runs").glob("leaf_net-*/checkpoints/last.ckpt")
     assert torch.load(last, weights_only=True)["epoch"] >= 1
 
     done = run(tmp_path)
