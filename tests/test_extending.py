@@ -10,10 +10,15 @@ import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from poker.artifacts import open_artifact
+from models.inference import LeafNet
+from models.opponent_inference import load_opponent_net
+from poker.artifacts import MismatchedArtifactError, open_artifact
+from poker.features import leaf
 from tests.games import CONF
+from tests.models.shards import write_leaf_states
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
 Extension = Callable[[Mapping[str, str]], Command]
@@ -46,6 +51,13 @@ def extension(tmp_path: Path) -> Extension:
         return run
 
     return write
+
+
+def importable(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The package `mine` of this test, not that of another, in this process."""
+    for name in [name for name in sys.modules if name.split(".")[0] == "mine"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.syspath_prepend(folder)
 
 
 AGENT = {
@@ -166,3 +178,110 @@ def test_a_leaf_evaluator_is_a_class_and_a_file(tmp_path: Path, extension: Exten
         "_target_": "mine.leaf.EquityLeaf",
         "bonus": 0.1,
     }
+
+
+LEAF_NET = {
+    "nets.py": """
+from torch import nn
+
+
+class Plain(nn.Module):
+    def __init__(self, inputs, width):
+        super().__init__()
+        self.layers = nn.Sequential(nn.Linear(inputs, width), nn.Tanh(), nn.Linear(width, 4))
+
+    def forward(self, features):
+        return self.layers(features)
+""",
+    "conf/net/plain.yaml": """# @package _global_
+model:
+  net: {_target_: mine.nets.Plain, _partial_: true, inputs: 34, width: 16}
+""",
+}
+TRAINING = ("train.py", "trainer.accelerator=cpu", "trainer.max_epochs=1")
+
+
+@pytest.mark.slow
+def test_a_leaf_net_is_a_class_and_a_file(
+    tmp_path: Path, extension: Extension, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert len(LEAF_NET) == 2
+    write_leaf_states(tmp_path / "made" / "leaf_states", rows=2000)
+    run = extension(LEAF_NET)
+    run(*TRAINING, "model=leaf", "net=plain", "model.net.width=8", "model.data.epoch_rows=2000")
+    importable(tmp_path, monkeypatch)
+    net = LeafNet(tmp_path / "made" / "leaf_net", architectures=["mine.nets.Plain"])
+    assert net.values(np.zeros((3, leaf.SIZE), dtype=np.float32)).shape == (3, 4)
+
+
+OPPONENT_NET = {
+    "nets.py": """
+from models.opponent_nets import ActionNet
+from torch import nn
+
+
+class Line(ActionNet):
+    def __init__(self, seed):
+        super().__init__()
+        self.layer = nn.Linear(19, 3)
+
+    def forward(self, batch):
+        return self.layer(batch.features)
+""",
+    "conf/net/line.yaml": """# @package _global_
+model:
+  net: {_target_: mine.nets.Line, _partial_: true, seed: "${seed}"}
+  learning_rate: 0.01
+  output: ${outputs}/opponent_net/line
+""",
+}
+
+
+@pytest.mark.slow
+def test_an_opponent_net_is_a_class_and_a_file(
+    tmp_path: Path, extension: Extension, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert len(OPPONENT_NET) == 2
+    run = extension(OPPONENT_NET)
+    run("-m", "data_gen", "job=opponent_actions", "source.hands=40")
+    run(*TRAINING, "model=opponent", "net=line")
+    importable(tmp_path, monkeypatch)
+    path = tmp_path / "made" / "opponent_net" / "line"
+    assert type(load_opponent_net(path, architectures=["mine.nets.Line"])).__name__ == "Line"
+
+
+RUNNER = """
+import importlib.util, runpy, sys
+spec = importlib.util.spec_from_file_location("poker.features.leaf", sys.argv[1])
+edited = importlib.util.module_from_spec(spec)
+import poker.features
+poker.features.leaf = sys.modules["poker.features.leaf"] = edited
+spec.loader.exec_module(edited)
+from tests.models.shards import write_leaf_states
+write_leaf_states(sys.argv[2], rows=2000)
+sys.argv = ["train.py", *sys.argv[3:]]
+runpy.run_path("train.py", run_name="__main__")
+"""
+
+
+@pytest.mark.slow
+def test_a_leaf_feature_is_a_name_and_a_value_in_one_file_and_the_number_of_inputs(
+    tmp_path: Path, extension: Extension
+) -> None:
+    source = Path(leaf.__file__).read_text()
+    for old, new in (
+        ('"earlier_bets",', '"earlier_bets",\n    "even_pot",'),
+        ("            earlier / 8,\n", "            earlier / 8,\n            pot % 200 == 0,\n"),
+    ):
+        assert source.count(old) == 1
+        source = source.replace(old, new)
+    (tmp_path / "leaf.py").write_text(source)
+    (tmp_path / "runner.py").write_text(RUNNER)
+    run = extension({})
+    states = f"{tmp_path}/made/leaf_states"
+    model = (*TRAINING[1:], "model=leaf", "model.net.inputs=35", "model.net.hidden=[8]", "model.data.epoch_rows=2000")
+    run(str(tmp_path / "runner.py"), str(tmp_path / "leaf.py"), states, *model)
+    made = open_artifact(tmp_path / "made" / "leaf_net", "leaf_net")
+    assert made.config["net"]["inputs"] == 35
+    with pytest.raises(MismatchedArtifactError, match="feature_hash"):
+        LeafNet(made.path)

@@ -12,10 +12,12 @@ import pytest
 from hydra.core.utils import JobReturn
 from hydra.experimental.callback import Callback
 
+import train
 from conf.launch import launch
 from evaluate import evaluate
 from poker.artifacts import open_artifact
 from tests.games import CONF
+from tests.models.shards import write_leaf_states
 
 AGENTS = "agents=[random,always_call]"
 MATCH = ("evaluate.py", "-m", "evaluate=match", AGENTS, "game=leduc", "processes=1")
@@ -94,6 +96,23 @@ def test_sweepers_get_the_figure_of_an_evaluation(
     launch("evaluate", evaluate)
     found = records(tmp_path)
     assert Kept.figures == pytest.approx([figure(found[folder]) for folder in sorted(found)])
+
+
+def test_nets_of_a_sweep_are_kept_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`python train.py -m model=leaf model.learning_rate=0.001,0.002 seed=1,2`: four nets, four losses."""
+    write_leaf_states(tmp_path / "made" / "leaf_states", rows=2000)
+    places = [f"artifacts={tmp_path}/made", f"runs={tmp_path}/runs", f"+hydra.callbacks.kept._target_={__name__}.Kept"]
+    small = ["model.net.hidden=[8]", "model.data.epoch_rows=2000", "trainer.max_epochs=1", "trainer.accelerator=cpu"]
+    swept = ["model=leaf", "model.learning_rate=0.001,0.002", "seed=1,2"]
+    monkeypatch.setattr(sys, "argv", ["train.py", "-m", *swept, *small, *places])
+    Kept.figures.clear()
+    train.main()
+    made = [open_artifact(file.parent, "leaf_net") for file in tmp_path.rglob("leaf_net/manifest.json")]
+    assert {(each.config["learning_rate"], each.config["net"]["seed"]) for each in made} == {
+        (0.001, 1), (0.001, 2), (0.002, 1), (0.002, 2)
+    }  # fmt: skip
+    assert sorted(Kept.figures) == sorted(each.counts["validation"]["huber"] for each in made)
+    assert len(set(Kept.figures)) == 4
 
 
 def test_jobs_with_long_overrides_have_folders_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
