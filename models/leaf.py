@@ -1,6 +1,5 @@
 """`train.py model=leaf`: leaf states in, leaf net out."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -24,10 +23,10 @@ from models.fitting import (
 from models.inference import LEAF_NET, LEAF_STAMP, OUTPUTS
 from models.leaf_data import Columns, LeafData, OrderedLoader, held_out, selected
 from models.leaf_module import LeafModule
-from poker.artifacts import open_artifact, write_atomically
+from poker.artifacts import open_artifact
 from poker.errors import PokernetsError
 from poker.features import leaf
-from poker.report.report import Table
+from poker.report import Report, Table
 
 
 def train(
@@ -53,10 +52,10 @@ def train(
             "training_rows_per_second": rows_per_second(fitted),
             "label_mean": label_mean.tolist(),
         }
-        figures = {"rows": len(data.validation_rows), **figures_of_test(fitted, module, data.val_dataloader())}
+        losses = {"rows": len(data.validation_rows), **figures_of_test(fitted, module, data.val_dataloader())}
         if fitted.is_global_zero:
-            _table(figures, f"{output}, validation").print(Console(stderr=True))
-        return fitted, module.net, counts | {"validation": figures}
+            _table(losses, f"{output}, validation").print(Console(stderr=True))
+        return fitted, module.net, counts | {"validation": losses}
 
     config = {"data": data.config, "huber_delta": huber_delta, "learning_rate": learning_rate}
     goal = Goal(LEAF_NET, LEAF_STAMP, {**config, "trainer": recipe(trainer)}, data.made_from)
@@ -81,7 +80,7 @@ def _checked(architecture: Architecture) -> nn.Module:
 def test(*, net: str, architectures: Sequence[str], path: str, trainer: lightning.Trainer, output: str) -> float:
     """`train.py model=leaf_test`: the trained net's loss on other labels, say of many more rollouts.
 
-    Only states are used whose group was not in training, whichever seed drew them. Figures go to `output` as JSON.
+    Only states are used whose group was not in training, whichever seed drew them. The report goes to `output`.
     """
     quiet()
     artifact = open_artifact(net, LEAF_NET)
@@ -96,16 +95,16 @@ def test(*, net: str, architectures: Sequence[str], path: str, trainer: lightnin
         artifact.config["learning_rate"],
         torch.tensor(artifact.counts["label_mean"]),
     )
-    figures = {"rows": len(rows), **figures_of_test(trainer, module, OrderedLoader(columns, rows))}
-    report = {**figures, "net": artifact.fingerprint, "states": columns.fingerprint}
-    write_atomically(Path(output), (json.dumps(report, indent=2) + "\n").encode())
-    _table(figures, f"{net}, {path}").print(Console(stderr=True))
-    return figures["huber"]
+    losses = {"rows": len(rows), **figures_of_test(trainer, module, OrderedLoader(columns, rows))}
+    record = {**losses, "net": artifact.fingerprint, "states": columns.fingerprint}
+    table = _table(losses, f"{net}, {path}")
+    Report("A leaf net on held-out states", [table], record, losses).write(Path(output), Console(stderr=True))
+    return losses["huber"]
 
 
-def _table(figures: dict[str, float], title: str) -> Table:
-    rows: list[list[object]] = [[name, figures[f"huber/{name}"], figures[f"r2/{name}"]] for name in leaf.CONTINUATIONS]
-    rows += [["all", figures["huber"], figures["r2"]], ["predicting the mean", figures["huber_of_mean"], None]]
-    rows += [["noise of the labels", figures["label_noise"], None]]
-    heading = f"Huber loss in pots on {figures['rows']:,} held-out states: {title}"
+def _table(losses: dict[str, float], title: str) -> Table:
+    rows: list[list[object]] = [[name, losses[f"huber/{name}"], losses[f"r2/{name}"]] for name in leaf.CONTINUATIONS]
+    rows += [["all", losses["huber"], losses["r2"]], ["predicting the mean", losses["huber_of_mean"], None]]
+    rows += [["noise of the labels", losses["label_noise"], None]]
+    heading = f"Huber loss in pots on {losses['rows']:,} held-out states: {title}"
     return Table(["continuation", "huber", "R²"], rows, heading)

@@ -1,8 +1,9 @@
 """`train.py model=opponent net=NAME` trains a net, `model=opponent_table` measures all predictors on the same rows."""
 
 import inspect
-import json
+import math
 from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +26,14 @@ from models.opponent_inference import (
 )
 from models.opponent_module import OpponentModule, log_losses, score
 from models.opponent_nets import ActionNet, PlayerNet
-from poker.artifacts import open_artifact, write_atomically
+from poker.artifacts import open_artifact
 from poker.errors import PokernetsError
 from poker.features import opponent
 from poker.opponents.predictor import Context, Predictor
-from poker.report.report import Table
+from poker.report import Figure, Report, Section, Table
+from poker.report.charts import intervals
+from poker.report.estimates import Estimate
+from poker.report.scalars import Scalar
 
 Floats = NDArray[np.float64]
 
@@ -94,7 +98,7 @@ def table(
     architectures: Collection[str],
     output: str,
 ) -> dict[str, float]:
-    """Every predictor on the test part, in `output` (JSON) and as a table.
+    """Every predictor on the test part; the report goes to `output`.
 
     `statistics` learn on line through the training part and on through the test part; `nets` are paths, `base` is that
     of the net on which the player inputs rest, `averages` name nets whose mean is measured too. Log-loss intervals
@@ -118,14 +122,16 @@ def table(
         read = sorted(set().union(*(needs[part] for part in parts)))
         predicted[name] = _predict(members, inputs, player)
         importance[name] = _importance(members, read, inputs.take(some), player[some], action[some])
-    report: dict[str, Any] = {
+    record: dict[str, Any] = {
         "rows": {"train": len(rows.train_rows), "test": len(rows.test_rows)},
         "predictors": {name: _scores(probs, rows) for name, probs in predicted.items()},
         "importance": importance,
     }
-    write_atomically(Path(output), (json.dumps(report, indent=2) + "\n").encode())
-    _shown(report, output).print(Console(stderr=True))
-    return {name: found["all"]["log_loss"] for name, found in report["predictors"].items()}
+    losses = {name: float(found["all"]["log_loss"]) for name, found in record["predictors"].items()}
+    scalars: dict[str, Scalar] = {f"{name}/log_loss": loss for name, loss in losses.items()}
+    report = Report("Predictors of actions", _sections(record, output), record, scalars)
+    report.write(Path(output), Console(stderr=True))
+    return losses
 
 
 def _walk(predictor: Predictor, rows: OpponentRows) -> Floats:
@@ -217,12 +223,22 @@ def _scores(probs: Floats, rows: OpponentRows) -> dict[str, Any]:
     return found
 
 
-def _shown(report: Mapping[str, Any], output: str) -> Table:
-    columns = ("predictor", "accuracy", "log-loss", "95%", "Brier", "calibration", "facing a bet", "most active")
-    rows = []
-    for name, found in report["predictors"].items():
+def _sections(record: Mapping[str, Any], output: str) -> list[Section]:
+    rows: list[list[object]] = []
+    losses = []
+    for name, found in record["predictors"].items():
         every, parts = found["all"], (found["facing a bet"], found["mean of the most active players"])
-        interval = "{:.4f}..{:.4f}".format(*every["interval"])
-        scores = [f"{every['accuracy']:.1%}", every["log_loss"], interval, every["brier"], every["calibration"]]
+        low, high = every["interval"]
+        middle = (low + high) / 2 - every["log_loss"]
+        losses.append((name, Estimate(every["log_loss"], (high - low) / 2, math.nan, every["rows"], middle)))
+        scores = [f"{every['accuracy']:.1%}", losses[-1][1], every["brier"], every["calibration"]]
         rows.append([name, *scores, *(f"{part['accuracy']:.1%}" for part in parts)])
-    return Table(columns, rows, f"Predictors on {report['rows']['test']:,} later decisions ({output})")
+    columns = ("predictor", "accuracy", "log-loss", "Brier", "calibration", "facing a bet", "most active")
+    inputs = dict.fromkeys(name for found in record["importance"].values() for name in found)
+    rises = [[name, *(found.get(name) for found in record["importance"].values())] for name in inputs]
+    note = "rise of the log-loss when the values of an input change places"
+    return [
+        Table(columns, rows, f"Predictors on {record['rows']['test']:,} later decisions ({output})"),
+        Figure("results", partial(intervals, "Predictors of actions", "log-loss", {"all later decisions": losses})),
+        Table(("input", *record["importance"]), rises, "Importance of the inputs", note, console=False),
+    ]

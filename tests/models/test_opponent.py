@@ -280,7 +280,7 @@ def test_tokens_say_who_did_what_in_which_order(work: Path) -> None:
 def test_all_predictors_on_the_same_rows(nets: Path, work: Path, train: Callable[..., None]) -> None:
     train("opponent", "net=small", "trainer.max_epochs=3", "model.data.batch_rows=64")
     train("opponent_table", "~model.nets.wide", "~model.nets.player", "~model.nets.sequence")
-    report = json.loads((work / "artifacts" / "opponent_table.json").read_text())
+    report = json.loads((work / "artifacts" / "opponent_table" / "results.json").read_text())
     found = {name: scores["all"] for name, scores in report["predictors"].items()}
     assert set(found) == {"majority", "frequencies", "player_frequencies", "small", "hand", *ADAPTIVE, "best"}
     assert found["player_frequencies"]["log_loss"] < found["frequencies"]["log_loss"] < found["majority"]["log_loss"]

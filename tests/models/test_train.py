@@ -94,7 +94,7 @@ def test_it_is_measured_on_other_states_whose_boards_were_held_out(trained: Path
     write_leaf_states(trained / "more", rows=20_000, shards=1, seed=9)
     found = train_py(trained, "model=leaf_test", f"model.path={trained / 'more'}")
     assert found.returncode == 0, found.stderr
-    report = json.loads((trained / "artifacts" / "leaf_test.json").read_text())
+    report = json.loads((trained / "artifacts" / "leaf_test" / "results.json").read_text())
     groups = Columns(str(trained / "more")).all("group")
     assert report["rows"] == held_out(groups, 0.05, seed=1).sum() < 2000
     validation = open_artifact(trained / "artifacts" / "leaf_net", LEAF_NET).counts["validation"]
