@@ -1,12 +1,6 @@
 """`python train.py model=leaf`: train a net and export it. `--help` lists the models and every setting."""
 
-from conf.launch import call, chosen, launch
-
-
-def main() -> None:
-    """Train the model that the command line names."""
-    launch("train", lambda config: call(chosen(config, "model")))
-
+from conf.launch import launch, task_of
 
 if __name__ == "__main__":
-    main()
+    launch("train", task_of("model"))

@@ -25,6 +25,7 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import ConfigAttributeError, ConfigKeyError, MissingMandatoryValue, OmegaConfBaseException
 
 from poker.errors import PokernetsError
+from poker.provenance import configured
 
 _FOLDER_LENGTH = 100
 _PLAIN = (int, float, str, bool, NoneType)
@@ -105,6 +106,17 @@ def chosen(config: DictConfig, group: str) -> DictConfig:
         raise ConfigurationError(f"choose what to run: {group}=NAME, where NAME is {', '.join(choices(group))}")
     assert isinstance(node, DictConfig)
     return node
+
+
+def task_of(group: str) -> Callable[[DictConfig], Any]:
+    """What calls the node that the command line chooses from a group; records tell its settings."""
+
+    def run(config: DictConfig) -> Any:
+        node = resolve(chosen(config, group))
+        with configured(node, {name: config[name] for name in ("artifacts", "outputs", "runs")}):
+            return call(node)
+
+    return run
 
 
 def required(what: str) -> NoReturn:

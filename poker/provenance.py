@@ -59,7 +59,9 @@ def _portable_path(found: re.Match[str]) -> str:
 
 def command_line() -> str:
     """What was typed to start this process."""
-    return shlex.join(["python", Path(sys.argv[0]).name, *sys.argv[1:]])
+    spec = getattr(sys.modules["__main__"], "__spec__", None)
+    program = [Path(sys.argv[0]).name] if spec is None else ["-m", spec.name.removesuffix(".__main__")]
+    return shlex.join(["python", *program, *sys.argv[1:]])
 
 
 def provenance() -> dict[str, Any]:

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from conf.launch import launch
-from evaluate import evaluate
+from conf.launch import launch, task_of
 from tests.games import CONF, load_rules
 
 ROOT = CONF.parent
@@ -24,7 +23,7 @@ def refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
     def run(*arguments: str) -> str:
         monkeypatch.setattr(sys, "argv", ["evaluate.py", *arguments, f"runs={tmp_path}/runs"])
         with pytest.raises(SystemExit) as ended:
-            launch("evaluate", evaluate)
+            launch("evaluate", task_of("evaluate"))
         assert ended.value.code == 2
         assert not list(tmp_path.glob("runs/matches/**/*.log"))
         lines = capsys.readouterr().err.strip().splitlines()

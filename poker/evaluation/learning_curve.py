@@ -29,7 +29,7 @@ from poker.rules import Rules
 from poker.solvers.blueprint import Blueprint
 from poker.solvers.kuhn import is_kuhn
 
-_OF_RUN = ("seed", "time", "commit", "machine", "versions")
+_OF_RUN = ("seed", "command", "configuration", "time", "commit", "machine", "versions")
 """Keys of a curve's first line in which runs of one solver may differ."""
 
 

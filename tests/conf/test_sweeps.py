@@ -12,9 +12,7 @@ import pytest
 from hydra.core.utils import JobReturn
 from hydra.experimental.callback import Callback
 
-import train
-from conf.launch import launch
-from evaluate import evaluate
+from conf.launch import launch, task_of
 from poker.artifacts import open_artifact
 from tests.games import CONF
 from tests.models.shards import write_leaf_states
@@ -93,7 +91,7 @@ def test_sweepers_get_the_figure_of_an_evaluation(
         sys, "argv", ["evaluate.py", "-m", "game=kuhn", "seed=1,2", *evaluation, f"runs={tmp_path}", kept]
     )
     Kept.figures.clear()
-    launch("evaluate", evaluate)
+    launch("evaluate", task_of("evaluate"))
     found = records(tmp_path)
     assert Kept.figures == pytest.approx([figure(found[folder]) for folder in sorted(found)])
 
@@ -106,7 +104,7 @@ def test_nets_of_a_sweep_are_kept_apart(tmp_path: Path, monkeypatch: pytest.Monk
     swept = ["model=leaf", "model.learning_rate=0.001,0.002", "seed=1,2"]
     monkeypatch.setattr(sys, "argv", ["train.py", "-m", *swept, *small, *places])
     Kept.figures.clear()
-    train.main()
+    launch("train", task_of("model"))
     made = [open_artifact(file.parent, "leaf_net") for file in tmp_path.rglob("leaf_net/manifest.json")]
     assert {(each.config["learning_rate"], each.config["net"]["seed"]) for each in made} == {
         (0.001, 1), (0.001, 2), (0.002, 1), (0.002, 2)
