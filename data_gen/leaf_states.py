@@ -119,7 +119,7 @@ class LeafStateMaker:
         equity = showdown_equity(self._blueprint.rules, board)
         control = None if equity is None else equity[np.ix_(hands0, hands1)]
         found = self._continuations.values(state.node, boards, hands0, hands1, control)
-        labels, sem = found.in_pots(state.betting.pot, state.betting.committed)
+        labels, sem = found.in_pots(state.betting.pot)
         sound = np.argwhere(found.count >= max(2, settings.runouts // 4))
         chosen = sound[rng.permutation(len(sound))[: settings.pairs_per_state]]
         first, second = chosen.T

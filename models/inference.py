@@ -71,5 +71,5 @@ class LeafNet:
         return OUTPUTS
 
     def values(self, features: NDArray[np.float32]) -> NDArray[np.float32]:
-        """features [n, 34] -> [n, K] in pots, half a pot already taken off (`poker.features.leaf.TARGET`)."""
+        """features [n, 34] -> [n, K] in pots (`poker.features.leaf.TARGET`)."""
         return self._run(features)

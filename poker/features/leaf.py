@@ -75,7 +75,7 @@ _OWN, _OPP, _PAIR, _BETTING, _TEXTURE = (
 CONTINUATIONS = ("blueprint", "fold", "call", "raise")
 """The opponent's choices at the depth limit, in the order of labels and outputs: the blueprint and its biased forms."""
 
-TARGET = "expected chips to own from here on under each continuation, minus half the pot, in pots"
+TARGET = "expected net chips of own over the whole hand under each continuation, divided by the pot"
 
 
 def hash_of(names: tuple[str, ...], version: int) -> str:

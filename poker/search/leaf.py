@@ -72,8 +72,7 @@ def leaf_values(
 ) -> LeafValues:
     """Values in chips from `in_pots` [L', K, C, C], of the leaves where somebody can still act, in order.
 
-    They are what the leaf net predicts: chips to `own` from here on minus half the pot, in pots; that is own's net
-    result of the whole hand divided by the pot. At the other leaves it is the equity minus one half.
+    These are net chips of `own` over the whole hand divided by the pot: the equity minus one half at the other leaves.
     """
     continuations, count = in_pots.shape[1], len(equity)
     values = np.empty((len(leaves), continuations, count, count), dtype=np.float32)

@@ -28,7 +28,7 @@ class ValueNet(Protocol):
         """K."""
 
     def values(self, features: NDArray[np.float32]) -> NDArray[np.float32]:
-        """[n, 34] -> [n, K], chips to own from here on minus half the pot, in pots."""
+        """[n, 34] -> [n, K], net chips of own over the whole hand divided by the pot."""
 
 
 class NetLeaf:

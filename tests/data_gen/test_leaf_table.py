@@ -51,6 +51,6 @@ def _agrees_with_concrete_hands(blueprint: Blueprint, table: LeafTable) -> None:
     rng = np.random.default_rng(0)
     boards = [tuple(rng.choice(52, 3, replace=False).tolist()) for _ in range(400)]
     found = Continuations(blueprint, 10.0).values(node, boards, aces, suited)
-    values, sem = found.in_pots(blueprint.tree.pot(node), blueprint.tree.committed[node].tolist())
+    values, sem = found.in_pots(blueprint.tree.pot(node))
     cell = (slice(None), slice(None), 12 * 13 + 12, 7 * 13 + 6)
     assert (np.abs(table.at(node)[cell] - values[..., 0, 0]) < 4 * np.hypot(sem[..., 0, 0], table.sem[0][cell])).all()

@@ -105,10 +105,9 @@ class ContinuationValues:
     sem: NDArray[np.float32]  # [2, K, m0, m1]
     count: NDArray[np.int32]  # [m0, m1]
 
-    def in_pots(self, pot: int, committed: Sequence[int]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Mean and sem as the leaf net's target: chips to own from here on, minus half the pot, in pots."""
-        own = np.asarray(committed, dtype=np.float32).reshape(2, 1, 1, 1)
-        return (self.mean + own) / np.float32(pot) - np.float32(0.5), self.sem / np.float32(pot)
+    def in_pots(self, pot: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Mean and sem divided by the pot: `poker.features.leaf.TARGET`."""
+        return self.mean / np.float32(pot), self.sem / np.float32(pot)
 
 
 class Moments:

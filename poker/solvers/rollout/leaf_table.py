@@ -1,8 +1,8 @@
 """Values at the end of the preflop round as a table: every public leaf state of a blueprint times all pairs of classes.
 
-[DLS] uses a table there and a net on the flop. Entry [l, own, k, c0, c1] is the mean over boards and over the suits of
-the hands: chips to `own` from here on when it keeps to the blueprint and the other plays continuation k, minus half the
-pot, in pots; c0 and c1 are the preflop classes (`poker.cards.PREFLOP_CLASS`) of players 0 and 1.
+[DLS] uses a table there and a net on the flop. Entry [l, own, k, c0, c1] is `poker.features.leaf.TARGET`, the mean over
+boards and over the suits of the hands, when `own` keeps to the blueprint and the other plays continuation k; c0 and c1
+are the preflop classes (`poker.cards.PREFLOP_CLASS`) of players 0 and 1.
 
 Symbols: L leaf states, K continuations, 169 classes.
 """
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from poker.artifacts import open_artifact
 from poker.cards import PREFLOP_CLASS, PREFLOP_CLASS_SIZE
+from poker.features.leaf import TARGET
 from poker.solvers.blueprint import Blueprint
 from poker.solvers.rollout.continuation import Continuations, Moments, sample_boards, showdown_equity
 from poker.tree import BettingTree, Kind
@@ -34,7 +35,8 @@ class LeafTable:
     @classmethod
     def load(cls, path: str | Path, blueprint: Blueprint) -> "LeafTable":
         """The table at `path`, refused unless it was made from `blueprint`."""
-        arrays = open_artifact(path, KIND, made_from={"blueprint": blueprint.fingerprint}).arrays
+        made_from = {"blueprint": blueprint.fingerprint}
+        arrays = open_artifact(path, KIND, config={"target": TARGET}, made_from=made_from).arrays
         return cls(np.array(arrays["nodes"]), arrays["values"], arrays["sem"])
 
     def at(self, node: int) -> NDArray[np.float32]:
@@ -65,7 +67,7 @@ def class_values(
         values, won, possible = continuations.on_board(node, board, hands0, hands1)
         luck = np.zeros_like(won) if equity is None else (won - equity[np.ix_(hands0, hands1)]) * possible
         moments.add(values, luck, possible)
-    return moments.result().in_pots(tree.pot(node), tree.committed[node].tolist())
+    return moments.result().in_pots(tree.pot(node))
 
 
 _BY_CLASS = np.argsort(PREFLOP_CLASS, kind="stable")

@@ -97,15 +97,14 @@ def test_equal_to_hands_played_out() -> None:
     assert abs(np.mean(results) - found.mean[0, CONTINUATIONS.index("raise"), 0, 0]) < 4 * error
 
 
-def test_in_pots_is_zero_sum_and_counts_from_here_on() -> None:
+def test_in_pots_is_net_chips_over_the_pot() -> None:
     blueprint = random_blueprint(LEDUC)
     node = blueprint.tree.children(0)[0]
     node = next(child for child in blueprint.tree.children(node) if blueprint.tree.kind[child] == Kind.STREET)
     hands = np.arange(6)
     found = Continuations(blueprint, FACTOR).values(node, [(card,) for card in range(6)], hands, hands)
-    committed = blueprint.tree.committed[node].tolist()
-    assert committed == [1, 1]
-    pots, sem = found.in_pots(2, committed)
+    assert blueprint.tree.committed[node].tolist() == [1, 1]
+    pots, sem = found.in_pots(2)
     assert np.allclose(pots, found.mean / 2, atol=1e-6)
     assert np.allclose(sem, found.sem / 2)
     assert np.allclose(pots[0, 0], -pots[1, 0], atol=1e-6)  # the unbiased form is one game seen from two sides
