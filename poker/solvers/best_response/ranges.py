@@ -34,9 +34,6 @@ _SUM_TOLERANCE = 1e-3
 RangePolicy = Callable[[int, Board], NDArray[np.floating]]
 """(tree node, board) -> [H, A] probabilities of its actions."""
 
-Progress = Callable[[int, int], None]
-"""(boards done, boards in all) of the first deal of public cards in each line of play."""
-
 
 @dataclass(frozen=True)
 class RangeValue:
@@ -72,19 +69,18 @@ def best_response(
     board: Board = (),
     *,
     isomorphism: bool = False,
-    progress: Progress | None = None,
 ) -> RangeValue:
     """The best response of `player` to `policy` in the other seat, with the bets of `tree`, from the root's `board`.
 
     Raises PokernetsError where `policy` gives no probabilities, and for trees that do not end the hand.
     """
-    return _Walk(tree, policy, player, isomorphism, progress).result(board)
+    return _Walk(tree, policy, player, isomorphism).result(board)
 
 
 def evaluate_policy(tree: BettingTree, policy: RangePolicy, board: Board = ()) -> ProfileValue:
     """Values of a policy of both players from the root of a game; it may treat suits as it likes."""
     best = [best_response(tree, policy, player, board).value for player in range(2)]
-    return ProfileValue(_Walk(tree, policy, 0, False, None, policy).result(board).value, (best[0], best[1]))
+    return ProfileValue(_Walk(tree, policy, 0, False, policy).result(board).value, (best[0], best[1]))
 
 
 @dataclass
@@ -93,7 +89,6 @@ class _Walk:
     policy: RangePolicy
     player: int
     isomorphism: bool
-    progress: Progress | None
     own: RangePolicy | None = None
     """The player's policy, None for the best response."""
     checked: int = 0
@@ -149,12 +144,10 @@ class _Walk:
         deck = [card for card in range(rules.deck_size) if card not in board]
         dealt = classes or [((*board, *cards), 0) for cards in itertools.combinations(deck, new)]
         total = np.zeros(rules.num_hands)
-        for done, (after, multiplicity) in enumerate(dealt, 1):
+        for after, multiplicity in dealt:
             live = rules.space.live(after)
             values = live * self.values(below, after, others * live)
             total += values[HAND_PERMUTATION].mean(axis=0) * multiplicity if multiplicity else values
-            if self.progress is not None and not board:
-                self.progress(done, len(dealt))
         return total / math.comb(len(deck) - 2 * rules.num_hole_cards, new)
 
     def _check(self, node: int, board: Board, policy: RangePolicy, probs: NDArray[np.floating]) -> None:
