@@ -148,31 +148,23 @@ def call(node: Any) -> Any:
 
 def check(node: Any) -> None:
     """Refuse unknown, missing and mistyped keys of plain values and of every `_target_` in them; builds nothing."""
-    if isinstance(node, dict):
-        if "_target_" in node:
-            _check_keys(node, hydra.utils.get_object(node["_target_"]))
-        for value in node.values():
-            check(value)
-    elif isinstance(node, list):
-        for value in node:
-            check(value)
+    if isinstance(node, dict) and "_target_" in node:
+        _check_keys(node, hydra.utils.get_object(node["_target_"]))
+    for value in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
+        check(value)
 
 
 def _check_keys(node: dict[str, Any], target: Any) -> None:
-    parameters = inspect.signature(target).parameters
+    parameters, name = inspect.signature(target).parameters, node["_target_"]
     if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):
         return
     keys = [str(key) for key in node if not str(key).startswith("_")]
-    unknown = [key for key in keys if key not in parameters]
-    if unknown:
-        raise ConfigurationError(
-            f"{node['_target_']} has no parameter '{unknown[0]}'{_nearest(unknown[0], parameters)}"
-        )
-    missing = [
-        name for name, parameter in parameters.items() if parameter.default is parameter.empty and name not in keys
-    ]
-    if missing and not node.get("_partial_"):
-        raise ConfigurationError(f"{node['_target_']} needs a value for '{missing[0]}'")
+    for key in keys:
+        if key not in parameters:
+            raise ConfigurationError(f"{name} has no parameter '{key}'{_nearest(key, parameters)}")
+    for key, parameter in parameters.items():
+        if parameter.default is parameter.empty and key not in keys and not node.get("_partial_"):
+            raise ConfigurationError(f"{name} needs a value for '{key}'")
     _check_plain_values(node, target)
 
 
