@@ -105,6 +105,50 @@ def test_an_agent_is_a_class_and_a_file_and_a_game_a_file(tmp_path: Path, extens
     assert record["configuration"]["game"]["num_ranks"] == 5
 
 
+EVALUATION = {
+    "stacks.py": """
+from pathlib import Path
+
+from poker.report import Figure, Report, Table
+from poker.report.charts import intervals
+from poker.report.estimates import estimate
+
+
+def run(*, game, out):
+    stack = estimate(game.stacks)
+    return Report(
+        "Stacks",
+        [
+            Table(("game", "chips"), [(game.name, stack)], "Mean stack"),
+            Figure("results", lambda: intervals("Stacks", "chips", {"games": [(game.name, stack)]})),
+        ],
+        {"stack": stack.record(), "out": out},
+        {"stack": stack},
+    ).write(Path(out) / game.name)
+""",
+    "conf/evaluate/stacks.yaml": """# @package _global_
+# What players sit down with.
+evaluate:
+  _target_: mine.stacks.run
+  game: ${game}
+  out: ${runs}/stacks
+""",
+}
+
+
+def test_an_evaluation_is_a_function_and_a_file(tmp_path: Path, extension: Extension) -> None:
+    assert len(EVALUATION) == 2
+    told = extension(EVALUATION)("evaluate.py", "evaluate=stacks", "game=kuhn").stdout
+    folder = tmp_path / "runs" / "stacks" / "kuhn"
+    assert "2 ± 0" in told
+    assert f"results: {folder / 'results.json'}" in told
+    record = json.loads((folder / "results.json").read_text())
+    assert record["stack"] == {"mean": 2.0, "half_width_95": 0.0, "interval_95": [2.0, 2.0]}
+    assert record["out"] == record["configuration"]["out"] == "runs/stacks"
+    assert "<td>kuhn</td><td>2 ± 0</td>" in (folder / "report.html").read_text()
+    assert (folder / "results.png").exists()
+
+
 SOLVER = {
     "kernel.py": """
 from poker.kernels.sampling.chance_sampling import chance_sampling as sweep
