@@ -73,30 +73,6 @@ def ahead_now(board: Sequence[int]) -> NDArray[np.float32]:
     return _ahead(_as_board(board))
 
 
-def river_strength(board: Sequence[int]) -> Floats:
-    """[1326] HS on a complete board, without the cost of the other features (20 us)."""
-    cards = _as_board(board)
-    if len(cards) != 5:
-        raise CardError(f"a river has 5 cards, not {len(cards)}")
-    counts = np.empty(NUM_HANDS, dtype=np.int16)
-    kernel.board_strength_into(np.array(cards, dtype=np.uint8), counts)
-    return np.maximum(counts, 0) / _RIVER_FULL
-
-
-def strength_distribution(board: Sequence[int], bins: int) -> Floats:
-    """[1326, bins] distribution of river HS over equal bins of 0..1; strength 1 falls into the last bin."""
-    cards = np.array(_as_board(board), dtype=np.uint8)
-    if not len(cards):
-        raise CardError("strength distributions start at the flop")
-    live = kernel.live_hand_list(cards)
-    counts = kernel.completion_strength(kernel.completion_ranks(cards, live), live).astype(np.int64)
-    binned = np.minimum(counts * bins // int(_RIVER_FULL), bins - 1)
-    out = np.zeros((NUM_HANDS, bins))
-    for column, hand in enumerate(live):
-        out[hand] = np.bincount(binned[counts[:, column] >= 0, column], minlength=bins)
-    return out / _HAND_COMPLETIONS[len(cards)]
-
-
 def _as_board(board: Sequence[int]) -> tuple[int, ...]:
     cards = tuple(sorted(int(card) for card in board))
     legal = len(set(cards)) == len(cards) and all(0 <= card < 52 for card in cards)

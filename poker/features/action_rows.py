@@ -23,14 +23,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.artifacts import Artifact, CorruptArtifactError, open_artifact, write_artifact
+from poker.artifacts import Artifact, open_artifact, write_artifact
 from poker.features import opponent
+from poker.features.shards import Columns, check_columns
 
 KIND = "opponent_actions"
 STAMP = {"feature_hash": opponent.HASH}
 MAX_BOARD = 5
 NO_CARD = 255
-COLUMNS: dict[str, tuple[type[np.generic], tuple[int, ...]]] = {
+COLUMNS: Columns = {
     "features": (np.float32, (opponent.SIZE,)),
     "action": (np.uint8, ()),
     "street": (np.uint8, ()),
@@ -73,9 +74,5 @@ def write_rows(
 def open_rows(path: str | Path) -> Artifact:
     """The rows at `path`, complete, unaltered and of today's inputs."""
     artifact = open_artifact(path, KIND, config=STAMP)
-    rows = artifact.counts["rows"]
-    for name, (dtype, shape) in COLUMNS.items():
-        array = artifact.arrays.get(name)
-        if array is None or array.dtype != dtype or array.shape != (rows, *shape):
-            raise CorruptArtifactError(f"{path}: column '{name}' is not {np.dtype(dtype)} {(rows, *shape)}")
+    check_columns(artifact, COLUMNS)
     return artifact

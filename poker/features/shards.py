@@ -25,7 +25,10 @@ from poker.features import leaf
 
 KIND = "leaf_states"
 
-COLUMNS: dict[str, tuple[type[np.generic], tuple[int, ...]]] = {
+Columns = Mapping[str, tuple[type[np.generic], tuple[int, ...]]]
+"""Column -> (dtype, shape of one row)."""
+
+COLUMNS: Columns = {
     "features": (np.float16, (leaf.SIZE,)),
     "labels": (np.float16, (len(leaf.CONTINUATIONS),)),
     "label_sem": (np.float16, (len(leaf.CONTINUATIONS),)),
@@ -33,7 +36,6 @@ COLUMNS: dict[str, tuple[type[np.generic], tuple[int, ...]]] = {
     "street": (np.uint8, ()),
     "group": (np.int32, ()),
 }
-"""Column -> (dtype, shape of one row)."""
 
 STAMP = {"feature_hash": leaf.HASH, "target": leaf.TARGET}
 """Part of every shard's config, put there by `write_shard` and demanded by `open_shards`."""
@@ -78,17 +80,18 @@ def open_shards(root: str | Path, verify: bool = True) -> list[Artifact]:
         raise MissingArtifactError(f"no {KIND} at {root} (no shard-* there). Make it with: {MAKERS[KIND]}")
     shards = [open_artifact(path, KIND, config=STAMP, verify=verify) for path in paths]
     for shard in shards:
-        _check_columns(shard)
+        check_columns(shard, COLUMNS)
     return shards
 
 
-def _check_columns(shard: Artifact) -> None:
+def check_columns(shard: Artifact, columns: Columns) -> None:
+    """Raises CorruptArtifactError unless the arrays are as `columns` say, with as many rows as were counted."""
     rows = shard.counts.get("rows")
-    for name, (dtype, shape) in COLUMNS.items():
+    for name, (dtype, shape) in columns.items():
         array = shard.arrays.get(name)
         if array is None or array.dtype != dtype or array.shape != (rows, *shape):
             found = "nothing" if array is None else f"{array.dtype} {array.shape}"
             raise CorruptArtifactError(
                 f"{shard.path}: column '{name}' should be {np.dtype(dtype)} {(rows, *shape)}, it is {found}. "
-                f"Make it with: {MAKERS[KIND]}"
+                f"Make it with: {MAKERS[shard.kind]}"
             )

@@ -16,7 +16,6 @@ from torch import Tensor
 from poker.errors import PokernetsError
 from poker.search.torch_layout import Group, Tensors, num_boards
 from poker.search.torch_terminals import fold_values, proportions, showdown_values
-from poker.solvers.vector.boards import deck_of
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.layout import Layout, tree_layout
 from poker.solvers.vector.schedules import Schedule, schedule
@@ -135,12 +134,8 @@ class TorchVectorSolver:
         before = sum(num_boards(other, street) for other in self.games[:game])
         entry, actions = int(self.layout.nodes.entry[self.layout.position[node]]), int(tree.num_children[node])
         rows = self.rows["sums", street, player][entry : entry + actions, before + index - first]
-        hands = of.hands(player, index)
-        shares = proportions(rows.clamp(min=0))[:, : len(hands)].T.cpu().numpy()
-        out = np.zeros((of.rules.num_hands, actions), np.float32)
-        out[hands] = shares
-        permuted: NDArray[np.float32] = out[deck_of(of.rules).hand_map[permutation]]
-        return permuted
+        shares = proportions(rows.clamp(min=0))[:, : len(of.hands(player, index))].T.cpu().numpy()
+        return of.by_hand(node, index, permutation, shares)
 
     def _root_values(self, player: int, mode: str) -> NDArray[np.float64]:
         values = self._sweep(player, mode).double()

@@ -12,6 +12,7 @@ from poker.cards import HAND_CARDS, HOLDEM, NUM_HANDS, CardError, hand_index, pa
 from poker.kernels.cards import strength
 from poker.kernels.cards.hands import CARD_PERMUTATION, HAND_PERMUTATION
 from poker.kernels.cards.ranks import rank_hands
+from tests.abstraction.strengths import FULL, river_counts, turn_distribution
 
 BOARDS = {
     "flop": "AhKh7c",
@@ -93,20 +94,10 @@ def test_ahead_now_is_hand_strength() -> None:
     assert np.allclose(ahead.sum(axis=1)[live] / 1081, features.hand_features(board).hs[live], atol=1e-6)
 
 
-@pytest.mark.parametrize("name", ["flop", "turn", "river"])
-def test_strength_distribution_has_the_right_moments(name: str) -> None:
-    board = parse_cards(BOARDS[name])
-    live, found = HOLDEM.live(board), features.hand_features(board)
-    distribution = features.strength_distribution(board, 1980)
-    assert np.allclose(distribution[live].sum(axis=1), 1)
-    assert (distribution[~live] == 0).all()
-    assert np.allclose(distribution @ np.arange(1980) / 1980, np.where(live, found.ehs, 0), atol=1.01 / 1980)
-
-
 def test_turn_kernel_accumulates_the_same_distribution() -> None:
     board = parse_cards(BOARDS["turn"])
     counts = strength.boards_distribution(np.array([board], dtype=np.uint8), 40)[0]
-    expected = features.strength_distribution(board, 40)[HOLDEM.live(board)].cumsum(axis=1)
+    expected = turn_distribution(board, 40)[HOLDEM.live(board)].cumsum(axis=1)
     assert np.allclose(counts / 46, expected)
 
 
@@ -121,7 +112,7 @@ def test_batches_equal_single_boards() -> None:
 
 def test_river_strength_is_hand_strength() -> None:
     board = parse_cards(BOARDS["river"])
-    assert np.array_equal(features.river_strength(board), features.hand_features(board).hs)
+    assert np.array_equal(river_counts(board) / FULL, features.hand_features(board).hs)
 
 
 def test_features_follow_suit_permutations() -> None:

@@ -6,13 +6,14 @@ from numpy.typing import NDArray
 
 from poker.abstraction import methods
 from poker.abstraction.buckets import BOARD_SIZES, make_abstraction
-from poker.abstraction.features import hand_features, river_strength
+from poker.abstraction.features import hand_features
 from poker.abstraction.methods import FLOP, PREFLOP, RIVER, TURN, ExpectedSquareGrid, PotentialAware, StreetTable
 from poker.cards import HOLDEM, NUM_HANDS, PREFLOP_CLASS, parse_cards
 from poker.errors import PokernetsError
 from poker.kernels.cards import clustering, strength
 from poker.kernels.cards.isomorphism import NUM_BOARDS, canonical_boards
 from poker.kernels.cards.ranks import rank_board_hands
+from tests.abstraction.strengths import FULL, river_counts
 
 FEW = 24
 Boards = dict[int, NDArray[np.uint8]]
@@ -105,7 +106,7 @@ def test_equities_against_clusters(text: str) -> None:
             expected = np.mean(0.5 + 0.5 * np.sign(ranks[hand] - others))
             assert found[position, c] == pytest.approx(8000 * expected, abs=0.51)
     one = strength.boards_equity_against(row, np.zeros(NUM_HANDS, np.int8), 1, 32767)[0, :, 0]
-    assert np.allclose(one / 32767, river_strength(board)[live], atol=1e-4)
+    assert np.allclose(one / 32767, river_counts(board)[live] / FULL, atol=1e-4)
 
 
 def test_opponent_clusters_are_equal_and_ordered() -> None:

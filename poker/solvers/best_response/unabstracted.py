@@ -140,11 +140,6 @@ class UnabstractedResponse:
         return digest.hexdigest()
 
     @property
-    def num_lanes(self) -> int:
-        """Betting lines with which the last street begins, both seats together."""
-        return sum(len(group.entries) for seat in self.seats for street in seat.streets[-1:] for group in street)
-
-    @property
     def policy_bytes(self) -> int:
         """Memory of the opponent's policy, shared by all threads."""
         return sum(group.shares.nbytes for seat in self.seats for street in seat.streets for group in street)

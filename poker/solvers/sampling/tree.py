@@ -57,11 +57,6 @@ class SamplingTree:
         found[self.index] = np.arange(len(self.index), dtype=np.int32)  # street nodes come before their descendants
         return found
 
-    @property
-    def num_infosets(self) -> int:
-        streets = self.nodes["street"][self.nodes["kind"] == kernel.DECISION]
-        return int(np.asarray(self.num_buckets)[streets].sum())
-
     def rows(self, table: NDArray[np.floating], node: int) -> NDArray[np.floating]:
         """[B, 2, A] view of sampling node `node`: regrets, then strategy sums, per bucket."""
         buckets, arity, row, stride = self._row(node)

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from poker.abstraction.buckets import Buckets, SmallGameBuckets
 from poker.abstraction.dealers import Dealer
 from poker.errors import PokernetsError
-from poker.solvers.kuhn import is_kuhn, mean_squared_error
 from poker.solvers.sampling.tree import sampling_tree
+from poker.solvers.small_games import exact_figures
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
 from poker.tree import BettingTree
@@ -58,10 +58,8 @@ class ExactSolver:
         self.visits += (self.iterations - before) * self._solver.game.hand_actions
 
     def figures(self) -> dict[str, float]:
-        """`nash_conv` and `game_value` of player 0, exact, chips per hand; in Kuhn also `mse`."""
-        figures = {"nash_conv": self._solver.nash_conv(), "game_value": self._solver.game_value()}
-        kuhn = is_kuhn(self.tree.rules)
-        return {**figures, "mse": mean_squared_error(self.tree, self.average)} if kuhn else figures
+        """As `poker.solvers.small_games.exact_figures`."""
+        return exact_figures(self.tree, self._cards)(self.average)
 
     def average(self, node: int) -> NDArray[np.float32]:
         """[B, A] average strategy at a betting node; uniform for buckets that no board makes."""

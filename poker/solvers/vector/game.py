@@ -177,6 +177,22 @@ class VectorGame:
         start = boards.list_start[player, board]
         return self.boards.lists.hand[start : start + boards.size[player, board]]
 
+    def block(self, node: int, board: int) -> tuple[int, int, int, int]:
+        """Where the action rows of a node are: first entry, actions, padded row length, hands."""
+        boards, tree = self.boards.boards, self.tree
+        player = int(tree.player[node])
+        padded, count = int(boards.padded[player, board]), int(boards.size[player, board])
+        entry = int(self.layout.nodes.entry[self.layout.position[node]])
+        start = int(boards.block[player, board]) + entry * padded
+        return start, int(tree.num_children[node]), padded, count
+
+    def by_hand(self, node: int, board: int, permutation: int, rows: NDArray[np.floating]) -> NDArray[np.float32]:
+        """float32[H, A] of rows [hands, A] of the board's list, for the board that `permutation` maps to it; else 0."""
+        out = np.zeros((self.rules.num_hands, rows.shape[1]), np.float32)
+        out[self.hands(int(self.tree.player[node]), board)] = rows
+        permuted: NDArray[np.float32] = out[deck_of(self.rules).hand_map[permutation]]
+        return permuted
+
     def find_board(self, street: int, board: tuple[int, ...]) -> tuple[int, int]:
         """(index, suit permutation) of the class that stands for `board`: the permutation maps `board` to it."""
         rules, deck = self.rules, deck_of(self.rules)

@@ -20,7 +20,6 @@ from poker.artifacts import open_artifact, write_artifact
 from poker.cards import hand_index, parse_cards
 from poker.errors import PokernetsError
 from poker.rules import CALL, FOLD
-from poker.solvers.vector.boards import deck_of
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
 from poker.solvers.vector.spots import Spot, spot_of
@@ -74,17 +73,11 @@ class Solution:
 
     def strategy(self, node: int, board: tuple[int, ...]) -> NDArray[np.float32]:
         """float32[H, A]; 0 for hands that the player cannot have."""
-        game, boards = self.game, self.game.boards.boards
-        player = int(game.tree.player[node])
+        game = self.game
         index, permutation = game.find_board(int(game.tree.street[node]), board)
-        padded, size = int(boards.padded[player, index]), int(boards.size[player, index])
-        entry = int(game.layout.nodes.entry[game.layout.position[node]])
-        start, actions = int(boards.block[player, index]) + entry * padded, int(game.tree.num_children[node])
+        start, actions, padded, size = game.block(node, index)
         rows = self._rows[start : start + actions * padded].reshape(actions, padded)[:, :size].T
-        out = np.zeros((game.rules.num_hands, actions), np.float32)
-        out[game.hands(player, index)] = rows
-        permuted: NDArray[np.float32] = out[deck_of(game.rules).hand_map[permutation]]
-        return permuted
+        return game.by_hand(node, index, permutation, rows)
 
 
 def save_solution(path: str | Path, spot: Spot, solver: VectorSolver, figures: dict[str, float]) -> None:

@@ -19,7 +19,6 @@ from poker.kernels.vector.arrays import REACH, STRIDE, VALUE, Sweep
 from poker.kernels.vector.decisions import AVERAGE, BEST_RESPONSE, SOLVE
 from poker.kernels.vector.sweep import run_team
 from poker.rules import CALL
-from poker.solvers.vector.boards import deck_of
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.schedules import Schedule, schedule
 from poker.solvers.vector.thread_tuning import Checks, Pace
@@ -256,7 +255,7 @@ class VectorSolver:
             if tree.kind[node] != Kind.DECISION:
                 continue
             for index in range(start[street], start[street + 1]):
-                begin, _, padded, _ = self.block(node, index)
+                begin, _, padded, _ = self.game.block(node, index)
                 begin += actions.index(CALL) * padded
                 rows = from_float32(np.full(padded, _FIRST_REGRET, np.float32), self._regrets.dtype)
                 self._regrets[begin : begin + padded] = rows
@@ -296,7 +295,7 @@ class VectorSolver:
         for node in game.layout.decisions.tolist():
             street = int(game.tree.street[node])
             for index in range(start[street], start[street + 1]):
-                begin, actions, padded, count = self.block(node, index)
+                begin, actions, padded, count = self.game.block(node, index)
                 rows = np.maximum(to_float32(self._sums[begin : begin + actions * padded]).reshape(actions, padded), 0)
                 mass = rows.sum(axis=0)
                 shares = np.where(mass > 0, rows / np.where(mass > 0, mass, 1), np.float32(1.0 / actions))
@@ -306,33 +305,21 @@ class VectorSolver:
 
     def set_average(self, node: int, board_index: int, rows: NDArray[np.float32]) -> None:
         """Replaces the average strategy at a node on a board of the game by `rows` [hands of the board's list, A]."""
-        start, actions, padded, count = self.block(node, board_index)
+        start, actions, padded, count = self.game.block(node, board_index)
         block = np.zeros((actions, padded), np.float32)
         block[:, :count] = rows.T
         self._sums[start : start + block.size] = from_float32(block.reshape(-1), self._sums.dtype)
-
-    def block(self, node: int, board_index: int) -> tuple[int, int, int, int]:
-        """Where the action rows of a node are: first entry, actions, padded row length, hands."""
-        boards, tree = self.game.boards.boards, self.game.tree
-        player = int(tree.player[node])
-        padded, count = int(boards.padded[player, board_index]), int(boards.size[player, board_index])
-        entry = int(self.game.layout.nodes.entry[self.game.layout.position[node]])
-        start = int(boards.block[player, board_index]) + entry * padded
-        return start, int(tree.num_children[node]), padded, count
 
     def _rows(self, node: int, board: tuple[int, ...] | None, array: NDArray[Any]) -> NDArray[np.float32]:
         game, tree = self.game, self.game.tree
         if tree.kind[node] not in (Kind.DECISION, Kind.CHOICE):
             raise PokernetsError(f"nobody acts at node {node} (`{tree.path_text(node)}`)")
         index, permutation = game.find_board(int(tree.street[node]), game.board if board is None else board)
-        start, actions, padded, count = self.block(node, index)
+        start, actions, padded, count = self.game.block(node, index)
         rows = np.maximum(to_float32(array[start : start + actions * padded]).reshape(actions, padded)[:, :count], 0).T
         mass = rows.sum(axis=1, keepdims=True)
         rows = np.where(mass > 0, rows / np.where(mass > 0, mass, 1), np.float32(1.0 / actions))
-        canonical = np.zeros((game.rules.num_hands, actions), np.float32)
-        canonical[game.hands(int(tree.player[node]), index)] = rows
-        out: NDArray[np.float32] = canonical[deck_of(game.rules).hand_map[permutation]]
-        return out
+        return game.by_hand(node, index, permutation, rows)
 
     def _bind(self) -> Sweep:
         """The kernel's view of the game: scratch offsets, root reach, chunks, leaf matrices."""
