@@ -112,6 +112,9 @@ def task_of(group: str) -> Callable[[DictConfig], Any]:
     """What calls the node that the command line chooses from a group; records tell its settings."""
 
     def run(config: DictConfig) -> Any:
+        for several, one in (("agents", "agent"), ("adversaries", "adversary")):
+            if several in config:
+                raise ConfigurationError(f"a file in {several}/ lacks its first line: # @package {one}.NAME")
         node = resolve(chosen(config, group))
         with configured(node, {name: config[name] for name in ("artifacts", "outputs", "runs")}):
             return call(node)

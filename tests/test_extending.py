@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from conf.launch import ConfigurationError, compose, task_of
 from models.inference import LeafNet
 from models.opponent_inference import load_opponent_net
 from poker.artifacts import MismatchedArtifactError, open_artifact
@@ -147,6 +148,14 @@ def test_an_evaluation_is_a_function_and_a_file(tmp_path: Path, extension: Exten
     assert record["out"] == record["configuration"]["out"] == "runs/stacks"
     assert "<td>kuhn</td><td>2 ± 0</td>" in (folder / "report.html").read_text()
     assert (folder / "results.png").exists()
+
+
+def test_a_file_without_its_package_is_told(tmp_path: Path) -> None:
+    (tmp_path / "agents").mkdir()
+    (tmp_path / "agents" / "bare.yaml").write_text("_target_: poker.agents.simple.AlwaysCall\nname: bare\n")
+    config = compose("evaluate", ["evaluate=match", "agents=[bare,random]", f"hydra.searchpath=[{tmp_path}]"])
+    with pytest.raises(ConfigurationError, match=r"a file in agents/ lacks its first line: # @package agent\.NAME"):
+        task_of("evaluate")(config)
 
 
 SOLVER = {
