@@ -132,7 +132,9 @@ def fit(
     if made.interrupted:
         raise KeyboardInterrupt
     loss = checkpoints.best_model_score
-    if loss is None or not torch.isfinite(loss):
+    if loss is None:
+        raise PokernetsError("no epoch was measured and checkpointed, so there is no net to export")
+    if not torch.isfinite(loss):
         raise PokernetsError(
             f"{checkpoints.monitor} is {loss}: training diverged; lower model.learning_rate (logs: {directory})"
         )

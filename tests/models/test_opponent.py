@@ -97,42 +97,6 @@ def nets(work: Path, train: Callable[..., None]) -> Path:
     return work / "artifacts" / "opponent_net"
 
 
-def test_a_new_net_is_a_class_and_a_file(work: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is told how many players are known, and names the inputs that it needs."""
-    (tmp_path / "their_nets.py").write_text(
-        "import torch\n"
-        "from models.opponent_nets import ActionNet\n"
-        "class Linear(ActionNet):\n"
-        "    needs = ('hand',)\n"
-        "    def __init__(self, players: int, scale: float) -> None:\n"
-        "        super().__init__()\n"
-        "        self.scale = scale\n"
-        "        self.inputs, self.players = torch.nn.Linear(69, 3), torch.nn.Embedding(players + 1, 3)\n"
-        "    def forward(self, batch):\n"
-        "        inputs = torch.cat([batch.features, batch.hand], dim=1)\n"
-        "        return self.inputs(inputs) + self.scale * self.players(batch.player)\n"
-    )
-    (tmp_path / "net").mkdir()
-    (tmp_path / "net" / "linear.yaml").write_text(
-        "# @package _global_\nmodel:\n"
-        "  net: {_target_: their_nets.Linear, _partial_: true, scale: 0.5}\n"
-        "  learning_rate: 0.05\n"
-        "  output: ${outputs}/opponent_net/linear\n"
-        "trainer: {max_epochs: 3}\n"
-    )
-    monkeypatch.syspath_prepend(tmp_path)
-    search, places = f"hydra.searchpath=[file://{tmp_path}]", (f"outputs={tmp_path}", f"runs={tmp_path / 'runs'}")
-    data = f"artifacts={work / 'artifacts'}"
-    config = compose("train", ["model=opponent", "net=linear", "model.data.batch_rows=64", search, data, *places])
-    loss = call(chosen(config, "model"))
-    assert loss < np.log(3)
-    path = tmp_path / "opponent_net" / "linear"
-    assert call(chosen(config, "model")) == loss, "kept"
-    with pytest.raises(MismatchedArtifactError, match=r"architectures=\[their_nets\.Linear\]"):
-        OpponentNet(path)
-    OpponentNet(path, architectures=["their_nets.Linear"])
-
-
 def test_interrupted_dropout_is_the_same(
     work: Path, tmp_path: Path, train: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -15,7 +15,7 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 from models.export import load_net
 from models.inference import LEAF_NET, LEAF_STAMP, LeafNet
 from models.leaf_data import Columns, held_out
-from poker.artifacts import MismatchedArtifactError, open_artifact
+from poker.artifacts import open_artifact
 from poker.features.leaf import CONTINUATIONS
 from tests.models.shards import NOISE, truth, write_leaf_states
 
@@ -121,35 +121,6 @@ def test_a_misspelt_key_is_one_line(trained: Path, override: str) -> None:
     assert done.returncode == 2
     assert len(done.stderr.strip().splitlines()) == 1
     assert override.split("=", maxsplit=1)[0].rsplit(".", maxsplit=1)[-1] in done.stderr
-
-
-def test_a_new_net_is_a_class_and_a_file(trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "my_nets.py").write_text(
-        "import torch\n"
-        "from torch import nn\n"
-        "class Residual(nn.Module):\n"
-        "    def __init__(self, width: int) -> None:\n"
-        "        super().__init__()\n"
-        "        self.first, self.last = nn.Linear(34, width), nn.Linear(width + 34, 4)\n"
-        "    def forward(self, x):\n"
-        "        return self.last(torch.cat([self.first(x).relu(), x], dim=1))\n"
-    )
-    (tmp_path / "net").mkdir()
-    (tmp_path / "net" / "residual.yaml").write_text(
-        "# @package _global_\nmodel: {net: {_target_: my_nets.Residual, _partial_: true, width: 32}}\n"
-    )
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    arguments = ("--config-dir", str(tmp_path), "model=leaf", "net=residual", "trainer.max_epochs=2")
-    output = tmp_path / "leaf_net"
-    done = train_py(trained, *arguments, "model.data.batch_rows=512", f"model.output={output}")
-    assert done.returncode == 0, done.stderr
-    found = open_artifact(output, LEAF_NET)
-    assert found.config["net"] == {"_target_": "my_nets.Residual", "width": 32}
-    assert found.counts["validation"]["huber"] < found.counts["validation"]["huber_of_mean"]
-    with pytest.raises(MismatchedArtifactError, match=r"architectures=\[my_nets\.Residual\]"):
-        LeafNet(output)
-    monkeypatch.syspath_prepend(tmp_path)
-    assert LeafNet(output, architectures=["my_nets.Residual"]).values(np.zeros((3, 34), np.float32)).shape == (3, 4)
 
 
 @pytest.mark.slow
