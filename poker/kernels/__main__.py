@@ -12,7 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColum
 from rich.text import Text
 
 import poker.kernels
-from poker.kernels.registry import ENTRIES
+from poker.kernels.registry import ENTRIES, compile_entry
 
 
 class _Rate(ProgressColumn):
@@ -30,12 +30,6 @@ def entries() -> list[tuple[str, str]]:
     pairs = [(entry, signature) for entry in ENTRIES for signature in entry.signatures]
     pairs.sort(key=lambda pair: -len(inspect.getsource(inspect.getmodule(pair[0].dispatcher.py_func))))  # type: ignore[arg-type]
     return [(entry.name, signature) for entry, signature in pairs]
-
-
-def compile_entry(name: str, signature: str) -> None:
-    """One kernel for one signature, in any process."""
-    importlib.import_module(name.rpartition(".")[0])
-    next(entry for entry in ENTRIES if entry.name == name).compile(signature)
 
 
 def main() -> None:

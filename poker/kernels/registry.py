@@ -6,6 +6,7 @@ in those of the kernels it calls: after an edit in `rng`, `simd`, `barrier`, `ca
 `sampling/nodes` remove the cache of their callers (`make clean`).
 """
 
+import importlib
 import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
@@ -51,6 +52,12 @@ def entry(*signatures: str, **options: Any) -> Callable[[Kernel], Kernel]:
         return dispatcher
 
     return decorate
+
+
+def compile_entry(name: str, signature: str) -> None:
+    """One entry for one signature, in any process."""
+    importlib.import_module(name.rpartition(".")[0])
+    next(entry for entry in ENTRIES if entry.name == name).compile(signature)
 
 
 class _Types(dict[str, Any]):
