@@ -6,12 +6,12 @@ share cores with other programs without stalling them.
 
 from typing import Any
 
-import numpy as np
 from llvmlite import ir
 from numba import njit
 from numba.core import cgutils, types
 from numba.core.extending import intrinsic
-from numpy.typing import NDArray
+
+from poker.kernels.types import I64
 
 _operation: Any = intrinsic
 
@@ -60,7 +60,7 @@ def _yield_processor(typing: Any) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def wait(shared: NDArray[np.int64], members: int) -> None:
+def wait(shared: I64, members: int) -> None:
     """Returns when all members have come here; the last one resets the ticket counter."""
     if members == 1:
         fetch_add(shared, TICKET, -read(shared, TICKET))

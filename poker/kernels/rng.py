@@ -6,40 +6,41 @@ The state is plain data: saving it with a checkpoint resumes the stream exactly.
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-U64 = np.uint64
+from poker.kernels.types import U64
+
+Bits = np.uint64
 
 
-def streams(seed: int | np.random.SeedSequence, n: int) -> NDArray[np.uint64]:
+def streams(seed: int | np.random.SeedSequence, n: int) -> U64:
     """[n, 4] generator states, one independent stream a row."""
     sequence = seed if isinstance(seed, np.random.SeedSequence) else np.random.SeedSequence(seed)
     return sequence.generate_state(4 * n, dtype=np.uint64).reshape(n, 4).astype(np.uint64)
 
 
 @njit(cache=True, nogil=True, inline="always")
-def next_u64(state: NDArray[np.uint64]) -> np.uint64:
+def next_u64(state: U64) -> np.uint64:
     """The next 64 random bits; advances `state` [4] in place."""
     s0, s1, s2, s3 = state[0], state[1], state[2], state[3]
     mixed = s0 + s3
-    result: np.uint64 = ((mixed << U64(23)) | (mixed >> U64(41))) + s0
-    shifted = s1 << U64(17)
+    result: np.uint64 = ((mixed << Bits(23)) | (mixed >> Bits(41))) + s0
+    shifted = s1 << Bits(17)
     s2 ^= s0
     s3 ^= s1
     s1 ^= s2
     s0 ^= s3
     s2 ^= shifted
-    state[0], state[1], state[2], state[3] = s0, s1, s2, (s3 << U64(45)) | (s3 >> U64(19))
+    state[0], state[1], state[2], state[3] = s0, s1, s2, (s3 << Bits(45)) | (s3 >> Bits(19))
     return result
 
 
 @njit(cache=True, nogil=True, inline="always")
-def next_float(state: NDArray[np.uint64]) -> float:
+def next_float(state: U64) -> float:
     """Uniform in [0, 1), 53 random bits."""
-    return float(next_u64(state) >> U64(11)) * (1.0 / 9007199254740992.0)
+    return float(next_u64(state) >> Bits(11)) * (1.0 / 9007199254740992.0)
 
 
 @njit(cache=True, nogil=True, inline="always")
-def next_below(state: NDArray[np.uint64], bound: int) -> int:
+def next_below(state: U64, bound: int) -> int:
     """Uniform in 0..bound-1 for bound < 2**31, by multiply-shift (bias below 2**-32)."""
-    return int(((next_u64(state) >> U64(32)) * U64(bound)) >> U64(32))
+    return int(((next_u64(state) >> Bits(32)) * Bits(bound)) >> Bits(32))

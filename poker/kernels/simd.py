@@ -14,6 +14,8 @@ from numba.core import cgutils, types
 from numba.core.extending import intrinsic, models, overload, register_model
 from numpy.typing import NDArray
 
+from poker.kernels.types import F32
+
 LANES = 16
 
 _operation: Any = intrinsic
@@ -27,14 +29,14 @@ def aligned_zeros(size: int, dtype: type = np.float32) -> NDArray[Any]:
     return buffer[skip : skip + size]
 
 
-def to_float32(array: NDArray[Any]) -> NDArray[np.float32]:
+def to_float32(array: NDArray[Any]) -> F32:
     """A float32 array as it is, or the values of a uint16 array that holds bfloat16."""
     if array.dtype == np.uint16:
         return (array.astype(np.uint32) << 16).view(np.float32)
     return array
 
 
-def from_float32(values: NDArray[np.float32], dtype: "np.dtype[Any]") -> NDArray[Any]:
+def from_float32(values: F32, dtype: "np.dtype[Any]") -> NDArray[Any]:
     """Values for an array of `dtype`: float32, or uint16 for bfloat16 (nearest, ties to even)."""
     if dtype != np.uint16:
         return values

@@ -24,11 +24,12 @@ from poker.kernels.cards.hands import HAND_CARDS, HAND_PERMUTATION, NUM_HANDS
 from poker.kernels.cards.isomorphism import canonical_board
 from poker.kernels.registry import entry
 from poker.kernels.threads import over_rows
+from poker.kernels.types import F32, I16, I32, I64, U8, U16
 
 _LANES = 32
 
 
-def pad_columns(centers: NDArray[np.int16]) -> NDArray[np.int16]:
+def pad_columns(centers: I16) -> I16:
     """[Q, K'] columns of centers [K, Q], the first repeated until K' is a multiple of 32; ties go to the first."""
     size = -(-len(centers) // _LANES) * _LANES
     repeated = np.repeat(centers[:1], size - len(centers), axis=0)
@@ -36,7 +37,7 @@ def pad_columns(centers: NDArray[np.int16]) -> NDArray[np.int16]:
 
 
 @njit(cache=True, nogil=True)
-def _city_block(point: NDArray[np.int16], centers: NDArray[np.int16], out: NDArray[np.int16]) -> None:
+def _city_block(point: I16, centers: I16, out: I16) -> None:
     """Distances [K] of a point [Q] to centers [Q, K], four coordinates at a time."""
     out[:] = 0
     done = len(point) // 4 * 4
@@ -54,7 +55,7 @@ def _city_block(point: NDArray[np.int16], centers: NDArray[np.int16], out: NDArr
 
 
 @njit(cache=True, nogil=True)
-def _nearest(distances: NDArray[np.int16]) -> int:
+def _nearest(distances: I16) -> int:
     """Position of the smallest distance, the first of equals."""
     best = np.int64(1) << 40
     for k in range(len(distances)):
@@ -63,14 +64,7 @@ def _nearest(distances: NDArray[np.int16]) -> int:
 
 
 @entry("i8, i8, i2_2, i2_2, i4_1, f4_1")
-def _assign_vectors(
-    first: int,
-    last: int,
-    points: NDArray[np.int16],
-    centers: NDArray[np.int16],
-    labels: NDArray[np.int32],
-    costs: NDArray[np.float32],
-) -> None:
+def _assign_vectors(first: int, last: int, points: I16, centers: I16, labels: I32, costs: F32) -> None:
     distances = np.empty(centers.shape[1], dtype=np.int16)
     for i in range(first, last):
         _city_block(points[i], centers, distances)
@@ -79,15 +73,13 @@ def _assign_vectors(
         costs[i] = distances[k]
 
 
-def assign_vectors(
-    points: NDArray[np.int16], centers: NDArray[np.int16], labels: NDArray[np.int32], costs: NDArray[np.float32]
-) -> None:
+def assign_vectors(points: I16, centers: I16, labels: I32, costs: F32) -> None:
     """Nearest of centers [Q, K'] (see `pad_columns`) and distance to it, for points [n, Q]; all threads."""
     over_rows(_assign_vectors, len(points), points, centers, labels, costs)
 
 
 @entry("i2_2, i4_1, i8")
-def sum_vectors(points: NDArray[np.int16], labels: NDArray[np.int32], num_centers: int) -> NDArray[np.int64]:
+def sum_vectors(points: I16, labels: I32, num_centers: int) -> I64:
     """[K, Q] sums of the points [n, Q] of each label."""
     out = np.zeros((num_centers, points.shape[1]), dtype=np.int64)
     for i in range(len(points)):
@@ -99,14 +91,7 @@ def sum_vectors(points: NDArray[np.int16], labels: NDArray[np.int32], num_center
 
 @njit(cache=True, nogil=True)
 def _flow_cost(
-    lists: NDArray[np.uint16],
-    capacity: NDArray[np.float32],
-    room: NDArray[np.float32],
-    order: NDArray[np.uint16],
-    ground: NDArray[np.float32],
-    limit: float,
-    sources: NDArray[np.int64],
-    masses: NDArray[np.float32],
+    lists: U16, capacity: F32, room: F32, order: U16, ground: F32, limit: float, sources: I64, masses: F32
 ) -> float:
     """Cost of the greedy flow from buckets `lists` [T] into `capacity` [M], or inf once `limit` is reached.
 
@@ -152,15 +137,15 @@ def _flow_cost(
 def _assign_flows(
     begin: int,
     end: int,
-    lists: NDArray[np.uint16],
-    vectors: NDArray[np.int16],
-    masses: NDArray[np.float32],
-    centers: NDArray[np.int16],
-    order: NDArray[np.uint16],
-    ground: NDArray[np.float32],
-    labels: NDArray[np.int32],
-    costs: NDArray[np.float32],
-    flows: NDArray[np.int64],
+    lists: U16,
+    vectors: I16,
+    masses: F32,
+    centers: I16,
+    order: U16,
+    ground: F32,
+    labels: I32,
+    costs: F32,
+    flows: I64,
 ) -> None:
     T, Q, K = lists.shape[1], len(centers), len(masses)
     bounds, room = np.empty(centers.shape[1], dtype=np.int16), np.empty(masses.shape[1], dtype=np.float32)
@@ -181,14 +166,7 @@ def _assign_flows(
 
 
 def assign_flows(
-    lists: NDArray[np.uint16],
-    vectors: NDArray[np.int16],
-    masses: NDArray[np.float32],
-    centers: NDArray[np.int16],
-    order: NDArray[np.uint16],
-    ground: NDArray[np.float32],
-    labels: NDArray[np.int32],
-    costs: NDArray[np.float32],
+    lists: U16, vectors: I16, masses: F32, centers: I16, order: U16, ground: F32, labels: I32, costs: F32
 ) -> int:
     """Nearest centre by greedy flow of points with bucket lists [n, T] and mean vectors [n, Q]; counts the flows.
 
@@ -201,9 +179,7 @@ def assign_flows(
 
 
 @entry("u2_2, i4_1, i8, i8")
-def sum_lists(
-    lists: NDArray[np.uint16], labels: NDArray[np.int32], num_centers: int, num_buckets: int
-) -> NDArray[np.int64]:
+def sum_lists(lists: U16, labels: I32, num_centers: int, num_buckets: int) -> I64:
     """[K, M] how often each bucket occurs in the lists [n, T] of each label."""
     out = np.zeros((num_centers, num_buckets), dtype=np.int64)
     for i in range(len(lists)):
@@ -214,9 +190,7 @@ def sum_lists(
 
 
 @entry("i8, i8, u2_2, i2_2, i2_2")
-def _mean_vectors(
-    first: int, last: int, lists: NDArray[np.uint16], vectors: NDArray[np.int16], out: NDArray[np.int16]
-) -> None:
+def _mean_vectors(first: int, last: int, lists: U16, vectors: I16, out: I16) -> None:
     T, Q = lists.shape[1], vectors.shape[1]
     total = np.empty(Q, dtype=np.int32)
     for i in range(first, last):
@@ -229,7 +203,7 @@ def _mean_vectors(
             out[i, q] = (2 * total[q] + T) // (2 * T)
 
 
-def mean_vectors(lists: NDArray[np.uint16], vectors: NDArray[np.int16]) -> NDArray[np.int16]:
+def mean_vectors(lists: U16, vectors: I16) -> I16:
     """[n, Q] mean of the bucket vectors [M, Q] over each list [n, T], rounded; all threads."""
     out = np.empty((len(lists), vectors.shape[1]), dtype=np.int16)
     over_rows(_mean_vectors, len(lists), lists, vectors, out)
@@ -237,9 +211,7 @@ def mean_vectors(lists: NDArray[np.uint16], vectors: NDArray[np.int16]) -> NDArr
 
 
 @entry("i8, i8, u1_2, u2_2, u2_3")
-def _turn_bucket_lists(
-    first: int, last: int, boards: NDArray[np.uint8], turn: NDArray[np.uint16], out: NDArray[np.uint16]
-) -> None:
+def _turn_bucket_lists(first: int, last: int, boards: U8, turn: U16, out: U16) -> None:
     board, dead = np.empty(4, dtype=np.uint8), np.empty(52, dtype=np.bool_)
     fill, buckets = np.empty(NUM_HANDS, dtype=np.int64), np.empty((NUM_HANDS, 47), dtype=np.uint16)
     for i in range(first, last):
@@ -267,7 +239,7 @@ def _turn_bucket_lists(
                 place += 1
 
 
-def turn_bucket_lists(boards: NDArray[np.uint8], turn: NDArray[np.uint16]) -> NDArray[np.uint16]:
+def turn_bucket_lists(boards: U8, turn: U16) -> U16:
     """[n, 1176, 47] ascending buckets after each turn card of the live hands of flops [n, 3], from the turn's table."""
     out = np.empty((len(boards), 1176, 47), dtype=np.uint16)
     over_rows(_turn_bucket_lists, len(boards), boards, turn, out)
@@ -275,9 +247,7 @@ def turn_bucket_lists(boards: NDArray[np.uint8], turn: NDArray[np.uint16]) -> ND
 
 
 @entry("i8, i8, u1_2, i4_2, u1_2", "i8, i8, u1_2, i4_2, u2_2")
-def _scatter_hands(
-    first: int, last: int, boards: NDArray[np.uint8], labels: NDArray[np.int32], table: NDArray[Any]
-) -> None:
+def _scatter_hands(first: int, last: int, boards: U8, labels: I32, table: NDArray[Any]) -> None:
     dead = np.empty(52, dtype=np.bool_)
     for i in range(first, last):
         dead[:] = False
@@ -290,6 +260,6 @@ def _scatter_hands(
                 place += 1
 
 
-def scatter_hands(boards: NDArray[np.uint8], labels: NDArray[np.int32], table: NDArray[Any]) -> None:
+def scatter_hands(boards: U8, labels: I32, table: NDArray[Any]) -> None:
     """table[i, h] = label of the live hand h of board i, from labels [n, L] in the order of the live hands."""
     over_rows(_scatter_hands, len(boards), boards, labels, table)

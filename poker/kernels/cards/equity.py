@@ -2,18 +2,18 @@
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from poker.kernels.cards.hands import HAND_CARDS, NUM_HANDS
 from poker.kernels.cards.ranks import rank5, rank6, rank7
 from poker.kernels.registry import entry
 from poker.kernels.rng import next_below, next_float
+from poker.kernels.types import F32, U8, U64
 
 _TRIES = 500
 
 
 @njit(cache=True, nogil=True)
-def _rank(c0: int, c1: int, board: NDArray[np.uint8], size: int) -> int:
+def _rank(c0: int, c1: int, board: U8, size: int) -> int:
     if size == 5:
         return int(rank7(c0, c1, board[0], board[1], board[2], board[3], board[4]))
     if size == 4:
@@ -23,14 +23,7 @@ def _rank(c0: int, c1: int, board: NDArray[np.uint8], size: int) -> int:
 
 @entry("u1_1, u1_1, i8, f4_1, f4_1, f8, i8, u8_1")
 def sampled_equity(
-    hand: NDArray[np.uint8],
-    board: NDArray[np.uint8],
-    board_size: int,
-    strength: NDArray[np.float32],
-    floors: NDArray[np.float32],
-    stray: float,
-    samples: int,
-    rng: NDArray[np.uint64],
+    hand: U8, board: U8, board_size: int, strength: F32, floors: F32, stray: float, samples: int, rng: U64
 ) -> float:
     """Expected share of the pot in 0..1 of `hand` [2] when the board is dealt to `board_size` (3 to 5) cards.
 

@@ -22,7 +22,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from poker.kernels.cards.hands import (
     CARD_PERMUTATION,
@@ -33,6 +32,7 @@ from poker.kernels.cards.hands import (
     SUIT_PERMUTATIONS,
 )
 from poker.kernels.registry import entry
+from poker.kernels.types import I8, I16, I32, I64, U8
 
 __all__ = [
     "CARD_PERMUTATION",
@@ -57,21 +57,21 @@ _MAX_PER_SUIT = 8
 class IndexTables(NamedTuple):
     """What the kernels need to know of one tuple of rounds: R rounds, D signatures, S shapes."""
 
-    rounds: NDArray[np.int64]  # [R] cards dealt in each round
-    radix: NDArray[np.int64]  # [R] signature = sum of counts[r] * radix[r]
-    suit_sizes: NDArray[np.int64]  # [D] sets of ranks with a signature
-    shape_of: NDArray[np.int64]  # [D**3] shape by its three largest signatures, -1 where there is none
-    shapes: NDArray[np.int64]  # [S, 4] signatures, descending
-    offsets: NDArray[np.int64]  # [S + 1] first index of each shape; the last entry is the total
+    rounds: I64  # [R] cards dealt in each round
+    radix: I64  # [R] signature = sum of counts[r] * radix[r]
+    suit_sizes: I64  # [D] sets of ranks with a signature
+    shape_of: I64  # [D**3] shape by its three largest signatures, -1 where there is none
+    shapes: I64  # [S, 4] signatures, descending
+    offsets: I64  # [S + 1] first index of each shape; the last entry is the total
 
 
-def _binomials() -> NDArray[np.int64]:
+def _binomials() -> I64:
     return np.array([[math.comb(n, k) for k in range(_MAX_PER_SUIT)] for n in range(NUM_RANKS + 1)], dtype=np.int64)
 
 
-_BINOMIAL: NDArray[np.int64] = _binomials()
-_POPCOUNT: NDArray[np.int8] = np.array([i.bit_count() for i in range(8192)], dtype=np.int8)
-_COLEX: NDArray[np.int16] = np.array(
+_BINOMIAL: I64 = _binomials()
+_POPCOUNT: I8 = np.array([i.bit_count() for i in range(8192)], dtype=np.int8)
+_COLEX: I16 = np.array(
     [sum(math.comb(bit, i + 1) for i, bit in enumerate(b for b in range(13) if mask >> b & 1)) for mask in range(8192)],
     dtype=np.int16,
 )
@@ -126,7 +126,7 @@ def _colex_mask(index: int, size: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def index_cards(tables: IndexTables, cards: NDArray[np.uint8]) -> int:
+def index_cards(tables: IndexTables, cards: U8) -> int:
     """Index of different cards [total], the rounds one after the other."""
     signatures = np.zeros(4, dtype=np.int64)
     numbers = np.zeros(4, dtype=np.int64)
@@ -181,7 +181,7 @@ def _multiset_top(index: int, k: int, size: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def unindex_cards(tables: IndexTables, index: int, cards: NDArray[np.uint8]) -> None:
+def unindex_cards(tables: IndexTables, index: int, cards: U8) -> None:
     """Write the canonical cards [total] of an index; cards of a round ascend by suit, then rank."""
     shape = np.searchsorted(tables.offsets, index, side="right") - 1
     signatures = tables.shapes[shape]
@@ -210,7 +210,7 @@ def unindex_cards(tables: IndexTables, index: int, cards: NDArray[np.uint8]) -> 
 
 
 @njit(cache=True, nogil=True)
-def _unindex_suit(tables: IndexTables, signature: int, number: int, masks: NDArray[np.int64]) -> None:
+def _unindex_suit(tables: IndexTables, signature: int, number: int, masks: I64) -> None:
     """Rank masks by round of one suit, from its signature and number."""
     used, taken = 0, 0
     for r in range(len(tables.rounds)):
@@ -223,13 +223,13 @@ def _unindex_suit(tables: IndexTables, signature: int, number: int, masks: NDArr
 
 
 @entry("IndexTables(i8_1, i8_1, i8_1, i8_1, i8_2, i8_1), u1_2, i8_1")
-def _index_rows(tables: IndexTables, cards: NDArray[np.uint8], out: NDArray[np.int64]) -> None:
+def _index_rows(tables: IndexTables, cards: U8, out: I64) -> None:
     for i in range(len(cards)):
         out[i] = index_cards(tables, cards[i])
 
 
 @entry("IndexTables(i8_1, i8_1, i8_1, i8_1, i8_2, i8_1), i8_1, u1_2")
-def _unindex_rows(tables: IndexTables, indices: NDArray[np.int64], out: NDArray[np.uint8]) -> None:
+def _unindex_rows(tables: IndexTables, indices: I64, out: U8) -> None:
     for i in range(len(indices)):
         unindex_cards(tables, indices[i], out[i])
 
@@ -275,13 +275,13 @@ class SuitIndexer:
         self.tables = _make_tables(rounds)
         self.size = int(self.tables.offsets[-1])
 
-    def index(self, cards: NDArray[np.uint8]) -> NDArray[np.int64]:
+    def index(self, cards: U8) -> I64:
         """[n] indices of cards [n, num_cards]."""
         out = np.empty(len(cards), dtype=np.int64)
         _index_rows(self.tables, cards, out)
         return out
 
-    def unindex(self, indices: NDArray[np.int64]) -> NDArray[np.uint8]:
+    def unindex(self, indices: I64) -> U8:
         """[n, num_cards] canonical cards of indices [n]."""
         if len(indices) and not (indices.min() >= 0 and indices.max() < self.size):
             raise ValueError(f"indices must lie in 0..{self.size - 1}")
@@ -290,7 +290,7 @@ class SuitIndexer:
         return out
 
 
-def _board_offsets() -> NDArray[np.int64]:
+def _board_offsets() -> I64:
     """[6, 216] for each board size: offset of the shape whose three largest suit counts are the base-6 digits."""
     out = np.zeros((6, 216), dtype=np.int64)
     for n in (3, 4, 5):
@@ -299,7 +299,7 @@ def _board_offsets() -> NDArray[np.int64]:
     return out
 
 
-def _permutation_ids() -> NDArray[np.uint8]:
+def _permutation_ids() -> U8:
     """[256] number of a suit permutation by its images, two bits each."""
     out = np.zeros(256, dtype=np.uint8)
     for i, p in enumerate(SUIT_PERMUTATIONS.astype(np.int64)):
@@ -307,13 +307,13 @@ def _permutation_ids() -> NDArray[np.uint8]:
     return out
 
 
-_BOARD_OFFSETS: NDArray[np.int64] = _board_offsets()
-_PERMUTATION_IDS: NDArray[np.uint8] = _permutation_ids()
-_SUIT_CARDS: NDArray[np.int64] = np.array([math.comb(NUM_RANKS, n) for n in range(6)], dtype=np.int64)
+_BOARD_OFFSETS: I64 = _board_offsets()
+_PERMUTATION_IDS: U8 = _permutation_ids()
+_SUIT_CARDS: I64 = np.array([math.comb(NUM_RANKS, n) for n in range(6)], dtype=np.int64)
 
 
 @entry("u1_1")
-def canonical_board(cards: NDArray[np.uint8]) -> tuple[int, int]:
+def canonical_board(cards: U8) -> tuple[int, int]:
     """(index, permutation) of a board of 0, 3, 4 or 5 cards in any order, as `SuitIndexer((n,))` counts boards.
 
     CARD_PERMUTATION[permutation] maps the board to the canonical one.
@@ -367,7 +367,7 @@ def _sorted_index(n: int, k0: int, k1: int, k2: int, k3: int) -> tuple[int, int]
 
 
 @entry("u1_2r, u1_1, i4_1", "u2_2r, u1_1, i4_1")
-def gather_board(table: NDArray[np.int16], board: NDArray[np.uint8], out: NDArray[np.int32]) -> None:
+def gather_board(table: I16, board: U8, out: I32) -> None:
     """out[h] = value of hand h on a concrete board, from a table [canonical boards, 1326]; blocked hands get -1."""
     index, permutation = canonical_board(board)
     row, image = table[index], HAND_PERMUTATION[permutation]
@@ -379,7 +379,7 @@ def gather_board(table: NDArray[np.int16], board: NDArray[np.uint8], out: NDArra
 
 
 @lru_cache(maxsize=4)
-def canonical_boards(num_cards: int) -> NDArray[np.uint8]:
+def canonical_boards(num_cards: int) -> U8:
     """[NUM_BOARDS[n], n] one board per class, in index order; read-only."""
     if num_cards not in NUM_BOARDS:
         raise ValueError(f"a board has 0, 3, 4 or 5 cards, not {num_cards}")
@@ -392,11 +392,11 @@ def canonical_boards(num_cards: int) -> NDArray[np.uint8]:
 
 
 @lru_cache(maxsize=4)
-def board_multiplicities(num_cards: int) -> NDArray[np.int64]:
+def board_multiplicities(num_cards: int) -> I64:
     """[NUM_BOARDS[n]] concrete boards in each class; they sum to 52 over n."""
     boards = canonical_boards(num_cards)
     images = np.sort(CARD_PERMUTATION[:, boards], axis=2).astype(np.int64) @ (52 ** np.arange(num_cards))
     images = np.sort(images, axis=0)
-    counts: NDArray[np.int64] = 1 + (images[1:] != images[:-1]).sum(axis=0)
+    counts: I64 = 1 + (images[1:] != images[:-1]).sum(axis=0)
     counts.setflags(write=False)
     return counts

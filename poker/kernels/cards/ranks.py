@@ -18,10 +18,10 @@ from typing import Any
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from poker.kernels.cards.hands import HAND_CARDS, HANDS_WITH_CARD, NUM_HANDS
 from poker.kernels.registry import entry
+from poker.kernels.types import I8, I16, I32, I64, U8, U16
 
 NUM_CLASSES = 7462
 HIGH_CARD, PAIR, TWO_PAIR, TRIPS, STRAIGHT, FLUSH, FULL_HOUSE, QUADS, STRAIGHT_FLUSH = range(9)
@@ -36,7 +36,7 @@ CATEGORY_NAMES = (
     "four of a kind",
     "straight flush",
 )
-CATEGORY_START: NDArray[np.int64] = np.cumsum([0, 1277, 2860, 858, 858, 10, 1277, 156, 156])
+CATEGORY_START: I64 = np.cumsum([0, 1277, 2860, 858, 858, 10, 1277, 156, 156])
 """[9] lowest rank of each category; the differences are the numbers of distinct hands."""
 
 _SUM_MASK = (1 << 32) - 1
@@ -48,28 +48,26 @@ _TABLE_MASK = _TABLE_SIZE - 1
 KEY_START = 0x3333 << 32
 FLUSH_BITS = 0x8888 << 32
 
-_RANK_KEYS: NDArray[np.int64] = np.array(
+_RANK_KEYS: I64 = np.array(
     [
         [456675404, 341966202, 274414308, 144840639, 165264663, 21997494, 40394244],
         [8873207, 94095912, 436621135, 348652426, 490031919, 270382672, 0],
     ],
     dtype=np.int64,
 ).ravel()[:13]
-CARD_KEYS: NDArray[np.int64] = np.array(
-    [_RANK_KEYS[card // 4] + (1 << (32 + 4 * (card % 4))) for card in range(52)], dtype=np.int64
-)
+CARD_KEYS: I64 = np.array([_RANK_KEYS[card // 4] + (1 << (32 + 4 * (card % 4))) for card in range(52)], dtype=np.int64)
 """[52] the key of each card."""
-HAND_KEYS: NDArray[np.int64] = CARD_KEYS[HAND_CARDS].sum(axis=1)
+HAND_KEYS: I64 = CARD_KEYS[HAND_CARDS].sum(axis=1)
 """[1326] the keys of each hand's two cards, added."""
 
 
-Tables = tuple[NDArray[np.uint16], NDArray[np.int16], NDArray[np.int16]]
+Tables = tuple[U16, I16, I16]
 _FILE = Path(__file__).parent / "__pycache__" / "rank_tables_1.npz"
-_BITS: NDArray[np.int64] = (np.arange(8192)[:, None] >> np.arange(13) & 1).sum(axis=1)
+_BITS: I64 = (np.arange(8192)[:, None] >> np.arange(13) & 1).sum(axis=1)
 """[8192] ranks in a rank mask."""
 
 
-def _highest(masks: NDArray[np.int64], number: int) -> NDArray[np.int64]:
+def _highest(masks: I64, number: int) -> I64:
     """Rank masks with only their `number` highest bits kept."""
     kept = masks
     for _ in range(13):
@@ -77,19 +75,19 @@ def _highest(masks: NDArray[np.int64], number: int) -> NDArray[np.int64]:
     return kept
 
 
-def _straights(masks: NDArray[np.int64]) -> NDArray[np.int64]:
+def _straights(masks: I64) -> I64:
     """One bit for the best straight in each rank mask, the lowest for the wheel; 0 without one."""
     with_low_ace = masks << 1 | masks >> 12
     runs = with_low_ace & with_low_ace >> 1 & with_low_ace >> 2
     return _highest(runs & runs >> 2, 1)
 
 
-def _strengths(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+def _strengths(counts: I64) -> I64:
     """Order-preserving codes of the best five cards of rank counts [n, 13], suits ignored."""
     mask, pairs, trips, quads = (np.sum((counts >= number) << np.arange(13), axis=1) for number in range(1, 5))
     four, three, two, straight = _highest(quads, 1), _highest(trips, 1), _highest(pairs, 2), _straights(mask)
     none = np.zeros_like(mask)
-    kinds: tuple[tuple[Any, int, NDArray[np.int64], NDArray[np.int64]], ...] = (
+    kinds: tuple[tuple[Any, int, I64, I64], ...] = (
         (quads > 0, QUADS, four, _highest(mask & ~four, 1)),
         ((trips > 0) & (pairs & ~three > 0), FULL_HOUSE, three, _highest(pairs & ~three, 1)),
         (straight > 0, STRAIGHT, straight, none),
@@ -99,21 +97,21 @@ def _strengths(counts: NDArray[np.int64]) -> NDArray[np.int64]:
         (mask > 0, HIGH_CARD, none, _highest(mask, 5)),
     )
     codes = [category << 32 | first << 16 | rest for _, category, first, rest in kinds]
-    best: NDArray[np.int64] = np.select([holds for holds, *_ in kinds], codes)
+    best: I64 = np.select([holds for holds, *_ in kinds], codes)
     return best
 
 
-def _multisets() -> NDArray[np.int64]:
+def _multisets() -> I64:
     """[73775, 13] counts of every multiset of 5 to 7 ranks."""
-    counts: NDArray[np.int64] = np.zeros((1, 0), dtype=np.int64)
+    counts: I64 = np.zeros((1, 0), dtype=np.int64)
     for _ in range(13):
         counts = np.concatenate([np.insert(counts, counts.shape[1], number, axis=1) for number in range(5)])
         counts = counts[counts.sum(axis=1) <= 7]
-    large: NDArray[np.int64] = counts[counts.sum(axis=1) >= 5]
+    large: I64 = counts[counts.sum(axis=1) >= 5]
     return large
 
 
-def _displace(sums: NDArray[np.int64], ranks: NDArray[np.int64]) -> tuple[NDArray[np.uint16], NDArray[np.int16]]:
+def _displace(sums: I64, ranks: I64) -> tuple[U16, I16]:
     """Offsets [rows] and table by which every sum finds its rank: the rows in turn, largest first, where they fit."""
     order = np.argsort(sums & _ROW_MASK, kind="stable")
     starts = np.searchsorted((sums & _ROW_MASK)[order], np.arange(_ROW_MASK + 2))
@@ -161,9 +159,7 @@ def _stored_tables() -> Tables:
 
 _OFFSETS, _RANKS, FLUSH_RANKS = _stored_tables()
 """FLUSH_RANKS [8192]: rank of a flush by the 13-bit mask of its suit, -1 unless 5 to 7 bits are set."""
-_CATEGORY: NDArray[np.int8] = (np.searchsorted(CATEGORY_START, np.arange(NUM_CLASSES), side="right") - 1).astype(
-    np.int8
-)
+_CATEGORY: I8 = (np.searchsorted(CATEGORY_START, np.arange(NUM_CLASSES), side="right") - 1).astype(np.int8)
 
 
 @njit(cache=True, nogil=True)
@@ -225,7 +221,7 @@ def rank7(c0: int, c1: int, c2: int, c3: int, c4: int, c5: int, c6: int) -> int:
 
 
 @entry("u1_2")
-def rank_hands(cards: NDArray[np.uint8]) -> NDArray[np.int32]:
+def rank_hands(cards: U8) -> I32:
     """[n] ranks of hands of 5, 6 or 7 cards [n, 5..7]."""
     n, size = cards.shape
     out = np.empty(n, dtype=np.int32)
@@ -247,7 +243,7 @@ def rank_hands(cards: NDArray[np.uint8]) -> NDArray[np.int32]:
 
 
 @entry("u1_1, i4_1")
-def rank_board_into(board: NDArray[np.uint8], out: NDArray[np.int32]) -> None:
+def rank_board_into(board: U8, out: I32) -> None:
     """Ranks of all hands on a board of 3 to 5 cards into `out` [1326]; -1 for hands that share a card with it."""
     key = KEY_START
     for card in board:
@@ -263,7 +259,7 @@ def rank_board_into(board: NDArray[np.uint8], out: NDArray[np.int32]) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _raise_flushes(board: NDArray[np.uint8], suit: int, out: NDArray[np.int32]) -> None:
+def _raise_flushes(board: U8, suit: int, out: I32) -> None:
     """Replace the ranks of hands that make a flush in a suit of which the board has three cards or more."""
     board_mask, size = 0, 0
     for card in board:
@@ -276,7 +272,7 @@ def _raise_flushes(board: NDArray[np.uint8], suit: int, out: NDArray[np.int32]) 
 
 
 @entry("u1_1")
-def rank_board_hands(board: NDArray[np.uint8]) -> NDArray[np.int32]:
+def rank_board_hands(board: U8) -> I32:
     """[1326] ranks of all hands on a board of 3 to 5 cards; -1 for hands that share a card with it."""
     out = np.empty(NUM_HANDS, dtype=np.int32)
     rank_board_into(board, out)

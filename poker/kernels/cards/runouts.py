@@ -1,14 +1,14 @@
 """Showdown ranks of known hands on every completion of a board: check-downs of several players."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from poker.kernels.cards.ranks import rank7
 from poker.kernels.registry import entry
+from poker.kernels.types import F64, I16, U8
 
 
 @entry("u1_1, u1_2")
-def runout_ranks(board: NDArray[np.uint8], hands: NDArray[np.uint8]) -> NDArray[np.int16]:
+def runout_ranks(board: U8, hands: U8) -> I16:
     """[N, P] ranks of hands [P, 2] on the N completions, to five cards, of a board that holds none of their cards."""
     dead = np.zeros(52, dtype=np.bool_)
     for card in board:
@@ -43,13 +43,7 @@ def runout_ranks(board: NDArray[np.uint8], hands: NDArray[np.uint8]) -> NDArray[
 
 
 @entry("i2_2, i2_2, u1_2, f8_1, f8_1")
-def showdown_margins(
-    order: NDArray[np.int16],
-    ranks: NDArray[np.int16],
-    cards: NDArray[np.uint8],
-    weights: NDArray[np.float64],
-    out: NDArray[np.float64],
-) -> None:
+def showdown_margins(order: I16, ranks: I16, cards: U8, weights: F64, out: F64) -> None:
     """out [H]: weight of the opponent's hands [H] that each hand beats less the weight of those that beat it.
 
     Summed over N boards: `order` [N, n] are the hands that each board leaves, weakest first, `ranks` [N, n] theirs,

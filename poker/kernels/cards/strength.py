@@ -8,12 +8,12 @@ counted in integers, so results do not depend on order or threads; callers divid
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from poker.kernels.cards.hands import HAND_CARDS, NUM_HANDS
 from poker.kernels.cards.ranks import rank_board_into
 from poker.kernels.registry import entry
 from poker.kernels.threads import over_rows
+from poker.kernels.types import I8, I16, I32, I64, U8
 
 BLOCKED = np.iinfo(np.int16).max
 MAX_CLUSTERS = 8
@@ -24,7 +24,7 @@ _LOW = (1 << _LOW_BITS) - 1
 
 
 @entry("u1_1", "u1_1r")
-def live_hand_list(board: NDArray[np.uint8]) -> NDArray[np.int16]:
+def live_hand_list(board: U8) -> I16:
     """[L] hands that share no card with the board, ascending."""
     dead = np.zeros(52, dtype=np.bool_)
     for card in board:
@@ -39,7 +39,7 @@ def live_hand_list(board: NDArray[np.uint8]) -> NDArray[np.int16]:
 
 
 @entry("u1_1")
-def completions(board: NDArray[np.uint8]) -> NDArray[np.uint8]:
+def completions(board: U8) -> U8:
     """[N, 5] every completion of a board of 3, 4 or 5 cards."""
     used = np.uint64(0)
     for card in board:
@@ -61,9 +61,7 @@ def completions(board: NDArray[np.uint8]) -> NDArray[np.uint8]:
 
 
 @njit(cache=True, nogil=True)
-def _live_ranks(
-    board: NDArray[np.uint8], live: NDArray[np.int16], full: NDArray[np.int32], out: NDArray[np.int16]
-) -> None:
+def _live_ranks(board: U8, live: I16, full: I32, out: I16) -> None:
     """Ranks [L] of the live hands on a board with at least as many cards; `full` [1326] is scratch."""
     rank_board_into(board, full)
     for k in range(len(live)):
@@ -72,7 +70,7 @@ def _live_ranks(
 
 
 @entry("u1_1, i2_1")
-def completion_ranks(board: NDArray[np.uint8], live: NDArray[np.int16]) -> NDArray[np.int16]:
+def completion_ranks(board: U8, live: I16) -> I16:
     """[N, L] ranks of the live hands on every completion."""
     boards = completions(board)
     full = np.empty(NUM_HANDS, dtype=np.int32)
@@ -83,7 +81,7 @@ def completion_ranks(board: NDArray[np.uint8], live: NDArray[np.int16]) -> NDArr
 
 
 @njit(cache=True, nogil=True)
-def _sort_by_rank(ranks: NDArray[np.int16], first: NDArray[np.int16], order: NDArray[np.int16]) -> int:
+def _sort_by_rank(ranks: I16, first: I16, order: I16) -> int:
     """Radix sort of the positions of ranks [L] into `order`, BLOCKED ones left out; returns how many there are."""
     low = np.zeros(_LOW + 2, dtype=np.int16)
     high = np.zeros(66, dtype=np.int16)
@@ -110,13 +108,7 @@ def _sort_by_rank(ranks: NDArray[np.int16], first: NDArray[np.int16], order: NDA
 
 
 @njit(cache=True, nogil=True)
-def _strength(
-    ranks: NDArray[np.int16],
-    cards: NDArray[np.uint8],
-    first: NDArray[np.int16],
-    order: NDArray[np.int16],
-    out: NDArray[np.int16],
-) -> None:
+def _strength(ranks: I16, cards: U8, first: I16, order: I16, out: I16) -> None:
     """2 * (opponents beaten) + (opponents tied) for each rank [L] with cards [L, 2]; -1 where BLOCKED.
 
     One sweep upward over groups of equal rank: hands passed so far, less those that hold one of one's own two cards.
@@ -143,7 +135,7 @@ def _strength(
 
 
 @njit(cache=True, nogil=True)
-def _live_cards(live: NDArray[np.int16]) -> NDArray[np.uint8]:
+def _live_cards(live: I16) -> U8:
     out = np.empty((len(live), 2), dtype=np.uint8)
     for k in range(len(live)):
         out[k, 0] = HAND_CARDS[live[k], 0]
@@ -152,7 +144,7 @@ def _live_cards(live: NDArray[np.int16]) -> NDArray[np.uint8]:
 
 
 @entry("u1_1, i2_1")
-def board_strength_into(board: NDArray[np.uint8], out: NDArray[np.int16]) -> None:
+def board_strength_into(board: U8, out: I16) -> None:
     """2 * (opponents beaten now) + (opponents tied now) of all hands [1326] on 3, 4 or 5 cards; -1 if blocked.
 
     Divide by 2 * C(50 - cards, 2) for hand strength: 2162, 2070 or 1980.
@@ -169,12 +161,12 @@ def board_strength_into(board: NDArray[np.uint8], out: NDArray[np.int16]) -> Non
 
 
 @entry("i8, i8, u1_2, i2_2")
-def _strength_rows(first: int, last: int, boards: NDArray[np.uint8], out: NDArray[np.int16]) -> None:
+def _strength_rows(first: int, last: int, boards: U8, out: I16) -> None:
     for i in range(first, last):
         board_strength_into(boards[i], out[i])
 
 
-def boards_strength(boards: NDArray[np.uint8]) -> NDArray[np.int16]:
+def boards_strength(boards: U8) -> I16:
     """[n, 1326] of `board_strength_into` for boards [n, 3..5]; all threads."""
     out = np.empty((len(boards), NUM_HANDS), dtype=np.int16)
     over_rows(_strength_rows, len(boards), boards, out)
@@ -182,7 +174,7 @@ def boards_strength(boards: NDArray[np.uint8]) -> NDArray[np.int16]:
 
 
 @entry("i2_2, i2_1")
-def completion_strength(ranks: NDArray[np.int16], live: NDArray[np.int16]) -> NDArray[np.int16]:
+def completion_strength(ranks: I16, live: I16) -> I16:
     """[N, L] river strength (0..1980, -1 blocked) from `completion_ranks`."""
     cards = _live_cards(live)
     out = np.empty_like(ranks)
@@ -193,7 +185,7 @@ def completion_strength(ranks: NDArray[np.int16], live: NDArray[np.int16]) -> ND
 
 
 @entry("i2_2")
-def strength_moments(strength: NDArray[np.int16]) -> NDArray[np.int64]:
+def strength_moments(strength: I16) -> I64:
     """[2, L] sums over completions of strength and of its square, blocked ones left out."""
     out = np.zeros((2, strength.shape[1]), dtype=np.int64)
     for row in strength:
@@ -205,7 +197,7 @@ def strength_moments(strength: NDArray[np.int16]) -> NDArray[np.int64]:
 
 
 @entry("i2_2, i8, i8")
-def count_wins(ranks: NDArray[np.int16], first: int, last: int) -> NDArray[np.int16]:
+def count_wins(ranks: I16, first: int, last: int) -> I16:
     """[last - first, L] completions on which hand i (first <= i < last) ranks above hand j, from ranks [N, L].
 
     Pairs that share a card are counted too and mean nothing. The inner loop runs over j with SIMD in 16-bit lanes.
@@ -225,11 +217,11 @@ def count_wins(ranks: NDArray[np.int16], first: int, last: int) -> NDArray[np.in
 
 
 @entry("i2_1, i2_2, i2_1")
-def potentials(ranks: NDArray[np.int16], wins: NDArray[np.int16], live: NDArray[np.int16]) -> NDArray[np.int64]:
+def potentials(ranks: I16, wins: I16, live: I16) -> I64:
     """[5, L] for PPot and NPot, from ranks now [L] and `count_wins` [L, L] over completions.
 
     Row 0: 2 * (behind now, ahead then) + (behind, tied) + (tied, ahead); row 1 the same downward: 2 * (ahead, behind) +
-    (ahead, tied) + (tied, behind). Both sum over opponents and completions. Rows 2, 3, 4: opponents ahead, tied and
+    (ahead, tied) + (tied, behind). Both sum over opponents and completions. I64 2, 3, 4: opponents ahead, tied and
     behind now. [POKI] section 5.3: PPot = row 0 / (N' (2 * row 2 + row 3)), NPot = row 1 / (N' (2 * row 4 + row 3)),
     where N' completions are compatible with a pair of hands (990 on a flop, 44 on a turn).
     """
@@ -263,7 +255,7 @@ def potentials(ranks: NDArray[np.int16], wins: NDArray[np.int16], live: NDArray[
 
 
 @entry("i8, i8, u1_2, i8_3")
-def _moment_rows(first: int, last: int, boards: NDArray[np.uint8], out: NDArray[np.int64]) -> None:
+def _moment_rows(first: int, last: int, boards: U8, out: I64) -> None:
     for i in range(first, last):
         live = live_hand_list(boards[i])
         moments = strength_moments(completion_strength(completion_ranks(boards[i], live), live))
@@ -272,7 +264,7 @@ def _moment_rows(first: int, last: int, boards: NDArray[np.uint8], out: NDArray[
             out[i, 1, live[k]] = moments[1, k]
 
 
-def boards_moments(boards: NDArray[np.uint8]) -> NDArray[np.int64]:
+def boards_moments(boards: U8) -> I64:
     """[n, 2, 1326] `strength_moments` of every hand over the completions of boards [n, 3..5]; all threads."""
     out = np.zeros((len(boards), 2, NUM_HANDS), dtype=np.int64)
     over_rows(_moment_rows, len(boards), boards, out)
@@ -280,7 +272,7 @@ def boards_moments(boards: NDArray[np.uint8]) -> NDArray[np.int64]:
 
 
 @entry("i8, i8, u1_2, u1_3")
-def _distribution_rows(first: int, last: int, boards: NDArray[np.uint8], out: NDArray[np.uint8]) -> None:
+def _distribution_rows(first: int, last: int, boards: U8, out: U8) -> None:
     bins = out.shape[2]
     for i in range(first, last):
         live = live_hand_list(boards[i])
@@ -294,7 +286,7 @@ def _distribution_rows(first: int, last: int, boards: NDArray[np.uint8], out: ND
                 out[i, k, b] += out[i, k, b - 1]
 
 
-def boards_distribution(boards: NDArray[np.uint8], bins: int) -> NDArray[np.uint8]:
+def boards_distribution(boards: U8, bins: int) -> U8:
     """[n, L, bins] completions of turn boards [n, 4] (46 for each live hand) with river strength in bins 0..b.
 
     The bins divide 0..1 equally; strength 1 falls into the last. All threads.
@@ -305,7 +297,7 @@ def boards_distribution(boards: NDArray[np.uint8], bins: int) -> NDArray[np.uint
 
 
 @entry("i8, i8, u1_2, i2_2")
-def _rank_rows(first: int, last: int, boards: NDArray[np.uint8], out: NDArray[np.int16]) -> None:
+def _rank_rows(first: int, last: int, boards: U8, out: I16) -> None:
     """Ranks [n, 1326] of all hands on boards [n, 3..5]."""
     everyone, full = np.arange(NUM_HANDS).astype(np.int16), np.empty(NUM_HANDS, dtype=np.int32)
     for i in range(first, last):
@@ -313,7 +305,7 @@ def _rank_rows(first: int, last: int, boards: NDArray[np.uint8], out: NDArray[np
 
 
 @entry("i8, i8, i2_2, i8, i8_2")
-def _add_win_tiles(first: int, last: int, ranks: NDArray[np.int16], weight: int, wins: NDArray[np.int64]) -> None:
+def _add_win_tiles(first: int, last: int, ranks: I16, weight: int, wins: I64) -> None:
     """For tiles of `_WIN_TILE` hands."""
     for start in range(first * _WIN_TILE, last * _WIN_TILE, _WIN_TILE):
         counted = count_wins(ranks, start, start + _WIN_TILE)
@@ -322,7 +314,7 @@ def _add_win_tiles(first: int, last: int, ranks: NDArray[np.int16], weight: int,
                 wins[start + i, j] += weight * counted[i, j]
 
 
-def add_preflop_wins(boards: NDArray[np.uint8], weight: int, wins: NDArray[np.int64]) -> None:
+def add_preflop_wins(boards: U8, weight: int, wins: I64) -> None:
     """Add `weight` to wins [1326, 1326] of i against j for each of the boards [n < 32768, 5] on which i beats j."""
     ranks = np.empty((len(boards), NUM_HANDS), dtype=np.int16)
     over_rows(_rank_rows, len(boards), boards, ranks)
@@ -330,9 +322,7 @@ def add_preflop_wins(boards: NDArray[np.uint8], weight: int, wins: NDArray[np.in
 
 
 @njit(cache=True, nogil=True)
-def _equity_against(
-    board: NDArray[np.uint8], cluster_of: NDArray[np.int8], full_scale: int, out: NDArray[np.int16]
-) -> None:
+def _equity_against(board: U8, cluster_of: I8, full_scale: int, out: I16) -> None:
     """Equity [L, C] of the live hands of a river against each cluster of opponents' hands, times `full_scale`.
 
     The sweep of `_strength` with a counter for each of eight clusters (C <= 8), a constant that makes vectors of the
@@ -373,7 +363,7 @@ def _equity_against(
 
 
 @njit(cache=True, nogil=True)
-def _count(counts: NDArray[np.int32], hand: NDArray[np.uint8], cluster: int) -> None:
+def _count(counts: I32, hand: U8, cluster: int) -> None:
     """Add a hand to the counts of its cluster: by card (rows 0..51) and in all (row 52)."""
     counts[hand[0], cluster] += 1
     counts[hand[1], cluster] += 1
@@ -381,7 +371,7 @@ def _count(counts: NDArray[np.int32], hand: NDArray[np.uint8], cluster: int) -> 
 
 
 @njit(cache=True, nogil=True)
-def _add_others(counts: NDArray[np.int32], hand: NDArray[np.uint8], out: NDArray[np.int32], row: int) -> None:
+def _add_others(counts: I32, hand: U8, out: I32, row: int) -> None:
     """Add to a row of `out` the counted hands without a card of `hand`; one too few if it was itself counted."""
     a, b = hand[0], hand[1]
     for c in range(MAX_CLUSTERS):
@@ -389,21 +379,12 @@ def _add_others(counts: NDArray[np.int32], hand: NDArray[np.uint8], out: NDArray
 
 
 @entry("i8, i8, u1_2, i1_1, i8, i2_3")
-def _equity_rows(
-    first: int,
-    last: int,
-    boards: NDArray[np.uint8],
-    cluster_of: NDArray[np.int8],
-    full_scale: int,
-    out: NDArray[np.int16],
-) -> None:
+def _equity_rows(first: int, last: int, boards: U8, cluster_of: I8, full_scale: int, out: I16) -> None:
     for i in range(first, last):
         _equity_against(boards[i], cluster_of, full_scale, out[i])
 
 
-def boards_equity_against(
-    boards: NDArray[np.uint8], cluster_of: NDArray[np.int8], num_clusters: int, full_scale: int
-) -> NDArray[np.int16]:
+def boards_equity_against(boards: U8, cluster_of: I8, num_clusters: int, full_scale: int) -> I16:
     """[n, L, C] of `_equity_against` for river boards [n, 5]; all threads."""
     out = np.empty((len(boards), 1081, num_clusters), dtype=np.int16)
     over_rows(_equity_rows, len(boards), boards, cluster_of, full_scale, out)

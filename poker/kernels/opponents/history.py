@@ -1,6 +1,6 @@
 """What happened before a decision, as inputs: in the hand, and in the player's past. One row at a time for all users.
 
-Rows are those of `poker.features.action_rows`. A job walks over all of them with `hand_rows` and `player_rows`; who
+I64 are those of `poker.features.action_rows`. A job walks over all of them with `hand_rows` and `player_rows`; who
 plays calls `hand_inputs`, `player_inputs` and `observe` for one decision: the same code, the same bits.
 
 Symbols: n rows, S streets, X contexts (street * 3 + bets to call), C cells (situations in which deviations from a base
@@ -9,9 +9,9 @@ prediction are remembered), K cells that a row falls into, one of each way of cu
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from poker.kernels.registry import entry
+from poker.kernels.types import F32, F64, I32, I64, U8
 
 STREETS, CONTEXTS, CLASSES = 4, 12, 3
 
@@ -37,15 +37,7 @@ DEVIATION_SHRINKAGE = 10.0
 
 @entry("i8, i8, i4_1, u1_1, u1_1, u1_1, u1_1, u1_1, f4_1")
 def hand_inputs(
-    first: int,
-    row: int,
-    player: NDArray[np.int32],
-    seat: NDArray[np.uint8],
-    street: NDArray[np.uint8],
-    action: NDArray[np.uint8],
-    bets: NDArray[np.uint8],
-    board: NDArray[np.uint8],
-    out: NDArray[np.float32],
+    first: int, row: int, player: I32, seat: U8, street: U8, action: U8, bets: U8, board: U8, out: F32
 ) -> None:
     """Fill `out` [HAND_INPUTS], which is 0, for decision `row` of a hand that began with row `first`; `board` [5]."""
     now = street[row]
@@ -83,7 +75,7 @@ def hand_inputs(
 
 
 @njit(cache=True, nogil=True)
-def _board_inputs(board: NDArray[np.uint8], out: NDArray[np.float32]) -> None:
+def _board_inputs(board: U8, out: F32) -> None:
     ranks, suits = np.zeros(13, dtype=np.int64), np.zeros(4, dtype=np.int64)
     size = 0
     for card in board:
@@ -115,15 +107,7 @@ def _board_inputs(board: NDArray[np.uint8], out: NDArray[np.float32]) -> None:
 
 
 @entry("i4_1, i4_1, u1_1, u1_1, u1_1, u1_1, u1_2")
-def hand_rows(
-    hand: NDArray[np.int32],
-    player: NDArray[np.int32],
-    seat: NDArray[np.uint8],
-    street: NDArray[np.uint8],
-    action: NDArray[np.uint8],
-    bets: NDArray[np.uint8],
-    board: NDArray[np.uint8],
-) -> NDArray[np.float32]:
+def hand_rows(hand: I32, player: I32, seat: U8, street: U8, action: U8, bets: U8, board: U8) -> F32:
     """[n, HAND_INPUTS] of every row."""
     out = np.zeros((len(hand), HAND_INPUTS), dtype=np.float32)
     first = 0
@@ -135,16 +119,7 @@ def hand_rows(
 
 
 @entry("i8, i8, i4_1, u1_1, u1_1, u1_1, u1_1, u1_1")
-def hand_tokens(
-    first: int,
-    row: int,
-    player: NDArray[np.int32],
-    seat: NDArray[np.uint8],
-    street: NDArray[np.uint8],
-    action: NDArray[np.uint8],
-    bets: NDArray[np.uint8],
-    out: NDArray[np.uint8],
-) -> None:
+def hand_tokens(first: int, row: int, player: I32, seat: U8, street: U8, action: U8, bets: U8, out: U8) -> None:
     """Fill `out` [TOKENS], which is 0, with the actions before decision `row` of a hand that began with row `first`.
 
     Who acted is the player himself, somebody in an earlier seat, or somebody in a later one.
@@ -157,14 +132,7 @@ def hand_tokens(
 
 
 @entry("i4_1, i4_1, u1_1, u1_1, u1_1, u1_1")
-def token_rows(
-    hand: NDArray[np.int32],
-    player: NDArray[np.int32],
-    seat: NDArray[np.uint8],
-    street: NDArray[np.uint8],
-    action: NDArray[np.uint8],
-    bets: NDArray[np.uint8],
-) -> NDArray[np.uint8]:
+def token_rows(hand: I32, player: I32, seat: U8, street: U8, action: U8, bets: U8) -> U8:
     """[n, TOKENS] of every row."""
     out = np.zeros((len(hand), TOKENS), dtype=np.uint8)
     first = 0
@@ -176,14 +144,7 @@ def token_rows(
 
 
 @entry("f8_2, f8_2, f8_2, f8_1, i8_1, f4_1")
-def player_inputs(
-    counts: NDArray[np.float64],
-    prior: NDArray[np.float64],
-    deviation: NDArray[np.float64],
-    weight: NDArray[np.float64],
-    cells: NDArray[np.int64],
-    out: NDArray[np.float32],
-) -> None:
+def player_inputs(counts: F64, prior: F64, deviation: F64, weight: F64, cells: I64, out: F32) -> None:
     """Fill `out` [X * 3 + K * DEVIATION_INPUTS] for one player.
 
     `counts` [X, 3] of his actions are shrunk to `prior` [X, 3]; `deviation` [C, 3] and `weight` [C] are sums over his
@@ -204,15 +165,15 @@ def player_inputs(
 
 @entry("f8_2, f8_2, f8_1, i8, i8_1, f4_1, i8, f8, f8_1")
 def observe(
-    counts: NDArray[np.float64],
-    deviation: NDArray[np.float64],
-    weight: NDArray[np.float64],
+    counts: F64,
+    deviation: F64,
+    weight: F64,
     context: int,
-    cells: NDArray[np.int64],
-    predicted: NDArray[np.float32],
+    cells: I64,
+    predicted: F32,
     action: int,
     decay: float,
-    decays: NDArray[np.float64],
+    decays: F64,
 ) -> None:
     """Remember that the player did `action` where `predicted` [3] was expected.
 
@@ -229,16 +190,16 @@ def observe(
 
 @entry("i4_1, u1_1, i8_1, i8_2, i8, f4_2, f8_2, f8, f8_1")
 def player_rows(
-    player: NDArray[np.int32],
-    action: NDArray[np.uint8],
-    context: NDArray[np.int64],
-    cells: NDArray[np.int64],
+    player: I32,
+    action: U8,
+    context: I64,
+    cells: I64,
     num_cells: int,
-    predicted: NDArray[np.float32],
-    prior: NDArray[np.float64],
+    predicted: F32,
+    prior: F64,
     decay: float,
-    decays: NDArray[np.float64],
-) -> NDArray[np.float32]:
+    decays: F64,
+) -> F32:
     """[n, X * 3 + K * DEVIATION_INPUTS] of every row, each from the rows before it; `cells` [n, K]."""
     players = player.max() + 1
     counts = np.zeros((players, CONTEXTS, CLASSES))

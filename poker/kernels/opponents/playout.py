@@ -16,10 +16,10 @@ import math
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from poker.kernels.registry import entry
 from poker.kernels.rng import next_below, next_float
+from poker.kernels.types import F32, F64, I16, I64, U8, U64, Bools
 
 STREET, TO_ACT, NUM_RAISES, HIGHEST, IN = range(5)
 """Fields of the public state [5] of a play-out: `IN` counts players who have not folded."""
@@ -84,7 +84,7 @@ def style_triple(
 
 
 @njit(cache=True, nogil=True)
-def _next_player(start: int, waiting: NDArray[np.bool_]) -> int:
+def _next_player(start: int, waiting: Bools) -> int:
     P = len(waiting)
     for step in range(P):
         player = (start + step) % P
@@ -96,13 +96,13 @@ def _next_player(start: int, waiting: NDArray[np.bool_]) -> int:
 @njit(cache=True, nogil=True)
 def apply_class(
     action: int,
-    public: NDArray[np.int64],
-    committed: NDArray[np.int64],
-    folded: NDArray[np.bool_],
-    waiting: NDArray[np.bool_],
-    raise_sizes: NDArray[np.int64],
-    max_raises: NDArray[np.int64],
-    first_player: NDArray[np.int64],
+    public: I64,
+    committed: I64,
+    folded: Bools,
+    waiting: Bools,
+    raise_sizes: I64,
+    max_raises: I64,
+    first_player: I64,
 ) -> None:
     """The player to act folds, calls or raises (a raise over the cap is a call); TO_ACT is -1 when the hand is over.
 
@@ -134,7 +134,7 @@ def apply_class(
 
 
 @njit(cache=True, nogil=True)
-def _fold_share(three: NDArray[np.float32], dearness: float) -> float:
+def _fold_share(three: F32, dearness: float) -> float:
     """Probability to fold of a hand with this response [3], where calling is `dearness` times as dear as usual."""
     fold = three[_FOLD] * dearness
     rest = three[_FOLD] + three[_CALL]
@@ -142,14 +142,7 @@ def _fold_share(three: NDArray[np.float32], dearness: float) -> float:
 
 
 @njit(cache=True, nogil=True)
-def _follow(
-    player: int,
-    probs: NDArray[np.float32],
-    dearness: float,
-    action: int,
-    bins: NDArray[np.uint8],
-    particles: NDArray[np.float32],
-) -> None:
+def _follow(player: int, probs: F32, dearness: float, action: int, bins: U8, particles: F32) -> None:
     """Multiply the weights `particles` [P, M] of a player by the likelihood of his call or raise; `probs` is [B, 3]."""
     for m in range(particles.shape[1]):
         three = probs[bins[player, m]]
@@ -160,14 +153,7 @@ def _follow(
 
 
 @njit(cache=True, nogil=True)
-def _win_chance(
-    hero: int,
-    folded: NDArray[np.bool_],
-    mine: float,
-    theirs: NDArray[np.float32],
-    final: bool,
-    particles: NDArray[np.float32],
-) -> float:
+def _win_chance(hero: int, folded: Bools, mine: float, theirs: F32, final: bool, particles: F32) -> float:
     """Chance of `hero`, whose hand has strength `mine`, to beat everybody else's particles of strength `theirs` [P, M].
 
     At the end strengths are ranks; before, shares of weaker hands.
@@ -190,21 +176,21 @@ def _win_chance(
 def _line_value(
     action: int,
     hero: int,
-    public: NDArray[np.int64],
-    committed: NDArray[np.int64],
-    folded: NDArray[np.bool_],
-    waiting: NDArray[np.bool_],
-    raise_sizes: NDArray[np.int64],
-    max_raises: NDArray[np.int64],
-    first_player: NDArray[np.int64],
-    strength: NDArray[np.float32],
-    ranks: NDArray[np.int16],
-    theirs: NDArray[np.float32],
-    bins: NDArray[np.uint8],
-    particles: NDArray[np.float32],
-    responses: NDArray[np.float32],
-    style: NDArray[np.float64],
-    uniforms: NDArray[np.float64],
+    public: I64,
+    committed: I64,
+    folded: Bools,
+    waiting: Bools,
+    raise_sizes: I64,
+    max_raises: I64,
+    first_player: I64,
+    strength: F32,
+    ranks: I16,
+    theirs: F32,
+    bins: U8,
+    particles: F32,
+    responses: F32,
+    style: F64,
+    uniforms: F64,
 ) -> float:
     """Chips that `hero`, to act, wins from here on with `action` when the models play the rest; changes the state.
 
@@ -259,9 +245,7 @@ def _line_value(
 
 
 @njit(cache=True, nogil=True)
-def _draw_hand(
-    cumulative: NDArray[np.float32], masks: NDArray[np.uint64], used: np.uint64, rng: NDArray[np.uint64]
-) -> np.int64:
+def _draw_hand(cumulative: F32, masks: U64, used: np.uint64, rng: U64) -> np.int64:
     """Position of a hand drawn from cumulative weights [L] without the cards `used`; -1 if none was found."""
     L = len(cumulative)
     for attempt in range(_HAND_TRIES):
@@ -276,15 +260,7 @@ def _draw_hand(
 
 
 @njit(cache=True, nogil=True)
-def _draw_deal(
-    hero: int,
-    folded: NDArray[np.bool_],
-    cumulative: NDArray[np.float32],
-    masks: NDArray[np.uint64],
-    ranks: NDArray[np.int16],
-    rng: NDArray[np.uint64],
-    hands: NDArray[np.int64],
-) -> np.int64:
+def _draw_deal(hero: int, folded: Bools, cumulative: F32, masks: U64, ranks: I16, rng: U64, hands: I64) -> np.int64:
     """Draw a hand into `hands` [P] for everybody else still in, and a completion; its row of `ranks`, or -1 to skip.
 
     The order in which players draw starts anywhere, so that card removal favours nobody.
@@ -321,25 +297,25 @@ def sample_lines(
     trials: int,
     hero: int,
     hand: int,
-    public: NDArray[np.int64],
-    committed: NDArray[np.int64],
-    folded: NDArray[np.bool_],
-    waiting: NDArray[np.bool_],
-    raise_sizes: NDArray[np.int64],
-    max_raises: NDArray[np.int64],
-    first_player: NDArray[np.int64],
-    cumulative: NDArray[np.float32],
-    masks: NDArray[np.uint64],
-    now: NDArray[np.float32],
-    turn: NDArray[np.float32],
-    river: NDArray[np.float32],
-    ranks: NDArray[np.int16],
-    boards: NDArray[np.uint8],
-    responses: NDArray[np.float32],
-    style: NDArray[np.float64],
+    public: I64,
+    committed: I64,
+    folded: Bools,
+    waiting: Bools,
+    raise_sizes: I64,
+    max_raises: I64,
+    first_player: I64,
+    cumulative: F32,
+    masks: U64,
+    now: F32,
+    turn: F32,
+    river: F32,
+    ranks: I16,
+    boards: U8,
+    responses: F32,
+    style: F64,
     M: int,
-    rng: NDArray[np.uint64],
-    sums: NDArray[np.float64],
+    rng: U64,
+    sums: F64,
 ) -> None:
     """Add `trials` trials to `sums` [6] for `hero`, to act with the live hand `hand` and `style` [3].
 

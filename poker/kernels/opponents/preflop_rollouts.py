@@ -2,18 +2,18 @@
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from poker.kernels.cards.hands import HAND_OF_CARDS
 from poker.kernels.cards.ranks import rank7
 from poker.kernels.registry import entry
 from poker.kernels.rng import next_below, next_float
+from poker.kernels.types import F64, I32, U8, U64, Bools
 
 INCOME, SQUARES, COUNT = range(3)
 
 
 @njit(cache=True, nogil=True)
-def _net(player: int, ranks: NDArray[np.int32], enters: NDArray[np.bool_], forfeit: float) -> float:
+def _net(player: int, ranks: I32, enters: Bools, forfeit: float) -> float:
     """Net bets of `player`, who enters whatever `enters` says of him."""
     pot, winners = 1.0, 1
     for other in range(len(ranks)):
@@ -30,15 +30,7 @@ def _net(player: int, ranks: NDArray[np.int32], enters: NDArray[np.bool_], forfe
 
 
 @entry("i8, i8, f8_1, u1_1, f8, u8_1, f8_2")
-def add_rollouts(
-    players: int,
-    deals: int,
-    play: NDArray[np.float64],
-    hand_class: NDArray[np.uint8],
-    forfeit: float,
-    rng: NDArray[np.uint64],
-    sums: NDArray[np.float64],
-) -> None:
+def add_rollouts(players: int, deals: int, play: F64, hand_class: U8, forfeit: float, rng: U64, sums: F64) -> None:
     """Deal `deals` hands to `players` and add to sums [3, 169] income, its square and the number of each class.
 
     A player invests one bet when he enters; the others enter with probability `play` [169] of their class

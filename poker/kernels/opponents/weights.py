@@ -8,10 +8,10 @@ hands allow.
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from poker.kernels.cards.hands import HAND_CARDS, HANDS_WITH_CARD
 from poker.kernels.registry import entry
+from poker.kernels.types import F32, F64, I16
 
 HS, PPOT, NPOT = range(3)
 
@@ -19,14 +19,7 @@ _FOLD, _CALL, _RAISE = range(3)
 
 
 @njit(cache=True, nogil=True, fastmath=True)
-def _transitions(
-    rank: int,
-    ranks: NDArray[np.int16],
-    wins: NDArray[np.int16],
-    losses: NDArray[np.int16],
-    weights: NDArray[np.float32],
-    out: NDArray[np.float64],
-) -> None:
+def _transitions(rank: int, ranks: I16, wins: I16, losses: I16, weights: F32, out: F64) -> None:
     """Sums over opponents' hands [L] into out [5]: the weight one is ahead of, tied with and behind; the weighted
     completions wins - losses where behind plus wins where tied; losses - wins where ahead plus losses where tied.
     """
@@ -46,7 +39,7 @@ def _transitions(
 
 
 @njit(cache=True, nogil=True)
-def _measures(sums: NDArray[np.float64], total: float, out: NDArray[np.float64]) -> None:
+def _measures(sums: F64, total: float, out: F64) -> None:
     """HS, PPot and NPot [3] from the sums of `_transitions`. [POKI] section 5.3: a tie counts one half.
 
     Behind now: wins + ties / 2 = (total + wins - losses) / 2. Tied now: wins / 2.
@@ -60,9 +53,7 @@ def _measures(sums: NDArray[np.float64], total: float, out: NDArray[np.float64])
 
 
 @njit(cache=True, nogil=True)
-def _without_cards_of(
-    hand: int, position: NDArray[np.int16], weights: NDArray[np.float32], out: NDArray[np.float32]
-) -> None:
+def _without_cards_of(hand: int, position: I16, weights: F32, out: F32) -> None:
     """Copy into `out` [L] what `weights` [L] holds, with 0 for the hands that share a card with `hand`."""
     for other in range(len(weights)):
         out[other] = weights[other]
@@ -73,15 +64,7 @@ def _without_cards_of(
 
 
 @entry("i2_1, i2_1, i2_1, i2_2, i2_2, f8, f4_2")
-def measures(
-    hands: NDArray[np.int16],
-    position: NDArray[np.int16],
-    ranks: NDArray[np.int16],
-    wins: NDArray[np.int16],
-    losses: NDArray[np.int16],
-    total: float,
-    weights: NDArray[np.float32],
-) -> NDArray[np.float64]:
+def measures(hands: I16, position: I16, ranks: I16, wins: I16, losses: I16, total: float, weights: F32) -> F64:
     """[3, n, h] HS, PPot and NPot of h live hands against n opponents with weights [n, L].
 
     `position` [1326] is the place of each hand among the live ones, -1 if dead; `wins` and `losses` are [h, L].
@@ -109,9 +92,7 @@ def _ramp(x: float, width: float) -> float:
 
 
 @entry("f4_1, f8_1, i8, f8")
-def action_likelihood(
-    quantile: NDArray[np.float32], probs: NDArray[np.float64], action: int, width: float
-) -> NDArray[np.float32]:
+def action_likelihood(quantile: F32, probs: F64, action: int, width: float) -> F32:
     """[1326] probability of the observed action given each hand, for a player who looks at his cards.
 
     A player whose habits are `probs` raises with the strongest of all hands and folds the weakest, with linear
@@ -136,7 +117,7 @@ def action_likelihood(
 
 
 @entry("f4_1, f4_1, f8, f8")
-def reweight(weights: NDArray[np.float32], informed: NDArray[np.float32], noise: float, blind: float) -> None:
+def reweight(weights: F32, informed: F32, noise: float, blind: float) -> None:
     """Multiply weights [1326] by (1 - noise) * informed + blind, then scale them so that the largest is 1.
 
     `blind` is the probability to have acted so without looking at the cards.

@@ -12,16 +12,14 @@ Table as in `external_sampling`. Symbols: M sampling nodes, P players, S streets
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
 from poker.kernels.registry import entry
 from poker.kernels.sampling.nodes import DEALS, DECISION, TREE, Deals, Tree, matched, payoff
+from poker.kernels.types import F64, Reals
 
 
 @entry(*(f"{TREE}, {table}, {DEALS}, f8_2, f8_2" for table in ("f4_1", "f8_1")))
-def chance_sampling(
-    tree: Tree, table: NDArray[np.floating], deals: Deals, reach: NDArray[np.float64], values: NDArray[np.float64]
-) -> int:
+def chance_sampling(tree: Tree, table: Reals, deals: Deals, reach: F64, values: F64) -> int:
     """One sweep for each deal of a batch; returns nodes reached. `reach` and `values` [M, P] are scratch."""
     nodes, strides = tree.nodes, tree.strides
     buckets, ranks = deals

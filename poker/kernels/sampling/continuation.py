@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.kernels.registry import entry
+from poker.kernels.types import F32, I8, I32, I64
 
 
 @entry(
@@ -18,20 +19,20 @@ from poker.kernels.registry import entry
     fastmath=True,
 )
 def end_reaches(
-    player: NDArray[np.int8],
-    street: NDArray[np.int8],
-    first: NDArray[np.int32],
-    arity: NDArray[np.int32],
-    row: NDArray[np.int64],
-    stride: NDArray[np.int64],
-    end: NDArray[np.int32],
-    action_class: NDArray[np.int8],
+    player: I8,
+    street: I8,
+    first: I32,
+    arity: I32,
+    row: I64,
+    stride: I64,
+    end: I32,
+    action_class: I8,
     strategy: NDArray[np.integer],
-    bias: NDArray[np.float32],
+    bias: F32,
     own: int,
-    buckets: NDArray[np.int32],
-    reach: NDArray[np.float32],
-    out: NDArray[np.float32],
+    buckets: I32,
+    reach: F32,
+    out: F32,
 ) -> None:
     """Fill out [K, m, Z]. Per node of the subtree: player, street, first child, arity (0 at an end), row and stride in
     `strategy`, column `end` in out, class (0 fold, 1 call, 2 raise) of the action that leads to it.

@@ -14,12 +14,13 @@ from poker.kernels.cards.isomorphism import canonical_board
 from poker.kernels.cards.ranks import rank5, rank7
 from poker.kernels.registry import entry
 from poker.kernels.rng import next_below
+from poker.kernels.types import I32, I64, U8, U64
 
 _BLOCK = 64
 
 
 @njit(cache=True, nogil=True)
-def draw_cards(rng: NDArray[np.uint64], deck: int, used: int, cards: NDArray[np.uint8]) -> None:
+def draw_cards(rng: U64, deck: int, used: int, cards: U8) -> None:
     """Fill `cards` with different cards of 0..deck-1 that are not in the bit mask `used`."""
     for i in range(len(cards)):
         card = next_below(rng, deck)
@@ -30,7 +31,7 @@ def draw_cards(rng: NDArray[np.uint64], deck: int, used: int, cards: NDArray[np.
 
 
 @njit(cache=True, nogil=True)
-def showdown_rank(a: int, b: int, board: NDArray[np.uint8]) -> int:
+def showdown_rank(a: int, b: int, board: U8) -> int:
     """Rank of hole cards a, b with a board of five or three cards."""
     if len(board) == 5:
         return rank7(a, b, board[0], board[1], board[2], board[3], board[4])
@@ -44,13 +45,13 @@ def showdown_rank(a: int, b: int, board: NDArray[np.uint8]) -> int:
     "u8_1, u1_2r, u2_2r, u1_2r, u1_2r, i4_3, i4_2",
 )
 def deal_holdem(
-    rng: NDArray[np.uint64],
+    rng: U64,
     preflop: NDArray[Any],
     flop: NDArray[Any],
     turn: NDArray[Any],
     river: NDArray[Any],
-    buckets: NDArray[np.int32],
-    ranks: NDArray[np.int32],
+    buckets: I32,
+    ranks: I32,
 ) -> None:
     """Fill buckets [n, P, S] and ranks [n, P] with random deals, S = 2 (the last board is the flop) or 4.
 
@@ -88,17 +89,17 @@ def deal_holdem(
     "u8_1, u1_1, i8, i4_1, u1_2r, u2_2r, u2_2r, u2_2r, u1_2, i4_3, i4_2",
 )
 def deal_runouts(
-    rng: NDArray[np.uint64],
-    board: NDArray[np.uint8],
+    rng: U64,
+    board: U8,
     dead: int,
-    hands: NDArray[np.int32],
+    hands: I32,
     preflop: NDArray[Any],
     flop: NDArray[Any],
     turn: NDArray[Any],
     river: NDArray[Any],
-    boards: NDArray[np.uint8],
-    buckets: NDArray[np.int32],
-    ranks: NDArray[np.int32],
+    boards: U8,
+    buckets: I32,
+    ranks: I32,
 ) -> None:
     """Complete `board` to boards [n, 5 or 3] without the cards of the mask `dead`; buckets [n, m, S], ranks [n, m].
 
@@ -136,14 +137,7 @@ def deal_runouts(
 
 @entry("u8_1, i8, i8_1, i8_1, i4_2, i4_2, i4_3, i4_2")
 def deal_small(
-    rng: NDArray[np.uint64],
-    deck: int,
-    board_sizes: NDArray[np.int64],
-    offsets: NDArray[np.int64],
-    bucket_table: NDArray[np.int32],
-    rank_table: NDArray[np.int32],
-    buckets: NDArray[np.int32],
-    ranks: NDArray[np.int32],
+    rng: U64, deck: int, board_sizes: I64, offsets: I64, bucket_table: I32, rank_table: I32, buckets: I32, ranks: I32
 ) -> None:
     """Deals of one hole card a player: buckets [n, P, S], ranks [n, P].
 

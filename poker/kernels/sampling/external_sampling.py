@@ -22,21 +22,21 @@ averages out as sampling noise does; with one thread the result is a function of
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from poker.kernels.prefetch import prefetch
 from poker.kernels.registry import entry
 from poker.kernels.rng import next_float
 from poker.kernels.sampling.nodes import DEALS, DECISION, MULTIWAY, TREE, Deals, Tree, duel_payoff, multiway_payoff
+from poker.kernels.types import F32, I32, U64, Reals
 
 
 class Scratch(NamedTuple):
     """[M] each, for one thread: the queue of nodes, where the children of each begin in it, and values."""
 
-    queue: NDArray[np.int32]
-    link: NDArray[np.int32]
-    explored: NDArray[np.int32]  # bits of the actions followed
-    values: NDArray[np.float32]
+    queue: I32
+    link: I32
+    explored: I32  # bits of the actions followed
+    values: F32
 
 
 def new_scratch(size: int) -> Scratch:
@@ -50,14 +50,7 @@ _SCRATCH = "Scratch(i4_1, i4_1, i4_1, f4_1)"
 
 @entry(f"{TREE}, f4_1, i4_2, i4_1, i8, f8, u8_1, {_SCRATCH}")
 def traverse(
-    tree: Tree,
-    table: NDArray[np.floating],
-    buckets: NDArray[np.int32],
-    ranks: NDArray[np.int32],
-    traverser: int,
-    prune_below: float,
-    rng: NDArray[np.uint64],
-    scratch: Scratch,
+    tree: Tree, table: Reals, buckets: I32, ranks: I32, traverser: int, prune_below: float, rng: U64, scratch: Scratch
 ) -> tuple[int, int]:
     """One traversal of a deal, buckets [P, S], ranks [P]; returns nodes visited and decisions of the traverser.
 
@@ -166,13 +159,7 @@ def traverse(
 
 @entry(*(f"{TREE}, {table}, {DEALS}, f8, f8, u8_1, {_SCRATCH}" for table in ("f4_1", "f8_1")))
 def external_sampling(
-    tree: Tree,
-    table: NDArray[np.floating],
-    deals: Deals,
-    prune_below: float,
-    prune_probability: float,
-    rng: NDArray[np.uint64],
-    scratch: Scratch,
+    tree: Tree, table: Reals, deals: Deals, prune_below: float, prune_probability: float, rng: U64, scratch: Scratch
 ) -> tuple[int, int]:
     """One traversal for every player on every deal of a batch; returns nodes visited and traversers' decisions.
 
@@ -192,7 +179,7 @@ def external_sampling(
 
 
 @entry(f"{TREE}, f4_1, i4_1", f"{TREE}, f8_1, i4_1")
-def positive_regret(tree: Tree, table: NDArray[np.floating], num_buckets: NDArray[np.int32]) -> float:
+def positive_regret(tree: Tree, table: Reals, num_buckets: I32) -> float:
     """Sum over all infosets of the largest positive regret. num_buckets [S]."""
     nodes, strides = tree.nodes, tree.strides
     total = 0.0

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from poker.kernels.registry import INLINE
+from poker.kernels.types import I32, Bools, Records
 
 NODE = np.dtype(
     [
@@ -28,17 +28,17 @@ NODE = np.dtype(
 class Tree(NamedTuple):
     """What a kernel knows of a tree of M sampling nodes for P players; E different ends with more than two players."""
 
-    nodes: NDArray[np.void]  # [M] of NODE
-    strides: NDArray[np.int32]  # [P, S]
-    committed: NDArray[np.int32]  # [E, P]
-    folded: NDArray[np.bool_]  # [E, P]
+    nodes: Records  # [M] of NODE
+    strides: I32  # [P, S]
+    committed: I32  # [E, P]
+    folded: Bools  # [E, P]
 
 
 class Deals(NamedTuple):
     """n deals to P players: the bucket of each on each street, and ranks, of which the higher wins at showdown."""
 
-    buckets: NDArray[np.int32]  # [n, P, S]
-    ranks: NDArray[np.int32]  # [n, P]
+    buckets: I32  # [n, P, S]
+    ranks: I32  # [n, P]
 
 
 TREE, DEALS = "Tree(NODE_1, i4_2, i4_2, b1_2)", "Deals(i4_3, i4_2)"
@@ -50,9 +50,7 @@ MAX_ACTIONS = 30
 
 
 @njit(cache=True, nogil=True)
-def multiway_payoff(
-    committed: NDArray[np.int32], folded: NDArray[np.bool_], ranks: NDArray[np.int32], player: int
-) -> float:
+def multiway_payoff(committed: I32, folded: Bools, ranks: I32, player: int) -> float:
     """Net chips of `player` at the end of a hand of P players, side pots included, odd chips split evenly."""
     won = 0.0
     layer_floor = 0
@@ -96,7 +94,7 @@ def duel_payoff(kind: int, stake: int, player: int, lead: int) -> float:
 
 
 @njit(cache=True, nogil=True)
-def payoff(tree: Tree, node: int, ranks: NDArray[np.int32], player: int) -> float:
+def payoff(tree: Tree, node: int, ranks: I32, player: int) -> float:
     """Net chips of `player` at the end `node` of a hand with showdown ranks [P]."""
     kind, row = tree.nodes[node].kind, tree.nodes[node].row
     if kind == MULTIWAY:

@@ -14,7 +14,6 @@ Table as in `external_sampling`. Symbols: M sampling nodes, P players, S streets
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
 from poker.kernels.registry import entry
 from poker.kernels.rng import next_float
@@ -29,15 +28,14 @@ from poker.kernels.sampling.nodes import (
     matched,
     multiway_payoff,
 )
+from poker.kernels.types import U64, Reals
 
 MAX_DEPTH = 256
 """Longest path of decisions."""
 
 
 @entry(*(f"{TREE}, {table}, f8, b1, {DEALS}, u8_1" for table in ("f4_1", "f8_1")))
-def outcome_sampling(
-    tree: Tree, table: NDArray[np.floating], explore: float, alternating: bool, deals: Deals, rng: NDArray[np.uint64]
-) -> int:
+def outcome_sampling(tree: Tree, table: Reals, explore: float, alternating: bool, deals: Deals, rng: U64) -> int:
     """One episode for each deal of a batch; returns nodes visited."""
     nodes, strides, committed, folded = tree
     buckets, ranks = deals

@@ -9,16 +9,12 @@ from numpy.typing import NDArray
 from poker.kernels.registry import entry
 from poker.kernels.rng import next_float
 from poker.kernels.sampling.nodes import DEALS, DECISION, TREE, Deals, Tree, payoff
+from poker.kernels.types import F64, I64, U64
 
 
 @entry(*(f"{TREE}, {weights}, i8_2, {DEALS}, u8_1, f8_3" for weights in ("u1_2", "u2_2")))
 def play_policies(
-    tree: Tree,
-    strategies: NDArray[np.generic],
-    seatings: NDArray[np.int64],
-    deals: Deals,
-    rng: NDArray[np.uint64],
-    results: NDArray[np.float64],
+    tree: Tree, strategies: NDArray[np.generic], seatings: I64, deals: Deals, rng: U64, results: F64
 ) -> None:
     """Fill results [n, T, P], net chips of each seat. strategies [K, E] are weights, entry row + bucket * stride + a.
 

@@ -15,27 +15,19 @@ lose an update now and then.
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from poker.kernels.prefetch import prefetch
 from poker.kernels.registry import entry
 from poker.kernels.rng import next_below, next_float
 from poker.kernels.sampling.nodes import DEALS, DECISION, MULTIWAY, TREE, Deals, Tree, duel_payoff, multiway_payoff
+from poker.kernels.types import F32, I32, I64, U64, Reals, Records
 
 MAX_DEPTH = 256
 """Longest path of decisions."""
 
 
 @njit(cache=True, nogil=True)
-def _upper_confidence(
-    means: NDArray[np.floating],
-    counts: NDArray[np.int32],
-    row: int,
-    arity: int,
-    total: int,
-    exploration: float,
-    rng: NDArray[np.uint64],
-) -> int:
+def _upper_confidence(means: Reals, counts: I32, row: int, arity: int, total: int, exploration: float, rng: U64) -> int:
     """Action of UCT; among untried actions each is as likely."""
     untried = 0
     for a in range(arity):
@@ -57,7 +49,7 @@ def _upper_confidence(
 
 
 @njit(cache=True, nogil=True)
-def _by_counts(counts: NDArray[np.int32], row: int, arity: int, total: int, rng: NDArray[np.uint64]) -> int:
+def _by_counts(counts: I32, row: int, arity: int, total: int, rng: U64) -> int:
     """Action drawn from the average policy."""
     left = next_float(rng) * total
     for a in range(arity - 1):
@@ -68,7 +60,7 @@ def _by_counts(counts: NDArray[np.int32], row: int, arity: int, total: int, rng:
 
 
 @njit(cache=True, nogil=True)
-def _explores(eta: float, gamma: float, decay: float, total: int, rng: NDArray[np.uint64]) -> bool:
+def _explores(eta: float, gamma: float, decay: float, total: int, rng: U64) -> bool:
     """True with probability max(gamma, eta / (1 + decay sqrt(total))), without the root and the division."""
     if gamma >= 1.0:
         return True
@@ -80,14 +72,14 @@ def _explores(eta: float, gamma: float, decay: float, total: int, rng: NDArray[n
 @entry(*(f"{TREE}, {means}, i4_1, f4_1, f8, f8, f8, {DEALS}, u8_1" for means in ("f4_1", "f8_1")))
 def play_episodes(
     tree: Tree,
-    means: NDArray[np.floating],
-    counts: NDArray[np.int32],
-    exploration: NDArray[np.float32],
+    means: Reals,
+    counts: I32,
+    exploration: F32,
     eta: float,
     gamma: float,
     decay: float,
     deals: Deals,
-    rng: NDArray[np.uint64],
+    rng: U64,
 ) -> int:
     """One episode for each deal of a batch; returns nodes visited. exploration [M] is c; gamma >= 1 is plain UCT."""
     nodes, strides, committed, folded = tree
@@ -144,7 +136,7 @@ def play_episodes(
 
 
 @entry("NODE_1, i8_1")
-def largest_below(nodes: NDArray[np.void], pots: NDArray[np.int64]) -> NDArray[np.int64]:
+def largest_below(nodes: Records, pots: I64) -> I64:
     """[M] the largest of `pots` [M] at a node and in the tree below it."""
     most = pots.copy()
     for node in range(len(nodes) - 1, -1, -1):

@@ -2,10 +2,7 @@
 
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
-Floats = NDArray[np.float32]
+from poker.kernels.types import F32, I8, I16, I32, I64, U8, U16, Bools
 
 ACT, PASS, STOP = 0, 1, 2
 """What a kernel does at a node: a decision, a deal, a terminal."""
@@ -17,15 +14,15 @@ LANES_IN, LANES_OUT, PREFIX, CARDS, ZERO_ROW, DUMP_ROW, CLUSTERS = range(7)
 class Nodes(NamedTuple):
     """M nodes in kernel order; [2, M] arrays are indexed by the player being updated."""
 
-    role: NDArray[np.int8]
-    player: NDArray[np.int8]
-    first_child: NDArray[np.int32]
-    num_children: NDArray[np.int32]
-    entry: NDArray[np.int32]
-    locked: NDArray[np.bool_]
-    reach_row: NDArray[np.int32]
-    value_row: NDArray[np.int32]
-    scale: NDArray[np.float32]
+    role: I8
+    player: I8
+    first_child: I32
+    num_children: I32
+    entry: I32
+    locked: Bools
+    reach_row: I32
+    value_row: I32
+    scale: F32
 
 
 class Batches(NamedTuple):
@@ -37,22 +34,22 @@ class Batches(NamedTuple):
     with `mix` as factors: terminals with rake.
     """
 
-    street_start: NDArray[np.int32]
-    node_start: NDArray[np.int32]
-    root_start: NDArray[np.int32]
-    roots: NDArray[np.int32]
-    deals: NDArray[np.int32]
-    fold_start: NDArray[np.int32]
-    folds: NDArray[np.int32]
-    show_start: NDArray[np.int32]
-    shows: NDArray[np.int32]
-    leaf_start: NDArray[np.int32]
-    leaves: NDArray[np.int32]
-    runout_start: NDArray[np.int32]
-    runouts: NDArray[np.int32]
-    mixed_start: NDArray[np.int32]
-    mixed: NDArray[np.int32]
-    mix: NDArray[np.float32]
+    street_start: I32
+    node_start: I32
+    root_start: I32
+    roots: I32
+    deals: I32
+    fold_start: I32
+    folds: I32
+    show_start: I32
+    shows: I32
+    leaf_start: I32
+    leaves: I32
+    runout_start: I32
+    runouts: I32
+    mixed_start: I32
+    mixed: I32
+    mix: F32
 
 
 class Boards(NamedTuple):
@@ -63,14 +60,14 @@ class Boards(NamedTuple):
     where the player's action rows of that board start in the regret array.
     """
 
-    street_start: NDArray[np.int32]
-    child_start: NDArray[np.int32]
-    weight: NDArray[np.float32]
-    symmetric: NDArray[np.bool_]
-    list_start: NDArray[np.int64]
-    size: NDArray[np.int32]
-    padded: NDArray[np.int32]
-    block: NDArray[np.int64]
+    street_start: I32
+    child_start: I32
+    weight: F32
+    symmetric: Bools
+    list_start: I64
+    size: I32
+    padded: I32
+    block: I64
 
 
 class HandLists(NamedTuple):
@@ -82,18 +79,18 @@ class HandLists(NamedTuple):
     `card_start[p, b, c]` to `card_start[p, b, c + 1]` (start: the list's), with the numbers of the opponent's hands
     holding c that are weaker (`card_less`), and weaker or equal."""
 
-    hand: NDArray[np.uint16]
-    up: NDArray[np.uint16]
-    card0: NDArray[np.uint8]
-    card1: NDArray[np.uint8]
-    same: NDArray[np.uint16]
-    less: NDArray[np.uint16]
-    upto: NDArray[np.uint16]
-    orbit: NDArray[np.uint16]
-    card_start: NDArray[np.uint16]
-    by_card: NDArray[np.uint16]
-    card_less: NDArray[np.uint8]
-    card_upto: NDArray[np.uint8]
+    hand: U16
+    up: U16
+    card0: U8
+    card1: U8
+    same: U16
+    less: U16
+    upto: U16
+    orbit: U16
+    card_start: U16
+    by_card: U16
+    card_less: U8
+    card_upto: U8
 
 
 class Sweep(NamedTuple):
@@ -112,22 +109,22 @@ class Sweep(NamedTuple):
     batches: Batches
     boards: Boards
     lists: HandLists
-    regrets: Floats
-    source: Floats
-    sums: Floats
-    place: NDArray[np.int64]
-    areas: NDArray[np.int64]
-    root_reach: Floats
-    root_value: Floats
-    chunk_start: NDArray[np.int32]
-    partial: Floats
-    cluster: NDArray[np.int32]
-    num_clusters: NDArray[np.int32]
-    leaf_matrix: NDArray[np.int64]
-    leaf_values: Floats
-    runout_at: NDArray[np.int64]
-    runout_matrix: NDArray[np.int16]
-    num_slots: NDArray[np.int64]
+    regrets: F32
+    source: F32
+    sums: F32
+    place: I64
+    areas: I64
+    root_reach: F32
+    root_value: F32
+    chunk_start: I32
+    partial: F32
+    cluster: I32
+    num_clusters: I32
+    leaf_matrix: I64
+    leaf_values: F32
+    runout_at: I64
+    runout_matrix: I16
+    num_slots: I64
     num_card_slots: int
     first_street: int
     last_street: int

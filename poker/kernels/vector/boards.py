@@ -1,17 +1,13 @@
 """Lists of live hands per board: dealt from the list of the board before, sorted by strength on the last street."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from poker.kernels.registry import entry
-
-Ids = NDArray[np.uint16]
+from poker.kernels.types import I16, I32, I64, U8, U16, U64
 
 
 @entry("u8_1, u2_1, i8_1, i4_1, u8_1")
-def count_live(
-    masks: NDArray[np.uint64], hands: Ids, start: NDArray[np.int64], count: NDArray[np.int32], dealt: NDArray[np.uint64]
-) -> NDArray[np.int32]:
+def count_live(masks: U64, hands: U16, start: I64, count: I32, dealt: U64) -> I32:
     """int32[b]: hands of the parent's list (start[b], count[b]) that share no card with `dealt[b]`."""
     out = np.zeros(len(dealt), np.int32)
     for b in range(len(dealt)):
@@ -22,15 +18,15 @@ def count_live(
 
 @entry("u8_1, u2_1, i8_1, i4_1, u8_1, i2_2, i8_1, u2_1, u2_1")
 def deal_hands(
-    masks: NDArray[np.uint64],
-    parent_hands: Ids,
-    parent_start: NDArray[np.int64],
-    parent_count: NDArray[np.int32],
-    dealt: NDArray[np.uint64],
-    ranks: NDArray[np.int16],
-    start: NDArray[np.int64],
-    hands: Ids,
-    up: Ids,
+    masks: U64,
+    parent_hands: U16,
+    parent_start: I64,
+    parent_count: I32,
+    dealt: U64,
+    ranks: I16,
+    start: I64,
+    hands: U16,
+    up: U16,
 ) -> None:
     """Live hands of each board b from start[b] on, and their place in the parent's list.
 
@@ -69,17 +65,17 @@ def deal_hands(
 
 @entry("u2_1, i8_1, i4_1, u2_1, i8_1, i4_1, i2_2, i8, u2_1, u2_1, u2_1")
 def match_hands(
-    own_hands: Ids,
-    own_start: NDArray[np.int64],
-    own_count: NDArray[np.int32],
-    opp_hands: Ids,
-    opp_start: NDArray[np.int64],
-    opp_count: NDArray[np.int32],
-    ranks: NDArray[np.int16],
+    own_hands: U16,
+    own_start: I64,
+    own_count: I32,
+    opp_hands: U16,
+    opp_start: I64,
+    opp_count: I32,
+    ranks: I16,
     num_hands: int,
-    same: Ids,
-    less: Ids,
-    upto: Ids,
+    same: U16,
+    less: U16,
+    upto: U16,
 ) -> None:
     """For each own hand on each board: its place in the opponent's list (their count if it is not there), and how many
     of the opponent's hands are weaker, and weaker or equal (with `ranks` as in `deal_hands`)."""
@@ -104,14 +100,7 @@ def match_hands(
 
 
 @entry("u1_2, u2_1, i8_1, i4_1, u2_2, u2_1")
-def sort_by_card(
-    cards: NDArray[np.uint8],
-    hands: Ids,
-    start: NDArray[np.int64],
-    count: NDArray[np.int32],
-    card_start: NDArray[np.uint16],
-    by_card: Ids,
-) -> None:
+def sort_by_card(cards: U8, hands: U16, start: I64, count: I32, card_start: U16, by_card: U16) -> None:
     """Per board b the places of the hands that hold each card c, in list order: by_card[2 * start[b] + k] for k from
     card_start[b, c] to card_start[b, c + 1]. `cards` [H, 2] are the cards of every hand."""
     slots = card_start.shape[1] - 1
@@ -136,17 +125,17 @@ def sort_by_card(
 
 @entry("u2_1, i8_1, u2_2, u2_1, u2_1, i8_1, u2_2, u2_1, i2_2, u1_1, u1_1")
 def match_by_card(
-    hands: Ids,
-    start: NDArray[np.int64],
-    card_start: NDArray[np.uint16],
-    by_card: Ids,
-    opp_hands: Ids,
-    opp_start: NDArray[np.int64],
-    opp_card_start: NDArray[np.uint16],
-    opp_by_card: Ids,
-    ranks: NDArray[np.int16],
-    card_less: NDArray[np.uint8],
-    card_upto: NDArray[np.uint8],
+    hands: U16,
+    start: I64,
+    card_start: U16,
+    by_card: U16,
+    opp_hands: U16,
+    opp_start: I64,
+    opp_card_start: U16,
+    opp_by_card: U16,
+    ranks: I16,
+    card_less: U8,
+    card_upto: U8,
 ) -> None:
     """For each entry of `by_card`: how many of the opponent's hands with the same card are weaker, weaker or equal."""
     for b in range(len(start)):
@@ -170,14 +159,7 @@ def match_by_card(
 
 
 @entry("u8_1, u2_1, u2_1, u8_1, i2_2, i2_2")
-def runout_matrix(
-    masks: NDArray[np.uint64],
-    hands0: Ids,
-    hands1: Ids,
-    dealt: NDArray[np.uint64],
-    ranks: NDArray[np.int16],
-    matrix: NDArray[np.int16],
-) -> None:
+def runout_matrix(masks: U64, hands0: U16, hands1: U16, dealt: U64, ranks: I16, matrix: I16) -> None:
     """matrix[j, i] = number of final boards on which hand i of player 0 beats hand j of player 1, minus the reverse.
 
     `dealt` [R] are the cards still to come of each final board and `ranks` [R, H] the strengths; boards that take a

@@ -4,13 +4,11 @@ from typing import Any
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from poker.kernels.registry import INLINE
 from poker.kernels.simd import fma, load, maximum, prefetch, splat, store, where_positive
-from poker.kernels.vector.arrays import ACT, REACH, STRIDE, VALUE, Floats, Sweep
-
-Rows = NDArray[np.int64]
+from poker.kernels.types import F32, I64
+from poker.kernels.vector.arrays import ACT, REACH, STRIDE, VALUE, Sweep
 
 SOLVE, BEST_RESPONSE, AVERAGE = 0, 1, 2
 """What a sweep does at p's nodes: update regrets, take the best action, or follow p's average strategy."""
@@ -21,7 +19,7 @@ the least regret kept, the weights of all and of the last regrets in the predict
 
 
 @njit(**INLINE)
-def _positive(source: Floats, at: int, num_actions: int, hands: int) -> Any:
+def _positive(source: F32, at: int, num_actions: int, hands: int) -> Any:
     """Sum over the actions of the positive part of `source`."""
     mass = splat(0.0)
     for a in range(num_actions):
@@ -30,9 +28,7 @@ def _positive(source: Floats, at: int, num_actions: int, hands: int) -> Any:
 
 
 @njit(**INLINE)
-def _expected(
-    source: Floats, at: int, num_actions: int, hands: int, work: Floats, rows: Rows, scales: Floats, i: int
-) -> Any:
+def _expected(source: F32, at: int, num_actions: int, hands: int, work: F32, rows: I64, scales: F32, i: int) -> Any:
     """Values of hands i.. of a node whose strategy is proportional to the positive part of `source`."""
     mass = _positive(source, at, num_actions, hands)
     inverse = where_positive(mass, splat(1.0) / mass, splat(0.0))
@@ -46,7 +42,7 @@ def _expected(
 
 @njit(**INLINE)
 def _push_reach(
-    source: Floats, base: int, num_actions: int, hands: int, work: Floats, reach: int, child: int, stride: int
+    source: F32, base: int, num_actions: int, hands: int, work: F32, reach: int, child: int, stride: int
 ) -> None:
     """Reach of the children: the parent's times the strategy, proportional to the positive part of `source`."""
     zero, flat = splat(0.0), splat(1.0 / num_actions)
@@ -61,12 +57,12 @@ def _push_reach(
 
 @njit(**INLINE)
 def _push_reach_and_sum(
-    source: Floats,
-    sums: Floats,
+    source: F32,
+    sums: F32,
     base: int,
     num_actions: int,
     hands: int,
-    work: Floats,
+    work: F32,
     reach: int,
     child: int,
     stride: int,
@@ -93,7 +89,7 @@ def _push_reach_and_sum(
 
 @njit(**INLINE)
 def _follow(
-    source: Floats, base: int, num_actions: int, hands: int, work: Floats, rows: Rows, scales: Floats, target: int
+    source: F32, base: int, num_actions: int, hands: int, work: F32, rows: I64, scales: F32, target: int
 ) -> None:
     """Values of a node whose strategy is proportional to the positive part of `source`."""
     for i in range(0, hands, 16):
@@ -103,17 +99,17 @@ def _follow(
 
 @njit(**INLINE)
 def _update(
-    source: Floats,
-    regrets: Floats,
+    source: F32,
+    regrets: F32,
     predictive: bool,
     base: int,
     num_actions: int,
     hands: int,
-    work: Floats,
-    rows: Rows,
-    scales: Floats,
+    work: F32,
+    rows: I64,
+    scales: F32,
     target: int,
-    parameters: Floats,
+    parameters: F32,
 ) -> None:
     """Values of p's node under the current strategy, and its regrets after this iteration.
 
@@ -137,7 +133,7 @@ def _update(
 
 
 @njit(**INLINE)
-def _best(num_actions: int, hands: int, work: Floats, rows: Rows, scales: Floats, target: int) -> None:
+def _best(num_actions: int, hands: int, work: F32, rows: I64, scales: F32, target: int) -> None:
     for i in range(0, hands, 16):
         value = load(work, rows[0] + i) * splat(scales[0])
         for a in range(1, num_actions):
@@ -146,7 +142,7 @@ def _best(num_actions: int, hands: int, work: Floats, rows: Rows, scales: Floats
 
 
 @njit(**INLINE)
-def _sum(num_actions: int, hands: int, work: Floats, rows: Rows, scales: Floats, target: int) -> None:
+def _sum(num_actions: int, hands: int, work: F32, rows: I64, scales: F32, target: int) -> None:
     """Values of a node of the opponent, whose strategy is in the reach already."""
     for i in range(0, hands, 16):
         value = load(work, rows[0] + i) * splat(scales[0])
@@ -156,7 +152,7 @@ def _sum(num_actions: int, hands: int, work: Floats, rows: Rows, scales: Floats,
 
 
 @njit(**INLINE)
-def push_down(sweep: Sweep, p: int, mode: int, street: int, board: int, batch: int, decay: float, work: Floats) -> None:
+def push_down(sweep: Sweep, p: int, mode: int, street: int, board: int, batch: int, decay: float, work: F32) -> None:
     nodes, boards = sweep.nodes, sweep.boards
     opponent = 1 - p
     hands, block = boards.padded[opponent, board], boards.block[opponent, board]
@@ -182,10 +178,10 @@ def pull_up(
     street: int,
     board: int,
     batch: int,
-    parameters: Floats,
-    work: Floats,
-    rows: Rows,
-    scales: Floats,
+    parameters: F32,
+    work: F32,
+    rows: I64,
+    scales: F32,
 ) -> None:
     nodes, boards = sweep.nodes, sweep.boards
     hands, block = boards.padded[p, board], boards.block[p, board]

@@ -5,7 +5,7 @@ are computed together, hand by hand, so that everything that hangs on cards is a
 
 - A *row* is a sequence of the opponent's actions on the street; his reach there is what it was when the street began
   times `shares[bucket, row, lane]`. All but the entry row (no action yet) end the street if the responder calls or
-  checks, so a row has one *end*: a showdown, or the value of what follows. Rows that have an end come first.
+  checks, so a row has one *end*: a showdown, or the value of what follows. I64 that have an end come first.
 - The responder's values are linear in ends and in *masses* (the opponent's reach summed over compatible hands), except
   where he takes the best action: `_play` runs a short program over both.
 - Showdowns: hands of a board are in order of strength. Walking down, sums over all hands so far and over those with
@@ -27,8 +27,7 @@ from poker.kernels.cards.isomorphism import gather_board
 from poker.kernels.cards.ranks import rank_board_into
 from poker.kernels.registry import entry
 from poker.kernels.simd import fma, load, maximum, splat, store
-
-Floats = NDArray[np.float32]
+from poker.kernels.types import F32, I16, I32, I64, U8, U16
 
 CHUNK = 8
 """Hands for which a program runs at once."""
@@ -50,9 +49,7 @@ def work_size(rows: int, slots: int, live: int) -> int:
 
 
 @entry("u1_2, u1_2r, u2_3, i2_2", "u1_2, u2_2r, u2_3, i2_2")
-def sort_boards(
-    boards: NDArray[np.uint8], table: NDArray[Any], records: NDArray[np.uint16], down: NDArray[np.int16]
-) -> None:
+def sort_boards(boards: U8, table: NDArray[Any], records: U16, down: I16) -> None:
     """Of boards [n, cards]: records [n, L, 4] are hand, bucket and two cards, weakest first; down [n, L] the places in
     `records` from the strongest group of equal hands to the weakest, within a group as in `records`."""
     ranks, buckets = np.empty(NUM_HANDS, np.int32), np.empty(NUM_HANDS, np.int32)
@@ -79,7 +76,7 @@ def sort_boards(
 
 
 @njit(**_INTERNAL)
-def _play(steps: NDArray[np.int32], factors: Floats, work: Floats, ends: int, masses: int, slots: int) -> None:
+def _play(steps: I32, factors: F32, work: F32, ends: int, masses: int, slots: int) -> None:
     """Runs a program [P, 4] of (what, how, slot, row) for CHUNK hands; factors [P, 2, 16] are a and b."""
     size = CHUNK * 16
     for n in range(len(steps)):
@@ -116,17 +113,17 @@ def _play(steps: NDArray[np.int32], factors: Floats, work: Floats, ends: int, ma
 
 @entry("u2_3, i2_2, f4_1, f4_1, i8, i8, i4_2, f4_1, f4_1, f4_1, f4_1")
 def last_street(
-    records: NDArray[np.uint16],
-    down: NDArray[np.int16],
-    weights: Floats,
-    shares: Floats,
+    records: U16,
+    down: I16,
+    weights: F32,
+    shares: F32,
     num_rows: int,
     num_ends: int,
-    steps: NDArray[np.int32],
-    factors: Floats,
-    reach: Floats,
-    values: Floats,
-    work: Floats,
+    steps: I32,
+    factors: F32,
+    reach: F32,
+    values: F32,
+    work: F32,
 ) -> None:
     """Adds the values of 16 lanes on n boards, times their weights, to values [H * 16]; reach [H * 16] at the entry."""
     W, size = num_rows * 16, CHUNK * 16
@@ -184,15 +181,7 @@ def last_street(
 
 
 @entry("i8_1, i4_1, f4_1, i8, i8_2, f4_1, f4_1")
-def descend(
-    live: NDArray[np.int64],
-    buckets: NDArray[np.int32],
-    shares: Floats,
-    num_rows: int,
-    targets: NDArray[np.int64],
-    reach: Floats,
-    below: Floats,
-) -> None:
+def descend(live: I64, buckets: I32, shares: F32, num_rows: int, targets: I64, reach: F32, below: F32) -> None:
     """The opponent's reach at the ends of a street, into the lanes of the next: `targets` [ends, 16] are offsets in
     `below` (hands 16 apart), -1 for lanes that do not go on; reach [H * 16] at the entry."""
     for hand in live:
@@ -206,18 +195,18 @@ def descend(
 
 @entry("i8_1, i4_1, f8, f4_1, i8, i4_2, f4_1, i8_2, f4_1, f4_1, f4_1, f4_1")
 def ascend(
-    live: NDArray[np.int64],
-    buckets: NDArray[np.int32],
+    live: I64,
+    buckets: I32,
     weight: float,
-    shares: Floats,
+    shares: F32,
     num_rows: int,
-    steps: NDArray[np.int32],
-    factors: Floats,
-    targets: NDArray[np.int64],
-    below: Floats,
-    reach: Floats,
-    values: Floats,
-    work: Floats,
+    steps: I32,
+    factors: F32,
+    targets: I64,
+    below: F32,
+    reach: F32,
+    values: F32,
+    work: F32,
 ) -> None:
     """Adds the values of 16 lanes on one board, times `weight`, to values [H * 16], from those `below` its ends."""
     W, size = num_rows * 16, CHUNK * 16
@@ -256,7 +245,7 @@ def ascend(
 
 
 @entry("u2_2, f8, f4_1, f4_1")
-def symmetrise(renamings: NDArray[np.uint16], scale: float, values: Floats, work: Floats) -> None:
+def symmetrise(renamings: U16, scale: float, values: F32, work: F32) -> None:
     """values [G, H, 16] become `scale` times their mean over renamings [n, H] of a hand; work [H * 16]."""
     share = np.float32(scale / len(renamings))
     for group in range(len(values) // (NUM_HANDS * 16)):

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from poker.kernels.barrier import TICKET, fetch_add, wait
 from poker.kernels.registry import INLINE, entry
 from poker.kernels.simd import load, splat, store
+from poker.kernels.types import F32, I64
 from poker.kernels.vector.arrays import (
     LANES_IN,
     LANES_OUT,
@@ -27,10 +27,9 @@ from poker.kernels.vector.arrays import (
     SWEEP,
     SWEEP_16,
     VALUE,
-    Floats,
     Sweep,
 )
-from poker.kernels.vector.decisions import DECAY, Rows, pull_up, push_down
+from poker.kernels.vector.decisions import DECAY, pull_up, push_down
 from poker.kernels.vector.terminals import evaluate_terminals
 
 DOWN, UP = 1, 2
@@ -40,7 +39,7 @@ _INTERNAL: Any = {"cache": True, "nogil": True, "no_cpython_wrapper": True, "no_
 
 
 @njit(**INLINE)
-def _clear_deals(sweep: Sweep, street: int, work: Floats) -> None:
+def _clear_deals(sweep: Sweep, street: int, work: F32) -> None:
     area = sweep.place[VALUE, street]
     for i in range(area, area + sweep.num_slots[street] * sweep.place[STRIDE, street], 16):
         store(work, i, splat(0.0))
@@ -48,7 +47,7 @@ def _clear_deals(sweep: Sweep, street: int, work: Floats) -> None:
 
 @njit(**INLINE)
 def _receive(
-    sweep: Sweep, p: int, street: int, board: int, batch: int, above: Floats, above_reach: int, work: Floats
+    sweep: Sweep, p: int, street: int, board: int, batch: int, above: F32, above_reach: int, work: F32
 ) -> None:
     """The opponent's reach at the components of a batch, from the street above."""
     boards, lists, batches, nodes = sweep.boards, sweep.lists, sweep.batches, sweep.nodes
@@ -76,7 +75,7 @@ def _receive(
 
 @njit(**INLINE)
 def _deliver(
-    sweep: Sweep, p: int, street: int, board: int, batch: int, above: Floats, above_value: int, work: Floats
+    sweep: Sweep, p: int, street: int, board: int, batch: int, above: F32, above_value: int, work: F32
 ) -> None:
     """Adds the values of a batch's components to the STREET nodes above, or leaves the root's in `root_value`."""
     boards, lists, batches, nodes = sweep.boards, sweep.lists, sweep.batches, sweep.nodes
@@ -98,7 +97,7 @@ def _deliver(
 
 
 @njit(**INLINE)
-def _average_orbits(sweep: Sweep, p: int, street: int, board: int, work: Floats) -> None:
+def _average_orbits(sweep: Sweep, p: int, street: int, board: int, work: F32) -> None:
     """Values at STREET nodes, averaged over the hands that the board's suit symmetries turn into each other."""
     boards, lists = sweep.boards, sweep.lists
     stride, area = sweep.place[STRIDE, street], sweep.place[VALUE, street]
@@ -130,14 +129,14 @@ def _visit(
     street: int,
     board: int,
     way: int,
-    parameters: Floats,
-    above: Floats,
+    parameters: F32,
+    above: F32,
     above_reach: int,
-    values_above: Floats,
+    values_above: F32,
     above_value: int,
-    work: Floats,
-    rows: Rows,
-    scales: Floats,
+    work: F32,
+    rows: I64,
+    scales: F32,
 ) -> None:
     """A board on the way `DOWN` to those below it, on the way `UP` from them, or both, where there are none.
 
@@ -159,9 +158,7 @@ def _visit(
 
 
 @njit(**INLINE)
-def _visit_root(
-    sweep: Sweep, p: int, mode: int, way: int, parameters: Floats, root: Floats, rows: Rows, scales: Floats
-) -> None:
+def _visit_root(sweep: Sweep, p: int, mode: int, way: int, parameters: F32, root: F32, rows: I64, scales: F32) -> None:
     """The root's street; `root` is its scratch memory."""
     none = np.int64(0)  # a literal would be a type of its own, and all be compiled twice
     _visit(sweep, p, mode, sweep.first_street, none, way, parameters, root, none, root, none, root, rows, scales)
@@ -169,15 +166,7 @@ def _visit_root(
 
 @njit(**INLINE)
 def _visit_chunk(
-    sweep: Sweep,
-    p: int,
-    mode: int,
-    parameters: Floats,
-    chunk: int,
-    root: Floats,
-    work: Floats,
-    rows: Rows,
-    scales: Floats,
+    sweep: Sweep, p: int, mode: int, parameters: F32, chunk: int, root: F32, work: F32, rows: I64, scales: F32
 ) -> None:
     """All boards below those of a chunk; their values are added up in the chunk's own part of `partial`."""
     top = sweep.first_street
@@ -216,7 +205,7 @@ def _visit_chunk(
 
 
 @njit(**INLINE)
-def _add_chunks(sweep: Sweep, root: Floats) -> None:
+def _add_chunks(sweep: Sweep, root: F32) -> None:
     street = sweep.first_street
     size = sweep.num_slots[street] * sweep.place[STRIDE, street]
     area = sweep.place[VALUE, street]
@@ -234,10 +223,10 @@ def run_team(
     first: int,
     last: int,
     mode: int,
-    parameters: Floats,
-    root: Floats,
-    work: Floats,
-    shared: NDArray[np.int64],
+    parameters: F32,
+    root: F32,
+    work: F32,
+    shared: I64,
     members: int,
     member: int,
 ) -> None:

@@ -2,10 +2,10 @@
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from poker.kernels.registry import INLINE
 from poker.kernels.simd import fma, lanes_to_rows, load, load_int16, rows_to_lanes, splat, store, total
+from poker.kernels.types import F32, I16, I32, I64
 from poker.kernels.vector.arrays import (
     CARDS,
     CLUSTERS,
@@ -17,15 +17,12 @@ from poker.kernels.vector.arrays import (
     STRIDE,
     VALUE,
     ZERO_ROW,
-    Floats,
     Sweep,
 )
 
-Rows = NDArray[np.int64]
-
 
 @njit(**INLINE)
-def _fold_lanes(sweep: Sweep, p: int, board: int, work: Floats) -> None:
+def _fold_lanes(sweep: Sweep, p: int, board: int, work: F32) -> None:
     """Mass of the opponent's hands compatible with each own hand, for the 16 rows in the input lanes."""
     boards, lists = sweep.boards, sweep.lists
     x, out, cards = sweep.areas[LANES_IN], sweep.areas[LANES_OUT], sweep.areas[CARDS]
@@ -52,7 +49,7 @@ def _fold_lanes(sweep: Sweep, p: int, board: int, work: Floats) -> None:
 
 
 @njit(**INLINE)
-def _show_lanes(sweep: Sweep, p: int, board: int, work: Floats) -> None:
+def _show_lanes(sweep: Sweep, p: int, board: int, work: F32) -> None:
     """Mass of compatible weaker hands minus that of stronger ones, for the 16 rows in the input lanes.
 
     With prefix sums over hands in order of strength, weaker - stronger = P[less] + P[upto] - P[all]; first over all
@@ -92,16 +89,7 @@ def _show_lanes(sweep: Sweep, p: int, board: int, work: Floats) -> None:
 
 @njit(**INLINE)
 def _terminal_rows(
-    sweep: Sweep,
-    p: int,
-    street: int,
-    board: int,
-    table: NDArray[np.int32],
-    begin: int,
-    end: int,
-    showdown: int,
-    work: Floats,
-    rows: Rows,
+    sweep: Sweep, p: int, street: int, board: int, table: I32, begin: int, end: int, showdown: int, work: F32, rows: I64
 ) -> None:
     """Evaluates rows begin..end of `table`, 16 at a time."""
     boards = sweep.boards
@@ -127,7 +115,7 @@ def _terminal_rows(
 
 
 @njit(**INLINE)
-def _reach_by_cluster(sweep: Sweep, p: int, board: int, reach: int, area: int, work: Floats) -> None:
+def _reach_by_cluster(sweep: Sweep, p: int, board: int, reach: int, area: int, work: F32) -> None:
     """The opponent's reach summed by cluster: a row over all hands, then one per card c over the hands that hold c."""
     boards, lists = sweep.boards, sweep.lists
     theirs, width = boards.list_start[1 - p, board], (sweep.num_clusters[1 - p] + 15) // 16 * 16
@@ -144,13 +132,11 @@ def _reach_by_cluster(sweep: Sweep, p: int, board: int, reach: int, area: int, w
 
 
 @njit(**INLINE)
-def _leaf_rows(
-    sweep: Sweep, p: int, board: int, matrix: Rows, reach: Rows, value: Rows, work: Floats, sums: Rows
-) -> None:
+def _leaf_rows(sweep: Sweep, p: int, board: int, matrix: I64, reach: I64, value: I64, work: F32, sums: I64) -> None:
     """p's values at four LEAF rows: expectations of their cluster matrices over the compatible hands of the opponent.
 
     With the reach summed by cluster, a hand's value is its cluster's row times the total less the parts of its two
-    cards, and plus the hand itself, which both parts contain. Rows that share a reach, as the continuations of a leaf
+    cards, and plus the hand itself, which both parts contain. I64 that share a reach, as the continuations of a leaf
     do when the opponent of who picks is updated, share its sums, whose places are left in `sums`.
     """
     boards, lists, values = sweep.boards, sweep.lists, sweep.leaf_values
@@ -206,7 +192,7 @@ def _leaf_rows(
 
 
 @njit(**INLINE)
-def _leaves(sweep: Sweep, p: int, street: int, board: int, batch: int, work: Floats, rows: Rows) -> None:
+def _leaves(sweep: Sweep, p: int, street: int, board: int, batch: int, work: F32, rows: I64) -> None:
     """Values at the depth limit, four rows at a time."""
     batches = sweep.batches
     stride, reach, value = sweep.place[STRIDE, street], sweep.place[REACH, street], sweep.place[VALUE, street]
@@ -222,9 +208,7 @@ def _leaves(sweep: Sweep, p: int, street: int, board: int, batch: int, work: Flo
 
 
 @njit(**INLINE)
-def _runout_rows_of_0(
-    matrix: NDArray[np.int16], start: int, width: int, theirs: int, work: Floats, reach: Rows, value: Rows
-) -> None:
+def _runout_rows_of_0(matrix: I16, start: int, width: int, theirs: int, work: F32, reach: I64, value: I64) -> None:
     """Four rows: value[i] = sum over j of matrix[j, i] * reach[j]."""
     a, b, c, d = reach[0], reach[1], reach[2], reach[3]
     for i in range(0, width, 16):
@@ -242,9 +226,7 @@ def _runout_rows_of_0(
 
 
 @njit(**INLINE)
-def _runout_rows_of_1(
-    matrix: NDArray[np.int16], start: int, width: int, own: int, work: Floats, reach: Rows, value: Rows
-) -> None:
+def _runout_rows_of_1(matrix: I16, start: int, width: int, own: int, work: F32, reach: I64, value: I64) -> None:
     """Four rows: value[j] = - sum over i of matrix[j, i] * reach[i]."""
     a, b, c, d = reach[0], reach[1], reach[2], reach[3]
     for j in range(own):
@@ -262,7 +244,7 @@ def _runout_rows_of_1(
 
 
 @njit(**INLINE)
-def _runouts(sweep: Sweep, p: int, street: int, board: int, batch: int, work: Floats, rows: Rows) -> None:
+def _runouts(sweep: Sweep, p: int, street: int, board: int, batch: int, work: F32, rows: I64) -> None:
     """Results of all-ins with cards to come, four rows at a time."""
     boards, table = sweep.boards, sweep.batches.runouts
     stride, reach, value = sweep.place[STRIDE, street], sweep.place[REACH, street], sweep.place[VALUE, street]
@@ -280,7 +262,7 @@ def _runouts(sweep: Sweep, p: int, street: int, board: int, batch: int, work: Fl
 
 
 @njit(**INLINE)
-def _mix_rows(sweep: Sweep, p: int, street: int, board: int, batch: int, work: Floats) -> None:
+def _mix_rows(sweep: Sweep, p: int, street: int, board: int, batch: int, work: F32) -> None:
     """Terminals with rake: a showdown row and a fold row, each with its factor."""
     stride, value = sweep.place[STRIDE, street], sweep.place[VALUE, street]
     begin, end = sweep.batches.mixed_start[p, batch], sweep.batches.mixed_start[p, batch + 1]
@@ -293,7 +275,7 @@ def _mix_rows(sweep: Sweep, p: int, street: int, board: int, batch: int, work: F
 
 
 @njit(**INLINE)
-def evaluate_terminals(sweep: Sweep, p: int, street: int, board: int, batch: int, work: Floats, rows: Rows) -> None:
+def evaluate_terminals(sweep: Sweep, p: int, street: int, board: int, batch: int, work: F32, rows: I64) -> None:
     """p's values at all terminals of a batch on one board."""
     batches = sweep.batches
     for showdown in range(2):
