@@ -1,6 +1,6 @@
 """The 19 inputs of the opponent nets [POKI], [Davidson 2000]: limit hold'em after the flop, seen from who is to act.
 
-Public only: what an observer of the table knows about the player's situation and what he has done in this hand.
+Public only: what an observer of the table knows about the player's situation and actions in this hand.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
 """Inputs beside the 19 for predictors that know the hand and the player so far; the kernels do the arithmetic.
 
-Hand inputs [50] are public and belong to one hand. Player inputs [84] describe how a player has deviated so far: his
-frequencies in the twelve contexts, and the mean difference between what he did and what a base predictor expected of
+Hand inputs [50] are public and belong to one hand. Player inputs [84] describe how a player has deviated so far: the
+frequencies in the twelve contexts, and the mean difference between actions and what a base predictor expected of
 anybody, in cells of similar situations. Both use only what was seen before the decision, so twenty hands of a new
 player already say something, and nothing has to be trained again.
 """
@@ -120,7 +120,7 @@ def player_rows(
 
 
 class PlayerMemory:
-    """What is remembered of one player, for use at the table: `inputs`, then `observe` what he did."""
+    """What is remembered of one player, for use at the table: `inputs`, then `observe` each action."""
 
     def __init__(self, prior: NDArray[np.float64]) -> None:
         self._prior = prior
@@ -135,7 +135,7 @@ class PlayerMemory:
         return out
 
     def observe(self, context: int, in_cells: NDArray[np.int64], predicted: NDArray[np.float32], action: int) -> None:
-        """He did `action` (a class) where `predicted` [3] was expected of anybody."""
+        """The player did `action` (a class) where `predicted` [3] was expected of anybody."""
         kernel.observe(
             self._counts, self._deviation, self._weight, context, in_cells, predicted, action, DECAY, _DECAYS
         )

@@ -13,7 +13,7 @@ Floats = NDArray[np.float64]
 
 MOVES = ("rock", "paper", "scissors")
 PAYOFF: Floats = np.array([[0, -1, 2], [1, 0, -2], [-2, 2, 0]], np.float64)
-"""Chips of player 1: his move first."""
+"""Chips of player 1, whose move comes first."""
 EQUILIBRIUM: Floats = np.array([0.4, 0.4, 0.2])
 CONTINUATIONS: Floats = np.eye(3)
 """Three policies of player 2 for the rest of the game."""

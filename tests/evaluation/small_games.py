@@ -82,7 +82,7 @@ def expected_chips(hands: list[tuple[HandState, float]]) -> float:
 
 
 def best_response_value(rules: Rules, policy: RandomPolicy, player: int) -> float:
-    """Most chips that `player` can win against `policy`, by recursion over his information sets."""
+    """Most chips that `player` can win against `policy`, by recursion over information sets."""
 
     def value(betting: Betting, board: tuple[int, ...], own: int, others: NDArray[np.float64]) -> float:
         """Sum over the other's hands, weighted by `others` [H], of the chips to `player`."""

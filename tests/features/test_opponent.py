@@ -51,9 +51,9 @@ def test_a_hand_worked_out_by_hand(rules: Rules) -> None:
         "high_cards": 2 / 3,
     }
     assert found == pytest.approx(wanted, abs=1e-6)
-    after = named(betting.apply(FOLD), "AhKh7h")  # the small blind now faces the raise of his bet
+    after = named(betting.apply(FOLD), "AhKh7h")  # the small blind now faces the raise of its bet
     assert (after["committed"], after["was_aggressive"], after["faced_bet"]) == (1, 1, 0)
-    assert after["bet_ratio"] == pytest.approx(1 / 3, abs=1e-6)  # he called twice before the flop and bet once
+    assert after["bet_ratio"] == pytest.approx(1 / 3, abs=1e-6)  # two calls before the flop, one bet
     assert (after["active"], after["still_to_act"], after["bets_1"]) == pytest.approx((0.2, 0, 1))
 
 

@@ -54,7 +54,7 @@ class PairGame:
         return [(board + cards, chance) for cards in combinations(rest, number)]
 
     def pair_values(self, node: int, board: Board, policies: Sequence[RangePolicy]) -> Pairs:
-        """Values at `node` when each player follows his policy from there."""
+        """Values at `node` when each player follows their policy from there."""
         tree = self.tree
         if tree.kind[node] == Kind.STREET:
             total = np.zeros(self.compatible.shape)

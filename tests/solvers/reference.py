@@ -24,7 +24,7 @@ def hands_of(rules: Rules) -> list[tuple[int, ...]]:
 
 
 class Reference:
-    """Counterfactual values of player p at a node: `out[h]` sums over the opponent's hands weighted by his reach."""
+    """Counterfactual values of player p at a node: `out[h]` sums over the opponent's hands weighted by their reach."""
 
     def __init__(
         self,
@@ -82,7 +82,7 @@ class Reference:
         return [(board + cards, 1.0 / orders) for cards in combinations(rest, number)]
 
     def values(self, node: int, p: int, board: tuple[int, ...], reach: Floats, profile: Profile, best: bool) -> Floats:
-        """p's values when the opponent follows `profile`, and p either follows it or plays his best response."""
+        """p's values when the opponent follows `profile`, and p either follows it or plays a best response."""
         tree = self.tree
         first = int(tree.first_child[node])
         children = tree.children(node)

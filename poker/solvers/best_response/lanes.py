@@ -1,6 +1,6 @@
 """Betting trees cut into lanes for `kernels.vector.response`: groups of up to sixteen street beginnings of one shape.
 
-Lanes where the opponent's policy never goes, whatever he holds, are left out: the responder wins nothing there.
+Lanes where the opponent's policy goes with no hand are left out: the responder wins nothing there.
 
 Symbols: B buckets of a street, A actions of a node, E ends of a group (rows that end the street).
 """
@@ -157,7 +157,7 @@ class _Writer:
             self._step(LINEAR if end is None or mass is None else BEST, how, slot, row, end, mass)
 
     def _opponents(self, nodes: Nodes, row: int, slot: int) -> None:
-        """What he folds is what he has less what he plays on with, so folds are masses of the rows before and after."""
+        """What folds is what was there less what plays on, so folds are masses of the rows before and after."""
         children = self._children(nodes)
         probabilities = np.stack([self.policy(int(node)) for node in nodes])
         if not np.isfinite(probabilities).all() or (abs(probabilities.sum(axis=2) - 1) > 1e-3).any():

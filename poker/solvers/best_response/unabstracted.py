@@ -1,12 +1,12 @@
 """Best response in the real game to a policy that plays by card buckets, in two-player hold'em.
 
 With buckets that forget, a best response *within the buckets* is out of reach: the responder would have to play alike
-wherever his present bucket is the same, whatever he held or saw before, so his decisions cannot be taken one by one
+wherever the present bucket is the same, whatever was held or seen before, so decisions cannot be taken one by one
 from the last street up, and the best joint choice is NP-hard to find (Koller and Megiddo 1992). The responder here sees
-his cards, the board and all that was bet. His best response is exact, by one walk of the public game, and wins at least
-as much as any that is tied to buckets. In no-limit games he bets what the tree offers, so it is a lower bound there.
+its cards, the board and all that was bet. Its best response is exact, by one walk of the public game, and wins at least
+as much as any that is tied to buckets. In no-limit games it bets what the tree offers, so it is a lower bound there.
 
-    v(line)[h] = what the responder wins with hand h, times the opponent's reach, summed over his compatible hands
+    v(line)[h] = what the responder wins with hand h, times the opponent's reach, summed over the compatible hands
 
 The walk visits one board of each class under renamings of suits that leave the cards above it alone, and counts it for
 all: policies from tables over canonical boards treat suits alike, which is checked (`unequal_suits`). Flops are

@@ -46,7 +46,7 @@ class HandTable:
 
 @dataclass(frozen=True)
 class NodeView:
-    """A decision: who acts, on which board, his actions in words, and what he does with each hand."""
+    """A decision: who acts, on which board, the actions in words, and what each hand does."""
 
     node: int
     player: int

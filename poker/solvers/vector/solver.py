@@ -196,7 +196,7 @@ class VectorSolver:
 
     def values(self, player: int, best_response: bool = False) -> NDArray[np.float32]:
         """float32[H]: chips of each hand of the player's range under the average profile (or the best response to it),
-        given that the opponent holds a compatible hand of his range; 0 for hands outside the range."""
+        given that the opponent holds a compatible hand within range; 0 for hands outside the range."""
         game = self.game
         hands = game.hands(player)
         raw = self._one_sweep(player, BEST_RESPONSE if best_response else AVERAGE)
@@ -264,8 +264,8 @@ class VectorSolver:
     def action_values(self, node: int) -> NDArray[np.float32]:
         """float32[H, A]: chips of each action at a node of the root's street, for the player who acts there.
 
-        Given that the opponent holds a hand of the range he arrives with, both following the average profile after the
-        action; NaN for hands outside the range, or when the opponent never comes here.
+        Given that the opponent holds a hand of the range that arrives there, both following the average profile after
+        the action; NaN for hands outside the range, or when the opponent never comes here.
         """
         game, sweep = self.game, self._sweep
         player, street = int(game.tree.player[node]), int(game.tree.street[node])
