@@ -11,7 +11,8 @@ from rich.markup import escape
 
 from poker.errors import PokernetsError
 from poker.evaluation.match_report import match_report
-from poker.evaluation.results import MatchResults, Results
+from poker.evaluation.match_results import MatchResults
+from poker.evaluation.results import Results
 from poker.formats.acpc_protocol import connect, listen
 from poker.play.client import Seat, play_at
 from poker.play.dealer import RemotePlayer, Times, deal_match

@@ -24,7 +24,8 @@ from poker.errors import PokernetsError
 from poker.evaluation.aivat.value_functions import ValueFunctionSpec
 from poker.evaluation.match_aivat import MatchAivat
 from poker.evaluation.match_report import match_report
-from poker.evaluation.results import Independent, MatchResults, Results, Unit, comparison
+from poker.evaluation.match_results import MatchResults, comparison
+from poker.evaluation.results import Independent, Results, Unit
 from poker.play.exports import Counted, export
 from poker.play.hand_store import HandStore
 from poker.play.lineup import AgentSpec, LineUp, Rotation, SharedAgent, line_ups, with_players

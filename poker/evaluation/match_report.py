@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,8 @@ from numpy.typing import NDArray
 from poker.agents.base import hand_number
 from poker.betting import Betting
 from poker.cards import PREFLOP_CLASS
-from poker.evaluation.results import SHORT, Contrast, MatchResults, Results, opponent_class
+from poker.evaluation.match_results import Contrast, MatchResults
+from poker.evaluation.results import SHORT, Results, opponent_class
 from poker.formats.acpc_log import read_log
 from poker.play.hand_store import UNKNOWN
 from poker.provenance import commit
@@ -176,25 +178,40 @@ def _spread(result: Results) -> tuple[object, ...]:
 
 
 def _places(results: MatchResults) -> Iterator[Section]:
-    """By agent, by seat and by class of opponents, of line-ups of more than two."""
+    """By agent, by class of opponents and by seat, of line-ups of more than two."""
     for result in results.lineups:
         where = f" at {result.lineup.title}" if len(results.lineups) > 1 else ""
-        names = list(dict.fromkeys(result.lineup.players))
-        by_class = result.by_class({name: opponent_class(name, results.settings[name]) for name in names})
-        kinds = list(by_class[names[0]])
-        rows = [
-            [name, len(result.places([name])), estimate(result.by_agent(name)), *(by_class[name][k] for k in kinds)]
-            for name in names
-        ]
+        agents = _agents(results, result)
+        kinds = list(next(iter(agents.values())).by_class)
         note = f"{results.unit}/hand of a place; losses of a hand go to its winners in proportion to what they win"
+        rows = [[name, len(result.places([name])), one.mean, *one.by_class.values()] for name, one in agents.items()]
         yield Table(("agent", "places", "all", *(f"from {kind}" for kind in kinds)), rows, f"Agents{where}", note)
         if result.by_deal and result.deals > 1:
-            sessions = [(name, result.over_sessions(name)) for name in names]
+            sessions = [(name, one.over_sessions) for name, one in agents.items()]
             yield Table(("agent", f"{results.unit}/hand"), sessions, f"Over sessions{where}", console=False)
         seats = [f"seat {seat + 1}" for seat in range(len(result.lineup.players))]
         note = f"{results.unit}/hand, from the first blind to the button"
-        rows = [[name, *result.by_seat(name)] for name in names]
+        rows = [[name, *one.by_seat] for name, one in agents.items()]
         yield Table(("agent", *seats), rows, f"By seat{where}", note, console=False)
+
+
+@dataclass(frozen=True)
+class _Agent:
+    """What a place of an agent in a line-up won."""
+
+    mean: Estimate
+    over_sessions: Estimate
+    by_seat: list[Estimate]
+    by_class: dict[str, Estimate]
+
+
+def _agents(results: MatchResults, result: Results) -> dict[str, _Agent]:
+    names = list(dict.fromkeys(result.lineup.players))
+    by_class = result.by_class({name: opponent_class(name, results.settings[name]) for name in names})
+    return {
+        name: _Agent(estimate(result.by_agent(name)), result.over_sessions(name), result.by_seat(name), by_class[name])
+        for name in names
+    }
 
 
 def _troubles(result: Results) -> Iterator[Text]:
@@ -327,16 +344,14 @@ def _lineup_record(results: MatchResults, result: Results) -> dict[str, Any]:
 
 
 def _by_agent(results: MatchResults, result: Results) -> dict[str, Any]:
-    names = list(dict.fromkeys(result.lineup.players))
-    by_class = result.by_class({name: opponent_class(name, results.settings[name]) for name in names})
     return {
         name: {
-            **_told(estimate(result.by_agent(name))),
-            "over_sessions": _told(result.over_sessions(name)),
-            "by_seat": [_told(found) for found in result.by_seat(name)],
-            "won_from_class": {kind: _told(found) for kind, found in by_class[name].items()},
+            **_told(one.mean),
+            "over_sessions": _told(one.over_sessions),
+            "by_seat": [_told(found) for found in one.by_seat],
+            "won_from_class": {kind: _told(found) for kind, found in one.by_class.items()},
         }
-        for name in names
+        for name, one in _agents(results, result).items()
     }
 
 
@@ -352,11 +367,11 @@ def _scalars(results: MatchResults) -> Iterator[tuple[str, Scalar]]:
             counts = sorted({round(n) for n in np.linspace(1, len(units), _COURSE) if len(units)})
             yield tag, [(round(n * hands), estimate(units[:n])) for n in counts]
         if results.game.num_players > 2 and results.settings:
-            for name, found in _by_agent(results, result).items():
-                for seat, one in enumerate(found["by_seat"]):
-                    yield f"{result.lineup.title}/{name}/seat_{seat + 1}", one["mean"]
-                for kind, one in found["won_from_class"].items():
-                    yield f"{result.lineup.title}/{name}/from_{kind}", one["mean"]
+            for name, agent in _agents(results, result).items():
+                for seat, found in enumerate(agent.by_seat):
+                    yield f"{result.lineup.title}/{name}/seat_{seat + 1}", found
+                for kind, found in agent.by_class.items():
+                    yield f"{result.lineup.title}/{name}/from_{kind}", found
     for item in results.contrasts():
         against = f"/{'_'.join(item.against)}" if item.against else ""
         yield f"contrasts/{item.first} less {item.second}{against}", item.found

@@ -17,7 +17,8 @@ from rich.console import Console
 
 from poker.errors import PokernetsError
 from poker.evaluation.match_report import match_report
-from poker.evaluation.results import MatchResults, Results, Unit
+from poker.evaluation.match_results import MatchResults
+from poker.evaluation.results import Results, Unit
 from poker.formats.acpc_log import LoggedHand, read_log
 from poker.formats.phh import write_phhs
 from poker.play.exports import counted_in

@@ -17,7 +17,7 @@ from poker.agents.base import Agent
 from poker.agents.simple import AlwaysCall, AlwaysRaise, RandomAgent
 from poker.errors import PokernetsError
 from poker.evaluation.match import run
-from poker.evaluation.results import MatchResults
+from poker.evaluation.match_results import MatchResults
 from poker.formats.acpc_log import read_log
 from poker.play.hand_store import HandStore
 from poker.play.lineup import AgentSpec, LineUp, Rotation

@@ -15,7 +15,8 @@ from poker.agents.base import Agent, Policy, hand_number
 from poker.agents.simple import AlwaysCall, AlwaysRaise, RandomAgent
 from poker.evaluation.match import run
 from poker.evaluation.match_aivat import MatchAivat
-from poker.evaluation.results import MatchResults, Results
+from poker.evaluation.match_results import MatchResults
+from poker.evaluation.results import Results
 from poker.play.hand import Incident
 from poker.play.lineup import AgentSpec, LineUp, Rotation
 from poker.play.session import SessionRecord, play_session

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from poker.agents.simple import AlwaysCall, AlwaysRaise, RandomAgent
 from poker.evaluation.match import run
 from poker.evaluation.match_report import match_report
-from poker.evaluation.results import MatchResults, Results, chip_value
+from poker.evaluation.match_results import MatchResults
+from poker.evaluation.results import Results, chip_value
 from poker.play.lineup import AgentSpec, LineUp
 from poker.report.estimates import FEW_UNITS, Estimate, estimate
 from tests.evaluation.coverage import stored_deals

@@ -9,7 +9,8 @@ import pytest
 from poker.agents.simple import AlwaysCall, AlwaysRaise, RandomAgent
 from poker.errors import PokernetsError
 from poker.evaluation.match import run
-from poker.evaluation.results import MatchResults, flows, opponent_class
+from poker.evaluation.match_results import MatchResults
+from poker.evaluation.results import flows, opponent_class
 from poker.play.lineup import AgentSpec, LineUp, Rotation, with_players
 from poker.play.session import play_session
 from poker.rules import Rules
@@ -162,10 +163,10 @@ def test_tables_of_any_size_are_resized(game: str) -> None:
 def test_by_deal_and_by_seating_give_the_same_hands() -> None:
     rules: Rules = load_rules("holdem_limit_3p")
     rotation, table = Rotation(rules, 3, 4), LineUp(("random", "raiser", "random"))
-    cast = [build_random(), build_raiser(), build_random()]
-    casts = [[build_random(), build_raiser(), build_random()] for _ in rotation.seatings]
-    by_seating = play_session(rotation, table, [cast], 1)
-    by_deal = play_session(rotation, table, casts, 1)
+    agents = [build_random(), build_raiser(), build_random()]
+    copies = [[build_random(), build_raiser(), build_random()] for _ in rotation.seatings]
+    by_seating = play_session(rotation, table, [agents], 1)
+    by_deal = play_session(rotation, table, copies, 1)
     assert by_deal.lines == by_seating.lines
     assert by_deal.payoffs == by_seating.payoffs
     assert {key: len(times) for key, times in by_deal.seconds.items()} == {

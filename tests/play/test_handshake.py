@@ -27,7 +27,7 @@ class Hall:
     def __init__(self) -> None:
         self.servers = [listen(0), listen(0)]
         self.told: list[str] = []
-        self.guests: list[socket.socket] = []
+        self.visitors: list[socket.socket] = []
         self._pool = ThreadPoolExecutor(1)
         self._players: Future[list[LineConnection]] | None = None
 
@@ -39,18 +39,18 @@ class Hall:
         return self._players.result(20)
 
     def visit(self, seat: int, *words: bytes) -> socket.socket:
-        guest = socket.create_connection(("localhost", self.servers[seat].getsockname()[1]), timeout=10)
-        self.guests.append(guest)
+        visitor = socket.create_connection(("localhost", self.servers[seat].getsockname()[1]), timeout=10)
+        self.visitors.append(visitor)
         for word in words:
-            guest.sendall(word)
+            visitor.sendall(word)
             time.sleep(0.05)
-        return guest
+        return visitor
 
     def hears(self, text: str) -> None:
         wait(lambda: any(text in what for what in self.told), f"`{text}` in {self.told}")
 
     def close(self) -> None:
-        for line in [*self.servers, *self.guests]:
+        for line in [*self.servers, *self.visitors]:
             line.close()
         self._pool.shutdown()
 
@@ -62,9 +62,9 @@ def wait(holds: Callable[[], bool], what: str) -> None:
         time.sleep(0.01)
 
 
-def ended(guest: socket.socket) -> bool:
+def ended(visitor: socket.socket) -> bool:
     try:
-        return guest.recv(1) == b""
+        return visitor.recv(1) == b""
     except ConnectionResetError:
         return True
 
@@ -92,9 +92,9 @@ def test_visitors_are_named_and_the_seat_stays_open(hall: Hall) -> None:
     slow = hall.visit(1, b"# hello\r\nVER", b"SION:2.0.", b"9\r\n")
     right = hall.visit(0, GREETING)
     players = hall.players()
-    for player, guest in zip(players, (right, slow), strict=True):
+    for player, visitor in zip(players, (right, slow), strict=True):
         player.send("to the player")
-        assert guest.recv(100) == b"to the player\r\n"
+        assert visitor.recv(100) == b"to the player\r\n"
     assert ended(silent)
     assert len(hall.told) == 4
     assert "came too late; the seat is taken" in hall.told[-1]
@@ -113,7 +113,7 @@ def test_a_player_who_leaves_while_another_is_awaited_leaves_the_seat(hall: Hall
     players = hall.players()
     assert players[1].read(5) == "hello"
     players[0].send("to the player")
-    assert hall.guests[1].recv(100) == b"to the player\r\n"
+    assert hall.visitors[1].recv(100) == b"to the player\r\n"
     players[1].send("to the talker")
     assert talker.recv(100) == b"to the talker\r\n"
     for player in players:
@@ -162,9 +162,9 @@ def _stray(port: int) -> None:
     deadline = time.monotonic() + 20
     while time.monotonic() < deadline:
         try:
-            with socket.create_connection(("localhost", port), timeout=10) as guest:
-                guest.sendall(b"hello [/b]\r\n")
-                guest.recv(1)
+            with socket.create_connection(("localhost", port), timeout=10) as visitor:
+                visitor.sendall(b"hello [/b]\r\n")
+                visitor.recv(1)
                 return
         except ConnectionRefusedError:
             time.sleep(0.02)

@@ -1,1 +1,1 @@
-"""AIVAT: results of matches with most of the luck taken out, and the guesses of values that it works with."""
+"""AIVAT: results of matches with most of the luck taken out, and the value functions that it works with."""

@@ -38,7 +38,7 @@ _MOST_LEAVES = 1000
 
 @dataclass(frozen=True)
 class Predicted:
-    """A leaf: chips to player 0 [C, C], his clusters first, and the clusters [H], -1 for hands that cannot be."""
+    """A leaf: chips to player 0 [C, C], their clusters first, and the clusters [H], -1 for hands that cannot be."""
 
     chips: NDArray[np.float32]
     clusters: NDArray[np.int32]
@@ -115,8 +115,8 @@ class RoundValues:
         else:
             actions, probs = self._policy(state, board)
             for action, column in zip(actions, probs.T, strict=True):
-                mine, his = (own * column, others) if state.to_act == player else (own, others * column)
-                self._follow(state.apply(action), board, player, mine, his, out, ends)
+                mine, theirs = (own * column, others) if state.to_act == player else (own, others * column)
+                self._follow(state.apply(action), board, player, mine, theirs, out, ends)
 
     def _policy(self, state: Betting, board: Board) -> Policy:
         function = self._policies[state.to_act]

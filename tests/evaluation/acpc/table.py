@@ -17,7 +17,8 @@ from poker.agents.base import Agent
 from poker.agents.equity import EquityAgent
 from poker.agents.simple import RandomAgent
 from poker.evaluation import acpc
-from poker.evaluation.results import MatchResults, chip_value
+from poker.evaluation.match_results import MatchResults
+from poker.evaluation.results import chip_value
 from poker.formats.acpc_log import chips_text, read_log
 from poker.play.client import Seat
 from poker.play.dealer import Times

@@ -1,4 +1,4 @@
-"""Our agents and our dealer over real sockets, and dealers and guests that misbehave."""
+"""Our agents and our dealer over real sockets, and dealers and programs that misbehave."""
 
 import json
 import socket
@@ -193,7 +193,7 @@ def test_an_agent_with_illegal_answers_checks_or_folds(tmp_path: Path) -> None:
     assert not any(result.failures.values())
 
 
-class Guest:
+class Foreign:
     """A program that answers every state in which it is to act with `answer(state text)`, lines of its own making."""
 
     def __init__(self, game: Rules, port: int, answer: Callable[[str], list[str]]) -> None:
@@ -217,13 +217,13 @@ def foreign(tmp_path: Path, answer: Callable[[str], list[str]], name: str = "hol
     game = load_rules(name)
     ports = free_ports(2)
     threads = [
-        threading.Thread(target=Guest, args=(game, ports[0], answer), daemon=True),
+        threading.Thread(target=Foreign, args=(game, ports[0], answer), daemon=True),
         threading.Thread(target=_ignore_errors, args=(sit_down, game, partial(AlwaysCall, name="c"), ports[1])),
     ]
     for thread in threads:
         thread.start()
     result = Dealt.of(acpc.deal(
-        game=game, names=["guest", "call"], ports=ports, hands=2, seed=1, rotate=False,
+        game=game, names=["foreign", "call"], ports=ports, hands=2, seed=1, rotate=False,
         start_seconds=30.0, times=TIMES, out=str(tmp_path),
     ))  # fmt: skip
     for thread in threads:
@@ -245,7 +245,7 @@ def foreign(tmp_path: Path, answer: Callable[[str], list[str]], name: str = "hol
 )
 def test_answers_are_read_as_the_dealer_of_the_competition_reads_them(tmp_path: Path, written: str, meant: str) -> None:
     result, betting = foreign(tmp_path, lambda state: [f"{state}:{written}"])
-    assert not result.failures["guest"]
+    assert not result.failures["foreign"]
     assert all(text.startswith(f"c{meant}") for text in betting), betting
 
 
@@ -255,7 +255,7 @@ def test_separators_and_letters_may_differ_and_sizes_of_limit_raises_count_nothi
         return [":".join([fields[0], fields[1], fields[2], fields[3].replace("/", ""), cards.upper(), "r8"])]
 
     result, betting = foreign(tmp_path, answer, "holdem_limit_2p")
-    assert not result.failures["guest"]
+    assert not result.failures["foreign"]
     assert all(text.startswith("crrrc/") or text.startswith("crc/") for text in betting), betting
 
 
@@ -265,7 +265,7 @@ def test_other_lines_are_ignored_and_told_and_what_is_no_action_is_a_call(tmp_pa
         lambda state: ["# thinking", ";gui", "hello [/b]", f"{state.replace('MATCHSTATE:0', 'MATCHSTATE:1')}:c", state],
     )
     assert betting == ["cc/cc/cc/cc"] * 2
-    told = result.failures["guest"][:3]
+    told = result.failures["foreign"][:3]
     assert "answers another state is ignored: `hello [/b]`" in told[0]
     assert "answers another state is ignored: `MATCHSTATE:1" in told[1]
     assert "`` is no action: expected f, c or r" in told[2]

@@ -26,9 +26,9 @@ from poker.evaluation.aivat.value_functions import (
 )
 from poker.evaluation.aivat.values import CheckDown
 from poker.evaluation.match import run
+from poker.evaluation.match_results import MatchResults
 from poker.evaluation.policies import PolicyFunction
 from poker.evaluation.policy_match import always_call
-from poker.evaluation.results import MatchResults
 from poker.play.lineup import AgentSpec
 from poker.rules import CALL, Rules
 from poker.search.beliefs import Ranges
