@@ -56,19 +56,17 @@ def play_at(line: LineConnection, game: Rules, agent: Agent, seed: int, log: Pat
     return seat
 
 
+@dataclass
 class _Player:
-    """Answers the lines of a dealer."""
+    """Answers the lines of a dealer; `last` is the state answered last, and the answer."""
 
-    def __init__(
-        self, game: Rules, agent: Agent, seed: int, seat: Seat, log: TextIO, tell: Callable[[str], None]
-    ) -> None:
-        self._seat = seat
-        self._log = log
-        self._game = game
-        self._agent = agent
-        self._seed = seed
-        self._tell = tell
-        self._last = ("", "")
+    game: Rules
+    agent: Agent
+    seed: int
+    seat: Seat
+    log: TextIO
+    tell: Callable[[str], None]
+    last: tuple[str, str] = ("", "")
 
     def answer(self, text: str) -> str | None:
         """The line to send back, if the agent is to act.
@@ -76,36 +74,36 @@ class _Player:
         A state that is not understood is answered with a call: a dealer that asks nothing of us overlooks it, and one
         that does would else wait for ever.
         """
-        if text == self._last[0]:
-            return self._last[1]
+        if text == self.last[0]:
+            return self.last[1]
         try:
-            told = parse_match_state(self._game, text)
+            told = parse_match_state(self.game, text)
         except AcpcError as error:
             self._fail("", f"a line of the dealer is not understood: {error}")
             return f"{text}:c" if text.startswith("MATCHSTATE:") and text.isascii() else None
-        if told.number != self._seat.number:
+        if told.number != self.seat.number:
             self._begin(told)
         state = told.state
         if state.is_over:
-            if self._seat.finished:
+            if self.seat.finished:
                 return None
-            self._seat.finished = True
+            self.seat.finished = True
             self._count(told)
-            if isinstance(self._agent, ObservingAgent):
-                self._agent.end_hand(state)
+            if isinstance(self.agent, ObservingAgent):
+                self.agent.end_hand(state)
             return None
         if state.to_act != told.player:
             return None
         answer = f"{text}:{state.betting.action_text(self._act(told))}"
-        self._last = (text, answer)
+        self.last = (text, answer)
         return answer
 
     def _begin(self, told: MatchState) -> None:
-        self._seat.number = told.number
-        self._seat.hands += 1
-        self._seat.finished = False
-        self._agent.reset(int(np.random.SeedSequence([self._seed, told.number]).generate_state(1, np.uint64)[0]))
-        self._agent.start_hand(told.player)
+        self.seat.number = told.number
+        self.seat.hands += 1
+        self.seat.finished = False
+        self.agent.reset(int(np.random.SeedSequence([self.seed, told.number]).generate_state(1, np.uint64)[0]))
+        self.agent.start_hand(told.player)
 
     def _count(self, told: MatchState) -> None:
         try:
@@ -113,16 +111,16 @@ class _Player:
         except PokernetsError as error:
             self._fail(told.state.betting.text(), str(error))
             return
-        self._seat.chips.append(payoffs[told.player])
+        self.seat.chips.append(payoffs[told.player])
         players = len(payoffs)
         names = [f"opponent#{(seat - told.player) % players}" for seat in range(players)]
-        names[told.player] = re.sub(r"[:|\s]", "_", self._agent.name)
-        self._log.write(log_line(told.state, told.number, names, payoffs) + "\n")
-        self._log.flush()
+        names[told.player] = re.sub(r"[:|\s]", "_", self.agent.name)
+        self.log.write(log_line(told.state, told.number, names, payoffs) + "\n")
+        self.log.flush()
 
     def _act(self, told: MatchState) -> int:
         try:
-            action = int(self._agent.act(told.state))
+            action = int(self.agent.act(told.state))
             told.state.betting.apply(action)
             return action
         except Exception as error:
@@ -130,5 +128,5 @@ class _Player:
             return passive(told.state)
 
     def _fail(self, betting: str, what: str) -> None:
-        self._seat.failures.append(Incident(self._agent.name, self._seat.number, betting, what, ""))
-        self._tell(what)
+        self.seat.failures.append(Incident(self.agent.name, self.seat.number, betting, what, ""))
+        self.tell(what)

@@ -81,44 +81,39 @@ class AbsentAgent:
         raise AgentGivenUp(self._why) from self._error
 
 
+@dataclass
 class Guarded:
     """An agent that checks or folds when it fails; failures go to `incidents`, times of decisions to `seconds` by
     (`entry`, street). `hand` is the number of the hand that comes next.
     """
 
-    def __init__(
-        self,
-        agent: Agent,
-        label: str,
-        entry: int,
-        incidents: list[Incident],
-        seconds: dict[tuple[int, int], list[float]],
-    ) -> None:
-        self.hand = 0
-        self._agent = agent
-        self._label = label
-        self._entry = entry
-        self._incidents = incidents
-        self._seconds = seconds
-        self._given_up = False
-        if hasattr(agent, "end_hand"):
+    agent: Agent
+    label: str
+    entry: int
+    incidents: list[Incident]
+    seconds: dict[tuple[int, int], list[float]]
+    hand: int = 0
+    _given_up: bool = False
+
+    def __post_init__(self) -> None:
+        if hasattr(self.agent, "end_hand"):
             self.end_hand = self._end_hand
 
     def start_hand(self, seat: int) -> None:
         self._given_up = False
-        self._try(None, self._agent.start_hand, seat)
+        self._try(None, self.agent.start_hand, seat)
 
     def act(self, state: HandState) -> int:
         started = time.perf_counter()
         action = self._try(state, self._legal_action, state)
-        self._seconds.setdefault((self._entry, state.street), []).append(time.perf_counter() - started)
+        self.seconds.setdefault((self.entry, state.street), []).append(time.perf_counter() - started)
         return passive(state) if action is None else action
 
     def _end_hand(self, state: HandState) -> None:
-        self._try(state, self._agent.end_hand, state)  # type: ignore[attr-defined]
+        self._try(state, self.agent.end_hand, state)  # type: ignore[attr-defined]
 
     def _legal_action(self, view: HandState) -> int:
-        action = self._agent.act(view)
+        action = self.agent.act(view)
         if not isinstance(action, int | np.integer):
             raise TypeError(f"the answer is no action but {repr(action)[:100]}")
         view.betting.apply(int(action))
@@ -130,7 +125,7 @@ class Guarded:
         except Exception as error:
             if not self._given_up:
                 betting, trace = "" if state is None else state.betting.text(), traceback.format_exc(limit=-5)
-                self._incidents.append(Incident(self._label, self.hand, betting, described(error), trace))
+                self.incidents.append(Incident(self.label, self.hand, betting, described(error), trace))
             self._given_up = self._given_up or isinstance(error, AgentGivenUp)
             return None
 

@@ -4,8 +4,7 @@ A line counts once it ends in a newline, and a session once all its hands are th
 dropped. When a match is over its logs are put in order, so that the same match gives the same bytes. Sessions are
 comparable for one line-up, game, seed, session length and time for decisions; a JSON file beside the log records these,
 and the file names hold their fingerprint. Further files of JSON lines keep failures of agents, and which commit of this
-program played which sessions: hands of another commit count, and results name it. Hands from before commits were noted
-count as those of an unknown one (and, if they were played without `decision_seconds`, perhaps of a limit).
+program played which sessions: hands of another commit count, and results name it.
 """
 
 import glob
@@ -25,7 +24,7 @@ from poker.play.session import SessionRecord
 from poker.provenance import commit
 
 UNKNOWN = "unknown"
-"""Commit of hands from before commits were noted, or played outside git."""
+"""Commit of hands that were played outside git."""
 
 
 class HandStore:
@@ -151,7 +150,6 @@ class HandStore:
         complete = [start for start in lines if start % size == 0]
         estimates = self._estimates() if self._aivat else {}
         failures = self._failures()
-        failed = {incident.hand // size * size for incident in failures}
         self.kept, self.unestimated = {}, {}
         commits = self._commits()
         for start in complete:
@@ -159,15 +157,13 @@ class HandStore:
             numbers = self._numbers(session)
             record = SessionRecord(payoffs=[self._by_entry(lines[number]) for number in numbers])
             record.commit = commits.get(session, UNKNOWN)
-            estimated = all(number in estimates for number in numbers)
-            # estimates of the format before agents that failed counted as unknown do not count
-            if self._aivat and (not estimated or (start in failed and estimates[start][1] is None)):
+            if self._aivat and not all(number in estimates for number in numbers):
                 record.lines = [lines[number] for number in numbers]
                 self.unestimated[session] = record
                 continue
             if self._aivat:
                 record.aivat = [estimates[number][0] for number in numbers]
-                record.unknown = estimates[start][1] or {}
+                record.unknown = estimates[start][1]
             self.kept[session] = record
         for incident in failures:
             session = incident.hand // size
@@ -181,10 +177,9 @@ class HandStore:
         seatings, size = len(self._rotation.seatings), self._rotation.hands_per_session
         return [session * size + i * seatings + seat for seat in range(seatings) for i in range(size // seatings)]
 
-    def _estimates(self) -> dict[int, tuple[list[float], dict[str, str] | None]]:
+    def _estimates(self) -> dict[int, tuple[list[float], dict[str, str]]]:
         """By hand number: estimates by entry, and the agents that count as unknown in them."""
-        rows = _json_lines(self._aivat_path)
-        return {number: (chips, unknown[0] if unknown else None) for number, chips, *unknown in rows}
+        return {number: (chips, unknown) for number, chips, unknown in _json_lines(self._aivat_path)}
 
     def _commits(self) -> dict[int, str]:
         """By session; what was played again counts as the later commit's."""

@@ -70,25 +70,20 @@ class Aivat:
         return chips, -chips
 
 
+@dataclass
 class _Walk:
     """One hand, event by event. `ranges` [2, H] are the unseen hands' distributions, one hand where it is seen."""
 
-    def __init__(
-        self,
-        rules: Rules,
-        values: ValueFunction,
-        cards: ValueFunction,
-        final: HandState,
-        policies: Sequence[PolicyFunction | None],
-    ) -> None:
-        self.rules = rules
-        self.values = values
-        self.cards = cards
-        self.final = final
-        self.policies = policies
-        self.ranges = np.full((2, rules.num_hands), 1.0 / rules.num_hands)
-        self.betting = Betting.start(rules)
-        self.board: Board = ()
+    rules: Rules
+    values: ValueFunction
+    cards: ValueFunction
+    final: HandState
+    policies: Sequence[PolicyFunction | None]
+    board: Board = ()
+
+    def __post_init__(self) -> None:
+        self.ranges = np.full((2, self.rules.num_hands), 1.0 / self.rules.num_hands)
+        self.betting = Betting.start(self.rules)
 
     def terms(self) -> Terms:
         deals = self._see_hands()
