@@ -22,7 +22,6 @@ from dataclasses import dataclass
 from poker.agents.base import Agent, ObservingAgent, Policy, PolicyAgent
 from poker.agents.remote import PolicyUnavailable, RemoteAgent
 from poker.errors import PokernetsError
-from poker.evaluation.aivat.heads_up import Aivat
 from poker.evaluation.aivat.multiplayer import CheckDownHands, MultiAivat
 from poker.evaluation.aivat.value_functions import FoldEquityValues, ValueFunctionFactory
 from poker.evaluation.policies import PolicyFunction
@@ -30,7 +29,6 @@ from poker.formats.acpc_log import LoggedHand, parse_log_line
 from poker.play.hand import AbsentAgent
 from poker.play.lineup import Rotation
 from poker.play.session import SessionRecord
-from poker.rules import Rules
 from poker.state import HandState
 
 
@@ -72,21 +70,25 @@ class MatchAivat:
         self, rotation: Rotation, hand: LoggedHand, agents: Mapping[str, Agent], unknown: Collection[str]
     ) -> list[float]:
         """[P] by entry."""
-        known = [_UNKNOWN if name in unknown else agent for name, agent in agents.items()]
-        estimator = self._estimator(rotation.rules, known)
-        by_seat = estimator.estimate(hand.state, [_policy(agent) for agent in known])
+        known = [None if name in unknown else agent for name, agent in agents.items()]
+        policies = [_policy(agent) for agent in known]
+        if len(known) > 2:
+            by_seat: Sequence[float] = list(MultiAivat(rotation.rules, CheckDownHands()).estimate(hand.state, policies))
+        else:
+            values = FoldEquityValues() if self.values is None else self.values()
+            by_seat = values(rotation.rules, self._responses(known, policies)).estimate(hand.state, policies)
         entries = rotation.seatings[hand.number % len(rotation.seatings)]
         return [float(by_seat[entries.index(entry)]) for entry in range(len(entries))]
 
-    def _estimator(self, rules: Rules, agents: Sequence[Agent]) -> Aivat | MultiAivat:
-        if rules.num_players > 2:
-            return MultiAivat(rules, CheckDownHands())
-        answer = next((_policy(agent) for agent in agents if _quick_policy(agent) == "blueprint"), None)
-        slow = any(_policy(agent) is not None for agent in agents) and not any(_quick_policy(agent) for agent in agents)
-        if answer is None and self.fallback is not None and slow:
+    def _responses(
+        self, agents: Sequence[Agent | None], policies: Sequence[PolicyFunction | None]
+    ) -> list[PolicyFunction | None]:
+        """How each agent answers bets, or about so; for one without a policy any answer does more harm than good."""
+        quick = [_quick_policy(agent) for agent in agents]
+        answer = next((policy for policy, kind in zip(policies, quick, strict=True) if kind == "blueprint"), None)
+        if answer is None and self.fallback is not None and any(policies) and not any(quick):
             answer = _policy(self.fallback())
-        values = FoldEquityValues() if self.values is None else self.values()
-        return values(rules, [_response(agent, answer) for agent in agents])
+        return [policy if kind or policy is None else answer for policy, kind in zip(policies, quick, strict=True)]
 
 
 def _seated(rotation: Rotation, agents: Sequence[Sequence[Agent]], hand: LoggedHand) -> dict[str, Agent]:
@@ -96,25 +98,7 @@ def _seated(rotation: Rotation, agents: Sequence[Sequence[Agent]], hand: LoggedH
     return {name: mine[entry] for name, entry in zip(hand.names, rotation.seatings[seating], strict=True)}
 
 
-class _Unknown:
-    """In place of an agent that counts as unknown: it has no policy, and is never asked for anything."""
-
-    name = "unknown"
-
-    def reset(self, seed: int) -> None:
-        raise NotImplementedError
-
-    def start_hand(self, seat: int) -> None:
-        raise NotImplementedError
-
-    def act(self, state: HandState) -> int:
-        raise NotImplementedError
-
-
-_UNKNOWN = _Unknown()
-
-
-def _policy(agent: Agent) -> PolicyFunction | None:
+def _policy(agent: Agent | None) -> PolicyFunction | None:
     """The policy, if it is known; an error of it is not one of the match."""
     if not isinstance(agent, PolicyAgent) or isinstance(agent, ObservingAgent):
         return None
@@ -145,13 +129,7 @@ def _first_line(text: str) -> str:
     return text.partition("\n")[0]
 
 
-def _response(agent: Agent, answer: PolicyFunction | None) -> PolicyFunction | None:
-    """How the agent answers bets, or about so; for an agent without a policy any answer does more harm than good."""
-    if _quick_policy(agent):
-        return _policy(agent)
-    return answer if _policy(agent) is not None else None
-
-
-def _quick_policy(agent: Agent) -> str:
-    """`quick_policy` of its class, also of agents in processes of their own; empty without one."""
-    return getattr(agent.kind if isinstance(agent, RemoteAgent) else type(agent), "quick_policy", "")
+def _quick_policy(agent: Agent | None) -> str:
+    """That of its class, also of agents in processes of their own; empty without one."""
+    kind: str = getattr(agent.kind if isinstance(agent, RemoteAgent) else type(agent), "quick_policy", "")
+    return kind
