@@ -17,7 +17,7 @@ from rich.console import Console
 
 from poker.errors import PokernetsError
 from poker.report import Figure, Report, Section, Table
-from poker.report.charts import strategy_grids
+from poker.report.grids import strategy_grids
 from poker.report.scalars import Scalar
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solution import action_name, find_node, save_solution

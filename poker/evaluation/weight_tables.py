@@ -26,8 +26,9 @@ from poker.opponents.predictor import NUM_STREETS, Predictor
 from poker.opponents.preflop import IncomeRates
 from poker.opponents.tracker import Tracker
 from poker.report import Figure, Report, Section, Table, Text
-from poker.report.charts import intervals, weight_grid
+from poker.report.charts import intervals
 from poker.report.estimates import Estimate, estimate
+from poker.report.grids import weight_grid
 
 STREET_NAMES = ("preflop", "flop", "turn", "river")
 

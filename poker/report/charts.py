@@ -1,4 +1,4 @@
-"""Charts: intervals, running means, curves, and grids of hand classes.
+"""Charts: intervals, running means and curves.
 
 Each function returns a figure of matplotlib, which is imported when the first one is drawn.
 """
@@ -6,20 +6,17 @@ Each function returns a figure of matplotlib, which is imported when the first o
 import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.cards import NUM_RANKS, PREFLOP_CLASS, class_text
 from poker.report.estimates import Estimate, estimate, running
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from matplotlib.image import AxesImage
-    from matplotlib.path import Path
+    from PIL.Image import Image
 
 Floats = NDArray[np.float64]
 Row = tuple[str, Estimate]
@@ -57,10 +54,13 @@ class Curve:
         return np.array(ends).reshape(-1, 2).T
 
 
-def png(figure: "Figure") -> bytes:
-    """The figure as the bytes of a file, the same every time."""
+def png(drawing: "Figure | Image") -> bytes:
+    """A picture as the bytes of a file, the same every time."""
     buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=110, metadata={"Software": ""})
+    if hasattr(drawing, "savefig"):
+        drawing.savefig(buffer, format="png", dpi=110, metadata={"Software": ""})
+    else:
+        drawing.save(buffer, format="png")
     return buffer.getvalue()
 
 
@@ -132,66 +132,6 @@ def curves(title: str, value: str, lines: Sequence[Curve], *, logarithmic: bool)
         axes.grid(visible=True, which="both", alpha=0.3)
     figure.axes[0].legend(fontsize="small")
     return figure
-
-
-def strategy_grids(title: str, actions: Sequence[str], weights: Floats, strategy: NDArray[np.float32]) -> "Figure":
-    """How often each action is taken: a grid an action; `weights` [H] is the range, `strategy` [H, A]."""
-    shares = class_shares(weights, strategy)
-    totals = (weights @ strategy) / weights.sum()
-    figure = _figure(4.4 * len(actions) + 0.4, 4.9, title)
-    for action, axes in enumerate(_panels(figure, len(actions))):
-        _draw_grid(axes, shares[:, action].reshape(NUM_RANKS, NUM_RANKS), "YlOrRd")
-        axes.set_title(f"{actions[action]}: {100 * totals[action]:.1f}%")
-    return figure
-
-
-def class_shares(weights: Floats, strategy: NDArray[np.float32]) -> Floats:
-    """float64[169, A]: the strategy of each class, its hands weighted; NaN for classes outside the range."""
-    mass = np.bincount(PREFLOP_CLASS, weights, minlength=169)
-    shares = np.full((169, strategy.shape[1]), np.nan)
-    inside = mass > 0
-    for action in range(strategy.shape[1]):
-        total = np.bincount(PREFLOP_CLASS, weights * strategy[:, action], minlength=169)
-        shares[inside, action] = total[inside] / mass[inside]
-    return shares
-
-
-def weight_grid(title: str, weights: NDArray[np.floating]) -> "Figure":
-    """Mean weight [1326] of the possible (> 0) hands of each class; 1 is the most likely hand."""
-    figure = _figure(6.4, 6, "")
-    [axes] = _panels(figure, 1)
-    relative = (weights / max(float(weights.max()), 1e-30)).astype(np.float32)
-    means = class_shares((weights > 0).astype(np.float64), relative[:, None])
-    image = _draw_grid(axes, means.reshape(NUM_RANKS, NUM_RANKS), "viridis", light_below=0.6)
-    axes.set_title(title)
-    figure.colorbar(image, ax=axes, shrink=0.8, label="weight")
-    return figure
-
-
-def _draw_grid(axes: "Axes", by_class: Floats, colours: str, *, light_below: float = 0.0) -> "AxesImage":
-    """Shares [13, 13] of the classes of two cards, aces at the top left, suited above the diagonal; NaN stays empty."""
-    from matplotlib.patches import PathPatch  # noqa: PLC0415
-    from matplotlib.path import Path  # noqa: PLC0415
-
-    image = axes.imshow(np.ma.masked_invalid(by_class[::-1, ::-1]), vmin=0, vmax=1, cmap=colours)
-    axes.set_facecolor("0.9")
-    axes.set(xticks=[], yticks=[])
-    for color, classes in (("white", by_class.ravel() < light_below), ("black", by_class.ravel() >= light_below)):
-        names = [_class_name(preflop_class) for preflop_class in np.flatnonzero(classes)]
-        axes.add_artist(PathPatch(Path.make_compound_path(*names), color=color, linewidth=0))
-    return image
-
-
-@cache
-def _class_name(preflop_class: int) -> "Path":
-    """The outline of the name of a class in its cell; drawing hundreds of texts takes a second."""
-    from matplotlib.textpath import TextPath  # noqa: PLC0415
-    from matplotlib.transforms import Affine2D  # noqa: PLC0415
-
-    row, column = (NUM_RANKS - 1 - place for place in divmod(preflop_class, NUM_RANKS))
-    name = TextPath((0, 0), class_text(preflop_class), size=0.36)
-    width = np.asarray(name.vertices)[:, 0].max()
-    return name.transformed(Affine2D().translate(-width / 2, -0.13).scale(1, -1).translate(column, row))
 
 
 def _figure(width: float, height: float, title: str) -> "Figure":

@@ -24,7 +24,8 @@ from poker.report.estimates import number_text
 from poker.report.scalars import Scalar, write_scalars
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure as Drawing
+    from matplotlib.figure import Figure as Chart
+    from PIL.Image import Image
 
 
 _NARROWEST = 16
@@ -87,7 +88,7 @@ class Figure:
     """A picture, drawn when the report is written: `<name>.png` beside it, and on the page."""
 
     name: str
-    draw: "Callable[[], Drawing]"
+    draw: "Callable[[], Chart | Image]"
     heading: str = ""
     note: str = ""
 

@@ -1,5 +1,6 @@
 import json
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from poker.formats.irc_replay import IrcHand, Move
 from poker.opponents.modelling import Modelling, habits_for, predictor_for
 from poker.opponents.predictor import Context
 from poker.opponents.tracker import Tracker
+from poker.report.charts import png
 from tests.formats.irc_files import Files, irc_rules, play_hand, write_hand
 from tests.games import load_rules
 from tests.poki import rates, rates_path
@@ -57,11 +59,12 @@ def test_tables_are_drawn_as_they_stood() -> None:
     replay_hand(tracker("generic"), hand("fcr" + "c/cc/cc/cc"), gains, drawn=True)
     assert [picture.name for picture in gains.pictures][:2] == ["1-0preflop-1", "1-0preflop-2"]
     assert len(gains.pictures) == 8
-    preflop, river = (gains.pictures[i].draw().axes[0] for i in (1, 7))
-    assert [axes.get_title() for axes in (preflop, river)] == [
+    draws = [gains.pictures[i].draw for i in (1, 7)]
+    assert [draw.args[0] for draw in draws if isinstance(draw, partial)] == [
         "bob after preflop betting; holds AsAd", "bob after river betting, board Kh9h4c2sTs; holds AsAd",
     ]  # fmt: skip
-    assert preflop.images[0].get_array().tolist() != river.images[0].get_array().tolist()  # type: ignore[union-attr]
+    preflop, river = (png(draw()) for draw in draws)
+    assert preflop != river
 
 
 def test_without_a_model_nothing_is_gained() -> None:

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from poker.cards import NUM_HANDS, PREFLOP_CLASS, hand_index, parse_cards
-from poker.report.charts import Curve, Series, curves, intervals, intervals_and_means, png, strategy_grids, weight_grid
+from poker.report.charts import Curve, Series, curves, intervals, intervals_and_means, png
 from poker.report.estimates import Estimate, estimate, exact
 
 
@@ -35,19 +34,3 @@ def test_curves_are_drawn_against_each_clock() -> None:
     assert [axes.get_xlabel() for axes in figure.axes] == ["iterations", "CPU seconds"]
     assert np.asarray(figure.axes[1].lines[0].get_xdata()).tolist() == [0.1, 1.0]
     assert curve.interval.tolist() == [[1.5, 1.0], [2.5, 1.0]]
-
-
-def test_grids_show_classes_where_they_belong() -> None:
-    """Only AKs is possible: first row, second column (suited above the diagonal)."""
-    weights = np.zeros(NUM_HANDS)
-    weights[PREFLOP_CLASS[hand_index(*parse_cards("AsKs"))] == PREFLOP_CLASS] = 0.5
-    strategy = np.full((NUM_HANDS, 2), 0.25, dtype=np.float32)
-    for figure, share in ((weight_grid("a player", weights), 1.0), (strategy_grids("", "ab", weights, strategy), 0.25)):
-        image = figure.axes[0].images[0].get_array()
-        assert image is not None
-        filled = np.ma.filled(image, 0)
-        assert [tuple(cell) for cell in np.argwhere(filled > 0)] == [(0, 1)]
-        assert filled[0, 1] == share
-        [name] = [patch.get_path().vertices for patch in figure.axes[0].patches if len(patch.get_path())]
-        assert (np.asarray(name).min(axis=0) > (0.5, -0.5)).all()  # in its cell
-        assert (np.asarray(name).max(axis=0) < (1.5, 0.5)).all()

@@ -1,0 +1,71 @@
+"""Grids of the 169 classes of two cards as images: aces at the top left, suited hands above the diagonal.
+
+They are drawn by Pillow: a grid of many texts takes matplotlib a second.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poker.cards import NUM_RANKS, PREFLOP_CLASS, class_text
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+Floats = NDArray[np.float64]
+
+_CELL = 34
+_MARGIN = 26
+_COLOURS = np.array([[255, 250, 205], [253, 141, 60], [177, 0, 38]])
+"""Of 0, a half and 1."""
+_EMPTY = 230
+
+
+def class_shares(weights: Floats, strategy: NDArray[np.float32]) -> Floats:
+    """float64[169, A]: the strategy of each class, its hands weighted; NaN for classes outside the range."""
+    mass = np.bincount(PREFLOP_CLASS, weights, minlength=169)
+    shares = np.full((169, strategy.shape[1]), np.nan)
+    inside = mass > 0
+    for action in range(strategy.shape[1]):
+        total = np.bincount(PREFLOP_CLASS, weights * strategy[:, action], minlength=169)
+        shares[inside, action] = total[inside] / mass[inside]
+    return shares
+
+
+def strategy_grids(title: str, actions: Sequence[str], weights: Floats, strategy: NDArray[np.float32]) -> "Image":
+    """How often each action is taken: a grid an action; `weights` [H] is the range, `strategy` [H, A]."""
+    shares = class_shares(weights, strategy)
+    totals = (weights @ strategy) / weights.sum()
+    names = [f"{action}: {total:.1%}" for action, total in zip(actions, totals, strict=True)]
+    return _grids(title, names, shares.T)
+
+
+def weight_grid(title: str, weights: NDArray[np.floating]) -> "Image":
+    """Mean weight [1326] of the possible (> 0) hands of each class; 1 is the most likely hand."""
+    relative = (weights / max(float(weights.max()), 1e-30)).astype(np.float32)
+    return _grids(title, [""], class_shares((weights > 0).astype(np.float64), relative[:, None]).T)
+
+
+def _grids(title: str, names: Sequence[str], by_class: Floats) -> "Image":
+    """Side by side: shares [grids, 169] of 0 (pale) to 1 (dark), NaN for empty cells."""
+    from PIL import Image, ImageDraw, ImageFont  # noqa: PLC0415
+
+    size = NUM_RANKS * _CELL
+    image = Image.new("RGB", (len(names) * (size + _MARGIN) + _MARGIN, size + 3 * _MARGIN), "white")
+    draw = ImageDraw.Draw(image)
+    font, small = ImageFont.load_default(15), ImageFont.load_default(12)
+    draw.text((image.width / 2, _MARGIN / 2 + 4), title, "black", font, anchor="mm")
+    for number, (name, shares) in enumerate(zip(names, by_class, strict=True)):
+        left, top = _MARGIN + number * (size + _MARGIN), 2 * _MARGIN
+        draw.text((left + size / 2, top - _MARGIN / 2), name, "black", font, anchor="mm")
+        for preflop_class, share in enumerate(shares):
+            row, column = (NUM_RANKS - 1 - place for place in divmod(preflop_class, NUM_RANKS))
+            x, y = left + column * _CELL, top + row * _CELL
+            colour = [_EMPTY] * 3 if np.isnan(share) else [np.interp(share, (0, 0.5, 1), c) for c in _COLOURS.T]
+            draw.rectangle((x, y, x + _CELL - 1, y + _CELL - 1), tuple(map(int, colour)))
+            if not np.isnan(share):
+                ink = "white" if share > 0.75 else "black"
+                draw.text((x + _CELL / 2, y + _CELL / 2), class_text(preflop_class), ink, small, anchor="mm")
+    return image
