@@ -10,9 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from hydra.utils import instantiate
+from lightning.pytorch import callbacks
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
+from conf.launch import compose, resolve
 from models.export import load_net
+from models.fitting import EarlyStopping, recipe
 from models.inference import LEAF_NET, LEAF_STAMP, LeafNet
 from models.leaf_data import Columns, held_out
 from poker.artifacts import open_artifact
@@ -115,7 +119,24 @@ def test_a_second_run_keeps_the_net_and_other_settings_are_refused(trained: Path
     assert manifest.read_bytes() == before
 
 
-@pytest.mark.parametrize("override", ["model.learning_rat=0.1", "model.net.hiden=[3]", "trainer.epochs=3"])
+def test_options_and_callbacks_of_lightnings_trainer_are_settings() -> None:
+    chosen = ("trainer.precision=bf16-mixed", "trainer.profiler=simple", "~callbacks.early_stopping")
+    config = compose("train", ["model=leaf", *chosen, "+callbacks.timer={_target_: lightning.pytorch.callbacks.Timer}"])
+    settings = instantiate(resolve(config.trainer), _convert_="all")
+    trainer = settings(logger=False)
+    assert trainer.precision == "bf16-mixed"
+    assert type(trainer.profiler).__name__ == "SimpleProfiler"
+    kinds = [type(each) for each in trainer.callbacks]
+    assert callbacks.Timer in kinds
+    assert callbacks.RichProgressBar in kinds
+    assert EarlyStopping not in kinds
+    assert recipe(settings)["precision"] == "bf16-mixed"
+    assert not {"profiler", "patience"} & set(recipe(settings))
+
+
+@pytest.mark.parametrize(
+    "override", ["model.learning_rat=0.1", "model.net.hiden=[3]", "trainer.epochs=3", "trainer.max_epochs=many"]
+)
 def test_a_misspelt_key_is_one_line(trained: Path, override: str) -> None:
     done = run(trained, override)
     assert done.returncode == 2
