@@ -6,11 +6,11 @@ policy holds stays a range: its distribution given what was observed follows fro
 
     estimate = E[payoff | everything observed] + sum over events (E[V after | before] - V after)
 
-where V is the expected value of a guess u over the unseen hands. The events are those whose distribution the observer
-knows: the deal of a seen hand, public cards, and actions of known policies. Each term has mean 0 and the first has the
-mean of the payoff, so the estimate is unbiased for every u and every unknown opponent; how much of the variance goes
-depends on u. Terms need not share one u: that of cards must know its exact mean over them, which few guesses do; that
-of actions is averaged over a handful of actions, whatever it is.
+where V is the expected value over the unseen hands of a value function u. The events are those whose distribution the
+observer knows: the deal of a seen hand, public cards, and actions of known policies. Each term has mean 0 and the first
+has the mean of the payoff, so the estimate is unbiased for every u and every unknown opponent; how much of the variance
+goes depends on u. Terms need not share one u: that of cards must know its exact mean over them, which few do; that of
+actions is averaged over a handful of actions, whatever it is.
 
 Policies must be functions of the public state and the hand held, and the actions must have been drawn from them.
 
@@ -152,7 +152,7 @@ class _Walk:
         u."""
         opponent = self.ranges[1 - player]
         out = np.empty(len(states))
-        guessed = []
+        asked = []
         for row, state in enumerate(states):
             if state.is_over and not state.is_showdown:
                 sign = -1.0 if state.folded[player] else 1.0
@@ -163,7 +163,7 @@ class _Walk:
                 [chips] = showdown_totals(self.rules, self.board, own[row, None], opponent)
                 out[row] = min(state.committed) * chips
             else:
-                guessed.append(row)
-        if guessed:
-            out[guessed] = judge.values([states[row] for row in guessed], self.board, player, own[guessed], opponent)
+                asked.append(row)
+        if asked:
+            out[asked] = judge.values([states[row] for row in asked], self.board, player, own[asked], opponent)
         return out

@@ -1,4 +1,4 @@
-"""Value functions for AIVAT: any guess of what a heads-up hand is worth. A better guess leaves less variance.
+"""Value functions for AIVAT: what a heads-up hand may be worth. A better one leaves less variance.
 
 A value function is u(betting, board, h0, h1), chips to player 0 over the whole hand, for pairs of hands. It is asked
 for sums over both players' ranges.
