@@ -27,7 +27,9 @@ demo: $(INSTALLED)
 	$(BIN)/python -m data_gen job=opponent_actions $(SOURCE) scale=$(SCALE) $(OPPONENTS)
 	$(BIN)/python train.py model=opponent net=hand scale=$(SCALE) $(OPPONENTS)
 	$(BIN)/python train.py model=opponent net=adaptive scale=$(SCALE) $(OPPONENTS)
+	$(BIN)/python -m data_gen job=preflop_rollouts scale=$(SCALE) $(OPPONENTS)
 	$(BIN)/python evaluate.py evaluate=baselines scale=$(SCALE)
+	$(BIN)/python evaluate.py experiment=demo_ring scale=$(SCALE) $(OPPONENTS)
 
 test: $(INSTALLED)
 	$(BIN)/python -m pytest -n 2 --dist loadfile
