@@ -11,6 +11,7 @@ Shard i depends on the seed, i and the settings of a shard alone: killed and con
 import sys
 import time
 from dataclasses import asdict, dataclass
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -68,18 +69,19 @@ def run(
     """Write the shards of `output` that are not there yet. `processes` None: one a core."""
     policy = Blueprint.load(blueprint, game_cards(game, abstraction))
     config, made_from = _identity(game, settings), {"blueprint": policy.fingerprint}
-    missing = []
-    for index in range(shards):
-        found = find_artifact(shard_path(output, index), KIND, config={**config, "shard": index}, made_from=made_from)
-        if found is None:
-            missing.append(index)
+
+    def is_missing(index: int) -> bool:
+        identity = {**config, "shard": index}
+        return find_artifact(shard_path(output, index), KIND, config=identity, made_from=made_from) is None
+
+    missing = list(filter(is_missing, range(shards)))
     _announce(output, shards, len(missing), settings)
     if not missing:
         return
-    arguments = (game, abstraction, blueprint, settings, output)
+    make_shard = partial(_make_shard, game, abstraction, blueprint, settings, output)
     started, rows = time.perf_counter(), 0
     with Report("leaf states", total=shards, done=shards - len(missing), logs=runs) as report:
-        results = run_tasks(_make_shard, missing, processes=processes, prepare=_prepare, arguments=arguments)
+        results = run_tasks(make_shard, missing, processes)
         for done, (count, sem) in enumerate(results, shards - len(missing) + 1):
             rows += count
             rate = rows / (time.perf_counter() - started)
@@ -90,7 +92,7 @@ class LeafStateMaker:
     """Makes rows from a blueprint; holds the subtrees and boards it has met."""
 
     def __init__(self, blueprint: Blueprint, settings: ShardSettings) -> None:
-        self._blueprint = blueprint
+        self.blueprint = blueprint
         self._settings = settings
         self._continuations = Continuations(blueprint, settings.bias_factor)
 
@@ -102,7 +104,7 @@ class LeafStateMaker:
         for serial in range(settings.boards_per_shard):
             preflop = rng.random() < settings.preflop_share
             board: Board = () if preflop else tuple(sorted(rng.choice(52, 3, replace=False).tolist()))
-            sampler = LeafSampler(self._blueprint, board, settings.exploration, settings.uniform_hands)
+            sampler = LeafSampler(self.blueprint, board, settings.exploration, settings.uniform_hands)
             for state in range(settings.states_per_board):
                 unique = (index * settings.boards_per_shard + serial) * settings.states_per_board + state
                 parts.append(self._state(sampler, board, _group(board, unique), rng))
@@ -115,8 +117,8 @@ class LeafStateMaker:
         settings = self._settings
         state = sampler.draw(settings.hands, rng)
         hands0, hands1 = state.hands0, state.hands1
-        boards = sample_boards(self._blueprint.rules, board, settings.runouts, rng)
-        equity = showdown_equity(self._blueprint.rules, board)
+        boards = sample_boards(self.blueprint.rules, board, settings.runouts, rng)
+        equity = showdown_equity(self.blueprint.rules, board)
         control = None if equity is None else equity[np.ix_(hands0, hands1)]
         found = self._continuations.values(state.node, boards, hands0, hands1, control)
         labels, sem = found.in_pots(state.betting.pot)
@@ -155,31 +157,20 @@ def _announce(output: str, shards: int, missing: int, settings: ShardSettings) -
     )
 
 
-@dataclass
-class _Worker:
-    maker: LeafStateMaker
-    config: dict[str, Any]
-    made_from: dict[str, str]
-    output: str
+@lru_cache(maxsize=1)
+def _maker(game: Rules, abstraction: str, blueprint: str, settings: ShardSettings) -> LeafStateMaker:
+    """The one of this process."""
+    return LeafStateMaker(Blueprint.load(blueprint, game_cards(game, abstraction)), settings)
 
 
-_workers: list[_Worker] = []
-"""The one of this process, once `_prepare` has run in it."""
-
-
-def _prepare(game: Rules, abstraction: str, blueprint: str, settings: ShardSettings, output: str) -> None:
-    policy = Blueprint.load(blueprint, game_cards(game, abstraction))
-    maker = LeafStateMaker(policy, settings)
-    _workers[:] = [_Worker(maker, _identity(game, settings), {"blueprint": policy.fingerprint}, output)]
-
-
-def _make_shard(index: int) -> tuple[int, float]:
+def _make_shard(
+    game: Rules, abstraction: str, blueprint: str, settings: ShardSettings, output: str, index: int
+) -> tuple[int, float]:
     """Write one shard; returns its rows and the mean standard error of its labels, in pots."""
-    worker = _workers[0]
-    columns = worker.maker.shard(index)
-    path = shard_path(worker.output, index)
-    counts = {"mean_label_sem": float(columns["label_sem"].mean(dtype=np.float64))}
-    shard = write_shard(
-        path, columns, config={**worker.config, "shard": index}, made_from=worker.made_from, counts=counts
-    )
-    return int(shard.counts["rows"]), counts["mean_label_sem"]
+    maker = _maker(game, abstraction, blueprint, settings)
+    columns = maker.shard(index)
+    config, made_from = {**_identity(game, settings), "shard": index}, {"blueprint": maker.blueprint.fingerprint}
+    sem = float(columns["label_sem"].mean(dtype=np.float64))
+    counts = {"mean_label_sem": sem}
+    write_shard(shard_path(output, index), columns, config=config, made_from=made_from, counts=counts)
+    return len(columns["group"]), sem

@@ -2,7 +2,8 @@
 
 import shutil
 import sys
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -53,10 +54,9 @@ def run(
     missing = sorted((leaf for leaf, there in enumerate(kept) if not there), key=lambda leaf: -sizes[leaf])
     work = float(sum(sizes))
     done = work - sum(sizes[leaf] for leaf in missing)
-    arguments = (game, abstraction, blueprint, settings, output)
+    make_part = partial(_make_part, game, abstraction, blueprint, settings, output)
     with Report("leaf table", total=work, done=done, logs=runs) as report:
-        results = run_tasks(_make_part, missing, processes=processes, prepare=_prepare, arguments=arguments)
-        for step, (leaf, sem) in enumerate(results, sum(kept) + 1):
+        for step, (leaf, sem) in enumerate(run_tasks(make_part, missing, processes), sum(kept) + 1):
             done += sizes[leaf]
             report.update(done, step=step, sem_in_pots=sem)
     found = [open_artifact(part, PART, config=config, made_from=made_from) for part in parts]
@@ -74,46 +74,28 @@ def run(
 
 
 def _identity(game: Rules, settings: TableSettings) -> dict[str, Any]:
-    return {
-        "game": game.name,
-        "seed": settings.seed,
-        "boards": settings.boards,
-        "bias_factor": settings.bias_factor,
-        "continuations": list(CONTINUATIONS),
-        "target": TARGET,
-    }
+    return {"game": game.name, **asdict(settings), "continuations": list(CONTINUATIONS), "target": TARGET}
 
 
 def _part_path(output: str, leaf: int) -> Path:
     return Path(f"{output}.parts") / f"leaf-{leaf:05d}"
 
 
-@dataclass
-class _Worker:
-    continuations: Continuations
-    settings: TableSettings
-    config: dict[str, Any]
-    output: str
+@lru_cache(maxsize=1)
+def _continuations(game: Rules, abstraction: str, blueprint: str, bias_factor: float) -> Continuations:
+    """Those of this process, with the subtrees that it has met."""
+    return Continuations(Blueprint.load(blueprint, game_cards(game, abstraction)), bias_factor)
 
 
-_workers: list[_Worker] = []
-"""The one of this process, once `_prepare` has run in it."""
-
-
-def _prepare(game: Rules, abstraction: str, blueprint: str, settings: TableSettings, output: str) -> None:
-    policy = Blueprint.load(blueprint, game_cards(game, abstraction))
-    continuations = Continuations(policy, settings.bias_factor)
-    _workers[:] = [_Worker(continuations, settings, _identity(game, settings), output)]
-
-
-def _make_part(leaf: int) -> tuple[int, float]:
+def _make_part(
+    game: Rules, abstraction: str, blueprint: str, settings: TableSettings, output: str, leaf: int
+) -> tuple[int, float]:
     """Write the values of one leaf; returns it and their mean standard error."""
-    worker = _workers[0]
-    policy = worker.continuations.blueprint
-    rng = np.random.default_rng(np.random.SeedSequence(worker.settings.seed, spawn_key=(leaf,)))
-    node = int(preflop_leaves(policy.tree)[leaf])
-    values, sem = class_values(worker.continuations, node, worker.settings.boards, rng)
-    made_from = {"blueprint": policy.fingerprint}
+    continuations = _continuations(game, abstraction, blueprint, settings.bias_factor)
+    policy = continuations.blueprint
+    rng = np.random.default_rng(np.random.SeedSequence(settings.seed, spawn_key=(leaf,)))
+    values, sem = class_values(continuations, int(preflop_leaves(policy.tree)[leaf]), settings.boards, rng)
+    config, made_from = _identity(game, settings), {"blueprint": policy.fingerprint}
     arrays = {"values": values, "sem": sem}
-    write_artifact(_part_path(worker.output, leaf), PART, config=worker.config, arrays=arrays, made_from=made_from)
+    write_artifact(_part_path(output, leaf), PART, config=config, arrays=arrays, made_from=made_from)
     return leaf, float(sem.mean(dtype=np.float64))

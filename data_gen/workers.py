@@ -5,12 +5,12 @@ Workers are spawned with one BLAS thread each, and end with the parent, also whe
 
 import multiprocessing
 import os
-import threading
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
-from multiprocessing.connection import wait as wait_for
-from typing import Any, TypeVar
+from typing import TypeVar
+
+from poker.agents.remote import end_with_parent
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -18,39 +18,16 @@ R = TypeVar("R")
 _BLAS_THREADS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS")
 
 
-def run_tasks(
-    task: Callable[[T], R],
-    tasks: Iterable[T],
-    *,
-    processes: int | None,
-    prepare: Callable[..., None],
-    arguments: tuple[Any, ...],
-) -> Iterator[R]:
-    """Results of `task` as they come, in any order. Each worker first calls `prepare(*arguments)`. None: all cores."""
-    waiting = list(tasks)
-    count = min(processes or os.cpu_count() or 1, max(len(waiting), 1))
+def run_tasks(task: Callable[[T], R], tasks: Sequence[T], processes: int | None) -> Iterator[R]:
+    """Results of `task` as they come, in any order. None: all cores."""
+    count = min(processes or os.cpu_count() or 1, max(len(tasks), 1))
     context = multiprocessing.get_context("spawn")
-    with _single_threaded_blas(), ProcessPoolExecutor(count, context, _start_worker, (prepare, arguments)) as pool:
-        running = {pool.submit(task, item) for item in waiting}
+    with _single_threaded_blas(), ProcessPoolExecutor(count, context, end_with_parent) as pool:
         try:
-            while running:
-                done, running = wait(running, return_when=FIRST_COMPLETED)
-                for future in done:
-                    yield future.result()
+            for future in as_completed([pool.submit(task, item) for item in tasks]):
+                yield future.result()
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
-
-
-def _start_worker(prepare: Callable[..., None], arguments: tuple[Any, ...]) -> None:
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    prepare(*arguments)
-
-
-def _end_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        wait_for([parent.sentinel])
-        os._exit(1)
 
 
 @contextmanager

@@ -1,11 +1,12 @@
 """A sound rule player on equity and pot odds, in the spirit of [POKI]'s effective hand strength.
 
 Equity is the expected share of the pot at a showdown against hands that fit what each opponent did: a raise of x pots
-leaves the best 1 / (1 + `fear` * x) of his hands, and some share of hands played oddly. The rules: raise when the
+leaves the best 1 / (1 + `fear` * x) of the hands, and some share of hands played oddly. The rules: raise when the
 equity is above a threshold, call when it pays for the pot odds, and now and then bet a hand that would otherwise give
 up. The threshold rises with the raises of the street and falls with the number of opponents.
 """
 
+from dataclasses import dataclass
 from itertools import chain, combinations, permutations
 
 import numpy as np
@@ -21,6 +22,7 @@ from poker.rules import CALL, FOLD, Rules
 from poker.state import Betting, HandState, showdown_ranks
 
 
+@dataclass(kw_only=True, eq=False)
 class EquityAgent:
     """`samples` deals estimate the equity; `raise_size` is as in bet menus.
 
@@ -29,28 +31,18 @@ class EquityAgent:
     raise says, `stray` the share of hands that opponents play oddly.
     """
 
-    def __init__(
-        self,
-        *,
-        name: str,
-        samples: int,
-        raise_size: str | float,
-        value: float,
-        value_step: float,
-        margin: float,
-        bluff: float,
-        fear: float,
-        stray: float,
-    ) -> None:
-        self.name = name
-        self._samples = samples
-        self._menu = raise_menu((raise_size,))
-        self._value = value
-        self._value_step = value_step
-        self._margin = margin
-        self._bluff = bluff
-        self._fear = fear
-        self._stray = stray
+    name: str
+    samples: int
+    raise_size: str | float
+    value: float
+    value_step: float
+    margin: float
+    bluff: float
+    fear: float
+    stray: float
+
+    def __post_init__(self) -> None:
+        self._menu = raise_menu((self.raise_size,))
         self.reset(0)
 
     def reset(self, seed: int) -> None:
@@ -65,24 +57,24 @@ class EquityAgent:
         floors = self._floors(betting)
         equity = self.equity(state, floors)
         totals = self._menu.raise_totals(betting)
-        threshold = (self._value + self._value_step * betting.num_raises) ** len(floors)
+        threshold = (self.value + self.value_step * betting.num_raises) ** len(floors)
         if totals and equity >= threshold:
             return totals[0]
         if betting.to_call == 0:
-            bluffs = totals and equity < 0.5 / len(floors) and self._rng.random() < self._bluff
+            bluffs = totals and equity < 0.5 / len(floors) and self._rng.random() < self.bluff
             return totals[0] if bluffs else CALL
         odds = betting.to_call / (betting.pot + betting.to_call)
-        return CALL if equity >= odds + self._margin else FOLD
+        return CALL if equity >= odds + self.margin else FOLD
 
     def _floors(self, betting: Betting) -> list[float]:
-        """[opponents] for each, the share of all hands that are too weak for what he did."""
+        """[opponents] for each, the share of all hands that are too weak for the actions taken."""
         kept = [1.0] * betting.rules.num_players
         past = Betting.start(betting.rules)
         for action in chain.from_iterable(betting.actions):
             if action > 0:
                 pot_after_calling = past.pot + past.to_call
                 raised = action - max(past.committed)
-                kept[past.to_act] /= 1.0 + self._fear * raised / pot_after_calling
+                kept[past.to_act] /= 1.0 + self.fear * raised / pot_after_calling
             past = past.apply(action)
         others = [i for i, out in enumerate(betting.folded) if not out and i != betting.to_act]
         return [1.0 - kept[i] for i in others]
@@ -100,8 +92,8 @@ class EquityAgent:
             rules.total_board_cards,
             _strength(state.board),
             np.array(floors, dtype=np.float32),
-            self._stray,
-            self._samples,
+            self.stray,
+            self.samples,
             self._deals,
         )
 

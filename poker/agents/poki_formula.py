@@ -6,6 +6,7 @@ tables of the opponents is high enough, calls when its chance to win pays for wh
 sometimes bets a draw or nothing at all. All thresholds are soft, so that play cannot be read off.
 """
 
+import operator
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,17 +33,17 @@ _PREFLOP_WIDTH = 0.04
 
 @dataclass(frozen=True)
 class Style:
-    """How somebody plays, each from 0 to 1: which hands he enters and stays with, how often he raises what he plays,
-    and how often he bets hands that are worth nothing."""
+    """Each from 0 to 1: which hands are entered and stayed with, how often what is played is raised, and how often
+    hands that are worth nothing are bet."""
 
     tightness: float
     aggressiveness: float
     bluffing: float
 
     def __post_init__(self) -> None:
-        for name in ("tightness", "aggressiveness", "bluffing"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise PokernetsError(f"style: {name} must be in 0..1, not {getattr(self, name)}")
+        for name, value in vars(self).items():
+            if not 0 <= value <= 1:
+                raise PokernetsError(f"style: {name} must be in 0..1, not {value}")
 
     @property
     def entering_share(self) -> float:
@@ -50,25 +51,23 @@ class Style:
         return float(0.6 * 0.2**self.tightness)
 
 
+@dataclass(kw_only=True, eq=False)
 class PokiFormula:
     """`preflop` is the artifact of `job=preflop_rollouts`; `net` serves modelling=net and best_of."""
 
-    def __init__(
-        self,
-        *,
-        name: str,
-        preflop: str,
-        modelling: Modelling,
-        tightness: float,
-        aggressiveness: float,
-        bluffing: float,
-        net: Predictor | None = None,
-    ) -> None:
-        self.name = name
-        self.style = Style(tightness, aggressiveness, bluffing)
-        self.rates = IncomeRates.load(preflop)
-        predictor = predictor_for(modelling, net)
-        self.tracker = Tracker(predictor, self.rates, habits_for(modelling, predictor))
+    name: str
+    preflop: str
+    modelling: Modelling
+    tightness: float
+    aggressiveness: float
+    bluffing: float
+    net: Predictor | None = None
+
+    def __post_init__(self) -> None:
+        self.style = Style(self.tightness, self.aggressiveness, self.bluffing)
+        self.rates = IncomeRates.load(self.preflop)
+        predictor = predictor_for(self.modelling, self.net)
+        self.tracker = Tracker(predictor, self.rates, habits_for(self.modelling, predictor))
         self._rng = np.random.default_rng(0)
 
     def reset(self, seed: int) -> None:
@@ -101,9 +100,8 @@ class PokiFormula:
         betting = state.betting
         hand = hand_index(*state.hole_cards[betting.to_act])
         if not state.board:
-            return preflop_triple(
-                float(self.rates.quantile(betting.folded.count(False))[hand]), betting, self.style, self.rates
-            )
+            quantile = float(self.rates.quantile(betting.folded.count(False))[hand])
+            return preflop_triple(quantile, betting, self.style, self.rates)
         return postflop_triple(self.strength(state), betting, self.style)
 
     def strength(self, state: HandState) -> Strength:
@@ -116,7 +114,7 @@ class PokiFormula:
 
 def check_game(rules: Rules, who: str) -> None:
     """Only limit hold'em with stacks that cover every bet: the models know nothing of all-in players."""
-    deepest = rules.big_blind + sum(map(lambda n, size: n * size, rules.max_raises, rules.raise_sizes))
+    deepest = rules.big_blind + sum(map(operator.mul, rules.max_raises, rules.raise_sizes))
     holdem = rules.deck_size == 52 and rules.num_hole_cards == 2 and rules.board_sizes == (0, 3, 4, 5)
     if not (rules.is_limit and holdem and deepest <= min(rules.stacks)):
         raise PokernetsError(
@@ -127,7 +125,7 @@ def check_game(rules: Rules, who: str) -> None:
 def preflop_triple(quantile: float, betting: Betting, style: Style, rates: IncomeRates) -> Triple:
     """`quantile` is the share of hands that earn less; wider shares enter when fewer players are left.
 
-    A raised pot is entered with fewer hands; what a player has paid already makes him stay with more.
+    A raised pot is entered with fewer hands; a player who has paid already stays with more.
     """
     active = betting.folded.count(False)
     wider = rates.entering_share(active) / rates.entering_share(_FULL_TABLE)
@@ -141,7 +139,8 @@ def preflop_triple(quantile: float, betting: Betting, style: Style, rates: Incom
     raises = share * (0.1 + 0.6 * style.aggressiveness) * 0.4 ** max(0, betting.num_raises)
     p_raise = _ramp(quantile - (1 - raises), min(_PREFLOP_WIDTH, raises / 2))
     p_fold = _ramp((1 - stays) - quantile, _PREFLOP_WIDTH) if level else 0.0
-    return _triple(p_fold, p_raise)
+    p_fold = min(p_fold, 1 - p_raise)
+    return p_fold, 1 - p_fold - p_raise, p_raise
 
 
 def postflop_triple(strength: Strength, betting: Betting, style: Style) -> Triple:
@@ -164,9 +163,3 @@ def postflop_triple(strength: Strength, betting: Betting, style: Style) -> Tripl
 def _ramp(x: float, width: float) -> float:
     """0 below -width, 1 above width, linear between."""
     return min(1.0, max(0.0, 0.5 + x / (2 * width)))
-
-
-def _triple(fold: float, bet: float) -> Triple:
-    """A hand that would bet does not fold."""
-    fold = min(fold, 1 - bet)
-    return fold, 1 - fold - bet, bet

@@ -3,51 +3,35 @@
 Before the flop, and for the tables and habits of everybody, it is the formula player.
 """
 
+from dataclasses import astuple, dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
 from poker.agents.poki_formula import PokiFormula, check_game
 from poker.cards import hand_index
 from poker.kernels.rng import streams
-from poker.opponents.modelling import Modelling
 from poker.opponents.playout import Budget, LineValues, line_values
-from poker.opponents.predictor import BET_LEVELS, NUM_STREETS, Context, Predictor
+from poker.opponents.predictor import BET_LEVELS, NUM_STREETS, Context
 from poker.opponents.tracker import seat_name
 from poker.rules import CALL, FOLD
 from poker.state import HandState
 
 
+@dataclass(kw_only=True, eq=False)
 class PokiSimulation(PokiFormula):
     """Sampling stops after `trials`, or when one action leads by `margin` standard errors.
 
     `seconds` is the most it may take; play is a function of the seed where that is never reached.
     """
 
-    def __init__(
-        self,
-        *,
-        name: str,
-        preflop: str,
-        modelling: Modelling,
-        tightness: float,
-        aggressiveness: float,
-        bluffing: float,
-        batch: int,
-        trials: int,
-        seconds: float,
-        margin: float,
-        net: Predictor | None = None,
-    ) -> None:
-        super().__init__(
-            name=name,
-            preflop=preflop,
-            modelling=modelling,
-            tightness=tightness,
-            aggressiveness=aggressiveness,
-            bluffing=bluffing,
-            net=net,
-        )
-        self._budget = Budget(batch, trials, seconds, margin)
+    batch: int
+    trials: int
+    seconds: float
+    margin: float
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
         self._stream = streams(0, 1)[0]
 
     def reset(self, seed: int) -> None:
@@ -73,8 +57,8 @@ class PokiSimulation(PokiFormula):
             state.board,
             self.tracker.tables(everybody),
             self._habits(everybody),
-            np.array([self.style.tightness, self.style.aggressiveness, self.style.bluffing]),
-            self._budget,
+            np.array(astuple(self.style)),
+            Budget(self.batch, self.trials, self.seconds, self.margin),
             self._stream,
         )
 

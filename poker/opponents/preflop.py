@@ -2,13 +2,13 @@
 
 In a roll-out everybody who enters pays one bet, there is no more betting, and the board decides. The income rate of a
 hand class is its mean profit for each bet invested, so -1 means always lost. In the plain roll-out everybody enters. In
-the iterated one a player enters only with hands that earned more, in the previous iteration, than giving up costs him:
-his share of the blinds of one and a half bets, 1.5 / n. Entering is averaged over iterations (fictitious play), which
-converges where an alternation of tight and loose tables would not.
+the iterated one a player enters only with hands that earned more, in the previous iteration, than giving up costs: a
+player's share of the blinds of one and a half bets, 1.5 / n. Entering is averaged over iterations (fictitious play),
+which converges where an alternation of tight and loose tables would not.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
 
@@ -57,13 +57,7 @@ class IncomeRates:
         return np.array(rows, dtype=np.float32)
 
     def save(self, path: str | Path, config: dict[str, int]) -> Artifact:
-        arrays = {
-            "plain": self.plain,
-            "plain_error": self.plain_error,
-            "iterated": self.iterated,
-            "iterated_error": self.iterated_error,
-            "enters": self.enters,
-        }
+        arrays = {field.name: getattr(self, field.name) for field in fields(self)}
         return write_artifact(path, KIND, config=config, arrays=arrays)
 
     @classmethod
