@@ -123,55 +123,47 @@ class _Points:
         self.curve.add(iterations, **figures, **({} if path is None else {"snapshot": path}))
 
 
+@dataclass
 class _Training:
     """A trainer with its clocks and its checkpoint; `seconds` and `cpu_seconds` count training alone, over all runs."""
 
-    def __init__(
-        self,
-        trainer: BlueprintSolver,
-        checkpoint: Path,
-        config: dict[str, Any],
-        made_from: dict[str, str],
-        iterations: int | None,
-        budget: float | None,
-    ) -> None:
-        self.seconds = 0.0
-        self.cpu_seconds = 0.0
-        self._trainer = trainer
-        self._checkpoint = checkpoint
-        self._config = config
-        self._made_from = made_from
-        self._iterations = iterations
-        self._budget = budget
+    trainer: BlueprintSolver
+    checkpoint: Path
+    config: dict[str, Any]
+    made_from: dict[str, str]
+    iterations: int | None
+    budget: float | None
+    seconds: float = 0.0
+    cpu_seconds: float = 0.0
 
     def enough(self, iterations: int, seconds: float) -> bool:
         """Whether that much training is all that was asked for."""
-        return (self._iterations is not None and iterations >= self._iterations) or (
-            self._budget is not None and seconds >= self._budget
+        return (self.iterations is not None and iterations >= self.iterations) or (
+            self.budget is not None and seconds >= self.budget
         )
 
     def resume(self) -> None:
         """Continue from the checkpoint, if there is one; only the length of the run may differ."""
-        found = find_artifact(self._checkpoint, CHECKPOINT, config=self._config, made_from=self._made_from)
+        found = find_artifact(self.checkpoint, CHECKPOINT, config=self.config, made_from=self.made_from)
         if found is not None:
-            self._trainer.restore(found.arrays, found.counts)
+            self.trainer.restore(found.arrays, found.counts)
             self.seconds = found.counts["seconds"]
-            self.cpu_seconds = found.counts.get("cpu_seconds", 0.0)  # checkpoints before 2026-11-20 have none
-            print(f"continuing {self._checkpoint} at {self._trainer.iterations:,} iterations", file=sys.stderr)
+            self.cpu_seconds = found.counts["cpu_seconds"]
+            print(f"continuing {self.checkpoint} at {self.trainer.iterations:,} iterations", file=sys.stderr)
 
     def save(self) -> None:
-        arrays, counters = self._trainer.state()
+        arrays, counters = self.trainer.state()
         write_artifact(
-            self._checkpoint,
+            self.checkpoint,
             CHECKPOINT,
-            config=self._config,
+            config=self.config,
             arrays=arrays,
-            made_from=self._made_from,
+            made_from=self.made_from,
             counts={**counters, "seconds": self.seconds, "cpu_seconds": self.cpu_seconds},
         )
 
     def counts(self) -> dict[str, Any]:
-        trainer = self._trainer
+        trainer = self.trainer
         return {
             "iterations": trainer.iterations,
             "visits": trainer.visits,
@@ -185,18 +177,18 @@ class _Training:
 
         A stretch ends where a point of the curve is due; the end of the run is a point as well.
         """
-        trainer = self._trainer
-        by_iterations = self._iterations is not None
-        total = float(self._iterations if self._iterations is not None else self._budget or 0)
+        trainer = self.trainer
+        by_iterations = self.iterations is not None
+        total = float(self.iterations if self.iterations is not None else self.budget or 0)
         done = trainer.iterations if by_iterations else self.seconds
         saved = time.perf_counter()
         with Report("blueprint", total=total, done=done, logs=logs) as report:
             while not self.enough(trainer.iterations, self.seconds):
                 before, visits, started = trainer.iterations, trainer.visits, time.perf_counter()
                 cpu = time.process_time()
-                left = report_seconds if self._budget is None else min(report_seconds, self._budget - self.seconds)
+                left = report_seconds if self.budget is None else min(report_seconds, self.budget - self.seconds)
                 due = None if points is None else points.curve.due
-                ends = [end for end in (self._iterations, due) if end is not None]
+                ends = [end for end in (self.iterations, due) if end is not None]
                 trainer.run(iterations=min(ends, default=None), seconds=left)
                 took = time.perf_counter() - started
                 self.seconds += took

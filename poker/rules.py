@@ -13,7 +13,7 @@ from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 
-from poker.cards import CardSpace, card_space
+from poker.cards import RANKS, SUITS, CardSpace, card_space
 from poker.errors import PokernetsError
 
 FOLD = -1
@@ -32,8 +32,6 @@ UNCAPPED = 255
 MAX_PLAYERS = 12
 """Seats at the largest table there are records of (IRC)."""
 MAX_CARDS_SHOWN = 7
-RANK_CHARS = "23456789TJQKA"
-SUIT_CHARS = "cdhs"
 
 
 class RulesError(PokernetsError):
@@ -90,12 +88,9 @@ class Rules:
         players = self.num_players
         self._require(2 <= players <= MAX_PLAYERS, "num_players", f"2 to {MAX_PLAYERS}", players)
         self._require(self.betting in (LIMIT, NOLIMIT), "betting", f"`{LIMIT}` or `{NOLIMIT}`", self.betting)
-        self._require(
-            len(self.blinds) == players and min(self.blinds) >= 0, "blinds", f"{players} amounts >= 0", self.blinds
-        )
-        self._require(
-            len(self.stacks) == players and min(self.stacks) >= 1, "stacks", f"{players} amounts >= 1", self.stacks
-        )
+        for field, least in (("blinds", 0), ("stacks", 1)):
+            chips = getattr(self, field)
+            self._require(len(chips) == players and min(chips) >= least, field, f"{players} amounts >= {least}", chips)
 
     def _check_streets(self) -> None:
         streets = len(self.board_cards)
@@ -112,8 +107,8 @@ class Rules:
         self._require(good, "first_player", f"one player 0 to {self.num_players - 1} {per_street}", self.first_player)
 
     def _check_deck(self) -> None:
-        self._require(1 <= self.num_suits <= len(SUIT_CHARS), "num_suits", "1 to 4", self.num_suits)
-        self._require(1 <= self.num_ranks <= len(RANK_CHARS), "num_ranks", "1 to 13", self.num_ranks)
+        self._require(1 <= self.num_suits <= len(SUITS), "num_suits", "1 to 4", self.num_suits)
+        self._require(1 <= self.num_ranks <= len(RANKS), "num_ranks", "1 to 13", self.num_ranks)
         self._require(1 <= self.num_hole_cards <= 2, "num_hole_cards", "1 or 2", self.num_hole_cards)
         dealt = self.num_players * self.num_hole_cards + sum(self.board_cards)
         wanted = f"small enough for {self.num_players} hands in a deck of {self.deck_size}"
@@ -164,7 +159,7 @@ class Rules:
 
     def card_text(self, card: int) -> str:
         rank, suit = divmod(card, self.num_suits)
-        return RANK_CHARS[len(RANK_CHARS) - self.num_ranks + rank] + SUIT_CHARS[len(SUIT_CHARS) - self.num_suits + suit]
+        return RANKS[len(RANKS) - self.num_ranks + rank] + SUITS[len(SUITS) - self.num_suits + suit]
 
     def cards_text(self, cards: tuple[int, ...]) -> str:
         return "".join(self.card_text(card) for card in cards)
@@ -175,8 +170,8 @@ class Rules:
             raise RulesError(f"cards `{text}`: each card is a rank and a suit, as in `AhKd`")
         cards = []
         for i in range(0, len(text), 2):
-            rank = RANK_CHARS.find(text[i].upper()) - (len(RANK_CHARS) - self.num_ranks)
-            suit = SUIT_CHARS.find(text[i + 1].lower()) - (len(SUIT_CHARS) - self.num_suits)
+            rank = RANKS.find(text[i].upper()) - (len(RANKS) - self.num_ranks)
+            suit = SUITS.find(text[i + 1].lower()) - (len(SUITS) - self.num_suits)
             if rank < 0 or suit < 0:
                 raise RulesError(f"cards `{text}`: `{text[i : i + 2]}` is no card of the game `{self.name}`")
             cards.append(rank * self.num_suits + suit)
@@ -190,34 +185,34 @@ class Rules:
         not matter; here an unknown line is an error, because it is a misspelt field more often than a comment.
         """
         found = _read_fields(text, name)
+
+        def numbers(field: str, count: int, default: int | None = None) -> tuple[int, ...]:
+            if field not in found and default is None:
+                raise RulesError(f"game definition `{name}`: missing field `{field}`")
+            values = tuple(map(int, found[field].split())) if field in found else (default or 0,) * count
+            if len(values) != count:
+                raise RulesError(
+                    f"game definition `{name}`: field `{field}` must hold {count} integers, not {len(values)}"
+                )
+            return values
+
         if "betting" not in found:
             raise RulesError(f"game definition `{name}`: missing field `limit` or `nolimit`")
-        betting = found["betting"]
-        required = ["numplayers", "numrounds", "blind", "numsuits", "numranks", "numholecards", "numboardcards"]
-        required += ["raisesize"] if betting == LIMIT else ["stack"]
-        for key in required:
-            if key not in found:
-                raise RulesError(f"game definition `{name}`: missing field `{_ACPC_NAMES[key]}`")
-        one = {key: _single(found[key], _ACPC_NAMES[key], name) for key in required if key in _SINGLE_FIELDS}
-        streets, players = one["numrounds"], one["numplayers"]
-        board_cards = _exactly(_numbers(found["numboardcards"]), streets, "numBoardCards", name)
-        first = _exactly(_numbers(found.get("firstplayer", "1 " * streets)), streets, "firstPlayer", name)
-        unlimited = f"{UNLIMITED} " * players
+        limited = found["betting"] == LIMIT
+        [players], [streets] = numbers("numPlayers", 1), numbers("numRounds", 1)
         return cls(
             name=name,
             num_players=players,
-            betting=betting,
-            blinds=_exactly(_numbers(found["blind"]), players, "blind", name),
-            stacks=_exactly(_numbers(found.get("stack", unlimited)), players, "stack", name),
-            raise_sizes=_exactly(_numbers(found["raisesize"]), streets, "raiseSize", name) if betting == LIMIT else (),
-            max_raises=_exactly(_numbers(found["maxraises"]), streets, "maxRaises", name)
-            if "maxraises" in found
-            else (),
-            first_player=tuple(player - 1 for player in first),
-            num_suits=one["numsuits"],
-            num_ranks=one["numranks"],
-            num_hole_cards=one["numholecards"],
-            board_cards=board_cards,
+            betting=found["betting"],
+            blinds=numbers("blind", players),
+            stacks=numbers("stack", players, UNLIMITED if limited else None),
+            raise_sizes=numbers("raiseSize", streets) if limited else (),
+            max_raises=numbers("maxRaises", streets, UNCAPPED),
+            first_player=tuple(player - 1 for player in numbers("firstPlayer", streets, 1)),
+            num_suits=numbers("numSuits", 1)[0],
+            num_ranks=numbers("numRanks", 1)[0],
+            num_hole_cards=numbers("numHoleCards", 1)[0],
+            board_cards=numbers("numBoardCards", streets),
         )
 
     def to_acpc(self) -> str:
@@ -252,54 +247,35 @@ def read_definition(path: str) -> Rules:
     return Rules.from_acpc(text, file.stem)
 
 
-_LIST_FIELDS = ("stack", "blind", "raiseSize", "firstPlayer", "maxRaises", "numBoardCards")
-_ACPC_NAMES = {
-    name.lower(): name for name in (*_LIST_FIELDS, "numPlayers", "numRounds", "numSuits", "numRanks", "numHoleCards")
-}
-_SINGLE_FIELDS = ("numplayers", "numrounds", "numsuits", "numranks", "numholecards")
+_ACPC_FIELDS = (
+    *("stack", "blind", "raiseSize", "firstPlayer", "maxRaises", "numBoardCards"),
+    *("numPlayers", "numRounds", "numSuits", "numRanks", "numHoleCards"),
+)
 
 
 def _read_fields(text: str, name: str) -> dict[str, str]:
-    """Field values by lower-case ACPC name; the betting type under `betting`."""
+    """The text of each field by its ACPC name; the betting type under `betting`."""
+    names = {field.lower(): field for field in _ACPC_FIELDS}
     found: dict[str, str] = {}
     for number, raw in enumerate(text.splitlines(), 1):
-        line = raw.strip()
+        line, where = raw.strip(), f"game definition `{name}`, line {number}"
         lower = line.lower()
         if not line or line.startswith("#") or lower == "gamedef":
             continue
         if lower == "end gamedef":
             break
         if lower in (LIMIT, NOLIMIT):
-            key, value = "betting", lower
+            field, value = "betting", lower
         else:
             match = re.fullmatch(r"([A-Za-z]+)\s*=?\s*([-+0-9.,\w\s]*)", line)
-            key = match.group(1).lower() if match else ""
-            value = match.group(2) if match else ""
-            if key not in _ACPC_NAMES:
-                known = ", ".join([LIMIT, NOLIMIT, *_ACPC_NAMES.values()])
-                raise RulesError(f"game definition `{name}`, line {number}: unknown field in `{line}`; known: {known}")
+            key, value = match.groups() if match else ("", "")
+            if key.lower() not in names:
+                known = ", ".join([LIMIT, NOLIMIT, *_ACPC_FIELDS])
+                raise RulesError(f"{where}: unknown field in `{line}`; known: {known}")
+            field = names[key.lower()]
             if not re.fullmatch(r"\d+(\s+\d+)*", value.strip()):
-                raise RulesError(
-                    f"game definition `{name}`, line {number}: field `{_ACPC_NAMES[key]}` must hold integers >= 0,"
-                    f" not `{value.strip()}`"
-                )
-        if key in found:
-            raise RulesError(
-                f"game definition `{name}`, line {number}: field `{_ACPC_NAMES.get(key, key)}` is there twice"
-            )
-        found[key] = value
+                raise RulesError(f"{where}: field `{field}` must hold integers >= 0, not `{value.strip()}`")
+        if field in found:
+            raise RulesError(f"{where}: field `{field}` is there twice")
+        found[field] = value
     return found
-
-
-def _numbers(text: str) -> tuple[int, ...]:
-    return tuple(int(item) for item in text.split())
-
-
-def _exactly(values: tuple[int, ...], count: int, field: str, name: str) -> tuple[int, ...]:
-    if len(values) != count:
-        raise RulesError(f"game definition `{name}`: field `{field}` must hold {count} integers, not {len(values)}")
-    return values
-
-
-def _single(text: str, field: str, name: str) -> int:
-    return _exactly(_numbers(text), 1, field, name)[0]

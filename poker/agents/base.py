@@ -65,3 +65,24 @@ def sample_action(policy: Policy, state: HandState, rng: np.random.Generator) ->
     actions, probs = policy
     row = probs[hand_number(state, state.to_act)].astype(np.float64)
     return actions[int(rng.choice(len(actions), p=row / row.sum()))]
+
+
+class SamplingAgent:
+    """Samples the policy that its class has; nothing is carried from hand to hand but what does not depend on them."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._rng = np.random.default_rng(0)
+
+    def reset(self, seed: int) -> None:
+        self._rng = np.random.default_rng(seed)
+
+    def start_hand(self, seat: int) -> None:
+        """Every hand is played alike."""
+
+    def act(self, state: HandState) -> int:
+        return sample_action(self.policy(state), state, self._rng)
+
+    def policy(self, state: HandState) -> Policy:
+        """Legal actions and their probabilities [H, A] for the player to act at `state`."""
+        raise NotImplementedError

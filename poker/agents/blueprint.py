@@ -5,7 +5,7 @@ from functools import lru_cache
 import numpy as np
 
 from poker.abstraction.buckets import game_cards
-from poker.agents.base import Policy, sample_action
+from poker.agents.base import Policy, SamplingAgent
 from poker.artifacts import open_artifact
 from poker.betting import Betting
 from poker.rules import CALL, Rules
@@ -21,39 +21,23 @@ def load_blueprint(blueprint: str, abstraction: str) -> Blueprint:
     return Blueprint.load(blueprint, game_cards(rules, abstraction))
 
 
-class BlueprintAgent:
+class BlueprintAgent(SamplingAgent):
     """`translation_seed` decides how bets that the tree does not have are read."""
 
     quick_policy = "blueprint"
 
     def __init__(self, *, name: str, blueprint: Blueprint, translation_seed: int) -> None:
-        self.name = name
-        self._blueprint = blueprint
-        self._translator = HistoryTranslator(self._blueprint.tree, translation_seed)
-        self._rng = np.random.default_rng(translation_seed)
-
-    @property
-    def blueprint(self) -> Blueprint:
-        """What it plays."""
-        return self._blueprint
-
-    def reset(self, seed: int) -> None:
-        """Sample actions from `seed` on."""
-        self._rng = np.random.default_rng(seed)
-
-    def start_hand(self, seat: int) -> None:
-        """Nothing is carried from hand to hand."""
+        super().__init__(name)
+        self.blueprint = blueprint
+        self._translator = HistoryTranslator(blueprint.tree, translation_seed)
+        self.reset(translation_seed)
 
     def policy(self, state: HandState) -> Policy:
-        """Legal actions and their probabilities [H, A] at `state`."""
-        return blueprint_policy(self._blueprint, self._translator, state.betting, state.board)
+        return blueprint_policy(self.blueprint, self._translator, state.betting, state.board)
 
     def by_bucket(self, betting: Betting) -> Policy:
         """Legal actions and their probabilities [B, A] for every bucket of the street."""
-        return blueprint_policy(self._blueprint, self._translator, betting, None)
-
-    def act(self, state: HandState) -> int:
-        return sample_action(self.policy(state), state, self._rng)
+        return blueprint_policy(self.blueprint, self._translator, betting, None)
 
 
 def blueprint_policy(

@@ -4,9 +4,7 @@ Every decision is the strategy of a subgame solved for it (`poker.search`), over
 own cards only pick the row to sample from.
 """
 
-import numpy as np
-
-from poker.agents.base import Policy, sample_action
+from poker.agents.base import Policy, SamplingAgent
 from poker.errors import PokernetsError
 from poker.rules import Rules
 from poker.search.leaf import LeafEvaluator
@@ -16,7 +14,7 @@ from poker.state import HandState
 from poker.tree import BetMenu
 
 
-class DepthLimitedAgent:
+class DepthLimitedAgent(SamplingAgent):
     """`menu` are the bets of the round that is played, `ahead` those of later rounds within its solve.
 
     `leaves` value the ends of the first rounds, in order; rounds beyond are solved to the end of the hand.
@@ -37,26 +35,13 @@ class DepthLimitedAgent:
     ) -> None:
         if game.num_players != 2 or game.num_hole_cards != 2 or game.deck_size != 52:
             raise PokernetsError(f"{name} plays heads-up hold'em, not '{game.name}'; choose another agent or game")
-        self.name = name
+        super().__init__(name)
         solve = DepthLimitedSolver(menu, ahead, dict(enumerate(leaves)), solver)
         self._search = [
             NestedSearch(game, seat, solve, opponent_noise=opponent_noise, remembered=remembered_states)
             for seat in range(2)
         ]
-        self._rng = np.random.default_rng(0)
-
-    def reset(self, seed: int) -> None:
-        """Sample actions from `seed` on; what was solved stays known, since it does not depend on the seed."""
-        self._rng = np.random.default_rng(seed)
-
-    def start_hand(self, seat: int) -> None:
-        """Nothing is carried from hand to hand but solutions."""
 
     def policy(self, state: HandState) -> Policy:
-        """Legal actions and their probabilities [H, A] for the player to act at `state`."""
         found = self._search[state.to_act].policy(state.betting, state.board)
         return found.actions, found.probs
-
-    def act(self, state: HandState) -> int:
-        """An action drawn from the policy of the hand held."""
-        return sample_action(self.policy(state), state, self._rng)

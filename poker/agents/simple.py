@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from poker.agents.base import Policy, sample_action
+from poker.agents.base import Policy, SamplingAgent
 from poker.rules import CALL, FOLD
 from poker.state import HandState
 from poker.tree import BetMenu, Size, StreetMenu
@@ -20,24 +20,14 @@ def raise_menu(raises: Sequence[str | float]) -> BetMenu:
     return BetMenu((StreetMenu(((sizes,),)),) * 4)
 
 
-class _CardBlindAgent:
+class _CardBlindAgent(SamplingAgent):
     """Plays a policy that is the same for every hand."""
 
     quick_policy = "simple"
 
     def __init__(self, *, name: str, raises: Sequence[str | float]) -> None:
-        self.name = name
+        super().__init__(name)
         self._menu = raise_menu(raises)
-        self._rng = np.random.default_rng(0)
-
-    def reset(self, seed: int) -> None:
-        self._rng = np.random.default_rng(seed)
-
-    def start_hand(self, seat: int) -> None:
-        """Every hand is played alike."""
-
-    def act(self, state: HandState) -> int:
-        return sample_action(self.policy(state), state, self._rng)
 
     def policy(self, state: HandState) -> Policy:
         weights = self._weights(state)

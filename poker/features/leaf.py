@@ -156,13 +156,6 @@ class Grid:
         buffer[:, :, _TEXTURE] = texture
         self._rows = buffer.reshape(-1, SIZE)
 
-    @classmethod
-    def of_hands(cls, board: Sequence[int], own_hands: Hands, opp_hands: Hands) -> "Grid":
-        """The grid of two lists of hands."""
-        cards = board_features(board)
-        pairs = cards.pairs[np.ix_(own_hands, opp_hands)]
-        return cls(cards.hands[own_hands], cards.hands[opp_hands], pairs, cards.texture)
-
     def encode(self, betting: Betting, own: int) -> Floats:
         """[n * m, 34] at the end of a betting round; valid until the next call."""
         self._rows[:, _BETTING] = public_features(betting, own)

@@ -1,4 +1,4 @@
-"""Ranges of two-card hands as text: one weight per hand, parsed with the position of any error, and printed back.
+"""Ranges of two-card hands as text: one weight per hand, parsed with the position of any error.
 
 Items are separated by commas, semicolons or white space, each `hands` or `hands:weight`; where items overlap, the last
 one counts. Hands are `AhKd`; `QQ`, `AKs`, `AKo`, `AK` (both); `66+` (and higher pairs), `A8s+` (and higher kickers, so
@@ -12,7 +12,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.cards import HOLDEM, NUM_HANDS, PREFLOP_CLASS, RANKS, class_text, hand_index, hand_text, parse_card
+from poker.cards import NUM_HANDS, PREFLOP_CLASS, RANKS, hand_index, parse_card
 from poker.errors import PokernetsError
 
 Weights = NDArray[np.float32]
@@ -121,50 +121,3 @@ def _classes(classes: Iterable[tuple[int, int, str]]) -> list[int]:
         if kind != "s" or high == low:
             found.extend(np.flatnonzero(low * 13 + high == PREFLOP_CLASS).tolist())
     return found
-
-
-def range_text(weights: Weights) -> str:
-    """Text that `parse_range` reads back to the same float32 weights; whole classes and runs of them where possible."""
-    values = np.asarray(weights, np.float32)
-    by_class: dict[int, np.float32] = {}
-    singles: list[str] = []
-    for number in range(169):
-        inside = np.flatnonzero(number == PREFLOP_CLASS)
-        if (values[inside] == values[inside[0]]).all():
-            by_class[number] = values[inside[0]]
-        else:
-            singles += [hand_text(int(h)) + _suffix(values[h]) for h in inside[::-1] if values[h] > 0]
-    items = _runs("", [rank * 14 for rank in range(13)], by_class)
-    for kind in "so":
-        for high in range(12, 0, -1):
-            row = [high * 13 + low if kind == "s" else low * 13 + high for low in range(high)]
-            items += _runs(kind, row, by_class)
-    return ",".join(items + singles)
-
-
-def _runs(kind: str, row: list[int], by_class: dict[int, np.float32]) -> list[str]:
-    """Items of one row of classes, ascending in the kicker or the pair: longest runs of equal weight, highest first."""
-    items = []
-    end = len(row)
-    while end > 0:
-        weight = by_class.get(row[end - 1], np.float32(0))
-        begin = end - 1
-        while begin > 0 and by_class.get(row[begin - 1]) == weight:
-            begin -= 1
-        if weight > 0:
-            low, high = class_text(row[begin]), class_text(row[end - 1])
-            whole = low if begin == end - 1 else f"{low}+" if end == len(row) else f"{high}-{low}"
-            items.append(whole + _suffix(weight))
-        end = begin
-    return items
-
-
-def _suffix(weight: np.float32) -> str:
-    return "" if weight == 1 else f":{np.format_float_positional(weight, unique=True, trim='-')}"
-
-
-def blocked_by(weights: Weights, board: Iterable[int]) -> NDArray[np.bool_]:
-    """bool[1326]: hands of positive weight that hold a card of the board."""
-    on_board = ~HOLDEM.live(board)
-    blocked: NDArray[np.bool_] = on_board & (np.asarray(weights) > 0)
-    return blocked

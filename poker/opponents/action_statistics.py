@@ -1,7 +1,7 @@
 """Predictors that count: class frequencies overall, per context, per player, and a choice of the best one.
 
 A frequency table is [12, 3]: for each context of `poker.opponents.predictor` how often each class was seen. A player's
-own counts are mixed with those of the population as if the population had been seen `shrinkage` times in him, so that a
+own counts are mixed with those of the population as if these had been seen `shrinkage` times in the player, so that a
 stranger is average and twenty hands already tell something. With `decay` below 1 older actions of a player count less:
 each new one in a context multiplies the older ones of that context.
 """
@@ -33,8 +33,7 @@ class Constant:
         self._table = _normalised(np.asarray(table, dtype=np.float64))
 
     def probs(self, context: Context) -> NDArray[np.float64]:
-        row: NDArray[np.float64] = self._table[context.index]
-        return row
+        return np.asarray(self._table[context.index])
 
     def update(self, context: Context, action_class: int) -> None:
         """A rule does not learn."""
@@ -50,8 +49,7 @@ class Majority:
         self._counts = np.ones(NUM_CLASSES)
 
     def probs(self, context: Context) -> NDArray[np.float64]:
-        row: NDArray[np.float64] = self._counts / self._counts.sum()
-        return row
+        return np.asarray(self._counts / self._counts.sum())
 
     def update(self, context: Context, action_class: int) -> None:
         self._counts[action_class] += 1
@@ -71,8 +69,7 @@ class Frequencies:
 
     def probs(self, context: Context) -> NDArray[np.float64]:
         row = self._counts[context.index]
-        probs: NDArray[np.float64] = row / row.sum()
-        return probs
+        return np.asarray(row / row.sum())
 
     def update(self, context: Context, action_class: int) -> None:
         self._counts[context.index, action_class] += 1
@@ -103,17 +100,12 @@ class PlayerFrequencies:
         if seen is None:
             return base
         mixed = seen[context.index] + self._shrinkage * base
-        probs: NDArray[np.float64] = mixed / mixed.sum()
-        return probs
+        return np.asarray(mixed / mixed.sum())
 
     def update(self, context: Context, action_class: int) -> None:
         self._population.update(context, action_class)
-        seen = self._players.get(context.player)
-        if seen is None:
-            seen = self._players[context.player] = np.zeros((NUM_CONTEXTS, NUM_CLASSES))
-        row = seen[context.index]
-        if self._decay < 1:
-            row *= self._decay
+        row = self._players.setdefault(context.player, np.zeros((NUM_CONTEXTS, NUM_CLASSES)))[context.index]
+        row *= self._decay
         row[action_class] += 1
 
     def forget(self) -> None:
@@ -148,9 +140,7 @@ class BestOf:
         return 0 if hits is None else int(hits.argmax())
 
     def update(self, context: Context, action_class: int) -> None:
-        hits = self._hits.get(context.player)
-        if hits is None:
-            hits = self._hits[context.player] = np.zeros(len(self._predictors))
+        hits = self._hits.setdefault(context.player, np.zeros(len(self._predictors)))
         hits *= self._decay
         for i, predictor in enumerate(self._predictors):
             hits[i] += int(predictor.probs(context).argmax()) == action_class
@@ -167,5 +157,4 @@ def _normalised(table: NDArray[np.float64]) -> NDArray[np.float64]:
     if table.shape != (NUM_CONTEXTS, NUM_CLASSES) or (table < 0).any():
         raise ValueError(f"a frequency table has {NUM_CONTEXTS} rows of {NUM_CLASSES} numbers >= 0, not {table.shape}")
     raised = np.maximum(table, _FLOOR)
-    rows: NDArray[np.float64] = raised / raised.sum(axis=1, keepdims=True)
-    return rows
+    return np.asarray(raised / raised.sum(axis=1, keepdims=True))

@@ -102,12 +102,10 @@ class BoardStrength:
 
         -1 for dead hands; computed once for each number of opponents.
         """
-        found = self._quantiles.get(opponents)
-        if found is None:
-            found = np.full(NUM_HANDS, -1, dtype=np.float32)
+        if opponents not in self._quantiles:
+            found = self._quantiles[opponents] = np.full(NUM_HANDS, -1, dtype=np.float32)
             found[self.live] = shares_below(self.uniform(opponents).ehs[self.live])
-            self._quantiles[opponents] = found
-        return found
+        return self._quantiles[opponents]
 
 
 def shares_below(values: NDArray[np.floating]) -> NDArray[np.float32]:

@@ -110,7 +110,9 @@ def test_search_encodes_bitwise_as_the_jobs_do(rules: Rules, board: str) -> None
     cards = parse_cards(board)
     live = np.flatnonzero(HOLDEM.live(cards))
     own_hands, opp_hands = generator.choice(live, 37, replace=False), generator.choice(live, 23, replace=False)
-    grid = Grid.of_hands(cards, own_hands, opp_hands)
+    known = board_features(cards)
+    pairs = known.pairs[np.ix_(own_hands, opp_hands)]
+    grid = Grid(known.hands[own_hands], known.hands[opp_hands], pairs, known.texture)
     rows, columns = (side.ravel() for side in np.meshgrid(own_hands, opp_hands, indexing="ij"))
     for own in (0, 1, 0):
         betting = random_end_of_round(rules, 1 if board else 0, generator)
