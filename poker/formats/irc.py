@@ -1,7 +1,7 @@
 """The public archive of hands played on IRC: months of `hdb`, `hroster` and `pdb/pdb.NAME`, packed or not.
 
 A month is a directory. Of each hand, named by a time stamp, `hdb` has the public part, `hroster` who was there, and a
-player's `pdb` file his actions, one string per street:
+player's `pdb` file that player's actions, one string per street:
 
     hdb      stamp set number players  n/pot n/pot n/pot n/pot  board        (at flop, turn, river and the end)
     hroster  stamp players name ...

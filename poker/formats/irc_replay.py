@@ -1,10 +1,10 @@
 """The betting sequence of an IRC hand from its per-player strings, played through the rules and checked.
 
-Blinds (`B`) come first; then whoever is to act does the next letter of his street's string: `f` fold, `k` check, `b`
-bet, `c` call, `r` raise; `A` says that the action before it was all-in. `Q` (quits) and `K` (kicked) end a string, in
-turn turn or out of it: where the player to act has no letter left, somebody else must have gone before. The result must
-agree with the players and pots that `hdb` gives for every street, with the chips that each player put in and, where all
-cards are known, with what each of them won.
+Blinds (`B`) come first; then whoever is to act does the next letter of their string for the street: `f` fold, `k`
+check, `b` bet, `c` call, `r` raise; `A` says that the action before it was all-in. `Q` (quits) and `K` (kicked) end a
+string, in turn or out of it: where the player to act has no letter left, somebody else must have gone before. The
+result must agree with the players and pots that `hdb` gives for every street, with the chips that each player put in
+and, where all cards are known, with what each of them won.
 
 House rules found in the archive: limit 10/10/20/20 with blinds of 5 and 10 or a single one of 10; heads-up the first
 position posts the small blind and acts first on every street. With three or more players there are four bets a street
@@ -211,13 +211,13 @@ class _Replayer:
         raise ReplayError("no action for the player to act", self._where(self.betting.to_act))
 
     def _leave_after(self, street: int) -> None:
-        """Who left after his last action of a street that is over is not there on the next."""
+        """Who left after their last action of a street that is over is not there on the next."""
         for player in range(len(self._letters)):
             if not self.betting.is_over and self._leaving(player, street):
                 self._leave(player, street)
 
     def _leaving(self, player: int, street: int) -> bool:
-        """Whether the next letter of a player with a hand says that he leaves; who won anything was still there."""
+        """Whether the next letter of a player with a hand is a departure; who won anything was still there."""
         betting, letters = self.betting, self._letters[player][street]
         alive = not betting.folded[player] and betting.committed[player] < betting.rules.stacks[player]
         return alive and bool(letters) and letters[0] in LEAVE and self._raw.players[player].won == 0

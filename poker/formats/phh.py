@@ -111,7 +111,7 @@ def _board(end: HandState, shown: int, size: int) -> list[str]:
 
 
 def _showing(betting: Betting) -> list[int]:
-    """Who shows his cards, in order: all who did not fold, the last to raise on the last street first."""
+    """Who shows cards, in order: all who did not fold, the last to raise on the last street first."""
     last = len(betting.actions) - 1
     raisers = [actor for actor, action in zip(betting.actors[last], betting.actions[last], strict=True) if action > 0]
     first = raisers[-1] if raisers else betting.rules.first_player[last]

@@ -1,9 +1,9 @@
 """Selective sampling: what calling and raising are worth, from play-outs with modelled opponents [POKI] section 5.6.
 
-Each trial gives every opponent a hand from his weight table. On every street he does with it what his habits say of a
-hand of that strength, in the model that also makes the weight tables (`poker.opponents.responses`), save that he folds
-the less, the more there is to win. One's own later actions are those of the formula player, so that choosing the better
-line improves on the formula player wherever the models are right ([POKI] section 5.6; a rollout of a base policy).
+Each trial gives every opponent a hand from their weight table. On every street they do with it what their habits say of
+a hand of that strength, in the model that also makes the weight tables (`poker.opponents.responses`), but fold less the
+more there is to win. One's own later actions are those of the formula player, so that choosing the better line
+improves on the formula player wherever the models are right ([POKI] section 5.6; a rollout of a base policy).
 """
 
 import time
@@ -35,9 +35,9 @@ class PlayoutBoard:
     """
 
     def __init__(self, board: tuple[int, ...]) -> None:
-        self._analysed = board_strength(board)
-        cards = np.array(self._analysed.board, dtype=np.uint8)
-        self.live = self._analysed.live
+        self._board = board_strength(board)
+        cards = np.array(self._board.board, dtype=np.uint8)
+        self.live = self._board.live
         self.masks = HOLDEM.masks[self.live]
         self.boards = completions(cards)
         self.ranks = completion_ranks(cards, self.live)
@@ -51,12 +51,12 @@ class PlayoutBoard:
         Computed once for each number of opponents.
         """
         if opponents not in self._before:
-            self._before[opponents] = self._analysed.quantile(opponents)[self.live], self._on_turns(opponents)
+            self._before[opponents] = self._board.quantile(opponents)[self.live], self._on_turns(opponents)
         return self._before[opponents]
 
     def _on_turns(self, opponents: int) -> Floats:
         out: Floats = np.zeros((NUM_CARDS, len(self.live)), dtype=np.float32)
-        if len(self._analysed.board) == 3:
+        if len(self._board.board) == 3:
             wins = self.river**opponents
             for card in range(NUM_CARDS):
                 rows = (self.boards[:, 3:] == card).any(axis=1)
@@ -130,11 +130,12 @@ def line_values(
     """
     rules, hero = betting.rules, betting.to_act
     prepared = playout_board(board)
-    now, turn = prepared.before_river(betting.folded.count(False) - 1)
+    active = betting.folded.count(False)
+    now, turn = prepared.before_river(active - 1)
     weights = tables[:, prepared.live]
     answers = all_responses(habits)
     sums = np.zeros(6)
-    public = np.array([betting.street, hero, betting.num_raises, max(betting.committed), betting.folded.count(False)])
+    public = np.array([betting.street, hero, betting.num_raises, max(betting.committed), active])
     waiting = np.array([betting.waiting >> i & 1 == 1 for i in range(rules.num_players)])
     position = int(np.searchsorted(prepared.live, hand))
     legal = betting.legal()

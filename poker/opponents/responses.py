@@ -1,10 +1,10 @@
 """What a player whose habits are known does with each hand.
 
-Before the flop everybody chooses among all hands: he raises with the strongest and folds the weakest, with soft borders
+Before the flop everybody chooses among all hands, raising with the strongest and folding the weakest, with soft borders
 (`poker.kernels.opponents.weights.action_likelihood`), so that the mean over all hands is what habits say.
 
 After the flop players hold what they have come with. A hand's strength is z, the standard normal quantile of its share
-of weaker hands. The odds to raise, and the odds to fold if he does not raise, are exponential in z (logistic
+of weaker hands. The odds to raise, and the odds to fold if not to raise, are exponential in z (logistic
 regression). The mean of a logistic function of slope s over z with mean m and deviation d is near
 logit^-1((a + s m) / sqrt(1 + pi s^2 d^2 / 8)), which fixes a, so that both shares are those of the habits for players
 who hold what is usual for those who have come so far. m, d and s are rounded from fits to 17,400 decisions of our own
@@ -40,7 +40,7 @@ Floats = NDArray[np.float64]
 def likelihood(
     street: int, bets_to_call: int, quantile: NDArray[np.float32], habits: Floats, action_class: int
 ) -> NDArray[np.float32]:
-    """[1326] probability of an action given each hand, for a player with habits [3] who looks at his cards.
+    """[1326] probability of an action given each hand, for a player with habits [3] who looks at the cards held.
 
     `quantile` [1326] is the share of weaker hands, negative for hands that are impossible.
     """

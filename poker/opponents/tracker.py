@@ -1,6 +1,6 @@
 """Follows hands as one player, or an onlooker, sees them: weight tables of everybody still in, predictors that learn.
 
-A player is known by his name, or else by his seat: seats keep their players until `forget`, as in a session of a match.
+A player is known by name, or else by seat: seats keep their players until `forget`, as in a session of a match.
 `follow` and `finish` work off a view; they leave out the tables of players who have folded by then. `begin`, `observe`
 and `conclude` are the same step by step.
 """
@@ -24,7 +24,7 @@ from poker.state import HandState
 
 @dataclass(frozen=True)
 class _Seen:
-    """An action and its probabilities: for each hand [1326] of a player who looks at his cards, and without looking."""
+    """An action and its probabilities: for each hand [1326] of a player who looks at the cards, and without looking."""
 
     player: int
     informed: NDArray[np.float32]
@@ -58,7 +58,7 @@ class Tracker:
         self._past = None
 
     def start(self, seat: int) -> None:
-        """A hand begins for the player in `seat`; what he sees will be given to `follow`."""
+        """A hand begins for the player in `seat`; what is seen from it will be given to `follow`."""
         self._seat = seat
         self._past = None
         self._tables = []

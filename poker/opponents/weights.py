@@ -1,8 +1,8 @@
-"""Weight tables: what an opponent may hold, re-weighted after each of his actions [POKI] section 5.
+"""Weight tables: what an opponent may hold, re-weighted after each action [POKI] section 5.
 
 A predictor says how often a player folds, calls or raises in a spot; `poker.opponents.responses` makes of it the
 probability of the observed action given each hand. Thresholds are on the scale of all hands, as in [POKI], and not of
-those he may still have: on real hands the latter narrows tables too fast, street by street.
+those that are still possible: on real hands the latter narrows tables too fast, street by street.
 
 A share `noise` of the actions says nothing about the cards; showdowns calibrate it for each player: an action that does
 not fit the hand shown raises it. The prior lies between what mostly fits our own players best (0.05 of 0.05 and 0.2)
@@ -30,7 +30,7 @@ class WeightTable:
         self.weights *= possible
 
     def observe(self, informed: NDArray[np.float32], uninformed: float, noise: float) -> None:
-        """Re-weight after an action: its probability for each hand [1326], if he looks at it, and if he does not."""
+        """Re-weight after an action: its probability given each hand [1326], and without looking at the cards."""
         kernel.reweight(self.weights, informed, noise, noise * uninformed)
 
     @property

@@ -15,11 +15,13 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from poker.errors import PokernetsError
 from poker.state import Betting
 
 STREET_NAMES = ("preflop", "flop", "turn", "river")
+SEATS = ("oop", "ip")
 
 
 class MenuError(PokernetsError):
@@ -224,17 +226,15 @@ def bet_menu(
     A street is a list by raise depth of lists of sizes, the last of which repeats: `[[0.5, 1, a], [1, a], [a]]`; a flat
     list `[0.5, a]` holds for every depth; `{0: ..., 1: ...}` gives each player such lists. Streets left out offer none.
     """
-    given = dict(zip(STREET_NAMES, (preflop, flop, turn, river), strict=True))
     donks = dict(donk or {})
     unknown = set(donks) - set(STREET_NAMES)
     if unknown:
         raise MenuError(f"donk sizes for `{sorted(unknown)[0]}`: streets are {', '.join(STREET_NAMES)}")
-    streets = []
-    for name, value in given.items():
-        players = _players(value, name)
-        donk_sizes = _sizes(donks[name], f"donk {name}") if name in donks else None
-        streets.append(StreetMenu(players, donk_sizes))
-    return BetMenu(tuple(streets), float(add_allin), float(force_allin), float(merge))
+    streets = tuple(
+        StreetMenu(_players(value, name), _sizes(donks[name], f"donk {name}") if name in donks else None)
+        for name, value in zip(STREET_NAMES, (preflop, flop, turn, river), strict=True)
+    )
+    return BetMenu(streets, float(add_allin), float(force_allin), float(merge))
 
 
 def _players(value: object, name: str) -> tuple[SizeLists, ...]:
@@ -246,21 +246,21 @@ def _players(value: object, name: str) -> tuple[SizeLists, ...]:
 
 
 def _depths(value: object, name: str) -> SizeLists:
-    if value is None:
-        return ((),)
-    items = value.split(",") if isinstance(value, str) else value
-    if not isinstance(items, Sequence):
-        raise MenuError(f"bet menu `{name}`: expected a list of sizes, not `{value}`")
+    items = _items([] if value is None else value, name)
     if all(isinstance(item, Sequence) and not isinstance(item, str) for item in items):
         return tuple(_sizes(item, name) for item in items) or ((),)
     return (_sizes(items, name),)
 
 
 def _sizes(value: object, name: str) -> tuple[Size, ...]:
+    return tuple(Size.parse(item) for item in _items(value, name) if item != "")
+
+
+def _items(value: object, name: str) -> Sequence[Any]:
     items = value.split(",") if isinstance(value, str) else value
     if not isinstance(items, Sequence):
         raise MenuError(f"bet menu `{name}`: expected a list of sizes, not `{value}`")
-    return tuple(Size.parse(item) for item in items if item != "")
+    return items
 
 
 def spot_menu(
@@ -278,26 +278,24 @@ def spot_menu(
     `flop_bet`, `turn_raise`, `oop_river_bet`, `ip_raise`, ... override, the more particular name first; `flop_donk`,
     `turn_donk`, `river_donk` (or `donk`, a mapping of streets) are donk sizes. OOP is player 0.
     """
-    rest = dict(streets)
+    rest = {"bet": bet, "raise": raise_, **streets}
     donks = dict(donk or {})
     for street in STREET_NAMES:
         if f"{street}_donk" in rest:
             donks[street] = rest.pop(f"{street}_donk")
-    common = {"bet": bet, "raise": raise_}
-    menus: dict[str, object] = {}
     used: set[str] = set()
-    for street in STREET_NAMES:
-        players: dict[int, object] = {}
-        for player, seat in enumerate(("oop", "ip")):
-            lists = []
-            for kind in ("bet", "raise"):
-                names = (f"{seat}_{street}_{kind}", f"{street}_{kind}", f"{seat}_{kind}")
-                used.update(names)
-                chosen = next((rest[name] for name in names if name in rest), common[kind])
-                lists.append(chosen.split(",") if isinstance(chosen, str) else chosen)
-            players[player] = lists
-        menus[street] = players
-    unknown = set(rest) - used
+
+    def chosen(seat: str, street: str, kind: str) -> object:
+        names = (f"{seat}_{street}_{kind}", f"{street}_{kind}", f"{seat}_{kind}", kind)
+        used.update(names[:3])
+        sizes = next(rest[name] for name in names if name in rest)
+        return sizes.split(",") if isinstance(sizes, str) else sizes
+
+    menus = {
+        street: {player: [chosen(seat, street, kind) for kind in ("bet", "raise")] for player, seat in enumerate(SEATS)}
+        for street in STREET_NAMES
+    }
+    unknown = set(rest) - used - {"bet", "raise"}
     if unknown:
         raise MenuError(
             f"bet menu: unknown key `{sorted(unknown)[0]}`; known are bet, raise, {', '.join(sorted(used))}"
