@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from data_gen.report import Report
+from data_gen.progress import JobProgress
 from poker.abstraction.buckets import KIND, CardAbstraction, make_abstraction
 from poker.abstraction.methods import Method, StreetTable
 from poker.artifacts import ArtifactError, find_artifact, write_artifact
@@ -64,7 +64,7 @@ class _Phases:
 
     def __init__(self) -> None:
         self._bars = ExitStack()
-        self._report: Report | None = None
+        self._progress: JobProgress | None = None
         self._title = ""
         self._started = 0.0
 
@@ -75,9 +75,9 @@ class _Phases:
         self._bars.close()
 
     def update(self, title: str, done: int, total: int) -> None:
-        if self._report is None or title != self._title:
+        if self._progress is None or title != self._title:
             self._bars.close()
             self._title, self._started = title, time.perf_counter()
-            self._report = self._bars.enter_context(Report(title, total=total))
+            self._progress = self._bars.enter_context(JobProgress(title, total=total))
         rate = done / max(time.perf_counter() - self._started, 1e-9)
-        self._report.update(done, step=done, per_second=rate)
+        self._progress.update(done, step=done, per_second=rate)

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from data_gen.report import Report
+from data_gen.progress import JobProgress
 from poker.abstraction.buckets import Buckets, game_cards
 from poker.abstraction.dealers import Dealer, dealer_of
 from poker.artifacts import find_artifact, write_artifact
@@ -47,7 +47,7 @@ class BlueprintSolver(Protocol):
 
     def run(self, *, iterations: int | None = None, seconds: float | None = None) -> None: ...
 
-    def figures(self) -> dict[str, float]: ...
+    def metrics(self) -> dict[str, float]: ...
 
     def averages(self, nodes: NDArray[np.int32]) -> NDArray[np.float32]: ...
 
@@ -116,11 +116,11 @@ class _Points:
     snapshots: str | None
     store: Callable[[str], None]
 
-    def add(self, iterations: int, figures: dict[str, Any]) -> None:
+    def add(self, iterations: int, metrics: dict[str, Any]) -> None:
         path = None if self.snapshots is None else f"{self.snapshots}/{iterations}"
         if path is not None:
             self.store(path)
-        self.curve.add(iterations, **figures, **({} if path is None else {"snapshot": path}))
+        self.curve.add(iterations, **metrics, **({} if path is None else {"snapshot": path}))
 
 
 @dataclass
@@ -169,7 +169,7 @@ class _Training:
             "visits": trainer.visits,
             "seconds": self.seconds,
             "cpu_seconds": self.cpu_seconds,
-            **trainer.figures(),
+            **trainer.metrics(),
         }
 
     def train(self, report_seconds: float, checkpoint_seconds: float, logs: str, points: _Points | None) -> None:
@@ -182,7 +182,7 @@ class _Training:
         total = float(self.iterations if self.iterations is not None else self.budget or 0)
         done = trainer.iterations if by_iterations else self.seconds
         saved = time.perf_counter()
-        with Report("blueprint", total=total, done=done, logs=logs) as report:
+        with JobProgress("blueprint", total=total, done=done, logs=logs) as progress:
             while not self.enough(trainer.iterations, self.seconds):
                 before, visits, started = trainer.iterations, trainer.visits, time.perf_counter()
                 cpu = time.process_time()
@@ -193,16 +193,16 @@ class _Training:
                 took = time.perf_counter() - started
                 self.seconds += took
                 self.cpu_seconds += time.process_time() - cpu
-                figures = trainer.figures()
+                metrics = trainer.metrics()
                 ended = self.enough(trainer.iterations, self.seconds)
                 if points is not None and (trainer.iterations >= points.curve.due or ended):
-                    points.add(trainer.iterations, {"cpu_seconds": self.cpu_seconds, **figures})
-                report.update(
+                    points.add(trainer.iterations, {"cpu_seconds": self.cpu_seconds, **metrics})
+                progress.update(
                     trainer.iterations if by_iterations else self.seconds,
                     step=trainer.iterations,
                     iterations_per_second=(trainer.iterations - before) / took,
                     nodes_per_second=(trainer.visits - visits) / took,
-                    **figures,
+                    **metrics,
                 )
                 if time.perf_counter() - saved >= checkpoint_seconds:
                     self.save()

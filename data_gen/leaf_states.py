@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from data_gen.report import Report
+from data_gen.progress import JobProgress
 from data_gen.workers import run_tasks
 from poker.abstraction.buckets import game_cards
 from poker.artifacts import find_artifact
@@ -80,12 +80,12 @@ def run(
         return
     make_shard = partial(_make_shard, game, abstraction, blueprint, settings, output)
     started, rows = time.perf_counter(), 0
-    with Report("leaf states", total=shards, done=shards - len(missing), logs=runs) as report:
+    with JobProgress("leaf states", total=shards, done=shards - len(missing), logs=runs) as progress:
         results = run_tasks(make_shard, missing, processes)
         for done, (count, sem) in enumerate(results, shards - len(missing) + 1):
             rows += count
             rate = rows / (time.perf_counter() - started)
-            report.update(done, step=done, rows=rows, rows_per_second=rate, label_sem=sem)
+            progress.update(done, step=done, rows=rows, rows_per_second=rate, label_sem=sem)
 
 
 class LeafStateMaker:

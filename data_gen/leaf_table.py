@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from data_gen.report import Report
+from data_gen.progress import JobProgress
 from data_gen.workers import run_tasks
 from poker.abstraction.buckets import game_cards
 from poker.artifacts import find_artifact, open_artifact, write_artifact
@@ -55,10 +55,10 @@ def run(
     work = float(sum(sizes))
     done = work - sum(sizes[leaf] for leaf in missing)
     make_part = partial(_make_part, game, abstraction, blueprint, settings, output)
-    with Report("leaf table", total=work, done=done, logs=runs) as report:
+    with JobProgress("leaf table", total=work, done=done, logs=runs) as progress:
         for step, (leaf, sem) in enumerate(run_tasks(make_part, missing, processes), sum(kept) + 1):
             done += sizes[leaf]
-            report.update(done, step=step, sem_in_pots=sem)
+            progress.update(done, step=step, sem_in_pots=sem)
     found = [open_artifact(part, PART, config=config, made_from=made_from) for part in parts]
     arrays = {name: np.stack([part.arrays[name] for part in found]) for name in ("values", "sem")}
     states = [policy.tree.path_text(int(node)) for node in leaves]

@@ -15,7 +15,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from data_gen.report import Report
+from data_gen.progress import JobProgress
 from poker.artifacts import find_artifact
 from poker.betting import Betting
 from poker.features.action_rows import COLUMNS, KIND, MAX_BOARD, NO_CARD, STAMP, write_rows
@@ -79,11 +79,11 @@ def run(*, source: HandSource, output: str, runs: str) -> None:
         return
     rows, problems = RowBuilder(), Problems()
     total = source.expected_hands
-    with Report("hands", total=total or 0, logs=runs) as report:
+    with JobProgress("hands", total=total or 0, logs=runs) as progress:
         for hand in source.hands(problems):
             rows.add(hand)
             if rows.hands % REPORT_HANDS == 0:
-                report.update(rows.hands, step=rows.hands, decisions=len(rows.columns["action"]))
+                progress.update(rows.hands, step=rows.hands, decisions=len(rows.columns["action"]))
     unused = dict(problems.counts.most_common())
     classes = Counter(rows.columns["action"])
     artifact = write_rows(

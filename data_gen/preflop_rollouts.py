@@ -5,7 +5,7 @@ Seconds at the small scale; a run that was interrupted starts anew.
 
 import sys
 
-from data_gen.report import Report
+from data_gen.progress import JobProgress
 from poker.artifacts import find_artifact
 from poker.kernels.rng import streams
 from poker.opponents.preflop import KIND, MAX_PLAYERS, MIN_PLAYERS, RollOuts
@@ -19,9 +19,9 @@ def run(*, deals: int, iterations: int, iteration_deals: int, seed: int, output:
         return
     rollouts = RollOuts(deals=deals, iterations=iterations, iteration_deals=iteration_deals, rng=streams(seed, 1)[0])
     total = (MAX_PLAYERS - MIN_PLAYERS + 1) * iterations
-    with Report("preflop roll-outs", total=total, logs=runs) as report:
+    with JobProgress("preflop roll-outs", total=total, logs=runs) as shown:
         for done, progress in enumerate(rollouts.run(), 1):
-            report.update(done, step=done, players=progress.players, change_of_entering=progress.change)
+            shown.update(done, step=done, players=progress.players, change_of_entering=progress.change)
     rates = rollouts.rates
     rates.save(output, config)
     print(

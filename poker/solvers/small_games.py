@@ -15,15 +15,15 @@ Average = Callable[[int], NDArray[np.float32]]
 """The strategy [B, A] at a betting node."""
 
 
-def exact_figures(tree: BettingTree, cards: Buckets) -> Callable[[Average], dict[str, float]]:
+def exact_metrics(tree: BettingTree, cards: Buckets) -> Callable[[Average], dict[str, float]]:
     """Measures `nash_conv` and `game_value` of player 0 in chips per hand, in Kuhn also `mse`; nothing for games that
     are not small, whose tree is not kept."""
     if not isinstance(cards, SmallGameBuckets) or tree.rules.num_players != 2:
         return lambda average: {}
-    return partial(_exact_figures, tree, cards)
+    return partial(_exact_metrics, tree, cards)
 
 
-def _exact_figures(tree: BettingTree, cards: Buckets, average: Average) -> dict[str, float]:
+def _exact_metrics(tree: BettingTree, cards: Buckets, average: Average) -> dict[str, float]:
     exact = evaluate_policy(tree, lambda node, board: average(node)[cards.buckets(board)])
-    figures = {"nash_conv": exact.nash_conv, "game_value": exact.value}
-    return {**figures, "mse": mean_squared_error(tree, average)} if is_kuhn(tree.rules) else figures
+    metrics = {"nash_conv": exact.nash_conv, "game_value": exact.value}
+    return {**metrics, "mse": mean_squared_error(tree, average)} if is_kuhn(tree.rules) else metrics

@@ -113,7 +113,7 @@ def _beside_openspiel() -> list[dict[str, Any]]:
             rows.append(
                 {
                     **_row(f"leduc {name}: nash_conv after {length} iterations, mean of 5 seeds", 0.0, "chips"),
-                    "value": float(np.mean([ours[seed].figures()["nash_conv"] for seed in SEEDS])),
+                    "value": float(np.mean([ours[seed].metrics()["nash_conv"] for seed in SEEDS])),
                     "openspiel": float(
                         np.mean([pyspiel.nash_conv(game, others[seed].average_policy(), True) for seed in SEEDS])
                     ),

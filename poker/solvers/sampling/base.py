@@ -1,4 +1,4 @@
-"""What all sampling solvers share: deals in batches, threads on shared tables, limits, exact resume, figures.
+"""What all sampling solvers share: deals in batches, threads on shared tables, limits, exact resume, metrics.
 
 With one thread the state after n batches is a function of the seed, and a resumed run equals an uninterrupted one byte
 for byte. More threads share the tables without locks: same quality, not the same bytes.
@@ -21,7 +21,7 @@ from poker.errors import PokernetsError
 from poker.kernels.rng import streams
 from poker.kernels.sampling.nodes import Deals
 from poker.solvers.sampling.tree import SamplingTree, sampling_tree
-from poker.solvers.small_games import exact_figures
+from poker.solvers.small_games import exact_metrics
 from poker.tree import BettingTree
 
 _SPARSE_BYTES = 1 << 30
@@ -66,7 +66,7 @@ class SamplingSolver(ABC):
         self.sampling: SamplingTree = sampling_tree(tree, cards.num_buckets)
         self.iterations = 0
         self.visits = 0
-        self._figures = exact_figures(tree, cards)
+        self._metrics = exact_metrics(tree, cards)
         self._dealer = dealer
         self._seed = seed
         self._batch = batch
@@ -115,9 +115,9 @@ class SamplingSolver(ABC):
             ):
                 self._step(pool)
 
-    def figures(self) -> dict[str, float]:
+    def metrics(self) -> dict[str, float]:
         """What converges: in small two-player games the exact ones."""
-        return self._figures(self.average)
+        return self._metrics(self.average)
 
     def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, int]]:
         """All that a later run needs to continue: arrays and counters."""

@@ -84,9 +84,9 @@ class RegretSolver(SamplingSolver):
             **({"table_bits": 64} if self.table.dtype == np.float64 else {}),
         }
 
-    def figures(self) -> dict[str, float]:
+    def metrics(self) -> dict[str, float]:
         """`regret_bound` in big blinds; in small games also what `SamplingSolver` reports."""
-        return {"regret_bound_bb": self.regret_bound() / self.rules.big_blind, **super().figures()}
+        return {"regret_bound_bb": self.regret_bound() / self.rules.big_blind, **super().metrics()}
 
     def regret_bound(self) -> float:
         """Sum over infosets of max_a max(R(a), 0) / T, chips per hand, T the discounted number of iterations.
@@ -158,9 +158,9 @@ class ExternalSampling(RegretSolver):
             "prune_probability": prune_probability,
         }
 
-    def figures(self) -> dict[str, float]:
+    def metrics(self) -> dict[str, float]:
         """What converges: `mean_regret` in big blinds; in small games also what `SamplingSolver` reports."""
-        small = SamplingSolver.figures(self)
+        small = SamplingSolver.metrics(self)
         return {"mean_regret_bb": self.mean_regret() / self.rules.big_blind, **small}
 
     def mean_regret(self) -> float:

@@ -14,7 +14,7 @@ from poker.abstraction.buckets import Buckets, SmallGameBuckets
 from poker.abstraction.dealers import Dealer
 from poker.errors import PokernetsError
 from poker.solvers.sampling.tree import sampling_tree
-from poker.solvers.small_games import exact_figures
+from poker.solvers.small_games import exact_metrics
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
 from poker.tree import BettingTree
@@ -57,9 +57,9 @@ class ExactSolver:
         self._solver.run(iterations=left, seconds=seconds)
         self.visits += (self.iterations - before) * self._solver.game.hand_actions
 
-    def figures(self) -> dict[str, float]:
-        """As `poker.solvers.small_games.exact_figures`."""
-        return exact_figures(self.tree, self._cards)(self.average)
+    def metrics(self) -> dict[str, float]:
+        """As `poker.solvers.small_games.exact_metrics`."""
+        return exact_metrics(self.tree, self._cards)(self.average)
 
     def average(self, node: int) -> NDArray[np.float32]:
         """[B, A] average strategy at a betting node; uniform for buckets that no board makes."""

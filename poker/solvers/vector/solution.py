@@ -58,10 +58,10 @@ class NodeView:
 class Solution:
     """A solved game; `strategy(node, board)` as of `VectorSolver`, `node(words)` by the words of the actions."""
 
-    def __init__(self, spot: Spot, game: VectorGame, rows: NDArray[np.float16], figures: dict[str, float]) -> None:
+    def __init__(self, spot: Spot, game: VectorGame, rows: NDArray[np.float16], metrics: dict[str, float]) -> None:
         self.spot = spot
         self.game = game
-        self.figures = figures
+        self.metrics = metrics
         self._rows = rows
 
     def node(self, words: str = "") -> NodeView:
@@ -80,10 +80,10 @@ class Solution:
         return game.by_hand(node, index, permutation, rows)
 
 
-def save_solution(path: str | Path, spot: Spot, solver: VectorSolver, figures: dict[str, float]) -> None:
+def save_solution(path: str | Path, spot: Spot, solver: VectorSolver, metrics: dict[str, float]) -> None:
     """Writes the average strategy as an artifact."""
     rows = solver.normalised_average().astype(np.float16)
-    write_artifact(path, KIND, config={"spot": spot.text}, arrays={"strategy": rows}, counts=figures)
+    write_artifact(path, KIND, config={"spot": spot.text}, arrays={"strategy": rows}, counts=metrics)
 
 
 def load_solution(path: str | Path) -> Solution:

@@ -56,8 +56,8 @@ def test_openspiel_and_the_vector_engine_agree(rules: Rules) -> None:
     exact.run(iterations=100)
     value = evaluate_policy(exact.tree, lambda node, board: exact.average(node)[cards.buckets(board)])
     assert (value.nash_conv, value.value) == pytest.approx(openspiel.measured(rules, exact.average), abs=1e-6)
-    figures = exact.figures()
-    assert (value.nash_conv, value.value) == pytest.approx((figures["nash_conv"], figures["game_value"]), abs=1e-6)
+    metrics = exact.metrics()
+    assert (value.nash_conv, value.value) == pytest.approx((metrics["nash_conv"], metrics["game_value"]), abs=1e-6)
 
 
 def test_what_is_no_policy_is_refused() -> None:

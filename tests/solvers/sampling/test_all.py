@@ -86,16 +86,16 @@ def test_converges(known: Converged) -> None:
     weighted = known.solver in ("external_sampling", "chance_sampling")
     run = solver(known.solver, known.game, **({"discount_every": known.iterations // 100} if weighted else {}))
     run.run(iterations=known.iterations)
-    figures = run.figures()
+    metrics = run.metrics()
     nash_conv, value = measured(load_rules(known.game), run.average)
-    assert figures["nash_conv"] == pytest.approx(nash_conv, abs=1e-5)
-    assert figures["game_value"] == pytest.approx(value, abs=1e-5)
+    assert metrics["nash_conv"] == pytest.approx(nash_conv, abs=1e-5)
+    assert metrics["game_value"] == pytest.approx(value, abs=1e-5)
     mean, deviation = known.nash_conv
     assert max(0, mean - 4 * deviation) < nash_conv < mean + 4 * deviation
     mean, deviation = known.value
     assert value == pytest.approx(VALUES[known.game], abs=abs(mean - VALUES[known.game]) + 4 * deviation)
     if known.game == "kuhn":
-        assert 0 < figures["mse"] < known.mse[0] + 4 * known.mse[1]
+        assert 0 < metrics["mse"] < known.mse[0] + 4 * known.mse[1]
 
 
 @pytest.mark.parametrize("name", SOLVERS)

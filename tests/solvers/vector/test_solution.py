@@ -23,7 +23,7 @@ def test_a_saved_solution_answers_like_its_solver(tmp_path: Path) -> None:
     start = time.process_time()
     solution = load_solution(tmp_path / "solution")
     assert time.process_time() - start < 1.0
-    assert solution.figures == {"iterations": 20.0}
+    assert solution.metrics == {"iterations": 20.0}
     root = solution.node()
     assert root.actions == ("check", "bet120", "bet216", "allin900")
     hand = int(np.flatnonzero(solver.game.ranges[0])[7])

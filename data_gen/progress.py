@@ -1,4 +1,4 @@
-"""What a long job shows while it runs: a progress bar with its figures on stderr, and TensorBoard scalars."""
+"""What a long job shows while it runs: a progress bar with its metrics on stderr, and TensorBoard scalars."""
 
 import time
 from pathlib import Path
@@ -9,7 +9,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from tensorboard.summary import Writer
 
 
-class Report:
+class JobProgress:
     """Context manager. `total` units are planned, `done` of them were there before; `logs` takes TensorBoard files."""
 
     def __init__(self, title: str, *, total: float, done: float = 0, logs: str | Path | None = None) -> None:
@@ -19,15 +19,15 @@ class Report:
             MofNCompleteColumn(),
             TimeElapsedColumn(),
             TimeRemainingColumn(),
-            TextColumn("{task.fields[figures]}"),
+            TextColumn("{task.fields[metrics]}"),
             console=Console(stderr=True),
             refresh_per_second=4,
             speed_estimate_period=120,
         )
-        self._task = self._progress.add_task(title, total=total, completed=int(done), figures="")
+        self._task = self._progress.add_task(title, total=total, completed=int(done), metrics="")
         self._logs = None if logs is None else Writer(str(Path(logs) / time.strftime("%Y%m%d-%H%M%S")))
 
-    def __enter__(self) -> "Report":
+    def __enter__(self) -> "JobProgress":
         self._progress.start()
         return self
 
@@ -36,14 +36,14 @@ class Report:
         if self._logs is not None:
             self._logs.close()
 
-    def update(self, done: float, *, step: int, **figures: float) -> None:
+    def update(self, done: float, *, step: int, **metrics: float) -> None:
         """Move the bar to `done`; show every figure beside it and log it at `step`."""
         text = "  ".join(
-            f"{name.replace('_per_second', '/s').replace('_', ' ')} {_short(value)}" for name, value in figures.items()
+            f"{name.replace('_per_second', '/s').replace('_', ' ')} {_short(value)}" for name, value in metrics.items()
         )
-        self._progress.update(self._task, completed=done, figures=text)
+        self._progress.update(self._task, completed=done, metrics=text)
         if self._logs is not None:
-            for name, value in figures.items():
+            for name, value in metrics.items():
                 self._logs.add_scalar(name, value, step=step)
             self._logs.flush()
 
