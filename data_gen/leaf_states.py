@@ -18,13 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from data_gen.progress import JobProgress
-from data_gen.workers import run_tasks
 from poker.abstraction.buckets import game_cards
 from poker.artifacts import find_artifact
 from poker.errors import PokernetsError
 from poker.features.leaf import encode_pairs
 from poker.features.shards import COLUMNS, KIND, shard_path, write_shard
 from poker.kernels.cards.isomorphism import NUM_BOARDS, canonical_board
+from poker.parallel import run_tasks
 from poker.rules import Rules
 from poker.solvers.blueprint import Blueprint
 from poker.solvers.rollout.continuation import Continuations, sample_boards, showdown_equity

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from data_gen.progress import JobProgress
-from data_gen.workers import run_tasks
 from poker.abstraction.buckets import game_cards
 from poker.artifacts import find_artifact, open_artifact, write_artifact
 from poker.features.leaf import CONTINUATIONS, TARGET
+from poker.parallel import run_tasks
 from poker.rules import Rules
 from poker.solvers.blueprint import Blueprint
 from poker.solvers.rollout.continuation import Continuations, subtree

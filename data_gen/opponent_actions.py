@@ -13,7 +13,6 @@ from typing import Any, Protocol
 
 import numpy as np
 from rich.console import Console
-from rich.table import Table
 
 from data_gen.progress import JobProgress
 from poker.artifacts import find_artifact
@@ -22,6 +21,7 @@ from poker.features.action_rows import COLUMNS, KIND, MAX_BOARD, NO_CARD, STAMP,
 from poker.features.opponent import bets_to_call, encode
 from poker.formats.irc import Problems
 from poker.opponents.predictor import CLASS_NAMES, action_class
+from poker.report import Table
 
 REPORT_HANDS = 200
 
@@ -100,17 +100,9 @@ def run(*, source: HandSource, output: str, runs: str) -> None:
         },
         files={"problems.json": json.dumps({"counts": unused, "examples": problems.examples}, indent=2).encode()},
     )
-    console.print(_table(artifact.counts, output))
+    counted = {name.replace("_", " "): artifact.counts[name] for name in ("hands", "rows", "after_the_flop", "players")}
+    counted |= {f"not used: {reason}": count for reason, count in unused.items()}
+    lines = [(what, f"{count:,}") for what, count in counted.items()]
+    Table(("observed", "count"), lines, f"observed decisions: {output}").print(console)
     if problems.counts:
         print(f"what could not be used is listed in {output}/problems.json", file=sys.stderr)
-
-
-def _table(counts: dict[str, Any], output: str) -> Table:
-    table = Table(title=f"observed decisions: {output}", show_header=False)
-    table.add_column()
-    table.add_column(justify="right")
-    for name in ("hands", "rows", "after_the_flop", "players"):
-        table.add_row(name.replace("_", " "), f"{counts[name]:,}")
-    for reason, count in counts["unused"].items():
-        table.add_row(f"not used: {reason}", f"{count:,}")
-    return table

@@ -6,7 +6,6 @@ from types import TracebackType
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-from tensorboard.summary import Writer
 
 
 class JobProgress:
@@ -25,7 +24,11 @@ class JobProgress:
             speed_estimate_period=120,
         )
         self._task = self._progress.add_task(title, total=total, completed=int(done), metrics="")
-        self._logs = None if logs is None else Writer(str(Path(logs) / time.strftime("%Y%m%d-%H%M%S")))
+        self._logs = None
+        if logs is not None:
+            from tensorboard.summary import Writer  # noqa: PLC0415 (a third of a second)
+
+            self._logs = Writer(str(Path(logs) / time.strftime("%Y%m%d-%H%M%S")))
 
     def __enter__(self) -> "JobProgress":
         self._progress.start()

@@ -11,13 +11,11 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.abstraction.features import all_in_equity
+from poker.abstraction.features import all_in_equity, preflop_wins
 from poker.betting import Betting
-from poker.kernels.cards.hands import HAND_PERMUTATION
-from poker.kernels.cards.isomorphism import board_multiplicities, canonical_boards
 from poker.kernels.cards.ranks import rank_board_hands
 from poker.kernels.cards.runouts import showdown_margins
-from poker.kernels.cards.strength import add_preflop_wins, completion_ranks, live_hand_list
+from poker.kernels.cards.strength import completion_ranks, live_hand_list
 from poker.rules import Rules
 from poker.state import showdown_ranks
 
@@ -42,7 +40,8 @@ def margins(rules: Rules, board: Board) -> NDArray[np.floating]:
         if rules.total_board_cards == 5:
             return np.where(rules.space.possible(board), 2 * all_in_equity(board) - 1, np.float32(0.0))
         if rules.total_board_cards == 3:
-            return _margins_before_the_flop(rules)
+            wins = preflop_wins(3)
+            return ((wins - wins.T) / math.comb(rules.deck_size - 4, 3)).astype(np.float32)
     total = np.zeros((rules.num_hands, rules.num_hands))
     missing = rules.total_board_cards - len(board)
     deck = [card for card in range(rules.deck_size) if card not in board]
@@ -53,20 +52,6 @@ def margins(rules: Rules, board: Board) -> NDArray[np.floating]:
     total *= rules.space.disjoint
     total /= math.comb(len(deck) - 2 * rules.num_hole_cards, missing)
     return total.astype(np.float32) if rules.num_hands > 1000 else total
-
-
-def _margins_before_the_flop(rules: Rules) -> NDArray[np.float32]:
-    """[H, H] of hold'em that ends with the flop, from one flop of each class and the 24 renamings of suits."""
-    boards, counts = canonical_boards(3), board_multiplicities(3)
-    wins = np.zeros((rules.num_hands, rules.num_hands), dtype=np.int64)
-    for count in np.unique(counts):
-        add_preflop_wins(boards[counts == count], int(count), wins)
-    lead = wins - wins.T
-    total = np.zeros_like(lead)
-    for renaming in HAND_PERMUTATION:
-        total += lead[np.ix_(renaming, renaming)]
-    flops = math.comb(rules.deck_size - 4, 3) * len(HAND_PERMUTATION)
-    return np.where(rules.space.disjoint, total / flops, 0.0).astype(np.float32)
 
 
 def check_down_chances(rules: Rules, board: Board, opponent: Floats) -> Floats:

@@ -143,8 +143,8 @@ class PreflopCounts:
 @lru_cache(maxsize=1)
 def _preflop_features() -> HandFeatures:
     first, second = _preflop_counts().moments / _HAND_COMPLETIONS[0]
-    everyone, none = np.arange(NUM_HANDS, dtype=np.int16), np.zeros(NUM_HANDS)
-    ehs, zero = _spread(first / _RIVER_FULL, everyone), _spread(none, everyone)
+    everyone = np.arange(NUM_HANDS, dtype=np.int16)
+    ehs, zero = _spread(first / _RIVER_FULL, everyone), _spread(np.zeros(NUM_HANDS), everyone)
     return HandFeatures(hs=ehs, ehs=ehs, ehs2=_spread(second / _RIVER_FULL**2, everyone), ppot=zero, npot=zero)
 
 
@@ -162,13 +162,13 @@ def _preflop_counts() -> PreflopCounts:
     return counts
 
 
-def preflop_wins() -> NDArray[np.int64]:
+def preflop_wins(board_cards: int = 5) -> NDArray[np.int64]:
     """[1326, 1326] of the boards two hands allow, those on which the row's hand beats the column's; a few seconds.
 
     Counted on canonical boards with their multiplicities m. A class holds m boards, so the mean over the 24 renamings g
     of the suits is the count over all boards: W[i, j] = sum over g of A[g(i), g(j)] / 24.
     """
-    boards, multiplicities = canonical_boards(5), board_multiplicities(5)
+    boards, multiplicities = canonical_boards(board_cards), board_multiplicities(board_cards)
     counted = np.zeros((NUM_HANDS, NUM_HANDS), dtype=np.int64)
     for multiplicity in np.unique(multiplicities):
         chosen = boards[multiplicities == multiplicity]

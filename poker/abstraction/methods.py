@@ -11,7 +11,7 @@ Buckets ascend with strength.
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,16 +65,33 @@ class Method(Protocol):
 
 
 @dataclass(frozen=True)
-class PotentialAware:
+class _Streets:
+    """Numbers of buckets after the preflop round."""
+
+    name: ClassVar[str]
+    flop: int
+    turn: int
+    river: int
+
+    def __post_init__(self) -> None:
+        for name in ("flop", "turn", "river"):
+            _check_range(name, getattr(self, name), 1, 65535)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        return {"name": self.name, **asdict(self)}
+
+
+@dataclass(frozen=True)
+class PotentialAware(_Streets):
     """Numbers of buckets, and the effort of k-means.
 
     `bins`: equal intervals of river strength on the turn. `opponent_clusters`: the river's opponents, cut by preflop
     E[HS] into so many groups of equal size; with 1 river buckets are by plain equity.
     """
 
-    flop: int
-    turn: int
-    river: int
+    name = "potential_aware"
+    order = (PREFLOP, RIVER, TURN, FLOP)
     bins: int
     opponent_clusters: int
     sample: int
@@ -83,22 +100,13 @@ class PotentialAware:
     iterations: int
 
     def __post_init__(self) -> None:
-        for name in ("flop", "turn", "river"):
-            _check_range(name, getattr(self, name), 1, 65535)
+        super().__post_init__()
         _check_range("bins", self.bins, 2, 500)
         _check_range("opponent_clusters", self.opponent_clusters, 1, strength.MAX_CLUSTERS)
         for name, low in (("sample", self.turn), ("sample", self.river), ("flop_sample", self.flop)):
             _check_range(name, getattr(self, name), low, 10**9)
         _check_range("restarts", self.restarts, 1, 1000)
         _check_range("iterations", self.iterations, 1, 10_000)
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        return {"name": "potential_aware", **asdict(self)}
-
-    @property
-    def order(self) -> tuple[int, ...]:
-        return PREFLOP, RIVER, TURN, FLOP
 
     def build(self, street: int, built: Mapping[int, StreetTable], seed: int, progress: Progress) -> StreetTable:
         if street == PREFLOP:
@@ -151,24 +159,11 @@ class PotentialAware:
 
 
 @dataclass(frozen=True)
-class ExpectedSquareGrid:
+class ExpectedSquareGrid(_Streets):
     """Bucket = floor(E[HS^2] * buckets of the street), the largest value in the last one."""
 
-    flop: int
-    turn: int
-    river: int
-
-    def __post_init__(self) -> None:
-        for name in ("flop", "turn", "river"):
-            _check_range(name, getattr(self, name), 1, 65535)
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        return {"name": "ehs2_grid", **asdict(self)}
-
-    @property
-    def order(self) -> tuple[int, ...]:
-        return PREFLOP, FLOP, TURN, RIVER
+    name = "ehs2_grid"
+    order = (PREFLOP, FLOP, TURN, RIVER)
 
     def build(self, street: int, built: Mapping[int, StreetTable], seed: int, progress: Progress) -> StreetTable:
         if street == PREFLOP:

@@ -7,10 +7,8 @@ is not answered is the last one asked.
 """
 
 import multiprocessing
-import os
 import pickle
 import signal
-import threading
 import traceback
 from collections.abc import Callable
 from multiprocessing.connection import Connection
@@ -19,6 +17,7 @@ from typing import Any
 
 from poker.agents.base import Agent, Policy
 from poker.errors import PokernetsError
+from poker.parallel import end_with_parent
 from poker.state import HandState
 
 _MAX_RESTARTS = 5
@@ -162,18 +161,6 @@ class RemoteAgent:
         status = process.exitcode if process is not None else None
         self.close()
         raise AgentFailure(f"its process died during {what}, exit status {status}")
-
-
-def end_with_parent() -> None:
-    """Ends this process when the one that started it is gone, however that ended."""
-
-    def watch() -> None:
-        parent = multiprocessing.parent_process()
-        assert parent is not None
-        parent.join()
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
 
 
 def _serve(pipe: Connection, build: Callable[[], Agent]) -> None:

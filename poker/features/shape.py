@@ -78,15 +78,12 @@ def _categories(cards: Ints) -> Ints:
     if not len(cards):
         return np.asarray(_RANKS[:, 0] == _RANKS[:, 1], dtype=np.int64)
     ranks = rank_board_hands(cards.astype(np.uint8))
-    categories: Ints = np.searchsorted(CATEGORY_START, ranks, side="right") - 1
-    return categories
+    return np.asarray(np.searchsorted(CATEGORY_START, ranks, side="right") - 1)
 
 
 def _most_suited(cards: Ints) -> Ints:
     on_board = np.bincount(cards % NUM_SUITS, minlength=NUM_SUITS)
-    own = 1 + (_SUITS[:, 0] == _SUITS[:, 1])
-    most: Ints = on_board[_SUITS].max(axis=1) + own
-    return most
+    return np.asarray(on_board[_SUITS].max(axis=1) + 1 + (_SUITS[:, 0] == _SUITS[:, 1]))
 
 
 def _straight_outs(mask: Ints) -> Ints:

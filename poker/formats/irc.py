@@ -210,13 +210,9 @@ def _join(name: str, month: _Month, problems: Problems) -> Iterator[RawHand]:
             problems.add("time stamp used twice", where)
         elif missing:
             problems.add("a player of the roster has no line", f"{where}: {', '.join(sorted(missing))}")
-        elif not _complete(row, players):
+        elif row.dealt != len(players) or any(
+            (player.position, player.dealt) != (place, row.dealt) for place, player in enumerate(players, start=1)
+        ):
             problems.add("positions are not 1 to the number of players", where)
         else:
             yield RawHand(row, tuple(players))
-
-
-def _complete(row: HandRow, players: list[PlayerRow]) -> bool:
-    if row.dealt != len(players):
-        return False
-    return all(player.position == index and player.dealt == row.dealt for index, player in enumerate(players, start=1))

@@ -100,16 +100,12 @@ def _rules(players: Sequence[PlayerRow]) -> Rules:
     posted = [index for index, player in enumerate(players) if player.streets[0].startswith("B")]
     if posted not in ([0], [0, 1]) or len(players) < 2:
         raise ReplayError("blinds out of place", f"posted at positions {[index + 1 for index in posted]}")
-    blinds = [0] * len(players)
-    if len(posted) == 2:
-        blinds[:2] = SMALL_BLIND, BIG_BLIND
-    else:
-        blinds[0] = BIG_BLIND
+    blinds = (SMALL_BLIND, BIG_BLIND) if len(posted) == 2 else (BIG_BLIND,)
     return Rules(
         name="irc",
         num_players=len(players),
         betting=LIMIT,
-        blinds=tuple(blinds),
+        blinds=blinds + (0,) * (len(players) - len(blinds)),
         stacks=tuple(player.bankroll for player in players),
         raise_sizes=RAISE_SIZES,
         max_raises=(UNCAPPED,) * STREETS,

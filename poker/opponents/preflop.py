@@ -39,8 +39,7 @@ class IncomeRates:
 
     def quantile(self, players: int) -> NDArray[np.float32]:
         """[1326] share of hands that earn less in the iterated roll-out, plus half of the own class; in 0..1."""
-        row: NDArray[np.float32] = self._quantiles[_row(players)]
-        return row
+        return np.asarray(self._quantiles[_row(players)])
 
     def entering_share(self, players: int) -> float:
         """Share of all hands that enter in the iterated roll-out."""

@@ -75,5 +75,4 @@ def _share(share: Floats, slope: float, mean: float) -> Floats:
     """[..., B] logistic in z with this slope, whose mean over hands of the usual strength is `share` [...]."""
     clipped = np.clip(share, _FLOOR, 1 - _FLOOR)
     centre = np.log(clipped / (1 - clipped)) * np.sqrt(1 + np.pi * (slope * _Z_SD) ** 2 / 8)
-    out: Floats = 1 / (1 + np.exp(-centre[..., None] - slope * (_Z - mean)))
-    return out
+    return np.asarray(1 / (1 + np.exp(-centre[..., None] - slope * (_Z - mean))))

@@ -48,22 +48,20 @@ class Calibration:
     """
 
     def __init__(self) -> None:
-        self._blind: dict[str, float] = {}
-        self._actions: dict[str, float] = {}
+        self._seen: dict[str, tuple[float, float]] = {}
 
     def noise(self, player: str) -> float:
         """Between the prior, for a stranger, and the player's own share."""
-        blind = self._blind.get(player, 0.0) + _PRIOR_NOISE * _PRIOR_ACTIONS
-        return blind / (self._actions.get(player, 0.0) + _PRIOR_ACTIONS)
+        blind, actions = self._seen.get(player, (0.0, 0.0))
+        return (blind + _PRIOR_NOISE * _PRIOR_ACTIONS) / (actions + _PRIOR_ACTIONS)
 
     def shown(self, player: str, informed: float, uninformed: float) -> None:
         """An action had probability `informed` given the hand shown, `uninformed` without looking."""
         noise = self.noise(player)
-        blind = noise * uninformed
-        total = blind + (1 - noise) * informed
-        self._blind[player] = self._blind.get(player, 0.0) + (blind / total if total > 0 else 1.0)
-        self._actions[player] = self._actions.get(player, 0.0) + 1
+        share = noise * uninformed
+        total = share + (1 - noise) * informed
+        blind, actions = self._seen.get(player, (0.0, 0.0))
+        self._seen[player] = blind + (share / total if total > 0 else 1.0), actions + 1
 
     def forget(self) -> None:
-        self._blind.clear()
-        self._actions.clear()
+        self._seen.clear()

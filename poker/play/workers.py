@@ -11,13 +11,13 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from poker.agents.base import Agent
-from poker.agents.remote import RemoteAgent, end_with_parent
+from poker.agents.remote import RemoteAgent
 from poker.errors import PokernetsError
+from poker.parallel import BLAS_THREADS, end_with_parent, environment
 from poker.play.hand import AbsentAgent
 from poker.play.lineup import AgentSpec, LineUp, Rotation
 from poker.play.session import SessionRecord, play_session
@@ -28,7 +28,8 @@ Task = tuple[LineUp, int]
 _ALONE_SECONDS, _WORTH_SECONDS = 1.0, 3.0
 _CHUNK_SECONDS = 0.5
 _MAX_CHUNK = 500
-_THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+_THREAD_VARIABLES = (*BLAS_THREADS, "NUMBA_NUM_THREADS")
+"""A fair share of the cores for each process; what the user has set stays."""
 
 
 class Estimator(Protocol):
@@ -107,7 +108,8 @@ def play_all(
         worker.close()
     if not waiting:
         return
-    with _thread_limits(processes):
+    threads = str(max(1, (os.cpu_count() or 1) // processes))
+    with environment({name: threads for name in _THREAD_VARIABLES if name not in os.environ}):
         pool = ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), _start_worker, (worker,))
         try:
             yield from _play_in(pool, deque(_units(waiting, processes)), processes, wanted)
@@ -169,16 +171,3 @@ def _work(tasks: list[Task]) -> tuple[list[tuple[Task, SessionRecord]], float]:
     started = time.perf_counter()
     records = [(task, _worker.play(task)) for task in tasks]
     return records, time.perf_counter() - started
-
-
-@contextmanager
-def _thread_limits(processes: int) -> Iterator[None]:
-    """Environment of the workers: threads for a fair share of the cores. Variables set by the user stay."""
-    threads = str(max(1, (os.cpu_count() or 1) // processes))
-    added = {name: threads for name in _THREAD_VARIABLES if name not in os.environ}
-    os.environ.update(added)
-    try:
-        yield
-    finally:
-        for name in added:
-            del os.environ[name]

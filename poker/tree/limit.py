@@ -78,7 +78,6 @@ def build_limit_tree(rules: Rules, max_nodes: int) -> BettingTree:
 
 
 def _root(rules: Rules) -> _Level:
-    everybody = (1 << rules.num_players) - 1
     return _Level(
         kind=np.array([Kind.DECISION], dtype=np.int8),
         street=np.zeros(1, dtype=np.int8),
@@ -86,7 +85,7 @@ def _root(rules: Rules) -> _Level:
         parent=np.array([-1], dtype=np.int32),
         action=np.array([NO_ACTION], dtype=np.int32),
         raises=np.zeros(1, dtype=np.int8),
-        waiting=np.array([everybody], dtype=np.int16),
+        waiting=np.array([(1 << rules.num_players) - 1], dtype=np.int16),
         folded=np.zeros(1, dtype=np.int16),
         committed=np.array([rules.blinds], dtype=np.int32),
     )
@@ -115,8 +114,7 @@ def _children(rules: Rules, level: _Level, start: int) -> tuple[_Level, NDArray[
 
 def _folds(level: _Level, rows: NDArray[np.intp]) -> _Level:
     after = _acted(level, rows, FOLD)
-    bit = (1 << level.player[rows].astype(np.int16)).astype(np.int16)
-    return replace(after, folded=after.folded | bit)
+    return replace(after, folded=after.folded | _bit(level.player[rows]))
 
 
 def _calls(level: _Level, rows: NDArray[np.intp], highest: NDArray[np.int32]) -> _Level:
@@ -129,22 +127,19 @@ def _raises(rules: Rules, level: _Level, rows: NDArray[np.intp], highest: NDArra
     after = _acted(level, rows, NO_ACTION)
     total = highest[rows] + np.array(rules.raise_sizes, dtype=np.int32)[level.street[rows]]
     after.committed[np.arange(len(rows)), level.player[rows]] = total
-    everybody = (1 << rules.num_players) - 1
-    bit = (1 << level.player[rows].astype(np.int16)).astype(np.int16)
-    others = everybody & ~(after.folded | bit)
+    others = ((1 << rules.num_players) - 1) & ~(after.folded | _bit(level.player[rows]))
     return replace(after, action=total, raises=(after.raises + 1).astype(np.int8), waiting=others.astype(np.int16))
 
 
 def _acted(level: _Level, rows: NDArray[np.intp], action: int) -> _Level:
     """The nodes after the player to act did something; `parent` counts within the level, `player` is who acted."""
     after = level.take(rows)
-    bit = (1 << after.player.astype(np.int16)).astype(np.int16)
-    return replace(
-        after,
-        parent=rows.astype(np.int32),
-        action=np.full(len(rows), action, dtype=np.int32),
-        waiting=after.waiting & ~bit,
-    )
+    actions = np.full(len(rows), action, dtype=np.int32)
+    return replace(after, parent=rows.astype(np.int32), action=actions, waiting=after.waiting & ~_bit(after.player))
+
+
+def _bit(player: NDArray[np.int8]) -> NDArray[np.int16]:
+    return (1 << player.astype(np.int16)).astype(np.int16)
 
 
 def _deals(rules: Rules, level: _Level, rows: NDArray[np.intp]) -> _Level:

@@ -65,11 +65,17 @@ class IndexTables(NamedTuple):
     offsets: I64  # [S + 1] first index of each shape; the last entry is the total
 
 
-_BINOMIAL: I64 = np.array([[math.comb(n, k) for k in range(NUM_RANKS + 1)] for n in range(NUM_RANKS + 1)])
-_MEMBERS = np.arange(8192)[:, None] >> np.arange(NUM_RANKS) & 1
-_COLEX: I16 = (_MEMBERS * _BINOMIAL[np.arange(NUM_RANKS), _MEMBERS.cumsum(axis=1)]).sum(axis=1, dtype=np.int16)
+def _binomials() -> I64:
+    return np.array([[math.comb(n, k) for k in range(_MAX_PER_SUIT)] for n in range(NUM_RANKS + 1)], dtype=np.int64)
+
+
+_BINOMIAL: I64 = _binomials()
+_POPCOUNT: I8 = np.array([i.bit_count() for i in range(8192)], dtype=np.int8)
+_COLEX: I16 = np.array(
+    [sum(math.comb(bit, i + 1) for i, bit in enumerate(b for b in range(13) if mask >> b & 1)) for mask in range(8192)],
+    dtype=np.int16,
+)
 """[8192] colexicographic rank of a rank mask among the masks of its size."""
-_POPCOUNT: I8 = _MEMBERS.sum(axis=1, dtype=np.int8)
 
 
 @njit(cache=True, nogil=True)
