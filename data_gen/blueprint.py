@@ -117,10 +117,10 @@ class _Points:
     store: Callable[[str], None]
 
     def add(self, iterations: int, metrics: dict[str, Any]) -> None:
-        path = None if self.snapshots is None else f"{self.snapshots}/{iterations}"
-        if path is not None:
-            self.store(path)
-        self.curve.add(iterations, **metrics, **({} if path is None else {"snapshot": path}))
+        if self.snapshots is not None:
+            metrics = {**metrics, "snapshot": f"{self.snapshots}/{iterations}"}
+            self.store(metrics["snapshot"])
+        self.curve.add(iterations, **metrics)
 
 
 @dataclass

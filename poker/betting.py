@@ -193,10 +193,6 @@ class Betting:
         waiting, acted = self.waiting & ~bit, self.acted | bit
         if action == FOLD:
             folded = (*folded[:player], True, *folded[player + 1 :])
-            if folded.count(False) == 1:
-                return Betting(
-                    rules, street, committed, folded, NOBODY, actions, actors, num_raises, 0, acted, largest, short
-                )
         elif action == CALL:
             total = min(max(committed), rules.stacks[player])
             committed = (*committed[:player], total, *committed[player + 1 :])
@@ -214,14 +210,16 @@ class Betting:
             for i, stack in enumerate(rules.stacks):
                 if i != player and not folded[i] and committed[i] < stack:
                     waiting |= 1 << i
-        if waiting:
+        to_act = NOBODY
+        if folded.count(False) == 1:
+            waiting = 0
+        elif waiting:
             to_act = _first_from(player + 1, waiting, rules.num_players)
-            return Betting(
-                rules, street, committed, folded, to_act, actions, actors, num_raises, waiting, acted, largest, short
-            )
-        if street + 1 < rules.num_streets:
+        elif street + 1 < rules.num_streets:
             return Betting._open_street(rules, street + 1, committed, folded, (*actions, ()), (*actors, ()))
-        return Betting(rules, street, committed, folded, NOBODY, actions, actors, num_raises, 0, acted, largest, short)
+        return Betting(
+            rules, street, committed, folded, to_act, actions, actors, num_raises, waiting, acted, largest, short
+        )
 
     def leave(self, player: int) -> "Betting":
         """The state after `player` gives up the hand, out of turn or where checking is free: people do both.

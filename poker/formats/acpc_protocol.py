@@ -2,7 +2,6 @@
 
 import socket
 import time
-from types import TracebackType
 
 from poker.errors import PokernetsError
 from poker.formats.acpc_log import AcpcError
@@ -31,9 +30,7 @@ class LineConnection:
     def __enter__(self) -> "LineConnection":
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
