@@ -28,7 +28,7 @@ from poker.evaluation.match_results import MatchResults, comparison
 from poker.evaluation.results import Independent, Results, Unit
 from poker.play.exports import Counted, export
 from poker.play.hand_store import HandStore
-from poker.play.lineup import AgentSpec, LineUp, Rotation, SharedAgent, line_ups, with_players
+from poker.play.lineup import AgentSpec, LineUp, Rotation, Shared, line_ups, with_players
 from poker.play.session import SessionRecord
 from poker.play.workers import Task, Worker, play_all
 from poker.report.estimates import estimate
@@ -110,7 +110,7 @@ def run(
         shaping = [[lineup.players for lineup in chosen], settings, hands, session, seed, unit, independent, contrasts]
         identity = fingerprint_of([*shaping, half_width, decision_seconds, aivat, mark])
         target = folder / f"{'-'.join(settings)[:_FOLDER_NAME]}-seed{seed}-{identity[:8]}"
-        estimator = MatchAivat(SharedAgent(fallback) if fallback is not None else None, values) if aivat else None
+        estimator = MatchAivat(Shared(fallback.build) if fallback is not None else None, values) if aivat else None
         worker = Worker(rotation, {spec.name: spec for spec in agents}, decision_seconds, estimator)
         started = time.monotonic()
         with _Live(results, -(-hands // rotation.hands_per_session), target, console) as live:

@@ -8,9 +8,9 @@ deal alone, so all line-ups play the same cards.
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations, permutations
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -19,35 +19,37 @@ from poker.errors import PokernetsError
 from poker.rules import Rules
 from poker.state import HandState
 
+T = TypeVar("T")
+
 _CARDS, _AGENTS = range(2)
 """First word of the seed sequences of cards and of agents."""
 _ALL_ORDERS = 3
 _MOST_PLAYERS = 10
 
 
+@dataclass(frozen=True)
 class AgentSpec:
     """A name, a picklable factory (agents are built in the processes that play) and the settings, for the record."""
 
-    def __init__(self, name: str, build: Callable[[], Agent], settings: Mapping[str, Any]) -> None:
-        self.name = name
-        self.build = build
-        self.settings = dict(settings)
+    name: str
+    build: Callable[[], Agent]
+    settings: Mapping[str, Any]
 
 
-class SharedAgent:
-    """A factory that builds its agent once in each process."""
+@dataclass
+class Shared(Generic[T]):
+    """A factory that builds once in each process."""
 
-    def __init__(self, spec: AgentSpec) -> None:
-        self._spec = spec
-        self._agent: Agent | None = None
+    build: Callable[[], T]
+    _built: T | None = field(default=None, init=False)
 
-    def __call__(self) -> Agent:
-        if self._agent is None:
-            self._agent = self._spec.build()
-        return self._agent
+    def __call__(self) -> T:
+        if self._built is None:
+            self._built = self.build()
+        return self._built
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"_spec": self._spec, "_agent": None}
+        return {**self.__dict__, "_built": None}
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,14 @@ Whatever is chosen, estimates are unbiased; they differ in the variance that is 
 judged by check-downs in all of them, whose mean over the next cards is known without dealing one (`values.py`).
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from poker.evaluation.aivat.heads_up import Aivat
 from poker.evaluation.aivat.values import CheckDown, FoldEquity
 from poker.evaluation.policies import PolicyFunction
+from poker.play.lineup import Shared
 from poker.rules import Rules
 
 DEFAULT = {"_target_": "poker.evaluation.aivat.value_functions.FoldEquityValues"}
@@ -26,26 +28,16 @@ class ValueFunctionFactory(Protocol):
         """
 
 
-class ValueFunctionSpec:
-    """A value function that is built once in each process that asks for it; `settings` tell what it is."""
+@dataclass
+class ValueFunctionSpec(Shared[ValueFunctionFactory]):
+    """`settings` tell what it is."""
 
-    def __init__(self, build: Callable[[], ValueFunctionFactory], settings: Mapping[str, Any]) -> None:
-        self.settings = dict(settings)
-        self._build = build
-        self._built: ValueFunctionFactory | None = None
+    settings: Mapping[str, Any]
 
     @property
     def mark(self) -> dict[str, Any] | None:
         """What tells stored estimates of this value function from those of others."""
-        return None if self.settings == DEFAULT else self.settings
-
-    def __call__(self) -> ValueFunctionFactory:
-        if self._built is None:
-            self._built = self._build()
-        return self._built
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_built": None}
+        return None if self.settings == DEFAULT else dict(self.settings)
 
 
 class CheckDownValues:

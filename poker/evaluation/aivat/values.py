@@ -5,17 +5,17 @@ for sums over both players' ranges.
 
 AIVAT stays unbiased for any u whatever, on one condition, where u judges cards: `values_before` is the exact mean of
 `values` over the next public cards. `CheckDown` fulfils it without looking at a card, because an all-in equity is the
-mean of the equities after the next cards; `PairValues` fulfils it by enumeration, for games with few cards.
+mean of the equities after the next cards.
 
 Symbols: H hands, A states.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
 
-from poker.abstraction.equities import Board, Floats, mean_over_cards, showdown_totals
+from poker.abstraction.equities import Board, Floats, showdown_totals
 from poker.betting import Betting
 from poker.errors import PokernetsError
 from poker.evaluation.policies import PolicyFunction, public_state
@@ -89,29 +89,3 @@ class FoldEquity(CheckDown):
 
     def _called(self, state: Betting) -> float:
         return min(max(state.committed) * self._growth[state.street], *self._rules.stacks)
-
-
-class PairValues:
-    """Any u given as a table: `table(betting, board)` -> [H, H] chips to player 0. Enumerates the next cards."""
-
-    exact_runouts = False
-
-    def __init__(self, rules: Rules, table: Callable[[Betting, Board], Floats]) -> None:
-        self._rules = rules
-        self._table = table
-
-    def values(self, states: Sequence[Betting], board: Board, player: int, own: Floats, opponent: Floats) -> Floats:
-        rows = [self._against(state, board, player, opponent) for state in states]
-        total: Floats = np.einsum("ah,ah->a", own, rows)
-        return total
-
-    def values_before(self, state: Betting, board: Board, player: int, own: Floats, opponent: Floats) -> float:
-        mean = mean_over_cards(
-            self._rules, board, lambda after, live: self._against(state, after, player, opponent * live)
-        )
-        return float(own @ mean)
-
-    def _against(self, state: Betting, board: Board, player: int, opponent: Floats) -> Floats:
-        """[H] sums over the opponent's compatible hands."""
-        chips = np.where(self._rules.space.possible(board), self._table(state, board), 0.0)
-        return chips @ opponent if player == 0 else -chips.T @ opponent

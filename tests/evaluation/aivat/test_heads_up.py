@@ -1,17 +1,19 @@
 """AIVAT against full enumeration of Kuhn and Leduc: the mean is the true value, whatever the value function."""
 
 import math
+from collections.abc import Callable, Sequence
 from functools import cache
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
-from poker.abstraction.equities import margins
+from poker.abstraction.equities import margins, mean_over_cards
 from poker.agents.base import Policy
 from poker.agents.simple import RandomAgent
 from poker.betting import Betting
 from poker.evaluation.aivat.heads_up import Aivat
-from poker.evaluation.aivat.values import CheckDown, FoldEquity, PairValues, ValueFunction
+from poker.evaluation.aivat.values import CheckDown, FoldEquity, ValueFunction
 from poker.evaluation.policies import PolicyMismatchError, public_state
 from poker.rules import CALL, Rules
 from poker.state import HandState
@@ -19,6 +21,33 @@ from tests.evaluation.small_games import RandomPolicy, all_hands, expected_chips
 from tests.games import load_rules
 
 Board = tuple[int, ...]
+Floats = NDArray[np.float64]
+
+
+class PairValues:
+    """Any u given as a table: `table(betting, board)` -> [H, H] chips to player 0. Enumerates the next cards."""
+
+    exact_runouts = False
+
+    def __init__(self, rules: Rules, table: Callable[[Betting, Board], Floats]) -> None:
+        self._rules = rules
+        self._table = table
+
+    def values(self, states: Sequence[Betting], board: Board, player: int, own: Floats, opponent: Floats) -> Floats:
+        rows = [self._against(state, board, player, opponent) for state in states]
+        total: Floats = np.einsum("ah,ah->a", own, rows)
+        return total
+
+    def values_before(self, state: Betting, board: Board, player: int, own: Floats, opponent: Floats) -> float:
+        mean = mean_over_cards(
+            self._rules, board, lambda after, live: self._against(state, after, player, opponent * live)
+        )
+        return float(own @ mean)
+
+    def _against(self, state: Betting, board: Board, player: int, opponent: Floats) -> Floats:
+        """[H] sums over the opponent's compatible hands."""
+        chips = np.where(self._rules.space.possible(board), self._table(state, board), 0.0)
+        return chips @ opponent if player == 0 else -chips.T @ opponent
 
 
 def wrong_values(rules: Rules) -> PairValues:
@@ -42,7 +71,7 @@ def true_values(rules: Rules, policies: list[RandomPolicy]) -> PairValues:
             sign = 1 if betting.folded[1] else -1
             return np.full((rules.num_hands, rules.num_hands), sign * min(betting.committed), dtype=float)
         if len(board) < size:
-            return mean_over_cards(betting, board)
+            return next_street(betting, board)
         if betting.is_over:
             return min(betting.committed) * margins(rules, board)
         player = betting.to_act
@@ -53,7 +82,7 @@ def true_values(rules: Rules, policies: list[RandomPolicy]) -> PairValues:
             total += weight * table(betting.apply(action), board)
         return total
 
-    def mean_over_cards(betting: Betting, board: Board) -> np.ndarray:
+    def next_street(betting: Betting, board: Board) -> np.ndarray:
         total = np.zeros((rules.num_hands, rules.num_hands))
         for card in set(range(rules.deck_size)) - set(board):
             free = (np.arange(rules.num_hands) != card).astype(float)
