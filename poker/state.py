@@ -6,19 +6,32 @@ blind of the definition: multiway the first seat left of the button), after hand
 pots that then have the same winners are split as one.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from poker.betting import NOBODY, Betting, IllegalAction, Legal
 from poker.errors import PokernetsError
 from poker.kernels.cards.ranks import rank_hands
 from poker.rules import Rules
 
-__all__ = ["NOBODY", "Betting", "DealError", "HandState", "IllegalAction", "Legal", "Pot", "showdown_ranks"]
+__all__ = [
+    "NOBODY",
+    "Betting",
+    "DealError",
+    "HandState",
+    "IllegalAction",
+    "Legal",
+    "Policy",
+    "PolicyFunction",
+    "Pot",
+    "public_state",
+    "showdown_ranks",
+]
 
 Cards = tuple[int, ...]
 
@@ -171,6 +184,19 @@ class HandState:
         for i, rank in zip(live, found, strict=True):
             ranks[i] = rank
         return ranks
+
+
+Policy = tuple[tuple[int, ...], NDArray[np.floating]]
+"""Legal actions, and the probability of each for each hand [H, A], float32 or float64."""
+
+PolicyFunction = Callable[[HandState], Policy]
+"""What the player to act does with every hand; the cards held do not matter."""
+
+
+def public_state(betting: Betting, board: Cards) -> HandState:
+    """The state without anybody's cards; the same for any order of the cards of a deal."""
+    rules = betting.rules
+    return HandState(betting, ((),) * rules.num_players, rules.ordered_board(board))
 
 
 def _winners(pot: Pot, ranks: list[int]) -> list[int]:

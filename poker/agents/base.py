@@ -9,13 +9,11 @@ Symbols: H hands (`rules.num_hands`), A actions.
 from typing import Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from poker.betting import Betting
 from poker.cards import hand_index
-from poker.state import HandState
-
-Policy = tuple[tuple[int, ...], NDArray[np.floating]]
-"""Legal actions, and the probability of each for each hand [H, A], float32 or float64."""
+from poker.errors import PokernetsError
+from poker.state import HandState, Policy
 
 
 @runtime_checkable
@@ -52,6 +50,28 @@ class ObservingAgent(Agent, Protocol):
 
     def end_hand(self, state: HandState) -> None:
         """The finished hand as the agent sees it: cards are shown at showdowns only."""
+
+
+class PolicyMismatchError(PokernetsError):
+    """An action that the policy, said to have chosen it, gives no hand that fits; names player and state."""
+
+
+def policy_mismatch(betting: Betting, action: int) -> PolicyMismatchError:
+    """The error for an action that the policy of the player to act cannot have chosen."""
+    return PolicyMismatchError(
+        f"player {betting.to_act} took `{betting.action_text(action)}` after `{betting.text()}`, which its policy "
+        "never does there: measuring needs the policy that chose the actions"
+    )
+
+
+def require_policy(agent: Agent, what: str) -> PolicyAgent:
+    """The agent, if it says what it does with every hand; else an error that names it and `what` needs that."""
+    if isinstance(agent, PolicyAgent):
+        return agent
+    raise PokernetsError(
+        f"the agent `{agent.name}` has no policy interface (`policy(state)` for all hands), which {what} needs; "
+        "choose an agent that has one, such as blueprint or depth_limited, or measure this one with evaluate=match"
+    )
 
 
 def hand_number(state: HandState, player: int) -> int:

@@ -5,12 +5,12 @@ from functools import lru_cache
 import numpy as np
 
 from poker.abstraction.buckets import game_cards
-from poker.agents.base import Policy, SamplingAgent
+from poker.agents.base import SamplingAgent
 from poker.artifacts import open_artifact
 from poker.betting import Betting
 from poker.rules import CALL, Rules
 from poker.solvers.blueprint import KIND, Blueprint
-from poker.state import HandState
+from poker.state import HandState, Policy
 from poker.tree.history import HistoryTranslator
 
 

@@ -4,13 +4,13 @@ Every decision is the strategy of a subgame solved for it (`poker.search`), over
 own cards only pick the row to sample from.
 """
 
-from poker.agents.base import Policy, SamplingAgent
+from poker.agents.base import SamplingAgent
 from poker.errors import PokernetsError
 from poker.rules import Rules
 from poker.search.leaf import LeafEvaluator
 from poker.search.nested import NestedSearch
 from poker.search.round_solver import DepthLimitedSolver, SolverSettings
-from poker.state import HandState
+from poker.state import HandState, Policy
 from poker.tree import BetMenu
 
 

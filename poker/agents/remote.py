@@ -15,10 +15,10 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import Any
 
-from poker.agents.base import Agent, Policy
+from poker.agents.base import Agent
 from poker.errors import PokernetsError
 from poker.parallel import end_with_parent
-from poker.state import HandState
+from poker.state import HandState, Policy
 
 _MAX_RESTARTS = 5
 _START_SECONDS = 600.0

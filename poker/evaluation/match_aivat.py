@@ -19,17 +19,16 @@ counts nothing.
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from poker.agents.base import Agent, ObservingAgent, Policy, PolicyAgent
+from poker.agents.base import Agent, ObservingAgent, PolicyAgent
 from poker.agents.remote import PolicyUnavailable, RemoteAgent
 from poker.errors import PokernetsError
 from poker.evaluation.aivat.multiplayer import CheckDownHands, MultiAivat
 from poker.evaluation.aivat.value_functions import FoldEquityValues, ValueFunctionFactory
-from poker.evaluation.policies import PolicyFunction
 from poker.formats.acpc_log import LoggedHand, parse_log_line
 from poker.play.hand import AbsentAgent
 from poker.play.lineup import Rotation
 from poker.play.session import SessionRecord
-from poker.state import HandState
+from poker.state import HandState, Policy, PolicyFunction
 
 
 @dataclass(frozen=True)

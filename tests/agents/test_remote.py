@@ -7,7 +7,7 @@ from typing import cast
 
 import pytest
 
-from poker.agents.base import Agent, ObservingAgent, Policy, PolicyAgent
+from poker.agents.base import Agent, ObservingAgent, PolicyAgent
 from poker.agents.remote import AgentFailure, AgentGivenUp, PolicyUnavailable, RemoteAgent
 from poker.agents.simple import AlwaysCall, RandomAgent
 from poker.errors import PokernetsError
@@ -15,7 +15,7 @@ from poker.play.lineup import AgentSpec, LineUp, Rotation
 from poker.play.session import play_session
 from poker.play.workers import Worker, play_all
 from poker.rules import CALL
-from poker.state import HandState
+from poker.state import HandState, Policy
 from tests.games import load_rules
 
 LEDUC = load_rules("leduc")

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from poker.agents.local_best_response import LbrActions, LbrStreet, LocalBestResponse
 from poker.agents.simple import AlwaysCall, RandomAgent
 from poker.evaluation.aivat.heads_up import Aivat
 from poker.evaluation.aivat.values import FoldEquity
-from poker.evaluation.exploitability.lbr import LbrActions, LbrStreet, LocalBestResponse
-from poker.evaluation.exploitability.unabstracted import best_response
 from poker.rules import CALL
+from poker.solvers.best_response.public import best_response
 from poker.state import HandState
 from tests.games import load_rules
 

@@ -7,10 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.agents.base import Policy
 from poker.betting import Betting
 from poker.rules import CALL, FOLD, Rules
-from poker.state import HandState
+from poker.state import HandState, Policy
 
 
 class RandomPolicy:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-from poker.agents.base import Agent, Policy, hand_number
+from poker.agents.base import Agent, hand_number
 from poker.agents.simple import AlwaysCall, AlwaysRaise, RandomAgent
 from poker.evaluation.match import run
 from poker.evaluation.match_aivat import MatchAivat
@@ -21,7 +21,7 @@ from poker.play.hand import Incident
 from poker.play.lineup import AgentSpec, LineUp, Rotation
 from poker.play.session import SessionRecord, play_session
 from poker.rules import CALL, FOLD, Rules
-from poker.state import HandState
+from poker.state import HandState, Policy
 from tests.games import load_rules
 
 LEDUC = load_rules("leduc")

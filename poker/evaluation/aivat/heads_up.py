@@ -23,13 +23,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from poker.abstraction.equities import Board, Floats, awaits_cards, next_board_size, showdown_totals
+from poker.agents.base import policy_mismatch
 from poker.betting import Betting
 from poker.cards import hand_index, updated_range
 from poker.errors import PokernetsError
 from poker.evaluation.aivat.values import ValueFunction
-from poker.evaluation.policies import PolicyFunction, policy_mismatch, public_state
 from poker.rules import Rules
-from poker.state import HandState
+from poker.state import HandState, PolicyFunction, public_state
 
 
 @dataclass(frozen=True)

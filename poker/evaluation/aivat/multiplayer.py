@@ -17,12 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.abstraction.equities import Board, Floats, awaits_cards
-from poker.agents.base import hand_number
+from poker.agents.base import hand_number, policy_mismatch
 from poker.betting import Betting
-from poker.evaluation.policies import PolicyFunction, policy_mismatch, public_state
 from poker.kernels.cards.runouts import runout_ranks
 from poker.rules import Rules
-from poker.state import HandState, showdown_ranks
+from poker.state import HandState, PolicyFunction, public_state, showdown_ranks
 
 Hands = tuple[Board, ...]
 

@@ -17,19 +17,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.abstraction.equities import Board, Floats, awaits_cards, mean_over_cards, showdown_chances
-from poker.agents.base import Policy
 from poker.agents.blueprint import BlueprintAgent
 from poker.betting import Betting
 from poker.cards import HAND_CARDS
 from poker.errors import PokernetsError
 from poker.evaluation.aivat.heads_up import Aivat
 from poker.evaluation.aivat.values import CheckDown
-from poker.evaluation.policies import PolicyFunction, public_state
 from poker.rules import Rules
 from poker.search.beliefs import start_ranges
 from poker.search.leaf import LeafEvaluator
 from poker.search.memory import Memory
 from poker.solvers.blueprint import Blueprint
+from poker.state import Policy, PolicyFunction, public_state
 
 _REMEMBERED_POLICIES = 1024
 _REMEMBERED_LEAVES = 256

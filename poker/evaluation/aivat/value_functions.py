@@ -10,9 +10,9 @@ from typing import Any, Protocol
 
 from poker.evaluation.aivat.heads_up import Aivat
 from poker.evaluation.aivat.values import CheckDown, FoldEquity
-from poker.evaluation.policies import PolicyFunction
 from poker.play.lineup import Shared
 from poker.rules import Rules
+from poker.state import PolicyFunction
 
 DEFAULT = {"_target_": "poker.evaluation.aivat.value_functions.FoldEquityValues"}
 """Settings of the one that is used where none is named; stored estimates of it bear no mark."""

@@ -18,8 +18,8 @@ import numpy as np
 from poker.abstraction.equities import Board, Floats, showdown_totals
 from poker.betting import Betting
 from poker.errors import PokernetsError
-from poker.evaluation.policies import PolicyFunction, public_state
 from poker.rules import FOLD, Rules
+from poker.state import PolicyFunction, public_state
 
 
 class ValueFunction(Protocol):

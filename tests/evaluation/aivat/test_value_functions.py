@@ -27,13 +27,13 @@ from poker.evaluation.aivat.value_functions import (
 from poker.evaluation.aivat.values import CheckDown
 from poker.evaluation.match import run
 from poker.evaluation.match_results import MatchResults
-from poker.evaluation.policies import PolicyFunction
 from poker.evaluation.policy_match import always_call
 from poker.play.lineup import AgentSpec
 from poker.rules import CALL, Rules
 from poker.search.beliefs import Ranges
 from poker.search.memory import Memory
 from poker.solvers.rollout.leaf_values import LeafValues
+from poker.state import PolicyFunction
 from poker.tree import BetMenu, build_tree
 from tests.evaluation.aivat.test_heads_up import moments, wrong_values
 from tests.evaluation.small_games import RandomPolicy

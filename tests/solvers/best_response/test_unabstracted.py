@@ -13,9 +13,9 @@ from poker.abstraction.buckets import CardAbstraction, make_abstraction
 from poker.betting import Betting
 from poker.cards import NUM_HANDS, parse_cards
 from poker.errors import PokernetsError
-from poker.evaluation.exploitability.unabstracted import best_response
 from poker.kernels.cards.isomorphism import NUM_BOARDS, board_multiplicities
 from poker.rules import CALL, FOLD, Rules
+from poker.solvers.best_response.public import best_response
 from poker.solvers.best_response.ranges import RangePolicy, evaluate_policy
 from poker.solvers.best_response.unabstracted import UnabstractedResponse
 from poker.state import HandState

@@ -20,12 +20,9 @@ from numpy.typing import NDArray
 
 from poker.abstraction.buckets import game_cards
 from poker.abstraction.dealers import Dealer, dealer_of
-from poker.agents.base import Agent
-from poker.agents.blueprint import BlueprintAgent
 from poker.artifacts import find_artifact, fingerprint_of
 from poker.kernels.rng import streams
 from poker.kernels.sampling import external_sampling
-from poker.rules import Rules
 from poker.solvers.blueprint import KIND, Blueprint, blueprint_from
 from poker.solvers.sampling.base import normalised
 from poker.tree import Kind
@@ -116,8 +113,3 @@ def stored_response(
         found = learn_response(blueprint, dealer, deals=deals, seed=seed, progress=progress)
         found.save(path, config, {"deals": 2 * deals})
     return path
-
-
-def response_agent(*, name: str, path: str, game: Rules, abstraction: str) -> Agent:
-    """The agent that plays the response at `path`."""
-    return BlueprintAgent(name=name, blueprint=Blueprint.load(path, game_cards(game, abstraction)), translation_seed=0)

@@ -21,14 +21,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.abstraction.equities import EMPTY, Board, Floats, check_down_chances
-from poker.agents.base import Agent, Policy, hand_number
+from poker.agents.base import Agent, hand_number, policy_mismatch, require_policy
 from poker.betting import Betting
 from poker.cards import updated_range
 from poker.errors import PokernetsError
-from poker.evaluation.policies import policy_mismatch, public_state, require_policy
 from poker.rules import CALL, FOLD, Rules
 from poker.search.memory import Memory
-from poker.state import HandState
+from poker.state import HandState, Policy, public_state
 from poker.tree import BetMenu, Size, StreetMenu
 
 _REMEMBERED = 256

@@ -5,14 +5,13 @@ import math
 import numpy as np
 import pytest
 
-from poker.agents.base import Agent, Policy
+from poker.agents.base import Agent, require_policy
+from poker.agents.local_best_response import LbrActions, LbrStreet, LocalBestResponse
 from poker.agents.simple import AlwaysCall, RandomAgent
 from poker.errors import PokernetsError
-from poker.evaluation.exploitability.lbr import LbrActions, LbrStreet, LocalBestResponse
-from poker.evaluation.exploitability.unabstracted import best_response
-from poker.evaluation.policies import require_policy
 from poker.rules import CALL, FOLD, Rules
-from poker.state import HandState
+from poker.solvers.best_response.public import best_response
+from poker.state import HandState, Policy
 from poker.tree import bet_menu
 from tests.evaluation.profiles import profile_values
 from tests.evaluation.small_games import RandomPolicy, best_response_value

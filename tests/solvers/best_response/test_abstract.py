@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from poker.abstraction.buckets import game_cards
 from poker.abstraction.dealers import dealer_of
 from poker.agents.blueprint import BlueprintAgent
-from poker.evaluation.exploitability.abstract import learn_response, response_agent, stored_response
-from poker.evaluation.exploitability.unabstracted import best_response
+from poker.solvers.best_response.abstract import learn_response, stored_response
+from poker.solvers.best_response.public import best_response
 from poker.solvers.blueprint import Blueprint, blueprint_from
 from poker.state import Betting
 from poker.tree import BetMenu, Kind, build_tree
@@ -67,5 +67,4 @@ def test_a_response_is_kept_and_loads_as_an_agent(tmp_path: Path) -> None:
     assert stored_response(tmp_path, blueprint, "none", deals=2000, seed=1, progress=played.append) == path
     assert sum(played) == 4000
     assert stored_response(tmp_path, blueprint, "none", deals=2000, seed=2) != path
-    agent = response_agent(name="response", path=str(path), game=LEDUC, abstraction="none")
-    assert agent.name == "response"
+    assert Blueprint.load(path, CARDS).rules == LEDUC

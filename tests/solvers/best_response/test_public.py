@@ -6,15 +6,14 @@ import numpy as np
 import pytest
 
 from poker.abstraction.equities import margins, showdown_chances, showdown_totals
-from poker.agents.base import Policy
 from poker.agents.simple import AlwaysCall, RandomAgent
 from poker.errors import PokernetsError
-from poker.evaluation.exploitability.unabstracted import best_response, is_walkable
 from poker.kernels.cards.hands import HAND_PERMUTATION
 from poker.kernels.cards.isomorphism import board_multiplicities, canonical_boards
 from poker.kernels.cards.strength import boards_strength
 from poker.rules import Rules
-from poker.state import HandState
+from poker.solvers.best_response.public import best_response, is_walkable
+from poker.state import HandState, Policy
 from poker.tree import bet_menu
 from tests.evaluation.small_games import RandomPolicy, best_response_value, legal_actions
 from tests.games import load_rules

@@ -1,0 +1,78 @@
+"""What unabstracted best responses win, from their values on single flops.
+
+All 1,755 classes of flops give the exact value. With a sample, everything from the flop on is exact on each of its
+flops, and only the decisions before the flop hang on the others: the sample is cut into `_PARTS`, and each part values
+the decisions that are best on the other parts together. So it is what concrete strategies win, without bias: a lower
+bound in expectation. Choosing on all sampled flops at once is optimistic; the exact value lies between the two in
+expectation. Flops are drawn with replacement, so parts are independent. (With ten parts the bound is closer and
+intervals over flops truer than with two halves: against always-call in flop hold'em the mean of 400 samples lay in 93%
+of their intervals, with 40 flops and with 16.)
+
+Symbols: V lines that reach the flop, C = 169 classes of hands.
+"""
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poker.kernels.cards.isomorphism import board_multiplicities
+from poker.solvers.best_response.unabstracted import NUM_FLOPS, UnabstractedResponse
+
+_PARTS = 10
+FEWEST_FLOPS = 2 * _PARTS
+"""Below so many a sample says too little to be worth choosing."""
+_FLOPS = 22_100
+_FLOPS_WITH_TWO_HANDS = 17_296
+"""Flops of a full deck, and when both players' cards are out."""
+
+Floats = NDArray[np.float64]
+Values = list[Floats]
+"""On one flop, for either seat [V, C]."""
+
+
+def draw_flops(count: int, seed: int) -> NDArray[np.int64]:
+    """Numbers [count] of canonical flops, drawn with replacement as concrete flops are dealt."""
+    weights = board_multiplicities(3) / _FLOPS
+    drawn: NDArray[np.int64] = np.random.default_rng(seed).choice(NUM_FLOPS, count, p=weights)
+    return drawn
+
+
+def value_of_all(response: UnabstractedResponse, values: Iterable[Values]) -> Floats:
+    """[2] chips per hand by seat, from the values on all flops in the order of their numbers."""
+    weights = board_multiplicities(3) / _FLOPS
+    by_flop = list(zip(weights, values, strict=True))
+    means = [sum(weight * each[seat] for weight, each in by_flop) for seat in range(2)]
+    return np.array([_Before(response, seat).best(np.asarray(mean))[0] for seat, mean in enumerate(means)])
+
+
+def values_of_sample(response: UnabstractedResponse, values: list[Values]) -> tuple[Floats, float]:
+    """By seat and flop as it was drawn [2, n], chips that are won by decisions for the other parts; and the optimistic
+    chips per hand, both seats together."""
+    part = np.arange(len(values)) % _PARTS
+    won, optimistic = np.zeros((2, len(values))), 0.0
+    for seat in range(2):
+        before, stacked = _Before(response, seat), np.stack([each[seat] for each in values])
+        optimistic += before.best(stacked.mean(axis=0))[0]
+        for out in np.unique(part).tolist():
+            strategy = before.best(stacked[part != out].mean(axis=0))[1]
+            for flop in np.flatnonzero(part == out).tolist():
+                won[seat, flop] = before.follow(stacked[flop], strategy)
+    return won, optimistic
+
+
+class _Before:
+    """The decisions of a seat before the flop, for values [V, C] that are means over flops."""
+
+    def __init__(self, response: UnabstractedResponse, seat: int) -> None:
+        assert response.root is not None
+        self._root, self._seat, self._entries = response.root, seat, response.seats[seat].entries
+
+    def best(self, values: Floats) -> tuple[float, dict[int, NDArray[np.int64]]]:
+        return self._root.best(self._seat, self._ends(values))
+
+    def follow(self, values: Floats, strategy: dict[int, NDArray[np.int64]]) -> float:
+        return self._root.follow(self._seat, self._ends(values), strategy)
+
+    def _ends(self, values: Floats) -> dict[int, Floats]:
+        return dict(zip(self._entries, values * (_FLOPS / _FLOPS_WITH_TWO_HANDS), strict=True))

@@ -1,0 +1,93 @@
+"""Best responses to policies that are functions of the public state, and the trees that they are found on.
+
+In games with few public cards any policy is answered exactly, over ranges; in larger ones a policy that plays by
+buckets is. A responder in a no-limit game has the bets of a menu besides those of the policy: both stand in one tree,
+where the policy reads bets that it does not know as it does at the table. What is won with other bets is not counted,
+so there it is a lower bound.
+
+Symbols: H hands, B buckets, A actions.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poker.abstraction.buckets import CardAbstraction
+from poker.betting import Betting
+from poker.errors import PokernetsError
+from poker.rules import Rules
+from poker.solvers.best_response.ranges import RangeValue
+from poker.solvers.best_response.ranges import best_response as range_response
+from poker.solvers.best_response.unabstracted import UnabstractedResponse
+from poker.state import Policy, PolicyFunction, public_state
+from poker.tree import BetMenu, BettingTree, build_tree
+
+CardlessPolicy = Callable[[Betting], Policy]
+"""Legal actions, and their probabilities by bucket [B, A]; actions alone count where a tree is built."""
+
+
+def is_walkable(rules: Rules) -> bool:
+    """Two players, and few enough public cards: one-card games, and hold'em that ends with the flop."""
+    return rules.num_players == 2 and (rules.num_hands <= 100 or rules.total_board_cards <= 3)
+
+
+def best_response(rules: Rules, policy: PolicyFunction, player: int, menu: BetMenu | None = None) -> RangeValue:
+    """The best response of `player` to `policy` in the other seat. No-limit games need a `menu` for the responder.
+
+    In hold'em the policy must treat suits alike.
+    """
+    if rules.num_players != 2:
+        raise PokernetsError(f"best responses are heads-up; '{rules.name}' has {rules.num_players} players")
+
+    def anywhere(betting: Betting) -> Policy:
+        return policy(public_state(betting, tuple(range(rules.board_sizes[betting.street]))))
+
+    tree = _tree_of_both(rules, menu, anywhere)
+    betting = lru_cache(maxsize=None)(tree.betting)
+
+    def on_tree(node: int, board: tuple[int, ...]) -> NDArray[np.floating]:
+        return _columns(tree, node, policy(public_state(betting(node), board)))
+
+    return range_response(tree, on_tree, player, isomorphism=rules.deck_size == 52)
+
+
+def response_to_buckets(
+    rules: Rules, menu: BetMenu, cards: CardAbstraction, policy: CardlessPolicy
+) -> UnabstractedResponse:
+    """The response to a policy that plays hold'em by the buckets of `cards`."""
+    tree = _tree_of_both(rules, menu, policy)
+    rows = lru_cache(maxsize=None)(lambda node: _columns(tree, node, policy(tree.betting(node))).astype(np.float32))
+    return UnabstractedResponse(tree, cards, rows)
+
+
+@dataclass(frozen=True)
+class _BothMenus(BetMenu):
+    """A menu that also offers what a policy plays."""
+
+    policy: CardlessPolicy | None = None
+
+    def raise_totals(self, betting: Betting, dead: int = 0, base: int | None = None) -> tuple[int, ...]:
+        assert self.policy is not None
+        offered = super().raise_totals(betting, dead, base)
+        return tuple(sorted({*offered, *(action for action in self.policy(betting)[0] if action > 0)}))
+
+
+def _tree_of_both(rules: Rules, menu: BetMenu | None, policy: CardlessPolicy) -> BettingTree:
+    """The whole tree with the bets of `menu` and those of `policy`; a limit game has no others."""
+    if rules.is_limit or menu is None:
+        return build_tree(Betting.start(rules), menu)
+    both = {each.name: getattr(menu, each.name) for each in fields(menu)}
+    return build_tree(Betting.start(rules), _BothMenus(**both, policy=policy))
+
+
+def _columns(tree: BettingTree, node: int, policy: Policy) -> NDArray[np.floating]:
+    """[H or B, A] of a policy by the actions of a node that has all of its own."""
+    actions, probs = policy
+    offered = tree.actions(node)
+    out = np.zeros((len(probs), len(offered)), probs.dtype)
+    for column, action in enumerate(actions):
+        out[:, offered.index(action)] += probs[:, column]
+    return out
