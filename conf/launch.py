@@ -43,7 +43,7 @@ def launch(root: str, task: Callable[[DictConfig], Any]) -> None:
     """Run `task` with `conf/<root>.yaml` and the command line's overrides, once or for every job of a sweep.
 
     A user's error is one line and status 2. In a sweep the other jobs go on; those that failed are named at the end.
-    What sweepers optimise is the result of `task`, if it is a number, or its `figure`.
+    What sweepers optimise is the result of `task`, if it is a number, or its `metric`.
     """
     os.environ["HYDRA_FULL_ERROR"] = "1"  # lets errors out of hydra.main as they are
     failed: list[str] = []
@@ -54,7 +54,7 @@ def launch(root: str, task: Callable[[DictConfig], Any]) -> None:
             config[place] = f"{config[place]}/{_job_folder()}"
         try:
             result = task(config)
-            return result if isinstance(result, float) else getattr(result, "figure", None)
+            return result if isinstance(result, float) else getattr(result, "metric", None)
         except PokernetsError as error:
             if not sweeping:
                 _exit(str(error))

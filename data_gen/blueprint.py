@@ -31,7 +31,7 @@ CHECKPOINT = "blueprint_checkpoint"
 
 
 class BlueprintSolver(Protocol):
-    """What a solver must offer to be trained by this job. `figure` is what converges, in chips per hand."""
+    """What a solver must offer to be trained by this job. `metrics` are what converges, in chips per hand."""
 
     iterations: int
     visits: int

@@ -39,7 +39,7 @@ class JobProgress:
             self._logs.close()
 
     def update(self, done: float, *, step: int, **metrics: float) -> None:
-        """Move the bar to `done`; show every figure beside it and log it at `step`."""
+        """Move the bar to `done`; show every metric beside it and log it at `step`."""
         text = "  ".join(
             f"{name.replace('_per_second', '/s').replace('_', ' ')} {_short(value)}" for name, value in metrics.items()
         )

@@ -143,7 +143,7 @@ def fit(
     return made
 
 
-def figures_of_test(trainer: lightning.Trainer, module: lightning.LightningModule, loader: Any) -> dict[str, float]:
+def metrics_of_test(trainer: lightning.Trainer, module: lightning.LightningModule, loader: Any) -> dict[str, float]:
     """What `Trainer.test` logs, without `test/`."""
     (logged,) = trainer.test(module, dataloaders=loader, verbose=False)
     return {name.removeprefix("test/"): round(value, 7) for name, value in logged.items()}

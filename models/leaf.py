@@ -13,9 +13,9 @@ from models.fitting import (
     Goal,
     Trained,
     TrainerSettings,
-    figures_of_test,
     fit,
     keep_or_train,
+    metrics_of_test,
     quiet,
     recipe,
     rows_per_second,
@@ -52,7 +52,7 @@ def train(
             "training_rows_per_second": rows_per_second(fitted),
             "label_mean": label_mean.tolist(),
         }
-        losses = {"rows": len(data.validation_rows), **figures_of_test(fitted, module, data.val_dataloader())}
+        losses = {"rows": len(data.validation_rows), **metrics_of_test(fitted, module, data.val_dataloader())}
         if fitted.is_global_zero:
             _table(losses, f"{output}, validation").print(Console(stderr=True))
         return fitted, module.net, counts | {"validation": losses}
@@ -95,7 +95,7 @@ def test(*, net: str, architectures: Sequence[str], path: str, trainer: lightnin
         artifact.config["learning_rate"],
         torch.tensor(artifact.counts["label_mean"]),
     )
-    losses = {"rows": len(rows), **figures_of_test(trainer, module, OrderedLoader(columns, rows))}
+    losses = {"rows": len(rows), **metrics_of_test(trainer, module, OrderedLoader(columns, rows))}
     record = {**losses, "net": artifact.fingerprint, "states": columns.fingerprint}
     table = _table(losses, f"{net}, {path}")
     Report("A leaf net on held-out states", [table], record, losses).write(Path(output), Console(stderr=True))

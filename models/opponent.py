@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 from models.export import Architecture, describe
-from models.fitting import Goal, Trained, TrainerSettings, figures_of_test, fit, keep_or_train, recipe
+from models.fitting import Goal, Trained, TrainerSettings, fit, keep_or_train, metrics_of_test, recipe
 from models.opponent_data import Inputs, OpponentData, OpponentRows
 from models.opponent_inference import (
     OPPONENT_NET,
@@ -71,12 +71,12 @@ def train(
         data.prepare(made.needs, None if base is None else as_base(load_opponent_net(base, architectures)))
         module = OpponentModule(made, learning_rate, weight_decay)
         fitted = fit(module, data, directory=directory, trainer=trainer, threads=threads, best=False)
-        figures = {"rows": len(data.rows.test_rows), **figures_of_test(fitted, module, data.val_dataloader())}
+        metrics = {"rows": len(data.rows.test_rows), **metrics_of_test(fitted, module, data.val_dataloader())}
         shown = "accuracy {accuracy:.2%}, log-loss {log_loss:.4f}, calibration error {calibration:.4f}"
         if fitted.is_global_zero:
-            Console(stderr=True).print(f"{output}: {shown.format(**figures)}", soft_wrap=True)
+            Console(stderr=True).print(f"{output}: {shown.format(**metrics)}", soft_wrap=True)
         counts = {POPULATION: data.rows.population_table().tolist(), **({PLAYERS: names} if names else {})}
-        return fitted, made, {"train_rows": len(data.rows.train_rows), "test": figures, **counts}
+        return fitted, made, {"train_rows": len(data.rows.train_rows), "test": metrics, **counts}
 
     config = {"data": data.config, "learning_rate": learning_rate, "weight_decay": weight_decay}
     made_from = {"opponent_actions": data.rows.fingerprint}

@@ -50,7 +50,7 @@ class MatchResults:
     processes: int = 1
 
     @property
-    def figure(self) -> float:
+    def metric(self) -> float:
         """What a sweep optimises: the mean of the first agent of the first line-up, luck-adjusted where it can be."""
         return self.lineups[0].estimates(aivat=self.lineups[0].has_aivat)[0].mean
 

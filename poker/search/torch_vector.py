@@ -6,7 +6,8 @@ player on a board (padded to the most), R rows, E action rows, A actions. float3
 `VectorSolver` to rounding. On a CUDA device an iteration is captured once and replayed as a graph.
 """
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import torch
@@ -19,10 +20,13 @@ from poker.search.torch_terminals import fold_values, proportions, showdown_valu
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.layout import Layout, tree_layout
 from poker.solvers.vector.schedules import Schedule, schedule
-from poker.solvers.vector.solver import VectorSolver
+from poker.solvers.vector.solver import Progress, VectorSolver
 
 ONE_BATCH = 1 << 30
 """Rows to a batch of components: all of a street."""
+
+_FEWEST_BETWEEN = 20
+"""Iterations between two measurements, at first."""
 
 SOLVE, BEST_RESPONSE, AVERAGE = "solve", "best_response", "average"
 
@@ -275,3 +279,20 @@ class TorchVectorSolver:
         pair = matrices.reshape(len(reach), 1, -1).expand(-1, boards, -1)
         value = value + held * pair.gather(2, chosen * number + of_twin.expand_as(chosen))
         return value * (mine >= 0) * own.live
+
+
+def solve_on_device(
+    solver: VectorSolver, device: str, iterations: int, target: float, progress: Callable[[Progress], None]
+) -> Progress:
+    """Solves the game of `solver` until its exploitability is `target` chips, and leaves the average strategy there."""
+    batch = TorchVectorSolver([solver.game], solver.schedule, device=device)
+    begin = time.perf_counter()
+    done = Progress(0, 0.0, float("nan"))
+    while batch.iterations < iterations:
+        batch.run(min(max(_FEWEST_BETWEEN, batch.iterations // 5), iterations - batch.iterations))
+        done = Progress(batch.iterations, time.perf_counter() - begin, float(batch.exploitability()[0]))
+        progress(done)
+        if done.exploitability <= target:
+            break
+    batch.export(0, solver)
+    return done

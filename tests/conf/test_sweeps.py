@@ -1,4 +1,4 @@
-"""`--multirun`: each job of a sweep keeps what it makes, one that fails leaves the others, sweepers get a figure."""
+"""`--multirun`: each job of a sweep keeps what it makes, one that fails leaves the others, sweepers get a metric."""
 
 import json
 import subprocess
@@ -55,25 +55,25 @@ def test_blueprints_of_a_sweep_are_kept_apart(tmp_path: Path) -> None:
 class Kept(Callback):
     """Notes what a job returned, as a sweeper sees it."""
 
-    figures: ClassVar[list[Any]] = []
+    metrics: ClassVar[list[Any]] = []
 
     def on_job_end(self, config: Any, job_return: JobReturn, **kwargs: Any) -> None:
-        self.figures.append(job_return.return_value)
+        self.metrics.append(job_return.return_value)
 
 
-@pytest.mark.parametrize(("result", "figure"), [(2.5, 2.5), (SimpleNamespace(figure=1.5), 1.5), ("text", None)])
+@pytest.mark.parametrize(("result", "metric"), [(2.5, 2.5), (SimpleNamespace(metric=1.5), 1.5), ("text", None)])
 def test_sweepers_get_a_number(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, result: object, figure: float | None
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, result: object, metric: float | None
 ) -> None:
     kept = f"+hydra.callbacks.kept._target_={__name__}.Kept"
     monkeypatch.setattr(sys, "argv", ["train.py", "-m", "model=leaf", "seed=1,2", f"runs={tmp_path}", kept])
-    Kept.figures.clear()
+    Kept.metrics.clear()
     launch("train", lambda config: result)
-    assert Kept.figures == [figure, figure]
+    assert Kept.metrics == [metric, metric]
 
 
 @pytest.mark.parametrize(
-    ("evaluation", "figure"),
+    ("evaluation", "metric"),
     [
         (
             [AGENTS, "evaluate=match", "hands=20", "aivat=false"],
@@ -83,17 +83,17 @@ def test_sweepers_get_a_number(
         (["evaluate=exploitability", "iterations=20"], lambda record: record["nash_conv"]),
     ],
 )
-def test_sweepers_get_the_figure_of_an_evaluation(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, evaluation: list[str], figure: Callable[[Any], float]
+def test_sweepers_get_the_metric_of_an_evaluation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, evaluation: list[str], metric: Callable[[Any], float]
 ) -> None:
     kept = f"+hydra.callbacks.kept._target_={__name__}.Kept"
     monkeypatch.setattr(
         sys, "argv", ["evaluate.py", "-m", "game=kuhn", "seed=1,2", *evaluation, f"runs={tmp_path}", kept]
     )
-    Kept.figures.clear()
+    Kept.metrics.clear()
     launch("evaluate", task_of("evaluate"))
     found = records(tmp_path)
-    assert Kept.figures == pytest.approx([figure(found[folder]) for folder in sorted(found)])
+    assert Kept.metrics == pytest.approx([metric(found[folder]) for folder in sorted(found)])
 
 
 def test_nets_of_a_sweep_are_kept_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,14 +103,14 @@ def test_nets_of_a_sweep_are_kept_apart(tmp_path: Path, monkeypatch: pytest.Monk
     small = ["model.net.hidden=[8]", "model.data.epoch_rows=2000", "trainer.max_epochs=1", "trainer.accelerator=cpu"]
     swept = ["model=leaf", "model.learning_rate=0.001,0.002", "seed=1,2"]
     monkeypatch.setattr(sys, "argv", ["train.py", "-m", *swept, *small, *places])
-    Kept.figures.clear()
+    Kept.metrics.clear()
     launch("train", task_of("model"))
     made = [open_artifact(file.parent, "leaf_net") for file in tmp_path.rglob("leaf_net/manifest.json")]
     assert {(each.config["learning_rate"], each.config["net"]["seed"]) for each in made} == {
         (0.001, 1), (0.001, 2), (0.002, 1), (0.002, 2)
     }  # fmt: skip
-    assert sorted(Kept.figures) == sorted(each.counts["validation"]["huber"] for each in made)
-    assert len(set(Kept.figures)) == 4
+    assert sorted(Kept.metrics) == sorted(each.counts["validation"]["huber"] for each in made)
+    assert len(set(Kept.metrics)) == 4
 
 
 def test_jobs_with_long_overrides_have_folders_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

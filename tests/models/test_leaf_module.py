@@ -10,7 +10,7 @@ import torch
 from torch.utils.data import DataLoader
 
 from models.figures import scatter
-from models.fitting import figures_of_test
+from models.fitting import metrics_of_test
 from models.leaf_data import LeafBatch
 from models.leaf_module import LeafModule
 from poker.features.leaf import CONTINUATIONS
@@ -40,7 +40,7 @@ def huber(error: np.ndarray, delta: float) -> np.ndarray:
     return loss
 
 
-def test_figures_are_those_of_all_rows_at_once(columns: dict[str, np.ndarray], tmp_path: Path) -> None:
+def test_metrics_are_those_of_all_rows_at_once(columns: dict[str, np.ndarray], tmp_path: Path) -> None:
     """The net answers its four inputs, which are the predictions."""
     mean = columns["labels"].mean(axis=0)
     tensors = {name: torch.from_numpy(column).float() for name, column in columns.items()}
@@ -55,7 +55,7 @@ def test_figures_are_those_of_all_rows_at_once(columns: dict[str, np.ndarray], t
         enable_checkpointing=False,
         default_root_dir=tmp_path,
     )
-    found = figures_of_test(trainer, module, DataLoader(cast(Any, batches), batch_size=None))
+    found = metrics_of_test(trainer, module, DataLoader(cast(Any, batches), batch_size=None))
 
     error = columns["predicted"] - columns["labels"]
     assert found["huber"] == approx(huber(error, 0.7).mean())

@@ -26,7 +26,7 @@ class MemoryEstimate:
     hand_actions: int
 
     def seconds_per_iteration(self, threads: int = 1) -> float:
-        """A rough estimate from what current CPUs do; see `make bench` for figures of this one."""
+        """A rough estimate from what current CPUs do; see `make bench` for measurements of this one."""
         return self.hand_actions * NANOSECONDS_PER_HAND_ACTION * 1e-9 / threads
 
 

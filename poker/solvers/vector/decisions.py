@@ -1,0 +1,54 @@
+"""What a solved spot comes to at a decision of its first street: ranges, frequencies and what actions are worth."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poker.solvers.vector.solution import action_name, find_node
+from poker.solvers.vector.solver import VectorSolver
+
+
+@dataclass(frozen=True)
+class Decision:
+    """How often each action is taken, what it is worth on average to the hands that take it (None: no hand does), and
+    the strategy [H, A] of the hands that come there with weights [H]."""
+
+    path: str
+    player: int
+    actions: dict[str, dict[str, float | None]]
+    weights: NDArray[np.float64]
+    strategy: NDArray[np.float32]
+
+
+def decision(solver: VectorSolver, words: str) -> Decision:
+    """Of the first street, after words such as `check bet120`."""
+    game = solver.game
+    node, _ = find_node(game.tree, game.board, words)
+    strategy, values = solver.strategy(node), solver.action_values(node).astype(np.float64)
+    own, other = _arriving(solver, node)
+    weights = own * game.rules.space.compatible_mass(other)
+    shares = weights[:, None] * strategy
+    actions: dict[str, dict[str, float | None]] = {}
+    for action, child in enumerate(game.tree.children(node)):
+        taken = float(shares[:, action].sum())
+        worth = float(shares[:, action] @ np.nan_to_num(values[:, action]))
+        actions[action_name(game.tree, node, child)] = {
+            "frequency": taken / weights.sum() if weights.any() else math.nan,
+            "ev": worth / taken if taken > 0 else None,
+        }
+    return Decision(words, int(game.tree.player[node]), actions, weights, strategy)
+
+
+def _arriving(solver: VectorSolver, node: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Ranges [H] with which the player to act and the other one come to a node of the first street."""
+    game, tree = solver.game, solver.game.tree
+    ranges = game.ranges.astype(np.float64)
+    at = node
+    while tree.parent[at] >= 0:
+        parent = int(tree.parent[at])
+        ranges[tree.player[parent]] *= solver.strategy(parent)[:, at - int(tree.first_child[parent])]
+        at = parent
+    player = int(tree.player[node])
+    return ranges[player], ranges[1 - player]
