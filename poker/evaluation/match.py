@@ -11,9 +11,8 @@ import os
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from rich.console import Console
@@ -90,42 +89,37 @@ def run(
     asked = [comparison(groups, names) for groups in contrasts]
     folder = Path(out) / game.name
     console = Console() if sys.stdout.isatty() else Console(width=WIDTH)
-    with contextlib.ExitStack() as stack:
-        stores: dict[LineUp, HandStore] = {}
-        for lineup in chosen:
-            used = {name: settings[name] for name in sorted(set(lineup.players))}
-            store = HandStore(
-                folder / "hands", rotation, lineup, used, aivat=aivat, decision_seconds=decision_seconds, values=mark
-            )
-            if fresh:
-                store.discard()
-            stores[lineup] = stack.enter_context(store)
-        found = [
-            Results(
-                game, lineup, rotation.seatings, session, unit=unit, independent=independent, log=stores[lineup].path
-            )
-            for lineup in chosen
-        ]
-        results = MatchResults(game, unit, seed, session, settings, found, asked, processes=processes or _cores())
-        shaping = [[lineup.players for lineup in chosen], settings, hands, session, seed, unit, independent, contrasts]
-        identity = fingerprint_of([*shaping, half_width, decision_seconds, aivat, mark])
-        target = folder / f"{'-'.join(settings)[:_FOLDER_NAME]}-seed{seed}-{identity[:8]}"
-        estimator = MatchAivat(Shared(fallback.build) if fallback is not None else None, values) if aivat else None
-        worker = Worker(rotation, {spec.name: spec for spec in agents}, decision_seconds, estimator)
-        started = time.monotonic()
-        with _Live(results, -(-hands // rotation.hands_per_session), target, console) as live:
-            play = _Play(worker, stores, results, live, half_width)
-            play.sessions(-(-hands // rotation.hands_per_session))
-            play.revise(console)
-        results.seconds = time.monotonic() - started
+    stores: dict[LineUp, HandStore] = {}
+    kept: dict[str, Any] = {"aivat": aivat, "decision_seconds": decision_seconds, "values": mark, "fresh": fresh}
+    for lineup in chosen:
+        used = {name: settings[name] for name in sorted(set(lineup.players))}
+        stores[lineup] = HandStore(folder / "hands", rotation, lineup, used, **kept)
+    measure: dict[str, Any] = {"unit": unit, "independent": independent}
+    found = {
+        lineup: Results(game, lineup, rotation.seatings, session, log=store.path, **measure)
+        for lineup, store in stores.items()
+    }
+    results = MatchResults(
+        game, unit, seed, session, settings, list(found.values()), asked, processes=processes or os.cpu_count() or 1
+    )
+    shaping = [[lineup.players for lineup in chosen], settings, hands, session, seed, unit, independent, contrasts]
+    identity = fingerprint_of([*shaping, half_width, decision_seconds, aivat, mark])
+    target = folder / f"{'-'.join(settings)[:_FOLDER_NAME]}-seed{seed}-{identity[:8]}"
+    estimator = MatchAivat(None if fallback is None else Shared(fallback.build), values) if aivat else None
+    worker = Worker(rotation, {spec.name: spec for spec in agents}, decision_seconds, estimator)
+    sessions = -(-hands // rotation.hands_per_session)
+    started = time.monotonic()
+    with contextlib.closing(_Live(results, sessions * rotation.hands_per_session, target, console)) as live:
+        play = _Play(worker, stores, found, results.processes, live, half_width)
+        play.sessions(sessions)
+        play.revise(console)
+    for store in stores.values():
+        store.put_in_order()
+    results.seconds = time.monotonic() - started
     match_report(results, folder / "hands").write(target, console)
-    export(game, {result.log: Counted(result.hands, session) for result in found}, console)
+    export(game, {result.log: Counted(result.hands, session) for result in results.lineups}, console)
     _give_back_memory()
     return results
-
-
-def _cores() -> int:
-    return os.cpu_count() or 1
 
 
 def _give_back_memory() -> None:
@@ -136,52 +130,43 @@ def _give_back_memory() -> None:
         trim(0)
 
 
+@dataclass
 class _Play:
     """Plays what is missing, and estimates again what was estimated with an agent that turned out unknown."""
 
-    def __init__(
-        self,
-        worker: Worker,
-        stores: Mapping[LineUp, HandStore],
-        results: MatchResults,
-        live: "_Live",
-        half_width: float | None,
-    ) -> None:
-        self._worker = worker
-        self._stores = stores
-        self._processes = results.processes
-        self._results = {result.lineup: result for result in results.lineups}
-        self._live = live
-        self._half_width = half_width
+    worker: Worker
+    stores: Mapping[LineUp, HandStore]
+    results: Mapping[LineUp, Results]
+    processes: int
+    live: "_Live"
+    half_width: float | None
 
     def sessions(self, count: int) -> None:
         """Sessions 0 to `count` of every line-up, those that earlier runs kept included."""
-        for lineup, store in self._stores.items():
+        for lineup, store in self.stores.items():
             for session in sorted(store.kept):
                 if session < count:
                     self._take(lineup, session, store.kept[session])
-            self._results[lineup].kept = self._results[lineup].hands
-            self._live.update(self._results[lineup])
-        tasks = [(lineup, n) for n in range(count) for lineup, store in self._stores.items() if n not in store.kept]
+            self.results[lineup].kept = self.results[lineup].hands
+            self.live.update(self.results[lineup])
+        tasks = [(lineup, n) for n in range(count) for lineup, store in self.stores.items() if n not in store.kept]
         played = {
-            (lineup, session): self._stores[lineup].unestimated[session]
-            for lineup, session in tasks
-            if session in self._stores[lineup].unestimated
+            (lineup, n): record for lineup, store in self.stores.items() for n, record in store.unestimated.items()
         }
-        worker = replace(self._worker, played=played)
-        wanted = lambda task: self._results[task[0]].stopped_at is None  # noqa: E731
-        for (lineup, session), record in play_all(worker, tasks, self._processes, wanted):
+        worker = replace(self.worker, played=played)
+        wanted = lambda task: self.results[task[0]].stopped_at is None  # noqa: E731
+        for (lineup, session), record in play_all(worker, tasks, self.processes, wanted):
             if (lineup, session) in played:
-                self._stores[lineup].revise(record)
+                self.stores[lineup].revise(record)
             else:
-                self._stores[lineup].add(session, record)
+                self.stores[lineup].add(session, record)
             self._take(lineup, session, record)
-            self._live.update(self._results[lineup])
+            self.live.update(self.results[lineup])
 
     def _take(self, lineup: LineUp, session: int, record: SessionRecord) -> None:
-        self._results[lineup].add(session, record)
-        if self._half_width is not None:
-            self._results[lineup].check_stop(self._half_width)
+        self.results[lineup].add(session, record)
+        if self.half_width is not None:
+            self.results[lineup].check_stop(self.half_width)
 
     def revise(self, console: Console) -> None:
         """Until all sessions of a line-up that count agree on who is unknown.
@@ -189,28 +174,28 @@ class _Play:
         Estimates are made right after each session, when nobody knows whether an agent will fail later. Once it has, it
         counts as unknown in every hand of the line-up (`match_aivat.py` says why).
         """
-        while outdated := {task: record for lineup in self._stores for task, record in self._outdated(lineup).items()}:
+        while outdated := {task: record for lineup in self.stores for task, record in self._outdated(lineup).items()}:
             for lineup in dict.fromkeys(lineup for lineup, _ in outdated):
-                names = " and ".join(self._results[lineup].unknown)
+                names = " and ".join(self.results[lineup].unknown)
                 console.print(f"{lineup.title}: estimates are made again, {names} counts as unknown", highlight=False)
-            worker = replace(self._worker, played=outdated)
-            for (lineup, session), record in play_all(worker, list(outdated), self._processes):
-                self._stores[lineup].revise(record)
-                self._results[lineup].adjust(session, record)
+            worker = replace(self.worker, played=outdated)
+            for (lineup, session), record in play_all(worker, list(outdated), self.processes):
+                self.stores[lineup].revise(record)
+                self.results[lineup].adjust(session, record)
 
     def _outdated(self, lineup: LineUp) -> dict[Task, SessionRecord]:
         """Sessions in which an agent counted as known that is not; their records tell who is unknown now."""
-        result = self._results[lineup]
+        result = self.results[lineup]
         unknown = result.unknown
         sessions = [n for n in result.sessions() if set(result.unknown_in.get(n, {})) != set(unknown)]
-        records = self._stores[lineup].records() if sessions else {}
+        records = self.stores[lineup].records() if sessions else {}
         return {(lineup, session): replace(records[session], unknown=dict(unknown)) for session in sessions}
 
 
 class _Live:
     """Progress bars with rate, time left and the estimate so far, and TensorBoard scalars while a match runs."""
 
-    def __init__(self, results: MatchResults, sessions: int, folder: Path, console: Console) -> None:
+    def __init__(self, results: MatchResults, hands: int, folder: Path, console: Console) -> None:
         self._unit = results.unit
         self._progress = Progress(
             TextColumn("{task.description}"),
@@ -221,23 +206,17 @@ class _Live:
             TextColumn("{task.fields[found]}"),
             console=console,
         )
-        size = results.session * len(results.lineups[0].seatings)
         self._bars = {
-            result.lineup: self._progress.add_task(result.lineup.title, total=sessions * size, rate="", found="")
+            result.lineup: self._progress.add_task(result.lineup.title, total=hands, rate="", found="")
             for result in results.lineups
         }
         self._written: dict[LineUp, float] = {}
         self._folder = folder
         self._writer: Any = None
         self._started = time.monotonic()
-
-    def __enter__(self) -> "_Live":
         self._progress.start()
-        return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
         self._progress.stop()
         if self._writer is not None:
             self._writer.close()

@@ -11,10 +11,11 @@ import glob
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from types import TracebackType
-from typing import Any, TextIO
+from typing import Any
 
 from poker.artifacts import MANIFEST, file_sha256, fingerprint_of, write_atomically
 from poker.errors import PokernetsError
@@ -28,7 +29,7 @@ UNKNOWN = "unknown"
 
 
 class HandStore:
-    """Context manager. `kept` holds payoffs and incidents of the sessions that earlier runs played.
+    """`kept` holds payoffs and incidents of the sessions that earlier runs played; `fresh` forgets these.
 
     With `aivat` these are the sessions whose hands have estimates, which are kept as JSON lines in a file of their own
     for every value function: `values` are the settings of one that is not the default. Sessions without them are
@@ -45,10 +46,12 @@ class HandStore:
         aivat: bool = False,
         decision_seconds: float | None = None,
         values: dict[str, Any] | None = None,
+        fresh: bool = False,
     ) -> None:
         self._rotation = rotation
         self._lineup = lineup
-        self._record = {
+        self._aivat = aivat
+        record = {
             "table": list(lineup.players),
             "game": rotation.rules.to_acpc(),
             "seed": rotation.seed,
@@ -57,72 +60,54 @@ class HandStore:
             "artifacts": _artifacts(settings),
         }
         if decision_seconds is not None:
-            self._record["decision_seconds"] = decision_seconds
-        stem = f"{'-'.join(lineup.players)[:80]}-{fingerprint_of(self._record)[:10]}"
-        self.path = folder / f"{stem}.log"
-        self._record_path = folder / f"{stem}.json"
-        self._failures_path = folder / f"{stem}.failures.jsonl"
-        self._all_estimates = f"{glob.escape(stem)}*.aivat.jsonl"
+            record["decision_seconds"] = decision_seconds
+        stem = f"{'-'.join(lineup.players)[:80]}-{fingerprint_of(record)[:10]}"
         mark = "" if values is None else f".{fingerprint_of([values, _artifacts(values)])[:10]}"
-        self._aivat_path = folder / f"{stem}{mark}.aivat.jsonl"
-        self._commits_path = folder / f"{stem}.commits.jsonl"
-        self._aivat = aivat
-        self._commit: str | None = None
+        self.path = folder / f"{stem}.log"
+        self._failures = JsonLines(folder / f"{stem}.failures.jsonl")
+        self._commits = JsonLines(folder / f"{stem}.commits.jsonl")
+        self._estimates = JsonLines(folder / f"{stem}{mark}.aivat.jsonl")
+        if fresh:
+            estimates = folder.glob(f"{glob.escape(stem)}*.aivat.jsonl")
+            for path in (self.path, self._failures.path, self._commits.path, *estimates):
+                path.unlink(missing_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
+        if not (folder / f"{stem}.json").exists():
+            write_atomically(folder / f"{stem}.json", json.dumps(record, indent=1).encode() + b"\n")
+        for file in (self._failures, self._commits, self._estimates):
+            file.cut_unfinished()
         self.kept: dict[int, SessionRecord] = {}
         self.unestimated: dict[int, SessionRecord] = {}
-        self._file: TextIO | None = None
+        self._write_sorted(self._read())
 
-    def __enter__(self) -> "HandStore":
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        if not self._record_path.exists():
-            write_atomically(self._record_path, json.dumps(self._record, indent=1).encode() + b"\n")
-        for path in (self._failures_path, self._commits_path, self._aivat_path):
-            _cut_unfinished_line(path)
-        lines = self._read()
-        self._write_sorted(lines)
-        self._file = self.path.open("a", encoding="ascii")
-        return self
+    @cached_property
+    def _commit(self) -> str:
+        return commit() or UNKNOWN
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._file is not None:
-            self._file.close()
-            self._file = None
-        if kind is None:
-            self._write_sorted(self._lines())
-            self._write_commits()
-            if self._aivat_path.exists():
-                rows = [[number, *row] for number, row in sorted(self._estimates().items())]
-                write_atomically(self._aivat_path, "".join(f"{json.dumps(row)}\n" for row in rows).encode())
-
-    def discard(self) -> None:
-        """Forgets the hands of earlier runs."""
-        self.path.unlink(missing_ok=True)
-        estimates = self.path.parent.glob(self._all_estimates)
-        for path in (self._failures_path, self._commits_path, *estimates):
-            path.unlink(missing_ok=True)
+    def put_in_order(self) -> None:
+        """When a match is over."""
+        self._write_sorted(self._lines())
+        runs: list[list[Any]] = []
+        for session, name in sorted(self._commit_of().items()):
+            if runs and runs[-1][1:] == [session - 1, name]:
+                runs[-1][1] = session
+            else:
+                runs.append([session, session, name])
+        self._commits.replace(runs)
+        self._estimates.replace([[number, *row] for number, row in sorted(self._estimate_of().items())])
 
     def add(self, session: int, record: SessionRecord) -> None:
         """Appends the hands of a session in one write, and notes in the record who played them."""
-        assert self._file is not None
-        if self._commit is None:
-            self._commit = commit() or UNKNOWN
         record.commit = self._commit
-        _append(self._commits_path, [[session, session, self._commit]])
-        _append(self._failures_path, [vars(incident) for incident in record.incidents])
+        self._commits.append([[session, session, record.commit]])
+        self._failures.append([vars(incident) for incident in record.incidents])
         self.revise(record)
-        self._file.write("".join(f"{line}\n" for line in record.lines))
-        self._file.flush()
+        _append(self.path, record.lines)
 
     def revise(self, record: SessionRecord) -> None:
         """Appends the estimates of a session; they count instead of earlier ones."""
-        if record.aivat:
-            rows = [
-                [self._number(line), chips, record.unknown]
-                for line, chips in zip(record.lines, record.aivat, strict=True)
-            ]
-            _append(self._aivat_path, rows)
+        rows = zip(record.lines, record.aivat, strict=True) if record.aivat else ()
+        self._estimates.append([[self._number(line), chips, record.unknown] for line, chips in rows])
 
     def records(self) -> dict[int, SessionRecord]:
         """All sessions kept or added so far, with their lines."""
@@ -145,27 +130,24 @@ class HandStore:
 
     def _read(self) -> dict[int, str]:
         """The lines; fills `kept` and `unestimated`."""
-        lines = self._lines()
+        lines, commits = self._lines(), self._commit_of()
+        estimates = self._estimate_of() if self._aivat else {}
         size = self._rotation.hands_per_session
-        complete = [start for start in lines if start % size == 0]
-        estimates = self._estimates() if self._aivat else {}
-        failures = self._failures()
         self.kept, self.unestimated = {}, {}
-        commits = self._commits()
-        for start in complete:
-            session = start // size
+        for session in sorted({number // size for number in lines}):
             numbers = self._numbers(session)
-            record = SessionRecord(payoffs=[self._by_entry(lines[number]) for number in numbers])
-            record.commit = commits.get(session, UNKNOWN)
-            if self._aivat and not all(number in estimates for number in numbers):
+            payoffs = [self._by_entry(lines[number]) for number in numbers]
+            record = SessionRecord(payoffs=payoffs, commit=commits.get(session, UNKNOWN))
+            if self._aivat and not estimates.keys() >= set(numbers):
                 record.lines = [lines[number] for number in numbers]
                 self.unestimated[session] = record
                 continue
             if self._aivat:
                 record.aivat = [estimates[number][0] for number in numbers]
-                record.unknown = estimates[start][1]
+                record.unknown = estimates[numbers[0]][1]
             self.kept[session] = record
-        for incident in failures:
+        for row in self._failures.rows():
+            incident = Incident(**row)
             session = incident.hand // size
             found = self.kept.get(session) or self.unestimated.get(session)
             if found is not None and incident not in found.incidents:
@@ -177,28 +159,14 @@ class HandStore:
         seatings, size = len(self._rotation.seatings), self._rotation.hands_per_session
         return [session * size + i * seatings + seat for seat in range(seatings) for i in range(size // seatings)]
 
-    def _estimates(self) -> dict[int, tuple[list[float], dict[str, str]]]:
+    def _estimate_of(self) -> dict[int, tuple[list[float], dict[str, str]]]:
         """By hand number: estimates by entry, and the agents that count as unknown in them."""
-        return {number: (chips, unknown) for number, chips, unknown in _json_lines(self._aivat_path)}
+        return {number: (chips, unknown) for number, chips, unknown in self._estimates.rows()}
 
-    def _commits(self) -> dict[int, str]:
-        """By session; what was played again counts as the later commit's."""
-        rows = _json_lines(self._commits_path)
-        return {session: sys.intern(commit) for first, last, commit in rows for session in range(first, last + 1)}
-
-    def _write_commits(self) -> None:
-        """Lines of runs of sessions: first, last, commit."""
-        runs: list[list[Any]] = []
-        for session, name in sorted(self._commits().items()):
-            if runs and runs[-1][1:] == [session - 1, name]:
-                runs[-1][1] = session
-            else:
-                runs.append([session, session, name])
-        if runs:
-            write_atomically(self._commits_path, "".join(f"{json.dumps(run)}\n" for run in runs).encode())
-
-    def _failures(self) -> list[Incident]:
-        return [Incident(**row) for row in _json_lines(self._failures_path)]
+    def _commit_of(self) -> dict[int, str]:
+        """By session, from rows of runs of sessions; what was played again counts as the later commit's."""
+        rows = self._commits.rows()
+        return {session: sys.intern(name) for first, last, name in rows for session in range(first, last + 1)}
 
     def _write_sorted(self, lines: dict[int, str]) -> None:
         header = f"# {self._rotation.rules.name}: {self._lineup.title}, seed {self._rotation.seed}\n"
@@ -217,33 +185,48 @@ class HandStore:
         return [int(by_name[label]) for label in self._lineup.labels]
 
 
-def _json_lines(path: Path) -> Iterator[Any]:
-    """All but a line that a kill cut short; none if there is no such file."""
-    if not path.exists():
-        return
-    try:
-        with path.open(encoding="utf-8", errors="replace") as file:
-            for line in file:
-                if line.endswith("\n"):
-                    yield json.loads(line)
-    except json.JSONDecodeError as error:
-        raise PokernetsError(f"{path} holds a line that is no JSON ({error}); `fresh=true` plays all anew") from error
+@dataclass(frozen=True)
+class JsonLines:
+    """Rows in a file that grows, one a line; there is no file while there are none."""
+
+    path: Path
+
+    def rows(self) -> Iterator[Any]:
+        """All but one that a kill cut short."""
+        if not self.path.exists():
+            return
+        try:
+            with self.path.open(encoding="utf-8", errors="replace") as file:
+                for line in file:
+                    if line.endswith("\n"):
+                        yield json.loads(line)
+        except json.JSONDecodeError as error:
+            raise PokernetsError(
+                f"{self.path} holds a line that is no JSON ({error}); `fresh=true` plays all anew"
+            ) from error
+
+    def append(self, rows: Iterable[Any]) -> None:
+        _append(self.path, [json.dumps(row) for row in rows])
+
+    def replace(self, rows: Iterable[Any]) -> None:
+        lines = [f"{json.dumps(row)}\n" for row in rows]
+        if lines:
+            write_atomically(self.path, "".join(lines).encode())
+
+    def cut_unfinished(self) -> None:
+        """Drops a line that a kill cut short, so that the next one does not begin in it."""
+        if self.path.exists():
+            data = self.path.read_bytes()
+            whole = data.rfind(b"\n") + 1
+            if whole < len(data):
+                os.truncate(self.path, whole)
 
 
-def _append(path: Path, rows: list[Any]) -> None:
+def _append(path: Path, lines: Sequence[str]) -> None:
     """One write, so that a kill leaves at most one line unfinished."""
-    if rows:
-        with path.open("a", encoding="utf-8") as file:
-            file.write("".join(f"{json.dumps(row)}\n" for row in rows))
-
-
-def _cut_unfinished_line(path: Path) -> None:
-    """What a kill cut short is dropped, so that the next line does not begin in it."""
-    if path.exists():
-        data = path.read_bytes()
-        whole = data.rfind(b"\n") + 1
-        if whole < len(data):
-            os.truncate(path, whole)
+    if lines:
+        with path.open("a", encoding="ascii") as file:
+            file.write("".join(f"{line}\n" for line in lines))
 
 
 def _artifacts(value: Any) -> dict[str, str]:

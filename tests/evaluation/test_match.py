@@ -408,10 +408,10 @@ def test_hands_of_other_commits_are_named(
 def test_hands_tell_which_commit_played_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def records(store: HandStore, commit: str, sessions: range) -> dict[int, str]:
         monkeypatch.setattr("poker.play.hand_store.commit", lambda: commit)
-        with store:
-            for session in sessions:
-                agents = [spec.build() for spec in SPECS[:2]]
-                store.add(session, play_session(rotation, table, [agents], session))
+        for session in sessions:
+            agents = [spec.build() for spec in SPECS[:2]]
+            store.add(session, play_session(rotation, table, [agents], session))
+        store.put_in_order()
         return {session: record.commit for session, record in store.records().items()}
 
     rotation, table = Rotation(LEDUC, 1, 1), LineUp(("call", "raise"))
