@@ -14,7 +14,7 @@ from poker.evaluation.match_report import match_report
 from poker.evaluation.match_results import MatchResults
 from poker.evaluation.results import Results
 from poker.formats.acpc_protocol import connect, listen
-from poker.play.client import Seat, play_at
+from poker.play.client import Seat
 from poker.play.dealer import RemotePlayer, Times, deal_match
 from poker.play.exports import write_histories
 from poker.play.hand import Incident
@@ -101,7 +101,8 @@ def sit_down(
         console.print(f"{agent.name} plays {game.name} at {host}:{port}")
         log = _new_log(Path(out) / game.name, f"acpc-client-{agent.name}-port{port}")
         log.write_text(f"# {agent.name} at {host}:{port}: {game.name}, without the cards that it did not see\n")
-        seat = play_at(line, game, agent, seed, log, tell)
+        seat = Seat(game, agent, seed, log, tell)
+        seat.play(line)
     if not seat.hands:
         log.unlink()
         raise PokernetsError(f"no hand was dealt at {host}:{port}: {seat.ended}; the others may not have come in time")

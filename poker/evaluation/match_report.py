@@ -1,6 +1,7 @@
 """The report of what was played: by agents of ours, at a dealer, or in a log that was read again."""
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -50,7 +51,7 @@ def _sections(results: MatchResults, title: str) -> Iterator[Section]:
     has_aivat = any(result.has_aivat for result in lineups)
     aivat = " AIVAT is unbiased as the chips are, with most of the luck out." if has_aivat else ""
     what = f"{results.unit} per hand with 95% intervals over {_units(results)}: ± both ways, or both ends where skewed."
-    yield Table(_result_columns(results), list(_result_rows(results)), f"{unit}, {title}", f"{what}{aivat}")
+    yield _results(results, f"{unit}, {title}", f"{what}{aivat}")
     if results.session > 1 and lineups[0].by_deal:
         yield Text(
             f"Agents learn from deal to deal for sessions of {results.session}, so intervals over deals can be too"
@@ -71,9 +72,9 @@ def _sections(results: MatchResults, title: str) -> Iterator[Section]:
     if results.game.num_players > 2 and results.settings:
         yield from _places(results)
     times = [
-        (name, result.lineup.title, street, len(seconds), *(1e3 * np.quantile(seconds, q) for q in (0.5, 0.95, 1.0)))
+        (name, result.lineup.title, street, took["n"], *(1e3 * took[which] for which in ("median", "p95", "max")))
         for result in lineups
-        for (name, street), seconds in sorted(result.seconds.items())
+        for (name, street), took in _seconds(result).items()
     ]
     if times:
         columns = ("agent", "line-up", "street", "decisions", "median", "95%", "longest")
@@ -93,36 +94,40 @@ def _units(results: MatchResults) -> str:
     return "deals" if len(results.lineups[0].seatings) > 1 else "hands"
 
 
-def _result_columns(results: MatchResults) -> list[str]:
-    has_aivat = any(result.has_aivat for result in results.lineups)
-    failures = any(result.incidents for result in results.lineups)
-    units = [] if _units(results) == "hands" else [_units(results)]
-    return ["result of", "chips", *["AIVAT"] * has_aivat, "hands", *units, *["failures"] * failures]
+def _results(results: MatchResults, heading: str, note: str) -> Table:
+    """Columns in which nothing can stand are left out; where hands are the units, theirs are one column."""
+    units = _units(results)
+    shown = dict.fromkeys(("result of", "chips", "AIVAT", "hands", units, "failures"), True)
+    shown["AIVAT"] = any(result.has_aivat for result in results.lineups)
+    shown["failures"] = any(result.incidents for result in results.lineups)
+    columns = [column for column, is_shown in shown.items() if is_shown]
 
+    def row(name: str, chips: Estimate, aivat: Estimate | None, hands: int | None, failures: int = 0) -> list[object]:
+        cells: dict[str, object] = {
+            "result of": name,
+            "chips": f"{chips:+}",
+            "AIVAT": "-" if aivat is None else f"{aivat:+}",
+        }
+        cells |= {units: chips.n, "hands": hands, "failures": failures or None}
+        return [cells[column] for column in columns]
 
-def _result_rows(results: MatchResults) -> Iterator[list[object]]:
-    columns = _result_columns(results)
-
-    def row(name: str, chips: Estimate, aivat: Estimate | None, hands: int | None, failures: int) -> list[object]:
-        cells = {"chips": f"{chips:+}", "AIVAT": "-" if aivat is None else f"{aivat:+}", "hands": hands}
-        cells |= {"failures": failures or None}
-        return [name, *(cells.get(column, chips.n) for column in columns[1:])]
-
+    rows = []
     for result in results.lineups:
-        labels = result.lineup.labels
+        labels, heads_up = result.lineup.labels, len(result.lineup.labels) == 2
         reduced = result.estimates(aivat=True) if result.has_aivat else [None] * len(labels)
-        for entry, found in enumerate(result.estimates()[: 1 if len(labels) == 2 else None]):
-            failures = sum(len(labels) == 2 or incident.agent == labels[entry] for incident in result.incidents)
-            name = result.lineup.title if len(labels) == 2 else _of_many(results, result, labels[entry])
-            yield row(name, found, reduced[entry], result.hands, failures)
+        for entry, found in enumerate(result.estimates()[: 1 if heads_up else None]):
+            failures = sum(heads_up or incident.agent == labels[entry] for incident in result.incidents)
+            name = result.lineup.title if heads_up else f"{labels[entry]}{_where(results, result)}"
+            rows.append(row(name, found, reduced[entry], result.hands, failures))
     if len(results.lineups) > 1:
         chips, aivat = results.by_agent(), results.by_agent(aivat=True)
         for name, found in sorted(chips.items(), key=lambda item: -aivat.get(item[0], item[1]).mean):
-            yield row(f"{name}, all line-ups", found, aivat.get(name), None, 0)
+            rows.append(row(f"{name}, all line-ups", found, aivat.get(name), None))
+    return Table(columns, rows, heading, note)
 
 
-def _of_many(results: MatchResults, result: Results, label: str) -> str:
-    return f"{label} at {result.lineup.title}" if len(results.lineups) > 1 else label
+def _where(results: MatchResults, result: Results) -> str:
+    return f" at {result.lineup.title}" if len(results.lineups) > 1 else ""
 
 
 def _comparisons(results: MatchResults) -> Iterator[Section]:
@@ -180,7 +185,7 @@ def _spread(result: Results) -> tuple[object, ...]:
 def _places(results: MatchResults) -> Iterator[Section]:
     """By agent, by class of opponents and by seat, of line-ups of more than two."""
     for result in results.lineups:
-        where = f" at {result.lineup.title}" if len(results.lineups) > 1 else ""
+        where = _where(results, result)
         agents = _agents(results, result)
         kinds = list(next(iter(agents.values())).by_class)
         note = f"{results.unit}/hand of a place; losses of a hand go to its winners in proportion to what they win"
@@ -216,11 +221,11 @@ def _agents(results: MatchResults, result: Results) -> dict[str, _Agent]:
 
 def _troubles(result: Results) -> Iterator[Text]:
     """For the console: what went wrong in a line-up."""
-    for label in dict.fromkeys(incident.agent for incident in result.incidents):
-        mine = [incident for incident in result.incidents if incident.agent == label]
-        first = mine[0]
+    counts = Counter(incident.agent for incident in result.incidents)
+    for label, count in counts.items():
+        first = next(incident for incident in result.incidents if incident.agent == label)
         yield Text(
-            f"{label} failed {len(mine):,} times at {result.lineup.title} (it checked or folded instead); first in hand"
+            f"{label} failed {count:,} times at {result.lineup.title} (it checked or folded instead); first in hand"
             f" {first.hand} after `{first.betting}`: {first.error}",
             style="red",
         )
@@ -236,12 +241,8 @@ def _failures(lineups: Sequence[Results]) -> Iterator[Table]:
 
 
 def _other_commits(lineups: Sequence[Results]) -> Iterator[Text]:
-    other: dict[str, int] = {}
-    here = commit() or UNKNOWN
-    for result in lineups:
-        for name, hands in result.commits.items():
-            if name != here:
-                other[name] = other.get(name, 0) + hands
+    other = sum((result.commits for result in lineups), Counter[str]())
+    other.pop(commit() or UNKNOWN, None)
     if other:
         hands_by = ", ".join(f"{hands:,} by {name}" for name, hands in other.items())
         yield Text(f"hands of other commits count: {hands_by}; `fresh=true` plays all anew", style="yellow")
@@ -321,9 +322,7 @@ def _lineup_record(results: MatchResults, result: Results) -> dict[str, Any]:
         "hands": result.hands,
         "intervals_may_be_too_narrow": result.is_short,
         "sd_per_hand": {
-            name: result.sd_per_hand(aivat=flag)
-            for name, flag in (("chips", False), *((("aivat", True),) if result.has_aivat else ()))
-            if result.hands > 1
+            name: result.sd_per_hand(aivat=aivat) for name, aivat in result.measures.items() if result.hands > 1
         },
         "stopped_early": result.stopped_at is not None,
         "kept_from_earlier_runs": result.kept,
@@ -331,15 +330,15 @@ def _lineup_record(results: MatchResults, result: Results) -> dict[str, Any]:
         "unknown_to_aivat": result.unknown,
         "log": str(result.log.absolute()),
         "incidents": [vars(incident) for incident in result.incidents],
-        "decision_seconds": {
-            f"{name}, street {street}": {
-                "median": float(np.median(times)),
-                "p95": float(np.quantile(times, 0.95)),
-                "max": max(times),
-                "n": len(times),
-            }
-            for (name, street), times in sorted(result.seconds.items())
-        },
+        "decision_seconds": {f"{name}, street {street}": took for (name, street), took in _seconds(result).items()},
+    }
+
+
+def _seconds(result: Results) -> dict[tuple[str, int], dict[str, float]]:
+    """How long decisions took, by agent and street."""
+    return {
+        place: {"median": float(np.median(s)), "p95": float(np.quantile(s, 0.95)), "max": max(s), "n": len(s)}
+        for place, s in sorted(result.seconds.items())
     }
 
 

@@ -9,6 +9,7 @@ Symbols: n units, S seatings, D deals of a session, P entries.
 
 import math
 from array import array
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -85,7 +86,7 @@ class Results:
         self.kept = 0
         self.stopped_at: int | None = None
         self.unknown_in: dict[int, dict[str, str]] = {}
-        self.commits: dict[str, int] = {}
+        self.commits: Counter[str] = Counter()
         """Hands by the commit that played them."""
         self._scale = chip_value(rules, unit)
         self._chips, self._aivat = (_Hands(len(self.seatings), deals, len(lineup.players)) for _ in range(2))
@@ -99,7 +100,7 @@ class Results:
             return
         self._count += 1
         if record.commit:
-            self.commits[record.commit] = self.commits.get(record.commit, 0) + len(record.payoffs)
+            self.commits[record.commit] += len(record.payoffs)
         self.incidents += record.incidents
         for (entry, street), seconds in record.seconds.items():
             times = self.seconds.setdefault((self.lineup.players[entry], street), array("d"))
@@ -134,6 +135,11 @@ class Results:
     @property
     def has_aivat(self) -> bool:
         return bool(len(self._aivat.rows))
+
+    @property
+    def measures(self) -> dict[str, bool]:
+        """Names of what is known, and whether that is `aivat`."""
+        return {"chips": False, "aivat": True} if self.has_aivat else {"chips": False}
 
     @property
     def unknown(self) -> dict[str, str]:
@@ -171,7 +177,7 @@ class Results:
 
     def tagged(self, unit: Unit) -> Iterator[tuple[str, Floats]]:
         """Names for scalars with the results [n] of every entry, by chips and, where known, by AIVAT."""
-        for name, aivat in (("chips", False), *((("aivat", True),) if self.has_aivat else ())):
+        for name, aivat in self.measures.items():
             for label, units in zip(self.lineup.labels, self.values(aivat=aivat).T, strict=True):
                 yield f"{self.lineup.title}/{label}/{name}/{unit}_per_hand".replace(" ", "_"), units[~np.isnan(units)]
 

@@ -12,7 +12,6 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TextIO
 
 import numpy as np
 
@@ -26,47 +25,36 @@ from poker.rules import Rules
 
 @dataclass
 class Seat:
-    """What happened at the dealer's table: hands begun, chips won in each hand that ended, failures of the agent.
+    """Our seat at the dealer's table: answers its lines, and keeps what happened.
 
+    That is hands begun, chips won in each hand that ended, and failures of the agent, with which `tell` is called;
     `ended` says why the connection closed.
     """
 
+    game: Rules
+    agent: Agent
+    seed: int
     log: Path
+    tell: Callable[[str], None]
     hands: int = 0
     number: int = -1
     finished: bool = True
     chips: list[float] = field(default_factory=list)
     failures: list[Incident] = field(default_factory=list)
     ended: str = ""
+    _last: tuple[str, str] = ("", "")
+    """The state answered last, and the answer."""
 
-
-def play_at(line: LineConnection, game: Rules, agent: Agent, seed: int, log: Path, tell: Callable[[str], None]) -> Seat:
-    """Plays until the dealer closes the connection; `tell` is called with every failure."""
-    line.send(VERSION)
-    seat = Seat(log)
-    with log.open("a", encoding="ascii", errors="replace") as file:
-        player = _Player(game, agent, seed, seat, file, tell)
+    def play(self, line: LineConnection) -> None:
+        """Until the dealer closes the connection."""
+        line.send(VERSION)
         try:
             while True:
-                answer = player.answer(line.read())
+                answer = self.answer(line.read())
                 if answer is not None:
                     line.send(answer)
         except ConnectionLost as error:
-            seat.ended = str(error)
-    return seat
-
-
-@dataclass
-class _Player:
-    """Answers the lines of a dealer; `last` is the state answered last, and the answer."""
-
-    game: Rules
-    agent: Agent
-    seed: int
-    seat: Seat
-    log: TextIO
-    tell: Callable[[str], None]
-    last: tuple[str, str] = ("", "")
+            self.ended = str(error)
 
     def answer(self, text: str) -> str | None:
         """The line to send back, if the agent is to act.
@@ -74,20 +62,20 @@ class _Player:
         A state that is not understood is answered with a call: a dealer that asks nothing of us overlooks it, and one
         that does would else wait for ever.
         """
-        if text == self.last[0]:
-            return self.last[1]
+        if text == self._last[0]:
+            return self._last[1]
         try:
             told = parse_match_state(self.game, text)
         except AcpcError as error:
             self._fail("", f"a line of the dealer is not understood: {error}")
             return f"{text}:c" if text.startswith("MATCHSTATE:") and text.isascii() else None
-        if told.number != self.seat.number:
+        if told.number != self.number:
             self._begin(told)
         state = told.state
         if state.is_over:
-            if self.seat.finished:
+            if self.finished:
                 return None
-            self.seat.finished = True
+            self.finished = True
             self._count(told)
             if isinstance(self.agent, ObservingAgent):
                 self.agent.end_hand(state)
@@ -95,13 +83,13 @@ class _Player:
         if state.to_act != told.player:
             return None
         answer = f"{text}:{state.betting.action_text(self._act(told))}"
-        self.last = (text, answer)
+        self._last = (text, answer)
         return answer
 
     def _begin(self, told: MatchState) -> None:
-        self.seat.number = told.number
-        self.seat.hands += 1
-        self.seat.finished = False
+        self.number = told.number
+        self.hands += 1
+        self.finished = False
         self.agent.reset(int(np.random.SeedSequence([self.seed, told.number]).generate_state(1, np.uint64)[0]))
         self.agent.start_hand(told.player)
 
@@ -111,12 +99,12 @@ class _Player:
         except PokernetsError as error:
             self._fail(told.state.betting.text(), str(error))
             return
-        self.seat.chips.append(payoffs[told.player])
+        self.chips.append(payoffs[told.player])
         players = len(payoffs)
         names = [f"opponent#{(seat - told.player) % players}" for seat in range(players)]
         names[told.player] = re.sub(r"[:|\s]", "_", self.agent.name)
-        self.log.write(log_line(told.state, told.number, names, payoffs) + "\n")
-        self.log.flush()
+        with self.log.open("a", encoding="ascii", errors="replace") as file:
+            file.write(log_line(told.state, told.number, names, payoffs) + "\n")
 
     def _act(self, told: MatchState) -> int:
         try:
@@ -128,5 +116,5 @@ class _Player:
             return passive(told.state)
 
     def _fail(self, betting: str, what: str) -> None:
-        self.seat.failures.append(Incident(self.agent.name, self.seat.number, betting, what, ""))
+        self.failures.append(Incident(self.agent.name, self.number, betting, what, ""))
         self.tell(what)

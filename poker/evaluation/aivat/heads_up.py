@@ -34,9 +34,8 @@ from poker.state import HandState, PolicyFunction, public_state
 
 @dataclass(frozen=True)
 class Terms:
-    """Chips to player 0: the estimate is `base` plus the corrections; `chips` is what was really won."""
+    """Chips to player 0: the estimate is `base` plus the corrections."""
 
-    chips: int
     base: float
     deals: float
     board: float
@@ -93,7 +92,7 @@ class _Walk:
             for action in street:
                 actions += self._act(action)
                 board += self._see_board()
-        return Terms(self.final.payoffs()[0], self._value(), deals, board, actions)
+        return Terms(self._value(), deals, board, actions)
 
     def _see_hands(self) -> float:
         """Shows the hands of unknown policies."""

@@ -11,7 +11,6 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,23 +25,30 @@ from poker.state import HandState, PolicyFunction, public_state, showdown_ranks
 Hands = tuple[Board, ...]
 
 
-class HandValues(Protocol):
-    """u(betting, board, hands): chips [P] over the whole hand when everybody's cards are known."""
+class CheckDownHands:
+    """u(betting, board, hands): chips [P] over the whole hand when everybody's cards are known.
+
+    Everybody left calls what is bet, no more chips go in, the hands are shown down; odd chips are split in parts. Whole
+    payoffs are averaged over every completion of the board, so the mean over the next cards is the value now.
+    """
 
     def values(self, betting: Betting, board: Board, hands: Hands) -> Floats:
         """u where somebody is to act, or all cards of a showdown are known."""
+        return _mean_payoffs(_called(betting), _completion_ranks(betting.rules, board, hands))
 
     def before_board(self, betting: Betting, board: Board, hands: Hands) -> Floats:
         """The mean of u over the cards that come before the next action or the showdown."""
+        return self.values(betting, board, hands)
 
     def before_deal(self, betting: Betting) -> Floats:
-        """The mean of u at the start of the hand over all deals."""
+        """The mean of u over all deals, before which every player is as likely as any other to win what both may."""
+        return _mean_payoffs(_called(betting), np.zeros((1, betting.rules.num_players), dtype=np.int16))
 
 
 class MultiAivat:
     """Estimates for hands with any number of players."""
 
-    def __init__(self, rules: Rules, values: HandValues) -> None:
+    def __init__(self, rules: Rules, values: CheckDownHands) -> None:
         self._rules = rules
         self._values = values
 
@@ -81,23 +87,6 @@ class MultiAivat:
         if betting.is_over:
             return np.array(HandState(betting, hands, board).payoffs(), dtype=np.float64)
         return self._values.values(betting, board, hands)
-
-
-class CheckDownHands:
-    """Everybody left calls what is bet, no more chips go in, the hands are shown down; odd chips are split in parts.
-
-    Whole payoffs are averaged over every completion of the board, so the mean over the next cards is the value now.
-    """
-
-    def values(self, betting: Betting, board: Board, hands: Hands) -> Floats:
-        return _mean_payoffs(_called(betting), _completion_ranks(betting.rules, board, hands))
-
-    def before_board(self, betting: Betting, board: Board, hands: Hands) -> Floats:
-        return self.values(betting, board, hands)
-
-    def before_deal(self, betting: Betting) -> Floats:
-        """Before the deal every player is as likely as any other to win what both may win."""
-        return _mean_payoffs(_called(betting), np.zeros((1, betting.rules.num_players), dtype=np.int16))
 
 
 def _called(betting: Betting) -> Betting:

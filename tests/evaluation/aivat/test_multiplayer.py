@@ -32,7 +32,7 @@ THREE = Rules(
 
 
 @dataclass
-class Wrong:
+class Wrong(CheckDownHands):
     """Numbers that have nothing to do with the game, but for their means."""
 
     rules: Rules
@@ -58,7 +58,7 @@ HANDS = list(all_hands(THREE, POLICIES))
 
 @pytest.mark.parametrize("known", [(True, True, True), (True, False, False)])
 @pytest.mark.parametrize("values", [Wrong(THREE), CheckDownHands()])
-def test_unbiased(known: tuple[bool, ...], values: Wrong | CheckDownHands) -> None:
+def test_unbiased(known: tuple[bool, ...], values: CheckDownHands) -> None:
     aivat = MultiAivat(THREE, values)
     functions = [policy.policy if flag else None for policy, flag in zip(POLICIES, known, strict=True)]
     estimates = [aivat.estimate(state, functions) for state, _ in HANDS]
