@@ -50,7 +50,8 @@ class MatchAivat:
         hands = [parse_log_line(rotation.rules, line) for line in record.lines]
         seated = [_seated(rotation, agents, hand) for hand in hands]
         for incident in record.incidents:
-            if any(_is_known(by_name[incident.agent]) for by_name in seated):
+            mine = [by_name[incident.agent] for by_name in seated]
+            if any(_policy(agent) is not None or isinstance(agent, AbsentAgent) for agent in mine):
                 record.unknown.setdefault(incident.agent, f"it failed: {_first_line(incident.error)}")
         while True:
             try:
@@ -117,11 +118,6 @@ class _Asked:
             raise
         except Exception as error:
             raise PolicyUnavailable(self.agent, f"{type(error).__name__}: {error}") from error
-
-
-def _is_known(agent: Agent) -> bool:
-    """Whether it would count as known where nothing fails."""
-    return _policy(agent) is not None or isinstance(agent, AbsentAgent)
 
 
 def _first_line(text: str) -> str:

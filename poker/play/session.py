@@ -64,20 +64,15 @@ def play_session(rotation: Rotation, lineup: LineUp, agents: Sequence[Sequence[A
     `agents` by entry: one list plays the seatings in turn, from the first deal to the last; a list for each seating
     plays all seatings of a deal in a row. The record is the same.
     """
-    deals = range(session * rotation.session, (session + 1) * rotation.session)
     places = range(len(rotation.seatings))
-    if len(agents) == 1:
-        played = []
-        for place in places:
-            played.append(_Seating(rotation, lineup, agents[0], session, place))
-            for number in deals:
-                played[-1].play(number, rotation.deal(number))
-    else:
-        played = [_Seating(rotation, lineup, agents[place], session, place) for place in places]
-        for number in deals:
+    played: list[_Seating] = []
+    for together in [[place] for place in places] if len(agents) == 1 else [places]:
+        seated = [_Seating(rotation, lineup, agents[place % len(agents)], session, place) for place in together]
+        for number in range(session * rotation.session, (session + 1) * rotation.session):
             deal = rotation.deal(number)
-            for seating in played:
+            for seating in seated:
                 seating.play(number, deal)
+        played += seated
     whole = SessionRecord()
     for seating in played:
         whole.lines += seating.record.lines

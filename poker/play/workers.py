@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from poker.agents.base import Agent
 from poker.agents.remote import RemoteAgent
@@ -24,18 +23,14 @@ from poker.play.session import SessionRecord, play_session
 
 Task = tuple[LineUp, int]
 """A line-up and a session."""
+Estimator = Callable[[Rotation, Sequence[Sequence[Agent]], SessionRecord], None]
+"""Fills `record.aivat` of a session that the agents, as `play_session` takes them, have played; picklable."""
 
 _ALONE_SECONDS, _WORTH_SECONDS = 1.0, 3.0
 _CHUNK_SECONDS = 0.5
 _MAX_CHUNK = 500
 _THREAD_VARIABLES = (*BLAS_THREADS, "NUMBA_NUM_THREADS")
 """A fair share of the cores for each process; what the user has set stays."""
-
-
-class Estimator(Protocol):
-    """Fills `record.aivat` of a session that `agents`, as `play_session` takes them, have played; picklable."""
-
-    def __call__(self, rotation: Rotation, agents: Sequence[Sequence[Agent]], record: SessionRecord) -> None: ...
 
 
 @dataclass
