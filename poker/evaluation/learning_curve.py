@@ -64,14 +64,11 @@ def run(
     read = _groups(game, [Path(folder) for folder in curves])
     groups = {name: _finished(runs) for name, runs in read.items()}
     exact = "mse" if is_kuhn(game) else "nash_conv"
-    known = all(exact in point for runs in groups.values() for r in runs for point in r.points.values())
+    known = all(exact in point for runs in groups.values() for one in runs for point in one.points.values())
     record: dict[str, Any] = {"game": game.name}
     if known:
         value = "mean squared error" if exact == "mse" else "nash_conv, chips per hand"
-        lines = {
-            name: _points(runs, _common(runs), lambda n, runs=runs: estimate([one.points[n][exact] for one in runs]))  # type: ignore[misc]
-            for name, runs in groups.items()
-        }
+        lines = {name: _measured(runs, exact) for name, runs in groups.items()}
     else:
         value = "mbb per hand"
         matches = _Matches(game, abstraction, opponent, hands, seed)
@@ -81,22 +78,40 @@ def run(
             lines[f"{name} vs {other}"] = matches.won(runs, others)
         record |= {"hands_per_point": hands, "opponent": opponent}
         record["self_play"] = {name: matches.self_play(runs) for name, runs in groups.items()}
+    rows = _table(lines)
+    crossings = _crossings(lines) if known else []
     record |= {
         "value": value,
         "runs": {name: len(runs) for name, runs in groups.items()},
         "unfinished_runs": {name: len(read[name]) - len(runs) for name, runs in groups.items()},
         "settings": {name: _shared(runs[0].header) for name, runs in groups.items()},
-        "seeds": {name: [r.header.get("seed", 0) for r in runs] for name, runs in groups.items()},
-        "table": [
-            {"iterations": n, **{name: found.record() for name, found in row.items()}} for n, row in _table(lines)
-        ],
-        "crossings": _crossings(lines) if known else [],
+        "seeds": {name: [one.header.get("seed", 0) for one in runs] for name, runs in groups.items()},
+        "table": [{"iterations": n, **{name: found.record() for name, found in row.items()}} for n, row in rows],
+        "crossings": crossings,
         "curves": {
             name: [{"iterations": n, "cpu_seconds": cpu, **found.record()} for n, (cpu, found) in points.items()]
             for name, points in lines.items()
         },
     }
-    return _report(record, lines, logarithmic=known).write(Path(out) / game.name)
+    title = f"Learning curves, {game.name}"
+    note = "means over runs, with 95% intervals over runs; of a single run, that of its match"
+    draw = partial(charts.curves, title, value, [_drawn(*line) for line in lines.items()], logarithmic=known)
+    sections: list[Section] = [
+        Figure("results", draw),
+        Table(["iterations", *lines], [[n, *map(row.get, lines)] for n, row in rows], value, note),
+    ]
+    if crossings:
+        columns = ("solver", "falls below", "iterations", "value")
+        crossed = [[crossing[key.replace(" ", "_")] for key in columns] for crossing in crossings]
+        note = "where the mean of one curve falls below that of another"
+        sections.append(Table(columns, crossed, "Crossings", note))
+    scalars = {name: [(n, found) for n, (_, found) in points.items()] for name, points in lines.items()}
+    return Report(title, sections, record, scalars).write(Path(out) / game.name)
+
+
+def _drawn(name: str, points: Points) -> Curve:
+    seconds, found = zip(*points.values(), strict=True)
+    return Curve(name, {"iterations": np.array(list(points), float), "CPU seconds": np.array(seconds)}, found)
 
 
 class _Matches:
@@ -183,6 +198,11 @@ def _common(runs: Group) -> list[int]:
     return sorted(set.intersection(*(set(one.points) for one in runs)))
 
 
+def _measured(runs: Group, metric: str) -> Points:
+    """Means over runs of what the job measured at each point."""
+    return _points(runs, _common(runs), lambda n: estimate([one.points[n][metric] for one in runs]))
+
+
 def _points(runs: Group, stops: list[int], found: Callable[[int], Estimate]) -> Points:
     return {n: (float(np.mean([one.points[n]["cpu_seconds"] for one in runs])), found(n)) for n in stops}
 
@@ -218,28 +238,3 @@ def _crossings(lines: Mapping[str, Points]) -> list[dict[str, Any]]:
             lower, upper = (a, b) if below[i + 1] < 0 else (b, a)
             crossings.append({"falls_below": upper, "solver": lower, "iterations": round(where), "value": value})
     return crossings
-
-
-def _report(record: dict[str, Any], lines: Mapping[str, Points], *, logarithmic: bool) -> Report:
-    title = f"Learning curves, {record['game']}"
-    shown = []
-    for name, points in lines.items():
-        seconds, found = zip(*points.values(), strict=True)
-        clocks = {"iterations": np.array(list(points), dtype=np.float64), "CPU seconds": np.array(seconds)}
-        shown.append(Curve(name, clocks, found))
-    columns = ("solver", "falls below", "iterations", "value")
-    crossings = [[crossing[key.replace(" ", "_")] for key in columns] for crossing in record["crossings"]]
-    sections: list[Section] = [
-        Figure("results", partial(charts.curves, title, record["value"], shown, logarithmic=logarithmic)),
-        Table(
-            ["iterations", *lines],
-            [[n, *map(row.get, lines)] for n, row in _table(lines)],
-            record["value"],
-            "means over runs, with 95% intervals over runs; of a single run, that of its match",
-        ),
-    ]
-    if crossings:
-        note = "where the mean of one curve falls below that of another"
-        sections.append(Table(columns, crossings, "Crossings", note))
-    scalars = {name: [(n, found) for n, (_, found) in points.items()] for name, points in lines.items()}
-    return Report(title, sections, record, scalars)

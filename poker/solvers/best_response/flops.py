@@ -1,4 +1,4 @@
-"""What unabstracted best responses win, from their values on single flops.
+"""What unabstracted best responses win, from their values on single flops, and what it costs to find these.
 
 All 1,755 classes of flops give the exact value. With a sample, everything from the flop on is exact on each of its
 flops, and only the decisions before the flop hang on the others: the sample is cut into `_PARTS`, and each part values
@@ -11,7 +11,9 @@ of their intervals, with 40 flops and with 16.)
 Symbols: V lines that reach the flop, C = 169 classes of hands.
 """
 
+import os
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,9 +28,43 @@ _FLOPS = 22_100
 _FLOPS_WITH_TWO_HANDS = 17_296
 """Flops of a full deck, and when both players' cards are out."""
 
+_MEMORY_SHARE = 0.8
+
 Floats = NDArray[np.float64]
 Values = list[Floats]
 """On one flop, for either seat [V, C]."""
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a run needs, measured on one board: CPU seconds per flop and in all, bytes of all threads together."""
+
+    cpu_per_flop: float
+    flops: int
+    threads: int
+    memory: int
+
+    @property
+    def cpu(self) -> float:
+        return self.cpu_per_flop * self.flops
+
+    @property
+    def is_too_large(self) -> bool:
+        """For the memory of this machine."""
+        return self.memory > _MEMORY_SHARE * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+    def __str__(self) -> str:
+        hours, memory = self.cpu / 3600, self.memory / 2**20
+        return (
+            f"{self.flops:,} flops of about {self.cpu_per_flop:.1f} CPU seconds: {hours:.2f} CPU hours, "
+            f"{self.threads} threads, {memory:,.0f} MiB besides the abstraction"
+        )
+
+
+def cost_of(response: UnabstractedResponse, flops: int, threads: int) -> Cost:
+    """By the time of one board of the last street; the rest of the walk takes a few percent more."""
+    memory = response.policy_bytes + threads * response.scratch_bytes
+    return Cost(response.board_seconds() * response.boards_per_flop(), flops, threads, memory)
 
 
 def draw_flops(count: int, seed: int) -> NDArray[np.int64]:
