@@ -2,7 +2,7 @@
 
 Progress is kept in a checkpoint beside the output (`<output>.checkpoint`), so a killed run continues and a finished one
 can be continued with more `iterations`. With one thread the result does not depend on where it was interrupted. The
-learning curve is written on the way (`poker.evaluation.curve`).
+learning curve is written on the way (`poker.solvers.curve`).
 """
 
 import sys
@@ -20,9 +20,9 @@ from poker.abstraction.buckets import Buckets, game_cards
 from poker.abstraction.dealers import Dealer, dealer_of
 from poker.artifacts import find_artifact, write_artifact
 from poker.errors import PokernetsError
-from poker.evaluation.curve import Curve, CurvePlan
 from poker.rules import Rules
 from poker.solvers.blueprint import KIND, save_strategy, saved_tree, strategy_table, tree_fingerprint
+from poker.solvers.curve import Curve, CurvePlan
 from poker.solvers.sampling.tree import SamplingTree
 from poker.state import Betting
 from poker.tree import BetMenu, BettingTree, Kind, build_tree

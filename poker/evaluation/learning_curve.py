@@ -20,13 +20,13 @@ from poker.abstraction.buckets import game_cards
 from poker.abstraction.dealers import dealer_of
 from poker.artifacts import canonical_json
 from poker.errors import PokernetsError
-from poker.evaluation.curve import read_points
 from poker.evaluation.policy_match import always_call, play_itself, play_match
 from poker.report import Figure, Report, Section, Table, charts
 from poker.report.charts import Curve
 from poker.report.estimates import Estimate, estimate
 from poker.rules import Rules
 from poker.solvers.blueprint import Blueprint
+from poker.solvers.curve import read_points
 from poker.solvers.kuhn import is_kuhn
 
 _OF_RUN = ("seed", "command", "configuration", "time", "commit", "machine", "versions")

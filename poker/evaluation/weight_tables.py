@@ -12,15 +12,14 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
 from rich.console import Console
 from rich.progress import track
 
-from poker.cards import HOLDEM, cards_text, hand_index
+from poker.cards import cards_text
 from poker.errors import PokernetsError
 from poker.formats.irc import Problems, read_hands
 from poker.formats.irc_replay import IrcHand, replay_all
+from poker.opponents.hindsight import RoundEnd, replay_hand
 from poker.opponents.modelling import Modelling, habits_for, predictor_for
 from poker.opponents.predictor import NUM_STREETS, Predictor
 from poker.opponents.preflop import IncomeRates
@@ -39,6 +38,13 @@ class Gains:
 
     by_street: list[list[float]] = field(default_factory=lambda: [[] for _ in range(NUM_STREETS)])
     pictures: list[Figure] = field(default_factory=list)
+
+    def add(self, hand: IrcHand, ends: Sequence[RoundEnd], *, drawn: bool = False) -> None:
+        """What was known after the rounds of a hand, as pictures too if it is `drawn`."""
+        for end in ends:
+            self.by_street[end.street].append(end.gain(hand))
+            if drawn:
+                self.pictures += [_picture(hand, player, end) for player in end.tables]
 
     @property
     def estimates(self) -> dict[str, Estimate]:
@@ -81,7 +87,7 @@ def run(
         read += 1
         measured += is_measured
         for modelling, tracker in trackers.items():
-            replay_hand(tracker, hand, found[modelling] if is_measured else None, drawn=measured <= pictures)
+            found[modelling].add(hand, replay_hand(tracker, hand, is_measured), drawn=measured <= pictures)
     if not measured:
         raise PokernetsError(f"{path} has no hand in which cards were shown")
     _report(found, Path(path), read).write(Path(out))
@@ -112,43 +118,12 @@ def evenly(archive: Sequence[IrcHand], hands: int | None) -> list[tuple[IrcHand,
     return [(hand, number in measured) for number, hand in enumerate(archive)]
 
 
-def replay_hand(tracker: Tracker, hand: IrcHand, gains: Gains | None, *, drawn: bool = False) -> None:
-    """Learn from one hand; with `gains`, keep tables of the players who showed and note how much they knew, as pictures
-    too if they are `drawn`."""
-    shown = [i for i, cards in enumerate(hand.hole_cards) if cards] if gains is not None else []
-    tracker.begin(len(hand.names), hand.names)
-    street = 0
-    board: tuple[int, ...] = ()
-
-    def note() -> None:
-        if gains is None or not shown:
-            return
-        live = HOLDEM.live(board)
-        total = 0.0
-        for player, weights in zip(shown, tracker.tables(shown), strict=True):
-            weight = float(weights[hand_index(*hand.hole_cards[player])])
-            total += float(np.log(weight / weights[live].sum(dtype=np.float64)) + np.log(live.sum()))
-            if drawn:
-                gains.pictures.append(_picture(hand, player, street, board, weights.copy()))
-        gains.by_street[street].append(total / len(shown))
-
-    for state, move in hand.states():
-        if state.street > street:
-            note()
-            street = state.street
-        board = state.board
-        if move.player == state.to_act:
-            tracker.observe(state.betting, board, move.action, reweight=move.player in shown and not move.left)
-    note()
-    if shown:
-        tracker.conclude(hand.hole_cards)
-
-
-def _picture(hand: IrcHand, player: int, street: int, board: tuple[int, ...], weights: NDArray[np.float32]) -> Figure:
-    on = f", board {cards_text(board)}" if board else ""
-    held = cards_text(hand.hole_cards[player])
-    title = f"{hand.names[player]} after {STREET_NAMES[street]} betting{on}; holds {held}"
-    return Figure(f"{hand.stamp}-{street}{STREET_NAMES[street]}-{player + 1}", partial(weight_grid, title, weights))
+def _picture(hand: IrcHand, player: int, end: RoundEnd) -> Figure:
+    on = f", board {cards_text(end.board)}" if end.board else ""
+    held, street = cards_text(hand.hole_cards[player]), STREET_NAMES[end.street]
+    title = f"{hand.names[player]} after {street} betting{on}; holds {held}"
+    draw = partial(weight_grid, title, end.tables[player])
+    return Figure(f"{hand.stamp}-{end.street}{street}-{player + 1}", draw)
 
 
 def _report(found: dict[str, Gains], path: Path, read: int) -> Report:

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from poker.abstraction.buckets import SmallGameBuckets
-from poker.evaluation.curve import read_points
 from poker.solvers.best_response.ranges import evaluate_policy
 from poker.solvers.blueprint import Blueprint
+from poker.solvers.curve import read_points
 from tests.data_gen.commands import data_gen, data_gen_fails, digests, kill_when
 from tests.games import load_rules
 

@@ -10,8 +10,9 @@ import pytest
 from poker.betting import Betting
 from poker.cards import parse_cards
 from poker.errors import PokernetsError
-from poker.evaluation.weight_tables import Gains, evenly, replay_hand, run, up_to
+from poker.evaluation.weight_tables import Gains, evenly, run, up_to
 from poker.formats.irc_replay import IrcHand, Move
+from poker.opponents.hindsight import replay_hand
 from poker.opponents.modelling import Modelling, habits_for, predictor_for
 from poker.opponents.predictor import Context
 from poker.opponents.tracker import Tracker
@@ -45,10 +46,11 @@ def test_tables_gain_on_hands_that_fit_the_play() -> None:
     """Aces raise on every street and a bad hand calls along: his tables know more than both tables on average."""
     aces, gains = tracker("generic"), Gains()
     shown = hand("fcr" + "c/crc/crc/crc")
-    replay_hand(aces, shown, gains)
+    gains.add(shown, replay_hand(aces, shown, measured=True))
     assert [len(street) for street in gains.by_street] == [1, 1, 1, 1]
     only_aces = Gains()
-    replay_hand(tracker("generic"), replace(shown, hole_cards=((), parse_cards("AsAd"), ())), only_aces)
+    alone = replace(shown, hole_cards=((), parse_cards("AsAd"), ()))
+    only_aces.add(alone, replay_hand(tracker("generic"), alone, measured=True))
     values = [street[0] for street in only_aces.by_street]
     assert min(values) > 0.5
     assert values[-1] > gains.by_street[-1][0]
@@ -56,7 +58,8 @@ def test_tables_gain_on_hands_that_fit_the_play() -> None:
 
 def test_tables_are_drawn_as_they_stood() -> None:
     gains = Gains()
-    replay_hand(tracker("generic"), hand("fcr" + "c/cc/cc/cc"), gains, drawn=True)
+    called = hand("fcr" + "c/cc/cc/cc")
+    gains.add(called, replay_hand(tracker("generic"), called, measured=True), drawn=True)
     assert [picture.name for picture in gains.pictures][:2] == ["1-0preflop-1", "1-0preflop-2"]
     assert len(gains.pictures) == 8
     draws = [gains.pictures[i].draw for i in (1, 7)]
@@ -69,14 +72,15 @@ def test_tables_are_drawn_as_they_stood() -> None:
 
 def test_without_a_model_nothing_is_gained() -> None:
     gains = Gains()
-    replay_hand(tracker("none"), hand("fcr" + "c/cc/cc/cc"), gains)
+    called = hand("fcr" + "c/cc/cc/cc")
+    gains.add(called, replay_hand(tracker("none"), called, measured=True))
     np.testing.assert_allclose(gains.by_street, 0, atol=1e-12)
 
 
 def test_hands_that_are_not_measured_still_teach() -> None:
     learner = tracker("statistics")
     before = learner.calibration.noise("bob")
-    replay_hand(learner, hand("fcr" + "c/cc/cc/cc"), None)
+    replay_hand(learner, hand("fcr" + "c/cc/cc/cc"), measured=False)
     assert learner.calibration.noise("bob") == before
     assert learner.predictor is not None
     stranger = tracker("statistics").predictor

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from poker.errors import PokernetsError
-from poker.evaluation.curve import Curve, CurvePlan, read_points
+from poker.solvers.curve import Curve, CurvePlan, read_points
 
 CONFIG = {"game": "kuhn", "solver": "uct", "seed": 1}
 

@@ -1,0 +1,54 @@
+"""What weight tables knew of hands whose cards were seen in the end, kept as an onlooker keeps them."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poker.cards import HOLDEM, hand_index
+from poker.formats.irc_replay import IrcHand
+from poker.opponents.tracker import Tracker
+
+
+@dataclass(frozen=True, eq=False)
+class RoundEnd:
+    """The end of a round of betting: its board, and the table [1326] of each player who showed."""
+
+    street: int
+    board: tuple[int, ...]
+    tables: dict[int, NDArray[np.float32]]
+
+    def gain(self, hand: IrcHand) -> float:
+        """log p(cards held) - log(1 / possible hands), in nats, the mean over the players."""
+        live = HOLDEM.live(self.board)
+        total = 0.0
+        for player, weights in self.tables.items():
+            weight = float(weights[hand_index(*hand.hole_cards[player])])
+            total += float(np.log(weight / weights[live].sum(dtype=np.float64)) + np.log(live.sum()))
+        return total / len(self.tables)
+
+
+def replay_hand(tracker: Tracker, hand: IrcHand, measured: bool) -> list[RoundEnd]:
+    """Learns from one hand; where it is `measured`, keeps tables of the players who showed, and learns their cards."""
+    shown = [i for i, cards in enumerate(hand.hole_cards) if cards] if measured else []
+    tracker.begin(len(hand.names), hand.names)
+    street = 0
+    board: tuple[int, ...] = ()
+    ends: list[RoundEnd] = []
+
+    def note() -> None:
+        if shown:
+            tables = [weights.copy() for weights in tracker.tables(shown)]
+            ends.append(RoundEnd(street, board, dict(zip(shown, tables, strict=True))))
+
+    for state, move in hand.states():
+        if state.street > street:
+            note()
+            street = state.street
+        board = state.board
+        if move.player == state.to_act:
+            tracker.observe(state.betting, board, move.action, reweight=move.player in shown and not move.left)
+    note()
+    if shown:
+        tracker.conclude(hand.hole_cards)
+    return ends
