@@ -14,7 +14,7 @@ OPPONENTS := $(if $(irc),artifacts=artifacts/$(SCALE)/irc)
 
 $(INSTALLED): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
+	$(BIN)/pip install --quiet --no-compile --disable-pip-version-check -c constraints.txt -e ".[dev]"
 	$(BIN)/python -m poker.kernels
 	touch $@
 
