@@ -173,7 +173,7 @@ class Mine(ChanceSampling):
         return {**super().settings, "solver": "mine"}
 
     def _play(self, thread, deals, rng):
-        return (sweep(*self.sampling.arrays, self.table, deals.buckets, deals.ranks, *self._scratch[thread]),)
+        return (sweep(self.sampling.arrays, self.table, deals, *self._scratch[thread]),)
 """,
     "conf/solver/mine.yaml": """_target_: mine.solver.Mine
 _partial_: true
