@@ -1,7 +1,7 @@
 """Matches between agents on common cards: duplicate deals in every seating, in parallel, resumable.
 
-`run` is what `evaluate=match`, `ring` and `baselines` call. Hands are kept as ACPC logs under `out/<game>/hands`, by
-line-up; the report of a match goes to a directory of its own beside them.
+`run` is what `evaluate=match`, `ring`, `baselines` and `lbr` call. Hands are kept as ACPC logs under
+`out/<game>/hands`, by line-up; the report of a match goes to a directory of its own beside them.
 """
 
 import contextlib
@@ -11,13 +11,16 @@ import os
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from poker.agents.base import Agent, require_policy
+from poker.agents.local_best_response import LbrActions, LocalBestResponse
 from poker.artifacts import fingerprint_of
 from poker.errors import PokernetsError
 from poker.evaluation.aivat.value_functions import ValueFunctionSpec
@@ -45,6 +48,8 @@ def run(
     agents: Sequence[AgentSpec],
     lineups: Sequence[Sequence[str]] | None = None,
     players: int | None = None,
+    adversary: Mapping[str, LbrActions] | None = None,
+    adversaries: Sequence[str] = (),
     hands: int,
     session: int,
     seed: int,
@@ -64,14 +69,18 @@ def run(
 
     `lineups` are lists of agent names; without them heads-up games are played by all pairs, others by the agents in
     their order, again and again until the table is full. `players` (2 to 10) changes the size of a hold'em table.
-    `session` is the number of deals during which agents may remember; `independent` says whether a session or a deal is
-    one unit of the intervals. `contrasts` are pairs of groups of agents (`a+b`) whose results are compared. With
-    `half_width` (in `unit`) a line-up stops before `hands` when the interval of its first agent is as narrow as that.
+    With `adversary`, local best responses by name, each of `adversaries` plays each agent instead, a lower bound on how
+    exploitable it is. `session` is the number of deals during which agents may remember; `independent` says whether a
+    session or a deal is one unit of the intervals. `contrasts` are pairs of groups of agents (`a+b`) whose results are
+    compared. With `half_width` (in `unit`) a line-up stops before `hands` when the interval of its first agent is as
+    narrow as that.
     With `decision_seconds` every agent has a process of its own, and one that takes longer, dies or answers rubbish
     checks or folds. With `aivat` the luck is taken out of every hand as far as the agents' policies allow; `fallback`
     has a quick policy for where no agent in the line-up has one (`match_aivat.py`), `values` say what hands are worth.
     `processes` 0 means one for each core. `fresh` plays anew what was kept of earlier runs with the same settings.
     """
+    if adversary is not None:
+        agents, lineups = _local_best_responses(game, agents, adversary, adversaries)
     game = game if players is None else with_players(game, players)
     names = [spec.name for spec in agents]
     chosen = line_ups(game, names, lineups)
@@ -120,6 +129,39 @@ def run(
     export(game, {result.log: Counted(result.hands, session) for result in results.lineups}, console)
     _give_back_memory()
     return results
+
+
+def _local_best_responses(
+    game: Rules, agents: Sequence[AgentSpec], adversary: Mapping[str, LbrActions], adversaries: Sequence[str]
+) -> tuple[list[AgentSpec], list[list[str]]]:
+    """The agents and their adversaries, and the line-ups of each adversary with the agent that it was made for.
+
+    The adversary knows its opponent's policy, so within a process both use one agent object: what was solved for a
+    decision in a hand is not solved again for the adversary's picture of the range. An agent without a policy interface
+    is refused by name.
+    """
+    if game.num_players != 2:
+        raise PokernetsError(f"local best responses are heads-up; '{game.name}' has {game.num_players} players")
+    unknown = [name for name in adversaries if name not in adversary]
+    if unknown or not adversaries or not agents:
+        known = ", ".join(adversary)
+        raise PokernetsError(f"`adversaries` must name some of {known}" + (f", not {unknown[0]}" if unknown else ""))
+    specs: list[AgentSpec] = []
+    lineups: list[list[str]] = []
+    for spec in agents:
+        shared = Shared(spec.build)
+        require_policy(shared(), "local best response")
+        specs.append(AgentSpec(spec.name, shared, spec.settings))
+        for name in adversaries:
+            title = f"{name}@{spec.name}"
+            build = partial(_local_best_response, title, game, shared, adversary[name])
+            specs.append(AgentSpec(title, build, {"actions": asdict(adversary[name]), "opponent": spec.settings}))
+            lineups.append([title, spec.name])
+    return specs, lineups
+
+
+def _local_best_response(name: str, game: Rules, opponent: Shared[Agent], actions: LbrActions) -> Agent:
+    return LocalBestResponse(name=name, game=game, opponent=opponent(), actions=actions)
 
 
 def _give_back_memory() -> None:

@@ -13,13 +13,13 @@ from conf.launch import compose, resolve
 from poker.agents.local_best_response import LbrActions, LbrStreet, geometric_sizes
 from poker.agents.simple import AlwaysCall
 from poker.errors import PokernetsError
-from poker.evaluation.exploitability.lbr_match import run
+from poker.evaluation.match import run
 from poker.evaluation.match_results import MatchResults
 from poker.play import workers
 from poker.play.lineup import AgentSpec, Shared
 from tests.games import load_rules
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 STREET = LbrStreet(fold=True, raises=[1])
 
 
@@ -34,6 +34,7 @@ def play(out: Path, adversaries: list[str], processes: int = 1, game: str = "led
         adversary={"greedy": LbrActions([STREET, STREET])},
         adversaries=adversaries,
         hands=400,
+        session=1,
         seed=1,
         half_width=None,
         aivat=True,
