@@ -9,7 +9,6 @@ interval of its match, or none. Runs that ended before the longest of them are l
 import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,31 +17,16 @@ import numpy as np
 
 from poker.abstraction.buckets import game_cards
 from poker.abstraction.dealers import dealer_of
-from poker.artifacts import canonical_json
 from poker.errors import PokernetsError
-from poker.evaluation.policy_match import always_call, play_itself, play_match
+from poker.evaluation.policy_match import play_itself, play_match
 from poker.report import Figure, Report, Section, Table, charts
 from poker.report.charts import Curve
 from poker.report.estimates import Estimate, estimate
 from poker.rules import Rules
-from poker.solvers.blueprint import Blueprint
-from poker.solvers.curve import read_points
+from poker.solvers.blueprint import Blueprint, always_call
+from poker.solvers.curve import Group, Run, common_points, finished, read_runs, shared_settings
 from poker.solvers.kuhn import is_kuhn
 
-_OF_RUN = ("seed", "command", "configuration", "time", "commit", "machine", "versions")
-"""Keys of a curve's first line in which runs of one solver may differ."""
-
-
-@dataclass(frozen=True)
-class Run:
-    """One training run: how it was made, and its points by iterations."""
-
-    header: dict[str, Any]
-    points: dict[int, dict[str, Any]]
-
-
-Group = list[Run]
-"""Runs that differ in the seed alone, in the order of their seeds."""
 Points = dict[int, tuple[float, Estimate]]
 """CPU seconds and what was found, means over runs, by iterations."""
 
@@ -61,8 +45,8 @@ def run(
 
     `hands` are played for each point of a larger game, with deals of `seed`.
     """
-    read = _groups(game, [Path(folder) for folder in curves])
-    groups = {name: _finished(runs) for name, runs in read.items()}
+    read = read_runs(game, [Path(folder) for folder in curves])
+    groups = {name: finished(runs) for name, runs in read.items()}
     exact = "mse" if is_kuhn(game) else "nash_conv"
     known = all(exact in point for runs in groups.values() for one in runs for point in one.points.values())
     record: dict[str, Any] = {"game": game.name}
@@ -84,7 +68,7 @@ def run(
         "value": value,
         "runs": {name: len(runs) for name, runs in groups.items()},
         "unfinished_runs": {name: len(read[name]) - len(runs) for name, runs in groups.items()},
-        "settings": {name: _shared(runs[0].header) for name, runs in groups.items()},
+        "settings": {name: shared_settings(runs[0]) for name, runs in groups.items()},
         "seeds": {name: [one.header.get("seed", 0) for one in runs] for name, runs in groups.items()},
         "table": [{"iterations": n, **{name: found.record() for name, found in row.items()}} for n, row in rows],
         "crossings": crossings,
@@ -138,11 +122,11 @@ class _Matches:
                 results.append(play_match(policy, rival, self._dealer, self._hands, self._seed))
             return results[0] if len(results) == 1 else estimate([result.mean for result in results])
 
-        return _points(runs, [n for n in _common(runs) if others is None or n in _common(others)], against)
+        return _points(runs, [n for n in common_points(runs) if others is None or n in common_points(others)], against)
 
     def self_play(self, runs: Group) -> list[dict[str, Any]]:
         """By seat: what the last snapshot of the first run wins against itself."""
-        policy = self._snapshot(runs[0], _common(runs)[-1])
+        policy = self._snapshot(runs[0], common_points(runs)[-1])
         values = play_itself(policy, self._dealer, self._hands, self._seed)
         return [{"seat": seat, "mbb": value.mean, **value.interval()} for seat, value in enumerate(values)]
 
@@ -155,52 +139,9 @@ class _Matches:
         return Blueprint.load(path, self._cards)
 
 
-def _groups(game: Rules, folders: list[Path]) -> dict[str, Group]:
-    """Runs of the game by name of their solver; names say what differs where one solver ran with several settings."""
-    files = sorted(file for folder in folders for file in folder.rglob(f"curve_{game.name}_*.jsonl"))
-    by_settings: dict[str, Group] = {}
-    for file in files:
-        header, points = read_points(file)
-        if points:
-            one = Run(header, {point["iterations"]: point for point in points})
-            by_settings.setdefault(canonical_json(_shared(header)), []).append(one)
-    if not by_settings:
-        places = ", ".join(str(folder) for folder in folders)
-        raise PokernetsError(
-            f"no learning curve of {game.name} under {places}: train with job=blueprint job.runs=FOLDER"
-        )
-    groups = sorted(by_settings.values(), key=lambda runs: str(runs[0].header["solver"]))
-    for runs in groups:
-        runs.sort(key=lambda one: int(one.header.get("seed", 0)))
-    return {_name(runs, groups): runs for runs in groups}
-
-
-def _finished(runs: Group) -> Group:
-    """The runs that came as far as any of them."""
-    end = max(max(one.points) for one in runs)
-    return [one for one in runs if max(one.points) == end]
-
-
-def _shared(header: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in header.items() if key not in _OF_RUN}
-
-
-def _name(runs: Group, groups: list[Group]) -> str:
-    mine = _shared(runs[0].header)
-    name = str(mine["solver"])
-    namesakes = [_shared(other[0].header) for other in groups if other[0].header["solver"] == name]
-    differing = [key for key in mine if len({str(other.get(key)) for other in namesakes}) > 1]
-    return " ".join([name, *(f"{key}={mine[key]}" for key in differing)])
-
-
-def _common(runs: Group) -> list[int]:
-    """Iterations at which all runs have a point."""
-    return sorted(set.intersection(*(set(one.points) for one in runs)))
-
-
 def _measured(runs: Group, metric: str) -> Points:
     """Means over runs of what the job measured at each point."""
-    return _points(runs, _common(runs), lambda n: estimate([one.points[n][metric] for one in runs]))
+    return _points(runs, common_points(runs), lambda n: estimate([one.points[n][metric] for one in runs]))
 
 
 def _points(runs: Group, stops: list[int], found: Callable[[int], Estimate]) -> Points:

@@ -9,30 +9,14 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.abstraction.buckets import Buckets
 from poker.abstraction.dealers import Dealer
 from poker.errors import PokernetsError
 from poker.kernels.rng import streams
 from poker.kernels.sampling.policy_match import play_policies
 from poker.report.estimates import Estimate, estimate
-from poker.rules import CALL
-from poker.solvers.blueprint import Blueprint, strategy_table, tree_fingerprint
-from poker.solvers.sampling.tree import SamplingTree, sampling_tree
-from poker.tree import BettingTree
+from poker.solvers.blueprint import Blueprint, tree_fingerprint
 
 _BATCH = 10_000
-
-
-def always_call(tree: BettingTree, cards: Buckets, sampling: SamplingTree | None = None) -> Blueprint:
-    """The policy that checks and calls; `sampling` is that of `tree`, if it is known already."""
-    sampling = sampling or sampling_tree(tree, cards.num_buckets)
-
-    def averages(nodes: NDArray[np.int32]) -> NDArray[np.float32]:
-        arity, buckets = int(tree.num_children[nodes[0]]), cards.num_buckets[int(tree.street[nodes[0]])]
-        calls = tree.action[tree.first_child[nodes][:, None] + np.arange(arity)] == CALL
-        return np.repeat(calls.astype(np.float32)[:, None], buckets, axis=1)
-
-    return Blueprint(tree, cards, sampling, strategy_table(sampling, averages, bits=8))
 
 
 def play_match(first: Blueprint, second: Blueprint, dealer: Dealer, hands: int, seed: int) -> Estimate:

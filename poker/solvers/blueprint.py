@@ -122,6 +122,18 @@ def blueprint_from(
     return Blueprint(tree, cards, sampling, strategy_table(sampling, averages, bits))
 
 
+def always_call(tree: BettingTree, cards: Buckets, sampling: SamplingTree | None = None) -> Blueprint:
+    """The policy that checks and calls; `sampling` is that of `tree`, if it is known already."""
+    sampling = sampling or sampling_tree(tree, cards.num_buckets)
+
+    def averages(nodes: NDArray[np.int32]) -> NDArray[np.float32]:
+        arity, buckets = int(tree.num_children[nodes[0]]), cards.num_buckets[int(tree.street[nodes[0]])]
+        calls = tree.action[tree.first_child[nodes][:, None] + np.arange(arity)] == CALL
+        return np.repeat(calls.astype(np.float32)[:, None], buckets, axis=1)
+
+    return Blueprint(tree, cards, sampling, strategy_table(sampling, averages, bits=8))
+
+
 def strategy_table(
     sampling: SamplingTree, averages: Callable[[NDArray[np.int32]], NDArray[np.float32]], bits: int
 ) -> NDArray[Any]:

@@ -1,18 +1,24 @@
 """Learning curves: what a solver had reached after how many iterations and CPU seconds, as JSON lines.
 
 The first line of `curve_<game>_<solver>_<settings>.jsonl` says how the run was made, every other line is a point. A run
-that continues from a checkpoint drops the points after it and writes them again.
+that continues from a checkpoint drops the points after it and writes them again. Runs that differ in the seed alone
+belong to one curve.
 """
 
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from poker.artifacts import fingerprint_of, write_atomically
+from poker.artifacts import canonical_json, fingerprint_of, write_atomically
 from poker.errors import PokernetsError
 from poker.provenance import provenance
+from poker.rules import Rules
+
+_OF_RUN = ("seed", "command", "configuration", "time", "commit", "machine", "versions")
+"""Keys of a curve's first line in which runs of one solver may differ."""
 
 
 @dataclass(frozen=True)
@@ -67,3 +73,59 @@ def read_points(path: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     if not whole:
         raise PokernetsError(f"{path} is no learning curve: it has no complete line")
     return whole[0], whole[1:]
+
+
+@dataclass(frozen=True)
+class Run:
+    """One training run: how it was made, and its points by iterations."""
+
+    header: dict[str, Any]
+    points: dict[int, dict[str, Any]]
+
+
+Group = list[Run]
+"""Runs that differ in the seed alone, in the order of their seeds."""
+
+
+def read_runs(game: Rules, folders: Sequence[Path]) -> dict[str, Group]:
+    """Runs of the game by name of their solver; names say what differs where one solver ran with several settings."""
+    files = sorted(file for folder in folders for file in folder.rglob(f"curve_{game.name}_*.jsonl"))
+    by_settings: dict[str, Group] = {}
+    for file in files:
+        header, points = read_points(file)
+        if points:
+            one = Run(header, {point["iterations"]: point for point in points})
+            by_settings.setdefault(canonical_json(shared_settings(one)), []).append(one)
+    if not by_settings:
+        places = ", ".join(str(folder) for folder in folders)
+        raise PokernetsError(
+            f"no learning curve of {game.name} under {places}: train with job=blueprint job.runs=FOLDER"
+        )
+    groups = sorted(by_settings.values(), key=lambda runs: str(runs[0].header["solver"]))
+    for runs in groups:
+        runs.sort(key=lambda one: int(one.header.get("seed", 0)))
+    return {_name(runs, groups): runs for runs in groups}
+
+
+def shared_settings(run: Run) -> dict[str, Any]:
+    """Those in which the runs of a group agree."""
+    return {key: value for key, value in run.header.items() if key not in _OF_RUN}
+
+
+def _name(runs: Group, groups: Sequence[Group]) -> str:
+    mine = shared_settings(runs[0])
+    name = str(mine["solver"])
+    namesakes = [shared_settings(other[0]) for other in groups if other[0].header["solver"] == name]
+    differing = [key for key in mine if len({str(other.get(key)) for other in namesakes}) > 1]
+    return " ".join([name, *(f"{key}={mine[key]}" for key in differing)])
+
+
+def finished(runs: Group) -> Group:
+    """The runs that came as far as any of them."""
+    end = max(max(one.points) for one in runs)
+    return [one for one in runs if max(one.points) == end]
+
+
+def common_points(runs: Group) -> list[int]:
+    """Iterations at which all runs have a point."""
+    return sorted(set.intersection(*(set(one.points) for one in runs)))

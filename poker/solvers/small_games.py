@@ -1,13 +1,13 @@
 """What is known exactly of a strategy for a small game."""
 
 from collections.abc import Callable
-from functools import partial
+from functools import lru_cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from poker.abstraction.buckets import Buckets, SmallGameBuckets
-from poker.solvers.best_response.ranges import evaluate_policy
+from poker.solvers.best_response.ranges import ProfileValue, evaluate_policy
 from poker.solvers.kuhn import is_kuhn, mean_squared_error
 from poker.tree import BettingTree
 
@@ -23,7 +23,13 @@ def exact_metrics(tree: BettingTree, cards: Buckets) -> Callable[[Average], dict
     return partial(_exact_metrics, tree, cards)
 
 
+def strategy_value(tree: BettingTree, cards: Buckets, average: Average) -> ProfileValue:
+    """Exact values of a strategy of both players, and of best responses to it."""
+    rows = lru_cache(maxsize=None)(average)
+    return evaluate_policy(tree, lambda node, board: rows(node)[cards.buckets(board)])
+
+
 def _exact_metrics(tree: BettingTree, cards: Buckets, average: Average) -> dict[str, float]:
-    exact = evaluate_policy(tree, lambda node, board: average(node)[cards.buckets(board)])
+    exact = strategy_value(tree, cards, average)
     metrics = {"nash_conv": exact.nash_conv, "game_value": exact.value}
     return {**metrics, "mse": mean_squared_error(tree, average)} if is_kuhn(tree.rules) else metrics

@@ -10,8 +10,8 @@ import pytest
 from poker.abstraction.buckets import SmallGameBuckets
 from poker.errors import PokernetsError
 from poker.evaluation import learning_curve
-from poker.evaluation.policy_match import always_call
 from poker.report.estimates import Estimate, t_quantile
+from poker.solvers.blueprint import always_call
 from poker.state import Betting
 from poker.tree import build_tree
 from tests.games import load_rules

@@ -7,10 +7,10 @@ from numpy.typing import NDArray
 from poker.abstraction.buckets import SmallGameBuckets
 from poker.abstraction.dealers import SmallGameDealer
 from poker.errors import PokernetsError
-from poker.evaluation.policy_match import always_call, play_itself, play_match
+from poker.evaluation.policy_match import play_itself, play_match
 from poker.rules import Rules
 from poker.solvers.best_response.ranges import evaluate_policy
-from poker.solvers.blueprint import Blueprint, blueprint_from
+from poker.solvers.blueprint import Blueprint, always_call, blueprint_from
 from poker.state import Betting
 from poker.tree import build_tree
 from tests.games import load_rules

@@ -27,11 +27,11 @@ from poker.evaluation.aivat.value_functions import (
 from poker.evaluation.aivat.values import CheckDown
 from poker.evaluation.match import run
 from poker.evaluation.match_results import MatchResults
-from poker.evaluation.policy_match import always_call
 from poker.play.lineup import AgentSpec
 from poker.rules import CALL, Rules
 from poker.search.beliefs import Ranges
 from poker.search.memory import Memory
+from poker.solvers.blueprint import always_call
 from poker.solvers.rollout.leaf_values import LeafValues
 from poker.state import PolicyFunction
 from poker.tree import BetMenu, build_tree
