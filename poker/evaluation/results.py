@@ -38,26 +38,6 @@ def chip_value(rules: Rules, unit: Unit) -> float:
     return 1.0 / (rules.raise_sizes[0] if rules.is_limit else rules.big_blind)
 
 
-class _Hands:
-    """Chips [session, S, D, P] that grow as sessions come in any order; NaN where nothing was played."""
-
-    def __init__(self, seatings: int, deals: int, entries: int) -> None:
-        self.shape = seatings, deals, entries
-        self.rows: Floats = np.empty((0, *self.shape))
-
-    def put(self, session: int, chips: object) -> None:
-        if session >= len(self.rows):
-            rows = np.full((max(64, 2 * session), *self.shape), np.nan)
-            rows[: len(self.rows)] = self.rows
-            self.rows = rows
-        self.rows[session] = np.asarray(chips, dtype=np.float64).reshape(self.shape)
-
-    def played(self) -> list[int]:
-        """Sessions in their order."""
-        found: list[int] = np.flatnonzero(~np.isnan(self.rows).all(axis=(1, 2, 3))).tolist()
-        return found
-
-
 class Results:
     """Hands of one line-up so far, all results in `unit` per hand.
 
@@ -89,12 +69,12 @@ class Results:
         self.commits: Counter[str] = Counter()
         """Hands by the commit that played them."""
         self._scale = chip_value(rules, unit)
-        self._chips, self._aivat = (_Hands(len(self.seatings), deals, len(lineup.players)) for _ in range(2))
+        self._chips = self._aivat = np.empty((0, len(self.seatings), deals, len(lineup.players)))
         self._values: dict[bool, Floats] = {}
         self._count = self._seen = self._look = 0
 
     def add(self, session: int, record: SessionRecord) -> None:
-        self._chips.put(session, record.payoffs)
+        self._chips = _placed(self._chips, session, record.payoffs)
         self.adjust(session, record)
         if self._is_surplus(session):
             return
@@ -110,23 +90,24 @@ class Results:
         """Takes the luck-adjusted payoffs of the record, and who is unknown in them."""
         self._values.clear()
         if record.aivat:
-            self._aivat.put(session, record.aivat)
+            self._aivat = _placed(self._aivat, session, record.aivat)
         if record.unknown:
             self.unknown_in[session] = record.unknown
 
     def fill(self, chips: Floats, aivat: Floats | None = None) -> None:
         """Takes whole results [session, S, D, P] in chips; NaN where an entry took no part."""
-        self._chips.rows, self._count = chips, len(chips)
+        self._chips, self._count = chips, len(chips)
         if aivat is not None:
-            self._aivat.rows = aivat
+            self._aivat = aivat
 
     def _is_surplus(self, session: int) -> bool:
         """Played after the stop; kept on disk, but no part of the result."""
         return self.stopped_at is not None and session >= self.stopped_at
 
-    def sessions(self) -> list[int]:
-        """Those that count."""
-        return [session for session in self._chips.played() if not self._is_surplus(session)]
+    def sessions(self, *, aivat: bool = False) -> list[int]:
+        """Those that count, of which there are payoffs, with `aivat` luck-adjusted ones."""
+        played = np.flatnonzero(~np.isnan(self._aivat if aivat else self._chips).all(axis=(1, 2, 3)))
+        return [session for session in played.tolist() if not self._is_surplus(session)]
 
     @property
     def hands(self) -> int:
@@ -134,7 +115,7 @@ class Results:
 
     @property
     def has_aivat(self) -> bool:
-        return bool(len(self._aivat.rows))
+        return len(self._aivat) > 0
 
     @property
     def measures(self) -> dict[str, bool]:
@@ -152,9 +133,7 @@ class Results:
 
     def payoffs(self, *, aivat: bool = False) -> Floats:
         """[session, S, D, P] of the sessions that count, with `aivat` luck-adjusted ones."""
-        hands = self._aivat if aivat else self._chips
-        sessions = [session for session in hands.played() if not self._is_surplus(session)]
-        scaled: Floats = hands.rows[sessions] * self._scale
+        scaled: Floats = (self._aivat if aivat else self._chips)[self.sessions(aivat=aivat)] * self._scale
         return scaled
 
     def by_seating(self, *, aivat: bool = False) -> Floats:
@@ -244,8 +223,8 @@ class Results:
         not depend on the order in which its sessions were played.
         """
         self._look = self._look or self.first_look
-        while self.stopped_at is None and not np.isnan(self._chips.rows[self._seen : self._look, 0, 0, 0]).any():
-            if len(self._chips.rows) < self._look:
+        while self.stopped_at is None and not np.isnan(self._chips[self._seen : self._look, 0, 0, 0]).any():
+            if len(self._chips) < self._look:
                 return
             failures = any(session < self._look for session in self.unknown_in)  # estimates to be revised
             units = self.values(aivat=self.has_aivat and not failures)[:, 0]
@@ -254,6 +233,15 @@ class Results:
                 self.stopped_at = self._count = self._look
                 self._values.clear()
             self._seen, self._look = self._look, self._look + max(1, self._look // 10)
+
+
+def _placed(rows: Floats, session: int, chips: object) -> Floats:
+    """Rows [session, S, D, P] with those chips in place; they grow as needed, NaN where nothing was played."""
+    if session >= len(rows):
+        more = np.full((max(64, 2 * session) - len(rows), *rows.shape[1:]), np.nan)
+        rows = np.concatenate([rows, more])
+    rows[session] = np.asarray(chips, dtype=np.float64).reshape(rows.shape[1:])
+    return rows
 
 
 def _mean(hands: Floats, axes: int | tuple[int, ...]) -> Floats:

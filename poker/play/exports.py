@@ -51,10 +51,10 @@ def counted_in(log: Path) -> Counted | None:
         return None
     try:
         found = Counted(**json.loads(path.read_text(encoding="utf-8")))
+        if any(type(number) is not int or number < 1 for number in vars(found).values()):
+            raise ValueError(found)
     except (ValueError, TypeError) as error:
         raise PokernetsError(f"{path} is damaged: {error}; remove it, or play the match again") from error
-    if type(found.hands) is not int or type(found.session) is not int or min(found.hands, found.session) < 1:
-        raise PokernetsError(f"{path} is damaged: {found}; remove it, or play the match again")
     return found
 
 

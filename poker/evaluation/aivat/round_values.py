@@ -110,7 +110,9 @@ class RoundValues:
             if self._rules.board_sizes.index(len(board)) < len(self._leaves):
                 ends.append((state, own, others))
             else:
-                out += own * self._mean_over_cards(state, board, player, others)
+                out += own * mean_over_cards(
+                    self._rules, board, lambda after, live: self._play_on(state, after, player, others * live)
+                )
         else:
             actions, probs = self._policy(state, board)
             for action, column in zip(actions, probs.T, strict=True):
@@ -126,11 +128,6 @@ class RoundValues:
             self._known.policies.put(key, policy)
         return policy
 
-    def _mean_over_cards(self, state: Betting, board: Board, player: int, others: Floats) -> Floats:
-        return mean_over_cards(
-            self._rules, board, lambda after, live: self._play_on(state, after, player, others * live)
-        )
-
     def _predict(self, leaves: Sequence[Betting], board: Board) -> dict[str, Predicted]:
         """All of `leaves`, by their texts."""
         if len(leaves) > _MOST_LEAVES:
@@ -138,9 +135,9 @@ class RoundValues:
                 f"a round of this game can end in {len(leaves):,} ways with the bets of these agents, too many to value"
                 " each; choose values=fold_equity"
             )
-        known = {leaf.text(): self._known.leaves.get((leaf.text(), board)) for leaf in leaves}
-        predicted = {text: leaf for text, leaf in known.items() if leaf is not None}
-        missing = [leaf for leaf in leaves if leaf.text() not in predicted]
+        known = [(leaf, self._known.leaves.get((leaf.text(), board))) for leaf in leaves]
+        predicted = {leaf.text(): found for leaf, found in known if found is not None}
+        missing = [leaf for leaf, found in known if found is None]
         if missing:
             leaves_of_round = self._leaves[self._rules.board_sizes.index(len(board))]
             found = leaves_of_round.values(missing, board, start_ranges(self._rules), 0)
