@@ -18,7 +18,6 @@ import numpy as np
 from poker.abstraction.buckets import game_cards
 from poker.abstraction.dealers import dealer_of
 from poker.errors import PokernetsError
-from poker.evaluation.policy_match import play_itself, play_match
 from poker.report import Figure, Report, Section, Table, charts
 from poker.report.charts import Curve
 from poker.report.estimates import Estimate, estimate
@@ -26,6 +25,7 @@ from poker.rules import Rules
 from poker.solvers.blueprint import Blueprint, always_call
 from poker.solvers.curve import Group, Run, common_points, finished, read_runs, shared_settings
 from poker.solvers.kuhn import is_kuhn
+from poker.solvers.policy_match import play_itself, play_match
 
 Points = dict[int, tuple[float, Estimate]]
 """CPU seconds and what was found, means over runs, by iterations."""
@@ -119,7 +119,7 @@ class _Matches:
                     rival = self._opponent = self._opponent or always_call(policy.tree, self._cards, policy.sampling)
                 else:
                     rival = self._snapshot(other, n)
-                results.append(play_match(policy, rival, self._dealer, self._hands, self._seed))
+                results.append(estimate(play_match(policy, rival, self._dealer, self._hands, self._seed)))
             return results[0] if len(results) == 1 else estimate([result.mean for result in results])
 
         return _points(runs, [n for n in common_points(runs) if others is None or n in common_points(others)], against)
@@ -127,7 +127,7 @@ class _Matches:
     def self_play(self, runs: Group) -> list[dict[str, Any]]:
         """By seat: what the last snapshot of the first run wins against itself."""
         policy = self._snapshot(runs[0], common_points(runs)[-1])
-        values = play_itself(policy, self._dealer, self._hands, self._seed)
+        values = map(estimate, play_itself(policy, self._dealer, self._hands, self._seed).T)
         return [{"seat": seat, "mbb": value.mean, **value.interval()} for seat, value in enumerate(values)]
 
     def _snapshot(self, one: Run, iterations: int) -> Blueprint:

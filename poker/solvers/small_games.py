@@ -1,12 +1,16 @@
-"""What is known exactly of a strategy for a small game."""
+"""What is known exactly of a strategy for a small game, and of a solver on its way to one."""
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache, partial
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from poker.abstraction.buckets import Buckets, SmallGameBuckets
+from poker.abstraction.dealers import Dealer
 from poker.solvers.best_response.ranges import ProfileValue, evaluate_policy
 from poker.solvers.kuhn import is_kuhn, mean_squared_error
 from poker.tree import BettingTree
@@ -33,3 +37,38 @@ def _exact_metrics(tree: BettingTree, cards: Buckets, average: Average) -> dict[
     exact = strategy_value(tree, cards, average)
     metrics = {"nash_conv": exact.nash_conv, "game_value": exact.value}
     return {**metrics, "mse": mean_squared_error(tree, average)} if is_kuhn(tree.rules) else metrics
+
+
+class Solver(Protocol):
+    """What is asked of a solver: `run` to a total number of iterations, and the average strategy [B, A] of a node."""
+
+    @property
+    def iterations(self) -> int: ...
+
+    @property
+    def settings(self) -> dict[str, Any]: ...
+
+    def run(self, *, iterations: int | None = None, seconds: float | None = None) -> None: ...
+
+    def average(self, node: int) -> NDArray[np.float32]: ...
+
+
+SolverFactory = Callable[[BettingTree, Buckets, Dealer], Solver]
+
+
+@dataclass(frozen=True)
+class Measurement:
+    iterations: int
+    seconds: float
+    value: ProfileValue
+
+
+def solve_and_measure(solver: Solver, tree: BettingTree, cards: Buckets, stops: Sequence[int]) -> Iterator[Measurement]:
+    """Runs the solver to each of `stops`, numbers of iterations, and measures there; the time is that of the solver."""
+    seconds = 0.0
+    for stop in stops:
+        if stop > solver.iterations:
+            started = time.perf_counter()
+            solver.run(iterations=stop)
+            seconds += time.perf_counter() - started
+            yield Measurement(solver.iterations, seconds, strategy_value(tree, cards, solver.average))

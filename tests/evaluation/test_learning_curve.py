@@ -10,7 +10,7 @@ import pytest
 from poker.abstraction.buckets import SmallGameBuckets
 from poker.errors import PokernetsError
 from poker.evaluation import learning_curve
-from poker.report.estimates import Estimate, t_quantile
+from poker.report.estimates import estimate, t_quantile
 from poker.solvers.blueprint import always_call
 from poker.state import Betting
 from poker.tree import build_tree
@@ -77,7 +77,7 @@ def test_settings_that_differ_are_named_and_kuhn_takes_the_error(tmp_path: Path)
 
 
 def test_snapshots_are_played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A game without figures: a snapshot that always calls draws with an opponent that always calls."""
+    """A game without exact metrics: a snapshot that always calls draws with an opponent that always calls."""
     rules = load_rules("leduc")
     cards = SmallGameBuckets(rules)
     path = str(tmp_path / "snapshot")
@@ -92,10 +92,13 @@ def test_snapshots_are_played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert [seat["seat"] for seat in found["self_play"]["uct"]] == [0, 1]
     one_hand = result("leduc", tmp_path, hands=1)["self_play"]["uct"]
     assert [(seat["half_width_95"], seat["interval_95"]) for seat in one_hand] == [(None, None)] * 2
-    uneven = Estimate(1.0, 0.25, 1.0, 9, shift=0.125)
-    monkeypatch.setattr(learning_curve, "play_itself", lambda *_: [uneven])
+    units = np.r_[np.zeros(8), 9.0]
+    monkeypatch.setattr(learning_curve, "play_itself", lambda *_: units[:, None])
     [seat] = result("leduc", tmp_path)["self_play"]["uct"]
-    assert seat == {"seat": 0, "mbb": 1.0, "half_width_95": 0.25, "interval_95": [0.875, 1.375]}
+    uneven = estimate(units)
+    assert uneven.shift > 0
+    ends = [uneven.low, uneven.high]
+    assert seat == {"seat": 0, "mbb": 1.0, "half_width_95": uneven.half_width, "interval_95": ends}
     write(tmp_path, "leduc", "uct", 1, [{}] * 3)
     with pytest.raises(PokernetsError, match="snapshots=true"):
         result("leduc", tmp_path)

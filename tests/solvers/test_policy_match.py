@@ -7,10 +7,11 @@ from numpy.typing import NDArray
 from poker.abstraction.buckets import SmallGameBuckets
 from poker.abstraction.dealers import SmallGameDealer
 from poker.errors import PokernetsError
-from poker.evaluation.policy_match import play_itself, play_match
+from poker.report.estimates import estimate
 from poker.rules import Rules
 from poker.solvers.best_response.ranges import evaluate_policy
 from poker.solvers.blueprint import Blueprint, always_call, blueprint_from
+from poker.solvers.policy_match import play_itself, play_match
 from poker.state import Betting
 from poker.tree import build_tree
 from tests.games import load_rules
@@ -38,12 +39,12 @@ def test_mean_is_the_exact_value_of_both_seatings(game: str) -> None:
         return evaluate_policy(tree, lambda node, board: seats[int(tree.player[node])].probs(node, board)).value
 
     exact = (value((first, second)) - value((second, first))) / 2 * 1000
-    found = play_match(first, second, SmallGameDealer(rules), 200_000, seed=3)
+    found = estimate(play_match(first, second, SmallGameDealer(rules), 200_000, seed=3))
     assert found.n == 100_000
     assert found.half_width < 30
     assert found.mean == pytest.approx(exact, abs=2.2 * found.half_width)  # about 4.3 standard errors
-    assert play_match(first, first, SmallGameDealer(rules), 200_000, seed=3).mean == pytest.approx(0, abs=40)
-    seats = play_itself(first, SmallGameDealer(rules), 100_000, seed=4)
+    assert play_match(first, first, SmallGameDealer(rules), 200_000, seed=3).mean() == pytest.approx(0, abs=40)
+    seats = [estimate(units) for units in play_itself(first, SmallGameDealer(rules), 100_000, seed=4).T]
     assert seats[0].mean == pytest.approx(value((first, first)) * 1000, abs=2.2 * seats[0].half_width)
     assert seats[0].mean == pytest.approx(-seats[1].mean)
 
@@ -52,10 +53,12 @@ def test_three_players_share_what_there_is() -> None:
     rules = three_players()
     dealer = SmallGameDealer(rules)
     first, second = random_policy(rules, 1), random_policy(rules, 2)
-    forth, back = play_match(first, second, dealer, 60_000, seed=1), play_match(second, first, dealer, 60_000, seed=1)
+    forth, back = (
+        estimate(play_match(one, other, dealer, 60_000, seed=1)) for one, other in ((first, second), (second, first))
+    )
     assert forth.n == 10_000  # six seatings of a deal
     assert forth.mean == pytest.approx(-back.mean, abs=2.2 * np.hypot(forth.half_width, back.half_width))
-    assert sum(seat.mean for seat in play_itself(first, dealer, 10_000, seed=1)) == pytest.approx(0, abs=1e-9)
+    assert play_itself(first, dealer, 10_000, seed=1).mean(axis=0).sum() == pytest.approx(0, abs=1e-9)
 
 
 def test_other_games_do_not_mix() -> None:

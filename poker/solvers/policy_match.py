@@ -13,14 +13,16 @@ from poker.abstraction.dealers import Dealer
 from poker.errors import PokernetsError
 from poker.kernels.rng import streams
 from poker.kernels.sampling.policy_match import play_policies
-from poker.report.estimates import Estimate, estimate
 from poker.solvers.blueprint import Blueprint, tree_fingerprint
 
 _BATCH = 10_000
 
+Units = NDArray[np.float64]
+"""What independent units won, in mbb per hand."""
 
-def play_match(first: Blueprint, second: Blueprint, dealer: Dealer, hands: int, seed: int) -> Estimate:
-    """What `first` wins against `second` in all seatings that both take part in, at least `hands` of them."""
+
+def play_match(first: Blueprint, second: Blueprint, dealer: Dealer, hands: int, seed: int) -> Units:
+    """[deals] What `first` wins against `second` in all seatings that both take part in, at least `hands` of them."""
     players = first.rules.num_players
     seatings = np.array([s for s in itertools.product((0, 1), repeat=players) if len(set(s)) == 2])
     mine = seatings == 0
@@ -29,14 +31,14 @@ def play_match(first: Blueprint, second: Blueprint, dealer: Dealer, hands: int, 
         (played * mine).sum(axis=(1, 2)) / mine.sum()
         for played in _played((first, second), seatings, dealer, deals, seed)
     ]
-    return estimate(np.concatenate(units)[:deals] * _per_mbb(first))
+    return np.concatenate(units)[:deals] * _per_mbb(first)
 
 
-def play_itself(policy: Blueprint, dealer: Dealer, hands: int, seed: int) -> list[Estimate]:
-    """[P] what each seat wins when all of them play `policy`."""
+def play_itself(policy: Blueprint, dealer: Dealer, hands: int, seed: int) -> Units:
+    """[hands, P] What each seat wins when all of them play `policy`."""
     seatings = np.zeros((1, policy.rules.num_players), dtype=np.int64)
     units = np.concatenate([played[:, 0] for played in _played((policy,), seatings, dealer, hands, seed)])[:hands]
-    return [estimate(units[:, seat] * _per_mbb(policy)) for seat in range(units.shape[1])]
+    return units * _per_mbb(policy)
 
 
 def _played(
