@@ -7,7 +7,7 @@ are measured, and both only after what they said of it was noted. The unit of in
 players who showed. The tables of the first hands that are measured are also drawn, as they stood after each round.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -19,7 +19,7 @@ from poker.cards import cards_text
 from poker.errors import PokernetsError
 from poker.formats.irc import Problems, read_hands
 from poker.formats.irc_replay import IrcHand, replay_all
-from poker.opponents.hindsight import RoundEnd, replay_hand
+from poker.opponents.hindsight import RoundEnd, evenly, replay_hand, up_to
 from poker.opponents.modelling import Modelling, habits_for, predictor_for
 from poker.opponents.predictor import NUM_STREETS, Predictor
 from poker.opponents.preflop import IncomeRates
@@ -92,30 +92,6 @@ def run(
         raise PokernetsError(f"{path} has no hand in which cards were shown")
     _report(found, Path(path), read).write(Path(out))
     return found
-
-
-def _is_shown(hand: IrcHand) -> bool:
-    return any(hand.hole_cards) and len(hand.board) == 5
-
-
-def up_to(archive: Iterable[IrcHand], hands: int | None) -> Iterator[tuple[IrcHand, bool]]:
-    """Hands up to the one with cards shown that has the number `hands`, and whether each is measured."""
-    left = hands
-    for hand in archive:
-        is_shown = _is_shown(hand)
-        yield hand, is_shown
-        if left is not None and is_shown:
-            left -= 1
-            if not left:
-                return
-
-
-def evenly(archive: Sequence[IrcHand], hands: int | None) -> list[tuple[IrcHand, bool]]:
-    """All hands, and whether each is measured: `hands` with cards shown, evenly spread."""
-    shown = [number for number, hand in enumerate(archive) if _is_shown(hand)]
-    some = shown if hands is None else [shown[i * len(shown) // hands] for i in range(min(hands, len(shown)))]
-    measured = set(some)
-    return [(hand, number in measured) for number, hand in enumerate(archive)]
 
 
 def _picture(hand: IrcHand, player: int, end: RoundEnd) -> Figure:

@@ -1,5 +1,6 @@
 """What weight tables knew of hands whose cards were seen in the end, kept as an onlooker keeps them."""
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -52,3 +53,27 @@ def replay_hand(tracker: Tracker, hand: IrcHand, measured: bool) -> list[RoundEn
     if shown:
         tracker.conclude(hand.hole_cards)
     return ends
+
+
+def _is_shown(hand: IrcHand) -> bool:
+    return any(hand.hole_cards) and len(hand.board) == 5
+
+
+def up_to(archive: Iterable[IrcHand], hands: int | None) -> Iterator[tuple[IrcHand, bool]]:
+    """Hands up to the one with cards shown that has the number `hands`, and whether each is measured."""
+    left = hands
+    for hand in archive:
+        is_shown = _is_shown(hand)
+        yield hand, is_shown
+        if left is not None and is_shown:
+            left -= 1
+            if not left:
+                return
+
+
+def evenly(archive: Sequence[IrcHand], hands: int | None) -> list[tuple[IrcHand, bool]]:
+    """All hands, and whether each is measured: `hands` with cards shown, evenly spread."""
+    shown = [number for number, hand in enumerate(archive) if _is_shown(hand)]
+    some = shown if hands is None else [shown[i * len(shown) // hands] for i in range(min(hands, len(shown)))]
+    measured = set(some)
+    return [(hand, number in measured) for number, hand in enumerate(archive)]

@@ -15,9 +15,11 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.abstraction.buckets import CardAbstraction
+from poker.abstraction.buckets import BOARD_SIZES, CardAbstraction, make_abstraction
 from poker.betting import Betting
 from poker.errors import PokernetsError
+from poker.kernels.cards.hands import NUM_HANDS
+from poker.kernels.cards.isomorphism import NUM_BOARDS
 from poker.rules import Rules
 from poker.solvers.best_response.ranges import RangeValue
 from poker.solvers.best_response.ranges import best_response as range_response
@@ -61,6 +63,18 @@ def response_to_buckets(
     tree = _tree_of_both(rules, menu, policy)
     rows = lru_cache(maxsize=None)(lambda node: _columns(tree, node, policy(tree.betting(node))).astype(np.float32))
     return UnabstractedResponse(tree, cards, rows)
+
+
+def response_without_cards(rules: Rules, menu: BetMenu, policy: PolicyFunction) -> UnabstractedResponse:
+    """The response to a policy that plays hold'em alike with every hand and board."""
+    sizes = BOARD_SIZES[: rules.num_streets]
+    cards = make_abstraction([np.zeros((NUM_BOARDS[n], NUM_HANDS), np.uint8) for n in sizes], [1] * len(sizes))
+
+    def one_bucket(betting: Betting) -> Policy:
+        actions, probs = policy(public_state(betting, ()))
+        return actions, probs[:1]
+
+    return response_to_buckets(rules, menu, cards, one_bucket)
 
 
 @dataclass(frozen=True)
