@@ -15,12 +15,10 @@ from poker.errors import PokernetsError
 from poker.report import Figure, Report, Section, Table
 from poker.report.grids import strategy_grids
 from poker.report.scalars import Scalar
-from poker.solvers.vector.decisions import Decision, decision
-from poker.solvers.vector.game import VectorGame
+from poker.solvers.vector.decisions import Decision, decision, equity
 from poker.solvers.vector.solution import find_node, save_solution
 from poker.solvers.vector.solver import Progress, VectorSolver
 from poker.solvers.vector.spots import Spot, read_spot
-from poker.tree.spots import spot_tree
 
 SEATS = ("OOP", "IP")
 
@@ -66,7 +64,7 @@ def run(
 
     start = time.perf_counter()
     done = _solve(solver, device, iterations, target_percent / 100 * read.pot, show)
-    shares = _equity(game)
+    shares = equity(game)
     found: dict[str, float] = {
         "iterations": done.iterations,
         "seconds": time.perf_counter() - start,
@@ -118,10 +116,3 @@ def _sections(spot: Spot, found: dict[str, float], decisions: list[Decision]) ->
         name = f"ranges_{number}_{one.path.replace(' ', '_') or 'root'}"
         sections += [Table(("action", "frequency", "EV"), rows, title), Figure(name, draw)]
     return sections
-
-
-def _equity(game: VectorGame) -> tuple[float, float]:
-    """Each player's share of the pot when nobody bets any more."""
-    tree = spot_tree(len(game.board), 2, 1, {})
-    checked = VectorSolver(VectorGame(tree, game.board, game.ranges), "cfr")
-    return checked.game_value(0) / 2, checked.game_value(1) / 2

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solution import action_name, find_node
 from poker.solvers.vector.solver import VectorSolver
+from poker.tree.spots import spot_tree
 
 
 @dataclass(frozen=True)
@@ -52,3 +54,10 @@ def _arriving(solver: VectorSolver, node: int) -> tuple[NDArray[np.float64], NDA
         at = parent
     player = int(tree.player[node])
     return ranges[player], ranges[1 - player]
+
+
+def equity(game: VectorGame) -> tuple[float, float]:
+    """Each player's share of the pot when nobody bets any more."""
+    tree = spot_tree(len(game.board), 2, 1, {})
+    checked = VectorSolver(VectorGame(tree, game.board, game.ranges), "cfr")
+    return checked.game_value(0) / 2, checked.game_value(1) / 2
