@@ -1,4 +1,4 @@
-"""Draws docs/overview.png from docs/results/lbr_laptop.json: `python -m docs.overview`."""
+"""Draws docs/overview.png from docs/results/lbr_laptop.json: `python -m tests.bench.overview`."""
 
 import json
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import Any
 from poker.report.charts import intervals, png
 from poker.report.estimates import Estimate
 
-DOCS = Path(__file__).parent
+DOCS = Path(__file__).parents[2] / "docs"
 AGENTS = ("blueprint", "naive", "depth_limited_rollout", "depth_limited")
 ADVERSARIES = {
     "lbr_fold_call": "fold or call",
