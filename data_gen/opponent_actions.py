@@ -48,8 +48,6 @@ class HandSource(Protocol):
 
 @dataclass
 class RowBuilder:
-    """Columns as they grow."""
-
     columns: dict[str, list[Any]] = field(default_factory=lambda: {name: [] for name in COLUMNS})
     players: dict[str, int] = field(default_factory=dict)
     hands: int = 0

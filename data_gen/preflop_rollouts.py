@@ -20,8 +20,8 @@ def run(*, deals: int, iterations: int, iteration_deals: int, seed: int, output:
     rollouts = RollOuts(deals=deals, iterations=iterations, iteration_deals=iteration_deals, rng=streams(seed, 1)[0])
     total = (MAX_PLAYERS - MIN_PLAYERS + 1) * iterations
     with JobProgress("preflop roll-outs", total=total, logs=runs) as shown:
-        for done, progress in enumerate(rollouts.run(), 1):
-            shown.update(done, step=done, players=progress.players, change_of_entering=progress.change)
+        for done, (players, change) in enumerate(rollouts.run(), 1):
+            shown.update(done, step=done, players=players, change_of_entering=change)
     rates = rollouts.rates
     rates.save(output, config)
     print(

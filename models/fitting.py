@@ -33,7 +33,6 @@ Trained = tuple[lightning.Trainer, nn.Module, Mapping[str, Any]]
 """Who trained, what, and the counts for its manifest."""
 
 _WITHOUT_EFFECT = ("accelerator", "callbacks", "logger", "profiler", "log_every_n_steps", "num_sanity_val_steps")
-_RATE = "train/device/samples_per_sec"
 
 
 class EarlyStopping(callbacks.EarlyStopping):
@@ -147,12 +146,6 @@ def metrics_of_test(trainer: lightning.Trainer, module: lightning.LightningModul
     """What `Trainer.test` logs, without `test/`."""
     (logged,) = trainer.test(module, dataloaders=loader, verbose=False)
     return {name.removeprefix("test/"): round(value, 7) for name, value in logged.items()}
-
-
-def rows_per_second(trainer: lightning.Trainer) -> float | None:
-    """As the throughput monitor logged it last."""
-    rate = trainer.logged_metrics.get(_RATE)
-    return None if rate is None else round(float(rate))
 
 
 def rows_of(batch: tuple[torch.Tensor, ...]) -> int:

@@ -35,6 +35,8 @@ class LeafRunner:
     `onednn` where it is missing is refused; `auto` falls back to `torch`.
     """
 
+    num_continuations = OUTPUTS
+
     def __init__(self, net: nn.Module, backend: Backend = "auto") -> None:
         if backend == "onednn" and not has_onednn():
             raise PokernetsError("backend=onednn: this torch has no oneDNN products; use backend=auto or torch")
@@ -44,8 +46,8 @@ class LeafRunner:
         if pack is not None and backend != "torch" and has_onednn():
             self.backend, self._forward = "onednn", pack(CHUNK_ROWS)
 
-    def __call__(self, features: NDArray[np.float32]) -> NDArray[np.float32]:
-        """features [n, 34] -> [n, K]."""
+    def values(self, features: NDArray[np.float32]) -> NDArray[np.float32]:
+        """features [n, 34] -> [n, K] in pots (`poker.features.leaf.TARGET`)."""
         if features.ndim != 2 or features.shape[1] != leaf.SIZE:
             raise ValueError(f"features have shape {features.shape}, the net takes [n, {leaf.SIZE}]")
         out = np.empty((len(features), OUTPUTS), dtype=np.float32)
@@ -56,20 +58,11 @@ class LeafRunner:
         return out
 
 
-class LeafNet:
+class LeafNet(LeafRunner):
     """The exported leaf net at `path`: the value of each continuation to the player who owns the features.
 
     `architectures`: dotted names of net classes outside `models` that may be loaded.
     """
 
     def __init__(self, path: str | Path, backend: Backend = "auto", architectures: Sequence[str] = ()) -> None:
-        self._run = LeafRunner(load_net(path, LEAF_NET, stamp=LEAF_STAMP, architectures=architectures), backend)
-        self.backend = self._run.backend
-
-    @property
-    def num_continuations(self) -> int:
-        return OUTPUTS
-
-    def values(self, features: NDArray[np.float32]) -> NDArray[np.float32]:
-        """features [n, 34] -> [n, K] in pots (`poker.features.leaf.TARGET`)."""
-        return self._run(features)
+        super().__init__(load_net(path, LEAF_NET, stamp=LEAF_STAMP, architectures=architectures), backend)

@@ -18,11 +18,11 @@ from models.fitting import (
     metrics_of_test,
     quiet,
     recipe,
-    rows_per_second,
 )
 from models.inference import LEAF_NET, LEAF_STAMP, OUTPUTS
-from models.leaf_data import Columns, LeafData, OrderedLoader, held_out, selected
+from models.leaf_data import Columns, LeafData, held_out, selected
 from models.leaf_module import LeafModule
+from models.shuffle import Position
 from poker.artifacts import open_artifact
 from poker.errors import PokernetsError
 from poker.features import leaf
@@ -46,10 +46,11 @@ def train(
     def learn(directory: Path) -> Trained:
         module = LeafModule(_checked(net), huber_delta, learning_rate, label_mean)
         fitted = fit(module, data, directory=directory, trainer=trainer, threads=threads)
+        rate = fitted.logged_metrics.get("train/device/samples_per_sec")
         counts = {
             "training_rows": len(data.train_rows),
             "epochs": fitted.current_epoch,
-            "training_rows_per_second": rows_per_second(fitted),
+            "training_rows_per_second": None if rate is None else round(float(rate)),
             "label_mean": label_mean.tolist(),
         }
         losses = {"rows": len(data.validation_rows), **metrics_of_test(fitted, module, data.val_dataloader())}
@@ -95,7 +96,7 @@ def test(*, net: str, architectures: Sequence[str], path: str, trainer: lightnin
         artifact.config["learning_rate"],
         torch.tensor(artifact.counts["label_mean"]),
     )
-    losses = {"rows": len(rows), **metrics_of_test(trainer, module, OrderedLoader(columns, rows))}
+    losses = {"rows": len(rows), **metrics_of_test(trainer, module, columns.in_order(rows, Position()))}
     record = {**losses, "net": artifact.fingerprint, "states": columns.fingerprint}
     table = _table(losses, f"{net}, {path}")
     Report("A leaf net on held-out states", [table], record, losses).write(Path(output), Console(stderr=True))

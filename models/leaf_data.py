@@ -1,6 +1,5 @@
 """Leaf states as shuffled batches: `LeafData` opens the shards, splits them by group and feeds the trainer."""
 
-import math
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -10,7 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from models.shuffle import BlockShuffle, Position
+from models.shuffle import BlockShuffle, OrderedLoader, Position, ShuffledLoader
 from poker.artifacts import fingerprint_of
 from poker.errors import PokernetsError
 from poker.features.shards import COLUMNS, open_shards
@@ -55,40 +54,15 @@ class Columns:
             out[order[part]] = array[ascending[part] - self.starts[shard]]
         return out
 
-    def batch(self, rows: NDArray[np.int64]) -> LeafBatch:
-        """A batch in float32."""
-        return LeafBatch(*(_to_torch(self.take(name, rows)) for name in LeafBatch._fields))
+    def batches(self, rows: NDArray[np.int64]) -> Iterator[LeafBatch]:
+        """A batch in float32 for each row of `rows` [b, n], which are read together."""
+        pool = [self.take(name, rows.ravel()) for name in LeafBatch._fields]
+        for at in range(0, rows.size, rows.shape[1]):
+            yield LeafBatch(*(_to_torch(column[at : at + rows.shape[1]]) for column in pool))
 
-
-class TrainLoader:
-    """One epoch of batches; which one is asked of the trainer when iteration starts: a resumed run goes on exactly."""
-
-    def __init__(self, data: "LeafData", columns: Columns, shuffle: BlockShuffle) -> None:
-        self._data, self._columns, self._shuffle = data, columns, shuffle
-
-    def __len__(self) -> int:
-        return self._data.epoch_batches // Position.of(self._data).world
-
-    def __iter__(self) -> Iterator[LeafBatch]:
-        for batches in self._shuffle.epoch(Position.of(self._data), self._data.epoch_batches):
-            pool = {name: self._columns.take(name, batches.ravel()) for name in LeafBatch._fields}
-            for at in range(0, batches.size, self._shuffle.batch_rows):
-                yield LeafBatch(*(_to_torch(column[at : at + self._shuffle.batch_rows]) for column in pool.values()))
-
-
-class OrderedLoader:
-    """All rows once, in disk order, in large batches; `position` says which of them are this process's."""
-
-    def __init__(self, columns: Columns, rows: NDArray[np.int64], position: Position | None = None) -> None:
-        _, rank, world = position or Position()
-        self._columns, self._rows = columns, rows[rank::world]
-
-    def __len__(self) -> int:
-        return math.ceil(len(self._rows) / VALIDATION_BATCH)
-
-    def __iter__(self) -> Iterator[LeafBatch]:
-        for at in range(0, len(self._rows), VALIDATION_BATCH):
-            yield self._columns.batch(self._rows[at : at + VALIDATION_BATCH])
+    def in_order(self, rows: NDArray[np.int64], position: Position) -> OrderedLoader[LeafBatch]:
+        """Large batches of `rows` for one process."""
+        return OrderedLoader(rows, VALIDATION_BATCH, lambda part: next(self.batches(part[None])), position)
 
 
 class LeafData(lightning.LightningDataModule):
@@ -151,11 +125,11 @@ class LeafData(lightning.LightningDataModule):
             mean += self._columns.take("labels", self.train_rows[at : at + (1 << 20)]).sum(axis=0, dtype=np.float64)
         return torch.from_numpy(mean / len(self.train_rows)).float()
 
-    def train_dataloader(self) -> TrainLoader:
-        return TrainLoader(self, self._columns, self._shuffle)
+    def train_dataloader(self) -> ShuffledLoader[LeafBatch]:
+        return ShuffledLoader(self, self._shuffle, self.epoch_batches, self._columns.batches)
 
-    def val_dataloader(self) -> OrderedLoader:
-        return OrderedLoader(self._columns, self.validation_rows, Position.of(self))
+    def val_dataloader(self) -> OrderedLoader[LeafBatch]:
+        return self._columns.in_order(self.validation_rows, Position.of(self))
 
 
 def selected(

@@ -13,7 +13,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-_RELU = {True: "relu", False: "none"}
 FEW_ROWS = 8
 """Up to so many rows the plain layer is faster: oneDNN reorders the weights at every call."""
 
@@ -41,7 +40,7 @@ class FusedLinear(torch.autograd.Function):
 
 def onednn_linear(x: Tensor, weight: Tensor, bias: Tensor | None, relu: bool) -> Tensor:
     """x [n, in], weight [out, in] (or reordered by `pack_weight`) -> [n, out], no gradient."""
-    result: Tensor = torch.ops.mkldnn._linear_pointwise(x, weight, bias, _RELU[relu], [], "")
+    result: Tensor = torch.ops.mkldnn._linear_pointwise(x, weight, bias, "relu" if relu else "none", [], "")
     return result
 
 

@@ -20,7 +20,6 @@ from models.opponent_inference import (
     PLAYERS,
     POPULATION,
     STAMP,
-    as_base,
     load_opponent_net,
     probabilities,
 )
@@ -68,7 +67,8 @@ def train(
         made = net()
         if not isinstance(made, ActionNet):
             raise PokernetsError(f"{describe(net)} predicts no actions: choose another net, or make it an ActionNet")
-        data.prepare(made.needs, None if base is None else as_base(load_opponent_net(base, architectures)))
+        rest = None if base is None else partial(probabilities, load_opponent_net(base, architectures))
+        data.prepare(made.needs, rest)
         module = OpponentModule(made, learning_rate, weight_decay)
         fitted = fit(module, data, directory=directory, trainer=trainer, threads=threads, best=False)
         metrics = {"rows": len(data.rows.test_rows), **metrics_of_test(fitted, module, data.val_dataloader())}
@@ -110,9 +110,8 @@ def table(
     loaded = {name: load_opponent_net(path, architectures) for name, path in nets.items()}
     needs = {name: set(net.needs) for name, net in loaded.items()}
     every = set().union(*needs.values())
-    inputs = rows.inputs(every, as_base(load_opponent_net(base, architectures)) if "past" in every else None).take(
-        rows.test_rows
-    )
+    rest = partial(probabilities, load_opponent_net(base, architectures)) if "past" in every else None
+    inputs = rows.inputs(every, rest).take(rows.test_rows)
     player = rows.player_numbers[rows.columns["player"][rows.test_rows]]
     action = rows.columns["action"][rows.test_rows].astype(np.int64)
     some = np.random.default_rng(0).permutation(len(action))[:IMPORTANCE_ROWS]
@@ -162,10 +161,6 @@ def _losses(probs: Floats, action: NDArray[np.int64]) -> Floats:
     return losses
 
 
-def _score(probs: Floats, action: NDArray[np.int64]) -> dict[str, float]:
-    return score(torch.from_numpy(probs), torch.from_numpy(action))
-
-
 def bootstrap(values: Floats, groups: NDArray[np.int64], seed: int = 0) -> tuple[float, float]:
     """95% interval of the mean of `values` [n] when whole groups are drawn with replacement."""
     _, index = np.unique(groups, return_inverse=True)
@@ -211,10 +206,10 @@ def _scores(probs: Floats, rows: OpponentRows) -> dict[str, Any]:
     street, player = columns["street"][test], columns["player"][test]
     parts = {"all": np.ones(len(test), dtype=bool), "facing a bet": columns["bets"][test] > 0}
     parts |= {STREETS[number]: street == number for number in (1, 2, 3)}
-    found: dict[str, Any] = {name: _score(probs[part], action[part]) for name, part in parts.items() if part.any()}
+    found: dict[str, Any] = {name: score(probs[part], action[part]) for name, part in parts.items() if part.any()}
     found["all"]["interval"] = bootstrap(_losses(probs, action), hands)
     active = np.argsort(-np.bincount(player), kind="stable")[:PLAYERS_SHOWN]
-    each = [_score(probs[player == one], action[player == one]) for one in active if (player == one).any()]
+    each = [score(probs[player == one], action[player == one]) for one in active if (player == one).any()]
     found["mean of the most active players"] = {
         "players": len(each),
         "rows": sum(one["rows"] for one in each),

@@ -4,7 +4,8 @@ The first `1 - test_share` of the hands train, the others test: no hand and no l
 Inputs that describe a player's past use all earlier hands, those of the test part too, as a player at the table would.
 """
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
+from functools import partial
 from typing import Any, NamedTuple
 
 import lightning
@@ -13,7 +14,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from models.shuffle import BlockShuffle, Position
+from models.shuffle import BlockShuffle, OrderedLoader, Position, ShuffledLoader
 from poker.errors import PokernetsError
 from poker.features import opponent, opponent_history
 from poker.features.action_rows import COLUMNS, open_rows
@@ -118,34 +119,6 @@ class OpponentRows:
         return found
 
 
-class OpponentLoader:
-    """Batches of the training part, shuffled anew in every epoch, or those of the test part in order."""
-
-    def __init__(self, data: "OpponentData", train: bool) -> None:
-        self._data, self._train, self._position = data, train, Position.of(data)
-
-    def __len__(self) -> int:
-        if self._train:
-            return self._data.shuffle.batches_per_pass // self._position.world
-        return len(list(self._test_parts()))
-
-    def __iter__(self) -> Iterator[OpponentBatch]:
-        if not self._train:
-            yield from map(self._take, self._test_parts())
-            return
-        shuffle = self._data.shuffle
-        for batches in shuffle.epoch(Position.of(self._data), shuffle.batches_per_pass):
-            yield from map(self._take, batches)
-
-    def _test_parts(self) -> Iterator[NDArray[np.int64]]:
-        rows = self._data.rows.test_rows[self._position.rank :: self._position.world]
-        return iter(np.split(rows, range(TEST_BATCH, len(rows), TEST_BATCH)))
-
-    def _take(self, rows: NDArray[np.int64]) -> OpponentBatch:
-        index = torch.from_numpy(rows)
-        return OpponentBatch(*(column[index] for column in self._data.tensors))
-
-
 class OpponentData(lightning.LightningDataModule):
     """Batches of all rows; `prepare` says which inputs beside the 19 the net reads."""
 
@@ -163,11 +136,15 @@ class OpponentData(lightning.LightningDataModule):
         player = self.rows.player_numbers[columns["player"]]
         self.tensors = batch_of(self.rows.inputs(needs, base), player, columns["action"].astype(np.int64))
 
-    def train_dataloader(self) -> OpponentLoader:
-        return OpponentLoader(self, train=True)
+    def train_dataloader(self) -> ShuffledLoader[OpponentBatch]:
+        return ShuffledLoader(self, self.shuffle, self.shuffle.batches_per_pass, partial(map, self._take))
 
-    def val_dataloader(self) -> OpponentLoader:
-        return OpponentLoader(self, train=False)
+    def val_dataloader(self) -> OrderedLoader[OpponentBatch]:
+        return OrderedLoader(self.rows.test_rows, TEST_BATCH, self._take, Position.of(self))
+
+    def _take(self, rows: NDArray[np.int64]) -> OpponentBatch:
+        index = torch.from_numpy(rows)
+        return OpponentBatch(*(column[index] for column in self.tensors))
 
 
 INPUT_SIZES = {"features": opponent.SIZE, "hand": opponent_history.HAND_SIZE, "past": opponent_history.PLAYER_SIZE}

@@ -1,7 +1,6 @@
 """Trained opponent nets: probabilities for whole tables of rows, and a `Predictor` for one decision at a time."""
 
 from collections.abc import Collection, Sequence
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +8,7 @@ import torch
 from numpy.typing import NDArray
 
 from models.export import load_net
-from models.opponent_data import UNKNOWN, Base, Inputs, batch_of
+from models.opponent_data import UNKNOWN, Inputs, batch_of
 from models.opponent_nets import ActionNet
 from poker.artifacts import MismatchedArtifactError, open_artifact
 from poker.betting import Betting
@@ -46,11 +45,6 @@ def probabilities(net: ActionNet, inputs: Inputs, player: NDArray[np.int64] | No
     return probs
 
 
-def as_base(net: ActionNet) -> Base:
-    """A net without memory as the base predictor of another."""
-    return partial(probabilities, net)
-
-
 class OpponentNet:
     """A `poker.opponents.predictor.Predictor` by nets: `path` a net or several whose mean speaks, `base` the one that
     their player inputs rest on, `architectures` the classes outside `models` that these may have.
@@ -77,7 +71,6 @@ class OpponentNet:
         self._last: tuple[Betting, tuple[int, ...], Inputs, Floats] | None = None
 
     def probs(self, context: Context) -> NDArray[np.float64]:
-        """[3] probabilities."""
         if context.street == 0 or context.betting is None:
             return np.asarray(self._table[context.index])
         inputs, expected = self._seen(context, context.betting)
@@ -92,7 +85,6 @@ class OpponentNet:
         return np.asarray(probs / probs.sum())
 
     def update(self, context: Context, action_class: int) -> None:
-        """The player of `context` did `action_class`."""
         if self._base is None or context.betting is None:
             return
         inputs, expected = self._seen(context, context.betting)

@@ -3,8 +3,10 @@
 from typing import Any
 
 import lightning
+import numpy as np
 import torch
 from lightning.pytorch.loggers import TensorBoardLogger
+from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import one_hot
 from torchmetrics import MetricCollection
@@ -24,9 +26,10 @@ def log_losses(probs: Tensor, action: Tensor) -> Tensor:
     return -probs.gather(1, action[:, None])[:, 0].clamp_min(1e-12).log()
 
 
-def brier_scores(probs: Tensor, action: Tensor) -> Tensor:
-    """[n] squared distances to what happened."""
-    return (probs - one_hot(action, CLASSES)).square().sum(dim=1)
+def proper_scores(probs: Tensor, action: Tensor) -> dict[str, Tensor]:
+    """Mean log-loss, and Brier score: mean squared distance to what happened."""
+    brier = (probs - one_hot(action, CLASSES)).square().sum(dim=1)
+    return {"log_loss": log_losses(probs, action).mean(), "brier": brier.mean()}
 
 
 def shares() -> MetricCollection:
@@ -39,11 +42,11 @@ def shares() -> MetricCollection:
     )
 
 
-def score(probs: Tensor, action: Tensor) -> dict[str, float]:
+def score(probs: Tensor | NDArray[np.float64], action: Tensor | NDArray[np.int64]) -> dict[str, float]:
     """Means over decisions."""
-    found = {name: float(value) for name, value in shares()(probs, action).items()}
-    log_loss, brier = log_losses(probs, action).mean(), brier_scores(probs, action).mean()
-    return {"rows": len(action), "log_loss": float(log_loss), "brier": float(brier), **found}
+    probs, action = torch.as_tensor(probs), torch.as_tensor(action)
+    found = {**proper_scores(probs, action), **shares()(probs, action)}
+    return {"rows": len(action), **{name: float(value) for name, value in found.items()}}
 
 
 class OpponentModule(lightning.LightningModule):
@@ -82,10 +85,9 @@ class OpponentModule(lightning.LightningModule):
 
     def validation_step(self, batch: OpponentBatch, index: int) -> None:
         probs = self(batch).softmax(dim=1).float()
-        rows = len(probs)
-        log_loss, brier = log_losses(probs, batch.action).mean(), brier_scores(probs, batch.action).mean()
-        self.log("test/log_loss", log_loss, prog_bar=True, batch_size=rows, sync_dist=True)
-        self.log("test/brier", brier, batch_size=rows, sync_dist=True)
+        for name, value in proper_scores(probs, batch.action).items():
+            prog_bar = name == "log_loss"
+            self.log(f"test/{name}", value, prog_bar=prog_bar, batch_size=len(probs), sync_dist=True)
         self.shares.update(probs, batch.action)
         self._seen.append((probs.cpu(), batch.action.cpu()))
 

@@ -1,6 +1,7 @@
 """Nets that predict fold, check/call or bet/raise: a new one is a subclass of `ActionNet` and a file in `conf/net`."""
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -93,19 +94,14 @@ class WideNet(ActionNet):
 
 
 class SequenceNet(WideNet):
-    """As `WideNet`; gated recurrent units read the actions of the hand in their order, the perceptrons their state."""
+    """As `WideNet`; gated recurrent units read the actions of the hand in their order, the perceptrons their state.
 
-    def __init__(
-        self,
-        units: int = 40,
-        hidden: Sequence[int] = (64, 64),
-        inputs: Sequence[str] = (),
-        dropout: float = 0.0,
-        members: int = 1,
-        seed: int = 0,
-    ) -> None:
-        super().__init__(hidden, inputs, dropout, members, seed, extra_columns=units)
-        self.needs = ("sequence", *inputs)
+    `perceptrons` are the arguments of `WideNet`.
+    """
+
+    def __init__(self, units: int = 40, **perceptrons: Any) -> None:
+        super().__init__(**perceptrons, extra_columns=units)
+        self.needs = ("sequence", *self.needs)
         self.readers = nn.ModuleList(Reader(NUM_TOKENS, units, each) for each in self.seeds)
 
     def extra(self, batch: OpponentBatch) -> Iterator[Tensor]:
@@ -151,20 +147,11 @@ class PlayerNet(WideNet):
     """As `WideNet`, with a learned vector of the player beside the inputs: `players`, and one for strangers.
 
     In training a player is taken for a stranger with probability `stranger`, so that a stranger's vector is learned.
+    `perceptrons` are the arguments of `WideNet`.
     """
 
-    def __init__(
-        self,
-        players: int,
-        size: int = 16,
-        hidden: Sequence[int] = (64, 64),
-        stranger: float = 0.1,
-        inputs: Sequence[str] = (),
-        dropout: float = 0.0,
-        members: int = 1,
-        seed: int = 0,
-    ) -> None:
-        super().__init__(hidden, inputs, dropout, members, seed, extra_columns=size)
+    def __init__(self, players: int, size: int = 16, stranger: float = 0.1, **perceptrons: Any) -> None:
+        super().__init__(**perceptrons, extra_columns=size)
         self._stranger = stranger
         self.vectors = nn.ModuleList(nn.Embedding(players + 1, size) for _ in self.seeds)
         with torch.no_grad():
@@ -174,11 +161,8 @@ class PlayerNet(WideNet):
     def extra(self, batch: OpponentBatch) -> Iterator[Tensor]:
         player = batch.player
         if self.training:
-            hidden = torch.rand(player.shape, generator=self._generator(batch), device="cpu") < self._stranger
+            # Seeded by the batch itself: a resumed run hides the same players.
+            generator = torch.Generator().manual_seed(int(player.sum()))
+            hidden = torch.rand(player.shape, generator=generator, device="cpu") < self._stranger
             player = torch.where(hidden.to(player.device), UNKNOWN, player)
         return (vectors(player) for vectors in self.vectors)
-
-    @staticmethod
-    def _generator(batch: OpponentBatch) -> torch.Generator:
-        """Seeded by the batch itself: a resumed run hides the same players."""
-        return torch.Generator().manual_seed(int(batch.player.sum()))

@@ -5,9 +5,10 @@ filled, its rows are permuted, and whole batches are cut from it. So disk is rea
 and a batch mixes rows of as many blocks as it has rows. Every pass has its own order, a pure function of (seed, pass).
 """
 
-from collections.abc import Iterator
+import math
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 import lightning
 import numpy as np
@@ -15,6 +16,8 @@ from numpy.typing import NDArray
 
 BLOCK_ROWS = 64
 POOL_ROWS = 1 << 19
+
+Batch = TypeVar("Batch")
 
 
 class Position(NamedTuple):
@@ -98,3 +101,44 @@ class BlockShuffle:
             wanted = batches > skip
             skip -= batches
             yield (order.permutation(self.rows[positions]) if wanted else positions[:0]), batches
+
+
+@dataclass(frozen=True, eq=False)
+class ShuffledLoader(Generic[Batch]):
+    """One epoch of the `batches` of all processes; `take` makes b of them of rows [b, batch_rows].
+
+    Which epoch it is the trainer of `data` is asked when iteration starts: a resumed run goes on exactly.
+    """
+
+    data: lightning.LightningDataModule
+    shuffle: BlockShuffle
+    batches: int
+    take: Callable[[NDArray[np.int64]], Iterable[Batch]]
+
+    def __len__(self) -> int:
+        return self.batches // Position.of(self.data).world
+
+    def __iter__(self) -> Iterator[Batch]:
+        for rows in self.shuffle.epoch(Position.of(self.data), self.batches):
+            yield from self.take(rows)
+
+
+@dataclass(frozen=True, eq=False)
+class OrderedLoader(Generic[Batch]):
+    """All rows once, in their order, `batch_rows` at a time; `position` says which of them are this process's."""
+
+    rows: NDArray[np.int64]
+    batch_rows: int
+    take: Callable[[NDArray[np.int64]], Batch]
+    position: Position
+
+    def __len__(self) -> int:
+        return math.ceil(len(self._own) / self.batch_rows)
+
+    def __iter__(self) -> Iterator[Batch]:
+        for at in range(0, len(self._own), self.batch_rows):
+            yield self.take(self._own[at : at + self.batch_rows])
+
+    @property
+    def _own(self) -> NDArray[np.int64]:
+        return self.rows[self.position.rank :: self.position.world]

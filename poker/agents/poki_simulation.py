@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from poker.agents.poki_formula import PokiFormula, check_game
 from poker.cards import hand_index
+from poker.features.opponent import NUM_BET_LEVELS
 from poker.kernels.rng import streams
 from poker.opponents.playout import Budget, LineValues, line_values
-from poker.opponents.predictor import BET_LEVELS, NUM_STREETS, Context
+from poker.opponents.predictor import NUM_STREETS, Context
 from poker.opponents.tracker import seat_name
 from poker.rules import CALL, FOLD
 from poker.state import HandState
@@ -65,6 +66,6 @@ class PokiSimulation(PokiFormula):
     def _habits(self, players: list[int]) -> NDArray[np.float64]:
         """[P, 12, 3] how often each player does what in each context."""
         habits = self.tracker.habits
-        contexts = [(street, level) for street in range(NUM_STREETS) for level in range(BET_LEVELS)]
+        contexts = [(street, level) for street in range(NUM_STREETS) for level in range(NUM_BET_LEVELS)]
         rows = [[habits.probs(Context(seat_name(i), *context)) for context in contexts] for i in players]
         return np.array(rows, dtype=np.float64)

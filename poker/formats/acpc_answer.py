@@ -8,7 +8,7 @@ so are sizes where there are none.
 
 import re
 
-from poker.formats.acpc_log import match_state_text
+from poker.formats.acpc_log import board_texts, match_state_text
 from poker.rules import CALL, FOLD
 from poker.state import Betting, HandState, IllegalAction
 
@@ -77,7 +77,5 @@ def _pattern(state: HandState, number: int) -> re.Pattern[str]:
     others = f"(?>{_CARD}{{{rules.num_hole_cards}}}|(?!{_CARD}))"
     hands = [others] * rules.num_players
     hands[player] = f"(?i:{rules.cards_text(state.hole_cards[player])})"
-    starts = (0, *rules.board_sizes)
-    board = [rules.cards_text(state.board[starts[i] : starts[i + 1]]) for i in range(state.street + 1)]
-    cards = r"\|?+".join(hands) + "/?".join(f"(?i:{street})" for street in board)
+    cards = r"\|?+".join(hands) + "/?".join(f"(?i:{street})" for street in board_texts(state))
     return re.compile(rf"MATCHSTATE:{_NUMBER}{player}:{_NUMBER}{number}:/*{betting}/*:{cards}")

@@ -51,11 +51,13 @@ class LoggedHand:
 
 def cards_text(state: HandState) -> str:
     """Known hole cards and the board up to the current street, as in `As2h|/8dTc9s/2c`."""
-    rules = state.rules
-    hands = "|".join(rules.cards_text(hand) for hand in state.hole_cards)
-    starts = (0, *rules.board_sizes)
-    streets = [rules.cards_text(state.board[starts[i] : starts[i + 1]]) for i in range(state.street + 1)]
-    return hands + "/".join(streets)
+    return "|".join(map(state.rules.cards_text, state.hole_cards)) + "/".join(board_texts(state))
+
+
+def board_texts(state: HandState) -> list[str]:
+    """The cards of each deal up to the current street, empty before the flop."""
+    starts = (0, *state.rules.board_sizes)
+    return [state.rules.cards_text(state.board[starts[i] : starts[i + 1]]) for i in range(state.street + 1)]
 
 
 def match_state_text(state: HandState, number: int, player: int) -> str:

@@ -48,7 +48,6 @@ class HandRow:
     """A line of `hdb`. `counts` [4] (players, pot) at flop, turn, river and at the end; (0, 0) where not reached."""
 
     stamp: int
-    number: int
     dealt: int
     counts: tuple[tuple[int, int], ...]
     board: tuple[str, ...]
@@ -162,14 +161,14 @@ def _read_lines(
 
 
 def _add_hand(month: _Month, fields: list[str]) -> None:
-    stamp, _, number, dealt = map(int, fields[:4])
+    stamp, _, _, dealt = map(int, fields[:4])
     counts = tuple(_count(text) for text in fields[4 : 4 + STREETS])
     board = tuple(fields[4 + STREETS :])
     if len(counts) != STREETS or len(board) > 5 or not all(map(_is_card, board)):
         raise ValueError
     if stamp in month.hands:
         month.twice.add(stamp)
-    month.hands[stamp] = HandRow(stamp, number, dealt, counts, board)
+    month.hands[stamp] = HandRow(stamp, dealt, counts, board)
 
 
 def _add_roster(month: _Month, fields: list[str]) -> None:

@@ -65,7 +65,6 @@ class IrcHand:
     hole_cards: tuple[tuple[int, ...], ...]
     board: tuple[int, ...]
     moves: tuple[Move, ...]
-    won: tuple[int, ...]
 
     def states(self) -> Iterator[tuple[HandState, Move]]:
         """Each move with the state before it."""
@@ -89,7 +88,6 @@ def replay(raw: RawHand) -> IrcHand:
         hole_cards=tuple(parse_cards("".join(player.cards)) for player in raw.players),
         board=parse_cards("".join(raw.row.board)),
         moves=tuple(replayer.moves),
-        won=tuple(player.won for player in raw.players),
     )
     start = HandState.start(rules, hand.hole_cards, hand.board)
     replayer.check_winnings(replace(start, betting=replayer.betting))

@@ -58,17 +58,15 @@ def hand_text(hand: LoggedHand) -> str:
     if why_not:
         raise PokernetsError(why_not)
     blinds = rules.blinds[::-1] if rules.num_players == 2 else rules.blinds
-    fields: dict[str, object] = {
+    bets = {"min_bet": rules.big_blind}
+    if rules.is_limit:
+        bets = {"small_bet": rules.raise_sizes[0], "big_bet": rules.raise_sizes[-1]}
+    fields = {
         "variant": "FT" if rules.is_limit else "NT",
         "ante_trimming_status": True,
         "antes": [0] * rules.num_players,
         "blinds_or_straddles": blinds,
-    }
-    if rules.is_limit:
-        fields |= {"small_bet": rules.raise_sizes[0], "big_bet": rules.raise_sizes[-1]}
-    else:
-        fields |= {"min_bet": rules.big_blind}
-    fields |= {
+        **bets,
         "starting_stacks": rules.stacks,
         "actions": _actions(state),
         "hand": hand.number,

@@ -59,28 +59,26 @@ class Majority:
 
 
 class Frequencies:
-    """One table for the whole population, learned on line; it starts from `prior` [12, 3] seen `prior_weight` times."""
+    """One table for the whole population, learned on line; it starts from `prior` [12, 3] seen `prior_weight` times.
+
+    `counts` [12, 3] include the prior.
+    """
 
     def __init__(
         self, prior: NDArray[np.float64] | Sequence[Sequence[float]] = GENERIC_TABLE, prior_weight: float = 10.0
     ) -> None:
         self._prior = _normalised(np.asarray(prior, dtype=np.float64)) * prior_weight
-        self._counts = self._prior.copy()
+        self.counts = self._prior.copy()
 
     def probs(self, context: Context) -> NDArray[np.float64]:
-        row = self._counts[context.index]
+        row = self.counts[context.index]
         return np.asarray(row / row.sum())
 
     def update(self, context: Context, action_class: int) -> None:
-        self._counts[context.index, action_class] += 1
+        self.counts[context.index, action_class] += 1
 
     def forget(self) -> None:
-        self._counts = self._prior.copy()
-
-    @property
-    def counts(self) -> NDArray[np.float64]:
-        """[12, 3] what was seen, the prior included."""
-        return self._counts.copy()
+        self.counts = self._prior.copy()
 
 
 class PlayerFrequencies:
@@ -123,32 +121,28 @@ class BestOf:
     def __init__(self, predictors: Mapping[str, Predictor], *, decay: float = 0.98) -> None:
         if not predictors:
             raise ValueError("a choice needs predictors to choose from")
-        self._names = tuple(predictors)
-        self._predictors = tuple(predictors.values())
+        self._predictors = dict(predictors)
         self._decay = decay
         self._hits: dict[str, NDArray[np.float64]] = {}
 
     def probs(self, context: Context) -> NDArray[np.float64]:
-        return self._predictors[self._best(context.player)].probs(context)
+        return self._predictors[self.chosen(context.player)].probs(context)
 
     def chosen(self, player: str) -> str:
         """Name of the predictor that speaks for this player."""
-        return self._names[self._best(player)]
-
-    def _best(self, player: str) -> int:
-        hits = self._hits.get(player)
-        return 0 if hits is None else int(hits.argmax())
+        hits = self._hits.get(player, np.zeros(1))
+        return list(self._predictors)[int(hits.argmax())]
 
     def update(self, context: Context, action_class: int) -> None:
         hits = self._hits.setdefault(context.player, np.zeros(len(self._predictors)))
         hits *= self._decay
-        for i, predictor in enumerate(self._predictors):
+        for i, predictor in enumerate(self._predictors.values()):
             hits[i] += int(predictor.probs(context).argmax()) == action_class
             predictor.update(context, action_class)
 
     def forget(self) -> None:
         self._hits.clear()
-        for predictor in self._predictors:
+        for predictor in self._predictors.values():
             predictor.forget()
 
 

@@ -39,8 +39,7 @@ def replay_hand(tracker: Tracker, hand: IrcHand, measured: bool) -> list[RoundEn
 
     def note() -> None:
         if shown:
-            tables = [weights.copy() for weights in tracker.tables(shown)]
-            ends.append(RoundEnd(street, board, dict(zip(shown, tables, strict=True))))
+            ends.append(RoundEnd(street, board, dict(zip(shown, tracker.tables(shown), strict=True))))
 
     for state, move in hand.states():
         if state.street > street:

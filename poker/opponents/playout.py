@@ -66,14 +66,12 @@ class PlayoutBoard:
         return out
 
 
-@lru_cache(maxsize=4)
-def _playout_board(board: tuple[int, ...]) -> PlayoutBoard:
-    return PlayoutBoard(board)
+_prepared = lru_cache(maxsize=4)(PlayoutBoard)
 
 
 def playout_board(board: tuple[int, ...]) -> PlayoutBoard:
     """Kept for the last boards asked for."""
-    return _playout_board(tuple(sorted(board)))
+    return _prepared(tuple(sorted(board)))
 
 
 @dataclass(frozen=True)

@@ -20,9 +20,7 @@ CLASS_NAMES = ("fold", "check/call", "bet/raise")
 NUM_CLASSES = len(CLASS_NAMES)
 
 NUM_STREETS = 4
-BET_LEVELS = NUM_BET_LEVELS
-"""0, 1 or 2 and more bets to call."""
-NUM_CONTEXTS = NUM_STREETS * BET_LEVELS
+NUM_CONTEXTS = NUM_STREETS * NUM_BET_LEVELS
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +40,7 @@ class Context:
     @property
     def index(self) -> int:
         """0..11: street * 3 + bets to call."""
-        return self.street * BET_LEVELS + self.bets_to_call
+        return self.street * NUM_BET_LEVELS + self.bets_to_call
 
 
 @runtime_checkable

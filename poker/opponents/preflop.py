@@ -65,15 +65,6 @@ class IncomeRates:
         return cls(**{name: np.array(arrays[name]) for name in arrays})
 
 
-@dataclass(frozen=True)
-class Progress:
-    """A finished iteration for one number of players; `change` is the mean change of who enters."""
-
-    players: int
-    iteration: int
-    change: float
-
-
 class RollOuts:
     """Computes `IncomeRates`: `deals` for a result, `iteration_deals` for each of `iterations` on the way to it."""
 
@@ -85,8 +76,8 @@ class RollOuts:
         rows = MAX_PLAYERS - MIN_PLAYERS + 1
         self._found = {name: np.zeros((rows, len(PREFLOP_CLASS_SIZE))) for name in IncomeRates.__dataclass_fields__}
 
-    def run(self) -> Iterator[Progress]:
-        """Yields after each iteration; `rates` is complete at the end."""
+    def run(self) -> Iterator[tuple[int, float]]:
+        """After each iteration: number of players, mean change of who enters; `rates` is complete at the end."""
         for players in range(MIN_PLAYERS, MAX_PLAYERS + 1):
             row, forfeit = _row(players), BLINDS / players
             play = np.ones(len(PREFLOP_CLASS_SIZE))
@@ -95,7 +86,7 @@ class RollOuts:
                 rates, _ = self._rates(players, self._iteration_deals, play)
                 step = ((rates > -forfeit) - play) / (iteration + 1)
                 play += step
-                yield Progress(players, iteration, float(np.abs(step) @ PREFLOP_CLASS_SIZE / NUM_HANDS))
+                yield players, float(np.abs(step) @ PREFLOP_CLASS_SIZE / NUM_HANDS)
             self._found["enters"][row] = play
             self._found["iterated"][row], self._found["iterated_error"][row] = self._rates(players, self._deals, play)
 

@@ -17,8 +17,9 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
+from poker.features.opponent import NUM_BET_LEVELS
 from poker.kernels.opponents import weights as kernel
-from poker.opponents.predictor import BET_LEVELS, NUM_STREETS
+from poker.opponents.predictor import NUM_STREETS
 
 BINS = 64
 """Strengths told apart: a hand with a share q of weaker hands is in bin floor(q * BINS)."""
@@ -65,8 +66,8 @@ def all_responses(habits: Floats) -> NDArray[np.float32]:
     """[P, 12, B, 3] from habits [P, 12, 3] by context; nothing before the flop."""
     out = np.zeros((*habits.shape[:2], BINS, 3), dtype=np.float32)
     for street in range(1, NUM_STREETS):
-        for level in range(BET_LEVELS):
-            context = street * BET_LEVELS + level
+        for level in range(NUM_BET_LEVELS):
+            context = street * NUM_BET_LEVELS + level
             out[:, context] = responses(habits[:, context], street, level)
     return out
 

@@ -115,9 +115,7 @@ def shares_below(values: NDArray[np.floating]) -> NDArray[np.float32]:
     return ((below + through) / (2 * len(values))).astype(np.float32)
 
 
-@lru_cache(maxsize=24)
-def _analysed(board: tuple[int, ...]) -> BoardStrength:
-    return BoardStrength(board)
+_analysed = lru_cache(maxsize=24)(BoardStrength)
 
 
 def board_strength(board: tuple[int, ...]) -> BoardStrength:

@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 
 from poker.betting import Betting
 from poker.cards import HOLDEM, NUM_HANDS, hand_index
+from poker.kernels.opponents import weights as kernel
 from poker.opponents.predictor import Predictor, action_class, context_of
 from poker.opponents.preflop import IncomeRates
 from poker.opponents.responses import likelihood
 from poker.opponents.strength import board_strength
-from poker.opponents.weights import Calibration, WeightTable
+from poker.opponents.weights import Calibration
 from poker.state import HandState
 
 
@@ -45,7 +46,7 @@ class Tracker:
         self._seat = 0
         self._past: Betting | None = None
         self._names: tuple[str, ...] = ()
-        self._tables: list[WeightTable] = []
+        self._tables = _unknown(0)
         self._seen: list[_Seen] = []
         self._blocked = 0
 
@@ -61,7 +62,7 @@ class Tracker:
         """A hand begins for the player in `seat`; what is seen from it will be given to `follow`."""
         self._seat = seat
         self._past = None
-        self._tables = []
+        self._tables = _unknown(0)
 
     def follow(self, state: HandState) -> None:
         """Take in what happened since the last call, from the view of a hand in progress or over."""
@@ -88,7 +89,7 @@ class Tracker:
     def begin(self, players: int, names: Sequence[str] | None = None) -> None:
         """A new hand, all cards possible."""
         self._names = tuple(names) if names is not None else tuple(seat_name(seat) for seat in range(players))
-        self._tables = [WeightTable() for _ in range(players)]
+        self._tables = _unknown(players)
         self._seen = []
         self._blocked = 0
 
@@ -98,10 +99,7 @@ class Tracker:
             return
         if len(board) > self._blocked:
             self._blocked = len(board)
-            possible = HOLDEM.live(board)
-            for player, table in enumerate(self._tables):
-                if not past.folded[player]:
-                    table.keep(possible)
+            self._tables[~np.array(past.folded)] *= HOLDEM.live(board)
         player, observed = past.to_act, action_class(action)
         name = self._names[player]
         context = context_of(past, board, name)
@@ -110,7 +108,8 @@ class Tracker:
             quantile = self.quantile(past, board)
             informed = likelihood(context.street, context.bets_to_call, quantile, probs, observed)
             uninformed = float(probs[observed])
-            self._tables[player].observe(informed, uninformed, self.calibration.noise(name))
+            noise = self.calibration.noise(name)
+            kernel.reweight(self._tables[player], informed, noise, noise * uninformed)
             self._seen.append(_Seen(player, informed, uninformed))
         self.predictor.update(context, observed)
         if self.habits is not self.predictor:
@@ -124,15 +123,18 @@ class Tracker:
                 self.calibration.shown(self._names[seen.player], shown, seen.uninformed)
 
     def tables(self, players: list[int]) -> NDArray[np.float32]:
-        """[n, 1326] weights of these players; 1 where nothing is known."""
-        if self.predictor is None or not self._tables:
-            return np.ones((len(players), NUM_HANDS), dtype=np.float32)
-        return np.stack([self._tables[player].weights for player in players])
+        """[n, 1326] weights of these players, proportional to probabilities; 1 where nothing is known."""
+        known = self.predictor is not None and len(self._tables)
+        return self._tables[players] if known else _unknown(len(players))
 
     def quantile(self, betting: Betting, board: tuple[int, ...]) -> NDArray[np.float32]:
         """[1326] share of hands weaker against random hands of the players still in; negative for dead hands."""
         active = betting.folded.count(False)
         return board_strength(board).quantile(active - 1) if board else self._rates.quantile(active)
+
+
+def _unknown(players: int) -> NDArray[np.float32]:
+    return np.ones((players, NUM_HANDS), dtype=np.float32)
 
 
 def seat_name(seat: int) -> str:

@@ -1,4 +1,4 @@
-"""Weight tables: what an opponent may hold, re-weighted after each action [POKI] section 5.
+"""Weight tables [1326]: what an opponent may hold, re-weighted after each action [POKI] section 5.
 
 A predictor says how often a player folds, calls or raises in a spot; `poker.opponents.responses` makes of it the
 probability of the observed action given each hand. Thresholds are on the scale of all hands, as in [POKI], and not of
@@ -9,35 +9,8 @@ not fit the hand shown raises it. The prior lies between what mostly fits our ow
 and what fits people best (0.3 of 0.15 and 0.3).
 """
 
-import numpy as np
-from numpy.typing import NDArray
-
-from poker.cards import NUM_HANDS
-from poker.kernels.opponents import weights as kernel
-
 _PRIOR_NOISE = 0.2
 _PRIOR_ACTIONS = 40.0
-
-
-class WeightTable:
-    """One opponent's hands: `weights` float32 [1326], the most likely 1; proportional to probabilities."""
-
-    def __init__(self) -> None:
-        self.weights: NDArray[np.float32] = np.ones(NUM_HANDS, dtype=np.float32)
-
-    def keep(self, possible: NDArray[np.bool_]) -> None:
-        """The other hands [1326] become impossible: they hold a card of the board."""
-        self.weights *= possible
-
-    def observe(self, informed: NDArray[np.float32], uninformed: float, noise: float) -> None:
-        """Re-weight after an action: its probability given each hand [1326], and without looking at the cards."""
-        kernel.reweight(self.weights, informed, noise, noise * uninformed)
-
-    @property
-    def probs(self) -> NDArray[np.float64]:
-        """[1326] probability of each hand."""
-        total = self.weights.sum(dtype=np.float64)
-        return self.weights / total if total > 0 else np.full(NUM_HANDS, 1 / NUM_HANDS)
 
 
 class Calibration:

@@ -61,7 +61,7 @@ def inference() -> list[dict[str, Any]]:
     results = []
     for backend in ("auto", "torch"):
         run = LeafRunner(net, backend)
-        rate = rows / best(partial(run, features), 10)
+        rate = rows / best(partial(run.values, features), 10)
         results.append(
             {"name": f"leaf_net_inference_{backend}", "value": rate, "unit": "rows/s", "backend": run.backend}
         )

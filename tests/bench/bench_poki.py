@@ -11,11 +11,11 @@ import numpy as np
 
 from poker.agents.base import Agent
 from poker.cards import NUM_HANDS, parse_cards
+from poker.kernels.opponents.weights import reweight
 from poker.opponents.modelling import predictor_for
 from poker.opponents.predictor import Context
 from poker.opponents.responses import likelihood
 from poker.opponents.strength import BoardStrength, board_strength
-from poker.opponents.weights import WeightTable
 from poker.rules import Rules
 from poker.state import HandState
 from tests.games import load_rules
@@ -42,14 +42,14 @@ def parts() -> list[dict[str, Any]]:
     table = rng.random((1, NUM_HANDS), dtype=np.float32)
     board = board_strength(FLOP)
     quantile = board.quantile(3)
-    weights, probs = WeightTable(), np.array([0.3, 0.5, 0.2])
+    weights, probs = np.ones(NUM_HANDS, dtype=np.float32), np.array([0.3, 0.5, 0.2])
     flops = [tuple(rng.permutation(52)[:3].tolist()) for _ in range(8)]
     mixture = predictor_for("best_of", None)
     assert mixture is not None
     actions: list[tuple[str, Callable[[], Any], int]] = [
         ("poki_flop_analysis", lambda: BoardStrength(tuple(sorted(flops.pop()))), 7),
         ("poki_look_ahead_flop_all_hands", lambda: board.all_against(table), 20),
-        ("poki_reweight", lambda: weights.observe(likelihood(1, 0, quantile, probs, 2), float(probs[2]), 0.1), 50),
+        ("poki_reweight", lambda: reweight(weights, likelihood(1, 0, quantile, probs, 2), 0.1, 0.1 * 0.2), 50),
         ("poki_predictor_update_best_of", lambda: mixture.update(Context("x", 1, 1), 1), 200),
     ]
     return [{"name": name, "value": milliseconds(action, n), "unit": "ms"} for name, action, n in actions]

@@ -34,7 +34,7 @@ def hand(text: str, stamp: int = 1) -> IrcHand:
         moves.append(Move(betting.to_act, action, False))
         betting = betting.apply(action)
     cards = tuple(parse_cards(cards) for cards in HANDS)
-    return IrcHand(stamp, ("ann", "bob", "eve"), RULES, cards, parse_cards("Kh9h4c2sTs"), tuple(moves), (0, 0, 0))
+    return IrcHand(stamp, ("ann", "bob", "eve"), RULES, cards, parse_cards("Kh9h4c2sTs"), tuple(moves))
 
 
 def tracker(modelling: Modelling) -> Tracker:

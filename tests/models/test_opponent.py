@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,6 @@ from models.opponent_inference import (
     POPULATION,
     STAMP,
     OpponentNet,
-    as_base,
     load_opponent_net,
     probabilities,
 )
@@ -136,7 +136,7 @@ def test_the_split_is_by_time(work: Path) -> None:
 def test_a_net_that_remembers_players_beats_one_that_does_not(nets: Path, work: Path) -> None:
     data = OpponentData(str(work / "artifacts" / "opponent_actions"))
     base, adaptive = load_opponent_net(nets / "hand"), load_opponent_net(nets / "adaptive")
-    data.prepare(adaptive.needs, as_base(base))
+    data.prepare(adaptive.needs, partial(probabilities, base))
     found = {}
     for name, net in (("hand", base), ("adaptive", adaptive)):
         batches = list(data.val_dataloader())
@@ -153,7 +153,7 @@ def test_at_the_table_it_says_what_it_says_of_the_rows(
     """Every decision predicted and observed one at a time, against all rows at once."""
     rows = OpponentRows(str(work / "artifacts" / "opponent_actions"), 0.2)
     base = load_opponent_net(nets / "hand")
-    inputs = rows.inputs(("hand", "past", "sequence"), as_base(base))
+    inputs = rows.inputs(("hand", "past", "sequence"), partial(probabilities, base))
     player = rows.player_numbers[rows.columns["player"]]
     wanted = np.mean([probabilities(load_opponent_net(nets / name), inputs, player) for name in names], axis=0)
     predictor = OpponentNet([nets / name for name in names], base=nets / "hand")

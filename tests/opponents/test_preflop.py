@@ -17,8 +17,7 @@ def hand_class(text: str) -> int:
 @pytest.fixture(scope="module")
 def rates() -> IncomeRates:
     rollouts = RollOuts(deals=100_000, iterations=8, iteration_deals=20_000, rng=streams(7, 1)[0])
-    steps = list(rollouts.run())
-    assert [step.players for step in steps] == [n for n in range(2, 11) for _ in range(8)]
+    assert [players for players, _ in rollouts.run()] == [n for n in range(2, 11) for _ in range(8)]
     return rollouts.rates
 
 

@@ -1,10 +1,11 @@
 import numpy as np
 import pytest
 
-from poker.cards import HOLDEM, hand_index, parse_cards
+from poker.cards import HOLDEM, NUM_HANDS, hand_index, parse_cards
+from poker.kernels.opponents.weights import reweight
 from poker.opponents.responses import likelihood
 from poker.opponents.strength import board_strength
-from poker.opponents.weights import Calibration, WeightTable
+from poker.opponents.weights import Calibration
 
 FLOP = parse_cards("Kh9h4c")
 PROBS = np.array([0.3, 0.5, 0.2])
@@ -24,28 +25,27 @@ def test_actions_of_all_hands_happen_as_predicted() -> None:
 
 
 def test_a_raise_means_strength_and_equal_hands_stay_equal() -> None:
-    table = WeightTable()
-    table.keep(HOLDEM.live(FLOP))
+    table = np.ones(NUM_HANDS, dtype=np.float32)
+    table *= HOLDEM.live(FLOP)
     informed = likelihood(1, 1, board_strength(FLOP).quantile(2), PROBS, 2)
-    table.observe(informed, PROBS[2], noise=0.1)
+    reweight(table, informed, 0.1, 0.1 * PROBS[2])
     top, weak = hand_index(*parse_cards("KcKd")), hand_index(*parse_cards("7c2d"))
     assert informed[top] > 0.95
     assert informed[weak] < 0.001
-    assert table.weights[top] == 1
-    assert table.weights[weak] == pytest.approx(0.1 * 0.2 / (0.9 + 0.1 * 0.2), rel=0.05)
-    assert table.weights[hand_index(*parse_cards("KhKd"))] == 0
-    assert table.weights[hand_index(*parse_cards("AsKs"))] == table.weights[hand_index(*parse_cards("AdKd"))]
-    assert table.probs.sum() == pytest.approx(1)
+    assert table[top] == 1
+    assert table[weak] == pytest.approx(0.1 * 0.2 / (0.9 + 0.1 * 0.2), rel=0.05)
+    assert table[hand_index(*parse_cards("KhKd"))] == 0
+    assert table[hand_index(*parse_cards("AsKs"))] == table[hand_index(*parse_cards("AdKd"))]
 
 
 def test_certain_predictions_never_empty_a_table() -> None:
-    table = WeightTable()
+    table = np.ones(NUM_HANDS, dtype=np.float32)
     quantile = board_strength(FLOP).quantile(1)
     for _ in range(30):
-        table.observe(likelihood(1, 1, quantile, np.array([0.001, 0.001, 0.998]), 1), 0.001, noise=0.05)
-        table.observe(likelihood(1, 1, quantile, np.array([0.001, 0.998, 0.001]), 2), 0.001, noise=0.05)
-    assert table.weights.max() == 1
-    assert np.isfinite(table.weights).all()
+        reweight(table, likelihood(1, 1, quantile, np.array([0.001, 0.001, 0.998]), 1), 0.05, 0.05 * 0.001)
+        reweight(table, likelihood(1, 1, quantile, np.array([0.001, 0.998, 0.001]), 2), 0.05, 0.05 * 0.001)
+    assert table.max() == 1
+    assert np.isfinite(table).all()
 
 
 def test_showdowns_calibrate_the_noise_of_a_player() -> None:
