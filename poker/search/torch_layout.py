@@ -75,16 +75,14 @@ class Tensors:
 
     def _make_street(self, street: int) -> Street:
         self._index_rows(street)
-        parents, weights, offset = [], [], 0
+        parents, offset = [], 0
         for game in self.games:
-            boards = game.boards.boards
-            window = slice(boards.street_start[street], boards.street_start[street + 1])
-            above = boards.street_start[street - 1] if street > self.layout.first_street else 0
-            parents.append(game.boards.parent[window] - above + offset)
-            weights.append(boards.weight[window])
-            offset += num_boards(game, street - 1) if street > self.layout.first_street else 0
+            above = game.on(street - 1) if street > self.layout.first_street else range(0)
+            parents.append(game.boards.parent[game.on(street)] - above.start + offset)
+            offset += len(above)
+        weights = [game.boards.boards.weight[game.on(street)] for game in self.games]
         hands = (self._make_hands(street, 0), self._make_hands(street, 1))
-        symmetric = any(_window(game, street, game.boards.boards.symmetric).any() for game in self.games)
+        symmetric = any(game.boards.boards.symmetric[game.on(street)].any() for game in self.games)
         return Street(
             self._tensor(np.concatenate(parents), torch.int64),
             self._tensor(np.concatenate(weights), torch.float32),
@@ -93,6 +91,10 @@ class Tensors:
             symmetric,
             self._runout_tensor(street, hands) if street in self.layout.runout_streets else None,
         )
+
+    def _boards(self, street: int) -> list[tuple[VectorGame, int]]:
+        """All boards of a street, in the order of the tensors."""
+        return [(game, b) for game in self.games for b in game.on(street)]
 
     def _tensor(self, array: NDArray[np.generic], dtype: torch.dtype) -> Tensor:
         return torch.from_numpy(np.ascontiguousarray(array)).to(self.device, dtype)
@@ -141,24 +143,17 @@ class Tensors:
         for (_, player, actions), members in sorted(found.items()):
             at = np.array(members)
             child = nodes.first_child[at][:, None] + np.arange(actions)
-            groups.append(
-                Group(
-                    player,
-                    self._tensor(nodes.entry[at][:, None] + np.arange(actions), torch.int64),
-                    self._tensor(nodes.reach_row[p, at], torch.int64),
-                    self._tensor(nodes.reach_row[p, child], torch.int64),
-                    self._tensor(nodes.value_row[p, at], torch.int64),
-                    self._tensor(nodes.value_row[p, child], torch.int64),
-                    self._tensor(nodes.scale[p, child], torch.float32),
-                )
-            )
+            entries = nodes.entry[at][:, None] + np.arange(actions)
+            reach, child_reach = (self._tensor(nodes.reach_row[p, chosen], torch.int64) for chosen in (at, child))
+            value, child_value = (self._tensor(nodes.value_row[p, chosen], torch.int64) for chosen in (at, child))
+            scales = self._tensor(nodes.scale[p, child], torch.float32)
+            rows = self._tensor(entries, torch.int64)
+            groups.append(Group(player, rows, reach, child_reach, value, child_value, scales))
         return tuple(groups)
 
     def _make_hands(self, street: int, p: int) -> Hands:
-        widths = [
-            max(int(_window(game, street, game.boards.boards.size[q]).max()) for game in self.games) for q in (0, 1)
-        ]
-        boards = sum(num_boards(game, street) for game in self.games)
+        widths = [max(int(game.boards.boards.size[q, game.on(street)].max()) for game in self.games) for q in (0, 1)]
+        boards = len(self._boards(street))
         slots = self.games[0].boards.num_card_slots
         width = widths[p]
         arrays = {name: np.zeros((boards, width), np.int64) for name in ("live", "up", "less", "upto", "orbit")}
@@ -167,56 +162,38 @@ class Tensors:
         wide = {name: np.zeros((boards, 2 * width), np.int64) for name in ("by_card", "card_less", "card_upto")}
         wide["by_card"][:] = width
         starts = np.zeros((boards, slots + 1), np.int64)
-        row = 0
-        for game in self.games:
+        for row, (game, b) in enumerate(self._boards(street)):
             made, lists = game.boards.boards, game.boards.lists
-            for b in range(made.street_start[street], made.street_start[street + 1]):
-                start, size = int(made.list_start[p, b]), int(made.size[p, b])
-                window = slice(start, start + size)
-                arrays["live"][row, :size] = 1
-                for name in ("up", "less", "upto", "orbit"):
-                    arrays[name][row, :size] = getattr(lists, name)[window]
-                same = lists.same[window].astype(np.int64)
-                arrays["twin"][row, :size] = np.where(same >= made.size[1 - p, b], widths[1 - p], same)
-                cards[row, :size] = np.stack([lists.card0[window], lists.card1[window]], axis=1)
-                places = lists.by_card[2 * start : 2 * (start + size)].astype(np.int64)
-                wide["by_card"][row, : 2 * size] = places
-                starts[row] = lists.card_start[p, b]
-                theirs = lists.card_start[1 - p, b].astype(np.int64)
-                card_of = np.repeat(np.arange(slots), np.diff(starts[row]))
-                wide["card_less"][row, : 2 * size] = lists.card_less[2 * start : 2 * (start + size)] + theirs[card_of]
-                wide["card_upto"][row, : 2 * size] = lists.card_upto[2 * start : 2 * (start + size)] + theirs[card_of]
-                side = (lists.card0[window][places] != card_of).astype(np.int64)
-                where[row, places, side] = np.arange(2 * size)
-                row += 1
-        long = {name: self._tensor(array, torch.int64) for name, array in {**arrays, **wide}.items()}
-        return Hands(
-            live=long["live"].float(),
-            up=long["up"],
-            cards=self._tensor(cards, torch.int64),
-            twin=long["twin"],
-            less=long["less"],
-            upto=long["upto"],
-            by_card=long["by_card"],
-            card_start=self._tensor(starts, torch.int64),
-            card_less=long["card_less"],
-            card_upto=long["card_upto"],
-            where=self._tensor(where, torch.int64),
-            orbit=long["orbit"],
-        )
+            start, size = int(made.list_start[p, b]), int(made.size[p, b])
+            window, entries = slice(start, start + size), slice(2 * start, 2 * (start + size))
+            arrays["live"][row, :size] = 1
+            for name in ("up", "less", "upto", "orbit"):
+                arrays[name][row, :size] = getattr(lists, name)[window]
+            same = lists.same[window].astype(np.int64)
+            arrays["twin"][row, :size] = np.where(same >= made.size[1 - p, b], widths[1 - p], same)
+            cards[row, :size] = np.stack([lists.card0[window], lists.card1[window]], axis=1)
+            places = lists.by_card[entries].astype(np.int64)
+            wide["by_card"][row, : 2 * size] = places
+            starts[row] = lists.card_start[p, b]
+            theirs = lists.card_start[1 - p, b].astype(np.int64)
+            card_of = np.repeat(np.arange(slots), np.diff(starts[row]))
+            for name in ("card_less", "card_upto"):
+                wide[name][row, : 2 * size] = getattr(lists, name)[entries] + theirs[card_of]
+            side = (lists.card0[window][places] != card_of).astype(np.int64)
+            where[row, places, side] = np.arange(2 * size)
+        every = {**arrays, **wide, "cards": cards, "card_start": starts, "where": where}
+        tensors = {name: self._tensor(array, torch.int64) for name, array in every.items()}
+        return Hands(**{**tensors, "live": tensors["live"].float()})
 
     def _runout_tensor(self, street: int, hands: tuple[Hands, Hands]) -> Tensor:
         """[B, N of player 1, N of player 0] showdown results summed over run-outs."""
         out = torch.zeros((len(hands[0].live), hands[1].live.shape[1], hands[0].live.shape[1]), device=self.device)
-        row = 0
-        for game in self.games:
+        for row, (game, b) in enumerate(self._boards(street)):
             made = game.boards.boards
-            for b in range(made.street_start[street], made.street_start[street + 1]):
-                shape = int(made.size[1, b]), int(made.padded[0, b])
-                start, width = int(game.runout_at[b]), int(made.size[0, b])
-                matrix = game.runout_matrix[start : start + shape[0] * shape[1]].reshape(shape)[:, :width]
-                out[row, : shape[0], :width] = self._tensor(matrix, torch.float32)
-                row += 1
+            shape = int(made.size[1, b]), int(made.padded[0, b])
+            start, width = int(game.runout_at[b]), int(made.size[0, b])
+            matrix = game.runout_matrix[start : start + shape[0] * shape[1]].reshape(shape)[:, :width]
+            out[row, : shape[0], :width] = self._tensor(matrix, torch.float32)
         return out
 
     def _root_reach(self, player: int) -> Tensor:
@@ -238,24 +215,9 @@ class Tensors:
         clusters: list[dict[int, Tensor]] = [{}, {}]
         for p in range(2):
             for street, made in self.streets.items():
-                shape = made.hands[p].live.shape
-                found = np.full(shape, -1, np.int64)
-                row = 0
-                for game in self.games:
-                    starts = game.boards.boards.street_start
-                    for b in range(starts[street], starts[street + 1]):
-                        hands = game.hands(p, b)
-                        found[row, : len(hands)] = leaf.cluster(p)[hands]
-                        row += 1
+                found = np.full(made.hands[p].live.shape, -1, np.int64)
+                for row, (game, b) in enumerate(self._boards(street)):
+                    hands = game.hands(p, b)
+                    found[row, : len(hands)] = leaf.cluster(p)[hands]
                 clusters[p][street] = self._tensor(found, torch.int64)
         return Leaf(matrices, clusters)
-
-
-def num_boards(game: VectorGame, street: int) -> int:
-    starts = game.boards.boards.street_start
-    return int(starts[street + 1] - starts[street])
-
-
-def _window(game: VectorGame, street: int, array: NDArray[np.generic]) -> NDArray[np.generic]:
-    starts = game.boards.boards.street_start
-    return array[starts[street] : starts[street + 1]]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from poker.errors import PokernetsError
-from poker.search.torch_layout import Group, Tensors, num_boards
+from poker.search.torch_layout import Group, Tensors
 from poker.search.torch_terminals import fold_values, proportions, showdown_values
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.layout import Layout, tree_layout
@@ -102,16 +102,19 @@ class TorchVectorSolver:
         """Makes the average strategy of one game that of a numba solver of the same game."""
         of = self.games[game]
         for node in of.layout.decisions.tolist():
-            street, player = int(of.tree.street[node]), int(of.tree.player[node])
-            first, last = (int(end) for end in of.boards.boards.street_start[street : street + 2])
-            before = sum(num_boards(other, street) for other in self.games[:game])
-            entry, actions = int(self.layout.nodes.entry[self.layout.position[node]]), int(of.tree.num_children[node])
-            rows = (
-                self.rows["sums", street, player][entry : entry + actions, before : before + last - first].cpu().numpy()
-            )
-            for index in range(first, last):
-                size = int(of.boards.boards.size[player, index])
-                solver.set_average(node, index, rows[:, index - first, :size].T)
+            rows = self._sums(node, game).cpu().numpy()
+            for row, index in enumerate(of.on(int(of.tree.street[node]))):
+                hands = of.hands(int(of.tree.player[node]), index)
+                solver.set_average(node, index, rows[:, row, : len(hands)].T)
+
+    def _sums(self, node: int, game: int) -> Tensor:
+        """[A, B, N] strategy sums at a decision, on the boards of one game."""
+        tree = self.games[0].tree
+        street, player = int(tree.street[node]), int(tree.player[node])
+        entry, actions = int(self.layout.nodes.entry[self.layout.position[node]]), int(tree.num_children[node])
+        before = sum(len(other.on(street)) for other in self.games[:game])
+        boards = slice(before, before + len(self.games[game].on(street)))
+        return self.rows["sums", street, player][entry : entry + actions, boards]
 
     def sweep(self, player: int, parameters: NDArray[np.float32]) -> None:
         """One update of `player` in every game, with the parameters [6] of an iteration."""
@@ -132,13 +135,10 @@ class TorchVectorSolver:
     def strategy(self, node: int, game: int = 0, board: tuple[int, ...] | None = None) -> NDArray[np.float32]:
         """float32[H, A]: the average strategy at a decision of one game, as of `VectorSolver.strategy`."""
         of, tree = self.games[game], self.games[0].tree
-        street, player = int(tree.street[node]), int(tree.player[node])
-        index, permutation = of.find_board(street, of.board if board is None else board)
-        first = of.boards.boards.street_start[street]
-        before = sum(num_boards(other, street) for other in self.games[:game])
-        entry, actions = int(self.layout.nodes.entry[self.layout.position[node]]), int(tree.num_children[node])
-        rows = self.rows["sums", street, player][entry : entry + actions, before + index - first]
-        shares = proportions(rows.clamp(min=0))[:, : len(of.hands(player, index))].T.cpu().numpy()
+        index, permutation = of.find_board(int(tree.street[node]), of.board if board is None else board)
+        rows = self._sums(node, game)[:, index - of.on(int(tree.street[node])).start]
+        hands = of.hands(int(tree.player[node]), index)
+        shares = proportions(rows.clamp(min=0))[:, : len(hands)].T.cpu().numpy()
         return of.by_hand(node, index, permutation, shares)
 
     def _root_values(self, player: int, mode: str) -> NDArray[np.float64]:

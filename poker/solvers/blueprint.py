@@ -52,19 +52,10 @@ class Blueprint:
     def rules(self) -> Rules:
         return self.tree.rules
 
-    @property
-    def bits(self) -> int:
-        return self.strategy.itemsize * 8
-
-    def actions(self, node: int) -> NDArray[np.int32]:
-        """[A] actions at a decision node, in the order of `probs`."""
-        first = int(self.tree.first_child[node])
-        return self.tree.action[first : first + int(self.tree.num_children[node])]
-
     def probs(self, node: int, board: tuple[int, ...] | None = None) -> NDArray[np.float32]:
-        """Strategy at a decision node: [B, A] per bucket, or with the street's board [H, A] per hand, 0 if blocked."""
-        weights = self._stored(node).astype(np.float32)
-        weights *= np.asarray(self.bias, dtype=np.float32)[action_classes(self.actions(node))]
+        """Strategy over `tree.actions(node)`: [B, A] per bucket; with the street's board [H, A], 0 if blocked."""
+        weights = self.sampling.entries(self.strategy, int(self.sampling.index[node])).astype(np.float32)
+        weights *= np.asarray(self.bias, dtype=np.float32)[action_classes(np.array(self.tree.actions(node)))]
         by_bucket: NDArray[np.float32] = weights / weights.sum(axis=1, keepdims=True)
         if board is None:
             return by_bucket
@@ -104,10 +95,6 @@ class Blueprint:
                 "Make it with: python -m data_gen job=blueprint"
             )
         return cls(tree, cards, sampling, np.asarray(strategy), fingerprint=artifact.fingerprint)
-
-    def _stored(self, node: int) -> NDArray[Any]:
-        """[B, A] view of the stored values of a betting node."""
-        return self.sampling.entries(self.strategy, int(self.sampling.index[node]))
 
 
 def blueprint_from(

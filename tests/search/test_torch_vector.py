@@ -51,8 +51,8 @@ def exchange(batch: TorchVectorSolver, solvers: list[VectorSolver], compare: boo
             first, last = game.boards.boards.street_start[game.tree.street[node] :][:2]
             for index in range(first, last):
                 for name, array in solver.arrays.items():
-                    start, actions, padded, hands = solver.game.block(node, index)
-                    rows = torch.from_numpy(array[start : start + actions * padded].reshape(actions, padded)[:, :hands])
+                    rows = torch.from_numpy(game.rows(array, node, index))
+                    hands = rows.shape[1]
                     theirs = rows_of(batch, name, number, node, index)
                     if compare:
                         scale = max(1.0, float(rows.abs().max()))

@@ -40,12 +40,14 @@ class LeafSampler:
         self._uniform = uniform
         self._street = blueprint.rules.board_sizes.index(len(board))
         self._played: dict[int, NDArray[np.float32]] = {}
-        self._live = self._street_live()
+        self._live = (blueprint.cards.buckets(board) >= 0).astype(np.float64)
 
     def draw(self, hands: int, rng: np.random.Generator) -> LeafState:
         """One state with `hands` different hands a player. Hands of the two players may share cards."""
-        node, path = self._reached(rng)
-        tree = self._blueprint.tree
+        reached = None
+        while reached is None:
+            reached = self._walk(rng)
+        (node, path), tree = reached, self._blueprint.tree
         weights = np.tile(self._live / self._live.sum(), (2, 1))
         for decision, choice in path:
             weights[tree.player[decision]] *= self._play(decision)[:, choice]
@@ -56,14 +58,9 @@ class LeafSampler:
             drawn.append(np.sort(rng.choice(len(mixed), count, replace=False, p=mixed / mixed.sum())))
         return LeafState(node, tree.betting(node), drawn[0], drawn[1])
 
-    def _reached(self, rng: np.random.Generator) -> tuple[int, list[tuple[int, int]]]:
-        """A STREET node after which there is betting, and the (decision, index of action) that led there."""
-        while True:
-            reached = self._walk(rng)
-            if reached is not None:
-                return reached
-
     def _walk(self, rng: np.random.Generator) -> tuple[int, list[tuple[int, int]]] | None:
+        """A STREET node after which there is betting, and the (decision, index of action) that led there; None where
+        the hand went another way."""
         tree = self._blueprint.tree
         hands = rng.choice(np.flatnonzero(self._live), 2)
         node, path = tree.after_deal(0), []
@@ -82,11 +79,7 @@ class LeafSampler:
         if node not in self._played:
             blueprint = self._blueprint
             shown = self._board[: blueprint.rules.board_sizes[int(blueprint.tree.street[node])]]
-            explored = (np.array(blueprint.actions(node)) != FOLD).astype(np.float32)
+            explored = (np.array(blueprint.tree.actions(node)) != FOLD).astype(np.float32)
             uniform = self._exploration * explored / explored.sum()
             self._played[node] = (1 - np.float32(self._exploration)) * blueprint.probs(node, shown) + uniform
         return self._played[node]
-
-    def _street_live(self) -> NDArray[np.float64]:
-        buckets = self._blueprint.cards.buckets(self._board)
-        return (buckets >= 0).astype(np.float64)

@@ -68,8 +68,8 @@ class SamplingSolver(ABC):
         self.visits = 0
         self._metrics = exact_metrics(tree, cards)
         self._dealer = dealer
-        self._seed = seed
         self._batch = batch
+        self._recorded: dict[str, Any] = {"seed": seed, "batch": batch}
         self._streams = streams(seed, count)
 
     @property
@@ -82,9 +82,9 @@ class SamplingSolver(ABC):
         """Everything learned, by name; kernels write into these arrays."""
 
     @property
-    @abstractmethod
     def settings(self) -> dict[str, Any]:
         """What a checkpoint or a blueprint records of how it was made; threads are left out."""
+        return dict(self._recorded)
 
     @abstractmethod
     def averages(self, nodes: NDArray[np.int32]) -> NDArray[np.float32]:

@@ -1,6 +1,6 @@
 """Chance-sampling MCCFR; `poker.kernels.sampling.chance_sampling` is the sweep, `RegretSolver` the linear weighting."""
 
-from typing import Any, Unpack
+from typing import Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,12 +18,9 @@ class ChanceSampling(RegretSolver):
 
     def __init__(self, tree: BettingTree, cards: Buckets, dealer: Dealer, **options: Unpack[RegretOptions]) -> None:
         super().__init__(tree, cards, dealer, **options)
+        self._recorded = {"solver": "chance_sampling", **self._recorded}
         shape = len(self.sampling.nodes), tree.rules.num_players
         self._scratch = [(np.zeros(shape), np.zeros(shape)) for _ in range(self.threads)]
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        return {"solver": "chance_sampling", **super().settings}
 
     def _play(self, thread: int, deals: Deals, rng: NDArray[np.uint64]) -> tuple[int, ...]:
         visits = chance_sampling.chance_sampling(self.sampling.arrays, self.table, deals, *self._scratch[thread])

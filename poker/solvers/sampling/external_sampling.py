@@ -68,21 +68,13 @@ class RegretSolver(SamplingSolver):
         self.periods = 0
         self._discount_every = discount_every
         self._discount_until = discount_until
+        self._recorded |= {"discount_every": discount_every, "discount_until": discount_until}
+        if wide:  # 32 bits go without saying
+            self._recorded["table_bits"] = 64
 
     @property
     def tables(self) -> dict[str, NDArray[Any]]:
         return {"table": self.table}
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """32 bits go without saying: tables were that before they could be wider."""
-        return {
-            "seed": self._seed,
-            "batch": self._batch,
-            "discount_every": self._discount_every,
-            "discount_until": self._discount_until,
-            **({"table_bits": 64} if self.table.dtype == np.float64 else {}),
-        }
 
     def metrics(self) -> dict[str, float]:
         """`regret_bound` in big blinds; in small games also what `SamplingSolver` reports."""
@@ -145,18 +137,9 @@ class ExternalSampling(RegretSolver):
         super().__init__(tree, cards, dealer, **options)
         self.decisions = 0
         self._prune = (prune_below, prune_after, prune_probability)
+        names = ("prune_below", "prune_after", "prune_probability")
+        self._recorded = {"solver": "external_sampling", **self._recorded, **dict(zip(names, self._prune, strict=True))}
         self._scratch = [external_sampling.new_scratch(len(self.sampling.nodes)) for _ in range(self.threads)]
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        prune_below, prune_after, prune_probability = self._prune
-        return {
-            "solver": "external_sampling",
-            **super().settings,
-            "prune_below": prune_below,
-            "prune_after": prune_after,
-            "prune_probability": prune_probability,
-        }
 
     def metrics(self) -> dict[str, float]:
         """What converges: `mean_regret` in big blinds; in small games also what `SamplingSolver` reports."""
@@ -173,8 +156,7 @@ class ExternalSampling(RegretSolver):
         prune_below, prune_after, prune_probability = self._prune
         pruning = prune_below is not None and self.iterations >= prune_after
         probability = prune_probability if pruning else 0.0
-        floor = prune_below if prune_below is not None else 0.0
         visits, decisions = external_sampling.external_sampling(
-            self.sampling.arrays, self.table, deals, floor, probability, rng, self._scratch[thread]
+            self.sampling.arrays, self.table, deals, prune_below or 0.0, probability, rng, self._scratch[thread]
         )
         return visits, 0, decisions

@@ -32,13 +32,9 @@ class OutcomeSampling(RegretSolver):
         if not 0 < explore <= 1:
             raise PokernetsError(f"outcome sampling needs 0 < explore <= 1, not {explore}")
         super().__init__(tree, cards, dealer, **options)
-        self._explore = explore
-        self._alternating = alternating
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        mine = {"explore": self._explore, "alternating": self._alternating}
-        return {"solver": "outcome_sampling", **super().settings, **mine}
+        self._explore, self._alternating = explore, alternating
+        mine = {"explore": explore, "alternating": alternating}
+        self._recorded = {"solver": "outcome_sampling", **self._recorded, **mine}
 
     def _play(self, thread: int, deals: Deals, rng: NDArray[Any]) -> tuple[int, ...]:
         visits = outcome_sampling.outcome_sampling(

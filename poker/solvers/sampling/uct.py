@@ -59,30 +59,14 @@ class Uct(SamplingSolver):
         self.counts: NDArray[np.int32] = zeros(size, np.int32, dense)
         self.exploration = exploration(tree, self.sampling, ceiling, potential)
         self._mixing = (eta, gamma, decay)
-        self._bounds = (ceiling, potential)
         self._policy = policy
-        self._mean_bits = mean_bits
+        name, mixing = "uct" if gamma >= 1 else "smooth_uct", {"eta": eta, "gamma": gamma, "decay": decay}
+        bounds = {"ceiling": ceiling, "potential": potential, "policy": policy, "mean_bits": mean_bits}
+        self._recorded = {"solver": name, **self._recorded, **mixing, **bounds}
 
     @property
     def tables(self) -> dict[str, NDArray[Any]]:
         return {"means": self.means, "counts": self.counts}
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        eta, gamma, decay = self._mixing
-        ceiling, potential = self._bounds
-        return {
-            "solver": "uct" if gamma >= 1 else "smooth_uct",
-            "seed": self._seed,
-            "batch": self._batch,
-            "eta": eta,
-            "gamma": gamma,
-            "decay": decay,
-            "ceiling": ceiling,
-            "potential": potential,
-            "policy": self._policy,
-            "mean_bits": self._mean_bits,
-        }
 
     def averages(self, nodes: NDArray[np.int32]) -> NDArray[np.float32]:
         inner = self.sampling.index[nodes]

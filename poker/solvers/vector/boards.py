@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations, permutations
 from math import comb
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -110,6 +111,26 @@ def final_ranks(rules: Rules, boards: list[tuple[int, ...]]) -> NDArray[np.int16
     return np.unique(scores, return_inverse=True)[1].reshape(scores.shape).astype(np.int16)
 
 
+class _Classes(NamedTuple):
+    """Classes of boards, street by street: all their cards, the permutations that are left, their probability and the
+    board above."""
+
+    cards: list[tuple[int, ...]]
+    groups: list[tuple[int, ...]]
+    weights: list[float]
+    parent: list[int]
+    street_start: list[int]
+
+
+class _Lists(NamedTuple):
+    """Live hands of a player on the boards of a street: `start` and `size` [b] of each board's in `hands` and `up`."""
+
+    hands: NDArray[np.uint16]
+    up: NDArray[np.uint16]
+    start: NDArray[np.int64]
+    size: NDArray[np.int32]
+
+
 def build_boards(
     rules: Rules,
     board: tuple[int, ...],
@@ -119,195 +140,111 @@ def build_boards(
     group: tuple[int, ...],
 ) -> BoardSet:
     """All boards from `board` on `first_street` to `last_street`; blocks are still 0."""
-    return _BoardBuilder(rules, ranges).build(board, first_street, last_street, group)
-
-
-class _BoardBuilder:
-    def __init__(self, rules: Rules, ranges: NDArray[np.float32]) -> None:
-        self.rules = rules
-        self.deck = deck_of(rules)
-        self.masks = rules.space.masks
-        live = ranges > 0
-        self.shared = bool((live[0] == live[1]).all())
-        self.live = live
-        self.hands: list[list[NDArray[np.uint16]]] = [[], []]
-        self.up: list[list[NDArray[np.uint16]]] = [[], []]
-        self.starts: list[list[NDArray[np.int64]]] = [[], []]
-        self.counts: list[list[NDArray[np.int32]]] = [[], []]
-        self.ranks: list[NDArray[np.int16]] = []
-        self.length = 0
-
-    @property
-    def sets(self) -> range:
-        return range(1 if self.shared else 2)
-
-    def build(self, board: tuple[int, ...], first: int, last: int, group: tuple[int, ...]) -> BoardSet:
-        rules = self.rules
-        cards: list[tuple[int, ...]] = [board]
-        groups = [group]
-        weights = [1.0]
-        parent = [-1]
-        child_start = [1]
-        street_start = [0] * (first + 1) + [1]
-        self._add_street(self._ranked(first, [board]), None, None, [0])
-        begin = 0
-        for street in range(first + 1, last + 1):
-            end = len(cards)
-            num_cards = rules.board_cards[street]
-            seen = rules.board_sizes[street - 1]
-            orders = comb(rules.deck_size - seen - 2 * rules.num_hole_cards, num_cards)
-            dealt = []
-            for b in range(begin, end):
-                for deal in deals(rules, cards[b], num_cards, groups[b]):
-                    cards.append(cards[b] + deal.cards)
-                    groups.append(deal.group)
-                    weights.append(deal.multiplicity / orders)
-                    parent.append(b)
-                    dealt.append(deal.cards)
-                child_start.append(len(cards))
-                if len(cards) > MAX_BOARDS:
-                    raise PokernetsError(
-                        f"`{rules.name}` from board `{rules.cards_text(board)}` has more than {MAX_BOARDS} boards,"
-                        " too many to solve exactly: start on a later street or set a depth limit"
-                    )
-            self._add_street(self._ranked(street, cards[end:]), parent[end:], dealt, [begin, end])
-            begin = end
-            street_start.append(len(cards))
-        child_start += [len(cards)] * (len(cards) + 1 - len(child_start))
-        return self._finish(cards, groups, weights, parent, child_start, street_start)
-
-    def _ranked(self, street: int, boards: list[tuple[int, ...]]) -> NDArray[np.int16]:
-        if street == self.rules.num_streets - 1:
-            return final_ranks(self.rules, boards)
-        return np.zeros((len(boards), 0), np.int16)
-
-    def _add_street(
-        self,
-        ranks: NDArray[np.int16],
-        parents: list[int] | None,
-        dealt: list[tuple[int, ...]] | None,
-        street: list[int],
-    ) -> None:
-        self.ranks.append(ranks)
-        for q in self.sets:
-            if parents is None or dealt is None:
-                hands = np.flatnonzero(self.live[q]).astype(np.uint16)
-                source_start, source_count = np.zeros(1, np.int64), np.array([len(hands)], np.int32)
-                blocked = np.zeros(1, np.uint64)
-            else:
-                rows = np.array(parents) - street[0]
-                hands = self.hands[q][-1]
-                source_start, source_count = self.starts[q][-1][rows], self.counts[q][-1][rows]
-                blocked = np.array([sum(1 << card for card in cards) for cards in dealt], np.uint64)
-            count = count_live(self.masks, hands, source_start, source_count, blocked)
-            start = np.concatenate([[0], np.cumsum(count)[:-1]]).astype(np.int64)
-            out, up = np.empty((2, int(count.sum())), np.uint16)
-            deal_hands(self.masks, hands, source_start, source_count, blocked, ranks, start, out, up)
-            self.hands[q].append(out)
-            self.up[q].append(up)
-            self.starts[q].append(start)
-            self.counts[q].append(count)
-
-    def _finish(
-        self,
-        cards: list[tuple[int, ...]],
-        groups: list[tuple[int, ...]],
-        weights: list[float],
-        parent: list[int],
-        child_start: list[int],
-        street_start: list[int],
-    ) -> BoardSet:
-        total = sum(len(hands) for q in self.sets for hands in self.hands[q])
-        same, less, upto = np.zeros((3, total), np.uint16)
-        list_start = np.zeros((2, len(cards)), np.int64)
-        count = np.zeros((2, len(cards)), np.int32)
-        base = [[0] * len(self.ranks) for _ in range(2)]
-        at = 0
-        for q in self.sets:
-            for s, hands in enumerate(self.hands[q]):
-                base[q][s] = at
-                at += len(hands)
-        for q in range(2):
-            mine, theirs = (0, 0) if self.shared else (q, 1 - q)
-            offset = 0
-            for s, ranks in enumerate(self.ranks):
-                boards = len(ranks)
-                list_start[q, offset : offset + boards] = base[mine][s] + self.starts[mine][s]
-                count[q, offset : offset + boards] = self.counts[mine][s]
-                offset += boards
-                if q in self.sets:
-                    window = slice(base[q][s], base[q][s] + len(self.hands[q][s]))
-                    match_hands(
-                        self.hands[mine][s],
-                        self.starts[mine][s],
-                        self.counts[mine][s],
-                        self.hands[theirs][s],
-                        self.starts[theirs][s],
-                        self.counts[theirs][s],
-                        ranks,
-                        self.rules.num_hands,
-                        same[window],
-                        less[window],
-                        upto[window],
-                    )
-        hand = np.concatenate([hands for q in self.sets for hands in self.hands[q]])
-        up = np.concatenate([rows for q in self.sets for rows in self.up[q]])
-        child = np.array(child_start, np.int32)
-        symmetric = np.array([len(group) > 1 for group in groups]) & (np.diff(child) > 0)
-        orbit = np.zeros(total, np.uint16)
+    found = _classes(rules, board, first_street, last_street, group)
+    windows = [slice(*found.street_start[street : street + 2]) for street in range(first_street, last_street + 1)]
+    ranks = [np.zeros((window.stop - window.start, 0), np.int16) for window in windows]
+    if last_street == rules.num_streets - 1:
+        ranks[-1] = final_ranks(rules, found.cards[windows[-1]])
+    live = ranges > 0
+    owners = live[:1] if (live[0] == live[1]).all() else live
+    sets = [_deal_streets(rules, found, windows, ranks, owner) for owner in owners]
+    hand, up, list_start, count = _joined(sets)
+    child = np.searchsorted(found.parent, np.arange(len(found.cards) + 1)).astype(np.int32)
+    deck, slots = deck_of(rules), rules.deck_size * (2 if rules.num_hole_cards == 1 else 1)
+    symmetric = np.array([len(group) > 1 for group in found.groups]) & (np.diff(child) > 0)
+    same, less, upto, orbit = np.zeros((4, len(hand)), np.uint16)
+    by_card = np.zeros(2 * len(hand), np.uint16)
+    card_less, card_upto = np.zeros((2, 2 * len(hand)), np.uint8)
+    card_start = np.zeros((2, len(found.cards), slots + 1), np.uint16)
+    for q in range(len(sets)):
+        sort_by_card(deck.hand_cards, hand, list_start[q], count[q], card_start[q], by_card)
         for b in np.flatnonzero(symmetric):
-            images = self.deck.hand_map[np.array(groups[b])].min(axis=0)
-            for q in self.sets:
-                window = slice(list_start[q, b], list_start[q, b] + count[q, b])
-                orbit[window] = np.unique(images[hand[window]], return_inverse=True)[1]
-        slots = self.rules.deck_size * (2 if self.rules.num_hole_cards == 1 else 1)
-        by_card = np.zeros(2 * total, np.uint16)
-        card_less, card_upto = np.zeros((2, 2 * total), np.uint8)
-        card_start = np.zeros((2, len(cards), slots + 1), np.uint16)
-        for q in self.sets:
-            sort_by_card(self.deck.hand_cards, hand, list_start[q], count[q], card_start[q], by_card)
-        if self.shared:
-            card_start[1] = card_start[0]
-        ranks = self.ranks[-1]
-        if ranks.shape[1]:
-            final = slice(len(cards) - len(ranks), len(cards))
-            for q in self.sets:
-                theirs = q if self.shared else 1 - q
-                match_by_card(
-                    hand,
-                    list_start[q, final],
-                    card_start[q, final],
-                    by_card,
-                    hand,
-                    list_start[theirs, final],
-                    card_start[theirs, final],
-                    by_card,
-                    ranks,
-                    card_less,
-                    card_upto,
+            images = deck.hand_map[np.array(found.groups[b])].min(axis=0)
+            window = slice(list_start[q, b], list_start[q, b] + count[q, b])
+            orbit[window] = np.unique(images[hand[window]], return_inverse=True)[1]
+    if len(sets) == 1:
+        card_start[1] = card_start[0]
+    for q in range(len(sets)):
+        theirs = len(sets) - 1 - q
+        for window, strength in zip(windows, ranks, strict=True):
+            own = hand, list_start[q, window], count[q, window]
+            other = hand, list_start[theirs, window], count[theirs, window]
+            match_hands(*own, *other, strength, rules.num_hands, same, less, upto)
+        if ranks[-1].shape[1]:
+            last = windows[-1]
+            match_by_card(
+                *(hand, list_start[q, last], card_start[q, last], by_card),
+                *(hand, list_start[theirs, last], card_start[theirs, last], by_card),
+                *(ranks[-1], card_less, card_upto),
+            )
+    boards = Boards(
+        np.array(found.street_start, np.int32),
+        child,
+        np.array(found.weights, np.float32),
+        symmetric,
+        list_start,
+        count,
+        ((count + LANES - 1) // LANES * LANES).astype(np.int32),
+        np.zeros(count.shape, np.int64),
+    )
+    card0, card1 = (np.ascontiguousarray(deck.hand_cards[hand, side]) for side in range(2))
+    lists = HandLists(hand, up, card0, card1, same, less, upto, orbit, card_start, by_card, card_less, card_upto)
+    return BoardSet(boards, lists, tuple(found.cards), np.array(found.parent, np.int32), tuple(found.groups), slots)
+
+
+def _classes(rules: Rules, board: tuple[int, ...], first: int, last: int, group: tuple[int, ...]) -> _Classes:
+    """Boards dealt from `board` under `group`."""
+    found = _Classes([board], [group], [1.0], [-1], [0] * (first + 1) + [1])
+    for street in range(first + 1, last + 1):
+        num_cards = rules.board_cards[street]
+        orders = comb(rules.deck_size - rules.board_sizes[street - 1] - 2 * rules.num_hole_cards, num_cards)
+        for b in range(*found.street_start[-2:]):
+            for deal in deals(rules, found.cards[b], num_cards, found.groups[b]):
+                found.cards.append(found.cards[b] + deal.cards)
+                found.groups.append(deal.group)
+                found.weights.append(deal.multiplicity / orders)
+                found.parent.append(b)
+            if len(found.cards) > MAX_BOARDS:
+                raise PokernetsError(
+                    f"`{rules.name}` from board `{rules.cards_text(board)}` has more than {MAX_BOARDS} boards,"
+                    " too many to solve exactly: start on a later street or set a depth limit"
                 )
-        boards_tuple = Boards(
-            np.array(street_start, np.int32),
-            child,
-            np.array(weights, np.float32),
-            symmetric,
-            list_start,
-            count,
-            ((count + LANES - 1) // LANES * LANES).astype(np.int32),
-            np.zeros((2, len(cards)), np.int64),
-        )
-        lists = HandLists(
-            hand,
-            up,
-            np.ascontiguousarray(self.deck.hand_cards[hand, 0]),
-            np.ascontiguousarray(self.deck.hand_cards[hand, 1]),
-            same,
-            less,
-            upto,
-            orbit,
-            card_start,
-            by_card,
-            card_less,
-            card_upto,
-        )
-        return BoardSet(boards_tuple, lists, tuple(cards), np.array(parent, np.int32), tuple(groups), slots)
+        found.street_start.append(len(found.cards))
+    return found
+
+
+def _deal_streets(
+    rules: Rules, found: _Classes, windows: list[slice], ranks: list[NDArray[np.int16]], live: NDArray[np.bool_]
+) -> list[_Lists]:
+    """One player's lists of each street; the hands before the first are those of `live` [H]."""
+    masks, hands = rules.space.masks, np.flatnonzero(live).astype(np.uint16)
+    above = _Lists(hands, hands, np.zeros(1, np.int64), np.array([len(hands)], np.int32))
+    streets, seen, begin = [], len(found.cards[0]), -1
+    for window, strength in zip(windows, ranks, strict=True):
+        rows = np.array(found.parent[window]) - begin
+        start, count = above.start[rows], above.size[rows]
+        dealt = np.array([sum(1 << card for card in cards[seen:]) for cards in found.cards[window]], np.uint64)
+        kept = count_live(masks, above.hands, start, count, dealt)
+        starts = np.cumsum(kept, dtype=np.int64) - kept
+        hands, up = np.empty((2, int(kept.sum())), np.uint16)
+        deal_hands(masks, above.hands, start, count, dealt, strength, starts, hands, up)
+        above = _Lists(hands, up, starts, kept)
+        streets.append(above)
+        seen, begin = len(found.cards[window.start]), window.start
+    return streets
+
+
+def _joined(
+    sets: list[list[_Lists]],
+) -> tuple[NDArray[np.uint16], NDArray[np.uint16], NDArray[np.int64], NDArray[np.int32]]:
+    """All hands and their places above in one array each, with the start and length [2, B] of each board's list; where
+    there is one set it serves both players."""
+    every = [lists for streets in sets for lists in streets]
+    sizes = np.array([len(lists.hands) for lists in every])
+    bases = np.split(np.cumsum(sizes) - sizes, len(sets))
+    starts, counts = [], []
+    for streets, base in zip(sets, bases, strict=True):
+        starts.append(np.concatenate([at + lists.start for at, lists in zip(base, streets, strict=True)]))
+        counts.append(np.concatenate([lists.size for lists in streets]))
+    hand, up = (np.concatenate([lists[i] for lists in every]) for i in range(2))
+    return hand, up, np.stack([starts[0], starts[-1]]), np.stack([counts[0], counts[-1]])

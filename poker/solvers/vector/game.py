@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -109,21 +110,15 @@ class VectorGame:
     def _place_blocks(self) -> int:
         """Where each board's action rows start, [2, B]; returns the number of entries in all."""
         boards = self.boards.boards
-        sizes = np.zeros(boards.padded.shape, np.int64)
-        for street in range(self.layout.first_street, self.layout.last_street + 1):
-            window = slice(boards.street_start[street], boards.street_start[street + 1])
-            sizes[:, window] = self.layout.entries[street][:, None] * boards.padded[:, window]
-        flat = sizes.T.reshape(-1)
-        ends = np.cumsum(flat)
-        boards.block[:] = (ends - flat).reshape(-1, 2).T
+        sizes = (self._entries * boards.padded).T.reshape(-1)
+        ends = np.cumsum(sizes)
+        boards.block[:] = (ends - sizes).reshape(-1, 2).T
         return int(ends[-1])
 
     def _runout_matrices(self) -> tuple[NDArray[np.int64], NDArray[np.int16]]:
         """For each board where players can be all-in with cards to come: where its matrix starts, and all matrices."""
         boards, rules = self.boards.boards, self.rules
-        wanted: list[int] = []
-        for street in self.layout.runout_streets:
-            wanted += range(boards.street_start[street], boards.street_start[street + 1])
+        wanted = [b for street in self.layout.runout_streets for b in self.on(street)]
         starts = np.zeros(len(self.boards.cards), np.int64)
         sizes = [int(boards.size[1, b]) * int(boards.padded[0, b]) for b in wanted]
         if 2 * sum(sizes) > self.memory_limit:
@@ -148,11 +143,12 @@ class VectorGame:
     @cached_property
     def hand_actions(self) -> int:
         """Hands times actions over all boards and decisions of both players."""
-        boards, counted = self.boards.boards, 0
-        for street in range(self.layout.first_street, self.layout.last_street + 1):
-            window = slice(boards.street_start[street], boards.street_start[street + 1])
-            counted += int((self.layout.entries[street][:, None] * boards.size[:, window].astype(np.int64)).sum())
-        return counted
+        return int((self._entries * self.boards.boards.size).sum())
+
+    @property
+    def _entries(self) -> NDArray[np.int64]:
+        """[2, B] action rows of each player on each board."""
+        return np.repeat(self.layout.entries, np.diff(self.boards.boards.street_start), axis=0).T
 
     def memory(self, arrays: int = 2) -> MemoryEstimate:
         """The need of a solver that keeps `arrays` float32 values per action row."""
@@ -171,20 +167,22 @@ class VectorGame:
             raise PokernetsError("every hand of one player blocks all hands of the other")
         return total
 
+    def on(self, street: int) -> range:
+        """Boards of a street."""
+        return range(*self.boards.boards.street_start[street : street + 2].tolist())
+
     def hands(self, player: int, board: int = 0) -> NDArray[np.uint16]:
         """Hand ids in the order of the player's list on a board."""
         boards = self.boards.boards
         start = boards.list_start[player, board]
         return self.boards.lists.hand[start : start + boards.size[player, board]]
 
-    def block(self, node: int, board: int) -> tuple[int, int, int, int]:
-        """Where the action rows of a node are: first entry, actions, padded row length, hands."""
-        boards, tree = self.boards.boards, self.tree
-        player = int(tree.player[node])
-        padded, count = int(boards.padded[player, board]), int(boards.size[player, board])
-        entry = int(self.layout.nodes.entry[self.layout.position[node]])
-        start = int(boards.block[player, board]) + entry * padded
-        return start, int(tree.num_children[node]), padded, count
+    def rows(self, array: NDArray[Any], node: int, board: int) -> NDArray[Any]:
+        """[A, hands of the board's list] the action rows of a node, a view of an array of `num_entries`."""
+        boards, player, actions = self.boards.boards, int(self.tree.player[node]), int(self.tree.num_children[node])
+        padded = int(boards.padded[player, board])
+        start = int(boards.block[player, board]) + int(self.layout.nodes.entry[self.layout.position[node]]) * padded
+        return array[start : start + actions * padded].reshape(actions, padded)[:, : boards.size[player, board]]
 
     def by_hand(self, node: int, board: int, permutation: int, rows: NDArray[np.floating]) -> NDArray[np.float32]:
         """float32[H, A] of rows [hands, A] of the board's list, for the board that `permutation` maps to it; else 0."""

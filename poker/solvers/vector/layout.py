@@ -33,6 +33,10 @@ _RUNOUT = 6
 """The kind of a run-out, beside those of the tree."""
 
 
+_Row = tuple[int, int, int, int, int]
+"""Player and batch in one number, then a row of `Batches`."""
+
+
 class Rake(NamedTuple):
     """What the house takes from the winner of a pot: `fraction` of it, at most `cap` chips; ties share it."""
 
@@ -73,12 +77,6 @@ class Layout:
         return np.asarray(acting[self.nodes.role[self.position[acting]] == ACT], np.int64)
 
 
-def half_pots(tree: BettingTree) -> NDArray[np.float64]:
-    """float64[N]: at a terminal, what the winner gains (before rake) and the loser loses in the zero-sum game."""
-    matched: NDArray[np.int32] = tree.committed.min(axis=1)
-    return matched.astype(np.float64) + 0.5 * tree.dead
-
-
 @lru_cache(maxsize=8)
 def tree_layout(tree: BettingTree, rake: Rake = NO_RAKE, batch_rows: int = 48) -> Layout:
     """Components of the last street share a batch until it has `batch_rows` terminal rows."""
@@ -93,21 +91,17 @@ class _LayoutBuilder:
     def __init__(self, tree: BettingTree, rake: Rake, batch_rows: int) -> None:
         self.tree = tree
         self.batch_rows = batch_rows
-        half = half_pots(tree)
-        self.half, self.rake = half, rake.of(2 * half)
+        # at a terminal, what the winner gains (before rake) and the loser loses in the zero-sum game
+        self.half: NDArray[np.float64] = tree.committed.min(axis=1).astype(np.float64) + 0.5 * tree.dead
+        self.rake = rake.of(2 * self.half)
         self.kinds, kept = self._find_runouts()
         streets = tree.street.astype(np.int64)
         is_root = np.zeros(len(tree), np.bool_)
         is_root[0] = True
         is_root[1:] = tree.kind[tree.parent[1:]] == Kind.STREET
-        component = np.zeros(len(tree), np.int64)
-        counter = 0
-        for node in range(len(tree)):
-            if is_root[node]:
-                component[node] = counter
-                counter += 1
-            else:
-                component[node] = component[tree.parent[node]]
+        component = np.cumsum(is_root) - 1
+        for node in np.flatnonzero(~is_root):
+            component[node] = component[tree.parent[node]]
         order = np.lexsort((np.arange(len(tree)), component, streets))
         self.order = order[kept[order]]
         self.is_root = is_root[self.order]
@@ -119,14 +113,11 @@ class _LayoutBuilder:
     def _find_runouts(self) -> tuple[NDArray[np.int8], NDArray[np.bool_]]:
         """Kinds with run-outs marked where their boards can be enumerated, and the nodes that are left."""
         tree, rules = self.tree, self.tree.rules
-        acts = np.zeros(len(tree), np.bool_)
-        acts[(tree.kind != Kind.STREET) & (tree.kind != Kind.SHOWDOWN)] = True
+        acts = (tree.kind != Kind.STREET) & (tree.kind != Kind.SHOWDOWN)
         for node in range(len(tree) - 1, 0, -1):
             acts[tree.parent[node]] |= acts[node]
-        few = np.zeros(rules.num_streets, np.bool_)
-        for street, size in enumerate(rules.board_sizes):
-            few[street] = comb(rules.deck_size - size, rules.total_board_cards - size) <= MAX_RUNOUTS
-        runout = (tree.kind == Kind.STREET) & ~acts & few[tree.street]
+        runouts = [comb(rules.deck_size - size, rules.total_board_cards - size) for size in rules.board_sizes]
+        runout = (tree.kind == Kind.STREET) & ~acts & (np.array(runouts) <= MAX_RUNOUTS)[tree.street]
         kept = np.ones(len(tree), np.bool_)
         for node in range(1, len(tree)):
             parent = tree.parent[node]
@@ -162,13 +153,14 @@ class _LayoutBuilder:
         )
         streets = self.last + 1
         sizes = np.zeros((2, 2, streets), np.int64)
-        lists = [_RowLists(len(bounds)) for _ in range(5)]
+        self.rows: dict[str, list[_Row]] = {name: [] for name in ("folds", "shows", "leaves", "runouts", "mixed")}
+        self.mix: list[tuple[float, float]] = []
         for p in range(2):
             for q, (begin, end) in enumerate(bounds):
                 street = int(self.street[begin])
-                used = self._assign_rows(p, q, begin, end, nodes, kind, lists)
+                used = self._assign_rows(p, p * len(bounds) + q, begin, end, nodes, kind)
                 sizes[:, p, street] = np.maximum(sizes[:, p, street], used)
-        batches = self._batches(bounds, lists)
+        batches = self._batches(bounds)
         return Layout(
             nodes=nodes,
             batches=batches,
@@ -222,15 +214,15 @@ class _LayoutBuilder:
         return bounds
 
     def _assign_rows(
-        self, p: int, q: int, begin: int, end: int, nodes: Nodes, kind: NDArray[np.int8], lists: "list[_RowLists]"
+        self, p: int, key: int, begin: int, end: int, nodes: Nodes, kind: NDArray[np.int8]
     ) -> tuple[int, int]:
-        """Reach and value rows of the nodes of batch q for an update of player p; returns how many of each."""
-        folds, shows, leaves, runouts, mixed = lists
+        """Reach and value rows of a batch's nodes for an update of player p; returns how many of each. Rows of
+        terminals are listed with `key`, which numbers player and batch."""
         tree, rules = self.tree, self.tree.rules
         reach, value = nodes.reach_row[p], nodes.value_row[p]
         street = self.street[begin]
         sizes = [0, int(self.num_slots[street])]
-        seen: dict[tuple[int, int], int] = {}
+        seen: dict[tuple[str, int], int] = {}
         for node in range(begin, end):
             if self.is_root[node]:
                 reach[node] = sizes[0]
@@ -252,91 +244,60 @@ class _LayoutBuilder:
                 half, rake = self.half[original], self.rake[original]
                 row = int(reach[node])
 
-                def shared(key: int, rows: "_RowLists", reach_row: int = row) -> int:
-                    """The value row of this kind and reach; listed for evaluation when first asked for."""
-                    if (key, reach_row) not in seen:
-                        seen[key, reach_row] = sizes[1]
+                def shared(results: str, reach_row: int = row) -> int:
+                    """The value row of these results and reach; listed for evaluation when first asked for."""
+                    if (results, reach_row) not in seen:
+                        seen[results, reach_row] = sizes[1]
                         sizes[1] += 1
-                        rows.add(p, q, reach_row, seen[key, reach_row])
-                    return seen[key, reach_row]
+                        self.rows[results].append((key, reach_row, seen[results, reach_row], 0, 0))
+                    return seen[results, reach_row]
 
                 if kind[node] == Kind.FOLD:
                     nodes.scale[p, node] = -half if tree.folded[original, p] else half - rake
-                    value[node] = shared(Kind.FOLD, folds)
+                    value[node] = shared("folds")
                 elif kind[node] == Kind.LEAF:
                     value[node] = sizes[1]
                     sizes[1] += 1
-                    state, choice = tree.leaf_state[original], tree.leaf_choice[original]
-                    leaves.add(p, q, row, value[node], state, choice)
+                    state, choice = int(tree.leaf_state[original]), int(tree.leaf_choice[original])
+                    self.rows["leaves"].append((key, row, int(value[node]), state, choice))
                 else:
-                    results, orders = shows, 1
+                    results, orders = "shows", 1
                     if kind[node] == _RUNOUT:
                         seen_cards = rules.board_sizes[street] + 2 * rules.num_hole_cards
                         to_come = rules.total_board_cards - rules.board_sizes[street]
-                        results, orders = runouts, comb(rules.deck_size - seen_cards, to_come)
-                    won = shared(int(kind[node]), results)
+                        results, orders = "runouts", comb(rules.deck_size - seen_cards, to_come)
+                    won = shared(results)
                     nodes.scale[p, node] = half / orders
                     value[node] = won
                     if rake > 0:
-                        held = shared(Kind.FOLD, folds)
+                        held = shared("folds")
                         nodes.scale[p, node] = 1.0
                         value[node] = sizes[1]
                         sizes[1] += 1
-                        mixed.add(p, q, value[node], won, held)
-                        mixed.factors[p][q].append(((half - rake / 2) / orders, -rake / 2))
+                        self.rows["mixed"].append((key, int(value[node]), won, held, 0))
+                        self.mix.append(((half - rake / 2) / orders, -rake / 2))
         return sizes[0], sizes[1]
 
-    def _batches(self, bounds: list[tuple[int, int]], lists: "list[_RowLists]") -> Batches:
-        roots: list[int] = []
-        deals: list[int] = []
-        root_start = [0]
-        streets = [int(self.street[begin]) for begin, _ in bounds]
-        for begin, end in bounds:
-            for node in range(begin, end):
-                if self.is_root[node]:
-                    roots.append(node)
-                    parent = int(self.tree.parent[self.order[node]])
-                    deals.append(int(self.position[parent]) if parent >= 0 else -1)
-            root_start.append(len(roots))
-        street_start = np.searchsorted(streets, np.arange(self.last + 2)).astype(np.int32)
-        (fold, show, leaf, runout, mixed) = (rows.arrays() for rows in lists)
+    def _batches(self, bounds: list[tuple[int, int]]) -> Batches:
+        node_start = np.array([*(begin for begin, _ in bounds), bounds[-1][1]], np.int32)
+        roots = np.flatnonzero(self.is_root)
+        parents = self.tree.parent[self.order[roots]]
         return Batches(
-            street_start,
-            np.array([*(begin for begin, _ in bounds), bounds[-1][1]], np.int32),
-            np.array(root_start, np.int32),
-            np.array(roots, np.int32),
-            np.array(deals, np.int32),
-            *fold,
-            *show,
-            *leaf,
-            *runout,
-            *mixed,
-            lists[-1].mix(),
+            np.searchsorted(self.street[node_start[:-1]], np.arange(self.last + 2)).astype(np.int32),
+            node_start,
+            np.searchsorted(roots, node_start).astype(np.int32),
+            roots.astype(np.int32),
+            np.where(parents >= 0, self.position[parents], -1).astype(np.int32),
+            *self._table("folds", len(bounds)),
+            *self._table("shows", len(bounds)),
+            *self._table("leaves", len(bounds)),
+            *self._table("runouts", len(bounds)),
+            *self._table("mixed", len(bounds)),
+            np.array(self.mix, np.float32).reshape(-1, 2),
         )
 
-
-class _RowLists:
-    """Rows (reach row, value row, leaf state, leaf choice) by player and batch."""
-
-    def __init__(self, num_batches: int) -> None:
-        self.rows: list[list[list[tuple[int, int, int, int]]]] = [[[] for _ in range(num_batches)] for _ in range(2)]
-        self.factors: list[list[list[tuple[float, float]]]] = [[[] for _ in range(num_batches)] for _ in range(2)]
-
-    def add(self, p: int, q: int, reach: int, value: int, state: int = 0, choice: int = 0) -> None:
-        self.rows[p][q].append((int(reach), int(value), int(state), int(choice)))
-
-    def mix(self) -> NDArray[np.float32]:
-        """[n, 2] factors in the order of the rows."""
-        flat = [pair for player in self.factors for batch in player for pair in batch]
-        return np.array(flat, np.float32).reshape(-1, 2)
-
-    def arrays(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    def _table(self, name: str, num_batches: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """Starts [2, Q + 1] into rows [n, 4]."""
-        starts = np.zeros((2, len(self.rows[0]) + 1), np.int32)
-        flat: list[tuple[int, int, int, int]] = []
-        for p in range(2):
-            starts[p, 0] = len(flat)
-            for q, rows in enumerate(self.rows[p]):
-                flat.extend(rows)
-                starts[p, q + 1] = len(flat)
-        return starts, np.array(flat, np.int32).reshape(-1, 4)
+        table = np.array(self.rows[name], np.int32).reshape(-1, 5)
+        keys = np.arange(2)[:, None] * num_batches + np.arange(num_batches + 1)
+        return np.searchsorted(table[:, 0], keys).astype(np.int32), np.ascontiguousarray(table[:, 1:])

@@ -18,8 +18,8 @@ The average strategy weighs iteration k <= t by (k / t)^gamma times the player's
   plus `rise` * min(t / horizon, 1).
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -93,29 +93,19 @@ def _last_power(t: NDArray[np.float64], base: int) -> NDArray[np.float64]:
     return np.where(t > 1, base**exponent, 0.0)
 
 
-SCHEDULES: dict[str, Callable[..., Schedule]] = {}
-
-
-def _named(name: str, **fixed: object) -> None:
-    def make(**options: object) -> Schedule:
-        try:
-            return Schedule(name, **{**fixed, **options})  # type: ignore[arg-type]
-        except TypeError as error:
-            raise PokernetsError(f"solver `{name}`: {error}") from None
-
-    SCHEDULES[name] = make
-
-
-_named("cfr")
-_named("cfr_plus", floor=True, gamma=1.0)
-_named("linear", linear=True, gamma=1.0)
-_named("dcfr", alpha=1.5, beta=0.0, gamma=4.0)
-_named("pcfr_plus", floor=True, prediction=1.0, gamma=2.0)
-_named("pdcfr_plus", alpha=2.3, floor=True, prediction=1.0, gamma=5.0)
-_named("apdcfr", alpha=1.35, beta=0.25, gamma=4.0, prediction=0.15)
-_named("apcfr_plus", floor=True, prediction=1 / 3, gamma=3.0)
-_named("hs_dcfr", alpha=1.0, beta=-1.0, gamma=30.0, alpha_rise=3.0, beta_rise=-2.0, gamma_rise=-5.0)
-_named("hs_pcfr_plus", floor=True, prediction=1.0, gamma=30.0, gamma_rise=-5.0)
+SCHEDULES: dict[str, dict[str, Any]] = {
+    "cfr": {},
+    "cfr_plus": {"floor": True, "gamma": 1.0},
+    "linear": {"linear": True, "gamma": 1.0},
+    "dcfr": {"alpha": 1.5, "beta": 0.0, "gamma": 4.0},
+    "pcfr_plus": {"floor": True, "prediction": 1.0, "gamma": 2.0},
+    "pdcfr_plus": {"alpha": 2.3, "floor": True, "prediction": 1.0, "gamma": 5.0},
+    "apdcfr": {"alpha": 1.35, "beta": 0.25, "gamma": 4.0, "prediction": 0.15},
+    "apcfr_plus": {"floor": True, "prediction": 1 / 3, "gamma": 3.0},
+    "hs_dcfr": {"alpha": 1.0, "beta": -1.0, "gamma": 30.0, "alpha_rise": 3.0, "beta_rise": -2.0, "gamma_rise": -5.0},
+    "hs_pcfr_plus": {"floor": True, "prediction": 1.0, "gamma": 30.0, "gamma_rise": -5.0},
+}
+"""Options of each schedule by its name."""
 
 
 def schedule(algorithm: "str | Schedule", **options: object) -> Schedule:
@@ -124,4 +114,7 @@ def schedule(algorithm: "str | Schedule", **options: object) -> Schedule:
         return algorithm
     if algorithm not in SCHEDULES:
         raise PokernetsError(f"unknown algorithm `{algorithm}`: choose one of {', '.join(SCHEDULES)}")
-    return SCHEDULES[algorithm](**options)
+    try:
+        return Schedule(algorithm, **{**SCHEDULES[algorithm], **options})
+    except TypeError as error:
+        raise PokernetsError(f"solver `{algorithm}`: {error}") from None

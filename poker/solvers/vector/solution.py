@@ -75,9 +75,7 @@ class Solution:
         """float32[H, A]; 0 for hands that the player cannot have."""
         game = self.game
         index, permutation = game.find_board(int(game.tree.street[node]), board)
-        start, actions, padded, size = game.block(node, index)
-        rows = self._rows[start : start + actions * padded].reshape(actions, padded)[:, :size].T
-        return game.by_hand(node, index, permutation, rows)
+        return game.by_hand(node, index, permutation, game.rows(self._rows, node, index).T)
 
 
 def save_solution(path: str | Path, spot: Spot, solver: VectorSolver, metrics: dict[str, float]) -> None:

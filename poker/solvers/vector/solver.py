@@ -186,10 +186,6 @@ class VectorSolver:
         """Chips per hand of the player's best response to the other's average strategy."""
         return self._root_values(player, BEST_RESPONSE) + 0.5 * self.game.tree.dead
 
-    def nash_conv(self) -> float:
-        """The sum of what both players gain by best responses, chips per hand."""
-        return 2.0 * self.exploitability()
-
     def game_value(self, player: int = 0) -> float:
         """Chips per hand of the player under the average profile; without rake both values add up to the dead chips."""
         return self._root_values(player, AVERAGE) + 0.5 * self.game.tree.dead
@@ -231,10 +227,8 @@ class VectorSolver:
         wanted = (game.rules.num_hands, int(game.tree.num_children[node]))
         if rows.shape != wanted or not (np.isfinite(rows).all() and (rows >= 0).all()):
             raise PokernetsError(f"a locked strategy has the shape {wanted} and no negative entries")
-        street, player = int(game.tree.street[node]), int(game.tree.player[node])
-        start = game.boards.boards.street_start
-        for index in range(start[street], start[street + 1]):
-            own = rows[game.hands(player, index)]
+        for index in game.on(int(game.tree.street[node])):
+            own = rows[game.hands(int(game.tree.player[node]), index)]
             if (own.sum(axis=1) <= 0).any():
                 raise PokernetsError(f"the locked strategy at `{game.tree.path_text(node)}` gives a hand no action")
             self.set_average(node, index, own / own.sum(axis=1, keepdims=True))
@@ -248,18 +242,15 @@ class VectorSolver:
         """
         if self.iterations:
             raise PokernetsError("choose the first strategy before the first iteration")
-        tree, start = self.game.tree, self.game.boards.boards.street_start
-        for node in self.game.layout.decisions.tolist():
-            street, first = int(tree.street[node]), int(tree.first_child[node])
-            actions = tree.action[first : first + int(tree.num_children[node])].tolist()
+        game, tree = self.game, self.game.tree
+        regret = from_float32(np.full(1, _FIRST_REGRET, np.float32), self._regrets.dtype)
+        for node in game.layout.decisions.tolist():
             if tree.kind[node] != Kind.DECISION:
                 continue
-            for index in range(start[street], start[street + 1]):
-                begin, _, padded, _ = self.game.block(node, index)
-                begin += actions.index(CALL) * padded
-                rows = from_float32(np.full(padded, _FIRST_REGRET, np.float32), self._regrets.dtype)
-                self._regrets[begin : begin + padded] = rows
-                self._source[begin : begin + padded] = rows
+            call = tree.actions(node).index(CALL)
+            for index in game.on(int(tree.street[node])):
+                for array in (self._regrets, self._source):
+                    game.rows(array, node, index)[call] = regret
 
     def action_values(self, node: int) -> NDArray[np.float32]:
         """float32[H, A]: chips of each action at a node of the root's street, for the player who acts there.
@@ -291,35 +282,27 @@ class VectorSolver:
     def normalised_average(self) -> NDArray[np.float32]:
         """float32[entries]: the average strategy in the layout of the kernels; 0 in the padding of rows."""
         game, out = self.game, np.zeros(len(self._sums), np.float32)
-        start = game.boards.boards.street_start
         for node in game.layout.decisions.tolist():
-            street = int(game.tree.street[node])
-            for index in range(start[street], start[street + 1]):
-                begin, actions, padded, count = self.game.block(node, index)
-                rows = np.maximum(to_float32(self._sums[begin : begin + actions * padded]).reshape(actions, padded), 0)
-                mass = rows.sum(axis=0)
-                shares = np.where(mass > 0, rows / np.where(mass > 0, mass, 1), np.float32(1.0 / actions))
-                shares[:, count:] = 0
-                out[begin : begin + actions * padded] = shares.reshape(-1)
+            for index in game.on(int(game.tree.street[node])):
+                game.rows(out, node, index)[:] = self._shares(self._sums, node, index)
         return out
 
     def set_average(self, node: int, board_index: int, rows: NDArray[np.float32]) -> None:
         """Replaces the average strategy at a node on a board of the game by `rows` [hands of the board's list, A]."""
-        start, actions, padded, count = self.game.block(node, board_index)
-        block = np.zeros((actions, padded), np.float32)
-        block[:, :count] = rows.T
-        self._sums[start : start + block.size] = from_float32(block.reshape(-1), self._sums.dtype)
+        self.game.rows(self._sums, node, board_index)[:] = from_float32(rows.T, self._sums.dtype)
 
     def _rows(self, node: int, board: tuple[int, ...] | None, array: NDArray[Any]) -> NDArray[np.float32]:
         game, tree = self.game, self.game.tree
         if tree.kind[node] not in (Kind.DECISION, Kind.CHOICE):
             raise PokernetsError(f"nobody acts at node {node} (`{tree.path_text(node)}`)")
         index, permutation = game.find_board(int(tree.street[node]), game.board if board is None else board)
-        start, actions, padded, count = self.game.block(node, index)
-        rows = np.maximum(to_float32(array[start : start + actions * padded]).reshape(actions, padded)[:, :count], 0).T
-        mass = rows.sum(axis=1, keepdims=True)
-        rows = np.where(mass > 0, rows / np.where(mass > 0, mass, 1), np.float32(1.0 / actions))
-        return game.by_hand(node, index, permutation, rows)
+        return game.by_hand(node, index, permutation, self._shares(array, node, index).T)
+
+    def _shares(self, array: NDArray[Any], node: int, board: int) -> NDArray[np.float32]:
+        """[A, hands] the strategy in proportion to the positive part of the rows of `array`, uniform where it is 0."""
+        rows = np.maximum(to_float32(self.game.rows(array, node, board)), 0)
+        mass = rows.sum(axis=0)
+        return np.where(mass > 0, rows / np.where(mass > 0, mass, 1), np.float32(1.0 / len(rows)))
 
     def _bind(self) -> Sweep:
         """The kernel's view of the game: scratch offsets, root reach, chunks, leaf matrices."""
@@ -329,8 +312,7 @@ class VectorSolver:
         top = 0
         widest = LANES
         for street in range(layout.first_street, streets):
-            window = slice(boards.street_start[street], boards.street_start[street + 1])
-            stride = max(LANES, int(boards.padded[:, window].max()))
+            stride = max(LANES, int(boards.padded[:, game.on(street)].max()))
             widest = max(widest, stride)
             place[0, street] = stride
             place[1, street] = top
@@ -338,9 +320,7 @@ class VectorSolver:
             place[2, street] = top
             top += int(layout.value_rows[street]) * stride
         leaf = game.leaf_values
-        clusters = [1, 1]
-        if leaf is not None:
-            clusters = [leaf.matrices(0).shape[2], leaf.matrices(0).shape[3]]
+        clusters = (1, 1) if leaf is None else leaf.matrices(0).shape[2:]
         wide = (max(clusters) + LANES - 1) // LANES * LANES
         slots = game.boards.num_card_slots
         sizes = [LANES * (widest + LANES)] * 3 + [LANES * slots, widest, widest]

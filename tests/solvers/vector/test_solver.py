@@ -52,7 +52,7 @@ def exported(solver: VectorSolver) -> Profile:
 @pytest.mark.parametrize("rules", [kuhn(), leduc()], ids=["kuhn", "leduc"])
 def test_uniform_policy_has_the_published_nash_conv(rules: Rules) -> None:
     solver = VectorSolver(VectorGame(build_tree(Betting.start(rules))))
-    assert solver.nash_conv() == pytest.approx(ORACLES[rules.name]["uniform_nash_conv"], abs=2e-6)
+    assert 2 * solver.exploitability() == pytest.approx(ORACLES[rules.name]["uniform_nash_conv"], abs=2e-6)
 
 
 @pytest.mark.parametrize("algorithm", ["cfr_plus", "dcfr", "linear", "pcfr_plus", "pdcfr_plus", "apdcfr"])
@@ -61,14 +61,14 @@ def test_kuhn_reaches_its_value(algorithm: str) -> None:
     solver.run(iterations=1000)
     assert solver.game_value(0) == pytest.approx(-1 / 18, abs=1e-4)
     assert solver.game_value(1) == pytest.approx(1 / 18, abs=1e-4)
-    assert solver.nash_conv() < 2e-3
+    assert 2 * solver.exploitability() < 2e-3
 
 
 @pytest.mark.parametrize("isomorphism", [True, False])
 def test_leduc_reaches_its_value(isomorphism: bool) -> None:
     solver = VectorSolver(VectorGame(build_tree(Betting.start(leduc())), isomorphism=isomorphism), "cfr_plus")
     solver.run(iterations=1000)
-    assert solver.nash_conv() < 0.02
+    assert 2 * solver.exploitability() < 0.02
     assert solver.game_value(0) == pytest.approx(ORACLES["leduc"]["game_value_player0"], abs=1e-3)
 
 
@@ -91,7 +91,7 @@ def test_equals_plain_python_on_a_two_card_game(symmetric: bool) -> None:
     assert compared > 400
     solver.run(iterations=9)
     profile = exported(solver)
-    assert solver.nash_conv() == pytest.approx(reference.nash_conv(profile), rel=1e-5, abs=1e-5)
+    assert 2 * solver.exploitability() == pytest.approx(reference.nash_conv(profile), rel=1e-5, abs=1e-5)
     for p in range(2):
         assert solver.game_value(p) == pytest.approx(reference.root_value(p, profile, best=False), abs=1e-5)
         values = reference.values(0, p, (), game.ranges[1 - p].astype(float), profile, best=False)
@@ -115,7 +115,7 @@ def test_depth_limit_equals_plain_python(choosers: tuple[int, ...], own: int) ->
     solver = VectorSolver(VectorGame(tree, (), ranges, leaf), "dcfr")
     solver.run(iterations=20)
     profile, reference = exported(solver), Reference(tree, (), ranges.astype(np.float64), leaf)
-    assert solver.nash_conv() == pytest.approx(reference.nash_conv(profile), rel=1e-4, abs=1e-5)
+    assert 2 * solver.exploitability() == pytest.approx(reference.nash_conv(profile), rel=1e-4, abs=1e-5)
     for player in range(2):
         expected = reference.root_value(player, profile, best=False)
         assert solver.game_value(player) == pytest.approx(expected, rel=1e-4, abs=1e-5)
@@ -126,7 +126,7 @@ def test_rake_equals_plain_python() -> None:
     solver = VectorSolver(VectorGame(tree, (), ranges, rake=Rake(0.1)), "dcfr")
     solver.run(iterations=30)
     profile, reference = exported(solver), Reference(tree, (), ranges.astype(np.float64), rake=0.1)
-    assert solver.nash_conv() == pytest.approx(reference.nash_conv(profile), rel=1e-4, abs=1e-5)
+    assert 2 * solver.exploitability() == pytest.approx(reference.nash_conv(profile), rel=1e-4, abs=1e-5)
     for player in range(2):
         expected = reference.root_value(player, profile, best=False)
         assert solver.game_value(player) == pytest.approx(expected, rel=1e-4, abs=1e-5)
