@@ -221,7 +221,7 @@ def potentials(ranks: I16, wins: I16, live: I16) -> I64:
     """[5, L] for PPot and NPot, from ranks now [L] and `count_wins` [L, L] over completions.
 
     Row 0: 2 * (behind now, ahead then) + (behind, tied) + (tied, ahead); row 1 the same downward: 2 * (ahead, behind) +
-    (ahead, tied) + (tied, behind). Both sum over opponents and completions. I64 2, 3, 4: opponents ahead, tied and
+    (ahead, tied) + (tied, behind). Both sum over opponents and completions. Rows 2, 3, 4: opponents ahead, tied and
     behind now. [POKI] section 5.3: PPot = row 0 / (N' (2 * row 2 + row 3)), NPot = row 1 / (N' (2 * row 4 + row 3)),
     where N' completions are compatible with a pair of hands (990 on a flop, 44 on a turn).
     """

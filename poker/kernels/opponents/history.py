@@ -1,6 +1,6 @@
 """What happened before a decision, as inputs: in the hand, and in the player's past. One row at a time for all users.
 
-I64 are those of `poker.features.action_rows`. A job walks over all of them with `hand_rows` and `player_rows`; who
+Rows are those of `poker.features.action_rows`. A job walks over all of them with `hand_rows` and `player_rows`; who
 plays calls `hand_inputs`, `player_inputs` and `observe` for one decision: the same code, the same bits.
 
 Symbols: n rows, S streets, X contexts (street * 3 + bets to call), C cells (situations in which deviations from a base
@@ -122,7 +122,7 @@ def hand_rows(hand: I32, player: I32, seat: U8, street: U8, action: U8, bets: U8
 def hand_tokens(first: int, row: int, player: I32, seat: U8, street: U8, action: U8, bets: U8, out: U8) -> None:
     """Fill `out` [TOKENS], which is 0, with the actions before decision `row` of a hand that began with row `first`.
 
-    Who acted is the player himself, somebody in an earlier seat, or somebody in a later one.
+    Who acted is the player, somebody in an earlier seat, or somebody in a later one.
     """
     begin = max(first, row - TOKENS)
     for past in range(begin, row):
@@ -147,8 +147,8 @@ def token_rows(hand: I32, player: I32, seat: U8, street: U8, action: U8, bets: U
 def player_inputs(counts: F64, prior: F64, deviation: F64, weight: F64, cells: I64, out: F32) -> None:
     """Fill `out` [X * 3 + K * DEVIATION_INPUTS] for one player.
 
-    `counts` [X, 3] of his actions are shrunk to `prior` [X, 3]; `deviation` [C, 3] and `weight` [C] are sums over his
-    past of (what he did - what was predicted) and of ones; `cells` [K] are those of the decision.
+    `counts` [X, 3] of the player's actions are shrunk to `prior` [X, 3]; `deviation` [C, 3] and `weight` [C] are sums
+    over the past of (what was done - what was predicted) and of ones; `cells` [K] are those of the decision.
     """
     at = 0
     for context in range(CONTEXTS):

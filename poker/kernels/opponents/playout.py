@@ -8,7 +8,7 @@ after one's own call and after one's own raise. Both lines use the same cards, a
 action of a player on a street.
 
 Opponents act by `responses`, which knows their cards. One's own later actions are those of a formula player, who does
-not: each opponent's possible hands are followed as M weighted particles, multiplied after each of his actions by its
+not: each opponent's possible hands are followed as M weighted particles, multiplied after each action by its
 likelihood, and the chance to beat them all is what `style_triple` decides by.
 """
 
@@ -143,7 +143,7 @@ def _fold_share(three: F32, dearness: float) -> float:
 
 @njit(cache=True, nogil=True)
 def _follow(player: int, probs: F32, dearness: float, action: int, bins: U8, particles: F32) -> None:
-    """Multiply the weights `particles` [P, M] of a player by the likelihood of his call or raise; `probs` is [B, 3]."""
+    """Multiply the weights `particles` [P, M] of a player by the likelihood of a call or raise; `probs` is [B, 3]."""
     for m in range(particles.shape[1]):
         three = probs[bins[player, m]]
         if action == _RAISE:

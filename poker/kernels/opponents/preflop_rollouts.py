@@ -14,7 +14,7 @@ INCOME, SQUARES, COUNT = range(3)
 
 @njit(cache=True, nogil=True)
 def _net(player: int, ranks: I32, enters: Bools, forfeit: float) -> float:
-    """Net bets of `player`, who enters whatever `enters` says of him."""
+    """Net bets of `player`, who enters whatever `enters` says of them."""
     pot, winners = 1.0, 1
     for other in range(len(ranks)):
         if other == player:
@@ -33,8 +33,8 @@ def _net(player: int, ranks: I32, enters: Bools, forfeit: float) -> float:
 def add_rollouts(players: int, deals: int, play: F64, hand_class: U8, forfeit: float, rng: U64, sums: F64) -> None:
     """Deal `deals` hands to `players` and add to sums [3, 169] income, its square and the number of each class.
 
-    A player invests one bet when he enters; the others enter with probability `play` [169] of their class
-    (`hand_class` [1326]), or forfeit `forfeit` bets. Each player in turn is the one who enters with what he was dealt.
+    A player invests one bet on entering; the others enter with probability `play` [169] of their class
+    (`hand_class` [1326]), or forfeit `forfeit` bets. Each player in turn is the one who enters with the hand dealt.
     """
     deck = np.arange(52)
     classes = np.empty(players, dtype=np.int64)

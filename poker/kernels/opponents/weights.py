@@ -93,7 +93,7 @@ def _ramp(x: float, width: float) -> float:
 
 @entry("f4_1, f8_1, i8, f8")
 def action_likelihood(quantile: F32, probs: F64, action: int, width: float) -> F32:
-    """[1326] probability of the observed action given each hand, for a player who looks at his cards.
+    """[1326] probability of the observed action given each hand, for a player who looks at the cards held.
 
     A player whose habits are `probs` raises with the strongest of all hands and folds the weakest, with linear
     transitions of half-width `width` that shrink towards the ends, so that the mean over all hands is `probs`.

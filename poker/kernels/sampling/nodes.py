@@ -80,7 +80,7 @@ def multiway_payoff(committed: I32, folded: Bools, ranks: I32, player: int) -> f
 
 @njit(**INLINE)
 def duel_payoff(kind: int, stake: int, player: int, lead: int) -> float:
-    """Net chips of `player` at an end with two players: the `row` of the node, his rank less the other's at a showdown.
+    """Net chips of `player` at an end for two: the `row` of the node, the player's rank less the other's at a showdown.
 
     Numbers only: passing arrays costs more than the rest of it.
     """

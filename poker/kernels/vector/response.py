@@ -1,13 +1,13 @@
-"""Values of a best responder for all his hands, street by street, against an opponent who plays by buckets.
+"""Values of a best responder for all hands, street by street, against an opponent who plays by buckets.
 
 A lane is one betting line: the node where a street begins. Sixteen lanes whose betting on the street has the same shape
 are computed together, hand by hand, so that everything that hangs on cards is an address and nothing is gathered.
 
-- A *row* is a sequence of the opponent's actions on the street; his reach there is what it was when the street began
+- A *row* is a sequence of the opponent's actions on the street; the reach there is what it was when the street began
   times `shares[bucket, row, lane]`. All but the entry row (no action yet) end the street if the responder calls or
-  checks, so a row has one *end*: a showdown, or the value of what follows. I64 that have an end come first.
+  checks, so a row has one *end*: a showdown, or the value of what follows. Rows that have an end come first.
 - The responder's values are linear in ends and in *masses* (the opponent's reach summed over compatible hands), except
-  where he takes the best action: `_play` runs a short program over both.
+  where the best action is taken: `_play` runs a short program over both.
 - Showdowns: hands of a board are in order of strength. Walking down, sums over all hands so far and over those with
   either card give what beats a hand; walking up, what it beats. Both walks take hands that tie in the same order, so
   they cancel in the difference of the two.

@@ -2,7 +2,7 @@
 
 A sweep for player p pushes the opponent's reach down, evaluates terminals, and pulls p's counterfactual values up,
 updating p's regrets (or maximising, or averaging, for exact best responses and values) on the way. The opponent's
-average strategy is accumulated while his reach goes down, so that it is weighted by his reach without a second pass.
+average strategy is accumulated while the player's reach goes down, so that it is weighted by it without a second pass.
 Hands are SIMD lanes; at showdowns and folds the lanes are 16 terminal rows of one board instead, so that the running
 sums per card, which must be made hand after hand, are paid once for all of them.
 

@@ -136,7 +136,7 @@ def _leaf_rows(sweep: Sweep, p: int, board: int, matrix: I64, reach: I64, value:
     """p's values at four LEAF rows: expectations of their cluster matrices over the compatible hands of the opponent.
 
     With the reach summed by cluster, a hand's value is its cluster's row times the total less the parts of its two
-    cards, and plus the hand itself, which both parts contain. I64 that share a reach, as the continuations of a leaf
+    cards, and plus the hand itself, which both parts contain. Rows that share a reach, as the continuations of a leaf
     do when the opponent of who picks is updated, share its sums, whose places are left in `sums`.
     """
     boards, lists, values = sweep.boards, sweep.lists, sweep.leaf_values
