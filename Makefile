@@ -6,6 +6,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 irc ?= $(IRC)
+# what is imported is byte-compiled once, for nothing is at the installation
+unexport PYTHONDONTWRITEBYTECODE
 SOURCE := $(if $(irc),source=irc path='$(irc)',source=self_play)
 OPPONENTS := $(if $(irc),artifacts=artifacts/$(SCALE)/irc)
 
