@@ -18,7 +18,7 @@ def test_a_match_leaves_nothing_behind() -> None:
 @pytest.mark.slow
 def test_a_match_over_processes_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workers, "_is_long", lambda *pace: True)
-    found = soak(400, processes=2, decision_seconds=60.0, game="leduc")
+    found = soak(12_000, processes=2, decision_seconds=60.0, game="leduc")
     assert found["processes_seen"] >= 2
     assert found["ok"], found
 
