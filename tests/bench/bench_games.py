@@ -52,9 +52,10 @@ def _random_betting(rules: Rules, hands: int) -> tuple[float, int]:
 
 def _random_hands(rules: Rules, hands: int) -> float:
     rng, cards = random.Random(1), np.random.default_rng(1)
-    HandState.deal(rules, cards)
-    started = time.perf_counter()
-    for _ in range(hands):
+    started = 0.0
+    for hand in range(-20, hands):
+        if hand == 0:  # the first hands load the kernels
+            started = time.perf_counter()
         state = HandState.deal(rules, cards)
         while not state.is_over:
             state = state.apply(random_action(state.legal(), rng))

@@ -53,14 +53,15 @@ def _measures(sums: F64, total: float, out: F64) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _without_cards_of(hand: int, position: I16, weights: F32, out: F32) -> None:
-    """Copy into `out` [L] what `weights` [L] holds, with 0 for the hands that share a card with `hand`."""
-    for other in range(len(weights)):
-        out[other] = weights[other]
+def _blocked(hand: int, position: I16, out: I16) -> int:
+    """Places of the live hands that share a card with `hand`, first ones of `out`; returns how many."""
+    count = 0
     for k in range(2):
         for other in HANDS_WITH_CARD[HAND_CARDS[hand, k]]:
             if position[other] >= 0:
-                out[position[other]] = 0
+                out[count] = position[other]
+                count += 1
+    return count
 
 
 @entry("i2_1, i2_1, i2_1, i2_2, i2_2, f8, f4_2")
@@ -71,13 +72,16 @@ def measures(hands: I16, position: I16, ranks: I16, wins: I16, losses: I16, tota
     """
     out = np.empty((3, len(weights), len(hands)), dtype=np.float64)
     sums, three = np.empty(5, dtype=np.float64), np.empty(3, dtype=np.float64)
-    mine = np.empty(len(ranks), dtype=np.float32)
+    blocked, possible = np.empty(2 * len(HANDS_WITH_CARD), np.int16), weights.copy()
     for h in range(len(hands)):
-        i = position[hands[h]]
+        i, count = position[hands[h]], _blocked(hands[h], position, blocked)
         for k in range(len(weights)):
-            _without_cards_of(hands[h], position, weights[k], mine)
-            _transitions(int(ranks[i]), ranks, wins[h], losses[h], mine, sums)
+            for j in blocked[:count]:
+                possible[k, j] = 0
+            _transitions(int(ranks[i]), ranks, wins[h], losses[h], possible[k], sums)
             _measures(sums, total, three)
+            for j in blocked[:count]:
+                possible[k, j] = weights[k, j]
             for m in range(3):
                 out[m, k, h] = three[m]
     return out

@@ -92,9 +92,15 @@ class _BothMenus(BetMenu):
 def _tree_of_both(rules: Rules, menu: BetMenu | None, policy: CardlessPolicy) -> BettingTree:
     """The whole tree with the bets of `menu` and those of `policy`; a limit game has no others."""
     if rules.is_limit or menu is None:
-        return build_tree(Betting.start(rules), menu)
+        return _own_tree(rules)
     both = {each.name: getattr(menu, each.name) for each in fields(menu)}
     return build_tree(Betting.start(rules), _BothMenus(**both, policy=policy))
+
+
+@lru_cache(maxsize=1)
+def _own_tree(rules: Rules) -> BettingTree:
+    """The tree of a game that needs no menu, which the responses of both seats share."""
+    return build_tree(Betting.start(rules))
 
 
 def _columns(tree: BettingTree, node: int, policy: Policy) -> NDArray[np.floating]:

@@ -153,20 +153,26 @@ class _Walk:
     def _check(self, node: int, board: Board, policy: RangePolicy, probs: NDArray[np.floating]) -> None:
         """Rows are probabilities, and on the first few boards those of the same board and hands in other suits."""
         rules = self.tree.rules
-        live, where = rules.space.live(board), f"`{self.tree.path_text(node)}` on `{rules.cards_text(board)}`"
+        live = rules.space.live(board)
         if self.isomorphism and (not board or self.checked < _CHECKED_BOARDS):
             self.checked += bool(board)
             for renaming in _CHECKED_RENAMINGS:
                 image = rules.ordered_board(tuple(CARD_PERMUTATION[renaming, list(board)].tolist()))
                 renamed = policy(node, image)[HAND_PERMUTATION[renaming]]
                 if np.abs(renamed - probs)[live].max() > _TOLERANCE:
+                    place = self._place(node, board)
                     raise PokernetsError(
-                        f"the policy at {where} changes when suits are renamed, so classes of boards cannot be walked"
+                        f"the policy at {place} changes when suits are renamed, so classes of boards cannot be walked"
                     )
         wrong = live & ~((probs >= 0).all(axis=1) & (abs(probs.sum(axis=1) - 1) < _SUM_TOLERANCE))
         if wrong.any():
             hand = int(np.flatnonzero(wrong)[0])
-            raise PokernetsError(f"the policy at {where} gives hand {hand} no probabilities that add to 1")
+            raise PokernetsError(
+                f"the policy at {self._place(node, board)} gives hand {hand} no probabilities that add to 1"
+            )
+
+    def _place(self, node: int, board: Board) -> str:
+        return f"`{self.tree.path_text(node)}` on `{self.tree.rules.cards_text(board)}`"
 
 
 def _classes(new: int) -> list[tuple[Board, int]]:
