@@ -102,7 +102,7 @@ class Sweep(NamedTuple):
     below the root is `chunk_start[c]..chunk_start[c + 1]`. `leaf_values` [2, ...] holds, per player, matrices
     [own clusters, opponent clusters padded] at `leaf_matrix[p, state, choice]`; `cluster` [2, H]. `runout_at[b]` is
     where the run-out matrix of board b starts, [hands of player 1, hands of player 0 padded]. `num_slots[s]` counts the
-    STREET nodes of street s.
+    STREET nodes of street s. Mode RECORD writes p's best actions to the first of a node's action rows in `best`.
     """
 
     nodes: Nodes
@@ -129,6 +129,7 @@ class Sweep(NamedTuple):
     first_street: int
     last_street: int
     predictive: bool
+    best: U8
 
 
 _LAYOUT = (
@@ -137,6 +138,6 @@ _LAYOUT = (
     "Boards(i4_1, i4_1, f4_1, b1_1, i8_2, i4_2, i4_2, i8_2),"
     "HandLists(u2_1, u2_1, u1_1, u1_1, u2_1, u2_1, u2_1, u2_1, u2_3, u2_1, u1_1, u1_1)"
 )
-_SCRATCH = "i8_2, i8_1, f4_2, f4_2, i4_1, f4_1, i4_2, i4_1, i8_3, f4_1, i8_1, i2_1, i8_1, i8, i8, i8, b1"
+_SCRATCH = "i8_2, i8_1, f4_2, f4_2, i4_1, f4_1, i4_2, i4_1, i8_3, f4_1, i8_1, i2_1, i8_1, i8, i8, i8, b1, u1_1"
 SWEEP, SWEEP_16 = (f"Sweep({_LAYOUT}, {kind}, {kind}, {kind}, {_SCRATCH})" for kind in ("f4_1", "u2_1"))
 """Types of a sweep for the registry: regrets and sums in float32, or in bfloat16."""

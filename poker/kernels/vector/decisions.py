@@ -7,11 +7,12 @@ from numba import njit
 
 from poker.kernels.registry import INLINE
 from poker.kernels.simd import fma, load, maximum, prefetch, splat, store, where_positive
-from poker.kernels.types import F32, I64
+from poker.kernels.types import F32, I64, U8
 from poker.kernels.vector.arrays import ACT, REACH, STRIDE, VALUE, Sweep
 
-SOLVE, BEST_RESPONSE, AVERAGE = 0, 1, 2
-"""What a sweep does at p's nodes: update regrets, take the best action, or follow p's average strategy."""
+SOLVE, BEST_RESPONSE, AVERAGE, RECORD = range(4)
+"""What a sweep does at p's nodes: update regrets, take the best action, follow p's average strategy, or take the best
+action and write down which it is."""
 
 POSITIVE, NEGATIVE, FLOOR, CARRY, PREDICTION, DECAY = range(6)
 """Columns of the parameters of an iteration: factors on positive and negative regrets before the new ones are added,
@@ -142,6 +143,18 @@ def _best(num_actions: int, hands: int, work: F32, rows: I64, scales: F32, targe
 
 
 @njit(**INLINE)
+def _write_best(best: U8, base: int, num_actions: int, hands: int, work: F32, rows: I64, scales: F32) -> None:
+    """The first of the best actions of each hand."""
+    for i in range(hands):
+        choice, most = 0, work[rows[0] + i] * scales[0]
+        for a in range(1, num_actions):
+            value = work[rows[a] + i] * scales[a]
+            if value > most:
+                choice, most = a, value
+        best[base + i] = choice
+
+
+@njit(**INLINE)
 def _sum(num_actions: int, hands: int, work: F32, rows: I64, scales: F32, target: int) -> None:
     """Values of a node of the opponent, whose strategy is in the reach already."""
     for i in range(0, hands, 16):
@@ -201,8 +214,10 @@ def pull_up(
         base = block + np.int64(nodes.entry[node]) * hands
         if nodes.locked[node] or mode == AVERAGE:
             _follow(sweep.sums, base, number, hands, work, rows, scales, target)
-        elif mode == BEST_RESPONSE:
+        elif mode in (BEST_RESPONSE, RECORD):
             _best(number, hands, work, rows, scales, target)
+            if mode == RECORD:
+                _write_best(sweep.best, base, number, hands, work, rows, scales)
         else:
             _update(
                 sweep.source,

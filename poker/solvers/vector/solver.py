@@ -16,7 +16,7 @@ from poker.errors import PokernetsError
 from poker.kernels.barrier import SHARED_SIZE
 from poker.kernels.simd import LANES, aligned_zeros, from_float32, to_float32
 from poker.kernels.vector.arrays import REACH, STRIDE, VALUE, Sweep
-from poker.kernels.vector.decisions import AVERAGE, BEST_RESPONSE, SOLVE
+from poker.kernels.vector.decisions import AVERAGE, BEST_RESPONSE, RECORD, SOLVE
 from poker.kernels.vector.sweep import run_team
 from poker.rules import CALL
 from poker.solvers.vector.game import VectorGame
@@ -185,6 +185,16 @@ class VectorSolver:
     def best_response_value(self, player: int) -> float:
         """Chips per hand of the player's best response to the other's average strategy."""
         return self._root_values(player, BEST_RESPONSE) + 0.5 * self.game.tree.dead
+
+    def best_response(self, player: int, actions: NDArray[np.uint8]) -> float:
+        """As `best_response_value`, and the strategy that wins it: the index of the action that each hand takes, in the
+        first of a node's action rows in `actions` [entries] (`VectorGame.rows`)."""
+        bound = self._sweep
+        self._sweep = bound._replace(best=actions)
+        try:
+            return self._root_values(player, RECORD) + 0.5 * self.game.tree.dead
+        finally:
+            self._sweep = bound
 
     def game_value(self, player: int = 0) -> float:
         """Chips per hand of the player under the average profile; without rake both values add up to the dead chips."""
@@ -364,6 +374,7 @@ class VectorSolver:
             first_street=layout.first_street,
             last_street=layout.last_street,
             predictive=self.schedule.predictive,
+            best=np.zeros(1, np.uint8),
         )
 
     def _leaf_matrices(self, wide: int) -> tuple[NDArray[np.float32], NDArray[np.int64]]:

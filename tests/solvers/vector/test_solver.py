@@ -151,6 +151,21 @@ def test_locked_nodes_are_kept_and_the_rest_answers_them() -> None:
         VectorSolver(VectorGame(tree)).lock(0, np.ones((6, 2), np.float32))
 
 
+@pytest.mark.parametrize("player", [0, 1])
+def test_a_recorded_best_response_wins_its_value(player: int) -> None:
+    solver = VectorSolver(VectorGame(build_tree(Betting.start(leduc()))))
+    solver.run(iterations=3)
+    game, actions = solver.game, np.zeros(solver.game.num_entries, np.uint8)
+    value = solver.best_response_value(player)
+    assert solver.game_value(player) < value - 0.05
+    assert solver.best_response(player, actions) == value
+    for node in game.tree.decision_nodes[game.tree.player[game.tree.decision_nodes] == player].tolist():
+        for board in game.on(int(game.tree.street[node])):
+            best = game.rows(actions, node, board)[0]
+            solver.set_average(node, board, np.eye(game.tree.num_children[node], dtype=np.float32)[best])
+    assert solver.game_value(player) == pytest.approx(value, abs=1e-6)
+
+
 def test_action_values_average_to_the_values_of_hands() -> None:
     solver = VectorSolver(spot_game("t1_turn_basic"))
     solver.run(iterations=20)
