@@ -15,12 +15,14 @@ import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
+from poker.provenance import provenance
 from poker.solvers.vector.solver import VectorSolver
 from poker.solvers.vector.spots import spot_of
 
 SPOTS = json.loads((Path(__file__).parent / "spots.json").read_text())
 ALGORITHMS: dict[str, tuple[str, dict[str, Any]]] = {
     "CFR+": ("cfr_plus", {}),
+    "CFR+ of Modicum": ("modicum", {}),
     "linear CFR": ("linear", {}),
     "DCFR": ("dcfr", {"gamma": 2.0}),
     "DCFR gamma 4": ("dcfr", {"gamma": 4.0}),
@@ -97,7 +99,7 @@ def main(out: str) -> None:
         for spot, text in SPOTS.items()
     }
     sizes = {spot: spot_of(text).game().hand_actions for spot, text in SPOTS.items()}
-    found = {"iterations_relative_to_dcfr": scores(curves), "hand_actions": sizes, "curves": curves}
+    found = {"iterations_relative_to_dcfr": scores(curves), "hand_actions": sizes, **provenance(), "curves": curves}
     path = Path(out)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.with_suffix(".json").write_text(json.dumps(found) + "\n")
