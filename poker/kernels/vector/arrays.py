@@ -132,11 +132,13 @@ class Sweep(NamedTuple):
     best: U8
 
 
+BOARDS = "Boards(i4_1, i4_1, f4_1, b1_1, i8_2, i4_2, i4_2, i8_2)"
+HAND_LISTS = "HandLists(u2_1, u2_1, u1_1, u1_1, u2_1, u2_1, u2_1, u2_1, u2_3, u2_1, u1_1, u1_1)"
+"""Types for the registry."""
 _LAYOUT = (
     "Nodes(i1_1, i1_1, i4_1, i4_1, i4_1, b1_1, i4_2, i4_2, f4_2),"
     "Batches(i4_1, i4_1, i4_1, i4_1, i4_1, i4_2, i4_2, i4_2, i4_2, i4_2, i4_2, i4_2, i4_2, i4_2, i4_2, f4_2),"
-    "Boards(i4_1, i4_1, f4_1, b1_1, i8_2, i4_2, i4_2, i8_2),"
-    "HandLists(u2_1, u2_1, u1_1, u1_1, u2_1, u2_1, u2_1, u2_1, u2_3, u2_1, u1_1, u1_1)"
+    f"{BOARDS}, {HAND_LISTS}"
 )
 _SCRATCH = "i8_2, i8_1, f4_2, f4_2, i4_1, f4_1, i4_2, i4_1, i8_3, f4_1, i8_1, i2_1, i8_1, i8, i8, i8, b1, u1_1"
 SWEEP, SWEEP_16 = (f"Sweep({_LAYOUT}, {kind}, {kind}, {kind}, {_SCRATCH})" for kind in ("f4_1", "u2_1"))

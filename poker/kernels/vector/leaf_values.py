@@ -1,0 +1,342 @@
+"""What two strategies below a depth limit come to for every pair of hands, exactly, board by board.
+
+With r_p(z, h) the product of player p's own probabilities on the way from a leaf to an end z,
+
+    v(h0, h1) = sum over ends z of  r_0(z, h0) r_1(z, h1) u_z(h0, h1)
+
+where u_z is constant at folds, and at showdowns stake_z times the sign of the difference in strength. Ends that follow
+from the same actions of player 0 (a sequence q) are summed first: F_q(h1) over folds, G_q(h1) over showdowns, so that
+v(h0, h1) = sum over q of r_0(q, h0) (F_q(h1) + sign * G_q(h1)).
+
+Values are wanted as sums over pairs of clusters. Hands of player 0 are taken in order of strength, with the sums
+A_q(cluster) of F + sign * G over the hands of player 1, which change only where a hand is passed: a hand then adds one
+row of clusters. Pairs that share a card are taken off by the same walk over the hands that hold the card; a hand
+against itself, taken off twice, is put back.
+
+float32 on a board, float64 over boards. Symbols: L leaves, M nodes, Z ends, Q sequences, C clusters.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from poker.kernels.registry import INLINE, entry
+from poker.kernels.simd import fma, load, maximum, splat, store, where_positive
+from poker.kernels.types import F32, F64, I8, I32, I64, U8, Bools
+from poker.kernels.vector.arrays import BOARDS, HAND_LISTS, Boards, HandLists
+
+
+class Betting(NamedTuple):
+    """Betting below L leaves. Leaf l has the nodes `node_start[l]..node_start[l + 1]`, its root first and parents
+    before children, the ends `end_start[l]..`, and the sequences `sequence_start[l]..` of player 0 that have ends.
+
+    `player` is -1 at ends; `entry` the node's first action row in the layout of the game, `decision` its number among
+    the player's decisions. `row` [2, M] numbers reach rows within a leaf: 0 at the root, a new one after each own
+    action. `end` [Z, 3]: sequence (within the leaf), player 1's row, whether it is a showdown; `amount` [Z] chips that
+    player 0 wins by the fold, or the better hand at the showdown. `sequence` [Q] is a row of player 0.
+    """
+
+    node_start: I32
+    player: I8
+    first_child: I32
+    num_children: I32
+    entry: I32
+    decision: I32
+    row: I32
+    end_start: I32
+    end: I32
+    amount: F32
+    sequence_start: I32
+    sequence: I32
+
+
+class Strategies(NamedTuple):
+    """Strategies of both players. Player p follows `rows`, action rows in the layout of the game, each action made
+    `factor[p, child node]` times as likely; or, if `pure[p]`, the action `choice0` or `choice1` at
+    `choice_start[p, board] + decision * padded hands + hand`.
+    """
+
+    rows: F32
+    factor: F32
+    pure: Bools
+    choice0: U8
+    choice1: U8
+    choice_start: I64
+
+
+class Walks(NamedTuple):
+    """Walks over hands in order of strength on a board: one over all hands, then one per card over those that hold it.
+
+    Walk w visits `own[own_start[w]..]`, hands of player 0, each with its slot among the clusters of the walk, and how
+    many of `theirs[their_start[w]..]` are weaker, and weaker or equal. `own_cluster[w]`, `their_cluster[w]` are the
+    clusters of the slots.
+    """
+
+    own_start: I32
+    own: I32
+    own_slot: I32
+    less: I32
+    upto: I32
+    their_start: I32
+    theirs: I32
+    their_slot: I32
+    own_cluster: I32
+    their_cluster: I32
+    own_slots: I32
+    their_slots: I32
+
+
+_INTERNAL: Any = {"cache": True, "nogil": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+_BETTING = "Betting(i4_1, i1_1, i4_1, i4_1, i4_1, i4_1, i4_2, i4_1, i4_2, f4_1, i4_1, i4_1)"
+_ARGUMENTS = f"{BOARDS}, {HAND_LISTS}, {_BETTING}, Strategies({{}}, f4_2, b1_1, u1_1, u1_1, i8_2), i4_1, i8, i8_1, f8_3"
+
+
+@njit(**INLINE)
+def _follow(
+    rows: F32, factor: F32, first: int, base: int, number: int, hands: int, work: F32, reach: int, to: I64
+) -> None:
+    """Reach of the children of a node that is played by action rows; `first` is its first child."""
+    flat = np.float32(0.0)
+    for a in range(number):
+        flat += factor[first + a]
+    for i in range(0, hands, 16):
+        mass = splat(0.0)
+        for a in range(number):
+            mass = fma(maximum(load(rows, base + a * hands + i), splat(0.0)), splat(factor[first + a]), mass)
+        coming = load(work, reach + i)
+        inverse = where_positive(mass, coming / mass, splat(0.0))
+        rest = where_positive(mass, splat(0.0), coming / splat(flat))
+        for a in range(number):
+            share = fma(maximum(load(rows, base + a * hands + i), splat(0.0)), inverse, rest)
+            store(work, to[a] + i, share * splat(factor[first + a]))
+
+
+@njit(**INLINE)
+def _choose(choices: U8, at: int, number: int, hands: int, work: F32, reach: int, to: I64) -> None:
+    """Reach of the children of a node where each hand takes one action."""
+    for a in range(number):
+        for i in range(hands):
+            work[to[a] + i] = work[reach + i] if choices[at + i] == a else np.float32(0.0)
+
+
+@njit(**INLINE)
+def _reach(
+    boards: Boards, betting: Betting, play: Strategies, leaf: int, board: int, at: I64, stride: int, work: F32
+) -> None:
+    """Both players' reach rows from the leaf on; those of player p start at `at[p]`."""
+    to = np.empty(64, np.int64)
+    for p in range(2):
+        for i in range(boards.padded[p, board]):
+            work[at[p] + i] = np.float32(1.0 if i < boards.size[p, board] else 0.0)
+    for node in range(betting.node_start[leaf], betting.node_start[leaf + 1]):
+        p = betting.player[node]
+        if p < 0:
+            continue
+        first, number, hands = betting.first_child[node], betting.num_children[node], boards.padded[p, board]
+        for a in range(number):
+            to[a] = at[p] + betting.row[p, first + a] * stride
+        reach = at[p] + betting.row[p, node] * stride
+        if play.pure[p]:
+            start = play.choice_start[p, board] + np.int64(betting.decision[node]) * hands
+            choices = play.choice0 if p == 0 else play.choice1
+            _choose(choices, start, number, hands, work, reach, to)
+        else:
+            base = boards.block[p, board] + np.int64(betting.entry[node]) * hands
+            _follow(play.rows, play.factor[p], first, base, number, hands, work, reach, to)
+
+
+@njit(**INLINE)
+def _sum_ends(
+    betting: Betting, leaf: int, hands: int, reach: int, stride: int, folds: int, shows: int, work: F32
+) -> None:
+    """F and G of every sequence of the leaf, rows over the hands of player 1."""
+    number = betting.sequence_start[leaf + 1] - betting.sequence_start[leaf]
+    for q in range(number):
+        for i in range(0, hands, 16):
+            store(work, folds + q * stride + i, splat(0.0))
+            store(work, shows + q * stride + i, splat(0.0))
+    for z in range(betting.end_start[leaf], betting.end_start[leaf + 1]):
+        area = shows if betting.end[z, 2] else folds
+        to, source = area + betting.end[z, 0] * stride, reach + betting.end[z, 1] * stride
+        amount = splat(betting.amount[z])
+        for i in range(0, hands, 16):
+            store(work, to + i, fma(load(work, source + i), amount, load(work, to + i)))
+
+
+@njit(**INLINE)
+def _slots(cluster: I32, hands: I32, start: int, end: int, slot: I32, found: I32, where: I32) -> int:
+    """Numbers the clusters of hands start..end as they come; `where` [C] is -1 before and after."""
+    count = 0
+    for k in range(start, end):
+        c = cluster[hands[k]]
+        if where[c] < 0:
+            where[c] = count
+            found[count] = c
+            count += 1
+        slot[k] = where[c]
+    for n in range(count):
+        where[found[n]] = -1
+    return count
+
+
+@njit(**INLINE)
+def _plan_walks(
+    boards: Boards, lists: HandLists, board: int, cluster: I32, cards: int, walks: Walks, hands: I32, where: I32
+) -> None:
+    """Fills `walks` for a board."""
+    own, theirs = boards.list_start[0, board], boards.list_start[1, board]
+    n, m = boards.size[0, board], boards.size[1, board]
+    for i in range(n):
+        walks.own[i], walks.own_slot[i] = i, cluster[lists.hand[own + i]]
+        walks.less[i], walks.upto[i] = lists.less[own + i], lists.upto[own + i]
+    for j in range(m):
+        walks.theirs[j], walks.their_slot[j] = j, cluster[lists.hand[theirs + j]]
+    walks.own_start[0], walks.own_start[1], walks.their_start[0], walks.their_start[1] = 0, n, 0, m
+    at, to = n, m
+    for c in range(cards):
+        for k in range(2 * own + lists.card_start[0, board, c], 2 * own + lists.card_start[0, board, c + 1]):
+            walks.own[at] = lists.by_card[k]
+            walks.less[at], walks.upto[at] = lists.card_less[k], lists.card_upto[k]
+            hands[at] = lists.hand[own + lists.by_card[k]]
+            at += 1
+        walks.own_slots[c] = _slots(
+            cluster, hands, walks.own_start[c + 1], at, walks.own_slot, walks.own_cluster[c], where
+        )
+        walks.own_start[c + 2] = at
+        for k in range(2 * theirs + lists.card_start[1, board, c], 2 * theirs + lists.card_start[1, board, c + 1]):
+            walks.theirs[to] = lists.by_card[k]
+            hands[to] = lists.hand[theirs + lists.by_card[k]]
+            to += 1
+        walks.their_slots[c] = _slots(
+            cluster, hands, walks.their_start[c + 1], to, walks.their_slot, walks.their_cluster[c], where
+        )
+        walks.their_start[c + 2] = to
+
+
+@njit(**INLINE)
+def _pass(walks: Walks, k: int, number: int, width: int, stride: int, sums: int, area: int, work: F32) -> None:
+    """Adds the terms of a hand of player 1 to the running sums of its slot."""
+    j, slot = walks.theirs[k], walks.their_slot[k]
+    for q in range(number):
+        work[sums + q * width + slot] += work[area + q * stride + j]
+
+
+@njit(**_INTERNAL)
+def _walk(
+    walks: Walks,
+    w: int,
+    number: int,
+    rows: I64,
+    width: int,
+    stride: int,
+    folds: int,
+    shows: int,
+    sums: int,
+    out: int,
+    work: F32,
+) -> None:
+    """Adds the values of a walk to `out` [slots of player 0, width]; `rows` [Q] are reach rows of player 0.
+
+    A hand of player 1 counts as stronger (F - G) at first, as equal (F) once it is reached, then as weaker (F + G).
+    """
+    begin, end = walks.their_start[w], walks.their_start[w + 1]
+    for i in range(0, number * width, 16):
+        store(work, sums + i, splat(0.0))
+    for k in range(begin, end):
+        j, slot = walks.theirs[k], walks.their_slot[k]
+        for q in range(number):
+            work[sums + q * width + slot] += work[folds + q * stride + j] - work[shows + q * stride + j]
+    reached, beaten = begin, begin
+    taken, shares = np.empty(number, np.int64), np.empty(number, np.float32)
+    for k in range(walks.own_start[w], walks.own_start[w + 1]):
+        while reached < begin + walks.upto[k]:
+            _pass(walks, reached, number, width, stride, sums, shows, work)
+            reached += 1
+        while beaten < begin + walks.less[k]:
+            _pass(walks, beaten, number, width, stride, sums, shows, work)
+            beaten += 1
+        some = 0
+        for q in range(number):
+            share = work[rows[q] + walks.own[k]]
+            if share != 0:
+                taken[some], shares[some] = sums + q * width, share
+                some += 1
+        to = out + walks.own_slot[k] * width
+        for c in range(0, width, 16):
+            value = load(work, to + c)
+            for n in range(some):
+                value = fma(splat(shares[n]), load(work, taken[n] + c), value)
+            store(work, to + c, value)
+
+
+@entry(_ARGUMENTS.format("f4_1"), _ARGUMENTS.format("u2_1"))
+def add_leaf_values(
+    boards: Boards,
+    lists: HandLists,
+    betting: Betting,
+    play: Strategies,
+    cluster: I32,
+    cards: int,
+    wanted: I64,
+    out: F64,
+) -> None:
+    """Adds chips of player 0, summed over the pairs of hands of two clusters and weighted by the board's probability,
+    of the boards `wanted` to out [L, C, C padded]. `cards` counts the slots of `HandLists.card_start`."""
+    leaves, clusters, width = out.shape
+    hands = 16
+    for board in wanted:
+        hands = max(hands, boards.padded[0, board], boards.padded[1, board])
+    most, rows = 1, np.ones(2, np.int64)
+    for leaf in range(leaves):
+        most = max(most, betting.sequence_start[leaf + 1] - betting.sequence_start[leaf])
+        for node in range(betting.node_start[leaf], betting.node_start[leaf + 1]):
+            for p in range(2):
+                rows[p] = max(rows[p], betting.row[p, node] + 1)
+    at = np.array([0, rows[0] * hands])
+    folds = (rows[0] + rows[1]) * hands
+    shows = folds + most * hands
+    sums = shows + most * hands
+    total = sums + most * width
+    part = total + clusters * width
+    work = np.zeros(part + clusters * width, np.float32)
+    lines = np.empty(most, np.int64)
+    size = 3 * hands
+    walks = Walks(
+        np.empty(cards + 2, np.int32), np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size, np.int32),
+        np.empty(size, np.int32), np.empty(cards + 2, np.int32), np.empty(size, np.int32), np.empty(size, np.int32),
+        np.empty((cards, clusters), np.int32), np.empty((cards, clusters), np.int32), np.empty(cards, np.int32),
+        np.empty(cards, np.int32),
+    )  # fmt: skip
+    scratch, where = np.empty(size, np.int32), np.full(clusters, -1, np.int32)
+    for board in wanted:
+        _plan_walks(boards, lists, board, cluster, cards, walks, scratch, where)
+        own, theirs = boards.list_start[0, board], boards.list_start[1, board]
+        weight = np.float64(boards.weight[board])
+        for leaf in range(leaves):
+            number = betting.sequence_start[leaf + 1] - betting.sequence_start[leaf]
+            _reach(boards, betting, play, leaf, board, at, hands, work)
+            _sum_ends(betting, leaf, boards.padded[1, board], at[1], hands, folds, shows, work)
+            for q in range(number):
+                lines[q] = at[0] + betting.sequence[betting.sequence_start[leaf] + q] * hands
+            for i in range(total, part, 16):
+                store(work, i, splat(0.0))
+            _walk(walks, 0, number, lines, width, hands, folds, shows, sums, total, work)
+            for c in range(cards):
+                narrow = (walks.their_slots[c] + 15) // 16 * 16
+                for i in range(part, part + walks.own_slots[c] * narrow, 16):
+                    store(work, i, splat(0.0))
+                _walk(walks, c + 1, number, lines, narrow, hands, folds, shows, sums, part, work)
+                for a in range(walks.own_slots[c]):
+                    to = total + walks.own_cluster[c, a] * width
+                    for b in range(walks.their_slots[c]):
+                        work[to + walks.their_cluster[c, b]] -= work[part + a * narrow + b]
+            for i in range(boards.size[0, board]):
+                j = lists.same[own + i]
+                if j < boards.size[1, board]:
+                    k = total + cluster[lists.hand[own + i]] * width + cluster[lists.hand[theirs + j]]
+                    for q in range(number):
+                        work[k] += work[lines[q] + i] * work[folds + q * hands + j]
+            for a in range(clusters):
+                for b in range(clusters):
+                    out[leaf, a, b] += weight * work[total + a * width + b]

@@ -1,0 +1,309 @@
+"""Self-generated continuations ([DLS] section 4) in games of two rounds, where every step is exact.
+
+The set of the opponent's continuations begins with the blueprint. Then, until there are K: the first round is solved
+with the present set at its end; the searcher plays that solution there and the blueprint after it; the opponent's best
+response to this joins the set. The first k of K continuations are the set of size k.
+
+A response may do better against the blueprint than the blueprint does, and then the searcher plays too carefully. The
+remedies of the paper are `Remedies`: `weaken` lowers the opponent's values at every infoset of a leaf to what the
+blueprint has there against the blueprint; with `both` the searcher chooses among continuations as well; `pot_fraction`
+takes a part of the pot off every response.
+
+Symbols: L leaves, K continuations (S of the searcher, where both choose), C clusters of hands.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poker.errors import PokernetsError
+from poker.solvers.continuations.leaf_play import BLUEPRINT, LeafPlay, Path, Play, biased_continuations
+from poker.solvers.rollout.leaf_values import LeafValues
+from poker.solvers.vector.game import VectorGame
+from poker.solvers.vector.solver import VectorSolver
+from poker.state import Betting
+from poker.tree import BetMenu, BettingTree, DepthLimit, Kind, build_tree
+
+TREMBLE = 1e-7
+"""The least probability of the searcher's actions in the first round, so that a response is one at every leaf."""
+
+
+@dataclass(frozen=True)
+class Remedies:
+    """`pot_fraction` is of the pot at the leaf. `weaken` and `both` exclude each other."""
+
+    weaken: bool = False
+    both: bool = False
+    pot_fraction: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.weaken and self.both:
+            raise PokernetsError("continuations: choose `weaken` or `both`, one balances the players as the other does")
+
+
+@dataclass(frozen=True)
+class Solving:
+    """How the first round is solved: until `iterations`, or exploitability below `target` chips."""
+
+    algorithm: str = "apdcfr"
+    iterations: int = 1000
+    target: float | None = None
+
+
+@dataclass(frozen=True)
+class Step:
+    """One solve with k continuations. Chips per hand of the opponent: `limited_value` of the game with the depth limit,
+    as it was solved to `limited_exploitability`; `response_value` of the best response to the searcher's solution
+    followed by the blueprint, which is the exact measure of that strategy."""
+
+    continuations: int
+    limited_value: float
+    limited_exploitability: float
+    response_value: float
+    seconds: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class ContinuationSet:
+    """`values` float32[L, S, K, C, C]: chips of player 0 when the searcher plays the row's continuation and `opponent`
+    the column's, by clusters [H] of the hands of players 0 and 1. `leaves` are paths of actions from the start."""
+
+    opponent: int
+    leaves: tuple[Path, ...]
+    clusters: NDArray[np.int32]
+    values: NDArray[np.float32]
+    steps: tuple[Step, ...] = ()
+    strategies: tuple[Play, ...] = ()
+
+    @property
+    def size(self) -> int:
+        return int(self.values.shape[2])
+
+    @property
+    def both(self) -> bool:
+        return bool(self.values.shape[1] > 1)
+
+    def limit(self, size: int) -> DepthLimit:
+        """The depth limit of a game with the first `size` continuations."""
+        choosers = (1 - self.opponent, self.opponent) if self.both else (self.opponent,)
+        return DepthLimit(0, size, choosers, cut_runouts=True)
+
+    def first(self, size: int) -> LeafValues:
+        """Of the first `size` continuations, for a tree made with `limit(size)`."""
+        used = self.values[:, : size if self.both else 1, :size]
+        shape = (len(self.leaves), -1, *used.shape[3:])
+        return LeafValues(0, self.clusters, self.clusters, np.ascontiguousarray(used).reshape(shape))
+
+
+Progress = Callable[[Step], None]
+
+
+def self_generated(
+    play: LeafPlay,
+    menu: BetMenu | None,
+    opponent: int,
+    count: int,
+    *,
+    remedies: Remedies | None = None,
+    solving: Solving | None = None,
+    keep: bool = False,
+    progress: Progress | None = None,
+) -> ContinuationSet:
+    """`count` continuations of `opponent` from the blueprint that `play` holds; `keep` keeps the strategies.
+
+    `menu` is that of the tree's first round (None in limit games). The blueprint is left as it was found.
+    """
+    remedies = remedies or Remedies()
+    generator = _Generator(play, menu, opponent, remedies, solving or Solving(), keep, progress)
+    with _first_round_restored(play):
+        return generator.run(count)
+
+
+def biased(play: LeafPlay, opponent: int, factor: float = 10.0) -> ContinuationSet:
+    """The blueprint and its biased forms ([DLS] section 4), whose `factor` is 10 in the paper."""
+    forms = biased_continuations(play.game.tree, factor)
+    values = [play.values(_seated(opponent, BLUEPRINT, form)) for form in forms]
+    return _set_of(play, opponent, np.stack(values, axis=1)[:, None], tuple(forms))
+
+
+def searcher_strength(
+    play: LeafPlay, menu: BetMenu | None, found: ContinuationSet, size: int, solving: Solving | None = None
+) -> Step:
+    """The searcher's solution of the first round with the first `size` continuations, measured by best response."""
+    stage = _Round(play, menu, solving or Solving())
+    with _first_round_restored(play):
+        solver = stage.solve(found, size)
+        value = stage.respond(solver, found.opponent)
+    return Step(size, solver.game_value(found.opponent), solver.exploitability(), value)
+
+
+def _set_of(
+    play: LeafPlay,
+    opponent: int,
+    values: NDArray[np.float32],
+    strategies: tuple[Play, ...] = (),
+    steps: tuple[Step, ...] = (),
+) -> ContinuationSet:
+    return ContinuationSet(opponent, play.leaves, play.clusters, values, steps, strategies)
+
+
+def _seated(opponent: int, searcher_play: Play, opponent_play: Play) -> tuple[Play, Play]:
+    return (opponent_play, searcher_play) if opponent == 0 else (searcher_play, opponent_play)
+
+
+class _Round:
+    """The first round, solved with a depth limit, whose solution a player then plays above the blueprint."""
+
+    def __init__(self, play: LeafPlay, menu: BetMenu | None, solving: Solving) -> None:
+        self._play, self._menu, self._solving = play, menu, solving
+
+    def solve(self, found: ContinuationSet, size: int) -> VectorSolver:
+        tree = build_tree(Betting.start(self._play.game.rules), self._menu, found.limit(size))
+        values = found.first(size)
+        values = replace(values, values=values.values[_leaf_order(tree, found.leaves)])
+        solver = VectorSolver(VectorGame(tree, leaf_values=values), self._solving.algorithm)
+        solver.run(iterations=self._solving.iterations, target=self._solving.target)
+        return solver
+
+    def respond(self, solver: VectorSolver, player: int, actions: NDArray[np.uint8] | None = None) -> float:
+        """Chips of the best response of `player` to the solution of `solver` followed by the blueprint; it is written to
+        `actions` if given. The solution stays in the solver of the blueprint."""
+        full, limited = self._play.game, solver.game.tree
+        for node in _first_round(full.tree, 1 - player):
+            rows = np.maximum(solver.strategy(limited.find(full.tree.path(node))), np.float32(TREMBLE))
+            self._play.solver.set_average(node, 0, rows[full.hands(1 - player)])
+        if actions is None:
+            return self._play.solver.best_response_value(player)
+        return self._play.solver.best_response(player, actions)
+
+
+class _Generator:
+    def __init__(
+        self,
+        play: LeafPlay,
+        menu: BetMenu | None,
+        opponent: int,
+        remedies: Remedies,
+        solving: Solving,
+        keep: bool,
+        progress: Progress | None,
+    ) -> None:
+        self._play, self._opponent, self._remedies = play, opponent, remedies
+        self._round = _Round(play, menu, solving)
+        self._keep = keep
+        self._progress = progress
+        self._actions = np.zeros(play.game.num_entries, np.uint8)
+        self._beliefs = _beliefs(play, 1 - opponent) if remedies.weaken else None
+
+    def run(self, count: int) -> ContinuationSet:
+        play, opponent, both = self._play, self._opponent, self._remedies.both
+        mine: list[Play] = [BLUEPRINT]
+        theirs: list[Play] = [BLUEPRINT]
+        found = _set_of(play, opponent, play.values((BLUEPRINT, BLUEPRINT))[:, None, None])
+        steps: list[Step] = []
+        for size in range(1, count + 1):
+            times = [time.perf_counter()]
+            solver = self._round.solve(found, size)
+            exploitability = solver.exploitability()
+            times.append(time.perf_counter())
+            value = self._round.respond(solver, opponent, self._actions)
+            times.append(time.perf_counter())
+            if size < count:
+                theirs.append(play.recorded(opponent, self._actions))
+                if both:
+                    self._round.respond(solver, 1 - opponent, self._actions)
+                    mine.append(play.recorded(1 - opponent, self._actions))
+                found = _set_of(play, opponent, self._grown(found.values, mine, theirs))
+                if not (self._keep or both):
+                    theirs[-1] = BLUEPRINT  # its values are known, and that is all that is needed
+            times.append(time.perf_counter())
+            seconds = dict(zip(("solve", "response", "values"), np.diff(times).round(3).tolist(), strict=True))
+            steps.append(Step(size, solver.game_value(opponent), exploitability, value, seconds))
+            if self._progress is not None:
+                self._progress(steps[-1])
+        return _set_of(play, opponent, found.values, tuple(theirs) if self._keep else (), tuple(steps))
+
+    def _grown(self, values: NDArray[np.float32], mine: list[Play], theirs: list[Play]) -> NDArray[np.float32]:
+        """`values` and those that the last continuation of each player adds."""
+        rows = len(mine)
+        grown = np.empty((len(values), rows, len(theirs), *values.shape[3:]), np.float32)
+        grown[:, : values.shape[1], : values.shape[2]] = values
+        for i, each in enumerate(mine):
+            for j, other in enumerate(theirs):
+                if i >= values.shape[1] or j >= values.shape[2]:
+                    new = self._play.values(_seated(self._opponent, each, other))
+                    grown[:, i, j] = self._lowered(new, values[:, 0, 0]) if i == 0 else new
+        return grown
+
+    def _lowered(self, new: NDArray[np.float32], blueprint: NDArray[np.float32]) -> NDArray[np.float32]:
+        """The values [L, C, C] of a response to the blueprint, after the remedies."""
+        opponent, tree = self._opponent, self._play.game.tree
+        taken = np.zeros((*new.shape[:1], new.shape[1 + opponent]), np.float32)
+        if self._remedies.pot_fraction:
+            playing = [tree.kind[tree.after_deal(int(node))] == Kind.DECISION for node in self._play.nodes]
+            pots = [tree.pot(int(node)) for node in self._play.nodes]
+            taken += np.float32(self._remedies.pot_fraction) * np.multiply(playing, pots).astype(np.float32)[:, None]
+        if self._beliefs is not None:
+            taken = np.maximum(taken, self._gain(new - blueprint))
+        lowered: NDArray[np.float32] = new - (taken[:, :, None] if opponent == 0 else -taken[:, None])
+        return lowered
+
+    def _gain(self, difference: NDArray[np.float32]) -> NDArray[np.float32]:
+        """[L, C of the opponent] what the opponent's infosets gain at a leaf where the searcher arrives as in the
+        blueprint."""
+        assert self._beliefs is not None
+        gains = difference.astype(np.float64) if self._opponent == 0 else -difference.astype(np.float64)
+        searcher_axis = 2 if self._opponent == 0 else 1
+        weights = self._beliefs[:, None, :] if self._opponent == 0 else self._beliefs[:, :, None]
+        weights = weights * self._play.pairs
+        mass = weights.sum(axis=searcher_axis)
+        means = (weights * gains).sum(axis=searcher_axis) / np.where(mass > 0, mass, 1)
+        return means.astype(np.float32)
+
+
+def _first_round(tree: BettingTree, player: int) -> list[int]:
+    """Decisions of the player in the first round."""
+    wanted = (tree.kind == Kind.DECISION) & (tree.street == 0) & (tree.player == player)
+    return [int(node) for node in np.flatnonzero(wanted)]
+
+
+@contextmanager
+def _first_round_restored(play: LeafPlay) -> Iterator[None]:
+    """What is written to the blueprint's first round within is undone after."""
+    nodes = [node for player in range(2) for node in _first_round(play.game.tree, player)]
+    sums = play.solver.arrays["sums"]
+    before = [play.game.rows(sums, node, 0).copy() for node in nodes]
+    try:
+        yield
+    finally:
+        for node, rows in zip(nodes, before, strict=True):
+            play.game.rows(sums, node, 0)[:] = rows
+
+
+def _leaf_order(tree: BettingTree, leaves: tuple[Path, ...]) -> list[int]:
+    """The place in `leaves` of each leaf state of a tree with a depth limit."""
+    place = {path: i for i, path in enumerate(leaves)}
+    paths = [tree.path(int(node)) for node in tree.leaves]
+    if set(paths) != set(place):
+        raise PokernetsError("continuations: the bet menu is not the one of the blueprint's first round")
+    return [place[path] for path in paths]
+
+
+def _beliefs(play: LeafPlay, player: int) -> NDArray[np.float64]:
+    """[L, C] how likely each hand of a cluster comes to a leaf in the blueprint, all alike where none does."""
+    tree, clusters = play.game.tree, play.clusters
+    sizes = np.bincount(clusters)
+    beliefs = np.empty((len(play.nodes), len(sizes)))
+    for row, leaf in zip(beliefs, play.nodes.tolist(), strict=True):
+        reach, node = np.ones(len(clusters)), leaf
+        while tree.parent[node] >= 0:
+            parent = int(tree.parent[node])
+            if tree.player[parent] == player:
+                reach *= play.solver.strategy(parent)[:, node - int(tree.first_child[parent])]
+            node = parent
+        row[:] = np.bincount(clusters, reach) / sizes if reach.any() else 1.0
+    return beliefs

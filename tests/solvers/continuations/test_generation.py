@@ -1,0 +1,146 @@
+"""The claims of [DLS] section 4, exact in Leduc and in a flop game with few bets."""
+
+from functools import lru_cache
+
+import numpy as np
+import pytest
+
+from poker.errors import PokernetsError
+from poker.solvers.continuations.generation import (
+    ContinuationSet,
+    Remedies,
+    Solving,
+    biased,
+    searcher_strength,
+    self_generated,
+)
+from poker.solvers.continuations.leaf_play import LeafPlay, Pure
+from poker.solvers.vector.game import VectorGame
+from poker.solvers.vector.solver import VectorSolver
+from poker.tree import BetMenu, Kind, bet_menu
+from tests.solvers.continuations.test_leaf_play import blueprint
+
+SOLVING = Solving(iterations=1000)
+ANTE = {"leduc": 1, "flop": 2}
+
+
+@lru_cache
+def equilibrium(name: str) -> tuple[LeafPlay, BetMenu | None]:
+    return blueprint(name, 1500)
+
+
+@lru_cache
+def poor(name: str) -> tuple[LeafPlay, BetMenu | None]:
+    return blueprint(name, 15)
+
+
+def responses(found: ContinuationSet) -> np.ndarray:
+    return np.array([step.response_value for step in found.steps])
+
+
+@pytest.mark.parametrize("opponent", [0, 1])
+@pytest.mark.parametrize("name", ["leduc", "flop"])
+def test_from_an_equilibrium_enough_continuations_make_the_first_round_one(name: str, opponent: int) -> None:
+    play, menu = equilibrium(name)
+    found = self_generated(play, menu, opponent, 8, solving=SOLVING)
+    exploitability = (responses(found) - play.solver.game_value(opponent)) / ANTE[name]
+    assert exploitability[0] > 0.02
+    assert exploitability[-1] < 1e-3
+    assert searcher_strength(play, menu, found, 8, SOLVING).response_value == pytest.approx(responses(found)[-1])
+
+
+@pytest.mark.parametrize("opponent", [0, 1])
+def test_from_a_poor_blueprint_exploitability_falls_to_what_its_second_round_allows(opponent: int) -> None:
+    play, menu = poor("leduc")
+    found = self_generated(play, menu, opponent, 10, solving=SOLVING)
+    least = least_response(play, opponent)
+    assert least > equilibrium("leduc")[0].solver.game_value(opponent) + 0.01
+    assert responses(found)[0] > least + 0.05
+    assert responses(found)[-1] == pytest.approx(least, abs=1e-3)
+
+
+def least_response(play: LeafPlay, opponent: int) -> float:
+    """What the opponent wins by best response when the searcher plays the first round as well as its second allows."""
+    tree = play.game.tree
+    solver = VectorSolver(VectorGame(tree, isomorphism=False))
+    game = solver.game
+    for node in np.flatnonzero((tree.kind == Kind.DECISION) & (tree.street == 1) & (tree.player != opponent)).tolist():
+        number = int(tree.num_children[node])
+        solver.lock(node, np.ones((game.rules.num_hands, number), np.float32))
+        for board in game.on(1):
+            rows = play.solver.strategy(node, game.boards.cards[board])
+            solver.set_average(node, board, rows[game.hands(1 - opponent, board)])
+    solver.advance(2000)
+    return solver.best_response_value(opponent)
+
+
+@pytest.mark.parametrize("opponent", [0, 1])
+def test_weakened_responses_gain_nothing_against_the_blueprint(opponent: int) -> None:
+    play, menu = poor("leduc")
+    free = self_generated(play, menu, opponent, 5, solving=SOLVING)
+    weak = self_generated(play, menu, opponent, 5, remedies=Remedies(weaken=True), solving=SOLVING)
+    assert infoset_gains(play, free).max() > 0.1
+    assert infoset_gains(play, weak).max() < 1e-5
+    assert weak.steps[-1].limited_value < free.steps[-1].limited_value - 0.01
+
+
+def infoset_gains(play: LeafPlay, found: ContinuationSet) -> np.ndarray:
+    """[K, L, C] what the opponent's infosets at leaves gain by a continuation, against the whole blueprint."""
+    tree, hands = play.game.tree, play.clusters
+    pairs = play.game.rules.space.disjoint.astype(float)
+    gains = np.zeros((found.size, len(found.leaves), hands.max() + 1))
+    for leaf, path in enumerate(found.leaves):
+        reach, node = np.ones(len(hands)), 0
+        for action in path:
+            child = next(child for child in tree.children(node) if tree.action[child] == action)
+            if tree.player[node] != found.opponent:
+                reach *= play.solver.strategy(node)[:, child - tree.first_child[node]]
+            node = child
+        for k in range(found.size):
+            gain = found.values[leaf, 0, k].astype(float) - found.values[leaf, 0, 0]
+            by_hand = gain.T[hands][:, hands] if found.opponent == 1 else -gain[hands][:, hands]
+            mean = -((pairs * reach) * by_hand).sum(axis=1) / (pairs @ reach)
+            gains[k, leaf] = [mean[hands == cluster][0] for cluster in range(hands.max() + 1)]
+    return gains
+
+
+def test_a_searcher_who_chooses_as_well_expects_more() -> None:
+    play, menu = poor("leduc")
+    free = self_generated(play, menu, 1, 5, solving=SOLVING)
+    both = self_generated(play, menu, 1, 5, remedies=Remedies(both=True), solving=SOLVING)
+    assert both.values.shape[1:3] == (5, 5)
+    value = equilibrium("leduc")[0].solver.game_value(1)
+    assert value < both.steps[-1].limited_value < free.steps[-1].limited_value - 0.05
+    np.testing.assert_array_equal(both.first(2).values[:, 1], both.values[:, 0, 1])
+
+
+def test_a_part_of_the_pot_is_taken_off_every_response() -> None:
+    play, menu = poor("flop")
+    found = self_generated(play, menu, 0, 2, remedies=Remedies(pot_fraction=0.05), solving=SOLVING)
+    free = self_generated(play, menu, 0, 2, solving=SOLVING)
+    lowered = free.values - found.values
+    tree = play.game.tree
+    for leaf, node in enumerate(play.nodes.tolist()):
+        bets = tree.kind[tree.after_deal(node)] == Kind.DECISION
+        np.testing.assert_allclose(lowered[leaf, 0, 0], 0, atol=1e-6)
+        np.testing.assert_allclose(lowered[leaf, 0, 1], 0.05 * tree.pot(node) * bets, atol=1e-4)
+
+
+def test_biased_forms_are_measured_like_generated_ones() -> None:
+    play, menu = equilibrium("leduc")
+    found = biased(play, 1)
+    generated = self_generated(play, menu, 1, 2, solving=SOLVING, keep=True)
+    naive = searcher_strength(play, menu, found, 1, SOLVING)
+    four = searcher_strength(play, menu, found, 4, SOLVING)
+    assert naive.response_value == pytest.approx(generated.steps[0].response_value, abs=1e-4)
+    assert four.response_value < naive.response_value - 0.1
+    assert all(isinstance(each, Pure) for each in generated.strategies[1:])
+
+
+def test_the_blueprint_is_left_as_it_was_and_foreign_menus_are_refused() -> None:
+    play, menu = blueprint("flop", 5)
+    before = play.solver.arrays["sums"].copy()
+    self_generated(play, menu, 0, 2, solving=Solving(iterations=10))
+    np.testing.assert_array_equal(before, play.solver.arrays["sums"])
+    with pytest.raises(PokernetsError, match="menu"):
+        self_generated(play, bet_menu(preflop=["a"], flop=["a"]), 0, 2, solving=Solving(iterations=10))
