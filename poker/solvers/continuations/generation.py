@@ -170,8 +170,8 @@ class _Round:
         return solver
 
     def respond(self, solver: VectorSolver, player: int, actions: NDArray[np.uint8] | None = None) -> float:
-        """Chips of the best response of `player` to the solution of `solver` followed by the blueprint; it is written to
-        `actions` if given. The solution stays in the solver of the blueprint."""
+        """Chips of the best response of `player` to the solution of `solver` followed by the blueprint; its actions are
+        written to `actions`. The solution stays in the solver of the blueprint."""
         full, limited = self._play.game, solver.game.tree
         for node in _first_round(full.tree, 1 - player):
             rows = np.maximum(solver.strategy(limited.find(full.tree.path(node))), np.float32(TREMBLE))
@@ -262,7 +262,7 @@ class _Generator:
         weights = weights * self._play.pairs
         mass = weights.sum(axis=searcher_axis)
         means = (weights * gains).sum(axis=searcher_axis) / np.where(mass > 0, mass, 1)
-        return means.astype(np.float32)
+        return np.asarray(means, np.float32)
 
 
 def _first_round(tree: BettingTree, player: int) -> list[int]:
