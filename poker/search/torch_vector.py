@@ -44,6 +44,8 @@ class TorchVectorSolver:
     ) -> None:
         if not games:
             raise PokernetsError("a batch needs at least one game")
+        if games[0].tree.gadget is not None:
+            raise PokernetsError("the torch backend does not solve gadgets; use VectorSolver, on the CPU")
         if any(game.tree is not games[0].tree or game.rake != games[0].rake for game in games):
             raise PokernetsError("games of a batch share one betting tree and rake")
         if len({id(game.leaf_values) for game in games if game.leaf_values is not None}) > 1:

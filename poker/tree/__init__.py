@@ -2,6 +2,18 @@
 
 from poker.tree.betting_tree import BettingTree, Kind
 from poker.tree.build import DepthLimit, build_tree
+from poker.tree.gadget import Gadget
 from poker.tree.menus import BetMenu, Size, StreetMenu, bet_menu, spot_menu
 
-__all__ = ["BetMenu", "BettingTree", "DepthLimit", "Kind", "Size", "StreetMenu", "bet_menu", "build_tree", "spot_menu"]
+__all__ = [
+    "BetMenu",
+    "BettingTree",
+    "DepthLimit",
+    "Gadget",
+    "Kind",
+    "Size",
+    "StreetMenu",
+    "bet_menu",
+    "build_tree",
+    "spot_menu",
+]

@@ -15,12 +15,14 @@ from numpy.typing import NDArray
 from poker.betting import Betting
 from poker.errors import PokernetsError
 from poker.rules import CALL, FOLD, NO_ACTION, Rules
+from poker.tree.gadget import Gadget
 
 
 class Kind(IntEnum):
     """DECISION: a player acts. STREET: a round ended, cards come; one child. FOLD: all but one folded. SHOWDOWN: the
     last round ended. LEAF: the depth limit. CHOICE: a player picks one of K continuations, whose children are LEAFs (or
-    the CHOICE of the next chooser)."""
+    the CHOICE of the next chooser). GADGET: a player compares its two children, the ALTERNATIVE, a terminal with a
+    value for each hand, and the subgame."""
 
     DECISION = 0
     STREET = 1
@@ -28,18 +30,20 @@ class Kind(IntEnum):
     SHOWDOWN = 3
     LEAF = 4
     CHOICE = 5
+    GADGET = 6
+    ALTERNATIVE = 7
 
 
 @dataclass(frozen=True, eq=False)
 class BettingTree:
     """All arrays are read-only.
 
-    `player` acts at DECISION and CHOICE nodes and is -1 elsewhere. `street` of a STREET, CHOICE or LEAF node is the
-    round that ended. `action` is the edge into the node: FOLD, CALL, a raise-to total, the continuation for children of
-    a CHOICE node, NO_ACTION at the root and below STREET nodes. `dead` chips lie in the pot besides what was committed.
-    `leaf_state[n]` counts the public leaf states 0..L-1 for LEAF nodes (-1 elsewhere): all continuations of one state
-    share it; `leaf_choice[n]` is the continuation, base K with the first chooser's as the highest digit. `from_rules`:
-    the whole tree of a limit game, which build_tree makes of the rules alone.
+    `player` acts at DECISION, CHOICE and GADGET nodes and is -1 elsewhere. `street` of a STREET, CHOICE or LEAF node is
+    the round that ended. `action` is the edge into the node: FOLD, CALL, a raise-to total, the continuation for
+    children of a CHOICE node, NO_ACTION at the root and below STREET and GADGET nodes. `dead` chips lie in the pot
+    besides what was committed. `leaf_state[n]` counts the public leaf states 0..L-1 for LEAF nodes (-1 elsewhere): all
+    continuations of one state share it; `leaf_choice[n]` is the continuation, base K with the first chooser's as the
+    highest digit. `from_rules`: the whole tree of a limit game, which build_tree makes of the rules alone.
     """
 
     rules: Rules
@@ -56,6 +60,7 @@ class BettingTree:
     leaf_choice: NDArray[np.int32]
     dead: int = 0
     from_rules: bool = False
+    gadget: Gadget | None = None
 
     def __post_init__(self) -> None:
         for value in vars(self).values():
@@ -67,9 +72,14 @@ class BettingTree:
 
     @cached_property
     def decision_nodes(self) -> NDArray[np.int32]:
-        """Nodes where somebody acts: DECISION and CHOICE, ascending."""
+        """Nodes where somebody acts in the game: DECISION and CHOICE, ascending."""
         acts = (self.kind == Kind.DECISION) | (self.kind == Kind.CHOICE)
         return np.flatnonzero(acts).astype(np.int32)
+
+    @cached_property
+    def gadgets(self) -> NDArray[np.int32]:
+        """int32[G]: the GADGET nodes, ascending."""
+        return np.flatnonzero(self.kind == Kind.GADGET).astype(np.int32)
 
     @cached_property
     def num_leaf_states(self) -> int:
@@ -106,16 +116,16 @@ class BettingTree:
         return self.dead + int(self.committed[node].sum())
 
     def child(self, node: int, action: int) -> int:
-        """The child of a DECISION or CHOICE node by `action`; STREET nodes below it are passed through."""
+        """The child of a DECISION or CHOICE node by `action`; STREET and GADGET nodes below it are passed through."""
         for child in self.children(node):
             if self.action[child] == action:
                 return self.after_deal(child)
         raise PokernetsError(f"no action {action} after `{self.path_text(node)}`: the tree has {self.actions(node)}")
 
     def after_deal(self, node: int) -> int:
-        """The node reached from `node` once the cards of STREET nodes are dealt."""
-        while self.kind[node] == Kind.STREET:
-            node = int(self.first_child[node])
+        """The node reached from `node` once the cards of STREET nodes are dealt and the subgames of GADGETs entered."""
+        while self.kind[node] in (Kind.STREET, Kind.GADGET):
+            node = self.children(node)[-1]
         return node
 
     def find(self, actions: Sequence[int]) -> int:
@@ -142,7 +152,7 @@ class BettingTree:
         words = []
         for n in self._ancestry(node):
             parent = int(self.parent[n])
-            if parent < 0:
+            if parent < 0 or self.kind[parent] == Kind.GADGET:
                 continue
             if self.kind[parent] == Kind.STREET:
                 words.append("/")

@@ -8,6 +8,7 @@ from poker.errors import PokernetsError
 from poker.rules import CALL, FOLD, NO_ACTION
 from poker.state import Betting
 from poker.tree.betting_tree import BettingTree, Kind
+from poker.tree.gadget import Gadget
 from poker.tree.limit import build_limit_tree, is_covered
 from poker.tree.menus import BetMenu, street_base
 
@@ -33,9 +34,14 @@ class DepthLimit:
 
 
 def build_tree(
-    betting: Betting, menu: BetMenu | None = None, depth_limit: DepthLimit | None = None, dead: int = 0
+    betting: Betting,
+    menu: BetMenu | None = None,
+    depth_limit: DepthLimit | None = None,
+    dead: int = 0,
+    gadget: Gadget | None = None,
 ) -> BettingTree:
-    """The tree of all betting from `betting` on. Limit games need no menu; `dead` chips lie in the pot besides.
+    """The tree of all betting from `betting` on. Limit games need no menu; `dead` chips lie in the pot besides; with
+    `gadget` its nodes stand at the starts of its subgames.
 
     Raises PokernetsError when the menu has no sizes for a street, or beyond MAX_NODES nodes.
     """
@@ -43,19 +49,20 @@ def build_tree(
         if not betting.rules.is_limit:
             raise PokernetsError(f"the no-limit game `{betting.rules.name}` needs a bet menu")
         menu = BetMenu(())
-    plain = depth_limit is None and not dead and not menu.extra
+    plain = depth_limit is None and gadget is None and not dead and not menu.extra
     if plain and is_covered(betting.rules) and betting == Betting.start(betting.rules):
         return build_limit_tree(betting.rules, MAX_NODES)
-    return _Builder(menu, depth_limit, dead).build(betting)
+    return _Builder(menu, depth_limit, dead, gadget).build(betting)
 
 
 class _Builder:
     """Rows are appended in breadth-first order; `states[n]` is the betting at node n while it still has to grow."""
 
-    def __init__(self, menu: BetMenu, depth_limit: DepthLimit | None, dead: int) -> None:
+    def __init__(self, menu: BetMenu, depth_limit: DepthLimit | None, dead: int, gadget: Gadget | None) -> None:
         self.menu = menu
         self.limit = depth_limit
         self.dead = dead
+        self.gadget = gadget
         self.rows: list[tuple[int, int, int, int, int]] = []
         self.committed: list[tuple[int, ...]] = []
         self.folded: list[tuple[bool, ...]] = []
@@ -68,7 +75,7 @@ class _Builder:
 
     def build(self, root: Betting) -> BettingTree:
         street = self._street_of(root)
-        self._append(root, street, -1, NO_ACTION, street_base(root))
+        self._start(root, street, -1, street_base(root))
         node = 0
         while node < len(self.rows):
             self._grow(node)
@@ -88,6 +95,7 @@ class _Builder:
             leaf_state=np.array(self.leaf_state, np.int32),
             leaf_choice=np.array(self.leaf_choice, np.int32),
             dead=self.dead,
+            gadget=self.gadget,
         )
 
     @staticmethod
@@ -96,6 +104,13 @@ class _Builder:
         if not betting.is_showdown:
             return betting.street
         return max((street for street, actions in enumerate(betting.actions) if actions), default=0)
+
+    def _start(self, betting: Betting, street: int, parent: int, base: int) -> None:
+        """The node where the round of `street` begins: a GADGET, if subgames begin there and somebody acts."""
+        if self.gadget is not None and self.gadget.street == street and not betting.is_over:
+            self._row(Kind.GADGET, self.gadget.player, street, parent, NO_ACTION, betting, base)
+        else:
+            self._append(betting, street, parent, NO_ACTION, base)
 
     def _append(self, betting: Betting, street: int, parent: int, action: int, base: int) -> None:
         """A node for `betting` seen from the round of `street`: STREET or the depth limit if that round is over."""
@@ -140,7 +155,7 @@ class _Builder:
         self.rows.append((kind, player, street, parent, action))
         self.committed.append(betting.committed)
         self.folded.append(betting.folded)
-        grows = kind in (Kind.DECISION, Kind.STREET, Kind.CHOICE)
+        grows = kind in (Kind.DECISION, Kind.STREET, Kind.CHOICE, Kind.GADGET)
         self.states.append((betting, street, base) if grows else None)
         self.first_child.append(-1)
         self.num_children.append(0)
@@ -156,7 +171,10 @@ class _Builder:
         kind = self.rows[node][0]
         first = len(self.rows)
         if kind == Kind.STREET:
-            self._append(betting, street + 1, node, NO_ACTION, max(betting.committed))
+            self._start(betting, street + 1, node, max(betting.committed))
+        elif kind == Kind.GADGET:
+            self._row(Kind.ALTERNATIVE, -1, street, node, NO_ACTION, betting, -1)
+            self._append(betting, street, node, NO_ACTION, base)
         elif kind == Kind.CHOICE:
             assert self.limit is not None
             for k in range(self.limit.continuations):

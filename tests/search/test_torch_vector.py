@@ -13,7 +13,7 @@ from poker.solvers.rollout.leaf_values import LeafValues
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.layout import Rake
 from poker.solvers.vector.solver import VectorSolver
-from poker.tree import BettingTree, DepthLimit, bet_menu, build_tree
+from poker.tree import BettingTree, DepthLimit, Gadget, bet_menu, build_tree
 from tests.solvers.games import kuhn, leduc, small_holdem, spot_game
 
 MENU = bet_menu(preflop=[[1.0], ["a"]], flop=[["a"], []], turn=[["a"], []])
@@ -119,6 +119,9 @@ def test_spots(device: str) -> None:
 def test_what_cannot_be_batched_is_refused() -> None:
     with pytest.raises(PokernetsError, match="share one betting tree"):
         TorchVectorSolver([small_game(1), small_game(2)])
+    tree = build_tree(Betting.start(small_holdem()), MENU, gadget=Gadget("resolve", 1, 0))
+    with pytest.raises(PokernetsError, match="does not solve gadgets"):
+        TorchVectorSolver([small_game(1, tree, alternatives=np.zeros(28, np.float32))])
     if not torch.cuda.is_available():
         with pytest.raises(PokernetsError, match="no CUDA device"):
             TorchVectorSolver([small_game(1)], device="cuda")

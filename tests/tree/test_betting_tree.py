@@ -8,7 +8,7 @@ import pytest
 from poker.errors import PokernetsError
 from poker.rules import CALL, FOLD, NO_ACTION, Rules
 from poker.state import Betting
-from poker.tree import BetMenu, BettingTree, DepthLimit, Kind, bet_menu, build_tree
+from poker.tree import BetMenu, BettingTree, DepthLimit, Gadget, Kind, bet_menu, build_tree
 from poker.tree.limit import build_limit_tree, is_covered
 
 MENU = bet_menu(
@@ -153,3 +153,18 @@ def test_level_by_level_equals_node_by_node(rules: Rules) -> None:
 def test_short_stacks_are_left_to_the_general_builder() -> None:
     assert not is_covered(Rules("short", 2, "limit", (1, 1), (12, 13), (2, 4), (2, 2), (0, 0), 2, 3, 1, (0, 1)))
     assert not is_covered(holdem())
+
+
+def test_gadgets_stand_where_subgames_begin_and_leave_paths_alone() -> None:
+    start = Betting.start(leduc())
+    plain, tree = build_tree(start), build_tree(start, gadget=Gadget("resolve", 1, 1))
+    assert len(tree.gadgets) == (plain.kind == Kind.STREET).sum() == 9
+    assert len(tree) == len(plain) + 2 * 9
+    for gadget in tree.gadgets.tolist():
+        alternative, root = tree.children(gadget)
+        assert tree.kind[tree.parent[gadget]] == Kind.STREET and tree.kind[alternative] == Kind.ALTERNATIVE
+        assert tree.after_deal(gadget) == root and tree.path_text(root) == tree.path_text(gadget)
+        same = plain.find(tree.path(root))
+        assert plain.path_text(same) == tree.path_text(root) and plain.actions(same) == tree.actions(root)
+    at_root = build_tree(start, gadget=Gadget("maxmargin", 1, 0))
+    assert at_root.gadgets.tolist() == [0] and at_root.find(()) == 2

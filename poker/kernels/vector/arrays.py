@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 from poker.kernels.types import F32, I8, I16, I32, I64, U8, U16, Bools
 
-ACT, PASS, STOP = 0, 1, 2
-"""What a kernel does at a node: a decision, a deal, a terminal."""
+ACT, PASS, STOP, MARGIN = 0, 1, 2, 3
+"""What a kernel does at a node: a decision, a deal, a terminal, the gadget in which the owner chooses a hand."""
 
 STRIDE, REACH, VALUE = range(3)
 LANES_IN, LANES_OUT, PREFIX, CARDS, ZERO_ROW, DUMP_ROW, CLUSTERS = range(7)
@@ -93,6 +93,24 @@ class HandLists(NamedTuple):
     card_upto: U8
 
 
+class Gadgets(NamedTuple):
+    """Gadgets of all batches, as rows of `Batches` are: (node, fold row of its owner, number among gadgets).
+
+    `alternatives` holds the values of gadget g on board b for the owner's list of hands from `at[b]` + g * padded;
+    in the same places `mass` holds the mass of hands that each leaves possible and, of owners who choose a hand,
+    `regrets`, `source` (predicted regrets) and `sums` are what the arrays of the same names are for action rows.
+    """
+
+    start: I32
+    rows: I32
+    at: I64
+    alternatives: F32
+    mass: F32
+    regrets: F32
+    source: F32
+    sums: F32
+
+
 class Sweep(NamedTuple):
     """Everything a sweep reads or writes except the scratch memory of a thread.
 
@@ -102,7 +120,8 @@ class Sweep(NamedTuple):
     below the root is `chunk_start[c]..chunk_start[c + 1]`. `leaf_values` [2, ...] holds, per player, matrices
     [own clusters, opponent clusters padded] at `leaf_matrix[p, state, choice]`; `cluster` [2, H]. `runout_at[b]` is
     where the run-out matrix of board b starts, [hands of player 1, hands of player 0 padded]. `num_slots[s]` counts the
-    STREET nodes of street s. Mode RECORD writes p's best actions to the first of a node's action rows in `best`.
+    STREET nodes of street s. `starts`, unless empty, receives p's values where the round after the root's begins, by
+    board and slot. Mode RECORD writes p's best actions to the first of a node's action rows in `best`.
     """
 
     nodes: Nodes
@@ -125,6 +144,8 @@ class Sweep(NamedTuple):
     runout_at: I64
     runout_matrix: I16
     num_slots: I64
+    gadgets: Gadgets
+    starts: F32
     num_card_slots: int
     first_street: int
     last_street: int
@@ -137,9 +158,12 @@ HAND_LISTS = "HandLists(u2_1, u2_1, u1_1, u1_1, u2_1, u2_1, u2_1, u2_1, u2_3, u2
 """Types for the registry."""
 _LAYOUT = (
     "Nodes(i1_1, i1_1, i4_1, i4_1, i4_1, b1_1, i4_2, i4_2, f4_2),"
-    "Batches(i4_1, i4_1, i4_1, i4_1, i4_1, i4_2, i4_2, i4_2, i4_2, i4_2, i4_2, i4_2, i4_2, i4_2, i4_2, f4_2),"
+    f"Batches({'i4_1, ' * 5}{'i4_2, ' * 10}f4_2),"
     f"{BOARDS}, {HAND_LISTS}"
 )
-_SCRATCH = "i8_2, i8_1, f4_2, f4_2, i4_1, f4_1, i4_2, i4_1, i8_3, f4_1, i8_1, i2_1, i8_1, i8, i8, i8, b1, u1_1"
+_SCRATCH = (
+    "i8_2, i8_1, f4_2, f4_2, i4_1, f4_1, i4_2, i4_1, i8_3, f4_1, i8_1, i2_1, i8_1,"
+    "Gadgets(i4_2, i4_2, i8_1, f4_1, f4_1, f4_1, f4_1, f4_1), f4_1, i8, i8, i8, b1, u1_1"
+)
 SWEEP, SWEEP_16 = (f"Sweep({_LAYOUT}, {kind}, {kind}, {kind}, {_SCRATCH})" for kind in ("f4_1", "u2_1"))
 """Types of a sweep for the registry: regrets and sums in float32, or in bfloat16."""

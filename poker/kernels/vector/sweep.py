@@ -30,6 +30,7 @@ from poker.kernels.vector.arrays import (
     Sweep,
 )
 from poker.kernels.vector.decisions import DECAY, pull_up, push_down
+from poker.kernels.vector.gadgets import ENTER, LEAVE, TAKE, WEIGH, visit_gadgets
 from poker.kernels.vector.terminals import evaluate_terminals
 
 DOWN, UP = 1, 2
@@ -94,6 +95,11 @@ def _deliver(
         for i in range(count):
             up = np.uint64(lists.up[np.uint64(start + i)])
             above[np.uint64(target) + up] += factor * work[np.uint64(source + i)]
+        if len(sweep.starts) > 0 and street == sweep.first_street + 1:
+            before = start - boards.list_start[p, boards.street_start[street]]
+            at = before * sweep.num_slots[street - 1] + nodes.value_row[p, deal] * count
+            for i in range(count):
+                sweep.starts[at + i] = nodes.scale[p, root] * work[source + i]
 
 
 @njit(**INLINE)
@@ -119,6 +125,23 @@ def _average_orbits(sweep: Sweep, p: int, street: int, board: int, work: F32) ->
         for i in range(count):
             orbit = np.int64(lists.orbit[start + i])
             work[row + i] = work[sums + orbit] / work[sizes + orbit]
+
+
+@njit(**INLINE)
+def _gadgets(
+    sweep: Sweep, when: int, p: int, mode: int, street: int, board: int, batch: int, parameters: F32, work: F32
+) -> None:
+    gadgets, boards, place = sweep.gadgets, sweep.boards, sweep.place
+    begin = gadgets.start[p, batch]
+    if begin == gadgets.start[p, batch + 1]:
+        return
+    owner = np.int64(sweep.nodes.player[gadgets.rows[begin, 0]])
+    visit_gadgets(
+        sweep.nodes, gadgets, np.int64(when), np.int64(p), np.int64(mode), np.int64(batch), np.int64(board),
+        np.int64(boards.size[owner, board]), np.int64(boards.padded[owner, board]), place[STRIDE, street],
+        place[REACH, street], place[VALUE, street], sweep.predictive, parameters, sweep.areas[LANES_IN],
+        sweep.areas[LANES_OUT], work,
+    )  # fmt: skip
 
 
 @njit(**_INTERNAL)
@@ -148,12 +171,16 @@ def _visit(
     for batch in range(sweep.batches.street_start[street], sweep.batches.street_start[street + 1]):
         if way & DOWN:
             _receive(sweep, p, street, board, batch, above, above_reach, work)
+            _gadgets(sweep, ENTER, p, mode, street, board, batch, parameters, work)
             push_down(sweep, p, mode, street, board, batch, parameters[DECAY], work)
         if way & UP:
             if deals and sweep.boards.symmetric[board]:
                 _average_orbits(sweep, p, street, board, work)
+            _gadgets(sweep, WEIGH, p, mode, street, board, batch, parameters, work)
             evaluate_terminals(sweep, p, street, board, batch, work, rows)
+            _gadgets(sweep, TAKE, p, mode, street, board, batch, parameters, work)
             pull_up(sweep, p, mode, street, board, batch, parameters, work, rows, scales)
+            _gadgets(sweep, LEAVE, p, mode, street, board, batch, parameters, work)
             _deliver(sweep, p, street, board, batch, values_above, above_value, work)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.errors import PokernetsError
+from poker.kernels.simd import LANES
 from poker.kernels.vector.boards import runout_matrix
 from poker.solvers.rollout.leaf_values import LeafValues
 from poker.solvers.vector.boards import BoardSet, build_boards, deck_of, final_ranks, symmetries
@@ -37,6 +38,15 @@ class VectorGame:
     `board` are the cards on the table at the root, `ranges` float32[2, H] weights >= 0 per hand (None: all alike);
     hands that hold a card of the board are dropped. Raises PokernetsError for a bad board or range, for missing leaf
     values, and, before anything large is allocated, when more than `memory_limit` bytes would be needed.
+
+    A tree with gadgets needs `alternatives` float32[G, boards of their street, H], what each hand of the gadgets' owner
+    has without entering, chips of the whole hand given that the searcher holds a compatible hand of the range that
+    arrives there (NaN counts as 0); [H] will do for one gadget on one board. Boards are in the order of `on(street)`: a
+    game with the same board and ranges has the same; those of a merged board are its representative's.
+
+    A gadget guards the hands that its owner can bring: the owner's range at the root has to be positive wherever the
+    solution shall concede no more than the alternative (Burch et al. give every hand the weight 1). How large the
+    weights are does not matter to that, nor, with maxmargin, to anything else.
     """
 
     def __init__(
@@ -46,6 +56,7 @@ class VectorGame:
         ranges: NDArray[np.float32] | None = None,
         leaf_values: LeafValues | None = None,
         *,
+        alternatives: NDArray[np.float32] | None = None,
         rake: Rake = NO_RAKE,
         isomorphism: bool = True,
         memory_limit: int = DEFAULT_MEMORY_LIMIT,
@@ -60,11 +71,15 @@ class VectorGame:
         self.leaf_values = self._checked_leaves(leaf_values)
         self.memory_limit = memory_limit
         merge = isomorphism and leaf_values is None
-        group = symmetries(rules, self.board, self.ranges) if merge else (0,)
+        alike = [self.ranges]
+        if alternatives is not None and tree.gadget is not None and tree.gadget.street == self.layout.first_street:
+            alike.append(self._live_rows(alternatives))
+        group = symmetries(rules, self.board, np.concatenate(alike)) if merge else (0,)
         first, last = self.layout.first_street, self.layout.last_street
         self.boards: BoardSet = build_boards(rules, self.board, first, last, self.ranges, group)
         self.num_entries = self._place_blocks()
         self.runout_at, self.runout_matrix = self._runout_matrices()
+        self.alternative_at, self.alternatives = self._listed(alternatives)
 
     def _checked_board(self, board: tuple[int, ...]) -> tuple[int, ...]:
         rules, wanted = self.rules, self.rules.board_sizes[self.layout.first_street]
@@ -139,6 +154,37 @@ class VectorGame:
             starts[b] = begin
             begin += size
         return starts, matrices
+
+    def _live_rows(self, alternatives: NDArray[np.float32]) -> NDArray[np.float32]:
+        """[n, H] for the root's board, 0 for hands that hold one of its cards."""
+        rows = np.nan_to_num(np.reshape(alternatives, (-1, self.rules.num_hands)))
+        return np.where(self.rules.space.live(self.board), rows, 0).astype(np.float32)
+
+    def _listed(self, alternatives: NDArray[np.float32] | None) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """Alternative values as the kernels read them, of the zero-sum game, and where those of a board start."""
+        tree, boards = self.tree, self.boards.boards
+        starts = np.zeros(len(self.boards.cards), np.int64)
+        if tree.gadget is None:
+            if alternatives is not None:
+                raise PokernetsError("alternative values are for trees with gadgets; build the tree with one")
+            return starts, np.zeros(LANES, np.float32)
+        if alternatives is None:
+            raise PokernetsError("the tree has gadgets: alternative values are needed")
+        owner, on, number = tree.gadget.player, self.on(tree.gadget.street), len(tree.gadgets)
+        shape = number, len(on), self.rules.num_hands
+        values = np.asarray(alternatives, np.float32)
+        if values.shape == shape[2:] and shape[:2] == (1, 1):
+            values = values[None, None]
+        if values.shape != shape:
+            raise PokernetsError(f"alternative values of this game have the shape {shape}, not {values.shape}")
+        padded = boards.padded[owner, on].astype(np.int64)
+        starts[on] = number * (np.cumsum(padded) - padded)
+        out = np.zeros(max(LANES, number * int(padded.sum())), np.float32)
+        for row, board in enumerate(on):
+            hands = self.hands(owner, board)
+            place = out[starts[board] : starts[board] + number * padded[row]].reshape(number, -1)
+            place[:, : len(hands)] = np.nan_to_num(values[:, row, hands]) - 0.5 * tree.dead
+        return starts, out
 
     @cached_property
     def hand_actions(self) -> int:

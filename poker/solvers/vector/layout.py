@@ -22,14 +22,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.errors import PokernetsError
-from poker.kernels.vector.arrays import ACT, PASS, STOP, Batches, Nodes
+from poker.kernels.vector.arrays import ACT, MARGIN, PASS, STOP, Batches, Nodes
 from poker.tree import BettingTree, Kind
+from poker.tree.gadget import MAXMARGIN
 
 MAX_ACTIONS = 64
 MAX_RUNOUTS = 1500
 """Most final boards that a run-out matrix is summed over."""
 
-_RUNOUT = 6
+_RUNOUT = 8
 """The kind of a run-out, beside those of the tree."""
 
 
@@ -56,11 +57,12 @@ class Layout:
     action rows of player p on street s.
 
     `reach_rows[s]` and `value_rows[s]` are the most rows any player's update needs. The STREET nodes of street s own
-    its first `num_slots[s]` value rows.
+    its first `num_slots[s]` value rows. `gadgets` are `start` and `rows` of the kernel's `Gadgets`.
     """
 
     nodes: Nodes
     batches: Batches
+    gadgets: tuple[NDArray[np.int32], NDArray[np.int32]]
     position: NDArray[np.int32]
     entries: NDArray[np.int64]
     reach_rows: NDArray[np.int64]
@@ -69,6 +71,10 @@ class Layout:
     first_street: int
     last_street: int
     runout_streets: tuple[int, ...]
+
+    @property
+    def has_margins(self) -> bool:
+        return bool((self.nodes.role == MARGIN).any())
 
     @cached_property
     def decisions(self) -> NDArray[np.int64]:
@@ -82,7 +88,7 @@ def tree_layout(tree: BettingTree, rake: Rake = NO_RAKE, batch_rows: int = 48) -
     """Components of the last street share a batch until it has `batch_rows` terminal rows."""
     if tree.rules.num_players != 2:
         raise PokernetsError(f"vector solving is for two players; `{tree.rules.name}` has {tree.rules.num_players}")
-    if tree.kind[0] != Kind.DECISION:
+    if tree.kind[0] not in (Kind.DECISION, Kind.GADGET):
         raise PokernetsError("there is nothing to solve: nobody acts at the root of the tree")
     return _LayoutBuilder(tree, rake, batch_rows).build()
 
@@ -128,7 +134,9 @@ class _LayoutBuilder:
         tree, order = self.tree, self.order
         kind = self.kinds[order]
         role = np.full(len(order), STOP, np.int8)
-        role[(kind == Kind.DECISION) | (kind == Kind.CHOICE)] = ACT
+        role[(kind == Kind.DECISION) | (kind == Kind.CHOICE) | (kind == Kind.GADGET)] = ACT
+        if tree.gadget is not None and tree.gadget.kind == MAXMARGIN:
+            role[kind == Kind.GADGET] = MARGIN
         role[kind == Kind.STREET] = PASS
         has_child = (tree.num_children[order] > 0) & (kind != _RUNOUT)
         first_child = np.where(has_child, self.position[tree.first_child[order]], -1).astype(np.int32)
@@ -153,17 +161,20 @@ class _LayoutBuilder:
         )
         streets = self.last + 1
         sizes = np.zeros((2, 2, streets), np.int64)
-        self.rows: dict[str, list[_Row]] = {name: [] for name in ("folds", "shows", "leaves", "runouts", "mixed")}
+        self.rows: dict[str, list[_Row]] = {
+            name: [] for name in ("folds", "shows", "leaves", "runouts", "mixed", "gadgets")
+        }
         self.mix: list[tuple[float, float]] = []
         for p in range(2):
             for q, (begin, end) in enumerate(bounds):
                 street = int(self.street[begin])
                 used = self._assign_rows(p, p * len(bounds) + q, begin, end, nodes, kind)
                 sizes[:, p, street] = np.maximum(sizes[:, p, street], used)
-        batches = self._batches(bounds)
+        batches, gadgets = self._batches(bounds), self._table("gadgets", len(bounds))
         return Layout(
             nodes=nodes,
             batches=batches,
+            gadgets=gadgets,
             position=self.position,
             entries=entries,
             reach_rows=sizes[0].max(axis=0),
@@ -229,10 +240,10 @@ class _LayoutBuilder:
                 sizes[0] += 1
             if nodes.role[node] == PASS:
                 value[node] = self.slot_of[node]
-            elif nodes.role[node] == ACT:
+            elif nodes.role[node] != STOP:
                 value[node] = sizes[1]
                 sizes[1] += 1
-            if nodes.role[node] == ACT:
+            if nodes.role[node] in (ACT, MARGIN):
                 first, count = nodes.first_child[node], nodes.num_children[node]
                 if nodes.player[node] == p:
                     reach[first : first + count] = reach[node]
@@ -255,6 +266,17 @@ class _LayoutBuilder:
                 if kind[node] == Kind.FOLD:
                     nodes.scale[p, node] = -half if tree.folded[original, p] else half - rake
                     value[node] = shared("folds")
+                elif kind[node] == Kind.ALTERNATIVE:
+                    gadget = node - 1
+                    held, owner = shared("folds"), nodes.player[gadget]
+                    sign = 1.0 if nodes.role[gadget] == ACT else -1.0
+                    nodes.scale[p, node] = sign if owner == p else -sign
+                    value[node] = held
+                    if owner == p:
+                        value[node] = sizes[1]
+                        sizes[1] += 1
+                    number = int(np.searchsorted(tree.gadgets, self.order[gadget]))
+                    self.rows["gadgets"].append((key, gadget, held, number, 0))
                 elif kind[node] == Kind.LEAF:
                     value[node] = sizes[1]
                     sizes[1] += 1

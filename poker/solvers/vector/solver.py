@@ -15,11 +15,13 @@ from numpy.typing import NDArray
 from poker.errors import PokernetsError
 from poker.kernels.barrier import SHARED_SIZE
 from poker.kernels.simd import LANES, aligned_zeros, from_float32, to_float32
-from poker.kernels.vector.arrays import REACH, STRIDE, VALUE, Sweep
+from poker.kernels.vector.arrays import ACT, REACH, STRIDE, VALUE, Gadgets, Sweep
 from poker.kernels.vector.decisions import AVERAGE, BEST_RESPONSE, RECORD, SOLVE
 from poker.kernels.vector.sweep import run_team
 from poker.rules import CALL
+from poker.solvers.vector.boards import deck_of
 from poker.solvers.vector.game import VectorGame
+from poker.solvers.vector.response_values import ResponseValues
 from poker.solvers.vector.schedules import Schedule, schedule
 from poker.solvers.vector.thread_tuning import Checks, Pace
 from poker.tree import Kind
@@ -73,6 +75,9 @@ class VectorSolver:
         self._regrets = aligned_zeros(game.num_entries, dtype)
         self._source = aligned_zeros(game.num_entries, dtype) if self.schedule.predictive else self._regrets
         self._sums = aligned_zeros(game.num_entries, dtype)
+        chosen = game.alternatives.size if game.layout.has_margins else LANES
+        own = [np.zeros(chosen, np.float32) for _ in range(4)]
+        self._gadgets = Gadgets(*game.layout.gadgets, game.alternative_at, game.alternatives, *own)
         self._sweep = self._bind()
         boards = int(game.boards.boards.child_start[1] - game.boards.boards.child_start[0])
         self._threads = max(1, min(threads, boards, NUM_CHUNKS))
@@ -123,6 +128,7 @@ class VectorSolver:
 
     def advance(self, count: int) -> None:
         """`count` iterations."""
+        self._check_gadgets()
         parameters = self.schedule.parameters(self.iterations + 1, count)
         done = 0
         while done < count:
@@ -137,6 +143,18 @@ class VectorSolver:
     def sweep(self, player: int, parameters: NDArray[np.float32]) -> None:
         """Updates of `player` alone, one per row of `parameters` [n, 6]."""
         self._sweeps(player, player, SOLVE, parameters)
+
+    def _check_gadgets(self) -> None:
+        """Alternatives are given the searcher's range, which must not change: what comes before a gadget is locked."""
+        game = self.game
+        if game.tree.gadget is None:
+            return
+        for node in game.layout.decisions.tolist():
+            locked = self._sweep.nodes.locked[game.layout.position[node]]
+            if game.tree.street[node] < game.tree.gadget.street and not locked:
+                raise PokernetsError(
+                    f"lock the decisions above the gadgets before solving; `{game.tree.path_text(node)}` is not"
+                )
 
     def _affordable(self, seconds: float) -> int:
         """Iterations in half of the seconds left, at the pace so far."""
@@ -212,6 +230,31 @@ class VectorSolver:
         out[hands[inside]] = raw[inside] / compatible[inside] + 0.5 * game.tree.dead
         return out
 
+    def best_response_values(self, player: int) -> ResponseValues:
+        """Counterfactual values of the player's best response to the other's average strategy, hand by hand: at the
+        nodes of the root's street, and where the next street begins on each board."""
+        game, sweep = self.game, self._sweep
+        layout, boards = game.layout, game.boards.boards
+        starts = np.zeros(0, np.float32)
+        if layout.first_street < layout.last_street:
+            hands = int(boards.size[player, game.on(layout.first_street + 1)].sum())
+            starts = np.zeros(max(1, hands * int(layout.num_slots[layout.first_street])), np.float32)
+        self._sweep = sweep._replace(starts=starts)
+        try:
+            self._one_sweep(player, BEST_RESPONSE)
+        finally:
+            self._sweep = sweep
+        reach, values = self._root_rows(player)
+        return ResponseValues(game, player, reach, values, starts)
+
+    def _root_rows(self, player: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Rows of reach and of values on the root's street, as the last sweep for the player left them."""
+        sweep, street = self._sweep, self.game.layout.first_street
+        stride, reach, value = (int(sweep.place[row, street]) for row in (STRIDE, REACH, VALUE))
+        rows = int(self.game.layout.value_rows[street])
+        scratch = self._works[0]
+        return scratch[reach:value].reshape(-1, stride), scratch[value : value + rows * stride].reshape(-1, stride)
+
     def strategy(self, node: int, board: tuple[int, ...] | None = None) -> NDArray[np.float32]:
         """float32[H, A]: the average strategy at a DECISION or CHOICE node on `board` (default: the root's).
 
@@ -223,26 +266,34 @@ class VectorSolver:
         """float32[H, A]: the strategy of the next iteration."""
         return self._rows(node, board, self._source)
 
-    def lock(self, node: int, probabilities: NDArray[np.float32]) -> None:
-        """Fixes the strategy at a node to `probabilities` [H, A] on every board; the rest is solved around it.
+    def lock(self, node: int, probabilities: NDArray[np.float32] | None = None) -> None:
+        """Fixes the strategy at a node to `probabilities` [H, A] on every board, or (None) to the average that it has
+        from `set_average`; the rest is solved around it.
 
-        To be called before the first iteration, on a game without merged boards. Best responses keep to it too.
+        To be called before the first iteration. Best responses keep to it too. Where boards are merged, the strategy
+        must not tell the suits apart that the game does not.
         """
         game = self.game
         if self.iterations:
             raise PokernetsError("lock nodes before the first iteration")
-        if any(len(group) > 1 for group in game.boards.groups):
-            raise PokernetsError("locking needs a game with isomorphism=False: suits may be played differently")
+        self._sweep.nodes.locked[game.layout.position[node]] = True
+        if probabilities is None:
+            return
         rows = np.asarray(probabilities, np.float32)
         wanted = (game.rules.num_hands, int(game.tree.num_children[node]))
         if rows.shape != wanted or not (np.isfinite(rows).all() and (rows >= 0).all()):
             raise PokernetsError(f"a locked strategy has the shape {wanted} and no negative entries")
+        images = rows[deck_of(game.rules).hand_map[list(game.boards.groups[0])]]
+        live = game.ranges[game.tree.player[node]] > 0
+        if not np.allclose(images[:, live], rows[live], rtol=1e-4, atol=1e-6):
+            raise PokernetsError(
+                "the locked strategy tells suits apart that the game does not: make the game with isomorphism=False"
+            )
         for index in game.on(int(game.tree.street[node])):
             own = rows[game.hands(int(game.tree.player[node]), index)]
             if (own.sum(axis=1) <= 0).any():
                 raise PokernetsError(f"the locked strategy at `{game.tree.path_text(node)}` gives a hand no action")
             self.set_average(node, index, own / own.sum(axis=1, keepdims=True))
-        self._sweep.nodes.locked[game.layout.position[node]] = True
 
     def start_passive(self) -> None:
         """The first iteration checks or calls with every hand where it would mix all actions alike.
@@ -268,26 +319,13 @@ class VectorSolver:
         Given that the opponent holds a hand of the range that arrives there, both following the average profile after
         the action; NaN for hands outside the range, or when the opponent never comes here.
         """
-        game, sweep = self.game, self._sweep
+        game = self.game
         player, street = int(game.tree.player[node]), int(game.tree.street[node])
         if street != game.layout.first_street or player < 0:
             raise PokernetsError(f"no action values at `{game.tree.path_text(node)}`: nobody acts, or a later street")
         self._one_sweep(player, AVERAGE)
-        nodes, position = sweep.nodes, int(game.layout.position[node])
-        stride, reach, value = (int(sweep.place[row, street]) for row in (STRIDE, REACH, VALUE))
-        scratch = self._works[0]
-        hands, theirs = game.hands(player), game.hands(1 - player)
-        start = reach + int(nodes.reach_row[player, position]) * stride
-        arriving = np.zeros(game.rules.num_hands)
-        arriving[theirs] = scratch[start : start + len(theirs)]
-        mass = game.rules.space.compatible_mass(arriving)[hands]
-        out = np.full((game.rules.num_hands, int(game.tree.num_children[node])), np.nan, np.float32)
-        for action in range(out.shape[1]):
-            child = int(nodes.first_child[position]) + action
-            row = value + int(nodes.value_row[player, child]) * stride
-            values = scratch[row : row + len(hands)].astype(np.float64) * nodes.scale[player, child]
-            out[hands, action] = np.where(mass > 0, values / np.where(mass > 0, mass, 1) + 0.5 * game.tree.dead, np.nan)
-        return out
+        reached = ResponseValues(game, player, *self._root_rows(player), np.zeros(0, np.float32))
+        return np.stack([reached.at(child) for child in game.tree.children(node)], axis=1)
 
     def normalised_average(self) -> NDArray[np.float32]:
         """float32[entries]: the average strategy in the layout of the kernels; 0 in the padding of rows."""
@@ -303,7 +341,7 @@ class VectorSolver:
 
     def _rows(self, node: int, board: tuple[int, ...] | None, array: NDArray[Any]) -> NDArray[np.float32]:
         game, tree = self.game, self.game.tree
-        if tree.kind[node] not in (Kind.DECISION, Kind.CHOICE):
+        if game.layout.nodes.role[game.layout.position[node]] != ACT:
             raise PokernetsError(f"nobody acts at node {node} (`{tree.path_text(node)}`)")
         index, permutation = game.find_board(int(tree.street[node]), game.board if board is None else board)
         return game.by_hand(node, index, permutation, self._shares(array, node, index).T)
@@ -370,6 +408,8 @@ class VectorSolver:
             runout_at=game.runout_at,
             runout_matrix=game.runout_matrix,
             num_slots=layout.num_slots,
+            gadgets=self._gadgets,
+            starts=np.zeros(0, np.float32),
             num_card_slots=slots,
             first_street=layout.first_street,
             last_street=layout.last_street,

@@ -147,8 +147,23 @@ def test_locked_nodes_are_kept_and_the_rest_answers_them() -> None:
     np.testing.assert_allclose(solver.strategy(node), 1 / tree.num_children[node], rtol=1e-5)
     with pytest.raises(PokernetsError, match="before the first iteration"):
         solver.lock(node, np.ones((6, 2), np.float32))
+    suits = np.tile([[1.0, 0.0], [0.0, 1.0]], (3, 1)).astype(np.float32)
     with pytest.raises(PokernetsError, match="isomorphism=False"):
-        VectorSolver(VectorGame(tree)).lock(0, np.ones((6, 2), np.float32))
+        VectorSolver(VectorGame(tree)).lock(0, suits)
+
+
+def test_locked_strategies_may_be_solved_around_with_merged_boards() -> None:
+    tree = build_tree(Betting.start(leduc()))
+    values = []
+    for isomorphism in (True, False):
+        solver, rng = VectorSolver(VectorGame(tree, isomorphism=isomorphism), "cfr_plus"), np.random.default_rng(5)
+        for node in solver.game.layout.decisions.tolist():
+            if tree.street[node] == 0:
+                solver.lock(node, np.repeat(rng.random((3, tree.num_children[node]), np.float32), 2, axis=0))
+        solver.run(iterations=1000)
+        assert solver.exploitability() < 2e-3
+        values.append(solver.game_value(0))
+    assert values[0] == pytest.approx(values[1], abs=2e-3)
 
 
 @pytest.mark.parametrize("player", [0, 1])

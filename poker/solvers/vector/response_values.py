@@ -1,0 +1,93 @@
+"""Counterfactual values of a player's hands at the nodes of the root's street and where the next street begins.
+
+They are chips of the whole hand, given that the opponent holds a compatible hand of the range that arrives at the node,
+and do not depend on how likely the player's own actions there are: what the alternatives of a gadget are made of.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poker.errors import PokernetsError
+from poker.kernels.vector.arrays import PASS
+from poker.solvers.vector.game import VectorGame
+from poker.tree import BettingTree
+
+
+class ResponseValues:
+    """`reach` and `values` are the rows of the root's street [rows, stride] after a sweep for `player`; `starts` the
+    values where the next street begins, or empty."""
+
+    def __init__(
+        self,
+        game: VectorGame,
+        player: int,
+        reach: NDArray[np.float32],
+        values: NDArray[np.float32],
+        starts: NDArray[np.float32],
+    ) -> None:
+        self.game = game
+        self.player = player
+        self._reach = reach.copy()
+        self._values = values.copy()
+        self._starts = starts
+
+    def at(self, node: int) -> NDArray[np.float32]:
+        """float32[H] at a node of the root's street; NaN for hands outside the range, or that leave the opponent no
+        hand there."""
+        game, nodes = self.game, self.game.layout.nodes
+        position = int(game.layout.position[node])
+        if position < 0 or game.tree.street[node] != game.layout.first_street:
+            raise PokernetsError(f"no values at `{game.tree.path_text(node)}`: not on the root's street")
+        hands = game.hands(self.player)
+        row = self._values[nodes.value_row[self.player, position], : len(hands)]
+        return self._given(hands, row * nodes.scale[self.player, position], self.arriving(node))
+
+    def starts(self, node: int) -> NDArray[np.float32]:
+        """float32[boards of the next street, H] below a STREET node of the root's street, each class of boards for its
+        representative (`VectorGame.boards.cards`); NaN as in `at`."""
+        game = self.game
+        position, street = int(game.layout.position[node]), game.layout.first_street
+        boards, below = game.boards.boards, game.on(street + 1) if street < game.layout.last_street else range(0)
+        if position < 0 or game.layout.nodes.role[position] != PASS or game.tree.street[node] != street:
+            raise PokernetsError(f"no boards are dealt at `{game.tree.path_text(node)}` of the root's street")
+        slots, slot = int(game.layout.num_slots[street]), int(game.layout.nodes.value_row[self.player, position])
+        arriving = self.arriving(node)
+        first = int(boards.list_start[self.player, below.start])
+        out = np.full((len(below), game.rules.num_hands), np.nan, np.float32)
+        for row, board in enumerate(below):
+            hands = game.hands(self.player, board)
+            at = slots * (int(boards.list_start[self.player, board]) - first) + slot * len(hands)
+            theirs = game.hands(1 - self.player, board)
+            reach = np.zeros_like(arriving)
+            reach[theirs] = arriving[theirs]
+            out[row] = self._given(hands, self._starts[at : at + len(hands)], reach)
+        return out
+
+    def arriving(self, node: int) -> NDArray[np.float64]:
+        """float64[H]: the opponent's range at a node of the root's street."""
+        game, theirs = self.game, self.game.hands(1 - self.player)
+        out = np.zeros(game.rules.num_hands)
+        out[theirs] = self._reach[game.layout.nodes.reach_row[self.player, game.layout.position[node]], : len(theirs)]
+        return out
+
+    def alternatives(self, tree: BettingTree) -> NDArray[np.float32]:
+        """float32[G, boards, H] for the gadgets of `tree`, which stand where the next street of this game begins (or
+        at nodes of the root's street), after the same actions."""
+        found = []
+        for gadget in tree.gadgets.tolist():
+            node = self.game.tree.find(tree.path(gadget))
+            if tree.street[gadget] == self.game.layout.first_street:
+                found.append(self.at(node)[None])
+            else:
+                found.append(self.starts(int(self.game.tree.parent[node])))
+        return np.stack(found)
+
+    def _given(
+        self, hands: NDArray[np.uint16], values: NDArray[np.float32], reach: NDArray[np.float64]
+    ) -> NDArray[np.float32]:
+        """[H] values of `hands` over the weight of compatible hands of `reach` [H], with half of the dead chips."""
+        space, out = self.game.rules.space, np.full(self.game.rules.num_hands, np.nan, np.float32)
+        mass = space.compatible_mass(reach)[hands]
+        known = mass > 1e-9 * reach.sum()
+        out[hands[known]] = values[known] / mass[known] + 0.5 * self.game.tree.dead
+        return out
