@@ -162,9 +162,13 @@ def test_gadgets_stand_where_subgames_begin_and_leave_paths_alone() -> None:
     assert len(tree) == len(plain) + 2 * 9
     for gadget in tree.gadgets.tolist():
         alternative, root = tree.children(gadget)
-        assert tree.kind[tree.parent[gadget]] == Kind.STREET and tree.kind[alternative] == Kind.ALTERNATIVE
-        assert tree.after_deal(gadget) == root and tree.path_text(root) == tree.path_text(gadget)
+        assert tree.kind[tree.parent[gadget]] == Kind.STREET
+        assert tree.kind[alternative] == Kind.ALTERNATIVE
+        assert tree.after_deal(gadget) == root
+        assert tree.path_text(root) == tree.path_text(gadget)
         same = plain.find(tree.path(root))
-        assert plain.path_text(same) == tree.path_text(root) and plain.actions(same) == tree.actions(root)
+        assert plain.path_text(same) == tree.path_text(root)
+        assert plain.actions(same) == tree.actions(root)
     at_root = build_tree(start, gadget=Gadget("maxmargin", 1, 0))
-    assert at_root.gadgets.tolist() == [0] and at_root.find(()) == 2
+    assert at_root.gadgets.tolist() == [0]
+    assert at_root.find(()) == 2
