@@ -1,0 +1,122 @@
+"""`job=continuations`: strategies that the opponent may change to after the first round, generated from a blueprint.
+
+In games of two rounds everything is exact: the game is solved first, best responses and values are those of the whole
+game (`poker.solvers.continuations.generation`).
+"""
+
+import sys
+import time
+from dataclasses import asdict, dataclass
+
+from data_gen.progress import JobProgress
+from poker.artifacts import find_artifact
+from poker.rules import Rules
+from poker.solvers.blueprint import tree_fingerprint
+from poker.solvers.continuations.generation import ContinuationSet, Remedies, Solving, Step, self_generated
+from poker.solvers.continuations.leaf_play import LeafPlay
+from poker.solvers.continuations.store import KIND, save_sets
+from poker.solvers.vector.game import VectorGame
+from poker.solvers.vector.solver import VectorSolver
+from poker.state import Betting
+from poker.tree import BetMenu, build_tree
+
+
+@dataclass(frozen=True)
+class Exact:
+    """Of games of two rounds: `iterations` of CFR+ for the blueprint; strategies are kept besides values if wished."""
+
+    iterations: int
+    threads: int
+    memory_gib: float
+    keep_strategies: bool
+
+
+def run(
+    *,
+    game: Rules,
+    menu: BetMenu,
+    size: int,
+    remedies: Remedies,
+    solving: Solving,
+    exact: Exact,
+    output: str,
+    runs: str,
+) -> None:
+    """Make `size` continuations for either seat, the blueprint among them."""
+    tree = build_tree(Betting.start(game), menu)
+    config = {
+        "game": game.name,
+        "tree": tree_fingerprint(tree),
+        "size": size,
+        **asdict(remedies),
+        "solving": asdict(solving),
+        "iterations": exact.iterations,
+        "strategies": exact.keep_strategies,
+    }
+    if find_artifact(output, KIND, config=config) is not None:
+        print(f"continuations {output} are there", file=sys.stderr)
+        return
+    full = VectorGame(tree, memory_limit=int(exact.memory_gib * 2**30))
+    _announce(full, size)
+    started = time.perf_counter()
+    solver = VectorSolver(full, "cfr_plus", threads=exact.threads)
+    with JobProgress("blueprint", total=exact.iterations) as progress:
+        while solver.iterations < exact.iterations:
+            solver.advance(min(max(1, exact.iterations // 20), exact.iterations - solver.iterations))
+            progress.update(solver.iterations, step=solver.iterations)
+    counts = {
+        "blueprint_exploitability": solver.exploitability(),
+        "blueprint_value": solver.game_value(0),
+        "blueprint_seconds": round(time.perf_counter() - started, 1),
+    }
+    play = LeafPlay(solver, exact.threads)
+    with JobProgress("continuations", total=2 * size, logs=runs) as progress:
+        sets = [_seat(play, menu, seat, size, remedies, solving, exact, progress) for seat in range(2)]
+    save_sets(output, sets, config, counts)
+    print(f"continuations {output}: {_summary(sets, counts['blueprint_value'])}", file=sys.stderr)
+
+
+def _seat(
+    play: LeafPlay,
+    menu: BetMenu,
+    seat: int,
+    size: int,
+    remedies: Remedies,
+    solving: Solving,
+    exact: Exact,
+    progress: JobProgress,
+) -> ContinuationSet:
+    def show(step: Step) -> None:
+        done = seat * size + step.continuations
+        progress.update(done, step=done, response_value=step.response_value, limited_value=step.limited_value)
+
+    return self_generated(
+        play,
+        menu,
+        seat,
+        size,
+        remedies=remedies,
+        solving=solving,
+        keep=exact.keep_strategies,
+        progress=show,
+    )
+
+
+def _announce(game: VectorGame, size: int) -> None:
+    need = game.memory(2)
+    print(
+        f"continuations of {game.rules.name}: {len(game.layout.decisions):,} decisions, "
+        f"{game.hand_actions / 1e6:,.1f} million hand-actions; memory {need.bytes * 9 / 8 / 2**20:,.0f} MiB; about "
+        f"{need.seconds_per_iteration():.2f} s of CPU an iteration of the blueprint, {2 * size} best responses",
+        file=sys.stderr,
+    )
+
+
+def _summary(sets: list[ContinuationSet], value: float) -> str:
+    """What the searcher loses to a best response beyond the value of the game, with the first round solved so."""
+    parts = []
+    for found in sets:
+        worth = value if found.opponent == 0 else -value
+        first, last = (found.steps[k].response_value - worth for k in (0, -1))
+        parts.append(f"against player {found.opponent} {first:.4g} chips with one value, {last:.4g} with {found.size}")
+    return "; ".join(parts)
