@@ -7,6 +7,7 @@ from poker.rules import NOLIMIT, Rules
 from poker.state import Betting
 from poker.tree.betting_tree import BettingTree
 from poker.tree.build import build_tree
+from poker.tree.gadget import Gadget
 from poker.tree.menus import spot_menu
 
 SPOT_STREETS = {3: 1, 4: 2, 5: 3}
@@ -30,7 +31,9 @@ def spot_rules(stack: int) -> Rules:
     )
 
 
-def spot_tree(board_size: int, pot: int, stack: int, menu: Mapping[str, object]) -> BettingTree:
+def spot_tree(
+    board_size: int, pot: int, stack: int, menu: Mapping[str, object], gadget: Gadget | None = None
+) -> BettingTree:
     """The tree from the first decision of a street on; `menu` holds the arguments of `spot_menu`.
 
     The pot lies there as dead chips: nobody has committed anything, so payoffs count from the root of the spot.
@@ -47,4 +50,4 @@ def spot_tree(board_size: int, pot: int, stack: int, menu: Mapping[str, object])
         if key in keys:
             keys[key] = float(str(keys[key]))
     root = Betting.at_street(spot_rules(stack), SPOT_STREETS[board_size], (0, 0))
-    return build_tree(root, spot_menu(**keys), dead=pot)  # type: ignore[arg-type]
+    return build_tree(root, spot_menu(**keys), dead=pot, gadget=gadget)  # type: ignore[arg-type]

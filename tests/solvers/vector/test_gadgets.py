@@ -7,57 +7,10 @@ from poker.errors import PokernetsError
 from poker.rules import Rules
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
-from poker.state import Betting
-from poker.tree import BettingTree, Gadget, Kind, bet_menu, build_tree
+from poker.tree import Gadget, Kind
 from tests.solvers.games import leduc, small_holdem
-from tests.solvers.reference import Profile, Reference
-
-MENU = bet_menu(preflop=[[1.0], ["a"]], flop=[["a"], []], turn=[["a"], []])
-
-
-def game_tree(rules: Rules, gadget: Gadget | None = None) -> BettingTree:
-    return build_tree(Betting.start(rules), None if rules.is_limit else MENU, gadget=gadget)
-
-
-def exported(solver: VectorSolver) -> Profile:
-    """The average strategy of a whole game at every decision and concrete board."""
-    game, reference = solver.game, Reference(solver.game.tree, solver.game.board, solver.game.ranges)
-    profile: Profile = {}
-
-    def walk(node: int, board: tuple[int, ...]) -> None:
-        if game.tree.kind[node] == Kind.STREET:
-            for deal, _ in reference.deals(node, board):
-                walk(int(game.tree.first_child[node]), deal)
-        elif game.tree.num_children[node]:
-            profile[node, board] = solver.strategy(node, board).astype(np.float64)
-            for child in game.tree.children(node):
-                walk(child, board)
-
-    walk(0, game.board)
-    return profile
-
-
-def resolved(blueprint: VectorSolver, kind: str, searcher: int, iterations: int) -> VectorSolver:
-    """All second rounds of a game solved anew for `searcher`, with a gadget on every board and line."""
-    full = blueprint.game.tree
-    tree = game_tree(full.rules, Gadget(kind, 1 - searcher, 1))
-    alternatives = blueprint.best_response_values(1 - searcher).alternatives(tree)
-    solver = VectorSolver(VectorGame(tree, (), blueprint.game.ranges, alternatives=alternatives), "cfr_plus")
-    for node in tree.decision_nodes[tree.street[tree.decision_nodes] == 0].tolist():
-        own = tree.player[node] == searcher
-        shape = (tree.rules.num_hands, int(tree.num_children[node]))
-        solver.lock(node, blueprint.strategy(full.find(tree.path(node))) if own else np.ones(shape, np.float32))
-    solver.run(iterations=iterations)
-    return solver
-
-
-def combined(blueprint: VectorSolver, solver: VectorSolver, searcher: int) -> Profile:
-    """The blueprint with the searcher's strategy of the second round on replaced by that of `solver`."""
-    tree, profile = blueprint.game.tree, exported(blueprint)
-    for node, board in profile:
-        if tree.player[node] == searcher and tree.street[node] > 0:
-            profile[node, board] = solver.strategy(solver.game.tree.find(tree.path(node)), board).astype(np.float64)
-    return profile
+from tests.solvers.reference import Reference
+from tests.solvers.resolving import exported, game_tree
 
 
 @pytest.mark.parametrize("rules", [leduc(), small_holdem()], ids=["leduc", "two cards"])
@@ -85,19 +38,6 @@ def test_best_response_values_equal_plain_python(rules: Rules, player: int) -> N
                 assert np.isnan(values[reference.live(board) == 0]).all()
                 compared += 1
     assert compared >= 6
-
-
-@pytest.mark.parametrize("kind", ["resolve", "maxmargin"])
-@pytest.mark.parametrize("searcher", [0, 1])
-def test_safe_resolving_never_makes_the_searcher_more_exploitable(kind: str, searcher: int) -> None:
-    blueprint = VectorSolver(VectorGame(game_tree(leduc())), "cfr_plus")
-    blueprint.run(iterations=5)
-    solver = resolved(blueprint, kind, searcher, 2000)
-    reference = Reference(blueprint.game.tree, (), blueprint.game.ranges.astype(np.float64))
-    before = reference.root_value(1 - searcher, exported(blueprint), best=True)
-    after = reference.root_value(1 - searcher, combined(blueprint, solver, searcher), best=True)
-    assert after <= before + 1e-6
-    assert solver.exploitability() < 1e-3
 
 
 def test_gadgets_need_alternatives_and_a_fixed_start() -> None:

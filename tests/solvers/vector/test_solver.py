@@ -12,11 +12,12 @@ from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.layout import Rake
 from poker.solvers.vector.solver import VectorSolver
 from poker.state import Betting
-from poker.tree import BettingTree, DepthLimit, Kind, bet_menu, build_tree
+from poker.tree import BettingTree, DepthLimit, bet_menu, build_tree
 from poker.tree.spots import spot_tree
 from tests.bench.bench_vector import GOLDEN, flop_holdem
 from tests.solvers.games import ORACLES, SPOTS, kuhn, leduc, small_holdem, spot_game
-from tests.solvers.reference import Profile, Reference, ReferenceCFR
+from tests.solvers.reference import Reference, ReferenceCFR
+from tests.solvers.resolving import exported
 
 
 def small_tree() -> BettingTree:
@@ -29,24 +30,6 @@ def random_ranges(num_hands: int, seed: int = 1) -> np.ndarray:
     ranges[0, ::5] = 0
     ranges[1, ::7] = 0
     return ranges
-
-
-def exported(solver: VectorSolver) -> Profile:
-    """The average strategy at every decision and concrete board."""
-    game, reference = solver.game, Reference(solver.game.tree, solver.game.board, solver.game.ranges)
-    profile: Profile = {}
-
-    def walk(node: int, board: tuple[int, ...]) -> None:
-        if game.tree.kind[node] == Kind.STREET:
-            for deal, _ in reference.deals(node, board):
-                walk(int(game.tree.first_child[node]), deal)
-        elif game.tree.num_children[node]:
-            profile[node, board] = solver.strategy(node, board).astype(np.float64)
-            for child in game.tree.children(node):
-                walk(child, board)
-
-    walk(0, game.board)
-    return profile
 
 
 @pytest.mark.parametrize("rules", [kuhn(), leduc()], ids=["kuhn", "leduc"])

@@ -1,0 +1,118 @@
+"""The theorems of safe subgame solving: the strategy put together from blueprint and re-solved subgames is not more
+exploitable than the blueprint was.
+
+Exploitability in Leduc is measured in float64 by plain Python; solves are float32.
+"""
+
+from functools import lru_cache
+
+import numpy as np
+import pytest
+
+from poker.formats.ranges import parse_range
+from poker.solvers.vector.game import VectorGame
+from poker.solvers.vector.solver import VectorSolver
+from poker.state import Betting
+from poker.tree import Gadget, build_tree
+from poker.tree.spots import spot_tree
+from tests.solvers.games import leduc
+from tests.solvers.reference import Reference
+from tests.solvers.resolving import combined, exported, game_tree, margins, resolved
+
+LEAST_POT = 2.0
+EQUILIBRIUM, EARLY = 3000, 20
+KINDS = ("resolve", "maxmargin")
+
+
+@lru_cache
+def blueprint(iterations: int) -> VectorSolver:
+    solver = VectorSolver(VectorGame(game_tree(leduc())), "cfr_plus")
+    solver.run(iterations=iterations)
+    return solver
+
+
+def loss(solver: VectorSolver, searcher: int) -> float:
+    """What a best response wins from the searcher, chips."""
+    reference = Reference(solver.game.tree, (), solver.game.ranges.astype(np.float64))
+    return reference.root_value(1 - searcher, exported(solver), best=True)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("searcher", [0, 1])
+def test_safe_resolving_of_any_blueprint_never_adds_to_exploitability(kind: str, searcher: int) -> None:
+    before, tree = blueprint(EARLY), game_tree(leduc(), Gadget(kind, 1 - searcher, 1))
+    after = combined(before, resolved(before, tree, searcher, 1000), searcher)
+    assert loss(after, searcher) < loss(before, searcher) - 0.01
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("searcher", [0, 1])
+def test_safe_resolving_of_an_equilibrium_never_adds_to_exploitability(kind: str, searcher: int) -> None:
+    before, tree = blueprint(EQUILIBRIUM), game_tree(leduc(), Gadget(kind, 1 - searcher, 1))
+    after = combined(before, resolved(before, tree, searcher, 24_000), searcher)
+    assert loss(after, searcher) <= loss(before, searcher) + 1e-6 * LEAST_POT
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_safe_resolving_adds_falls_with_the_iterations(kind: str) -> None:
+    before, tree = blueprint(EQUILIBRIUM), game_tree(leduc(), Gadget(kind, 1, 1))
+    added = [loss(combined(before, resolved(before, tree, 0, n), 0), 0) - loss(before, 0) for n in (50, 200, 800)]
+    assert added[0] > 2 * added[1] > 4 * added[2]
+    assert added[2] < 2e-4
+
+
+def test_unsafe_resolving_of_an_equilibrium_adds_to_exploitability() -> None:
+    before = blueprint(EQUILIBRIUM)
+    after = combined(before, resolved(before, game_tree(leduc()), 1, 2000), 1)
+    assert loss(after, 1) > loss(before, 1) + 0.05
+
+
+@pytest.mark.parametrize("iterations", [EQUILIBRIUM, EARLY])
+@pytest.mark.parametrize("searcher", [0, 1])
+def test_maxmargin_has_the_larger_margin(iterations: int, searcher: int) -> None:
+    before = blueprint(iterations)
+    found = []
+    for kind in KINDS:
+        tree = game_tree(leduc(), Gadget(kind, 1 - searcher, 1))
+        found.append(
+            margins(before, combined(before, resolved(before, tree, searcher, 3000), searcher), tree, searcher)
+        )
+    resolve, maxmargin = found
+    assert resolve.shape == maxmargin.shape == (5, 3)
+    assert (resolve > -2e-3).all()
+    assert (maxmargin > resolve - 2e-3).all()
+    if iterations == EARLY:
+        assert (maxmargin - resolve).max() > 0.1
+
+
+def test_the_value_of_a_maxmargin_game_is_the_margin() -> None:
+    """One line and board on its own: the gadget at the root."""
+    before, whole = blueprint(EARLY), game_tree(leduc(), Gadget("maxmargin", 1, 1))
+    values, street = before.best_response_values(1), int(before.game.tree.parent[before.game.tree.find((0, 0))])
+    board = before.game.boards.cards[before.game.on(1)[1]]
+    alternatives = values.starts(street)[1]
+    ranges = np.stack([values.arriving(street), np.ones(6)]).astype(np.float32)
+    betting = Betting.start(leduc()).apply(0).apply(0)
+    tree = build_tree(betting, gadget=Gadget("maxmargin", 1, 1))
+    solver = VectorSolver(VectorGame(tree, board, ranges, alternatives=alternatives), "apdcfr")
+    solver.run(iterations=2000)
+    found = margins(before, combined(before, resolved(before, whole, 0, 3000), 0), whole, 0)
+    assert solver.exploitability() < 1e-3
+    assert solver.game_value(0) == pytest.approx(found[0, 1], abs=3e-3)
+    assert solver.game_value(1) == pytest.approx(-solver.game_value(0), abs=1e-4)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_rivers_solved_anew_within_a_turn_solution(kind: str) -> None:
+    pot, board = 100, (51, 29, 22, 10)
+    ranges = np.stack([parse_range("AA,KK,QQ,AK,AQ,KQ,T9s,87s"), parse_range("JJ,TT,AK,AJ,KQ,QJ,98s,76s")])
+    menu = {"bet": "0.75", "raise": "a"}
+    before = VectorSolver(VectorGame(spot_tree(4, pot, 200, menu), board, ranges))
+    before.run(iterations=40)
+    tree = spot_tree(4, pot, 200, menu, Gadget(kind, 1, 3))
+    solver = resolved(before, tree, 0, 300)
+    after = combined(before, solver, 0)
+    gained = before.best_response_value(1) - after.best_response_value(1)
+    assert gained > 0.05
+    assert margins(before, after, tree, 0).min() > -0.005 * pot
