@@ -103,7 +103,7 @@ def test_the_value_of_a_maxmargin_game_is_the_margin() -> None:
     assert solver.game_value(1) == pytest.approx(-solver.game_value(0), abs=1e-4)
 
 
-@pytest.mark.parametrize("turn, river", [(40, 300), pytest.param(300, 3000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("turn", "river"), [(40, 300), pytest.param(300, 3000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", KINDS)
 def test_rivers_solved_anew_within_a_turn_solution(kind: str, turn: int, river: int) -> None:
     """All lines and rivers at once, in float32: what is gained is measured to about 1e-6 of the pot."""
