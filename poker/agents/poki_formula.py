@@ -15,7 +15,7 @@ from poker.betting import Betting
 from poker.cards import hand_index
 from poker.errors import PokernetsError
 from poker.features.opponent import bets_to_call
-from poker.kernels.opponents.playout import style_triple
+from poker.kernels.opponents.playout import Style, style_triple
 from poker.opponents.modelling import Modelling, habits_for, predictor_for
 from poker.opponents.predictor import Predictor
 from poker.opponents.preflop import IncomeRates
@@ -31,26 +31,6 @@ _FULL_TABLE = 10
 _PREFLOP_WIDTH = 0.04
 
 
-@dataclass(frozen=True)
-class Style:
-    """Each from 0 to 1: which hands are entered and stayed with, how often what is played is raised, and how often
-    hands that are worth nothing are bet."""
-
-    tightness: float
-    aggressiveness: float
-    bluffing: float
-
-    def __post_init__(self) -> None:
-        for name, value in vars(self).items():
-            if not 0 <= value <= 1:
-                raise PokernetsError(f"style: {name} must be in 0..1, not {value}")
-
-    @property
-    def entering_share(self) -> float:
-        """Share of hands played for one bet at a table of ten: 0.6 for the loosest, 0.12 for the tightest."""
-        return float(0.6 * 0.2**self.tightness)
-
-
 @dataclass(kw_only=True, eq=False)
 class PokiFormula:
     """`preflop` is the artifact of `job=preflop_rollouts`; `net` serves modelling=net and best_of."""
@@ -64,7 +44,10 @@ class PokiFormula:
     net: Predictor | None = None
 
     def __post_init__(self) -> None:
-        self.style = Style(self.tightness, self.aggressiveness, self.bluffing)
+        self.style = Style(float(self.tightness), float(self.aggressiveness), float(self.bluffing))
+        for name, value in self.style._asdict().items():
+            if not 0 <= value <= 1:
+                raise PokernetsError(f"style: {name} must be in 0..1, not {value}")
         self.rates = IncomeRates.load(self.preflop)
         predictor = predictor_for(self.modelling, self.net)
         self.tracker = Tracker(predictor, self.rates, habits_for(self.modelling, predictor))
@@ -125,11 +108,12 @@ def check_game(rules: Rules, who: str) -> None:
 def preflop_triple(quantile: float, betting: Betting, style: Style, rates: IncomeRates) -> Triple:
     """`quantile` is the share of hands that earn less; wider shares enter when fewer players are left.
 
-    A raised pot is entered with fewer hands; a player who has paid already stays with more.
+    For one bet at a table of ten the loosest play 0.6 of all hands and the tightest 0.12. A raised pot is entered with
+    fewer hands; a player who has paid already stays with more.
     """
     active = betting.folded.count(False)
     wider = rates.entering_share(active) / rates.entering_share(_FULL_TABLE)
-    share = min(0.95, style.entering_share * wider)
+    share = min(0.95, 0.6 * 0.2**style.tightness * wider)
     level = bets_to_call(betting)
     player, size = betting.to_act, betting.rules.raise_sizes[0]
     paid = betting.committed[player] > 0
@@ -154,9 +138,7 @@ def postflop_triple(strength: Strength, betting: Betting, style: Style) -> Tripl
         betting.rules.raise_sizes[betting.street],
         betting.rules.num_streets - 1 - betting.street,
         betting.folded.count(False) - 1,
-        style.tightness,
-        style.aggressiveness,
-        style.bluffing,
+        style,
     )
 
 

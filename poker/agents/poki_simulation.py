@@ -3,7 +3,7 @@
 Before the flop, and for the tables and habits of everybody, it is the formula player.
 """
 
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,7 +58,7 @@ class PokiSimulation(PokiFormula):
             state.board,
             self.tracker.tables(everybody),
             self._habits(everybody),
-            np.array(astuple(self.style)),
+            self.style,
             Budget(self.batch, self.trials, self.seconds, self.margin),
             self._stream,
         )

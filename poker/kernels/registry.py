@@ -69,7 +69,7 @@ class _Types(dict[str, Any]):
         if isinstance(kind, np.dtype):
             kind = numba.from_dtype(kind)
         if isinstance(kind, type):
-            return lambda *fields: types.NamedTuple(fields, kind)  # type: ignore[no-untyped-call]
+            return lambda *fields: types.BaseTuple.from_types(fields, kind)  # type: ignore[no-untyped-call]
         return types.Array(kind, int(shape[0]), "C", readonly=shape.endswith("r")) if shape else kind
 
 

@@ -17,6 +17,7 @@ from poker.betting import Betting
 from poker.cards import HOLDEM, NUM_CARDS
 from poker.kernels.cards.strength import completion_ranks, completion_strength, completions
 from poker.kernels.opponents import playout as kernel
+from poker.kernels.opponents.playout import LimitHand, Limits, LiveHands, Style
 from poker.opponents.responses import all_responses
 from poker.opponents.strength import board_strength, shares_below
 
@@ -43,16 +44,17 @@ class PlayoutBoard:
         self.ranks = completion_ranks(cards, self.live)
         self._counts = completion_strength(self.ranks, self.live)
         self.river: Floats = np.maximum(self._counts, 0).astype(np.float32) / np.float32(_RIVER_FULL)
-        self._before: dict[int, tuple[Floats, Floats]] = {}
+        self._against: dict[int, LiveHands] = {}
 
-    def before_river(self, opponents: int) -> tuple[Floats, Floats]:
-        """Strengths now [L] and, on a flop, on each turn [52, L], against this many random hands.
+    def against(self, opponents: int) -> LiveHands:
+        """The live hands, with their strengths before the river against this many random hands.
 
         Computed once for each number of opponents.
         """
-        if opponents not in self._before:
-            self._before[opponents] = self._board.quantile(opponents)[self.live], self._on_turns(opponents)
-        return self._before[opponents]
+        if opponents not in self._against:
+            now, turn = self._board.quantile(opponents)[self.live], self._on_turns(opponents)
+            self._against[opponents] = LiveHands(self.masks, now, turn, self.river, self.ranks, self.boards)
+        return self._against[opponents]
 
     def _on_turns(self, opponents: int) -> Floats:
         out: Floats = np.zeros((NUM_CARDS, len(self.live)), dtype=np.float32)
@@ -112,56 +114,37 @@ class LineValues:
 
 
 def line_values(
-    hand: int,
+    held: int,
     betting: Betting,
     board: tuple[int, ...],
     tables: Floats,
     habits: NDArray[np.float64],
-    style: NDArray[np.float64],
+    style: Style,
     budget: Budget,
     rng: NDArray[np.uint64],
 ) -> LineValues:
-    """For the player to act, who holds `hand`, after the flop.
+    """For the player to act, who holds the hand `held`, after the flop.
 
     `tables` [P, 1326] are weight tables, one's own not used; `habits` [P, 12, 3] the frequencies of actions by context;
-    `style` [3] is one's own tightness, aggressiveness and bluffing in decisions to come.
+    `style` is one's own in decisions to come.
     """
     rules, hero = betting.rules, betting.to_act
     prepared = playout_board(board)
     active = betting.folded.count(False)
-    now, turn = prepared.before_river(active - 1)
-    weights = tables[:, prepared.live]
     answers = all_responses(habits)
     sums = np.zeros(6)
     public = np.array([betting.street, hero, betting.num_raises, max(betting.committed), active])
     waiting = np.array([betting.waiting >> i & 1 == 1 for i in range(rules.num_players)])
-    position = int(np.searchsorted(prepared.live, hand))
+    hand = LimitHand(public, np.array(betting.committed, dtype=np.int64), np.array(betting.folded), waiting)
+    limits = Limits(*(np.array(each, np.int64) for each in (rules.raise_sizes, rules.max_raises, rules.first_player)))
+    cumulative = np.cumsum(tables[:, prepared.live], axis=1, dtype=np.float64).astype(np.float32)
+    live = prepared.against(active - 1)
+    position = int(np.searchsorted(prepared.live, held))
     legal = betting.legal()
     started = time.perf_counter()
     while True:
         kernel.sample_lines(
-            budget.batch,
-            hero,
-            position,
-            public,
-            np.array(betting.committed, dtype=np.int64),
-            np.array(betting.folded),
-            waiting,
-            np.array(rules.raise_sizes, dtype=np.int64),
-            np.array(rules.max_raises, dtype=np.int64),
-            np.array(rules.first_player, dtype=np.int64),
-            np.cumsum(weights, axis=1, dtype=np.float64).astype(np.float32),
-            prepared.masks,
-            now,
-            turn,
-            prepared.river,
-            prepared.ranks,
-            prepared.boards,
-            answers,
-            style,
-            _PARTICLES,
-            rng,
-            sums,
+            budget.batch, hero, position, hand, limits, live, cumulative, answers, style, _PARTICLES, rng, sums
         )
         values = _values(sums)
         spent = values.trials >= budget.trials or time.perf_counter() - started >= budget.seconds

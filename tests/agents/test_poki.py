@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from poker.agents.base import Agent, ObservingAgent
-from poker.agents.poki_formula import Style, postflop_triple, preflop_triple
+from poker.agents.poki_formula import PokiFormula, Style, postflop_triple, preflop_triple
 from poker.betting import Betting
 from poker.cards import hand_index, parse_cards
 from poker.errors import PokernetsError
@@ -74,7 +74,7 @@ def test_draws_are_called_for_the_price_and_nothing_is_bet_by_bluffers() -> None
 
 def test_style_out_of_range_and_other_games_are_refused() -> None:
     with pytest.raises(PokernetsError, match=r"tightness must be in 0\.\.1"):
-        Style(1.5, 0.5, 0.5)
+        PokiFormula(name="p", preflop="", modelling="none", tightness=1.5, aggressiveness=0.5, bluffing=0.5)
     agent = formula()
     for rules in (load_rules("holdem_nolimit_2p"), replace(RULES, stacks=(100,) * 10)):
         state = HandState.deal(rules, np.random.default_rng(0))

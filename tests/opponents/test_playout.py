@@ -17,9 +17,9 @@ from tests.random_play import random_action
 
 FLOP = parse_cards("Kh9h4c")
 QUEENS = hand_index(*parse_cards("QsQd"))
-STYLE = np.array([0.5, 0.5, 0.0])
-CHECKS_DOWN = np.array([-10.0, -10.0, 0.0])
-"""So loose and passive that he neither folds nor bets."""
+STYLE = kernel.Style(0.5, 0.5, 0.0)
+CHECKS_DOWN = kernel.Style(-10.0, -10.0, 0.0)
+"""So loose and passive that they neither fold nor bet."""
 ALL_TRIALS = Budget(batch=20_000, trials=20_000, seconds=600, margin=np.inf)
 
 
@@ -32,12 +32,13 @@ def test_play_outs_follow_the_betting_rules(name: str) -> None:
         public = np.array([0, betting.to_act, 0, rules.big_blind, rules.num_players])
         committed, folded = np.array(betting.committed), np.zeros(rules.num_players, dtype=bool)
         waiting = np.ones(rules.num_players, dtype=bool)
-        limits = [np.array(values) for values in (rules.raise_sizes, rules.max_raises, rules.first_player)]
+        hand = kernel.LimitHand(public, committed, folded, waiting)
+        limits = kernel.Limits(*map(np.array, (rules.raise_sizes, rules.max_raises, rules.first_player)))
         while not betting.is_over:
             action = random_action(betting.legal(), rng)
             if action == FOLD and rng.random() < 0.5:
                 action = CALL
-            kernel.apply_class(action_class(action), public, committed, folded, waiting, *limits)
+            kernel.apply_class(action_class(action), hand, limits)
             betting = betting.apply(action)
             assert public[kernel.TO_ACT] == betting.to_act
             assert (tuple(committed), tuple(folded)) == (betting.committed, betting.folded)
@@ -135,7 +136,7 @@ def test_leader_compares_the_two_best_of_what_is_legal() -> None:
 
 def test_strengths_are_shares_of_weaker_hands() -> None:
     prepared = playout_board(FLOP)
-    now, turn = prepared.before_river(1)
+    _, now, turn, *_ = prepared.against(1)
     assert now.mean() == pytest.approx(0.5, abs=1e-6)
     aces = np.searchsorted(prepared.live, hand_index(*parse_cards("KcKd")))
     assert now[aces] > 0.99

@@ -13,6 +13,7 @@ likelihood, and the chance to beat them all is what `style_triple` decides by.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -22,9 +23,59 @@ from poker.kernels.rng import next_below, next_float
 from poker.kernels.types import F32, F64, I16, I64, U8, U64, Bools
 
 STREET, TO_ACT, NUM_RAISES, HIGHEST, IN = range(5)
-"""Fields of the public state [5] of a play-out: `IN` counts players who have not folded."""
+"""Fields of `LimitHand.public`: `IN` counts players who have not folded."""
 CALLS, RAISES, CALLS_2, RAISES_2, GAIN_2, TRIALS = range(6)
 """Sums over trials: values of the two lines, their squares, the square of their difference, and their number."""
+
+
+class LimitHand(NamedTuple):
+    """A hand being played: the public state [5], and of each player [P] chips, who is out and who is still to act."""
+
+    public: I64
+    committed: I64
+    folded: Bools
+    waiting: Bools
+
+
+class Limits(NamedTuple):
+    """Rules of each street [4]: what a raise adds, how many there may be, and who acts first."""
+
+    raise_sizes: I64
+    max_raises: I64
+    first_player: I64
+
+
+class Style(NamedTuple):
+    """Each from 0 to 1: which hands are entered and stayed with, how often what is played is raised, and how often
+    hands that are worth nothing are bet."""
+
+    tightness: float
+    aggressiveness: float
+    bluffing: float
+
+
+class LiveHands(NamedTuple):
+    """The live hands of a board: cards as bits [L], and shares of weaker hands `now` [L], `turn` [52, L] by turn card
+    and `river` [N, L] by completion. `ranks` [N, L] decide the showdown, `boards` [N, 5] are the completions."""
+
+    masks: U64
+    now: F32
+    turn: F32
+    river: F32
+    ranks: I16
+    boards: U8
+
+
+class Trial(NamedTuple):
+    """What a trial draws: random numbers [4, P, actions]; of the players' hands strength [4, P] on each street and
+    ranks [P] at the showdown; of their particles strengths (ranks on the river) and bins of strength [4, P, M]."""
+
+    uniforms: F64
+    strength: F32
+    ranks: I16
+    theirs: F32
+    bins: U8
+
 
 _BLOCKED = np.iinfo(np.int16).max
 _ACTIONS = 6
@@ -50,24 +101,18 @@ def _ramp(x: float, width: float) -> float:
     return min(1.0, max(0.0, 0.5 + x / (2 * width)))
 
 
-@entry("f8, f8, f8, i8, i8, i8, i8, i8, f8, f8, f8")
+_STYLE = "Style(f8, f8, f8)"
+
+
+@entry(f"f8, f8, f8, i8, i8, i8, i8, i8, {_STYLE}")
 def style_triple(
-    ehs: float,
-    win: float,
-    ppot: float,
-    pot: int,
-    to_call: int,
-    size: int,
-    streets_left: int,
-    others: int,
-    tightness: float,
-    aggressiveness: float,
-    bluffing: float,
+    ehs: float, win: float, ppot: float, pot: int, to_call: int, size: int, streets_left: int, others: int, style: Style
 ) -> tuple[float, float, float]:
     """Fold, call, raise of a formula player after the flop: [POKI] section 5.5, with soft thresholds moved by style.
 
     `win` is the chance to be ahead of the `others` at the end, `size` a bet, `streets_left` come after this one.
     """
+    tightness, aggressiveness, bluffing = style
     eager = 0.4 * (aggressiveness - 0.5)
     level = min(2, (to_call + size - 1) // size)
     threshold = 0.52 if level == 0 else 0.64 if level == 1 else 0.72
@@ -94,20 +139,12 @@ def _next_player(start: int, waiting: Bools) -> int:
 
 
 @njit(cache=True, nogil=True)
-def apply_class(
-    action: int,
-    public: I64,
-    committed: I64,
-    folded: Bools,
-    waiting: Bools,
-    raise_sizes: I64,
-    max_raises: I64,
-    first_player: I64,
-) -> None:
+def apply_class(action: int, hand: LimitHand, limits: Limits) -> None:
     """The player to act folds, calls or raises (a raise over the cap is a call); TO_ACT is -1 when the hand is over.
 
     The rules are those of `poker.betting.Betting` for a limit game in which nobody is all-in.
     """
+    public, committed, folded, waiting = hand
     player, street = public[TO_ACT], public[STREET]
     waiting[player] = False
     if action == _FOLD:
@@ -116,21 +153,21 @@ def apply_class(
         if public[IN] == 1:
             public[TO_ACT] = -1
             return
-    elif action == _CALL or public[NUM_RAISES] >= max_raises[street]:
+    elif action == _CALL or public[NUM_RAISES] >= limits.max_raises[street]:
         committed[player] = public[HIGHEST]
     else:
-        public[HIGHEST] += raise_sizes[street]
+        public[HIGHEST] += limits.raise_sizes[street]
         committed[player] = public[HIGHEST]
         public[NUM_RAISES] += 1
         for other in range(len(waiting)):
             waiting[other] = not folded[other] and other != player
     public[TO_ACT] = _next_player(player + 1, waiting)
-    if public[TO_ACT] < 0 and street + 1 < len(raise_sizes):
+    if public[TO_ACT] < 0 and street + 1 < len(limits.raise_sizes):
         public[STREET] += 1
         public[NUM_RAISES] = 0
         for other in range(len(waiting)):
             waiting[other] = not folded[other]
-        public[TO_ACT] = _next_player(first_player[street + 1], waiting)
+        public[TO_ACT] = _next_player(limits.first_player[street + 1], waiting)
 
 
 @njit(cache=True, nogil=True)
@@ -176,56 +213,38 @@ def _win_chance(hero: int, folded: Bools, mine: float, theirs: F32, final: bool,
 def _line_value(
     action: int,
     hero: int,
-    public: I64,
-    committed: I64,
-    folded: Bools,
-    waiting: Bools,
-    raise_sizes: I64,
-    max_raises: I64,
-    first_player: I64,
-    strength: F32,
-    ranks: I16,
-    theirs: F32,
-    bins: U8,
+    hand: LimitHand,
+    limits: Limits,
+    trial: Trial,
     particles: F32,
     responses: F32,
-    style: F64,
-    uniforms: F64,
+    style: Style,
 ) -> float:
-    """Chips that `hero`, to act, wins from here on with `action` when the models play the rest; changes the state.
+    """Chips that `hero`, to act, wins from here on with `action` when the models play the rest.
 
-    `strength` [4, P] and `ranks` [P] are of the hands drawn, on each street and at the showdown; `theirs` and `bins`
-    [4, P, M] of the particles (strengths, ranks on the river, and bins of strength) with weights `particles` [P, M].
+    Changes the hand and the weights `particles` [P, M].
     """
+    public, committed, folded, _ = hand
+    uniforms, strength, ranks, theirs, bins = trial
     before = committed[hero]
     taken = np.zeros(uniforms.shape[:2], dtype=np.int64)
     B = responses.shape[2]
     while True:
         taken[public[STREET], public[TO_ACT]] += 1
-        apply_class(action, public, committed, folded, waiting, raise_sizes, max_raises, first_player)
+        apply_class(action, hand, limits)
         if folded[hero]:
             return float(before - committed[hero])
         player, street = public[TO_ACT], public[STREET]
         if player < 0:
             break
-        owed, size = public[HIGHEST] - committed[player], raise_sizes[street]
+        owed, size = public[HIGHEST] - committed[player], limits.raise_sizes[street]
         u = uniforms[street, player, min(taken[street, player], _ACTIONS - 1)]
         if player == hero:
             final = street == _RIVER
             mine = float(ranks[hero]) if final else float(strength[street, hero])
             win = _win_chance(hero, folded, mine, theirs[street], final, particles)
             fold, _, bet = style_triple(
-                win,
-                win,
-                0.0,
-                committed.sum(),
-                owed,
-                size,
-                _RIVER - street,
-                public[IN] - 1,
-                style[0],
-                style[1],
-                style[2],
+                win, win, 0.0, committed.sum(), owed, size, _RIVER - street, public[IN] - 1, style
             )
             action = _FOLD if u < fold else _RAISE if u >= 1 - bet else _CALL
         else:
@@ -289,43 +308,35 @@ def _draw_deal(hero: int, folded: Bools, cumulative: F32, masks: U64, ranks: I16
     return np.int64(-1)
 
 
-@entry(
-    "i8, i8, i8, i8_1, i8_1, b1_1, b1_1, i8_1, i8_1, i8_1, f4_2, u8_1, f4_1, f4_2, f4_2, i2_2, u1_2, f4_4, f8_1, i8,"
-    "u8_1, f8_1",
-)
+_HAND, _LIMITS = "LimitHand(i8_1, i8_1, b1_1, b1_1)", "Limits(i8_1, i8_1, i8_1)"
+_LIVE = "LiveHands(u8_1, f4_1, f4_2, f4_2, i2_2, u1_2)"
+
+
+@entry(f"i8, i8, i8, {_HAND}, {_LIMITS}, {_LIVE}, f4_2, f4_4, {_STYLE}, i8, u8_1, f8_1")
 def sample_lines(
     trials: int,
     hero: int,
-    hand: int,
-    public: I64,
-    committed: I64,
-    folded: Bools,
-    waiting: Bools,
-    raise_sizes: I64,
-    max_raises: I64,
-    first_player: I64,
+    held: int,
+    hand: LimitHand,
+    limits: Limits,
+    live: LiveHands,
     cumulative: F32,
-    masks: U64,
-    now: F32,
-    turn: F32,
-    river: F32,
-    ranks: I16,
-    boards: U8,
     responses: F32,
-    style: F64,
+    style: Style,
     M: int,
     rng: U64,
     sums: F64,
 ) -> None:
-    """Add `trials` trials to `sums` [6] for `hero`, to act with the live hand `hand` and `style` [3].
+    """Add `trials` trials to `sums` [6] for `hero`, to act with the live hand `held`.
 
     `cumulative` [P, L] are running sums of the weight tables, `responses` [P, 12, B, 3] what each player does with
-    hands of each strength by context. Strengths are shares of weaker hands: `now` [L], `turn` [52, L] by turn card,
-    `river` [N, L] by completion. `ranks` [N, L] decide the showdown, `boards` [N, 5] are the completions.
+    hands of each strength by context.
     """
+    public, committed, folded, waiting = hand
+    masks, now, turn, river, ranks, boards = live
     P, B = len(committed), responses.shape[2]
     hands = np.zeros(P, dtype=np.int64)
-    hands[hero] = hand
+    hands[hero] = held
     strength = np.zeros((4, P), dtype=np.float32)
     uniforms = np.empty((4, P, _ACTIONS), dtype=np.float64)
     at_showdown = np.empty(P, dtype=np.int16)
@@ -333,12 +344,13 @@ def sample_lines(
     theirs = np.zeros((4, P, M), dtype=np.float32)
     bins = np.zeros((4, P, M), dtype=np.uint8)
     fresh = np.zeros((P, M), dtype=np.float32)
+    trial = Trial(uniforms, strength, at_showdown, theirs, bins)
     root = public[STREET]
     value = np.empty(2, dtype=np.float64)
     for player in range(P):
         if not folded[player] and player != hero:
             for m in range(M):
-                cloud[player, m] = max(np.int64(0), _draw_hand(cumulative[player], masks, masks[hand], rng))
+                cloud[player, m] = max(np.int64(0), _draw_hand(cumulative[player], masks, masks[held], rng))
     for _ in range(trials):
         row = _draw_deal(hero, folded, cumulative, masks, ranks, rng, hands)
         if row < 0:
@@ -362,25 +374,8 @@ def sample_lines(
                 for m in range(M):
                     fresh[player, m] = 0 if ranks[row, cloud[player, m]] == _BLOCKED else 1
         for line in range(2):
-            value[line] = _line_value(
-                _CALL + line,
-                hero,
-                public.copy(),
-                committed.copy(),
-                folded.copy(),
-                waiting.copy(),
-                raise_sizes,
-                max_raises,
-                first_player,
-                strength,
-                at_showdown,
-                theirs,
-                bins,
-                fresh.copy(),
-                responses,
-                style,
-                uniforms,
-            )
+            played = LimitHand(public.copy(), committed.copy(), folded.copy(), waiting.copy())
+            value[line] = _line_value(_CALL + line, hero, played, limits, trial, fresh.copy(), responses, style)
         sums[CALLS] += value[0]
         sums[RAISES] += value[1]
         sums[CALLS_2] += value[0] ** 2
