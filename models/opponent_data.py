@@ -104,10 +104,9 @@ class OpponentRows:
             past=np.zeros((rows, 0), dtype=np.float32),
             sequence=np.zeros((rows, 0), dtype=np.uint8),
         )
-        if "hand" in needs or "past" in needs:
-            found = found._replace(hand=opponent_history.hand_rows(self.columns))
-        if "sequence" in needs or "past" in needs:
-            found = found._replace(sequence=opponent_history.token_rows(self.columns))
+        if needs:
+            hand, sequence = opponent_history.hand_rows(self.columns)
+            found = found._replace(hand=hand, sequence=sequence)
         if "past" in needs:
             if base is None:
                 raise ValueError("inputs about a player's past need a base predictor")

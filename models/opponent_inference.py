@@ -15,7 +15,7 @@ from poker.betting import Betting
 from poker.errors import PokernetsError
 from poker.features import opponent, opponent_history
 from poker.features.action_rows import MAX_BOARD, NO_CARD
-from poker.kernels.opponents.history import hand_inputs, hand_tokens
+from poker.kernels.opponents.history import Actions, hand_inputs
 from poker.opponents.predictor import Context, action_class
 
 OPPONENT_NET = "opponent_net"
@@ -128,14 +128,13 @@ def _inputs(betting: Betting, board: tuple[int, ...]) -> Inputs:
             else:
                 past = past.leave(actor)
     row = len(seats)
-    seat, street_of, action_of, bets_of = (
+    seat, *others = (
         np.array([*column, last], dtype=np.uint8)
         for column, last in ((seats, betting.to_act), (streets, betting.street), (actions, 0), (bets, 0))
     )
+    past_actions = Actions(seat.astype(np.int32), seat, *others)
     cards = np.array([*board, *[NO_CARD] * (MAX_BOARD - len(board))], dtype=np.uint8)
     hand = np.zeros((1, opponent_history.HAND_SIZE), dtype=np.float32)
     tokens = np.zeros((1, opponent_history.SEQUENCE_SIZE), dtype=np.uint8)
-    player = seat.astype(np.int32)
-    hand_inputs(0, row, player, seat, street_of, action_of, bets_of, cards, hand[0])
-    hand_tokens(0, row, player, seat, street_of, action_of, bets_of, tokens[0])
+    hand_inputs(0, row, past_actions, cards, hand[0], tokens[0])
     return Inputs(opponent.encode(betting, board)[None], hand, np.zeros((1, 0), dtype=np.float32), tokens)

@@ -81,16 +81,11 @@ def cells(
     return np.asarray(np.stack(each, axis=1) + _STARTS[:-1])
 
 
-def hand_rows(columns: Mapping[str, NDArray[Any]]) -> NDArray[np.float32]:
-    """[n, 50] hand inputs of the rows of `poker.features.action_rows`."""
-    names = ("hand", "player", "seat", "street", "action", "bets", "board")
-    return kernel.hand_rows(*(np.ascontiguousarray(columns[name]) for name in names))
-
-
-def token_rows(columns: Mapping[str, NDArray[Any]]) -> NDArray[np.uint8]:
-    """[n, 32] the actions of the hand so far, as tokens below `NUM_TOKENS`, 0 where there are no more."""
-    names = ("hand", "player", "seat", "street", "action", "bets")
-    return kernel.token_rows(*(np.ascontiguousarray(columns[name]) for name in names))
+def hand_rows(columns: Mapping[str, NDArray[Any]]) -> tuple[NDArray[np.float32], NDArray[np.uint8]]:
+    """Of the rows of `poker.features.action_rows`, hand inputs [n, 50], and the actions of the hand so far as tokens
+    [n, 32] below `NUM_TOKENS`, 0 where there are no more."""
+    hand, board, *actions = (np.ascontiguousarray(columns[name]) for name in ("hand", "board", *kernel.Actions._fields))
+    return kernel.hand_rows(hand, kernel.Actions(*actions), board)
 
 
 def population_table(context: NDArray[np.int64], action: NDArray[np.uint8]) -> NDArray[np.float64]:
@@ -124,18 +119,15 @@ class PlayerMemory:
 
     def __init__(self, prior: NDArray[np.float64]) -> None:
         self._prior = prior
-        self._counts = np.zeros((NUM_CONTEXTS, kernel.CLASSES))
-        self._deviation = np.zeros((NUM_CELLS, kernel.CLASSES))
-        self._weight = np.zeros(NUM_CELLS)
+        counts, deviation = (np.zeros((size, kernel.CLASSES)) for size in (NUM_CONTEXTS, NUM_CELLS))
+        self._memory = kernel.Memory(counts, deviation, np.zeros(NUM_CELLS))
 
     def inputs(self, in_cells: NDArray[np.int64]) -> NDArray[np.float32]:
         """[84] for a decision in `in_cells` [K]."""
         out = np.empty(PLAYER_SIZE, dtype=np.float32)
-        kernel.player_inputs(self._counts, self._prior, self._deviation, self._weight, in_cells, out)
+        kernel.player_inputs(self._memory, self._prior, in_cells, out)
         return out
 
     def observe(self, context: int, in_cells: NDArray[np.int64], predicted: NDArray[np.float32], action: int) -> None:
         """The player did `action` (a class) where `predicted` [3] was expected of anybody."""
-        kernel.observe(
-            self._counts, self._deviation, self._weight, context, in_cells, predicted, action, DECAY, _DECAYS
-        )
+        kernel.observe(self._memory, context, in_cells, predicted, action, DECAY, _DECAYS)

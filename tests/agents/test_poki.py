@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 from poker.agents.base import Agent, ObservingAgent
-from poker.agents.poki_formula import PokiFormula, Style, postflop_triple, preflop_triple
+from poker.agents.poki_formula import PokiFormula, postflop_triple, preflop_triple
 from poker.betting import Betting
 from poker.cards import hand_index, parse_cards
 from poker.errors import PokernetsError
+from poker.kernels.opponents.playout import Style
 from poker.opponents.modelling import Modelling
 from poker.opponents.strength import Strength
 from poker.play.lineup import LineUp, Rotation

@@ -187,8 +187,8 @@ def test_inputs_of_a_row_come_from_the_rows_before_it(work: Path) -> None:
     predicted = np.full((len(changed["action"]), 3), 1 / 3, dtype=np.float32)
     table = rows.population_table()
     for inputs in (
-        opponent_history.hand_rows,
-        opponent_history.token_rows,
+        lambda columns: opponent_history.hand_rows(columns)[0],
+        lambda columns: opponent_history.hand_rows(columns)[1],
         lambda columns: opponent_history.player_rows(columns, predicted, table),
     ):
         before, after = inputs(rows.columns), inputs(changed)
@@ -285,7 +285,7 @@ def test_tokens_say_who_did_what_in_which_order(work: Path) -> None:
     rows = OpponentRows(str(work / "artifacts" / "opponent_actions"), 0.2)
     columns = rows.columns
     last = int(np.flatnonzero(columns["hand"] == 0)[-1])
-    tokens = opponent_history.token_rows(columns)[last]
+    tokens = opponent_history.hand_rows(columns)[1][last]
     for past in range(last):
         code = int(tokens[past]) - 1
         who = (

@@ -7,6 +7,8 @@ Symbols: n rows, S streets, X contexts (street * 3 + bets to call), C cells (sit
 prediction are remembered), K cells that a row falls into, one of each way of cutting.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
@@ -27,7 +29,7 @@ TOKENS = 32
 """Actions of the hand that a sequence keeps, the latest ones; one in fifty decisions after the flop has had more."""
 SELF, EARLIER, LATER = range(3)
 NUM_TOKENS = 1 + STREETS * CLASSES * 3 * 3
-"""0 is no action, the others are `hand_tokens`' street, class, bets to call, and who acted."""
+"""0 is no action, the others are those of `hand_inputs`: street, class, bets to call, and who acted."""
 
 DEVIATION_INPUTS = 4
 """For each of the K ways of cutting: mean deviation of the three classes, and how much is known."""
@@ -35,17 +37,46 @@ SHRINKAGE = 5.0
 DEVIATION_SHRINKAGE = 10.0
 
 
-@entry("i8, i8, i4_1, u1_1, u1_1, u1_1, u1_1, u1_1, f4_1")
-def hand_inputs(
-    first: int, row: int, player: I32, seat: U8, street: U8, action: U8, bets: U8, board: U8, out: F32
-) -> None:
-    """Fill `out` [HAND_INPUTS], which is 0, for decision `row` of a hand that began with row `first`; `board` [5]."""
+class Actions(NamedTuple):
+    """Columns [n] of `poker.features.action_rows`."""
+
+    player: I32
+    seat: U8
+    street: U8
+    action: U8
+    bets: U8
+
+
+class Memory(NamedTuple):
+    """What is remembered of a player: actions by context [X, 3]; in every cell the sum of (what was done - what was
+    predicted) [C, 3] and of ones [C], in which the past fades."""
+
+    counts: F64
+    deviation: F64
+    weight: F64
+
+
+_ACTIONS, _MEMORY = "Actions(i4_1, u1_1, u1_1, u1_1, u1_1)", "Memory(f8_2, f8_2, f8_1)"
+
+
+@entry(f"i8, i8, {_ACTIONS}, u1_1, f4_1, u1_1")
+def hand_inputs(first: int, row: int, actions: Actions, board: U8, out: F32, tokens: U8) -> None:
+    """Fill `out` [HAND_INPUTS] and `tokens` [TOKENS], which are 0, for decision `row` of a hand.
+
+    The hand began with row `first`; `board` [5]. Tokens are the actions before it; who acted is the player, somebody in an earlier seat, or somebody in a later one.
+    """
+    player, seat, street, action, bets = actions
     now = street[row]
+    begin = max(first, row - TOKENS)
     last_bet = -1
     callers = 0
     for past in range(first, row):
         other = player[past] != player[row]
         past_street = np.int64(street[past])
+        if past >= begin:
+            who = EARLIER if seat[past] < seat[row] else LATER
+            situation = (past_street * CLASSES + np.int64(action[past])) * 3 + np.int64(bets[past])
+            tokens[past - begin] = 1 + situation * 3 + (who if other else SELF)
         if action[past] == 2:
             out[(OTHER_BETS if other else OWN_BETS) + past_street] += 0.5
             last_bet = past
@@ -106,50 +137,26 @@ def _board_inputs(board: U8, out: F32) -> None:
         out[CARD_RANK] = (last // 4) / 12
 
 
-@entry("i4_1, i4_1, u1_1, u1_1, u1_1, u1_1, u1_2")
-def hand_rows(hand: I32, player: I32, seat: U8, street: U8, action: U8, bets: U8, board: U8) -> F32:
-    """[n, HAND_INPUTS] of every row."""
+@entry(f"i4_1, {_ACTIONS}, u1_2")
+def hand_rows(hand: I32, actions: Actions, board: U8) -> tuple[F32, U8]:
+    """[n, HAND_INPUTS] and [n, TOKENS] of every row."""
     out = np.zeros((len(hand), HAND_INPUTS), dtype=np.float32)
+    tokens = np.zeros((len(hand), TOKENS), dtype=np.uint8)
     first = 0
     for row in range(len(hand)):
         if hand[row] != hand[first]:
             first = row
-        hand_inputs(first, row, player, seat, street, action, bets, board[row], out[row])
-    return out
+        hand_inputs(first, row, actions, board[row], out[row], tokens[row])
+    return out, tokens
 
 
-@entry("i8, i8, i4_1, u1_1, u1_1, u1_1, u1_1, u1_1")
-def hand_tokens(first: int, row: int, player: I32, seat: U8, street: U8, action: U8, bets: U8, out: U8) -> None:
-    """Fill `out` [TOKENS], which is 0, with the actions before decision `row` of a hand that began with row `first`.
+@entry(f"{_MEMORY}, f8_2, i8_1, f4_1")
+def player_inputs(memory: Memory, prior: F64, cells: I64, out: F32) -> None:
+    """Fill `out` [X * 3 + K * DEVIATION_INPUTS] for one player and a decision in `cells` [K].
 
-    Who acted is the player, somebody in an earlier seat, or somebody in a later one.
+    The player's frequencies are shrunk to `prior` [X, 3].
     """
-    begin = max(first, row - TOKENS)
-    for past in range(begin, row):
-        who = SELF if player[past] == player[row] else EARLIER if seat[past] < seat[row] else LATER
-        situation = (np.int64(street[past]) * CLASSES + np.int64(action[past])) * 3 + np.int64(bets[past])
-        out[past - begin] = 1 + situation * 3 + who
-
-
-@entry("i4_1, i4_1, u1_1, u1_1, u1_1, u1_1")
-def token_rows(hand: I32, player: I32, seat: U8, street: U8, action: U8, bets: U8) -> U8:
-    """[n, TOKENS] of every row."""
-    out = np.zeros((len(hand), TOKENS), dtype=np.uint8)
-    first = 0
-    for row in range(len(hand)):
-        if hand[row] != hand[first]:
-            first = row
-        hand_tokens(first, row, player, seat, street, action, bets, out[row])
-    return out
-
-
-@entry("f8_2, f8_2, f8_2, f8_1, i8_1, f4_1")
-def player_inputs(counts: F64, prior: F64, deviation: F64, weight: F64, cells: I64, out: F32) -> None:
-    """Fill `out` [X * 3 + K * DEVIATION_INPUTS] for one player.
-
-    `counts` [X, 3] of the player's actions are shrunk to `prior` [X, 3]; `deviation` [C, 3] and `weight` [C] are sums
-    over the past of (what was done - what was predicted) and of ones; `cells` [K] are those of the decision.
-    """
+    counts, deviation, weight = memory
     at = 0
     for context in range(CONTEXTS):
         total = counts[context].sum() + SHRINKAGE
@@ -163,22 +170,13 @@ def player_inputs(counts: F64, prior: F64, deviation: F64, weight: F64, cells: I
         at += DEVIATION_INPUTS
 
 
-@entry("f8_2, f8_2, f8_1, i8, i8_1, f4_1, i8, f8, f8_1")
-def observe(
-    counts: F64,
-    deviation: F64,
-    weight: F64,
-    context: int,
-    cells: I64,
-    predicted: F32,
-    action: int,
-    decay: float,
-    decays: F64,
-) -> None:
+@entry(f"{_MEMORY}, i8, i8_1, f4_1, i8, f8, f8_1")
+def observe(memory: Memory, context: int, cells: I64, predicted: F32, action: int, decay: float, decays: F64) -> None:
     """Remember that the player did `action` where `predicted` [3] was expected.
 
     Older memories fade by `decay` in the counts, by `decays` [K] in the cells.
     """
+    counts, deviation, weight = memory
     for k in range(CLASSES):
         counts[context, k] = decay * counts[context, k] + (k == action)
     for cut in range(len(cells)):
@@ -208,16 +206,7 @@ def player_rows(
     out = np.empty((len(player), CONTEXTS * CLASSES + cells.shape[1] * DEVIATION_INPUTS), dtype=np.float32)
     for row in range(len(player)):
         who = player[row]
-        player_inputs(counts[who], prior, deviation[who], weight[who], cells[row], out[row])
-        observe(
-            counts[who],
-            deviation[who],
-            weight[who],
-            context[row],
-            cells[row],
-            predicted[row],
-            int(action[row]),
-            decay,
-            decays,
-        )
+        memory = Memory(counts[who], deviation[who], weight[who])
+        player_inputs(memory, prior, cells[row], out[row])
+        observe(memory, context[row], cells[row], predicted[row], int(action[row]), decay, decays)
     return out
