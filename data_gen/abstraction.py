@@ -7,14 +7,16 @@ the street it was at. The result depends on method and seed alone, not on thread
 import shutil
 import sys
 import time
-from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from data_gen.progress import JobProgress
+from rich.progress import Progress
+
 from poker.abstraction.buckets import KIND, CardAbstraction, make_abstraction
 from poker.abstraction.methods import Method, StreetTable
 from poker.artifacts import ArtifactError, find_artifact, write_artifact
+from poker.report.progress import progress_bars
 
 STREETS = ("preflop", "flop", "turn", "river")
 STREET_KIND = "abstraction_street"
@@ -29,12 +31,12 @@ def run(*, method: Method, seed: int, output: str) -> CardAbstraction:
     started = time.perf_counter()
     parts = Path(f"{output}.streets")
     built: dict[int, StreetTable] = {}
-    with _Phases() as phases:
+    with progress_bars("") as bars:
         for street in method.order:
             path = parts / STREETS[street]
             stored = _stored_street(path, config)
             if stored is None:
-                stored = method.build(street, built, seed, phases.update)
+                stored = method.build(street, built, seed, partial(_show, bars))
                 arrays = {"table": stored.table, "vectors": stored.vectors}
                 counts = {"num_buckets": stored.num_buckets}
                 write_artifact(path, STREET_KIND, config=config, arrays=arrays, counts=counts)
@@ -59,25 +61,9 @@ def _stored_street(path: Path, config: dict[str, Any]) -> StreetTable | None:
     return StreetTable(found.arrays["table"], found.counts["num_buckets"], found.arrays["vectors"])
 
 
-class _Phases:
-    """Shows one progress bar for each phase of the work, with its rate."""
-
-    def __init__(self) -> None:
-        self._bars = ExitStack()
-        self._progress: JobProgress | None = None
-        self._title = ""
-        self._started = 0.0
-
-    def __enter__(self) -> "_Phases":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._bars.close()
-
-    def update(self, title: str, done: int, total: int) -> None:
-        if self._progress is None or title != self._title:
-            self._bars.close()
-            self._title, self._started = title, time.perf_counter()
-            self._progress = self._bars.enter_context(JobProgress(title, total=total))
-        rate = done / max(time.perf_counter() - self._started, 1e-9)
-        self._progress.update(done, step=done, per_second=rate)
+def _show(bars: Progress, title: str, done: int, total: int) -> None:
+    """One bar for each phase of the work, with its rate."""
+    found = [task for task in bars.tasks if task.description == title]
+    bar = found[0].id if found else bars.add_task(title, total=total, found="")
+    elapsed = bars.tasks[bar].elapsed or 0.0
+    bars.update(bar, completed=done, total=total, found=f"{done / max(elapsed, 1e-9):,.0f}/s")

@@ -99,28 +99,18 @@ def run(
         strategy = strategy_table(trainer.sampling, trainer.averages, bits)
         save_strategy(path, strategy, cards, game, saved, config, training.counts())
 
+    def snapshot(iterations: int) -> str:
+        path = f"{output}.snapshots/{iterations}"
+        store(path)
+        return path
+
     points = None
     if curve is not None:
-        found = Curve(runs, {**config, **made_from}, curve, iterations=trainer.iterations)
-        points = _Points(found, f"{output}.snapshots" if curve.snapshots else None, store)
+        keep = snapshot if curve.snapshots else None
+        points = Curve(runs, {**config, **made_from}, curve, iterations=trainer.iterations, snapshot=keep)
     training.train(report_seconds, checkpoint_seconds, runs, points)
     store(output)
     print(f"blueprint {output}: {trainer.iterations:,} iterations in {training.seconds:.0f} s", file=sys.stderr)
-
-
-@dataclass(frozen=True)
-class _Points:
-    """The curve of a run; `store(path)` writes the policy of a point under `snapshots`, unless that is None."""
-
-    curve: Curve
-    snapshots: str | None
-    store: Callable[[str], None]
-
-    def add(self, iterations: int, metrics: dict[str, Any]) -> None:
-        if self.snapshots is not None:
-            metrics = {**metrics, "snapshot": f"{self.snapshots}/{iterations}"}
-            self.store(metrics["snapshot"])
-        self.curve.add(iterations, **metrics)
 
 
 @dataclass
@@ -172,7 +162,7 @@ class _Training:
             **trainer.metrics(),
         }
 
-    def train(self, report_seconds: float, checkpoint_seconds: float, logs: str, points: _Points | None) -> None:
+    def train(self, report_seconds: float, checkpoint_seconds: float, logs: str, points: Curve | None) -> None:
         """Run to the end in stretches of `report_seconds`; what was trained is on disk when this returns.
 
         A stretch ends where a point of the curve is due; the end of the run is a point as well.
@@ -187,16 +177,15 @@ class _Training:
                 before, visits, started = trainer.iterations, trainer.visits, time.perf_counter()
                 cpu = time.process_time()
                 left = report_seconds if self.budget is None else min(report_seconds, self.budget - self.seconds)
-                due = None if points is None else points.curve.due
-                ends = [end for end in (self.iterations, due) if end is not None]
+                ends = [end for end in (self.iterations, None if points is None else points.due) if end is not None]
                 trainer.run(iterations=min(ends, default=None), seconds=left)
                 took = time.perf_counter() - started
                 self.seconds += took
                 self.cpu_seconds += time.process_time() - cpu
                 metrics = trainer.metrics()
                 ended = self.enough(trainer.iterations, self.seconds)
-                if points is not None and (trainer.iterations >= points.curve.due or ended):
-                    points.add(trainer.iterations, {"cpu_seconds": self.cpu_seconds, **metrics})
+                if points is not None and (trainer.iterations >= points.due or ended):
+                    points.add(trainer.iterations, cpu_seconds=self.cpu_seconds, **metrics)
                 progress.update(
                     trainer.iterations if by_iterations else self.seconds,
                     step=trainer.iterations,

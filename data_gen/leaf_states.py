@@ -11,12 +11,13 @@ Shard i depends on the seed, i and the settings of a shard alone: killed and con
 import sys
 import time
 from dataclasses import asdict, dataclass
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from data_gen.leaf_table import continuations_of
 from data_gen.progress import JobProgress
 from poker.abstraction.buckets import game_cards
 from poker.artifacts import find_artifact
@@ -88,59 +89,54 @@ def run(
             progress.update(done, step=done, rows=rows, rows_per_second=rate, label_sem=sem)
 
 
-class LeafStateMaker:
-    """Makes rows from a blueprint; holds the subtrees and boards it has met."""
+def shard_rows(continuations: Continuations, settings: ShardSettings, index: int) -> Columns:
+    """Columns of shard `index`, rows shuffled. Flop states are grouped by suit-isomorphic board (1,755 of them), each
+    preflop state is a group of its own."""
+    rng = np.random.default_rng(np.random.SeedSequence(settings.seed, spawn_key=(index,)))
+    parts: list[Columns] = []
+    for serial in range(settings.boards_per_shard):
+        preflop = rng.random() < settings.preflop_share
+        board: Board = () if preflop else tuple(sorted(rng.choice(52, 3, replace=False).tolist()))
+        sampler = LeafSampler(continuations.blueprint, board, settings.exploration, settings.uniform_hands)
+        for state in range(settings.states_per_board):
+            unique = (index * settings.boards_per_shard + serial) * settings.states_per_board + state
+            group = canonical_board(np.array(board, dtype=np.uint8))[0] if board else NUM_BOARDS[3] + unique
+            parts += _state_rows(continuations, settings, sampler, board, group, rng)
+    order = rng.permutation(sum(len(part["group"]) for part in parts))
+    return {name: np.concatenate([part[name] for part in parts])[order] for name in parts[0]}
 
-    def __init__(self, blueprint: Blueprint, settings: ShardSettings) -> None:
-        self.blueprint = blueprint
-        self._settings = settings
-        self._continuations = Continuations(blueprint, settings.bias_factor)
 
-    def shard(self, index: int) -> Columns:
-        """Columns of shard `index`, rows shuffled."""
-        settings = self._settings
-        rng = np.random.default_rng(np.random.SeedSequence(settings.seed, spawn_key=(index,)))
-        parts = []
-        for serial in range(settings.boards_per_shard):
-            preflop = rng.random() < settings.preflop_share
-            board: Board = () if preflop else tuple(sorted(rng.choice(52, 3, replace=False).tolist()))
-            sampler = LeafSampler(self.blueprint, board, settings.exploration, settings.uniform_hands)
-            for state in range(settings.states_per_board):
-                unique = (index * settings.boards_per_shard + serial) * settings.states_per_board + state
-                parts.append(self._state(sampler, board, _group(board, unique), rng))
-        columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-        order = rng.permutation(len(columns["group"]))
-        return {name: column[order] for name, column in columns.items()}
-
-    def _state(self, sampler: LeafSampler, board: Board, group: int, rng: np.random.Generator) -> Columns:
-        """Rows of one betting state: pairs of its hands with player 0 as own, then the same with player 1."""
-        settings = self._settings
-        state = sampler.draw(settings.hands, rng)
-        hands0, hands1 = state.hands0, state.hands1
-        boards = sample_boards(self.blueprint.rules, board, settings.runouts, rng)
-        equity = showdown_equity(self.blueprint.rules, board)
-        control = None if equity is None else equity[np.ix_(hands0, hands1)]
-        found = self._continuations.values(state.node, boards, hands0, hands1, control)
-        labels, sem = found.in_pots(state.betting.pot)
-        sound = np.argwhere(found.count >= max(2, settings.runouts // 4))
-        chosen = sound[rng.permutation(len(sound))[: settings.pairs_per_state]]
-        first, second = chosen.T
-        held = hands0[first], hands1[second]
-        features = [encode_pairs(board, state.betting, own, held[own], held[1 - own]) for own in (0, 1)]
-        count = len(chosen)
-        return {
-            "features": np.concatenate(features),
-            "labels": np.concatenate([labels[own][:, first, second].T for own in (0, 1)]),
-            "label_sem": np.concatenate([sem[own][:, first, second].T for own in (0, 1)]),
-            "seat": np.repeat(np.arange(2), count),
-            "street": np.full(2 * count, state.betting.street - 1),
-            "group": np.full(2 * count, group),
+def _state_rows(
+    continuations: Continuations,
+    settings: ShardSettings,
+    sampler: LeafSampler,
+    board: Board,
+    group: int,
+    rng: np.random.Generator,
+) -> list[Columns]:
+    """Rows of one betting state: pairs of its hands with player 0 as own, and the same with player 1."""
+    rules = continuations.blueprint.rules
+    state = sampler.draw(settings.hands, rng)
+    hands0, hands1 = state.hands0, state.hands1
+    boards = sample_boards(rules, board, settings.runouts, rng)
+    equity = showdown_equity(rules, board)
+    control = None if equity is None else equity[np.ix_(hands0, hands1)]
+    found = continuations.values(state.node, boards, hands0, hands1, control)
+    labels, sem = found.in_pots(state.betting.pot)
+    sound = np.argwhere(found.count >= max(2, settings.runouts // 4))
+    first, second = sound[rng.permutation(len(sound))[: settings.pairs_per_state]].T
+    held = hands0[first], hands1[second]
+    return [
+        {
+            "features": encode_pairs(board, state.betting, own, held[own], held[1 - own]),
+            "labels": labels[own][:, first, second].T,
+            "label_sem": sem[own][:, first, second].T,
+            "seat": np.full(len(first), own),
+            "street": np.full(len(first), state.betting.street - 1),
+            "group": np.full(len(first), group),
         }
-
-
-def _group(board: Board, unique: int) -> int:
-    """Flop states are grouped by suit-isomorphic board (1,755 of them), each preflop state is a group of its own."""
-    return canonical_board(np.array(board, dtype=np.uint8))[0] if board else NUM_BOARDS[3] + unique
+        for own in (0, 1)
+    ]
 
 
 def _identity(game: Rules, settings: ShardSettings) -> dict[str, Any]:
@@ -157,19 +153,14 @@ def _announce(output: str, shards: int, missing: int, settings: ShardSettings) -
     )
 
 
-@lru_cache(maxsize=1)
-def _maker(game: Rules, abstraction: str, blueprint: str, settings: ShardSettings) -> LeafStateMaker:
-    """The one of this process."""
-    return LeafStateMaker(Blueprint.load(blueprint, game_cards(game, abstraction)), settings)
-
-
 def _make_shard(
     game: Rules, abstraction: str, blueprint: str, settings: ShardSettings, output: str, index: int
 ) -> tuple[int, float]:
     """Write one shard; returns its rows and the mean standard error of its labels, in pots."""
-    maker = _maker(game, abstraction, blueprint, settings)
-    columns = maker.shard(index)
-    config, made_from = {**_identity(game, settings), "shard": index}, {"blueprint": maker.blueprint.fingerprint}
+    continuations = continuations_of(game, abstraction, blueprint, settings.bias_factor)
+    columns = shard_rows(continuations, settings, index)
+    made_from = {"blueprint": continuations.blueprint.fingerprint}
+    config = {**_identity(game, settings), "shard": index}
     sem = float(columns["label_sem"].mean(dtype=np.float64))
     counts = {"mean_label_sem": sem}
     write_shard(shard_path(output, index), columns, config=config, made_from=made_from, counts=counts)

@@ -82,7 +82,7 @@ def _part_path(output: str, leaf: int) -> Path:
 
 
 @lru_cache(maxsize=1)
-def _continuations(game: Rules, abstraction: str, blueprint: str, bias_factor: float) -> Continuations:
+def continuations_of(game: Rules, abstraction: str, blueprint: str, bias_factor: float) -> Continuations:
     """Those of this process, with the subtrees that it has met."""
     return Continuations(Blueprint.load(blueprint, game_cards(game, abstraction)), bias_factor)
 
@@ -91,7 +91,7 @@ def _make_part(
     game: Rules, abstraction: str, blueprint: str, settings: TableSettings, output: str, leaf: int
 ) -> tuple[int, float]:
     """Write the values of one leaf; returns it and their mean standard error."""
-    continuations = _continuations(game, abstraction, blueprint, settings.bias_factor)
+    continuations = continuations_of(game, abstraction, blueprint, settings.bias_factor)
     policy = continuations.blueprint
     rng = np.random.default_rng(np.random.SeedSequence(settings.seed, spawn_key=(leaf,)))
     values, sem = class_values(continuations, int(preflop_leaves(policy.tree)[leaf]), settings.boards, rng)

@@ -3,26 +3,15 @@
 import time
 from pathlib import Path
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from poker.report.progress import progress_bars
 
 
 class JobProgress:
     """Context manager. `total` units are planned, `done` of them were there before; `logs` takes TensorBoard files."""
 
     def __init__(self, title: str, *, total: float, done: float = 0, logs: str | Path | None = None) -> None:
-        self._progress = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(20),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            TimeRemainingColumn(),
-            TextColumn("{task.fields[metrics]}"),
-            console=Console(stderr=True),
-            refresh_per_second=4,
-            speed_estimate_period=120,
-        )
-        self._task = self._progress.add_task(title, total=total, completed=int(done), metrics="")
+        self._progress = progress_bars("")
+        self._task = self._progress.add_task(title, total=total, completed=int(done), found="")
         self._logs = None
         if logs is not None:
             from tensorboard.summary import Writer  # noqa: PLC0415 (a third of a second)
@@ -43,7 +32,7 @@ class JobProgress:
         text = "  ".join(
             f"{name.replace('_per_second', '/s').replace('_', ' ')} {_short(value)}" for name, value in metrics.items()
         )
-        self._progress.update(self._task, completed=done, metrics=text)
+        self._progress.update(self._task, completed=done, found=text)
         if self._logs is not None:
             for name, value in metrics.items():
                 self._logs.add_scalar(name, value, step=step)

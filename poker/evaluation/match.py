@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from poker.agents.base import Agent, require_policy
 from poker.agents.local_best_response import LbrActions, LocalBestResponse
@@ -34,6 +33,7 @@ from poker.play.lineup import AgentSpec, LineUp, Rotation, Shared, line_ups, wit
 from poker.play.session import SessionRecord
 from poker.play.workers import Task, Worker, play_all
 from poker.report.estimates import estimate
+from poker.report.progress import progress_bars
 from poker.rules import Rules
 
 WIDTH = 110
@@ -239,17 +239,9 @@ class _Live:
 
     def __init__(self, results: MatchResults, hands: int, folder: Path, console: Console) -> None:
         self._unit = results.unit
-        self._progress = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("hands  {task.fields[rate]}"),
-            TimeRemainingColumn(),
-            TextColumn("{task.fields[found]}"),
-            console=console,
-        )
+        self._progress = progress_bars("hands", console)
         self._bars = {
-            result.lineup: self._progress.add_task(result.lineup.title, total=hands, rate="", found="")
+            result.lineup: self._progress.add_task(result.lineup.title, total=hands, found="")
             for result in results.lineups
         }
         self._written: dict[LineUp, float] = {}
@@ -271,8 +263,8 @@ class _Live:
         self._written[result.lineup] = now
         rate = (result.hands - result.kept) / max(now - self._started, 1e-9)
         best = result.estimates(aivat=result.has_aivat)[0]
-        found = f"{result.lineup.labels[0]} {best:+} {self._unit}/hand" + (" (AIVAT)" if result.has_aivat else "")
-        self._progress.update(bar, rate=f"{rate:,.0f}/s", found=found)
+        found = f"{rate:,.0f}/s  {result.lineup.labels[0]} {best:+} {self._unit}/hand"
+        self._progress.update(bar, found=found + (" (AIVAT)" if result.has_aivat else ""))
         if self._writer is None:
             from tensorboard.summary import Writer  # noqa: PLC0415 (half a second)
 

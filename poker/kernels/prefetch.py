@@ -7,9 +7,11 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+_operation: Any = intrinsic
 
-@intrinsic
-def prefetch(_context: Any, array: Any, index: Any) -> Any:
+
+@_operation
+def prefetch(typing: Any, array: Any, index: Any) -> Any:
     """Ask for the cache line of `array[index]`; no effect on results. The array is 1-D and contiguous."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:

@@ -66,15 +66,15 @@ class _Float32x16Model(models.PrimitiveModel):
         super().__init__(dmm, fe_type, _V16)  # type: ignore[no-untyped-call]
 
 
-def _address(context: Any, builder: Any, array_type: Any, array: Any, index: Any) -> Any:
+def _pointer(context: Any, builder: Any, array_type: Any, array: Any, index: Any, kind: Any = _V16) -> Any:
     struct = cgutils.create_struct_proxy(array_type)(context, builder, array)  # type: ignore[no-untyped-call]
-    pointer = builder.gep(struct.data, [index], inbounds=True)
-    return builder.bitcast(pointer, _V16.as_pointer())
+    return builder.bitcast(builder.gep(struct.data, [index], inbounds=True), kind.as_pointer())
 
 
-def _words_at(context: Any, builder: Any, array_type: Any, array: Any, index: Any) -> Any:
-    struct = cgutils.create_struct_proxy(array_type)(context, builder, array)  # type: ignore[no-untyped-call]
-    return builder.bitcast(builder.gep(struct.data, [index], inbounds=True), _I16X16.as_pointer())
+def _start(context: Any, builder: Any, signature: Any, args: Any, kind: Any = _V16) -> Any:
+    """Pointer to args[0][args[1]], where a vector of `kind` begins."""
+    index = context.cast(builder, args[1], signature.args[1], types.intp)
+    return _pointer(context, builder, signature.args[0], args[0], index, kind)
 
 
 def _integers(value: int) -> Any:
@@ -90,14 +90,10 @@ def load(typing: Any, array: Any, index: Any) -> Any:
     """array[index : index + 16] of a contiguous array of float32, or of uint16 that holds bfloat16."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        index = context.cast(builder, args[1], signature.args[1], types.intp)
         if signature.args[0].dtype == types.uint16:
-            words = builder.load(_words_at(context, builder, signature.args[0], args[0], index))
-            words.align = 2
+            words = builder.load(_start(context, builder, signature, args, _I16X16), align=2)
             return builder.bitcast(builder.shl(builder.zext(words, _I32X16), _integers(16)), _V16)
-        value = builder.load(_address(context, builder, signature.args[0], args[0], index))
-        value.align = 4
-        return value
+        return builder.load(_start(context, builder, signature, args), align=4)
 
     return float32x16(array, index), generate
 
@@ -107,12 +103,7 @@ def load_int16(typing: Any, array: Any, index: Any) -> Any:
     """array[index : index + 16] of a contiguous int16 array, as float32."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        index = context.cast(builder, args[1], signature.args[1], types.intp)
-        struct = cgutils.create_struct_proxy(signature.args[0])(context, builder, args[0])  # type: ignore[no-untyped-call]
-        pointer = builder.gep(struct.data, [index], inbounds=True)
-        value = builder.load(builder.bitcast(pointer, ir.VectorType(ir.IntType(16), LANES).as_pointer()))
-        value.align = 2
-        return builder.sitofp(value, _V16)
+        return builder.sitofp(builder.load(_start(context, builder, signature, args, _I16X16), align=2), _V16)
 
     return float32x16(array, index), generate
 
@@ -122,35 +113,17 @@ def store(typing: Any, array: Any, index: Any, value: Any) -> Any:
     """array[index : index + 16] = value, rounded to the nearest bfloat16 (ties to even) in an array of uint16."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        index = context.cast(builder, args[1], signature.args[1], types.intp)
         if signature.args[0].dtype == types.uint16:
             bits = builder.bitcast(args[2], _I32X16)
             odd = builder.and_(builder.lshr(bits, _integers(16)), _integers(1))
             rounded = builder.lshr(builder.add(builder.add(bits, _integers(0x7FFF)), odd), _integers(16))
             words = builder.trunc(rounded, _I16X16)
-            builder.store(words, _words_at(context, builder, signature.args[0], args[0], index)).align = 2
+            builder.store(words, _start(context, builder, signature, args, _I16X16), align=2)
         else:
-            builder.store(args[2], _address(context, builder, signature.args[0], args[0], index)).align = 4
+            builder.store(args[2], _start(context, builder, signature, args), align=4)
         return context.get_dummy_value()
 
     return types.void(array, index, value), generate
-
-
-@_operation
-def prefetch(typing: Any, array: Any, index: Any) -> Any:
-    """Asks for the cache line of array[index], to be written; harmless beyond the array."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        index = context.cast(builder, args[1], signature.args[1], types.intp)
-        struct = cgutils.create_struct_proxy(signature.args[0])(context, builder, args[0])  # type: ignore[no-untyped-call]
-        pointer = builder.bitcast(builder.gep(struct.data, [index]), ir.IntType(8).as_pointer())
-        i32 = ir.IntType(32)
-        function_type = ir.FunctionType(ir.VoidType(), (ir.IntType(8).as_pointer(), i32, i32, i32))
-        function = cgutils.get_or_insert_function(builder.module, function_type, "llvm.prefetch.p0i8")  # type: ignore[no-untyped-call]
-        builder.call(function, (pointer, i32(1), i32(3), i32(1)))
-        return context.get_dummy_value()
-
-    return types.void(array, index), generate
 
 
 @_operation
@@ -161,25 +134,18 @@ def splat(typing: Any, value: Any) -> Any:
         scalar = context.cast(builder, args[0], signature.args[0], types.float32)
         zero = ir.Constant(ir.IntType(32), 0)
         vector = builder.insert_element(ir.Constant(_V16, ir.Undefined), scalar, zero)
-        mask = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
-        return builder.shuffle_vector(vector, ir.Constant(_V16, ir.Undefined), mask)
+        return _shuffle(builder, vector, ir.Constant(_V16, ir.Undefined), [0] * LANES)
 
     return float32x16(value), generate
 
 
-def _binary(name: str) -> Any:
+def _operator(symbol: Any, name: str) -> None:
     @_operation
     def apply(typing: Any, a: Any, b: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             return getattr(builder, name)(args[0], args[1])
 
         return float32x16(float32x16, float32x16), generate
-
-    return apply
-
-
-def _operator(symbol: Any, name: str) -> None:
-    apply = _binary(name)
 
     @overload(symbol)
     def implement(a: Any, b: Any) -> Any:
@@ -245,7 +211,7 @@ def _interleave(builder: Any, rows: list[Any]) -> list[Any]:
 
 
 def _shuffle(builder: Any, a: Any, b: Any, mask: list[int]) -> Any:
-    return builder.shuffle_vector(a, b, ir.Constant(ir.VectorType(ir.IntType(32), LANES), mask))
+    return builder.shuffle_vector(a, b, ir.Constant(_I32X16, mask))
 
 
 @_operation
@@ -263,8 +229,8 @@ def total(typing: Any, vector: Any) -> Any:
 
 
 def _offset(context: Any, builder: Any, array_type: Any, array: Any, index: int) -> Any:
-    struct = cgutils.create_struct_proxy(array_type)(context, builder, array)  # type: ignore[no-untyped-call]
-    return builder.load(builder.gep(struct.data, [ir.Constant(ir.IntType(64), index)], inbounds=True))
+    int64 = ir.IntType(64)
+    return builder.load(_pointer(context, builder, array_type, array, ir.Constant(int64, index), int64))
 
 
 @_operation
@@ -278,10 +244,9 @@ def rows_to_lanes(typing: Any, source: Any, rows: Any, column: Any, target: Any,
         values = []
         for r in range(LANES):
             at = builder.add(_offset(context, builder, kinds[1], args[1], r), column)
-            values.append(builder.load(_address(context, builder, kinds[0], args[0], at)))
-            values[-1].align = 4
+            values.append(builder.load(_pointer(context, builder, kinds[0], args[0], at), align=4))
         for value in _interleave(builder, values):
-            builder.store(value, _address(context, builder, kinds[3], args[3], begin)).align = 4
+            builder.store(value, _pointer(context, builder, kinds[3], args[3], begin), align=4)
             begin = builder.add(begin, ir.Constant(ir.IntType(64), LANES))
         return context.get_dummy_value()
 
@@ -298,12 +263,11 @@ def lanes_to_rows(typing: Any, source: Any, begin: Any, target: Any, rows: Any, 
         column = context.cast(builder, args[4], kinds[4], types.intp)
         values = []
         for _ in range(LANES):
-            values.append(builder.load(_address(context, builder, kinds[0], args[0], begin)))
-            values[-1].align = 4
+            values.append(builder.load(_pointer(context, builder, kinds[0], args[0], begin), align=4))
             begin = builder.add(begin, ir.Constant(ir.IntType(64), LANES))
         for r, value in enumerate(_interleave(builder, values)):
             at = builder.add(_offset(context, builder, kinds[3], args[3], r), column)
-            builder.store(value, _address(context, builder, kinds[2], args[2], at)).align = 4
+            builder.store(value, _pointer(context, builder, kinds[2], args[2], at), align=4)
         return context.get_dummy_value()
 
     return types.void(source, begin, target, rows, column), generate

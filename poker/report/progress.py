@@ -1,4 +1,4 @@
-"""Progress bars of evaluations, all alike."""
+"""Progress bars, all alike."""
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -8,11 +8,13 @@ def progress_bars(unit: str, console: Console | None = None) -> Progress:
     """Bars of what is done in `unit`, on stderr unless a console is given; every task needs a field `found`, a text."""
     return Progress(
         TextColumn("{task.description}"),
-        BarColumn(),
+        BarColumn(20),
         MofNCompleteColumn(),
         TextColumn(unit),
         TimeElapsedColumn(),
         TimeRemainingColumn(),
         TextColumn("{task.fields[found]}"),
         console=console or Console(stderr=True),
+        refresh_per_second=4,
+        speed_estimate_period=120,
     )

@@ -7,7 +7,7 @@ belong to one curve.
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -47,12 +47,24 @@ class CurvePlan:
 
 
 class Curve:
-    """The points of one run, in `folder`. `config` (with `game` and `solver`) identifies it."""
+    """The points of one run, in `folder`. `config` (with `game` and `solver`) identifies it.
 
-    def __init__(self, folder: str | Path, config: dict[str, Any], plan: CurvePlan, *, iterations: int) -> None:
+    `snapshot` stores the policy that there is after so many iterations and says where.
+    """
+
+    def __init__(
+        self,
+        folder: str | Path,
+        config: dict[str, Any],
+        plan: CurvePlan,
+        *,
+        iterations: int,
+        snapshot: Callable[[int], str] | None = None,
+    ) -> None:
         name = f"curve_{config['game']}_{config['solver']}_{fingerprint_of(config)[:12]}.jsonl"
         self.path = Path(folder) / name
         self.plan = plan
+        self._snapshot = snapshot
         stored = read_points(self.path)[1] if self.path.exists() else []
         kept = [point for point in stored if point["iterations"] <= iterations]
         self.due = plan.after(kept[-1]["iterations"] if kept else 0)
@@ -61,6 +73,8 @@ class Curve:
 
     def add(self, iterations: int, **found: Any) -> None:
         """The point that was due, reached after `iterations`."""
+        if self._snapshot is not None:
+            found["snapshot"] = self._snapshot(iterations)
         with self.path.open("a") as file:
             file.write(json.dumps({"iterations": iterations, **found}) + "\n")
         self.due = self.plan.after(iterations)

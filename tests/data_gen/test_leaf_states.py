@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from data_gen.leaf_states import LeafStateMaker, ShardSettings
+from data_gen.leaf_states import ShardSettings, shard_rows
 from poker.abstraction.features import all_in_equity
 from poker.cards import HOLDEM, PREFLOP_CLASS
 from poker.errors import PokernetsError
@@ -91,12 +91,12 @@ def settings(**changes: Any) -> ShardSettings:
 
 
 @pytest.fixture(scope="module")
-def maker() -> LeafStateMaker:
-    return LeafStateMaker(four_streets(), settings())
+def continuations() -> Continuations:
+    return Continuations(four_streets(), 10.0)
 
 
-def test_rows_of_flop_states(maker: LeafStateMaker) -> None:
-    rows = maker.shard(0)
+def test_rows_of_flop_states(continuations: Continuations) -> None:
+    rows = shard_rows(continuations, settings(), 0)
     count = len(rows["group"])
     assert count == 2 * 2 * 2 * 40
     assert rows["features"].shape == (count, leaf.SIZE)
@@ -105,14 +105,14 @@ def test_rows_of_flop_states(maker: LeafStateMaker) -> None:
     assert (rows["street"] == 1).all()
     assert len(np.unique(rows["group"])) == 2
     assert rows["group"].max() < 1755
-    again = LeafStateMaker(four_streets(), settings()).shard(0)
+    again = shard_rows(Continuations(four_streets(), 10.0), settings(), 0)
     assert all(np.array_equal(again[name], rows[name]) for name in rows)
-    assert not np.array_equal(maker.shard(1)["labels"][:9], rows["labels"][:9])
+    assert not np.array_equal(shard_rows(continuations, settings(), 1)["labels"][:9], rows["labels"][:9])
 
 
-def test_seats_mirror_each_other(maker: LeafStateMaker) -> None:
+def test_seats_mirror_each_other(continuations: Continuations) -> None:
     """A pair has a row for either seat: features swapped, values under the unbiased continuation opposite."""
-    rows = maker.shard(0)
+    rows = shard_rows(continuations, settings(), 0)
     hands = len(leaf.HAND_NAMES)
     own, opp = rows["features"][:, :hands], rows["features"][:, hands : 2 * hands]
     public = rows["features"][:, [leaf.NAMES.index("stack_to_pot"), leaf.NAMES.index("board_windows")]]

@@ -25,17 +25,6 @@ from poker.kernels.types import I8, I16, I32, I64, U8, U16
 
 NUM_CLASSES = 7462
 HIGH_CARD, PAIR, TWO_PAIR, TRIPS, STRAIGHT, FLUSH, FULL_HOUSE, QUADS, STRAIGHT_FLUSH = range(9)
-CATEGORY_NAMES = (
-    "high card",
-    "one pair",
-    "two pair",
-    "three of a kind",
-    "straight",
-    "flush",
-    "full house",
-    "four of a kind",
-    "straight flush",
-)
 CATEGORY_START: I64 = np.cumsum([0, 1277, 2860, 858, 858, 10, 1277, 156, 156])
 """[9] lowest rank of each category; the differences are the numbers of distinct hands."""
 

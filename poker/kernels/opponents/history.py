@@ -63,7 +63,8 @@ _ACTIONS, _MEMORY = "Actions(i4_1, u1_1, u1_1, u1_1, u1_1)", "Memory(f8_2, f8_2,
 def hand_inputs(first: int, row: int, actions: Actions, board: U8, out: F32, tokens: U8) -> None:
     """Fill `out` [HAND_INPUTS] and `tokens` [TOKENS], which are 0, for decision `row` of a hand.
 
-    The hand began with row `first`; `board` [5]. Tokens are the actions before it; who acted is the player, somebody in an earlier seat, or somebody in a later one.
+    The hand began with row `first`; `board` [5]. Tokens are the actions before the decision; who acted is the player,
+    somebody in an earlier seat, or somebody in a later one.
     """
     player, seat, street, action, bets = actions
     now = street[row]

@@ -14,7 +14,7 @@ Table as in `external_sampling`. Symbols: M sampling nodes, P players, S streets
 import numpy as np
 
 from poker.kernels.registry import entry
-from poker.kernels.sampling.nodes import DEALS, DECISION, TREE, Deals, Tree, matched, payoff
+from poker.kernels.sampling.nodes import DEALS, DECISION, TREE, Deals, Tree, matched, payoffs, positive_sum
 from poker.kernels.types import F64, Reals
 
 
@@ -31,16 +31,13 @@ def chance_sampling(tree: Tree, table: Reals, deals: Deals, reach: F64, values: 
             if nodes[node].kind != DECISION:
                 visits += reach[node].sum() > 0.0
                 continue
-            arity, first, mover = nodes[node].arity, nodes[node].first, nodes[node].player
+            arity, first, mover, street = nodes[node].arity, nodes[node].first, nodes[node].player, nodes[node].street
             if reach[node].sum() == 0.0:
                 reach[first : first + arity] = 0.0
                 continue
             visits += 1
-            street = nodes[node].street
             row = 2 * (nodes[node].row + np.int64(buckets[deal, mover, street]) * strides[mover, street])
-            total = 0.0
-            for a in range(arity):
-                total += max(table[row + a], np.float32(0.0))
+            total = positive_sum(table, row, arity)
             for a in range(arity):
                 probability = matched(table[row + a], total, arity)
                 for player in range(players):
@@ -53,15 +50,11 @@ def chance_sampling(tree: Tree, table: Reals, deals: Deals, reach: F64, values: 
             if reach[node].sum() == 0.0:
                 continue
             if nodes[node].kind != DECISION:
-                for player in range(players):
-                    values[node, player] = payoff(tree, node, ranks[deal], player)
+                payoffs(tree, node, ranks[deal], values[node])
                 continue
-            arity, first, mover = nodes[node].arity, nodes[node].first, nodes[node].player
-            street = nodes[node].street
+            arity, first, mover, street = nodes[node].arity, nodes[node].first, nodes[node].player, nodes[node].street
             row = 2 * (nodes[node].row + np.int64(buckets[deal, mover, street]) * strides[mover, street])
-            total = 0.0
-            for a in range(arity):
-                total += max(table[row + a], np.float32(0.0))
+            total = positive_sum(table, row, arity)
             for a in range(arity):
                 probability = matched(table[row + a], total, arity)
                 for player in range(players):

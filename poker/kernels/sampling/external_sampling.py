@@ -89,7 +89,7 @@ def traverse(
                     if decision:
                         other, later = nodes[child].player, nodes[child].street
                         below = np.int64(buckets[other, later]) * strides[other, later]
-                        prefetch(table, 2 * (nodes[child].row + below))  # type: ignore[call-arg]
+                        prefetch(table, 2 * (nodes[child].row + below))
                 explored[head] = mask
             else:
                 total = np.float32(0.0)
@@ -115,7 +115,7 @@ def traverse(
                 if nodes[child].kind == DECISION:
                     other, later = nodes[child].player, nodes[child].street
                     below = np.int64(buckets[other, later]) * strides[other, later]
-                    prefetch(table, 2 * (nodes[child].row + below))  # type: ignore[call-arg]
+                    prefetch(table, 2 * (nodes[child].row + below))
         elif kind == MULTIWAY:
             end = nodes[node].row
             values[head] = multiway_payoff(committed[end], folded[end], ranks, traverser)

@@ -9,7 +9,7 @@ import numpy as np
 from numba import njit
 
 from poker.kernels.registry import INLINE
-from poker.kernels.types import I32, Bools, Records
+from poker.kernels.types import F64, I32, Bools, Reals, Records
 
 NODE = np.dtype(
     [
@@ -93,14 +93,25 @@ def duel_payoff(kind: int, stake: int, player: int, lead: int) -> float:
     return won
 
 
-@njit(cache=True, nogil=True)
-def payoff(tree: Tree, node: int, ranks: I32, player: int) -> float:
-    """Net chips of `player` at the end `node` of a hand with showdown ranks [P]."""
-    kind, row = tree.nodes[node].kind, tree.nodes[node].row
+@njit(**INLINE)
+def payoffs(tree: Tree, node: int, ranks: I32, out: F64) -> None:
+    """Fill out [P] with the net chips of all players at the end `node` of a hand with showdown ranks [P]."""
+    kind, end = tree.nodes[node].kind, tree.nodes[node].row
     if kind == MULTIWAY:
-        return multiway_payoff(tree.committed[row], tree.folded[row], ranks, player)
-    won: float = duel_payoff(kind, row, player, ranks[player] - ranks[1 - player])
-    return won
+        for player in range(len(out)):
+            out[player] = multiway_payoff(tree.committed[end], tree.folded[end], ranks, player)
+    else:
+        out[0] = duel_payoff(kind, end, 0, ranks[0] - ranks[1])
+        out[1] = -out[0]
+
+
+@njit(**INLINE)
+def positive_sum(table: Reals, row: int, arity: int) -> float:
+    """Sum of the positive regrets of the row of `table` that begins at `row`."""
+    total = 0.0
+    for a in range(arity):
+        total += max(table[row + a], np.float32(0.0))
+    return total
 
 
 @njit(**INLINE)

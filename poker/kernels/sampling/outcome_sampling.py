@@ -27,6 +27,7 @@ from poker.kernels.sampling.nodes import (
     duel_payoff,
     matched,
     multiway_payoff,
+    positive_sum,
 )
 from poker.kernels.types import U64, Reals
 
@@ -54,9 +55,7 @@ def outcome_sampling(tree: Tree, table: Reals, explore: float, alternating: bool
         while nodes[node].kind == DECISION:
             player, street, arity = nodes[node].player, nodes[node].street, nodes[node].arity
             row = 2 * (nodes[node].row + np.int64(buckets[deal, player, street]) * strides[player, street])
-            total = 0.0
-            for a in range(arity):
-                total += max(table[row + a], np.float32(0.0))
+            total = positive_sum(table, row, arity)
             share = explore if updated < 0 or player == updated else 0.0
             threshold = next_float(rng)
             action, sigma, chance = 0, 0.0, 0.0

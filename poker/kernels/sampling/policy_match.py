@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from poker.kernels.registry import entry
 from poker.kernels.rng import next_float
-from poker.kernels.sampling.nodes import DEALS, DECISION, TREE, Deals, Tree, payoff
+from poker.kernels.sampling.nodes import DEALS, DECISION, TREE, Deals, Tree, payoffs
 from poker.kernels.types import F64, I64, U64
 
 
@@ -40,5 +40,4 @@ def play_policies(
                         action = a
                         break
                 node = nodes[node].first + action
-            for player in range(ranks.shape[1]):
-                results[deal, seating, player] = payoff(tree, node, ranks[deal], player)
+            payoffs(tree, node, ranks[deal], results[deal, seating])

@@ -104,7 +104,7 @@ def play_episodes(
                 if nodes[child].kind == DECISION:
                     other, later = nodes[child].player, nodes[child].street
                     place = nodes[child].row + np.int64(buckets[deal, other, later]) * strides[other, later]
-                    prefetch(counts, place)  # type: ignore[call-arg]
+                    prefetch(counts, place)
                     prefetch(means, place)
             total = 0
             for a in range(arity):

@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from poker.kernels.prefetch import prefetch
 from poker.kernels.registry import INLINE
-from poker.kernels.simd import fma, load, maximum, prefetch, splat, store, where_positive
+from poker.kernels.simd import fma, load, maximum, splat, store, where_positive
 from poker.kernels.types import F32, I64, U8
 from poker.kernels.vector.arrays import ACT, REACH, STRIDE, VALUE, Sweep
 
