@@ -1,54 +1,50 @@
 """`python -m poker.kernels`: compiles all kernels on all cores into numba's cache; then no later command compiles."""
 
 import importlib
-import inspect
 import multiprocessing
 import os
 import pkgutil
+import time
+from collections import defaultdict
 from concurrent.futures import ProcessPoolExecutor, as_completed
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
-from rich.text import Text
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 import poker.kernels
-from poker.kernels.registry import ENTRIES, compile_entry
+from poker.kernels.registry import ENTRIES, compile_entries
 
 
-class _Rate(ProgressColumn):
-    """Kernels a second."""
+def groups() -> list[list[tuple[str, str]]]:
+    """Modules and signatures of all that there is to compile, by name, in tasks for one process.
 
-    def render(self, task: Task) -> Text:
-        return Text(f"{task.finished_speed or task.speed or 0.0:.1f}/s")
-
-
-def entries() -> list[tuple[str, str]]:
-    """Module and signature of all that there is to compile, by name; long files first, which take longest."""
+    A task is what kernels of a module are compiled for first, or second, ...: what they share is compiled once. Long
+    signatures come first, for they take longest.
+    """
     for found in pkgutil.walk_packages(poker.kernels.__path__, "poker.kernels."):
         if not found.name.endswith("__main__"):
             importlib.import_module(found.name)
-    pairs = [(entry, signature) for entry in ENTRIES for signature in entry.signatures]
-    pairs.sort(key=lambda pair: -len(inspect.getsource(inspect.getmodule(pair[0].dispatcher.py_func))))  # type: ignore[arg-type]
-    return [(entry.name, signature) for entry, signature in pairs]
+    by_module: dict[tuple[str, int], list[tuple[str, str]]] = defaultdict(list)
+    for entry in ENTRIES:
+        for number, signature in enumerate(entry.signatures):
+            by_module[entry.name.rpartition(".")[0], number].append((entry.name, signature))
+    return sorted(by_module.values(), key=lambda group: -sum(len(signature) for _, signature in group))
 
 
 def main() -> None:
-    todo = entries()
-    columns = (
-        TextColumn("kernels"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        _Rate(),
-        TimeRemainingColumn(),
-        TextColumn("{task.fields[last]}"),
-    )
+    todo = groups()
+    columns = (TextColumn("kernels"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    bars = Progress(*columns, TextColumn("{task.fields[found]}"), console=Console(stderr=True))
     processes = ProcessPoolExecutor(len(os.sched_getaffinity(0)), multiprocessing.get_context("spawn"))
-    with Progress(*columns, console=Console(stderr=True)) as progress, processes:
-        bar = progress.add_task("", total=len(todo), last="")
-        pending = {processes.submit(compile_entry, *task): task[0].removeprefix("poker.kernels.") for task in todo}
-        for done in as_completed(pending):
-            done.result()
-            progress.update(bar, advance=1, last=pending[done])
+    with bars as progress, processes:
+        bar = progress.add_task("", total=sum(map(len, todo)), found="")
+        started, done = time.perf_counter(), 0
+        pending = {processes.submit(compile_entries, group): group for group in todo}
+        for finished in as_completed(pending):
+            finished.result()
+            done += len(pending[finished])
+            found = f"{done / (time.perf_counter() - started):.1f}/s  {pending[finished][-1][0]}"
+            progress.update(bar, completed=done, found=found)
 
 
 if __name__ == "__main__":
