@@ -9,16 +9,7 @@ from rich.console import Console
 from torch import nn
 
 from models.export import Architecture, describe, load_net
-from models.fitting import (
-    Goal,
-    Trained,
-    TrainerSettings,
-    fit,
-    keep_or_train,
-    metrics_of_test,
-    quiet,
-    recipe,
-)
+from models.fitting import Goal, Trained, TrainerSettings, fit, keep_or_train, metrics_of_test, quiet, recipe
 from models.inference import LEAF_NET, LEAF_STAMP, OUTPUTS
 from models.leaf_data import Columns, LeafData, held_out, selected
 from models.leaf_module import LeafModule

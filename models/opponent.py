@@ -15,14 +15,7 @@ from rich.console import Console
 from models.export import Architecture, describe
 from models.fitting import Goal, Trained, TrainerSettings, fit, keep_or_train, metrics_of_test, recipe
 from models.opponent_data import Inputs, OpponentData, OpponentRows
-from models.opponent_inference import (
-    OPPONENT_NET,
-    PLAYERS,
-    POPULATION,
-    STAMP,
-    load_opponent_net,
-    probabilities,
-)
+from models.opponent_inference import OPPONENT_NET, PLAYERS, POPULATION, STAMP, load_opponent_net, probabilities
 from models.opponent_module import OpponentModule, log_losses, score
 from models.opponent_nets import ActionNet, PlayerNet
 from poker.artifacts import open_artifact

@@ -115,26 +115,19 @@ class OpponentNet:
 
 def _inputs(betting: Betting, board: tuple[int, ...]) -> Inputs:
     """[1, ...] of the player to act, the past left out; seats stand for players."""
-    seats, streets, actions, bets = [], [], [], []
+    rows = []
     past = Betting.start(betting.rules)
     for street, (actors, done) in enumerate(zip(betting.actors, betting.actions, strict=True)):
         for actor, action in zip(actors, done, strict=True):
             if actor == past.to_act:
-                seats.append(actor)
-                streets.append(street)
-                actions.append(action_class(action))
-                bets.append(opponent.bets_to_call(past))
+                rows.append((actor, street, action_class(action), opponent.bets_to_call(past)))
                 past = past.leave(actor) if action < 0 else past.apply(action)
             else:
                 past = past.leave(actor)
-    row = len(seats)
-    seat, *others = (
-        np.array([*column, last], dtype=np.uint8)
-        for column, last in ((seats, betting.to_act), (streets, betting.street), (actions, 0), (bets, 0))
-    )
-    past_actions = Actions(seat.astype(np.int32), seat, *others)
+    columns = np.array([*rows, (betting.to_act, betting.street, 0, 0)], dtype=np.uint8).T.copy()
+    actions = Actions(columns[0].astype(np.int32), *columns)
     cards = np.array([*board, *[NO_CARD] * (MAX_BOARD - len(board))], dtype=np.uint8)
     hand = np.zeros((1, opponent_history.HAND_SIZE), dtype=np.float32)
     tokens = np.zeros((1, opponent_history.SEQUENCE_SIZE), dtype=np.uint8)
-    hand_inputs(0, row, past_actions, cards, hand[0], tokens[0])
+    hand_inputs(0, len(rows), actions, cards, hand[0], tokens[0])
     return Inputs(opponent.encode(betting, board)[None], hand, np.zeros((1, 0), dtype=np.float32), tokens)

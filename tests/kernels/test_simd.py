@@ -4,17 +4,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from poker.kernels.simd import (
-    fma,
-    lanes_to_rows,
-    load,
-    maximum,
-    rows_to_lanes,
-    splat,
-    store,
-    total,
-    where_positive,
-)
+from poker.kernels.simd import fma, lanes_to_rows, load, maximum, rows_to_lanes, splat, store, total, where_positive
 
 Floats = NDArray[np.float32]
 

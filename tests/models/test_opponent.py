@@ -14,14 +14,7 @@ from data_gen.opponent_actions import ObservedHand, RowBuilder
 from models.export import Architecture, export_net
 from models.opponent import bootstrap
 from models.opponent_data import OpponentBatch, OpponentData, OpponentRows
-from models.opponent_inference import (
-    OPPONENT_NET,
-    POPULATION,
-    STAMP,
-    OpponentNet,
-    load_opponent_net,
-    probabilities,
-)
+from models.opponent_inference import OPPONENT_NET, POPULATION, STAMP, OpponentNet, load_opponent_net, probabilities
 from models.opponent_module import OpponentModule, score
 from models.opponent_nets import PlayerNet, Reader, SequenceNet, SmallNet, WideNet
 from poker.artifacts import MismatchedArtifactError
