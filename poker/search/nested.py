@@ -8,6 +8,9 @@ The searcher follows the public history from the first action and carries both r
 - otherwise (the first action of a round, or a bet of another size) the round is solved from the state before that
   action, with the actual size in the tree, so that it is answered and not rounded.
 
+What the solutions followed concede to the opponent is carried along as well, and handed to each new solve
+(`poker.search.safety`).
+
 Nothing but the public history, the board (a flop in any order of its cards) and the settings enters, so the policy at a
 state is a function of the state: a fixed iteration count gives the same answer in every process, and answers are
 remembered for states met again.
@@ -21,24 +24,28 @@ from poker.rules import Rules
 from poker.search.beliefs import Ranges, observe_action, observe_board, start_ranges
 from poker.search.memory import Memory
 from poker.search.round_solver import NodePolicy, RoundSolution
+from poker.search.safety import Values
 
 Board = tuple[int, ...]
 
-RoundSolver = Callable[[Betting, Board, Ranges, int, tuple[int, ...]], RoundSolution]
-"""(root, board, ranges, searcher, actions that must be possible at the root) -> strategies of the round."""
+RoundSolver = Callable[[Betting, Board, Ranges, int, tuple[int, ...], Values | None], RoundSolution]
+"""(root, board, ranges, searcher, actions that must be possible at the root, alternatives of the opponent) ->
+strategies of the round."""
 
 
 @dataclass(frozen=True)
 class Belief:
     """Both ranges at `betting`, and the solution of the round it belongs to (None where that is unsolved).
 
-    `answered`: the solution was made for what led here, so it already holds the decision at `betting`.
+    `answered`: the solution was made for what led here, so it already holds the decision at `betting`. `alternatives`:
+    what the solutions followed so far concede to each hand of the opponent here (None: nothing is known, or asked).
     """
 
     betting: Betting
     ranges: Ranges
     solution: RoundSolution | None
     answered: bool
+    alternatives: Values | None = None
 
     def known(self) -> NodePolicy | None:
         """What the solution says at `betting`."""
@@ -86,7 +93,7 @@ class NestedSearch:
         """The belief at a decision of the searcher, with a solution that holds the decision."""
         belief = self._belief(betting, board)
         if not belief.answered:
-            solution = self._solve(betting, self._shown(betting, board), belief.ranges, self._searcher, ())
+            solution = self._solved(belief, board, ())
             belief = replace(belief, solution=solution, answered=True)
             self._store(belief, board)
         return belief
@@ -94,22 +101,29 @@ class NestedSearch:
     def _step(self, belief: Belief, action: int, board: Board) -> Belief:
         state = belief.betting
         player = state.to_act
-        shown = self._shown(state, board)
         if player == self._searcher:
-            belief = self._answered(state, shown)
+            belief = self._answered(state, self._shown(state, board))
         policy = belief.known()
         inserted = policy is None or action not in policy.actions
         if inserted:
-            solution = self._solve(state, shown, belief.ranges, self._searcher, (action,) if action > 0 else ())
-            belief = replace(belief, solution=solution)
+            belief = replace(belief, solution=self._solved(belief, board, (action,) if action > 0 else ()))
             policy = belief.known()
         assert policy is not None
+        assert belief.solution is not None
         noise = 0.0 if player == self._searcher else self._noise
         ranges = observe_action(belief.ranges, player, policy.probability(action), noise)
         following = state.apply(action)
-        if following.street != state.street:
-            return Belief(following, observe_board(ranges, self._shown(following, board)), None, answered=False)
-        return Belief(following, ranges, belief.solution, answered=inserted)
+        dealt, shown = following.street != state.street, self._shown(following, board)
+        if dealt:
+            ranges = observe_board(ranges, shown)
+        alternatives = belief.solution.alternatives(following, shown, ranges)
+        if dealt:
+            return Belief(following, ranges, None, answered=False, alternatives=alternatives)
+        return Belief(following, ranges, belief.solution, answered=inserted, alternatives=alternatives)
+
+    def _solved(self, belief: Belief, board: Board, at_root: tuple[int, ...]) -> RoundSolution:
+        shown = self._shown(belief.betting, board)
+        return self._solve(belief.betting, shown, belief.ranges, self._searcher, at_root, belief.alternatives)
 
     def _shown(self, state: Betting, board: Board) -> Board:
         return board[: self._rules.board_sizes[state.street]]

@@ -13,7 +13,7 @@ from poker.features.leaf import CONTINUATIONS
 from poker.search.beliefs import Ranges
 from poker.search.blueprint_states import BlueprintStates
 from poker.search.clusters import hand_clusters, pair_means
-from poker.search.leaf import cluster_equity, leaf_values, played_street
+from poker.search.leaf import cluster_equity, leaf_values, matched_pot, played_street
 from poker.search.memory import Memory
 from poker.solvers.blueprint import Blueprint
 from poker.solvers.rollout.continuation import Continuations, sample_boards
@@ -62,14 +62,33 @@ class RolloutLeaf:
     def values(self, leaves: Sequence[Betting], board: Board, ranges: Ranges, own: int) -> LeafValues:
         """As `LeafEvaluator`."""
         board = tuple(sorted(board))
-        sample = self._samples.get(board)
-        if sample is None:
-            sample = self._draw(board)
-            self._samples.put(board, sample)
+        sample = self._sample(board)
         predicted = [self._predict(leaf, board, sample)[own] for leaf in leaves if not leaf.is_over]
         count = len(sample.equity)
         in_pots = np.array(predicted, dtype=np.float32).reshape(-1, self.num_continuations, count, count)
         return leaf_values(leaves, own, sample.clusters, sample.equity, in_pots)
+
+    def after_deal(self, leaf: Betting, board: Board, ranges: Ranges, own: int) -> NDArray[np.float32]:
+        """As `DealtValues`: each hand's best continuation on the dealt board against own's range, NaN for dead hands
+        and where own's range leaves none."""
+        board = (*sorted(board[:3]), *board[3:])
+        sample = self._sample(board)
+        values = matched_pot(leaf) * self._predict(leaf, board, sample)[own]
+        live = sample.clusters >= 0
+        members = np.zeros((len(live), len(sample.equity)), np.float32)
+        members[live, sample.clusters[live]] = ranges[own][live]
+        mass = HOLDEM.disjoint.astype(np.float32) @ members
+        total = mass.sum(axis=1)
+        found = -np.einsum("hc,kch->kh", mass, values[:, :, sample.clusters]).min(axis=0)
+        known = live & (total > 1e-6)
+        return np.where(known, found / np.where(known, total, 1), np.nan).astype(np.float32)
+
+    def _sample(self, board: Board) -> _Sample:
+        sample = self._samples.get(board)
+        if sample is None:
+            sample = self._draw(board)
+            self._samples.put(board, sample)
+        return sample
 
     def _draw(self, board: Board) -> _Sample:
         rng = np.random.default_rng([self._seed, *board])

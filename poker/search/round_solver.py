@@ -13,9 +13,14 @@ from numpy.typing import NDArray
 from poker.betting import Betting
 from poker.search.beliefs import Ranges
 from poker.search.leaf import LeafEvaluator
+from poker.search.safety import Concessions, Safety, Values
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
 from poker.tree import BetMenu, BettingTree, DepthLimit, Kind, build_tree
+from poker.tree.gadget import MAXMARGIN
+
+_HARDLY = 0.05
+"""Hands that enter a subgame less often than this are those whose average strategy in it is not used."""
 
 
 @dataclass(frozen=True)
@@ -36,10 +41,12 @@ class NodePolicy:
 
 @dataclass(frozen=True)
 class RoundSolution:
-    """Strategies of both players at every decision of one round, by the actions since `root`."""
+    """Strategies of both players at every decision of one round, by the actions since `root`, and, if it is to be
+    followed safely, what it concedes to the opponent."""
 
     root: Betting
     policies: Mapping[tuple[int, ...], NodePolicy]
+    concessions: Concessions | None = None
 
     def at(self, betting: Betting) -> NodePolicy | None:
         """The decision at `betting`, or None where it lies outside this solution."""
@@ -47,6 +54,10 @@ class RoundSolution:
         if betting.street != self.root.street or betting.actions[-1][:past] != self.root.actions[-1]:
             return None
         return self.policies.get(betting.actions[-1][past:])
+
+    def alternatives(self, betting: Betting, board: tuple[int, ...], ranges: Ranges) -> Values | None:
+        """What the opponent has at `betting`, of this round or right after it; a solve there shall concede no more."""
+        return None if self.concessions is None else self.concessions.at(betting, board, ranges)
 
 
 @dataclass(frozen=True)
@@ -70,29 +81,44 @@ class DepthLimitedSolver:
     """
 
     def __init__(
-        self, menu: BetMenu, ahead: BetMenu, leaves: Mapping[int, LeafEvaluator], settings: SolverSettings
+        self,
+        menu: BetMenu,
+        ahead: BetMenu,
+        leaves: Mapping[int, LeafEvaluator],
+        settings: SolverSettings,
+        safety: Safety = Safety(),  # noqa: B008 - frozen
     ) -> None:
         self._menu = menu
         self._ahead = ahead
         self._leaves = dict(leaves)
         self._settings = settings
+        self._safety = safety
 
     def __call__(
-        self, root: Betting, board: tuple[int, ...], ranges: Ranges, searcher: int, at_root: tuple[int, ...]
+        self,
+        root: Betting,
+        board: tuple[int, ...],
+        ranges: Ranges,
+        searcher: int,
+        at_root: tuple[int, ...],
+        alternatives: Values | None = None,
     ) -> RoundSolution:
-        """Solve from `root`, where the raises `at_root` are possible besides the menu's."""
+        """Solve from `root`, where the raises `at_root` are possible besides the menu's; safely if there are
+        `alternatives` and the settings say so."""
         menu = self._menu.until(root.street, self._ahead)
         for total in at_root:
             menu = menu.with_action(root, total)
         evaluator = self._leaves.get(root.street)
-        tree = build_tree(root, menu, self._limit(root.street, searcher, evaluator))
+        gadget = self._safety.gadget(root, searcher, alternatives)
+        tree = build_tree(root, menu, self._limit(root.street, searcher, evaluator), gadget=gadget)
         values = None
         if evaluator is not None and tree.num_leaf_states:
             values = evaluator.values(leaf_states(root, tree), board, ranges, searcher)
-        game = VectorGame(tree, board, ranges, values)
+        game = VectorGame(tree, board, ranges, values, alternatives=None if gadget is None else alternatives)
         solver = VectorSolver(game, algorithm=self._settings.algorithm, threads=self._settings.threads)
         solver.run(iterations=self._settings.on(root.street), seconds=self._settings.seconds)
-        return RoundSolution(root, _round_policies(tree, solver, root.street))
+        concessions = self._safety.concessions(solver, root, searcher, alternatives)
+        return RoundSolution(root, _round_policies(tree, solver, root.street), concessions)
 
     def _limit(self, street: int, searcher: int, evaluator: LeafEvaluator | None) -> DepthLimit | None:
         if evaluator is None:
@@ -114,9 +140,22 @@ def leaf_states(root: Betting, tree: BettingTree) -> list[Betting]:
 
 def _round_policies(tree: BettingTree, solver: VectorSolver, street: int) -> dict[tuple[int, ...], NodePolicy]:
     policies: dict[tuple[int, ...], NodePolicy] = {}
+    stays_out = _staying_out(tree, solver)
     for node in tree.decision_nodes:
         if tree.street[node] == street and tree.kind[node] == Kind.DECISION:
             probs = solver.strategy(int(node))
+            if tree.gadget is not None and tree.player[node] == tree.gadget.player:
+                probs[stays_out] = solver.current_strategy(int(node))[stays_out]
             probs[probs.sum(axis=1) == 0.0] = 1.0 / probs.shape[1]
             policies[tree.path(int(node))] = NodePolicy(int(tree.player[node]), tree.actions(int(node)), probs)
     return policies
+
+
+def _staying_out(tree: BettingTree, solver: VectorSolver) -> NDArray[np.bool_]:
+    """[H] hands of a gadget's owner that hardly enter the subgame. Their average strategy, which is weighted by how
+    often they do, says nothing about them; their regrets, which are not, do."""
+    if tree.gadget is None:
+        return np.zeros(tree.rules.num_hands, np.bool_)
+    if tree.gadget.kind == MAXMARGIN:
+        return np.ones(tree.rules.num_hands, np.bool_)
+    return np.asarray(solver.strategy(0)[:, 1] < _HARDLY)

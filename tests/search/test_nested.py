@@ -2,6 +2,8 @@
 
 import zlib
 from collections.abc import Iterable
+from dataclasses import replace
+from typing import NamedTuple, cast
 
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from poker.rules import CALL, Rules
 from poker.search.beliefs import Ranges, observe_action, observe_board, start_ranges
 from poker.search.nested import NestedSearch
 from poker.search.round_solver import NodePolicy, RoundSolution
+from poker.search.safety import Concessions, Values
 from poker.tree import BetMenu, DepthLimit, Kind, build_tree
 from tests.games import load_menu, load_rules
 
@@ -30,10 +33,18 @@ class RandomRounds:
         self.menu = menu
         self.calls: list[tuple[str, tuple[int, ...], tuple[int, ...]]] = []
         self.ranges: list[Ranges] = []
+        self.alternatives: list[Values | None] = []
 
     def __call__(
-        self, root: Betting, board: tuple[int, ...], ranges: Ranges, searcher: int, at_root: tuple[int, ...]
+        self,
+        root: Betting,
+        board: tuple[int, ...],
+        ranges: Ranges,
+        searcher: int,
+        at_root: tuple[int, ...],
+        alternatives: Values | None = None,
     ) -> RoundSolution:
+        self.alternatives.append(alternatives)
         self.calls.append((root.text(), board, at_root))
         self.ranges.append(ranges)
         menu = self.menu
@@ -144,3 +155,49 @@ def test_states_before_the_flop_are_not_forgotten_for_later_ones(rules: Rules) -
             nested.policy(state.apply(CALL), board)
     assert [call[0] for call in rounds.calls if not call[1]] == ["", ""]
     assert sum(bool(call[1]) for call in rounds.calls) == 6
+
+
+class NumberedRounds(RandomRounds):
+    """Solutions that concede to every hand the number of the solve and of the actions since its root."""
+
+    def __call__(
+        self,
+        root: Betting,
+        board: tuple[int, ...],
+        ranges: Ranges,
+        searcher: int,
+        at_root: tuple[int, ...],
+        alternatives: Values | None = None,
+    ) -> RoundSolution:
+        solution = super().__call__(root, board, ranges, searcher, at_root, alternatives)
+        return replace(solution, concessions=cast(Concessions, _Numbers(len(self.calls), root)))
+
+
+class _Numbers(NamedTuple):
+    number: int
+    root: Betting
+
+    def at(self, betting: Betting, board: tuple[int, ...], ranges: Ranges) -> Values:
+        assert len(board) == betting.rules.board_sizes[betting.street]
+        since = sum(map(len, betting.actions)) - sum(map(len, self.root.actions))
+        return np.full(betting.rules.num_hands, 10 * self.number + since, np.float32)
+
+
+def test_what_solutions_concede_is_carried_to_the_next_solve(rules: Rules) -> None:
+    rounds = NumberedRounds(load_menu("demo"))
+    nested = NestedSearch(rules, 0, rounds, opponent_noise=0.01, remembered=1000)
+    reply = nested.policy(played(rules, [277]), ())
+    assert rounds.alternatives == [None]  # the first of the hand
+    again = min(action for action in reply.actions if action > 0)
+    nested.policy(played(rules, [277, again, CALL]), BOARD[:3])  # a known call, then the flop, where seat 0 acts first
+    assert rounds.calls[-1][0] == f"r277r{again}c/"
+    given = [None if values is None else int(values[0]) for values in rounds.alternatives]
+    assert given == [None, 13]
+    nested.policy(played(rules, [277, again, CALL, CALL, 5555]), BOARD[:3])  # the bet is solved from before it
+    given = [None if values is None else int(values[0]) for values in rounds.alternatives]
+    assert given == [None, 13, 21]
+    fresh = NumberedRounds(load_menu("demo"))
+    NestedSearch(rules, 0, fresh, opponent_noise=0.01, remembered=1000).policy(
+        played(rules, [277, again, CALL, CALL, 5555]), BOARD[:3]
+    )
+    assert [None if values is None else int(values[0]) for values in fresh.alternatives] == given

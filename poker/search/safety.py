@@ -1,0 +1,164 @@
+"""Safe nested solving: what a solution concedes to each hand of the opponent is the alternative in the next solve.
+
+The solution that the hand has followed so far concedes to a hand of the opponent, at a public state, the value of its
+best response from there (its counterfactual best-response value, chips given a compatible hand of the searcher). A new
+solve at that state gets these values as the alternatives of a gadget (`poker.tree.gadget`) at its root, and so concedes
+no hand more, up to the accuracy of the solve:
+
+- After an action that was in the solution: the values at the state it leads to, whoever acts there.
+- An off-tree action is solved from the state before it, with the action in the tree. The alternatives are the values at
+  that state, which are those of each hand's best action in the tree: nobody is better off for having chosen another.
+- After the deal that ends a solve to the end of the game (turn to river): the values on the dealt board.
+- After a depth limit the solution's leaf values are means over the cards to come. Where a `DealtValues` is at hand, it
+  says what a hand has on the dealt board when it picks the best of the K continuations there, against the searcher's
+  range; as the choice is made after the deal, this is at least what the leaf conceded on average. Without one the first
+  solve of the street is unsafe, against the believed range, and safety starts again from what it concedes.
+- The first solve of a hand has nothing to be safe against: it is that of the whole (depth-limited) game.
+
+`reach` (Brown and Sandholm 2017) adds to each alternative what the opponent has given away on the way: at an own
+decision the value of the best action less that of the one taken, and at the root of a gadget the alternative less the
+value that the new solution concedes. Values are given that the state is reached, so a gift raises all states that
+follow it alike, which is the split by reach probability: the decision that gave it still has no better action.
+What a raised value leaves unused is carried on, never counted twice.
+
+Weights in a gadget are the believed range of the opponent, which the noise of beliefs keeps positive: with noise 0,
+hands that are ruled out are not guarded. Alternatives under resolve and reach are only met if the alternatives can be
+met at all: those of a `DealtValues` are estimates, and then resolve concedes as little as it can over the range,
+maxmargin as little as it can to the worst-off hand.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poker.betting import Betting
+from poker.errors import PokernetsError
+from poker.kernels.vector.arrays import PASS
+from poker.search.beliefs import Ranges
+from poker.solvers.vector.boards import deck_of
+from poker.solvers.vector.response_values import ResponseValues
+from poker.solvers.vector.solver import VectorSolver
+from poker.tree import Gadget, Kind
+from poker.tree.gadget import MAXMARGIN, RESOLVE
+
+Board = tuple[int, ...]
+Path = tuple[int, ...]
+Values = NDArray[np.float32]
+"""float32[H] of the opponent's hands, chips of the whole hand, NaN where nothing is known."""
+
+SAFETY = ("unsafe", "resolve", "maxmargin", "reach")
+_GADGETS = {"resolve": RESOLVE, "maxmargin": MAXMARGIN, "reach": MAXMARGIN}
+
+
+class DealtValues(Protocol):
+    """Values after a deal that no solution holds."""
+
+    def after_deal(self, leaf: Betting, board: Board, ranges: Ranges, own: int) -> Values:
+        """[H] what the opponent of `own` has with each hand at the start of the round on `board`."""
+
+
+@dataclass(frozen=True)
+class Safety:
+    """How solves are made safe; see the module."""
+
+    kind: str = "unsafe"
+    dealt: DealtValues | None = None
+
+    def __post_init__(self) -> None:
+        if self.kind not in SAFETY:
+            raise PokernetsError(f"search.safety `{self.kind}`: choose one of {', '.join(SAFETY)}")
+
+    def gadget(self, root: Betting, searcher: int, alternatives: Values | None) -> Gadget | None:
+        """The gadget at the root of a solve."""
+        if self.kind == "unsafe" or alternatives is None:
+            return None
+        return Gadget(_GADGETS[self.kind], 1 - searcher, root.street)
+
+    def concessions(
+        self, solver: VectorSolver, root: Betting, searcher: int, alternatives: Values | None
+    ) -> "Concessions | None":
+        """What the average strategy of `solver` concedes; None where nobody asks."""
+        if self.kind == "unsafe":
+            return None
+        found, tree = solver.best_response_values(1 - searcher), solver.game.tree
+        values, owned, starts = {}, set(), {}
+        for node in np.flatnonzero((tree.street == root.street) & (solver.game.layout.position >= 0)).tolist():
+            kind, path = tree.kind[node], tree.path(node)
+            under_choice = node > 0 and tree.kind[tree.parent[node]] == Kind.CHOICE
+            if kind in (Kind.FOLD, Kind.SHOWDOWN, Kind.GADGET, Kind.ALTERNATIVE) or under_choice:
+                continue
+            values[path] = found.at(node)
+            if kind == Kind.DECISION and tree.player[node] != searcher:
+                owned.add(path)
+            if kind == Kind.STREET and solver.game.layout.nodes.role[solver.game.layout.position[node]] == PASS:
+                starts[path] = _Starts.of(found, node)
+        slack = np.zeros(len(values[()]), np.float32)
+        if self.kind == "reach" and alternatives is not None:
+            slack = np.nan_to_num(np.maximum(alternatives - values[()], 0))
+        return Concessions(self, root, searcher, values, frozenset(owned), starts, slack)
+
+
+@dataclass(frozen=True)
+class _Starts:
+    """Values where the next street begins, by the card dealt: rows float16 [boards, H], and for each card its row and
+    the suit permutation that maps it to the row's board."""
+
+    rows: NDArray[np.float16]
+    place: Mapping[int, tuple[int, int]]
+
+    @classmethod
+    def of(cls, found: ResponseValues, node: int) -> "_Starts":
+        game, street = found.game, found.game.layout.first_street + 1
+        if game.rules.board_cards[street] != 1:
+            return cls(np.zeros((0, 0), np.float16), {})
+        place = {}
+        for card in range(game.rules.deck_size):
+            if card not in game.board:
+                index, permutation = game.find_board(street, (*game.board, card))
+                place[card] = index - game.on(street).start, permutation
+        return cls(found.starts(node).astype(np.float16), place)
+
+
+@dataclass(frozen=True)
+class Concessions:
+    """`values` at the states of one round by the actions since `root`, its ends included; the opponent acts at those
+    in `owned`. `slack` [H] is what an alternative at the root leaves unused, under `reach`."""
+
+    safety: Safety
+    root: Betting
+    searcher: int
+    values: Mapping[Path, Values]
+    owned: frozenset[Path]
+    starts: Mapping[Path, _Starts] = field(repr=False)
+    slack: Values
+
+    def at(self, betting: Betting, board: Board, ranges: Ranges) -> Values | None:
+        """Alternatives for a solve at `betting`, of the round or right after it; None where nothing is known."""
+        path = betting.actions[self.root.street][len(self.root.actions[self.root.street]) :]
+        if betting.is_over or path not in self.values:
+            return None
+        found = self.values[path] if betting.street == self.root.street else self._dealt(betting, path, board, ranges)
+        if found is None or not np.isfinite(found).any():
+            return None
+        return found + self._unused(path) if self.safety.kind == "reach" else found
+
+    def _dealt(self, betting: Betting, path: Path, board: Board, ranges: Ranges) -> Values | None:
+        starts = self.starts.get(path)
+        if starts is not None and board[-1] in starts.place:
+            row, permutation = starts.place[board[-1]]
+            found: Values = starts.rows[row].astype(np.float32)[deck_of(betting.rules).hand_map[permutation]]
+            return found
+        if self.safety.dealt is None:
+            return None
+        return self.safety.dealt.after_deal(betting, board, ranges, self.searcher)
+
+    def _unused(self, path: Path) -> Values:
+        """What the opponent has given away on the path."""
+        given = self.slack.copy()
+        for length in range(len(path)):
+            if path[:length] in self.owned:
+                given += np.nan_to_num(np.maximum(self.values[path[:length]] - self.values[path[: length + 1]], 0))
+        return given

@@ -1,0 +1,119 @@
+"""Safe nested solving: what one solution concedes, the next does not exceed."""
+
+import numpy as np
+import pytest
+
+from poker.betting import Betting
+from poker.cards import parse_cards
+from poker.errors import PokernetsError
+from poker.rules import CALL
+from poker.search.beliefs import Ranges, observe_action, observe_board
+from poker.search.round_solver import DepthLimitedSolver, RoundSolution, SolverSettings
+from poker.search.safety import Safety
+from poker.tree import bet_menu
+from tests.games import load_rules
+
+RULES = load_rules("holdem_nolimit_2p")
+MENU = bet_menu(preflop=[[1.0], ["a"]], flop=[[1.0], ["a"]], turn=[[1.0], ["a"]], river=[[1.0], ["a"]])
+TURN, RIVER = parse_cards("2cKdAh7s"), parse_cards("2cKdAh7s9h")
+SEARCHER = 0
+"""Acts first after the flop."""
+
+
+def turn_root() -> Betting:
+    betting = Betting.start(RULES)
+    for action in (300, CALL, CALL, CALL):
+        betting = betting.apply(action)
+    return betting
+
+
+def turn_ranges() -> Ranges:
+    """A few hundred hands each, weighted at random, the same in all four suits' permutations that leave the board."""
+    rng = np.random.default_rng(3)
+    ranges = np.where(rng.random((2, RULES.num_hands)) < 0.3, rng.random((2, RULES.num_hands)), 0)
+    return observe_board(ranges.astype(np.float32), TURN)
+
+
+def solver(kind: str, iterations: int = 200) -> DepthLimitedSolver:
+    return DepthLimitedSolver(MENU, MENU, {}, SolverSettings("apdcfr", (iterations,), None, 1), Safety(kind))
+
+
+@pytest.fixture(scope="module", params=["resolve", "maxmargin", "reach"])
+def turn(request: pytest.FixtureRequest) -> tuple[str, RoundSolution]:
+    return request.param, solver(request.param, 40)(turn_root(), TURN, turn_ranges(), SEARCHER, ())
+
+
+def test_unsafe_solutions_carry_nothing() -> None:
+    solution = solver("unsafe", 2)(turn_root(), TURN, turn_ranges(), SEARCHER, ())
+    assert solution.concessions is None
+    assert solution.alternatives(turn_root(), TURN, turn_ranges()) is None
+    with pytest.raises(PokernetsError, match="choose one of unsafe"):
+        Safety("safe")
+
+
+def test_values_at_a_decision_of_the_opponent_are_those_of_the_best_action(turn: tuple[str, RoundSolution]) -> None:
+    found = turn[1].concessions
+    assert found is not None
+    children = [values for path, values in found.values.items() if len(path) == 2 and path[0] == CALL]
+    assert len(children) >= 2
+    folded = np.stack([found.values[(CALL,)], *children])
+    np.testing.assert_allclose(folded[0], folded[1:].max(axis=0), rtol=1e-4, atol=0.1)
+
+
+def follow(solution: RoundSolution, line: tuple[int, ...]) -> tuple[Betting, Ranges]:
+    """State and ranges after a line of the turn."""
+    betting, ranges = turn_root(), turn_ranges()
+    for action in line:
+        policy = solution.at(betting)
+        assert policy is not None
+        ranges = observe_action(ranges, policy.player, policy.probability(action), 0.02 * (policy.player != SEARCHER))
+        betting = betting.apply(action)
+    return betting, ranges
+
+
+@pytest.mark.parametrize("line", [(CALL, CALL), (900, CALL)])
+def test_a_river_solved_safely_concedes_no_hand_more(turn: tuple[str, RoundSolution], line: tuple[int, ...]) -> None:
+    kind, solution = turn
+    betting, ranges = follow(solution, line)
+    ranges = observe_board(ranges, RIVER)
+    alternatives = solution.alternatives(betting, RIVER, ranges)
+    assert alternatives is not None
+    river = solver(kind, 800)(betting, RIVER, ranges, SEARCHER, (), alternatives)
+    assert river.concessions is not None
+    margin = (alternatives - river.concessions.values[()])[ranges[1 - SEARCHER] > 0]
+    assert np.nanmin(margin) > -0.01 * betting.pot
+    unsafe = DepthLimitedSolver(MENU, MENU, {}, SolverSettings("apdcfr", (800,), None, 1), Safety("resolve"))
+    free = unsafe(betting, RIVER, ranges, SEARCHER, ()).concessions
+    assert free is not None
+    worse = (alternatives - free.values[()])[ranges[1 - SEARCHER] > 0]
+    assert np.nanmin(worse) < np.nanmin(margin)
+
+
+def test_an_off_tree_bet_gains_the_opponent_nothing(turn: tuple[str, RoundSolution]) -> None:
+    kind, solution = turn
+    betting, ranges = follow(solution, (CALL,))
+    alternatives = solution.alternatives(betting, TURN, ranges)
+    assert alternatives is not None
+    bet = 555
+    policy = solution.at(betting)
+    assert policy is not None
+    assert bet not in policy.actions
+    inserted = solver(kind, 300)(betting, TURN, ranges, SEARCHER, (bet,), alternatives).concessions
+    assert inserted is not None
+    gained = (inserted.values[(bet,)] - alternatives)[ranges[1 - SEARCHER] > 0]
+    assert np.nanmax(gained) < 0.02 * betting.pot
+
+
+def test_reach_adds_what_the_opponent_gave_away() -> None:
+    solution = solver("reach", 40)(turn_root(), TURN, turn_ranges(), SEARCHER, ())
+    found = solution.concessions
+    assert found is not None
+    betting, ranges = follow(solution, (CALL, CALL))
+    raised = solution.alternatives(betting, RIVER, ranges)
+    plain = found.starts[CALL, CALL]
+    row, permutation = plain.place[RIVER[-1]]
+    assert permutation == 0
+    assert raised is not None
+    gift = np.maximum(found.values[(CALL,)] - found.values[CALL, CALL], 0)
+    np.testing.assert_allclose(raised, plain.rows[row].astype(np.float32) + gift, rtol=1e-5)
+    assert np.nanmax(gift) > 1
