@@ -29,6 +29,7 @@ from poker.parallel import run_tasks
 from poker.rules import Rules
 from poker.solvers.blueprint import Blueprint
 from poker.solvers.rollout.continuation import Continuations, sample_boards, showdown_equity
+from poker.solvers.rollout.forms import Biased
 from poker.solvers.rollout.leaf_states import LeafSampler
 
 Board = tuple[int, ...]
@@ -157,7 +158,7 @@ def _make_shard(
     game: Rules, abstraction: str, blueprint: str, settings: ShardSettings, output: str, index: int
 ) -> tuple[int, float]:
     """Write one shard; returns its rows and the mean standard error of its labels, in pots."""
-    continuations = continuations_of(game, abstraction, blueprint, settings.bias_factor)
+    continuations = continuations_of(game, abstraction, blueprint, Biased(settings.bias_factor))
     columns = shard_rows(continuations, settings, index)
     made_from = {"blueprint": continuations.blueprint.fingerprint}
     config = {**_identity(game, settings), "shard": index}

@@ -2,7 +2,7 @@
 
 import shutil
 import sys
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
@@ -12,11 +12,12 @@ import numpy as np
 from data_gen.progress import JobProgress
 from poker.abstraction.buckets import game_cards
 from poker.artifacts import find_artifact, open_artifact, write_artifact
-from poker.features.leaf import CONTINUATIONS, TARGET
+from poker.features.leaf import TARGET
 from poker.parallel import run_tasks
 from poker.rules import Rules
 from poker.solvers.blueprint import Blueprint
 from poker.solvers.rollout.continuation import Continuations, subtree
+from poker.solvers.rollout.forms import FormsOf
 from poker.solvers.rollout.leaf_table import KIND, class_values, preflop_leaves
 
 PART = "leaf_table_part"
@@ -28,7 +29,7 @@ class TableSettings:
 
     seed: int
     boards: int
-    bias_factor: float
+    continuations: FormsOf
 
 
 def run(
@@ -43,7 +44,7 @@ def run(
 ) -> None:
     """Make the table at `output`. Parts of an interrupted run are kept and used. `processes` None: one a core."""
     policy = Blueprint.load(blueprint, game_cards(game, abstraction))
-    config, made_from = _identity(game, settings), {"blueprint": policy.fingerprint}
+    config, made_from = _identity(game, settings), _origin(policy, settings)
     if find_artifact(output, KIND, config=config, made_from=made_from) is not None:
         print(f"leaf table {output} is there", file=sys.stderr)
         return
@@ -74,7 +75,12 @@ def run(
 
 
 def _identity(game: Rules, settings: TableSettings) -> dict[str, Any]:
-    return {"game": game.name, **asdict(settings), "continuations": list(CONTINUATIONS), "target": TARGET}
+    own = {"game": game.name, "seed": settings.seed, "boards": settings.boards, "target": TARGET}
+    return {**own, **settings.continuations.config}
+
+
+def _origin(policy: Blueprint, settings: TableSettings) -> dict[str, str]:
+    return {"blueprint": policy.fingerprint, **settings.continuations.made_from}
 
 
 def _part_path(output: str, leaf: int) -> Path:
@@ -82,20 +88,21 @@ def _part_path(output: str, leaf: int) -> Path:
 
 
 @lru_cache(maxsize=1)
-def continuations_of(game: Rules, abstraction: str, blueprint: str, bias_factor: float) -> Continuations:
+def continuations_of(game: Rules, abstraction: str, blueprint: str, forms: FormsOf) -> Continuations:
     """Those of this process, with the subtrees that it has met."""
-    return Continuations(Blueprint.load(blueprint, game_cards(game, abstraction)), bias_factor)
+    policy = Blueprint.load(blueprint, game_cards(game, abstraction))
+    return Continuations(policy, forms.of(policy))
 
 
 def _make_part(
     game: Rules, abstraction: str, blueprint: str, settings: TableSettings, output: str, leaf: int
 ) -> tuple[int, float]:
     """Write the values of one leaf; returns it and their mean standard error."""
-    continuations = continuations_of(game, abstraction, blueprint, settings.bias_factor)
+    continuations = continuations_of(game, abstraction, blueprint, settings.continuations)
     policy = continuations.blueprint
     rng = np.random.default_rng(np.random.SeedSequence(settings.seed, spawn_key=(leaf,)))
     values, sem = class_values(continuations, int(preflop_leaves(policy.tree)[leaf]), settings.boards, rng)
-    config, made_from = _identity(game, settings), {"blueprint": policy.fingerprint}
+    config, made_from = _identity(game, settings), _origin(policy, settings)
     arrays = {"values": values, "sem": sem}
     write_artifact(_part_path(output, leaf), PART, config=config, arrays=arrays, made_from=made_from)
     return leaf, float(sem.mean(dtype=np.float64))

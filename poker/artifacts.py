@@ -31,6 +31,7 @@ MAKERS = {
     "abstraction": "python -m data_gen job=abstraction",
     "blueprint": "python -m data_gen job=blueprint",
     "continuations": "python -m data_gen job=continuations",
+    "continuation_forms": "python -m data_gen job=continuations",
     "leaf_table": "python -m data_gen job=leaf_table",
     "leaf_states": "python -m data_gen job=leaf_states",
     "preflop_rollouts": "python -m data_gen job=preflop_rollouts",

@@ -17,6 +17,7 @@ from poker.search.leaf import cluster_equity, leaf_values, matched_pot, played_s
 from poker.search.memory import Memory
 from poker.solvers.blueprint import Blueprint
 from poker.solvers.rollout.continuation import Continuations, sample_boards
+from poker.solvers.rollout.forms import Biased
 from poker.solvers.rollout.leaf_values import LeafValues
 
 Board = tuple[int, ...]
@@ -50,7 +51,7 @@ class RolloutLeaf:
         self, *, blueprint: Blueprint, factor: float, clusters: int, hands_per_cluster: int, runouts: int, seed: int
     ) -> None:
         self._blueprint = blueprint
-        self._continuations = Continuations(blueprint, factor)
+        self._continuations = Continuations(blueprint, Biased(factor).of(blueprint))
         self._states = BlueprintStates(blueprint.tree)
         self._clusters = clusters
         self._hands_per_cluster = hands_per_cluster

@@ -7,24 +7,26 @@ import numpy as np
 from poker.betting import Betting
 from poker.cards import PREFLOP_CLASS
 from poker.errors import PokernetsError
-from poker.features.leaf import CONTINUATIONS
 from poker.search.beliefs import Ranges
 from poker.search.blueprint_states import BlueprintStates
 from poker.search.leaf import cluster_equity, leaf_values, played_street
 from poker.solvers.blueprint import Blueprint
 from poker.solvers.rollout.leaf_table import LeafTable
 from poker.solvers.rollout.leaf_values import LeafValues
+from poker.tree import BettingTree
 
 
-class TableLeaf:
-    """The table at `path`, made from `blueprint`. A pot that the blueprint does not have takes the nearest state's."""
+class TableValues:
+    """A table of states of `tree`. A pot that the tree does not have takes the nearest state's."""
 
-    num_continuations = len(CONTINUATIONS)
-
-    def __init__(self, *, path: str, blueprint: Blueprint) -> None:
-        self._table = LeafTable.load(path, blueprint)
-        self._states = BlueprintStates(blueprint.tree)
+    def __init__(self, table: LeafTable, tree: BettingTree) -> None:
+        self._table = table
+        self._states = BlueprintStates(tree)
         self._clusters = PREFLOP_CLASS.astype(np.int32)
+
+    @property
+    def num_continuations(self) -> int:
+        return int(self._table.values.shape[2])
 
     def values(self, leaves: Sequence[Betting], board: tuple[int, ...], ranges: Ranges, own: int) -> LeafValues:
         """As `LeafEvaluator`, before the flop only."""
@@ -40,3 +42,10 @@ class TableLeaf:
         count = int(self._clusters.max()) + 1
         in_pots = np.array(rows, dtype=np.float32).reshape(-1, self.num_continuations, count, count)
         return leaf_values(leaves, own, self._clusters, cluster_equity(board, self._clusters), in_pots)
+
+
+class TableLeaf(TableValues):
+    """The table at `path`, made from `blueprint`."""
+
+    def __init__(self, *, path: str, blueprint: Blueprint) -> None:
+        super().__init__(LeafTable.load(path, blueprint), blueprint.tree)

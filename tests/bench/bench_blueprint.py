@@ -15,6 +15,7 @@ from poker.kernels.rng import next_u64
 from poker.kernels.sampling.nodes import Deals
 from poker.solvers.blueprint import blueprint_from
 from poker.solvers.rollout.continuation import Continuations, sample_boards
+from poker.solvers.rollout.forms import Biased
 from poker.solvers.rollout.leaf_states import LeafSampler
 from poker.solvers.sampling.external_sampling import ExternalSampling
 from poker.state import Betting
@@ -68,7 +69,7 @@ def run() -> list[dict[str, Any]]:
         rows.append(_row("external_sampling", (solver.visits - visits) / took, "node visits/s", **scale))
         rows.append(_row("external_sampling_deals", (solver.iterations - iterations) / took, "deals/s", **scale))
     blueprint = blueprint_from(tree, cards, solver.average)
-    continuations, rng = Continuations(blueprint, 10.0), np.random.default_rng(0)
+    continuations, rng = Continuations(blueprint, Biased().of(blueprint)), np.random.default_rng(0)
     for board, hands in (((), 24), ((), 64), ((3, 20, 41), 24), ((3, 20, 41), 64)):
         state = LeafSampler(blueprint, board, 0.2, 0.3).draw(hands, rng)
         boards = sample_boards(blueprint.rules, board, 100, rng)

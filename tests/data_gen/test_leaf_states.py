@@ -16,6 +16,7 @@ from poker.features import leaf
 from poker.features.shards import open_shards
 from poker.solvers.blueprint import Blueprint, blueprint_from
 from poker.solvers.rollout.continuation import Continuations, sample_boards
+from poker.solvers.rollout.forms import Biased
 from poker.solvers.rollout.leaf_states import LeafSampler
 from poker.state import Betting
 from poker.tree import bet_menu, build_tree
@@ -127,7 +128,7 @@ def test_more_runouts_agree_within_the_standard_errors() -> None:
     blueprint, board = four_streets(), (4, 17, 30)
     state = LeafSampler(blueprint, board, 0.3, 0.3).draw(12, np.random.default_rng(8))
     equity = all_in_equity(board)[np.ix_(state.hands0, state.hands1)]
-    continuations = Continuations(blueprint, 10.0)
+    continuations = Continuations(blueprint, Biased().of(blueprint))
     few, many = (
         continuations.values(
             state.node,

@@ -9,6 +9,7 @@ from poker.abstraction.buckets import CardAbstraction
 from poker.artifacts import MismatchedArtifactError
 from poker.solvers.blueprint import Blueprint
 from poker.solvers.rollout.continuation import Continuations
+from poker.solvers.rollout.forms import Biased
 from poker.solvers.rollout.leaf_table import LeafTable, preflop_leaves
 from tests.data_gen.commands import data_gen, digests
 from tests.data_gen.tiny import tiny_blueprint
@@ -50,7 +51,7 @@ def _agrees_with_concrete_hands(blueprint: Blueprint, table: LeafTable) -> None:
     suited = np.array([28 * 27 // 2 + 24])
     rng = np.random.default_rng(0)
     boards = [tuple(rng.choice(52, 3, replace=False).tolist()) for _ in range(400)]
-    found = Continuations(blueprint, 10.0).values(node, boards, aces, suited)
+    found = Continuations(blueprint, Biased().of(blueprint)).values(node, boards, aces, suited)
     values, sem = found.in_pots(blueprint.tree.pot(node))
     cell = (slice(None), slice(None), 12 * 13 + 12, 7 * 13 + 6)
     assert (np.abs(table.at(node)[cell] - values[..., 0, 0]) < 4 * np.hypot(sem[..., 0, 0], table.sem[0][cell])).all()

@@ -20,6 +20,7 @@ from poker.search.rollout_leaf import RolloutLeaf, representatives
 from poker.search.round_solver import DepthLimitedSolver, SolverSettings, leaf_states
 from poker.solvers.blueprint import Blueprint, blueprint_from
 from poker.solvers.rollout.continuation import Continuations, sample_boards
+from poker.solvers.rollout.forms import Biased
 from poker.state import HandState
 from poker.tree import BetMenu, DepthLimit, Kind, bet_menu, build_tree
 from tests.games import load_rules
@@ -148,7 +149,7 @@ def test_rollout_leaf_is_the_mean_over_sampled_boards(blueprint: Blueprint, leav
     others = drawn[found.own_cluster[drawn] == 0]
     assert len(hands) == len(others) == 30
     seats = (hands, others) if own == 0 else (others, hands)
-    exact = Continuations(blueprint, 10.0).values(node, boards, *seats)
+    exact = Continuations(blueprint, Biased().of(blueprint)).values(node, boards, *seats)
     counted = (exact.count > 0) & HOLDEM.disjoint[np.ix_(*seats)]
     expected = exact.mean[own][:, counted].mean(axis=1) / 1800 * sum(leaf.committed)
     np.testing.assert_allclose(found.values[1][:, 3, 0], expected, rtol=1e-3)

@@ -1,4 +1,4 @@
-"""Values of a depth-limit state: the blueprint and its biased forms played to the end of the hand ([DLS] section 4).
+"""Values of a depth-limit state: forms of a blueprint played to the end of the hand ([DLS] section 4).
 
 For a complete board both hands of a pair are known, and the expectation over all betting that can follow is exact:
 
@@ -15,6 +15,7 @@ S streets, R boards.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,11 +23,10 @@ from numpy.typing import NDArray
 from poker.abstraction.buckets import is_holdem
 from poker.abstraction.equities import hand_ranks
 from poker.abstraction.features import all_in_equity
-from poker.features.leaf import CONTINUATIONS
 from poker.kernels.sampling import nodes as kernel
 from poker.kernels.sampling.continuation import end_reaches
 from poker.rules import Rules
-from poker.solvers.blueprint import Blueprint, action_classes, bias_of
+from poker.solvers.blueprint import Blueprint, action_classes
 from poker.tree import Kind
 
 Board = tuple[int, ...]
@@ -145,18 +145,16 @@ class Moments:
 
 
 class Continuations:
-    """Rolls a heads-up blueprint and its biased forms out from any betting node. Keeps the subtrees it has met."""
+    """Rolls a heads-up blueprint against `forms` of it out from any betting node. Keeps the subtrees it has met."""
 
-    def __init__(self, blueprint: Blueprint, factor: float) -> None:
+    def __init__(self, blueprint: Blueprint, forms: Sequence[Blueprint]) -> None:
         self.blueprint = blueprint
-        forms = [bias_of(kind, factor) for kind in CONTINUATIONS]
-        self._bias = np.ascontiguousarray(np.array(forms, dtype=np.float32).T)  # [3, K]
-        self._subtrees: dict[int, Subtree] = {}
-
-    @property
-    def num_forms(self) -> int:
+        self.num_forms = len(forms)
         """K"""
-        return int(self._bias.shape[1])
+        first = forms[0].strategy is blueprint.strategy and forms[0].bias == blueprint.bias
+        self._extra = 0 if first else 1
+        self._groups = _by_strategy(forms if first else [blueprint, *forms])
+        self._subtrees: dict[int, Subtree] = {}
 
     def subtree(self, node: int) -> Subtree:
         if node not in self._subtrees:
@@ -191,40 +189,57 @@ class Continuations:
         """
         below = self.subtree(node)
         folds = len(below.fold_value)
-        reach0, reach1 = (self._reach(below, player, board, hands) for player, hands in enumerate((hands0, hands1)))
+        (keep0, reach0), (keep1, reach1) = (
+            self._reaches(below, player, board, hands) for player, hands in enumerate((hands0, hands1))
+        )
         ranks = hand_ranks(self.blueprint.rules, board)
         order = np.sign(ranks[hands0][:, None] - ranks[hands1][None, :]).astype(np.float32)
         possible = self.blueprint.rules.space.disjoint[np.ix_(hands0, hands1)]
         possible &= (ranks[hands0] >= 0)[:, None] & (ranks[hands1] >= 0)[None, :]
         out = np.empty((2, self.num_forms, len(hands0), len(hands1)), dtype=np.float32)
 
-        keeps, varies = reach0[0], reach1.reshape(-1, below.num_ends)
+        keeps, varies = keep0, reach1.reshape(-1, below.num_ends)
         fold = (keeps[:, :folds] * below.fold_value) @ varies[:, :folds].T
         show = (keeps[:, folds:] * below.stake) @ varies[:, folds:].T
         by_hand0 = (len(hands0), len(reach1), len(hands1))
         out[0] = (fold.reshape(by_hand0) + show.reshape(by_hand0) * order[:, None]).transpose(1, 0, 2)
 
-        keeps, varies = reach1[0], reach0.reshape(-1, below.num_ends)
+        keeps, varies = keep1, reach0.reshape(-1, below.num_ends)
         fold = varies[:, :folds] @ (keeps[:, :folds] * below.fold_value).T
         show = varies[:, folds:] @ (keeps[:, folds:] * below.stake).T
         np.negative(fold.reshape(out[1].shape) + show.reshape(out[1].shape) * order, out=out[1])
         out *= possible
         return out, (order / 2 + np.float32(0.5)) * possible, possible
 
-    def _reach(self, below: Subtree, player: int, board: Board, hands: NDArray[np.integer]) -> NDArray[np.float32]:
-        """[K, m, Z]"""
-        blueprint, forms = self.blueprint, self._bias.shape[1]
-        sizes = blueprint.rules.board_sizes
+    def _reaches(
+        self, below: Subtree, player: int, board: Board, hands: NDArray[np.integer]
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """[m, Z] of the blueprint and [K, m, Z] of the forms."""
+        blueprint, sizes = self.blueprint, self.blueprint.rules.board_sizes
         buckets = np.zeros((len(sizes), len(hands)), dtype=np.int32)
         for street in range(int(below.street[0]), len(sizes)):
             buckets[street] = blueprint.cards.buckets(board[: sizes[street]])[hands]
-        out = np.empty((forms, len(hands), below.num_ends), dtype=np.float32)
-        scratch = np.empty((len(below.player), forms), dtype=np.float32)
-        end_reaches(
-            below.player, below.street, below.first, below.arity, below.row, below.stride, below.end,
-            below.action_class, blueprint.strategy, self._bias, player, buckets, scratch, out,
-        )  # fmt: skip
-        return out
+        out = np.empty((self._extra + self.num_forms, len(hands), below.num_ends), dtype=np.float32)
+        begin = 0
+        for strategy, bias in self._groups:
+            end = begin + bias.shape[1]
+            scratch = np.empty((len(below.player), end - begin), dtype=np.float32)
+            end_reaches(
+                below.player, below.street, below.first, below.arity, below.row, below.stride, below.end,
+                below.action_class, strategy, bias, player, buckets, scratch, out[begin:end],
+            )  # fmt: skip
+            begin = end
+        return out[0], out[self._extra :]
+
+
+def _by_strategy(forms: Sequence[Blueprint]) -> list[tuple[NDArray[Any], NDArray[np.float32]]]:
+    """Strategies with the biases [3, k] of neighbouring forms that share them."""
+    groups: list[tuple[NDArray[Any], list[tuple[float, float, float]]]] = []
+    for form in forms:
+        if not groups or groups[-1][0] is not form.strategy:
+            groups.append((form.strategy, []))
+        groups[-1][1].append(form.bias)
+    return [(strategy, np.ascontiguousarray(np.array(biases, np.float32).T)) for strategy, biases in groups]
 
 
 def showdown_equity(rules: Rules, board: Board) -> NDArray[np.float32] | None:

@@ -4,7 +4,7 @@
 boards and over the suits of the hands, when `own` keeps to the blueprint and the other plays continuation k; c0 and c1
 are the preflop classes (`poker.cards.PREFLOP_CLASS`) of players 0 and 1.
 
-Symbols: L leaf states, K continuations, 169 classes.
+Symbols: L leaf states, K continuations (biased or self-generated, `poker.solvers.rollout.forms`), 169 classes.
 """
 
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ class LeafTable:
 
     @classmethod
     def load(cls, path: str | Path, blueprint: Blueprint) -> "LeafTable":
-        """The table at `path`, refused unless it was made from `blueprint`."""
+        """The table at `path`, refused unless it was made from `blueprint`; K is what it was made with."""
         made_from = {"blueprint": blueprint.fingerprint}
         arrays = open_artifact(path, KIND, config={"target": TARGET}, made_from=made_from).arrays
         return cls(np.array(arrays["nodes"]), arrays["values"], arrays["sem"])

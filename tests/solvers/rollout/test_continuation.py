@@ -12,6 +12,7 @@ from poker.features.leaf import CONTINUATIONS
 from poker.rules import CALL, Rules
 from poker.solvers.blueprint import Blueprint, blueprint_from
 from poker.solvers.rollout.continuation import Continuations, Moments, sample_boards, subtree
+from poker.solvers.rollout.forms import Biased
 from poker.state import Betting, HandState
 from poker.tree import Kind, build_tree
 from tests.games import load_rules
@@ -52,7 +53,7 @@ def expected(forms: tuple[Blueprint, Blueprint], node: int, board: tuple[int, ..
 def test_equal_to_recursion(name: str) -> None:
     rules = load_rules(name)
     blueprint = random_blueprint(rules)
-    continuations = Continuations(blueprint, FACTOR)
+    continuations = Continuations(blueprint, Biased(FACTOR).of(blueprint))
     biased = [blueprint.biased(kind, FACTOR) for kind in CONTINUATIONS]
     nodes = [0, *np.flatnonzero(blueprint.tree.kind == Kind.STREET)[:3].tolist()]
     hands = np.arange(rules.num_hands)
@@ -91,7 +92,7 @@ def test_equal_to_hands_played_out() -> None:
             betting, node = betting.apply(action), blueprint.tree.child(node, action)
         results.append(HandState(betting, ((0,), (4,)), board).payoffs()[0])
     boards = [(card,) for card in range(6)]
-    found = Continuations(blueprint, FACTOR).values(0, boards, np.array([0]), np.array([4]))
+    found = Continuations(blueprint, Biased(FACTOR).of(blueprint)).values(0, boards, np.array([0]), np.array([4]))
     assert found.count[0, 0] == 4
     error = np.std(results) / np.sqrt(len(results))
     assert abs(np.mean(results) - found.mean[0, CONTINUATIONS.index("raise"), 0, 0]) < 4 * error
@@ -102,7 +103,9 @@ def test_in_pots_is_net_chips_over_the_pot() -> None:
     node = blueprint.tree.children(0)[0]
     node = next(child for child in blueprint.tree.children(node) if blueprint.tree.kind[child] == Kind.STREET)
     hands = np.arange(6)
-    found = Continuations(blueprint, FACTOR).values(node, [(card,) for card in range(6)], hands, hands)
+    found = Continuations(blueprint, Biased(FACTOR).of(blueprint)).values(
+        node, [(card,) for card in range(6)], hands, hands
+    )
     assert blueprint.tree.committed[node].tolist() == [1, 1]
     pots, sem = found.in_pots(2)
     assert np.allclose(pots, found.mean / 2, atol=1e-6)

@@ -1,0 +1,83 @@
+"""Forms in which the opponent may play on after the depth limit ([DLS] section 4): strategies on a blueprint's tree.
+
+Form 0 is the blueprint. Forms hold the strategies of both seats; a table or a label of player `own` uses those of the
+other seat. `Biased` and `SelfGenerated` say which forms there are: `names` [K] and `config` for manifests, `made_from`
+the fingerprints of artifacts besides the blueprint's.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from poker.artifacts import open_artifact, write_artifact
+from poker.errors import PokernetsError
+from poker.features.leaf import CONTINUATIONS
+from poker.solvers.blueprint import Blueprint
+
+KIND = "continuation_forms"
+
+
+@dataclass(frozen=True)
+class Biased:
+    """The blueprint with folds, calls or raises `factor` times as likely; 10 in [DLS]."""
+
+    factor: float = 10.0
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return CONTINUATIONS
+
+    @property
+    def config(self) -> dict[str, Any]:
+        return {"continuations": list(self.names), "bias_factor": self.factor}
+
+    @property
+    def made_from(self) -> dict[str, str]:
+        return {}
+
+    def of(self, blueprint: Blueprint) -> list[Blueprint]:
+        return [blueprint.biased(kind, self.factor) for kind in CONTINUATIONS]
+
+
+@dataclass(frozen=True)
+class SelfGenerated:
+    """The responses that `job=continuations` keeps at `path`; `size` of them with the blueprint, None for all."""
+
+    path: str
+    size: int | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        made = int(open_artifact(self.path, KIND, verify=False).config["size"])
+        size = made if self.size is None else self.size
+        if not 1 <= size <= made:
+            raise PokernetsError(f"{self.path} has {made} continuations, {size} are asked for")
+        return CONTINUATIONS[0], *(f"response_{k}" for k in range(1, size))
+
+    @property
+    def config(self) -> dict[str, Any]:
+        return {"continuations": list(self.names)}
+
+    @property
+    def made_from(self) -> dict[str, str]:
+        return {"continuations": open_artifact(self.path, KIND, verify=False).fingerprint}
+
+    def of(self, blueprint: Blueprint) -> list[Blueprint]:
+        made_from = {"blueprint": blueprint.fingerprint}
+        arrays = open_artifact(self.path, KIND, made_from=made_from).arrays
+        return [blueprint, *(replace(blueprint, strategy=np.asarray(arrays[name])) for name in self.names[1:])]
+
+
+FormsOf = Biased | SelfGenerated
+
+
+def save_forms(
+    path: str | Path, forms: Sequence[Blueprint], config: Mapping[str, Any], counts: Mapping[str, Any]
+) -> None:
+    """Writes what `SelfGenerated` reads: `forms` without the blueprint, `config` with the `size` that includes it."""
+    arrays = {f"response_{k}": form.strategy for k, form in enumerate(forms[1:], 1)}
+    made_from = {"blueprint": forms[0].fingerprint}
+    write_artifact(path, KIND, config={**config, "size": len(forms)}, arrays=arrays, made_from=made_from, counts=counts)
