@@ -1,13 +1,16 @@
 """`job=continuations`: strategies that the opponent may change to after the first round, generated from a blueprint.
 
 In games of two rounds everything is exact: the game is solved first, best responses and values are those of the whole
-game (`poker.solvers.continuations.generation`).
+game (`poker.solvers.continuations.generation`). In others they belong to the abstract game of a blueprint and are
+sampled (`data_gen.continuation_forms`).
 """
 
 import sys
 import time
 from dataclasses import asdict, dataclass
 
+from data_gen.continuation_forms import Plan, Sampled
+from data_gen.continuation_forms import run as run_sampled
 from data_gen.progress import JobProgress
 from poker.artifacts import find_artifact
 from poker.rules import Rules
@@ -38,11 +41,15 @@ def run(
     size: int,
     remedies: Remedies,
     solving: Solving,
-    exact: Exact,
+    exact: Exact | None,
+    sampled: Sampled,
     output: str,
     runs: str,
 ) -> None:
-    """Make `size` continuations for either seat, the blueprint among them."""
+    """Make `size` continuations for either seat, the blueprint among them. Without `exact` all games are sampled."""
+    if exact is None or game.num_streets != 2:
+        run_sampled(Plan(game, menu, remedies, solving, sampled, output), size, runs)
+        return
     tree = build_tree(Betting.start(game), menu)
     config = {
         "game": game.name,

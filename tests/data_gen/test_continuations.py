@@ -5,14 +5,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from poker.abstraction.buckets import CardAbstraction
 from poker.artifacts import open_artifact
+from poker.search.table_leaf import TableLeaf
+from poker.solvers.blueprint import Blueprint
 from poker.solvers.continuations.leaf_play import BLUEPRINT, LeafPlay, Pure
 from poker.solvers.continuations.store import KIND, load_set
+from poker.solvers.rollout.forms import KIND as FORMS
+from poker.solvers.rollout.forms import SelfGenerated
+from poker.solvers.rollout.leaf_table import LeafTable
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
 from poker.state import Betting
 from poker.tree import build_tree
 from tests.data_gen.commands import data_gen, data_gen_fails
+from tests.data_gen.tiny import tiny_blueprint
 from tests.solvers.games import leduc
 
 
@@ -35,3 +42,31 @@ def test_leduc(tmp_path: Path) -> None:
         seats = (found.strategies[4], BLUEPRINT) if opponent == 0 else (BLUEPRINT, found.strategies[4])
         np.testing.assert_allclose(play.values(seats), found.values[:, 0, 4], atol=1e-5)
     assert "size=5" in data_gen_fails(*job, "job.size=6")
+
+
+@pytest.mark.slow
+def test_forms_of_a_tiny_blueprint_and_the_table_of_their_values(tmp_path: Path) -> None:
+    common = tiny_blueprint(tmp_path)
+    settings = ("boards=40", "deals=20000", "match_hands=50000", "processes=1")
+    job = ("job=continuations", "job.exact=null", "job.size=3", *(f"job.sampled.{each}" for each in settings), *common)
+    assert "3 strategies" in data_gen(*job)
+    assert not (tmp_path / "continuations.parts").exists()
+    assert "are there" in data_gen(*job)
+    blueprint = Blueprint.load(tmp_path / "blueprint", CardAbstraction.load(tmp_path / "abstraction"))
+    forms = SelfGenerated(str(tmp_path / "continuations")).of(blueprint)
+    assert [form.strategy.shape for form in forms] == [blueprint.strategy.shape] * 3
+    assert not np.array_equal(forms[1].strategy, forms[2].strategy)
+    steps = open_artifact(tmp_path / "continuations", FORMS).counts["steps"]
+    assert sum(each["won_mbb"] - each["blueprint_mbb"] for step in steps for each in step["seats"]) > 1000
+
+    table = ("job=leaf_table", "continuations=self_generated", "job.settings.boards=40", "job.processes=1", *common)
+    data_gen(*table)
+    leaf = TableLeaf(path=str(tmp_path / "leaf_table"), blueprint=blueprint)
+    assert leaf.num_continuations == 3
+    two = (*table, "continuations.size=2", f"job.output={tmp_path}/two")
+    data_gen(*two)
+    first = LeafTable.load(tmp_path / "two", blueprint)
+    np.testing.assert_array_equal(first.values, LeafTable.load(tmp_path / "leaf_table", blueprint).values[:, :, :2])
+    config = open_artifact(tmp_path / "two", "leaf_table").config
+    assert config["continuations"] == ["blueprint", "response_1"]
+    assert "3 continuations, 4 are asked for" in data_gen_fails(*table, "continuations.size=4")

@@ -2,7 +2,7 @@
 
 For either seat external sampling (`kernels.sampling`) runs with the blueprint's strategy held fixed in the other, so
 regrets are those of playing against the blueprint; early deals count less, linearly. Regrets start from the blueprint's
-own strategy times `_TRUST` pots, and keep that part: where little was seen the response plays as the blueprint does,
+own strategy times `trust` pots, and keep that part: where little was seen the response plays as the blueprint does,
 and leaves it for what gained more than that. If the abstract game has perfect recall, this converges to its exact best
 response. Buckets that forget give no such guarantee, nor can an exact value be computed from probabilities of one
 bucket following another: both players' later buckets hang on the same board. So nothing is claimed from the abstract
@@ -28,7 +28,7 @@ from poker.solvers.sampling.base import normalised
 from poker.tree import Kind
 
 _BATCH = 1000
-_TRUST = 10.0
+TRUST = 10.0
 _PERIODS = 20
 """Stretches of a run; those of number k = 1, 2, ... keep weight proportional to k."""
 
@@ -42,19 +42,25 @@ def learn_response(
     """A strategy for both seats, learned on `deals` deals in each, rounded up to whole batches."""
     found: dict[int, NDArray[np.float32]] = {}
     for player in range(2):
-        found |= _learn_seat(blueprint, dealer, player, deals, seed, progress)
+        found |= learn_seat(blueprint, dealer, player, deals, seed, progress)
     return blueprint_from(blueprint.tree, blueprint.cards, found.__getitem__)
 
 
-def _learn_seat(
-    blueprint: Blueprint, dealer: Dealer, player: int, deals: int, seed: int, progress: Progress | None
+def learn_seat(
+    blueprint: Blueprint,
+    dealer: Dealer,
+    player: int,
+    deals: int,
+    seed: int,
+    progress: Progress | None = None,
+    trust: float = TRUST,
 ) -> dict[int, NDArray[np.float32]]:
-    """[B, A] of every decision of `player`."""
+    """[B, A] of every decision of `player`, whose regrets start from what `blueprint` plays there."""
     tree, sampling = blueprint.tree, blueprint.sampling
     decisions = np.flatnonzero(tree.kind == Kind.DECISION).tolist()
     table = np.zeros(sampling.table_size, dtype=np.float32)
     for node in decisions:
-        scale = _TRUST * tree.pot(node) if tree.player[node] == player else 1.0
+        scale = trust * tree.pot(node) if tree.player[node] == player else 1.0
         sampling.rows(table, int(sampling.index[node]))[:, 0] = scale * blueprint.probs(node)
     _play(blueprint, dealer, table, player, deals, seed, progress)
     found = {}

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from poker.errors import PokernetsError
 from poker.solvers.continuations.leaf_play import BLUEPRINT, LeafPlay, Path, Play, biased_continuations
+from poker.solvers.continuations.remedies import infoset_gains, lowered, reached
 from poker.solvers.rollout.leaf_values import LeafValues
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
@@ -248,21 +249,9 @@ class _Generator:
             pots = [tree.pot(int(node)) for node in self._play.nodes]
             taken += np.float32(self._remedies.pot_fraction) * np.multiply(playing, pots).astype(np.float32)[:, None]
         if self._beliefs is not None:
-            taken = np.maximum(taken, self._gain(new - blueprint))
-        lowered: NDArray[np.float32] = new - (taken[:, :, None] if opponent == 0 else -taken[:, None])
-        return lowered
-
-    def _gain(self, difference: NDArray[np.float32]) -> NDArray[np.float32]:
-        """[L, C of the opponent] what the opponent's infosets gain at a leaf where the searcher arrives as in the
-        blueprint."""
-        assert self._beliefs is not None
-        gains = difference.astype(np.float64) if self._opponent == 0 else -difference.astype(np.float64)
-        searcher_axis = 2 if self._opponent == 0 else 1
-        weights = self._beliefs[:, None, :] if self._opponent == 0 else self._beliefs[:, :, None]
-        weights = weights * self._play.pairs
-        mass = weights.sum(axis=searcher_axis)
-        means = (weights * gains).sum(axis=searcher_axis) / np.where(mass > 0, mass, 1)
-        return np.asarray(means, np.float32)
+            gains = infoset_gains(new - blueprint, opponent, self._beliefs, self._play.pairs)
+            taken = np.maximum(taken, gains)
+        return lowered(new, opponent, taken)
 
 
 def _first_round(tree: BettingTree, player: int) -> list[int]:
@@ -296,8 +285,7 @@ def _leaf_order(tree: BettingTree, leaves: tuple[Path, ...]) -> list[int]:
 def _beliefs(play: LeafPlay, player: int) -> NDArray[np.float64]:
     """[L, C] how likely each hand of a cluster comes to a leaf in the blueprint, all alike where none does."""
     tree, clusters = play.game.tree, play.clusters
-    sizes = np.bincount(clusters)
-    beliefs = np.empty((len(play.nodes), len(sizes)))
+    beliefs = np.empty((len(play.nodes), len(play.pairs)))
     for row, leaf in zip(beliefs, play.nodes.tolist(), strict=True):
         reach, node = np.ones(len(clusters)), leaf
         while tree.parent[node] >= 0:
@@ -305,5 +293,5 @@ def _beliefs(play: LeafPlay, player: int) -> NDArray[np.float64]:
             if tree.player[parent] == player:
                 reach *= play.solver.strategy(parent)[:, node - int(tree.first_child[parent])]
             node = parent
-        row[:] = np.bincount(clusters, reach) / sizes if reach.any() else 1.0
+        row[:] = reached(reach, clusters)
     return beliefs

@@ -16,6 +16,7 @@ from poker.artifacts import open_artifact, write_artifact
 from poker.errors import PokernetsError
 from poker.features.leaf import CONTINUATIONS
 from poker.solvers.blueprint import Blueprint
+from poker.solvers.continuations.generation import Remedies
 
 KIND = "continuation_forms"
 
@@ -64,6 +65,12 @@ class SelfGenerated:
     @property
     def made_from(self) -> dict[str, str]:
         return {"continuations": open_artifact(self.path, KIND, verify=False).fingerprint}
+
+    @property
+    def remedies(self) -> Remedies:
+        """Those that the values of the responses are subject to."""
+        config = open_artifact(self.path, KIND, verify=False).config
+        return Remedies(config["weaken"], config["both"], config["pot_fraction"])
 
     def of(self, blueprint: Blueprint) -> list[Blueprint]:
         made_from = {"blueprint": blueprint.fingerprint}

@@ -1,0 +1,186 @@
+"""Self-generated continuations of a blueprint that plays by buckets: strategies by sampling, one part on disk a step.
+
+Step k solves the first round for either seat with the continuations so far, learns both seats' responses and values
+them at every preflop leaf (`poker.search.self_generated`).
+"""
+
+import shutil
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from data_gen.progress import JobProgress
+from poker.abstraction.buckets import game_cards
+from poker.abstraction.dealers import dealer_of
+from poker.artifacts import find_artifact, open_artifact, write_artifact
+from poker.parallel import run_tasks
+from poker.report.estimates import estimate
+from poker.rules import Rules
+from poker.search.self_generated import remedied, respond
+from poker.solvers.best_response.abstract import learn_seat
+from poker.solvers.blueprint import Blueprint, blueprint_from
+from poker.solvers.continuations.generation import Remedies, Solving
+from poker.solvers.policy_match import play_seats
+from poker.solvers.rollout.continuation import Continuations
+from poker.solvers.rollout.forms import KIND, save_forms
+from poker.solvers.rollout.leaf_table import LeafTable, class_values, preflop_leaves
+from poker.tree import BetMenu
+
+FORM, VALUES = "continuation_form", "continuation_values"
+_TRIAL_BOARDS, _TRIAL_DEALS = 2, 2000
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """Games with a blueprint by buckets: `boards` behind every value, `deals` to learn a response of either seat,
+    `match_hands` to measure it."""
+
+    abstraction: str
+    blueprint: str
+    boards: int
+    deals: int
+    match_hands: int
+    seed: int
+    processes: int | None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All that a part depends on."""
+
+    game: Rules
+    menu: BetMenu
+    remedies: Remedies
+    solving: Solving
+    sampled: Sampled
+    output: str
+
+    @property
+    def config(self) -> dict[str, Any]:
+        settings = {key: value for key, value in asdict(self.sampled).items() if isinstance(value, int)}
+        settings.pop("processes", None)
+        return {"game": self.game.name, **asdict(self.remedies), "solving": asdict(self.solving), **settings}
+
+    def part(self, name: str) -> Path:
+        return Path(f"{self.output}.parts") / name
+
+
+def run(plan: Plan, size: int, runs: str) -> None:
+    """Make `size` continuations at `plan.output`, the blueprint among them. Parts of an interrupted run are used."""
+    policy = _policy(plan)
+    made_from = {"blueprint": policy.fingerprint}
+    if find_artifact(plan.output, KIND, config={**plan.config, "size": size}, made_from=made_from) is not None:
+        print(f"continuations {plan.output} are there", file=sys.stderr)
+        return
+    leaves, processes = len(preflop_leaves(policy.tree)), plan.sampled.processes
+    _announce(plan, policy, size)
+    with JobProgress("continuations", total=size, logs=runs) as progress:
+        for k in range(size):
+            metrics: dict[str, float] = {}
+            if k and find_artifact(plan.part(f"form-{k}"), FORM, config=plan.config, made_from=made_from) is None:
+                _save_form(plan, policy, k, dict(run_tasks(partial(_response, plan, k), [0, 1], processes)))
+            if find_artifact(plan.part(f"values-{k}"), VALUES, config=plan.config, made_from=made_from) is None:
+                found = dict(run_tasks(partial(_leaf_values, plan, k), range(leaves), processes))
+                by_leaf = [found[leaf] for leaf in range(leaves)]
+                arrays = {name: np.stack([each[i] for each in by_leaf]) for i, name in enumerate(("values", "sem"))}
+                write_artifact(plan.part(f"values-{k}"), VALUES, config=plan.config, arrays=arrays, made_from=made_from)
+            if k:
+                counts = open_artifact(plan.part(f"form-{k}"), FORM).counts
+                metrics = {f"response_{seat}_mbb": counts["seats"][seat]["won_mbb"] for seat in range(2)}
+            progress.update(k + 1, step=k + 1, **metrics)
+    steps = [open_artifact(plan.part(f"form-{k}"), FORM).counts for k in range(1, size)]
+    save_forms(plan.output, [policy, *(_form(plan, policy, k) for k in range(1, size))], plan.config, {"steps": steps})
+    shutil.rmtree(plan.part(""))
+
+
+def _policy(plan: Plan) -> Blueprint:
+    return _loaded(plan.game, plan.sampled.abstraction, plan.sampled.blueprint)
+
+
+@lru_cache(maxsize=1)
+def _loaded(game: Rules, abstraction: str, blueprint: str) -> Blueprint:
+    """The one of this process."""
+    return Blueprint.load(blueprint, game_cards(game, abstraction))
+
+
+def _form(plan: Plan, policy: Blueprint, k: int) -> Blueprint:
+    """Continuation k; 0 is the blueprint."""
+    if k == 0:
+        return policy
+    return replace(policy, strategy=np.asarray(open_artifact(plan.part(f"form-{k}"), FORM).arrays["strategy"]))
+
+
+def _response(plan: Plan, k: int, seat: int) -> tuple[int, dict[str, Any]]:
+    """The response of a seat to the searcher with k continuations, and what it wins from that searcher."""
+    policy, sampled = _policy(plan), plan.sampled
+    parts = [open_artifact(plan.part(f"values-{i}"), VALUES).arrays for i in range(k)]
+    values, sem = (np.concatenate([part[name] for part in parts], axis=2) for name in ("values", "sem"))
+    table = LeafTable(preflop_leaves(policy.tree), values, sem)
+    dealer = dealer_of(plan.game, policy.cards)
+    seed = sampled.seed * 1000 + k
+    found = respond(policy, table, plan.menu, dealer, seat, solving=plan.solving, deals=sampled.deals, seed=seed)
+    answer = blueprint_from(policy.tree, policy.cards, lambda node: found.strategy.get(node, policy.probs(node)))
+    won = estimate(play_seats(_seated(seat, answer, found.searcher), dealer, sampled.match_hands, seed)[:, seat])
+    kept = estimate(play_seats(_seated(seat, policy, found.searcher), dealer, sampled.match_hands, seed)[:, seat])
+    to_mbb = 1000 / max(plan.game.big_blind, 1)
+    counts = {
+        "won_mbb": won.mean,
+        "won_half_width_95": won.half_width,
+        "blueprint_mbb": kept.mean,
+        "blueprint_half_width_95": kept.half_width,
+        "limited_value_mbb": found.limited_value * to_mbb,
+    }
+    return seat, {"strategy": dict(found.strategy), "counts": counts}
+
+
+def _seated(seat: int, own: Blueprint, other: Blueprint) -> Sequence[Blueprint]:
+    return (own, other) if seat == 0 else (other, own)
+
+
+def _save_form(plan: Plan, policy: Blueprint, k: int, found: dict[int, dict[str, Any]]) -> None:
+    strategy: dict[int, NDArray[np.float32]] = {**found[0]["strategy"], **found[1]["strategy"]}
+    form = blueprint_from(policy.tree, policy.cards, strategy.__getitem__, bits=policy.strategy.itemsize * 8)
+    counts = {"seats": [found[seat]["counts"] for seat in range(2)]}
+    made_from = {"blueprint": policy.fingerprint}
+    arrays = {"strategy": form.strategy}
+    write_artifact(plan.part(f"form-{k}"), FORM, config=plan.config, arrays=arrays, counts=counts, made_from=made_from)
+
+
+def _leaf_values(plan: Plan, k: int, leaf: int) -> tuple[int, tuple[NDArray[np.float32], NDArray[np.float32]]]:
+    """Values, standard errors [2, 1, 169, 169] of continuation k at a leaf; every k sees the same boards."""
+    policy = _policy(plan)
+    rng = np.random.default_rng(np.random.SeedSequence(plan.sampled.seed, spawn_key=(leaf,)))
+    node = int(preflop_leaves(policy.tree)[leaf])
+    values, sem = class_values(Continuations(policy, [_form(plan, policy, k)]), node, plan.sampled.boards, rng)
+    if k:
+        blueprint_values = open_artifact(plan.part("values-0"), VALUES).arrays["values"][leaf, :, 0]
+        values = remedied(policy, node, values, blueprint_values, plan.remedies)
+    return leaf, (values, sem)
+
+
+def _announce(plan: Plan, policy: Blueprint, size: int) -> None:
+    """What the run takes, by a trial of each kind of work."""
+    leaves, sampled = preflop_leaves(policy.tree), plan.sampled
+    continuations, rng = Continuations(policy, [policy]), np.random.default_rng(0)
+    class_values(continuations, int(leaves[-1]), _TRIAL_BOARDS, rng)
+    started = time.process_time()
+    for node in leaves.tolist():
+        class_values(continuations, node, _TRIAL_BOARDS, rng)
+    boards = (time.process_time() - started) / _TRIAL_BOARDS * sampled.boards
+    started = time.process_time()
+    learn_seat(policy, dealer_of(plan.game, policy.cards), 0, _TRIAL_DEALS, 0, None)
+    deals = 2 * (time.process_time() - started) / _TRIAL_DEALS * sampled.deals
+    minutes = (size * boards + (size - 1) * deals) / 60
+    print(
+        f"continuations of {plan.game.name}: {size} strategies of {policy.strategy.nbytes / 1e6:,.1f} MB, values of "
+        f"{len(leaves)} leaves of {len(leaves) * 2 * 169**2 * 8 / 1e6:,.1f} MB each; about {boards:,.0f} s of CPU for "
+        f"the values of each, {deals:,.0f} s for its responses, {minutes:,.1f} min in all",
+        file=sys.stderr,
+    )
