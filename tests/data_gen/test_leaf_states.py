@@ -93,7 +93,8 @@ def settings(**changes: Any) -> ShardSettings:
 
 @pytest.fixture(scope="module")
 def continuations() -> Continuations:
-    return Continuations(four_streets(), 10.0)
+    blueprint = four_streets()
+    return Continuations(blueprint, Biased().of(blueprint))
 
 
 def test_rows_of_flop_states(continuations: Continuations) -> None:
@@ -106,7 +107,8 @@ def test_rows_of_flop_states(continuations: Continuations) -> None:
     assert (rows["street"] == 1).all()
     assert len(np.unique(rows["group"])) == 2
     assert rows["group"].max() < 1755
-    again = shard_rows(Continuations(four_streets(), 10.0), settings(), 0)
+    blueprint = four_streets()
+    again = shard_rows(Continuations(blueprint, Biased().of(blueprint)), settings(), 0)
     assert all(np.array_equal(again[name], rows[name]) for name in rows)
     assert not np.array_equal(shard_rows(continuations, settings(), 1)["labels"][:9], rows["labels"][:9])
 
