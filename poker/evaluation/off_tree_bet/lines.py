@@ -1,0 +1,31 @@
+"""The blueprint's lines next to the off-tree bet, seen from after it: strategies and their translation."""
+
+import numpy as np
+
+from poker.evaluation.off_tree_bet.rows import Rows, copy_rows, realization
+from poker.evaluation.off_tree_bet.solutions import Solved
+from poker.evaluation.off_tree_bet.spot import OffTreeBet, twins
+from poker.solvers.vector.game import VectorGame
+
+
+def line_rows(spot: OffTreeBet, solution: Solved, total: int, branch: VectorGame) -> Rows:
+    """P2's strategy after P1's first raise to `total` in a solved game, at the same choices of the branch."""
+    tree = solution.game.tree
+    out = np.zeros(branch.num_entries, np.float32)
+    copy_rows(solution.game, solution.rows, twins(tree, tree.find([total]), spot.branch), branch, spot.p2, out)
+    return out
+
+
+def translated(spot: OffTreeBet, blueprint: Solved, branch: VectorGame) -> Rows:
+    """Randomised pseudo-harmonic translation: P2 takes the bet for one of the two raises next to it, and plays on.
+
+    The mixture is over whole strategies, so P2's hands carry what they took the bet for from decision to decision.
+    """
+    return np.sum(
+        [
+            np.float32(probability) * realization(branch, line_rows(spot, blueprint, total, branch), spot.p2)
+            for total, probability in spot.lines
+        ],
+        axis=0,
+        dtype=np.float32,
+    )

@@ -1,0 +1,54 @@
+"""What P1 wins by best responses when P2 answers the off-tree bet in some way and plays the blueprint elsewhere."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poker.evaluation.off_tree_bet.rows import Rows
+from poker.evaluation.off_tree_bet.spot import OffTreeBet
+from poker.solvers.vector.game import VectorGame
+from poker.solvers.vector.solver import VectorSolver
+
+
+@dataclass(frozen=True)
+class Measured:
+    """mbb per hand: P1's best response minus the value of the game with the bet; the part of it that the bet adds to
+    P1's best response without the bet; and the share of P1's hands that win more by betting than otherwise."""
+
+    exploitability: float
+    gain_of_bet: float
+    hands_that_bet: float
+
+
+class Measure:
+    """Exact best responses of P1 in the tree that has the bet.
+
+    `otherwise` float[H]: chips of each hand of P1 by the best of its other actions against the blueprint. `value`: chips
+    per hand of P1 in the game with the bet.
+    """
+
+    def __init__(self, spot: OffTreeBet, otherwise: NDArray[np.float32], value: float, threads: int) -> None:
+        self.spot = spot
+        self.game = VectorGame(spot.branch)
+        self.otherwise = otherwise.astype(np.float64)
+        self.value = value
+        self._solver = VectorSolver(self.game, "cfr_plus", threads=threads)
+        compatible = self.game.compatible[spot.p1] * self.game.ranges[spot.p1]
+        self._share = compatible / compatible.sum()
+        """[H] the probability that P1 holds each hand."""
+
+    def bet_values(self, rows: Rows) -> NDArray[np.float32]:
+        """float32[H]: chips of P1's hands by the bet and a best response to P2's `rows` of the branch."""
+        self._solver.arrays["sums"][:] = rows
+        return self._solver.values(self.spot.p1, best_response=True)
+
+    def __call__(self, rows: Rows) -> Measured:
+        betting = self.bet_values(rows).astype(np.float64)
+        best = np.maximum(betting, self.otherwise)
+        mbb = 1000 / self.spot.rules.big_blind
+        return Measured(
+            exploitability=mbb * (float(self._share @ best) - self.value),
+            gain_of_bet=mbb * float(self._share @ (best - self.otherwise)),
+            hands_that_bet=float(self._share @ (betting > self.otherwise)),
+        )

@@ -1,0 +1,62 @@
+"""Strategies as the action rows of a vector game, carried from one game to another and mixed."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poker.errors import PokernetsError
+from poker.solvers.vector.game import VectorGame
+from poker.tree import Kind
+
+Rows = NDArray[np.float32]
+"""float32[entries] in the layout of a game: weights of actions, of which the strategy is the share of each."""
+
+
+def copy_rows(
+    source: VectorGame, rows: NDArray[np.floating], twins: NDArray[np.int32], target: VectorGame, player: int, out: Rows
+) -> None:
+    """The rows of `player` at the nodes `twins` [N of the target] of the source, into `out` of the target's layout.
+
+    Twins of -1 are left out. Both games have the same boards and hands.
+    """
+    if source.boards.cards != target.boards.cards:
+        raise PokernetsError("strategies are carried between games with the same boards only")
+    for node in target.layout.decisions.tolist():
+        if target.tree.player[node] == player and twins[node] >= 0:
+            for board in target.on(int(target.tree.street[node])):
+                target.rows(out, node, board)[:] = source.rows(rows, int(twins[node]), board)
+
+
+def realization(game: VectorGame, rows: Rows, player: int) -> Rows:
+    """The probability with which `player` plays to each of the own actions: rows that can be added up to mixtures."""
+    out = np.zeros_like(rows)
+
+    def walk(node: int, board: int, reach: Rows) -> None:
+        tree = game.tree
+        if tree.kind[node] == Kind.STREET:
+            if game.layout.position[tree.first_child[node]] >= 0:
+                children = game.boards.boards.child_start
+                for below in range(children[board], children[board + 1]):
+                    walk(int(tree.first_child[node]), below, reach)
+            return
+        if tree.kind[node] != Kind.DECISION:
+            return
+        if tree.player[node] != player:
+            for child in tree.children(node):
+                walk(child, board, reach)
+            return
+        hands = game.hands(player, board)
+        own = shares(game.rows(rows, node, board)) * reach[hands]
+        game.rows(out, node, board)[:] = own
+        for child, weights in zip(tree.children(node), own, strict=True):
+            below = np.zeros_like(reach)
+            below[hands] = weights
+            walk(child, board, below)
+
+    walk(0, 0, np.ones(game.rules.num_hands, np.float32))
+    return out
+
+
+def shares(rows: Rows) -> Rows:
+    """[A, hands] weights that add up to 1 for each hand; alike where there are none."""
+    mass = rows.sum(axis=0)
+    return np.where(mass > 0, rows / np.where(mass > 0, mass, 1), np.float32(1 / len(rows)))

@@ -1,0 +1,131 @@
+"""Whole games solved once and kept: the average strategy as an artifact, a checkpoint while the solve is under way."""
+
+import shutil
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.console import Console
+
+from poker.artifacts import find_artifact, write_artifact
+from poker.report.progress import progress_bars
+from poker.solvers.vector.game import VectorGame
+from poker.solvers.vector.solver import Progress, VectorSolver
+
+KIND = "vector_solution"
+CHECKPOINT = "vector_checkpoint"
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How a game is solved: until `target` chips of exploitability, at most `iterations`."""
+
+    algorithm: str
+    target: float
+    iterations: int
+    threads: int
+    checkpoint_seconds: float
+
+
+@dataclass(frozen=True, eq=False)
+class Solved:
+    """A game with the rows of its average strategy (normalised), and what was measured: iterations, seconds,
+    exploitability in chips, the value to player 0 under the average profile."""
+
+    game: VectorGame
+    rows: NDArray[np.floating]
+    counts: dict[str, float]
+
+    def solver(self, threads: int) -> VectorSolver:
+        """A solver that holds the average strategy: for best responses and values, not to go on."""
+        solver = VectorSolver(self.game, "cfr_plus", threads=threads)
+        solver.arrays["sums"][:] = self.rows
+        return solver
+
+
+def solved(
+    game: VectorGame,
+    path: Path,
+    config: dict[str, Any],
+    effort: Effort,
+    console: Console,
+    start: Callable[[VectorSolver], None] | None = None,
+) -> Solved:
+    """The solution at `path` made with `config`, or the game solved now and kept there.
+
+    A solve that was cut off goes on from its checkpoint beside `path`. `start` may put regrets into a new solver.
+    """
+    config = {**config, "algorithm": effort.algorithm, "target": effort.target, "iterations": effort.iterations}
+    found = find_artifact(path, KIND, config=config)
+    if found is None:
+        solver = VectorSolver(game, effort.algorithm, threads=effort.threads)
+        counts = _Solve(solver, path, config, effort, console).run(start)
+        rows = solver.normalised_average().astype(np.float16)
+        del solver
+        found = write_artifact(path, KIND, config=config, arrays={"strategy": rows}, counts=counts)
+        shutil.rmtree(_checkpoint(path), ignore_errors=True)
+    return Solved(game, found.arrays["strategy"], {name: float(value) for name, value in found.counts.items()})
+
+
+def _checkpoint(path: Path) -> Path:
+    return path.with_name(f"{path.name}.checkpoint")
+
+
+class _Solve:
+    """One solve with its bar and its checkpoint."""
+
+    def __init__(
+        self, solver: VectorSolver, path: Path, config: dict[str, Any], effort: Effort, console: Console
+    ) -> None:
+        self.solver = solver
+        self.path = path
+        self.config = config
+        self.effort = effort
+        self.console = console
+        self.spent = 0.0
+        self.saved = time.perf_counter()
+
+    def run(self, start: Callable[[VectorSolver], None] | None) -> dict[str, float]:
+        """Iterates until the target; returns what was reached."""
+        if not self._resumed() and start is not None:
+            start(self.solver)
+        first, effort = self.solver.iterations, self.effort
+        before = self.spent
+        with progress_bars("iterations", self.console) as progress:
+            bar = progress.add_task(self.path.name, total=effort.iterations, completed=first, found="")
+
+            def show(done: Progress) -> None:
+                self.spent = before + done.seconds
+                mbb = 1000 * done.exploitability / self.solver.game.rules.big_blind
+                progress.update(bar, completed=done.iterations, found=f"exploitability {mbb:.3g} mbb/hand")
+                if time.perf_counter() - self.saved > effort.checkpoint_seconds:
+                    self._save()
+
+            left = max(1, effort.iterations - first)
+            done = self.solver.run(iterations=left, target=effort.target, progress=show)
+        return {
+            "iterations": done.iterations,
+            "seconds": before + done.seconds,
+            "exploitability": done.exploitability,
+            "value": self.solver.game_value(0),
+        }
+
+    def _resumed(self) -> bool:
+        found = find_artifact(_checkpoint(self.path), CHECKPOINT, config=self.config)
+        if found is None:
+            return False
+        for name, array in self.solver.arrays.items():
+            array[:] = found.arrays[name]
+        self.solver.iterations, self.spent = int(found.counts["iterations"]), float(found.counts["seconds"])
+        self.console.print(f"{self.path.name}: going on after {self.solver.iterations} iterations")
+        return True
+
+    def _save(self) -> None:
+        counts = {"iterations": self.solver.iterations, "seconds": self.spent}
+        arrays = self.solver.arrays
+        write_artifact(_checkpoint(self.path), CHECKPOINT, config=self.config, arrays=arrays, counts=counts)
+        self.saved = time.perf_counter()

@@ -1,0 +1,85 @@
+"""The trees of the experiment: without the bet, with it, and what follows it."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poker.errors import PokernetsError
+from poker.rules import Rules
+from poker.state import Betting
+from poker.tree import BetMenu, BettingTree, bet_menu, build_tree
+from poker.tree.translation import translate
+
+
+@dataclass(frozen=True)
+class OffTreeBet:
+    """P1, the first player to act, raises to `total`, which `menu` does not offer at the start of the hand.
+
+    `lines` are the raises of `menu` on both sides of it, with the probabilities of pseudo-harmonic translation.
+    """
+
+    rules: Rules
+    menu: BetMenu
+    total: int
+    lines: tuple[tuple[int, float], ...]
+
+    @classmethod
+    def of(cls, rules: Rules, menu: BetMenu, size: float) -> "OffTreeBet":
+        """The bet of `size` pots. Raises PokernetsError unless it lies between two raises of `menu`."""
+        start = Betting.start(rules)
+        [total] = bet_menu(preflop=[size]).raise_totals(start) or (0,)
+        offered, highest = menu.raise_totals(start), max(start.committed)
+        if not any(other < total for other in offered) or not any(other > total for other in offered):
+            raise PokernetsError(f"a bet of {size} pots (to {total}) has to lie between two of the menu: {offered}")
+        if total in offered:
+            raise PokernetsError(f"a bet of {size} pots (to {total}) is one of the menu's: {offered}")
+        lines = translate(total, offered, highest, sum(start.committed) + highest - start.committed[start.to_act])
+        return cls(rules, menu, total, tuple(lines))
+
+    @property
+    def p1(self) -> int:
+        return Betting.start(self.rules).to_act
+
+    @property
+    def p2(self) -> int:
+        return 1 - self.p1
+
+    @cached_property
+    def blueprint_tree(self) -> BettingTree:
+        return build_tree(Betting.start(self.rules), self.menu)
+
+    @cached_property
+    def extended_tree(self) -> BettingTree:
+        """The blueprint's tree with the bet."""
+        start = Betting.start(self.rules)
+        return build_tree(start, self.menu.with_action(start, self.total))
+
+    @property
+    def after_bet(self) -> Betting:
+        return Betting.start(self.rules).apply(self.total)
+
+    @cached_property
+    def branch(self) -> BettingTree:
+        """What follows the bet: P2 acts at the root."""
+        return build_tree(self.after_bet, self.menu)
+
+
+def twins(tree: BettingTree, root: int, other: BettingTree) -> NDArray[np.int32]:
+    """int32[N] for each node of `other` the node of `tree` that the same choices lead to from `root`.
+
+    Choices are alike by their place, so a pot-sized raise is the twin of a pot-sized raise of another pot. Raises
+    PokernetsError where the trees differ in shape.
+    """
+    found = np.zeros(len(other), np.int32)
+    found[0] = root
+    for node in range(len(other)):
+        twin, children = int(found[node]), other.children(node)
+        if tree.kind[twin] != other.kind[node] or len(tree.children(twin)) != len(children):
+            raise PokernetsError(
+                f"after `{tree.path_text(twin)}` the menu offers other bets than after `{other.path_text(node)}` of the"
+                " off-tree bet: choose sizes in pots and deeper stacks"
+            )
+        found[children.start : children.stop] = tree.children(twin)
+    return found
