@@ -14,11 +14,12 @@ from poker.solvers.vector.solver import VectorSolver
 @dataclass(frozen=True)
 class Measured:
     """mbb per hand: P1's best response minus the value of the game with the bet; the part of it that the bet adds to
-    P1's best response without the bet; and the share of P1's hands that win more by betting than otherwise."""
+    P1's best response without the bet; and the share of P1's hands that win more by betting than otherwise. The last two
+    are None where P2 does not play the blueprint elsewhere."""
 
     exploitability: float
-    gain_of_bet: float
-    hands_that_bet: float
+    gain_of_bet: float | None = None
+    hands_that_bet: float | None = None
 
 
 class Measure:
@@ -33,6 +34,7 @@ class Measure:
         self.game = VectorGame(spot.branch)
         self.otherwise = otherwise.astype(np.float64)
         self.value = value
+        self.mbb = 1000 / spot.rules.big_blind
         self._solver = VectorSolver(self.game, "cfr_plus", threads=threads)
         compatible = self.game.compatible[spot.p1] * self.game.ranges[spot.p1]
         self._share = compatible / compatible.sum()
@@ -44,11 +46,18 @@ class Measure:
         return self._solver.values(self.spot.p1, best_response=True)
 
     def __call__(self, rows: Rows) -> Measured:
-        betting = self.bet_values(rows).astype(np.float64)
-        best = np.maximum(betting, self.otherwise)
-        mbb = 1000 / self.spot.rules.big_blind
+        """P2 answers the bet by `rows` of the branch and plays the blueprint elsewhere."""
+        return self.of(self.bet_values(rows))
+
+    def of(self, values: NDArray[np.float32]) -> Measured:
+        """The bet is worth `values` float32[H] chips to P1's hands; P2 plays the blueprint elsewhere."""
+        best = np.maximum(values, self.otherwise)
         return Measured(
-            exploitability=mbb * (float(self._share @ best) - self.value),
-            gain_of_bet=mbb * float(self._share @ (best - self.otherwise)),
-            hands_that_bet=float(self._share @ (betting > self.otherwise)),
+            exploitability=self.exploitability(best),
+            gain_of_bet=self.mbb * float(self._share @ (best - self.otherwise)),
+            hands_that_bet=float(self._share @ (values > self.otherwise)),
         )
+
+    def exploitability(self, best: NDArray[np.floating]) -> float:
+        """mbb per hand beyond the value of the game where P1's hands win `best` [H] chips."""
+        return self.mbb * (float(self._share @ best) - self.value)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 from poker.artifacts import find_artifact, write_artifact
+from poker.kernels.simd import from_float32
 from poker.report.progress import progress_bars
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import Progress, VectorSolver
@@ -29,15 +30,17 @@ class Effort:
     iterations: int
     threads: int
     checkpoint_seconds: float
+    memory_limit: int
 
 
 @dataclass(frozen=True, eq=False)
 class Solved:
-    """A game with the rows of its average strategy (normalised), and what was measured: iterations, seconds,
-    exploitability in chips, the value to player 0 under the average profile."""
+    """A game with the rows of its average strategy (normalised) and of the last regrets (bfloat16), and what was
+    measured: iterations, seconds, exploitability in chips, the value to player 0 under the average profile."""
 
     game: VectorGame
     rows: NDArray[np.floating]
+    regrets: NDArray[np.uint16]
     counts: dict[str, float]
 
     def solver(self, threads: int) -> VectorSolver:
@@ -65,10 +68,12 @@ def solved(
         solver = VectorSolver(game, effort.algorithm, threads=effort.threads)
         counts = _Solve(solver, path, config, effort, console).run(start)
         rows = solver.normalised_average().astype(np.float16)
+        regrets = from_float32(solver.arrays["regrets"], np.dtype(np.uint16))
         del solver
-        found = write_artifact(path, KIND, config=config, arrays={"strategy": rows}, counts=counts)
+        arrays = {"strategy": rows, "regrets": regrets}
+        found = write_artifact(path, KIND, config=config, arrays=arrays, counts=counts)
         shutil.rmtree(_checkpoint(path), ignore_errors=True)
-    return Solved(game, found.arrays["strategy"], {name: float(value) for name, value in found.counts.items()})
+    return Solved(game, found.arrays["strategy"], found.arrays["regrets"], {name: float(value) for name, value in found.counts.items()})
 
 
 def _checkpoint(path: Path) -> Path:
@@ -86,7 +91,8 @@ class _Solve:
         self.config = config
         self.effort = effort
         self.console = console
-        self.spent = 0.0
+        self.spent = np.zeros(2)
+        """Seconds on the clock and of CPU."""
         self.saved = time.perf_counter()
 
     def run(self, start: Callable[[VectorSolver], None] | None) -> dict[str, float]:
@@ -94,12 +100,12 @@ class _Solve:
         if not self._resumed() and start is not None:
             start(self.solver)
         first, effort = self.solver.iterations, self.effort
-        before = self.spent
+        before = self.spent - _now()
         with progress_bars("iterations", self.console) as progress:
             bar = progress.add_task(self.path.name, total=effort.iterations, completed=first, found="")
 
             def show(done: Progress) -> None:
-                self.spent = before + done.seconds
+                self.spent = before + _now()
                 mbb = 1000 * done.exploitability / self.solver.game.rules.big_blind
                 progress.update(bar, completed=done.iterations, found=f"exploitability {mbb:.3g} mbb/hand")
                 if time.perf_counter() - self.saved > effort.checkpoint_seconds:
@@ -109,7 +115,8 @@ class _Solve:
             done = self.solver.run(iterations=left, target=effort.target, progress=show)
         return {
             "iterations": done.iterations,
-            "seconds": before + done.seconds,
+            "seconds": float(self.spent[0]),
+            "cpu_seconds": float(self.spent[1]),
             "exploitability": done.exploitability,
             "value": self.solver.game_value(0),
         }
@@ -120,12 +127,17 @@ class _Solve:
             return False
         for name, array in self.solver.arrays.items():
             array[:] = found.arrays[name]
-        self.solver.iterations, self.spent = int(found.counts["iterations"]), float(found.counts["seconds"])
+        self.solver.iterations = int(found.counts["iterations"])
+        self.spent[:] = found.counts["spent"]
         self.console.print(f"{self.path.name}: going on after {self.solver.iterations} iterations")
         return True
 
     def _save(self) -> None:
-        counts = {"iterations": self.solver.iterations, "seconds": self.spent}
+        counts = {"iterations": self.solver.iterations, "spent": self.spent.tolist()}
         arrays = self.solver.arrays
         write_artifact(_checkpoint(self.path), CHECKPOINT, config=self.config, arrays=arrays, counts=counts)
         self.saved = time.perf_counter()
+
+
+def _now() -> NDArray[np.float64]:
+    return np.array([time.perf_counter(), time.process_time()])

@@ -1,0 +1,232 @@
+"""Figure 2 of [DLS] from start to end: games solved, answers to the off-tree bet made, measured and reported."""
+
+import resource
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from poker.artifacts import canonical_json
+from poker.errors import PokernetsError
+from poker.evaluation.off_tree_bet.extended import warm_start
+from poker.evaluation.off_tree_bet.lines import line_rows, translated
+from poker.evaluation.off_tree_bet.measure import Measure, Measured
+from poker.evaluation.off_tree_bet.pictures import sections
+from poker.evaluation.off_tree_bet.rows import Rows
+from poker.evaluation.off_tree_bet.search import Depth, Search
+from poker.evaluation.off_tree_bet.solutions import Effort, Solved, solved
+from poker.evaluation.off_tree_bet.spot import OffTreeBet
+from poker.report import Report
+from poker.rules import Rules
+from poker.solvers.continuations.generation import ContinuationSet, Remedies, Solving, Step, biased, self_generated
+from poker.solvers.continuations.leaf_play import LeafPlay
+from poker.solvers.vector.game import VectorGame
+from poker.solvers.vector.schedules import schedule
+from poker.solvers.vector.solver import VectorSolver
+from poker.tree import BetMenu, BettingTree
+
+TRANSLATION, TO_THE_END = "translation", "solved to the end"
+IN_TREE, IN_TREE_BET_ALONE = "in the tree", "in the tree, blueprint elsewhere"
+SELF_GENERATED, BIASED = "self-generated", "biased"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """How P2 answers the bet (`values` at each leaf where it searches to a depth), and what P1 wins from it."""
+
+    name: str
+    values: int | None
+    found: Measured
+
+    def record(self) -> dict[str, Any]:
+        return {"answer": self.name, "values": self.values, **asdict(self.found)}
+
+
+class Clock:
+    """Wall and CPU seconds of the steps."""
+
+    def __init__(self, console: Console) -> None:
+        self.steps: list[dict[str, Any]] = []
+        self._console = console
+
+    @contextmanager
+    def step(self, name: str) -> Iterator[None]:
+        wall, cpu = time.perf_counter(), time.process_time()
+        yield
+        self.add(name, time.perf_counter() - wall, time.process_time() - cpu)
+
+    def add(self, name: str, seconds: float, cpu_seconds: float) -> None:
+        self.steps.append({"step": name, "seconds": round(seconds, 2), "cpu_seconds": round(cpu_seconds, 2)})
+        self._console.print(f"{name}: {seconds:.1f} s, {cpu_seconds:.1f} s of CPU", highlight=False)
+
+    def total(self, key: str) -> float:
+        return float(sum(step[key] for step in self.steps))
+
+
+def run(
+    *,
+    game: Rules,
+    menu: BetMenu,
+    bet: float,
+    values: Sequence[int],
+    safety: str,
+    weaken: bool,
+    both: bool,
+    pot_fraction: float,
+    algorithm: str,
+    target_mbb: float,
+    iterations: int,
+    first_round_iterations: int,
+    flop_iterations: int,
+    to_the_end_iterations: int,
+    threads: int,
+    memory_limit_gb: float,
+    checkpoint_minutes: float,
+    artifacts: str,
+    out: str,
+) -> dict[str, Any]:
+    """P1 opens with a bet of `bet` pots, which `menu` does not have; returns the record of P2's answers.
+
+    `values` are the sizes of the sets of self-generated continuations. The two whole games are solved to `target_mbb` of
+    exploitability or for `iterations`, and kept in `artifacts` with the continuations' values.
+    """
+    if not values or min(values) < 1 or list(values) != sorted(set(values)):
+        raise PokernetsError(f"`values` are ascending numbers of values at each leaf, such as [1,2,4], not {values}")
+    spot = OffTreeBet.of(game, menu, bet)
+    target, limit = target_mbb * game.big_blind / 1000, int(memory_limit_gb * 2**30)
+    effort = Effort(algorithm, target, iterations, threads, 60 * checkpoint_minutes, limit)
+    depth = Depth(algorithm, first_round_iterations, flop_iterations, to_the_end_iterations, safety, threads)
+    remedies = Remedies(weaken, both, pot_fraction)
+    experiment = _Experiment(spot, values, remedies, depth, effort, Path(artifacts), Console(stderr=True))
+    experiment.tell_cost()
+    answers = experiment.answers()
+    record = {
+        "game": game.name,
+        "definition": game.to_acpc(),
+        "bet": bet,
+        "unit": "mbb/hand",
+        **experiment.record,
+        "answers": [answer.record() for answer in answers],
+        "steps": experiment.clock.steps,
+        "seconds": experiment.clock.total("seconds"),
+        "cpu_seconds": experiment.clock.total("cpu_seconds"),
+        "peak_memory_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+    }
+    title = f"Exploitability of answers to an off-tree bet of {bet:g} pots in {game.name}"
+    scalars = {f"{answer.name}/{answer.values or 0}": answer.found.exploitability for answer in answers}
+    drawn = sections(title, record, values)
+    return Report(title, drawn, record, scalars).write(Path(out) / game.name)
+
+
+class _Experiment:
+    """The steps in their order; what is large lives only as long as its step."""
+
+    def __init__(
+        self,
+        spot: OffTreeBet,
+        values: Sequence[int],
+        remedies: Remedies,
+        depth: Depth,
+        effort: Effort,
+        folder: Path,
+        console: Console,
+    ) -> None:
+        self.spot = spot
+        self.values = values
+        self.remedies = remedies
+        self.depth = depth
+        self.effort = effort
+        self.folder = folder
+        self.console = console
+        self.clock = Clock(console)
+        self.record: dict[str, Any] = {}
+        self._answers: list[Answer] = []
+
+    def answers(self) -> list[Answer]:
+        """All answers, measured."""
+        spot, threads = self.spot, self.depth.threads
+        blueprint = self._solved("blueprint", spot.blueprint_tree)
+        extended = self._solved("extended", spot.extended_tree, warm_start(spot, blueprint))
+        with self.clock.step("best responses to the two solutions"):
+            otherwise = blueprint.solver(threads).values(spot.p1, best_response=True)
+            in_tree = extended.solver(threads).values(spot.p1, best_response=True)
+        value = extended.counts["value"] * (1 if spot.p1 == 0 else -1)
+        measure = Measure(spot, otherwise, value, threads)
+        self.record |= {
+            "blueprint": blueprint.counts,
+            "extended": extended.counts,
+            "game_value_mbb": measure.mbb * value,
+            "without_the_bet_mbb": measure.exploitability(otherwise),
+        }
+        self._add(TRANSLATION, None, measure, lambda: translated(spot, blueprint, measure.game))
+        self._answers.append(Answer(IN_TREE, None, Measured(measure.exploitability(in_tree))))
+        self._add(IN_TREE_BET_ALONE, None, measure, lambda: line_rows(spot, extended, spot.total, measure.game))
+        search = Search(spot, blueprint, otherwise, self.depth)
+        self._search(search, measure, self._continuations(blueprint))
+        self._add(TO_THE_END, None, measure, search.to_the_end)
+        return self._answers
+
+    def _search(self, search: Search, measure: Measure, sets: Mapping[str, ContinuationSet]) -> None:
+        for name, found in sets.items():
+            averaged = search.averaged(found)
+            for size in self.values if name == SELF_GENERATED else [found.size]:
+                self._add(name, size, measure, lambda size=size: search.flops(search.first_round(averaged, size)))
+
+    def _add(self, name: str, size: int | None, measure: Measure, rows: Callable[[], Rows]) -> None:
+        with self.clock.step(name if size is None else f"{name}, {size}"):
+            answer = Answer(name, size, measure(rows()))
+        self._answers.append(answer)
+        self.console.print(f"  exploitable for {answer.found.exploitability:.3f} mbb/hand", highlight=False)
+
+    def _solved(self, name: str, tree: BettingTree, start: Callable[[VectorSolver], None] | None = None) -> Solved:
+        game = VectorGame(tree, memory_limit=self.effort.memory_limit)
+        menu = canonical_json([asdict(street) for street in self.spot.menu.streets])
+        config = {"game": self.spot.rules.to_acpc(), "menu": menu, "bet": self.spot.total if start else None}
+        found = solved(game, self.folder / name, config, self.effort, self.console, start)
+        self.clock.add(f"solving the {name} game", found.counts["seconds"], found.counts["cpu_seconds"])
+        return found
+
+    def _continuations(self, blueprint: Solved) -> dict[str, ContinuationSet]:
+        """Values of P1's continuations at the end of the first round, P2 playing the blueprint from there."""
+        spot, play = self.spot, LeafPlay(blueprint.solver(self.depth.threads), self.depth.threads)
+        steps: list[dict[str, Any]] = []
+
+        def tell(step: Step) -> None:
+            steps.append(asdict(step))
+            self.console.print(f"  {step.continuations} continuations: {step.seconds}", highlight=False)
+
+        with self.clock.step(f"{self.values[-1]} self-generated continuations"):
+            generated = self_generated(
+                play,
+                spot.menu,
+                spot.p1,
+                self.values[-1],
+                remedies=self.remedies,
+                solving=Solving(self.depth.algorithm, self.depth.first_round),
+                progress=tell,
+            )
+        with self.clock.step("biased continuations"):
+            forms = biased(play, spot.p1)
+        self.record["continuations"] = steps
+        return {SELF_GENERATED: generated, BIASED: forms}
+
+    def tell_cost(self) -> None:
+        """What the run takes, before it starts."""
+        spot, threads = self.spot, self.depth.threads
+        whole = [VectorGame(tree, memory_limit=1 << 62) for tree in (spot.blueprint_tree, spot.extended_tree)]
+        branch = VectorGame(spot.branch)
+        arrays = 3 if schedule(self.effort.algorithm).predictive else 2
+        solves = [game.memory(arrays) for game in whole]
+        flops = (len(self.values) + 1) * self.depth.flops + self.depth.to_the_end
+        seconds = flops * branch.memory().seconds_per_iteration(threads)
+        seconds += sum(self.effort.iterations * solve.seconds_per_iteration(threads) for solve in solves)
+        self.console.print(
+            f"{len(whole[0].layout.decisions)} decisions, {solves[0].hand_actions:,} hand-actions without the bet,"
+            f" {solves[1].hand_actions:,} with it; up to {solves[1].bytes / 2**30:.1f} GiB,"
+            f" at most about {seconds / 60:.0f} min and what the continuations take",
+            highlight=False,
+        )
