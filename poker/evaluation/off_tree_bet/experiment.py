@@ -16,7 +16,7 @@ from poker.evaluation.off_tree_bet.extended import warm_start
 from poker.evaluation.off_tree_bet.lines import line_rows, translated
 from poker.evaluation.off_tree_bet.measure import Measure, Measured
 from poker.evaluation.off_tree_bet.pictures import sections
-from poker.evaluation.off_tree_bet.rows import Rows
+from poker.evaluation.off_tree_bet.rows import Rows, by_suits
 from poker.evaluation.off_tree_bet.search import Depth, Search
 from poker.evaluation.off_tree_bet.solutions import Effort, Solved, solved
 from poker.evaluation.off_tree_bet.spot import OffTreeBet
@@ -152,7 +152,7 @@ class _Experiment:
         blueprint = self._solved("blueprint", spot.blueprint_tree)
         extended = self._solved("extended", spot.extended_tree, warm_start(spot, blueprint))
         with self.clock.step("best responses to the two solutions"):
-            otherwise = blueprint.solver(threads).values(spot.p1, best_response=True)
+            otherwise = by_suits(blueprint.game, blueprint.solver(threads).values(spot.p1, best_response=True))
             in_tree = extended.solver(threads).values(spot.p1, best_response=True)
         value = extended.counts["value"] * (1 if spot.p1 == 0 else -1)
         measure = Measure(spot, otherwise, value, threads)

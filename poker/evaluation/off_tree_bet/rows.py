@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.errors import PokernetsError
+from poker.solvers.vector.boards import deck_of
 from poker.solvers.vector.game import VectorGame
 from poker.tree import Kind
 
@@ -16,9 +17,9 @@ def copy_rows(
 ) -> None:
     """The rows of `player` at the nodes `twins` [N of the target] of the source, into `out` of the target's layout.
 
-    Twins of -1 are left out. Both games have the same boards and hands.
+    Twins of -1 are left out. Both games have the same boards and hands, those of the source maybe not to the end.
     """
-    if source.boards.cards != target.boards.cards:
+    if source.boards.cards != target.boards.cards[: len(source.boards.cards)]:
         raise PokernetsError("strategies are carried between games with the same boards only")
     for node in target.layout.decisions.tolist():
         if target.tree.player[node] == player and twins[node] >= 0:
@@ -60,3 +61,10 @@ def shares(rows: Rows) -> Rows:
     """[A, hands] weights that add up to 1 for each hand; alike where there are none."""
     mass = rows.sum(axis=0)
     return np.where(mass > 0, rows / np.where(mass > 0, mass, 1), np.float32(1 / len(rows)))
+
+
+def by_suits(game: VectorGame, values: NDArray[np.float32]) -> NDArray[np.float32]:
+    """[H] the means over hands that the game's suit symmetries turn into each other: exactly alike, so boards merge."""
+    first = deck_of(game.rules).hand_map[np.array(game.boards.groups[0])].min(axis=0)
+    means = np.bincount(first, values) / np.maximum(np.bincount(first), 1)
+    return means[first].astype(np.float32)
