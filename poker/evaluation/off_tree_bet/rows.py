@@ -1,9 +1,12 @@
 """Strategies as the action rows of a vector game, carried from one game to another and mixed."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from poker.errors import PokernetsError
+from poker.kernels.simd import to_float32
 from poker.solvers.vector.boards import deck_of
 from poker.solvers.vector.game import VectorGame
 from poker.tree import Kind
@@ -13,9 +16,10 @@ Rows = NDArray[np.float32]
 
 
 def copy_rows(
-    source: VectorGame, rows: NDArray[np.floating], twins: NDArray[np.int32], target: VectorGame, player: int, out: Rows
+    source: VectorGame, rows: NDArray[Any], twins: NDArray[np.int32], target: VectorGame, player: int, out: Rows
 ) -> None:
-    """The rows of `player` at the nodes `twins` [N of the target] of the source, into `out` of the target's layout.
+    """Rows (or bfloat16 regrets) of `player` at nodes `twins` [N of the target] of the source, into `out` as the target
+    lays them out.
 
     Twins of -1 are left out. Both games have the same boards and hands, those of the source maybe not to the end.
     """
@@ -24,7 +28,7 @@ def copy_rows(
     for node in target.layout.decisions.tolist():
         if target.tree.player[node] == player and twins[node] >= 0:
             for board in target.on(int(target.tree.street[node])):
-                target.rows(out, node, board)[:] = source.rows(rows, int(twins[node]), board)
+                target.rows(out, node, board)[:] = to_float32(source.rows(rows, int(twins[node]), board))
 
 
 def realization(game: VectorGame, rows: Rows, player: int) -> Rows:

@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.evaluation.off_tree_bet.lines import line_rows
+from poker.evaluation.off_tree_bet.lines import line_rows, mean_regrets
 from poker.evaluation.off_tree_bet.rows import Rows, copy_rows
 from poker.evaluation.off_tree_bet.solutions import Solved
-from poker.evaluation.off_tree_bet.spot import OffTreeBet, twins
+from poker.evaluation.off_tree_bet.spot import OffTreeBet, same_decisions, twins
 from poker.rules import CALL
 from poker.solvers.continuations.generation import ContinuationSet
 from poker.solvers.vector.game import VectorGame
@@ -44,6 +44,8 @@ class Search:
         self.branch = VectorGame(spot.branch)
         self._blueprint_tree = spot.blueprint_tree
         self._otherwise = otherwise
+        self._regrets = mean_regrets(spot, blueprint, self.branch)
+        self._iterations = int(blueprint.counts["iterations"])
         self._lines = [(total, line_rows(spot, blueprint, total, self.branch)) for total, _ in spot.lines]
 
     def averaged(self, found: ContinuationSet) -> ContinuationSet:
@@ -76,15 +78,16 @@ class Search:
         tree = build_tree(spot.after_bet, spot.menu, gadget=Gadget(depth.safety, spot.p1, 1))
         game = VectorGame(tree, alternatives=self._alternatives(first))
         solver = VectorSolver(game, depth.algorithm, threads=depth.threads)
-        plain = _decisions(spot.branch)
+        plain = same_decisions(spot.branch, tree)
         for node in game.layout.decisions.tolist():
             if tree.street[node] == 0:
                 rows = game.rows(solver.arrays["sums"], node, 0)
                 if tree.player[node] == spot.p2:
-                    rows[:] = self.branch.rows(first, plain[tree.path(node)], 0)
+                    rows[:] = self.branch.rows(first, int(plain[node]), 0)
                 else:
                     rows[tree.actions(node).index(CALL)] = 1
                 solver.lock(node)
+        self._start(solver)
         solver.advance(depth.flops)
         return self._p2_rows(solver)
 
@@ -93,6 +96,7 @@ class Search:
         spot, depth = self.spot, self.depth
         tree = build_tree(spot.after_bet, spot.menu, gadget=Gadget("resolve", spot.p1, 0))
         solver = VectorSolver(VectorGame(tree, alternatives=self._otherwise), depth.algorithm, threads=depth.threads)
+        self._start(solver)
         solver.advance(depth.to_the_end)
         return self._p2_rows(solver)
 
@@ -116,16 +120,17 @@ class Search:
             values.append(np.stack([found.starts(end) for end in ends]))
         return np.mean(values, axis=0, dtype=np.float32)
 
+    def _start(self, solver: VectorSolver) -> None:
+        """Regrets from the two lines, so that fewer iterations do."""
+        twin = same_decisions(self.spot.branch, solver.game.tree)
+        for name, array in solver.arrays.items():
+            if name != "sums":
+                for player in range(2):
+                    copy_rows(self.branch, self._regrets, twin, solver.game, player, array)
+        solver.iterations = self._iterations
+
     def _p2_rows(self, solver: VectorSolver) -> Rows:
         """P2's average strategy in the layout of the branch."""
-        out, there = np.zeros(self.branch.num_entries, np.float32), _decisions(solver.game.tree)
-        twin = np.full(len(self.spot.branch), -1, np.int32)
-        for path, node in _decisions(self.spot.branch).items():
-            twin[node] = there.get(path, -1)
+        out, twin = np.zeros(self.branch.num_entries, np.float32), same_decisions(solver.game.tree, self.spot.branch)
         copy_rows(solver.game, solver.arrays["sums"], twin, self.branch, self.spot.p2, out)
         return out
-
-
-def _decisions(tree: BettingTree) -> dict[tuple[int, ...], int]:
-    """The decisions of a tree by the actions that lead there."""
-    return {tree.path(int(node)): int(node) for node in np.flatnonzero(tree.kind == Kind.DECISION)}

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from poker.errors import PokernetsError
 from poker.rules import Rules
 from poker.state import Betting
-from poker.tree import BetMenu, BettingTree, bet_menu, build_tree
+from poker.tree import BetMenu, BettingTree, Kind, bet_menu, build_tree
 from poker.tree.translation import translate
 
 
@@ -82,4 +82,13 @@ def twins(tree: BettingTree, root: int, other: BettingTree) -> NDArray[np.int32]
                 " off-tree bet: choose sizes in pots and deeper stacks"
             )
         found[children.start : children.stop] = tree.children(twin)
+    return found
+
+
+def same_decisions(tree: BettingTree, other: BettingTree) -> NDArray[np.int32]:
+    """int32[N of `other`] the decision of `tree` after the same actions, or -1: trees with gadgets, or that end earlier."""
+    places = {tree.path(int(node)): int(node) for node in np.flatnonzero(tree.kind == Kind.DECISION)}
+    found = np.full(len(other), -1, np.int32)
+    for node in np.flatnonzero(other.kind == Kind.DECISION):
+        found[node] = places.get(other.path(int(node)), -1)
     return found
