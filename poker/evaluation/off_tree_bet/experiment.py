@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from poker.evaluation.off_tree_bet.lines import line_rows, translated
 from poker.evaluation.off_tree_bet.measure import Measure, Measured
 from poker.evaluation.off_tree_bet.pictures import sections
 from poker.evaluation.off_tree_bet.rows import Rows, by_suits
-from poker.evaluation.off_tree_bet.search import Depth, Search
+from poker.evaluation.off_tree_bet.search import Depth, FlopSafety, Search
 from poker.evaluation.off_tree_bet.solutions import Effort, Solved, solved
 from poker.evaluation.off_tree_bet.spot import OffTreeBet
 from poker.report import Report
@@ -74,6 +75,8 @@ def run(
     bet: float,
     values: Sequence[int],
     safety: str,
+    margin: float,
+    spread: float,
     weaken: bool,
     both: bool,
     pot_fraction: float,
@@ -91,15 +94,16 @@ def run(
 ) -> dict[str, Any]:
     """P1 opens with a bet of `bet` pots, which `menu` does not have; returns the record of P2's answers.
 
-    `values` are the sizes of the sets of self-generated continuations. The two whole games are solved to `target_mbb` of
-    exploitability or for `iterations`, and kept in `artifacts` with the continuations' values.
+    `values` are the sizes of the sets of self-generated continuations. The two whole games are solved to `target_mbb`
+    of exploitability or for `iterations`, and kept in `artifacts`.
     """
     if not values or min(values) < 1 or list(values) != sorted(set(values)):
         raise PokernetsError(f"`values` are ascending numbers of values at each leaf, such as [1,2,4], not {values}")
     spot = OffTreeBet.of(game, menu, bet)
     target, limit = target_mbb * game.big_blind / 1000, int(memory_limit_gb * 2**30)
     effort = Effort(algorithm, target, iterations, threads, 60 * checkpoint_minutes, limit)
-    depth = Depth(algorithm, first_round_iterations, flop_iterations, to_the_end_iterations, safety, threads)
+    on_flops = FlopSafety(safety, margin, spread)
+    depth = Depth(algorithm, first_round_iterations, flop_iterations, to_the_end_iterations, on_flops, threads)
     remedies = Remedies(weaken, both, pot_fraction)
     experiment = _Experiment(spot, values, remedies, depth, effort, Path(artifacts), Console(stderr=True))
     experiment.tell_cost()
@@ -174,7 +178,7 @@ class _Experiment:
         for name, found in sets.items():
             averaged = search.averaged(found)
             for size in self.values if name == SELF_GENERATED else [found.size]:
-                self._add(name, size, measure, lambda size=size: search.flops(search.first_round(averaged, size)))
+                self._add(name, size, measure, partial(search.answer, averaged, size))
 
     def _add(self, name: str, size: int | None, measure: Measure, rows: Callable[[], Rows]) -> None:
         with self.clock.step(name if size is None else f"{name}, {size}"):

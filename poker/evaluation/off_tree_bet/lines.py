@@ -8,11 +8,13 @@ from poker.evaluation.off_tree_bet.spot import OffTreeBet, twins
 from poker.solvers.vector.game import VectorGame
 
 
-def line_rows(spot: OffTreeBet, solution: Solved, total: int, branch: VectorGame) -> Rows:
-    """P2's strategy after P1's first raise to `total` in a solved game, at the same choices of the branch."""
+def line_rows(spot: OffTreeBet, solution: Solved, total: int, branch: VectorGame, player: int | None = None) -> Rows:
+    """The strategy of `player` (P2, if not given) after P1's first raise to `total` in a solved game, at the same
+    choices of the branch."""
     tree = solution.game.tree
     out = np.zeros(branch.num_entries, np.float32)
-    copy_rows(solution.game, solution.rows, twins(tree, tree.find([total]), spot.branch), branch, spot.p2, out)
+    player = spot.p2 if player is None else player
+    copy_rows(solution.game, solution.rows, twins(tree, tree.find([total]), spot.branch), branch, player, out)
     return out
 
 
@@ -21,7 +23,7 @@ def translated(spot: OffTreeBet, blueprint: Solved, branch: VectorGame) -> Rows:
 
     The mixture is over whole strategies, so P2's hands carry what they took the bet for from decision to decision.
     """
-    return np.sum(
+    mixture: Rows = np.sum(
         [
             np.float32(probability) * realization(branch, line_rows(spot, blueprint, total, branch), spot.p2)
             for total, probability in spot.lines
@@ -29,6 +31,7 @@ def translated(spot: OffTreeBet, blueprint: Solved, branch: VectorGame) -> Rows:
         axis=0,
         dtype=np.float32,
     )
+    return mixture
 
 
 def mean_regrets(spot: OffTreeBet, blueprint: Solved, branch: VectorGame) -> Rows:

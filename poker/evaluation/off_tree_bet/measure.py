@@ -14,8 +14,8 @@ from poker.solvers.vector.solver import VectorSolver
 @dataclass(frozen=True)
 class Measured:
     """mbb per hand: P1's best response minus the value of the game with the bet; the part of it that the bet adds to
-    P1's best response without the bet; and the share of P1's hands that win more by betting than otherwise. The last two
-    are None where P2 does not play the blueprint elsewhere."""
+    P1's best response without the bet; and the share of P1's hands that win more by betting than otherwise. The last
+    two are None where P2 does not play the blueprint elsewhere."""
 
     exploitability: float
     gain_of_bet: float | None = None
@@ -25,8 +25,8 @@ class Measured:
 class Measure:
     """Exact best responses of P1 in the tree that has the bet.
 
-    `otherwise` float[H]: chips of each hand of P1 by the best of its other actions against the blueprint. `value`: chips
-    per hand of P1 in the game with the bet.
+    `otherwise` float[H]: chips of each hand of P1 by the best of its other actions against the blueprint. `value`:
+    chips per hand of P1 in the game with the bet.
     """
 
     def __init__(self, spot: OffTreeBet, otherwise: NDArray[np.float32], value: float, threads: int) -> None:

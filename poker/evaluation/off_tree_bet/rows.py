@@ -53,9 +53,9 @@ def realization(game: VectorGame, rows: Rows, player: int) -> Rows:
         own = shares(game.rows(rows, node, board)) * reach[hands]
         game.rows(out, node, board)[:] = own
         for child, weights in zip(tree.children(node), own, strict=True):
-            below = np.zeros_like(reach)
-            below[hands] = weights
-            walk(child, board, below)
+            going = np.zeros_like(reach)
+            going[hands] = weights
+            walk(child, board, going)
 
     walk(0, 0, np.ones(game.rules.num_hands, np.float32))
     return out
@@ -64,11 +64,12 @@ def realization(game: VectorGame, rows: Rows, player: int) -> Rows:
 def shares(rows: Rows) -> Rows:
     """[A, hands] weights that add up to 1 for each hand; alike where there are none."""
     mass = rows.sum(axis=0)
-    return np.where(mass > 0, rows / np.where(mass > 0, mass, 1), np.float32(1 / len(rows)))
+    weights: Rows = np.where(mass > 0, rows / np.where(mass > 0, mass, 1), np.float32(1 / len(rows)))
+    return weights
 
 
 def by_suits(game: VectorGame, values: NDArray[np.float32]) -> NDArray[np.float32]:
     """[H] the means over hands that the game's suit symmetries turn into each other: exactly alike, so boards merge."""
     first = deck_of(game.rules).hand_map[np.array(game.boards.groups[0])].min(axis=0)
-    means = np.bincount(first, values) / np.maximum(np.bincount(first), 1)
-    return means[first].astype(np.float32)
+    means = (np.bincount(first, values) / np.maximum(np.bincount(first), 1)).astype(np.float32)
+    return np.asarray(means[first])

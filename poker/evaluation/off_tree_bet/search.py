@@ -1,9 +1,13 @@
-"""Answers by search: the first round solved to its end with values there, then every flop with a gadget ([DLS] 6.1).
+"""Answers by search: the first round solved to its end with values there, then every flop by itself ([DLS] 6.1).
 
-P1's alternative to the bet is its best other action, hand by hand: a resolving gadget at the root of the subgame makes
-P2 concede no more to the bet than that, which is what exploitability measures. Values of a leaf are the average of
-those after the two raises next to the bet, leaf by leaf of the same actions. On every flop P1's alternative is what a
-best response to the blueprint is worth there, again averaged over the two lines, given P2's hands as they arrive.
+First round. P1's alternative to the bet is its best other action, hand by hand: a resolving gadget at the root of the
+subgame lets P2 concede to the bet what it concedes anyway, and exploitability is what is conceded beyond. Values of a
+leaf are the average of those after the two raises next to the bet, at the same actions.
+
+Flops. P2's hands arrive as that solution plays them. P1's are taken to arrive as in the blueprint after the two raises,
+on the average, and in part (`spread`) with any hand. The gadget's alternatives are what P1's best response to the
+blueprint is worth on that flop after the two raises, averaged, less `margin` pots: the average is not exact, and where
+it is too high for a hand P2 would make nothing of what that hand gives away.
 """
 
 from dataclasses import dataclass, replace
@@ -11,8 +15,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from poker.errors import PokernetsError
 from poker.evaluation.off_tree_bet.lines import line_rows, mean_regrets
-from poker.evaluation.off_tree_bet.rows import Rows, copy_rows
+from poker.evaluation.off_tree_bet.rows import Rows, by_suits, copy_rows, shares
 from poker.evaluation.off_tree_bet.solutions import Solved
 from poker.evaluation.off_tree_bet.spot import OffTreeBet, same_decisions, twins
 from poker.rules import CALL
@@ -20,19 +25,46 @@ from poker.solvers.continuations.generation import ContinuationSet
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
 from poker.state import Betting
-from poker.tree import BettingTree, Gadget, Kind, build_tree
+from poker.tree import Gadget, Kind, build_tree
+from poker.tree.gadget import GADGETS
+
+UNSAFE = "unsafe"
+
+
+@dataclass(frozen=True)
+class FlopSafety:
+    """`kind` is unsafe (no gadget) or a gadget's; `margin` in pots; `spread`: how much of P1's range is any hand."""
+
+    kind: str
+    margin: float
+    spread: float
+
+    def __post_init__(self) -> None:
+        if self.kind not in (UNSAFE, *GADGETS):
+            raise PokernetsError(f"`safety` is one of {', '.join((UNSAFE, *GADGETS))}, not `{self.kind}`")
+        if not 0 < self.spread <= 1:
+            raise PokernetsError(f"`spread` is the share of P1's range that is any hand, above 0, not {self.spread}")
 
 
 @dataclass(frozen=True)
 class Depth:
-    """Iterations of the three kinds of solves, their schedule, and the gadget on the flop."""
+    """Iterations of the three kinds of solves, their schedule, and what is done on the flop."""
 
     algorithm: str
     first_round: int
     flops: int
     to_the_end: int
-    safety: str
+    safety: FlopSafety
     threads: int
+
+
+class _Line:
+    """What both players do in the blueprint after the raise to `total`, at the same choices of the branch."""
+
+    def __init__(self, spot: OffTreeBet, blueprint: Solved, total: int, branch: VectorGame) -> None:
+        self.total = total
+        self.p1 = line_rows(spot, blueprint, total, branch, spot.p1)
+        self.p2 = line_rows(spot, blueprint, total, branch, spot.p2)
 
 
 class Search:
@@ -42,51 +74,51 @@ class Search:
         self.spot = spot
         self.depth = depth
         self.branch = VectorGame(spot.branch)
-        self._blueprint_tree = spot.blueprint_tree
         self._otherwise = otherwise
         self._regrets = mean_regrets(spot, blueprint, self.branch)
         self._iterations = int(blueprint.counts["iterations"])
-        self._lines = [(total, line_rows(spot, blueprint, total, self.branch)) for total, _ in spot.lines]
+        self._betting = _first_raises(spot, blueprint)
+        self._lines = [_Line(spot, blueprint, total, self.branch) for total, _ in spot.lines]
+        self._alternatives = self._flop_values()
 
     def averaged(self, found: ContinuationSet) -> ContinuationSet:
         """Values at the leaves of the branch, from those after the two raises."""
-        tree, place = self._blueprint_tree, {path: i for i, path in enumerate(found.leaves)}
-        ends = np.flatnonzero((self.spot.branch.kind == Kind.STREET) & (self.spot.branch.street == 0))
+        tree, place = self.spot.blueprint_tree, {path: i for i, path in enumerate(found.leaves)}
         values = []
         for total, _ in self.spot.lines:
             twin = twins(tree, tree.find([total]), self.spot.branch)
-            values.append(found.values[[place[tree.path(int(twin[end]))] for end in ends]])
-        paths = tuple(self.spot.branch.path(int(end)) for end in ends)
+            values.append(found.values[[place[tree.path(int(twin[end]))] for end in self._ends()]])
+        paths = tuple(self.spot.branch.path(end) for end in self._ends())
         return replace(found, leaves=paths, values=np.mean(values, axis=0, dtype=np.float32))
+
+    def answer(self, found: ContinuationSet, size: int) -> Rows:
+        """P2's whole strategy with the first `size` values of each leaf."""
+        return self.flops(self.first_round(found, size))
 
     def first_round(self, found: ContinuationSet, size: int) -> Rows:
         """P2's strategy up to the flop with the first `size` values of each leaf; nothing is said of the flop."""
-        tree = build_tree(
-            self.spot.after_bet, self.spot.menu, found.limit(size), gadget=Gadget("resolve", self.spot.p1, 0)
-        )
+        gadget = Gadget("resolve", self.spot.p1, 0)
+        tree = build_tree(self.spot.after_bet, self.spot.menu, found.limit(size), gadget=gadget)
         order = [found.leaves.index(tree.path(int(leaf))) for leaf in tree.leaves]
         values = found.first(size)
         values = replace(values, values=values.values[order])
-        game = VectorGame(tree, leaf_values=values, alternatives=self._otherwise)
-        solver = VectorSolver(game, self.depth.algorithm)
+        solver = VectorSolver(VectorGame(tree, leaf_values=values, alternatives=self._otherwise), self.depth.algorithm)
         solver.advance(self.depth.first_round)
         return self._p2_rows(solver)
 
     def flops(self, first: Rows) -> Rows:
-        """P2's whole strategy: `first` up to the flop, and every flop solved safely."""
-        spot, depth = self.spot, self.depth
-        tree = build_tree(spot.after_bet, spot.menu, gadget=Gadget(depth.safety, spot.p1, 1))
-        game = VectorGame(tree, alternatives=self._alternatives(first))
+        """P2's whole strategy: `first` up to the flop, and every flop solved by itself."""
+        spot, depth, safety = self.spot, self.depth, self.depth.safety
+        ranges = np.ones((2, spot.rules.num_hands), np.float32)
+        ranges[spot.p1] = (1 - safety.spread) * self._betting + safety.spread
+        if safety.kind == UNSAFE:
+            game = VectorGame(build_tree(spot.after_bet, spot.menu), ranges=ranges)
+        else:
+            tree = build_tree(spot.after_bet, spot.menu, gadget=Gadget(safety.kind, spot.p1, 1))
+            margin = safety.margin * np.array([tree.pot(int(node)) for node in tree.gadgets], np.float32)
+            game = VectorGame(tree, ranges=ranges, alternatives=self._alternatives - margin[:, None, None])
         solver = VectorSolver(game, depth.algorithm, threads=depth.threads)
-        plain = same_decisions(spot.branch, tree)
-        for node in game.layout.decisions.tolist():
-            if tree.street[node] == 0:
-                rows = game.rows(solver.arrays["sums"], node, 0)
-                if tree.player[node] == spot.p2:
-                    rows[:] = self.branch.rows(first, int(plain[node]), 0)
-                else:
-                    rows[tree.actions(node).index(CALL)] = 1
-                solver.lock(node)
+        self._lock_first_round(solver, first)
         self._start(solver)
         solver.advance(depth.flops)
         return self._p2_rows(solver)
@@ -100,25 +132,39 @@ class Search:
         solver.advance(depth.to_the_end)
         return self._p2_rows(solver)
 
-    def _alternatives(self, first: Rows) -> NDArray[np.float32]:
-        """float32[G, flops, H] what P1's best response to the blueprint's flop play is worth, averaged over the lines."""
+    def _lock_first_round(self, solver: VectorSolver, first: Rows) -> None:
+        """P2 as in `first`; P1 as in the two lines, on the average, and in part calling with any hand."""
+        game, spot, spread = solver.game, self.spot, self.depth.safety.spread
+        plain = same_decisions(spot.branch, game.tree)
+        for node in game.layout.decisions.tolist():
+            if game.tree.street[node]:
+                continue
+            rows, same = game.rows(solver.arrays["sums"], node, 0), int(plain[node])
+            if game.tree.player[node] == spot.p2:
+                rows[:] = self.branch.rows(first, same, 0)
+            else:
+                usual = [shares(self.branch.rows(line.p1, same, 0)) for line in self._lines]
+                rows[:] = (1 - spread) * np.mean(usual, axis=0)
+                rows[game.tree.actions(node).index(CALL)] += spread
+            solver.lock(node)
+
+    def _flop_values(self) -> NDArray[np.float32]:
+        """float32[G, flops, H] what P1's best response to the blueprint is worth, averaged over the two lines."""
         spot, values = self.spot, []
-        ends = [
-            int(node)
-            for node in np.flatnonzero((spot.branch.kind == Kind.STREET) & (spot.branch.street == 0))
-            if spot.branch.kind[spot.branch.after_deal(node)] == Kind.DECISION
-        ]
-        for total, rows in self._lines:
-            game = VectorGame(build_tree(Betting.start(spot.rules).apply(total), spot.menu))
+        ends = [end for end in self._ends() if spot.branch.kind[spot.branch.after_deal(end)] == Kind.DECISION]
+        for line in self._lines:
+            game = VectorGame(build_tree(Betting.start(spot.rules).apply(line.total), spot.menu))
             solver = VectorSolver(game, "cfr_plus", threads=self.depth.threads)
-            sums = solver.arrays["sums"]
-            sums[:] = rows
-            for node in game.layout.decisions.tolist():
-                if game.tree.street[node] == 0 and game.tree.player[node] == spot.p2:
-                    game.rows(sums, node, 0)[:] = self.branch.rows(first, node, 0)
+            solver.arrays["sums"][:] = line.p2
             found = solver.best_response_values(spot.p1)
             values.append(np.stack([found.starts(end) for end in ends]))
-        return np.mean(values, axis=0, dtype=np.float32)
+        means: NDArray[np.float32] = np.mean(values, axis=0, dtype=np.float32)
+        return means
+
+    def _ends(self) -> list[int]:
+        """Where the first round of the branch ends."""
+        branch = self.spot.branch
+        return [int(node) for node in np.flatnonzero((branch.kind == Kind.STREET) & (branch.street == 0))]
 
     def _start(self, solver: VectorSolver) -> None:
         """Regrets from the two lines, so that fewer iterations do."""
@@ -134,3 +180,12 @@ class Search:
         out, twin = np.zeros(self.branch.num_entries, np.float32), same_decisions(solver.game.tree, self.spot.branch)
         copy_rows(solver.game, solver.arrays["sums"], twin, self.branch, self.spot.p2, out)
         return out
+
+
+def _first_raises(spot: OffTreeBet, blueprint: Solved) -> NDArray[np.float32]:
+    """[H] how likely P1 makes either of the two raises with each hand, 1 for the mean hand."""
+    game, tree = blueprint.game, blueprint.game.tree
+    rows, actions = shares(game.rows(blueprint.rows, 0, 0).astype(np.float32)), tree.actions(0)
+    raising = np.zeros(spot.rules.num_hands, np.float32)
+    raising[game.hands(spot.p1)] = sum(rows[actions.index(total)] for total, _ in spot.lines)
+    return by_suits(game, raising / max(float(raising.mean()), 1e-9))

@@ -73,7 +73,12 @@ def solved(
         arrays = {"strategy": rows, "regrets": regrets}
         found = write_artifact(path, KIND, config=config, arrays=arrays, counts=counts)
         shutil.rmtree(_checkpoint(path), ignore_errors=True)
-    return Solved(game, found.arrays["strategy"], found.arrays["regrets"], {name: float(value) for name, value in found.counts.items()})
+    return Solved(
+        game,
+        found.arrays["strategy"],
+        found.arrays["regrets"],
+        {name: float(value) for name, value in found.counts.items()},
+    )
 
 
 def _checkpoint(path: Path) -> Path:

@@ -31,10 +31,10 @@ class OffTreeBet:
         start = Betting.start(rules)
         [total] = bet_menu(preflop=[size]).raise_totals(start) or (0,)
         offered, highest = menu.raise_totals(start), max(start.committed)
-        if not any(other < total for other in offered) or not any(other > total for other in offered):
-            raise PokernetsError(f"a bet of {size} pots (to {total}) has to lie between two of the menu: {offered}")
         if total in offered:
             raise PokernetsError(f"a bet of {size} pots (to {total}) is one of the menu's: {offered}")
+        if not any(other < total for other in offered) or not any(other > total for other in offered):
+            raise PokernetsError(f"a bet of {size} pots (to {total}) has to lie between two of the menu: {offered}")
         lines = translate(total, offered, highest, sum(start.committed) + highest - start.committed[start.to_act])
         return cls(rules, menu, total, tuple(lines))
 
@@ -86,7 +86,7 @@ def twins(tree: BettingTree, root: int, other: BettingTree) -> NDArray[np.int32]
 
 
 def same_decisions(tree: BettingTree, other: BettingTree) -> NDArray[np.int32]:
-    """int32[N of `other`] the decision of `tree` after the same actions, or -1: trees with gadgets, or that end earlier."""
+    """int32[N of `other`] the decision of `tree` after the same actions, -1 if none: for gadgets and depth limits."""
     places = {tree.path(int(node)): int(node) for node in np.flatnonzero(tree.kind == Kind.DECISION)}
     found = np.full(len(other), -1, np.int32)
     for node in np.flatnonzero(other.kind == Kind.DECISION):

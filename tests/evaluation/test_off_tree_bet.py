@@ -1,0 +1,187 @@
+"""The experiment of an off-tree bet on a game of 20 cards, whose translation and mixtures are also computed by hand."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from poker.errors import PokernetsError
+from poker.evaluation.off_tree_bet.experiment import IN_TREE, TO_THE_END, TRANSLATION, run
+from poker.evaluation.off_tree_bet.extended import warm_start
+from poker.evaluation.off_tree_bet.lines import line_rows, translated
+from poker.evaluation.off_tree_bet.measure import Measure
+from poker.evaluation.off_tree_bet.rows import by_suits, realization, shares
+from poker.evaluation.off_tree_bet.solutions import Effort, Solved, solved
+from poker.evaluation.off_tree_bet.spot import OffTreeBet, twins
+from poker.rules import Rules
+from poker.solvers.vector.boards import deck_of
+from poker.solvers.vector.game import VectorGame
+from poker.solvers.vector.solver import VectorSolver
+from poker.tree import bet_menu
+
+MENU = bet_menu(preflop=[[0.5, 1], [1], ["a"]], flop=[[0.5, 1], [1], ["a"]])
+QUIET = Console(quiet=True)
+
+
+def two_rounds(ranks: int = 4, suits: int = 2) -> Rules:
+    """Two hole cards and a flop of one, 200 big blinds."""
+    blinds, stacks = (100, 50), (20000, 20000)
+    return Rules("two_rounds", 2, "nolimit", blinds, stacks, (), (), (1, 0), suits, ranks, 2, (0, 1))
+
+
+@pytest.fixture(scope="module")
+def spot() -> OffTreeBet:
+    return OffTreeBet.of(two_rounds(), MENU, 0.75)
+
+
+@pytest.fixture(scope="module")
+def games(spot: OffTreeBet, tmp_path_factory: pytest.TempPathFactory) -> tuple[Solved, Solved]:
+    """The games without and with the bet."""
+    folder, effort = tmp_path_factory.mktemp("solved"), Effort("apdcfr", 0.05, 3000, 1, 1000.0, 1 << 30)
+    blueprint = solved(VectorGame(spot.blueprint_tree), folder / "blueprint", {}, effort, QUIET)
+    start = warm_start(spot, blueprint)
+    return blueprint, solved(VectorGame(spot.extended_tree), folder / "extended", {}, effort, QUIET, start)
+
+
+def test_lines_next_to_the_bet(spot: OffTreeBet) -> None:
+    assert (spot.total, spot.p1, spot.p2) == (250, 1, 0)
+    assert dict(spot.lines) == pytest.approx({200: 3 / 7, 300: 4 / 7})  # 0.25 * 1.5 / (0.5 * 1.75)
+
+
+@pytest.mark.parametrize(("size", "told"), [(0.5, "one of the menu's"), (1.5, "between two of the menu")])
+def test_a_bet_of_the_menu_or_beyond_it_is_refused(size: float, told: str) -> None:
+    with pytest.raises(PokernetsError, match=told):
+        OffTreeBet.of(two_rounds(), MENU, size)
+
+
+def test_twins_make_the_same_choices(spot: OffTreeBet) -> None:
+    tree = spot.blueprint_tree
+    found = twins(tree, tree.find([300]), spot.branch)
+    assert tree.path(int(found[spot.branch.find([750, 0, 0, 1500])])) == (300, 900, 0, 0, 1800)
+
+
+def test_menus_that_differ_after_the_bet_are_refused() -> None:
+    menu = bet_menu(preflop=[["250%", "700%"], ["a"]], flop=[["20000c"]])
+    shallow = Rules("shallow", 2, "nolimit", (100, 50), (1500, 1500), (), (), (1, 0), 2, 4, 2, (0, 1))
+    spot = OffTreeBet.of(shallow, menu, 5.0)
+    with pytest.raises(PokernetsError, match="offers other bets"):
+        twins(spot.blueprint_tree, spot.blueprint_tree.find([1500]), spot.branch)
+
+
+def test_realization_weights_are_products_of_own_actions(spot: OffTreeBet) -> None:
+    game = VectorGame(spot.branch)
+    rows = np.random.default_rng(1).random(game.num_entries).astype(np.float32)
+    weights = realization(game, rows, spot.p2)
+    root, later = 0, spot.branch.find([0, 0, 500])
+    board = game.on(1)[1]
+    hands = game.hands(spot.p2, board)
+    before = spot.branch.find([0])
+    called = shares(game.rows(rows, root, 0))[1][hands]
+    checked = shares(game.rows(rows, before, board))[0]
+    expected = called * checked * shares(game.rows(rows, later, board))
+    np.testing.assert_allclose(game.rows(weights, later, board), expected, rtol=1e-5)
+
+
+def test_translation_is_worth_the_mean_of_its_lines_to_a_fixed_opponent(
+    spot: OffTreeBet, games: tuple[Solved, Solved]
+) -> None:
+    game = VectorGame(spot.branch)
+    solver = VectorSolver(game)
+
+    def value(rows: np.ndarray) -> float:
+        solver.arrays["sums"][:] = rows + _rows_of(game, spot.p1)
+        return solver.game_value(spot.p2)
+
+    lines = [probability * value(line_rows(spot, games[0], total, game)) for total, probability in spot.lines]
+    assert value(translated(spot, games[0], game)) == pytest.approx(sum(lines), abs=1e-2)
+
+
+def _rows_of(game: VectorGame, player: int) -> np.ndarray:
+    """A fixed random strategy of the player."""
+    out, rng = np.zeros(game.num_entries, np.float32), np.random.default_rng(3)
+    for node in game.layout.decisions.tolist():
+        if game.tree.player[node] == player:
+            for board in game.on(int(game.tree.street[node])):
+                rows = game.rows(out, node, board)
+                rows[:] = rng.random(rows.shape)
+    return out
+
+
+def test_best_responses_join_in_the_tree_that_has_the_bet(spot: OffTreeBet, games: tuple[Solved, Solved]) -> None:
+    """P2's strategy in the larger tree, taken apart into the bet and the rest, concedes what it does as a whole."""
+    _, extended = games
+    solver = extended.solver(1)
+    whole = solver.best_response_value(spot.p1)
+    tree = spot.extended_tree
+    values = solver.best_response_values(spot.p1)
+    others = [values.at(child) for child in tree.children(0) if tree.action[child] != spot.total]
+    measure = Measure(spot, np.max(others, axis=0), 0.0, 1)
+    found = measure(line_rows(spot, extended, spot.total, measure.game))
+    assert found.exploitability == pytest.approx(measure.mbb * whole, abs=0.05)
+
+
+def test_a_solve_that_was_cut_off_goes_on(spot: OffTreeBet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    game = VectorGame(spot.blueprint_tree)
+    effort = Effort("apdcfr", 1.0, 3000, 1, 0.0, 1 << 30)  # saves at every measurement
+
+    measured = VectorSolver.exploitability
+
+    def once_too_often(solver: VectorSolver) -> float:
+        if solver.iterations > 100:
+            raise KeyboardInterrupt
+        return measured(solver)
+
+    monkeypatch.setattr(VectorSolver, "exploitability", once_too_often)
+    with pytest.raises(KeyboardInterrupt):
+        solved(game, tmp_path / "cut", {}, effort, QUIET)
+    monkeypatch.undo()
+    cut = solved(game, tmp_path / "cut", {}, effort, QUIET)
+    whole = solved(game, tmp_path / "whole", {}, effort, QUIET)
+    assert cut.counts["exploitability"] <= 1.0
+    assert cut.counts["iterations"] > 100
+    assert abs(cut.counts["value"] - whole.counts["value"]) <= 2.0
+    assert [path.name for path in sorted(tmp_path.iterdir())] == ["cut", "whole"]
+    monkeypatch.setattr(VectorSolver, "run", None)
+    assert solved(game, tmp_path / "whole", {}, effort, QUIET).counts == whole.counts
+
+
+def test_the_experiment(spot: OffTreeBet, tmp_path: Path) -> None:
+    record = run(
+        game=spot.rules,
+        menu=MENU,
+        bet=0.75,
+        values=[1, 4],
+        safety="resolve",
+        margin=0.03,
+        spread=0.1,
+        weaken=False,
+        both=False,
+        pot_fraction=0.0,
+        algorithm="apdcfr",
+        target_mbb=0.5,
+        iterations=3000,
+        first_round_iterations=300,
+        flop_iterations=200,
+        to_the_end_iterations=500,
+        threads=1,
+        memory_limit_gb=1.0,
+        checkpoint_minutes=5.0,
+        artifacts=str(tmp_path / "artifacts"),
+        out=str(tmp_path / "runs"),
+    )
+    found = {(one["answer"], one["values"]): one["exploitability"] for one in record["answers"]}
+    least = record["without_the_bet_mbb"] - 0.01
+    assert all(value >= least for name, value in found.items() if name[0] != IN_TREE)
+    assert found[IN_TREE, None] < 2.0
+    assert found[TO_THE_END, None] < found[TRANSLATION, None]
+    folder = tmp_path / "runs" / "two_rounds"
+    assert (folder / "results.png").read_bytes().startswith(b"\x89PNG")
+    assert "translation" in (folder / "report.html").read_text()
+
+
+def test_means_by_suit_are_exactly_alike(spot: OffTreeBet) -> None:
+    game = VectorGame(spot.branch)
+    values = by_suits(game, np.random.default_rng(2).random(spot.rules.num_hands).astype(np.float32))
+    other = game.boards.groups[0][1]
+    np.testing.assert_array_equal(values[deck_of(spot.rules).hand_map[other]], values)
