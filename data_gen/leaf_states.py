@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from data_gen.leaf_table import continuations_of
 from data_gen.progress import JobProgress
 from poker.abstraction.buckets import game_cards
+from poker.abstraction.equities import showdown_equity
 from poker.artifacts import find_artifact
 from poker.errors import PokernetsError
 from poker.features.leaf import encode_pairs
@@ -28,7 +29,7 @@ from poker.kernels.cards.isomorphism import NUM_BOARDS, canonical_board
 from poker.parallel import run_tasks
 from poker.rules import Rules
 from poker.solvers.blueprint import Blueprint
-from poker.solvers.rollout.continuation import Continuations, sample_boards, showdown_equity
+from poker.solvers.rollout.continuation import Continuations, sample_boards
 from poker.solvers.rollout.forms import Biased
 from poker.solvers.rollout.leaf_states import LeafSampler
 
@@ -121,7 +122,7 @@ def _state_rows(
     hands0, hands1 = state.hands0, state.hands1
     boards = sample_boards(rules, board, settings.runouts, rng)
     equity = showdown_equity(rules, board)
-    control = None if equity is None else equity[np.ix_(hands0, hands1)]
+    control = equity[np.ix_(hands0, hands1)]
     found = continuations.values(state.node, boards, hands0, hands1, control)
     labels, sem = found.in_pots(state.betting.pot)
     sound = np.argwhere(found.count >= max(2, settings.runouts // 4))

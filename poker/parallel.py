@@ -16,17 +16,28 @@ R = TypeVar("R")
 BLAS_THREADS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS")
 
 
-def run_tasks(task: Callable[[T], R], tasks: Sequence[T], processes: int | None) -> Iterator[R]:
-    """Results of `task` as they come, in any order, from processes with one BLAS thread each. None: one a core."""
+def run_tasks(
+    task: Callable[[T], R], tasks: Sequence[T], processes: int | None, start: Callable[[], object] | None = None
+) -> Iterator[R]:
+    """Results of `task` as they come, in any order, from processes with one BLAS thread each. None: one a core.
+
+    `start` is called once in each process, before its first task.
+    """
     count = min(processes or os.cpu_count() or 1, max(len(tasks), 1))
     context = multiprocessing.get_context("spawn")
     one_thread = environment(dict.fromkeys(BLAS_THREADS, "1"))
-    with one_thread, ProcessPoolExecutor(count, context, end_with_parent) as pool:
+    with one_thread, ProcessPoolExecutor(count, context, _start, (start,)) as pool:
         try:
             for future in as_completed([pool.submit(task, item) for item in tasks]):
                 yield future.result()
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _start(start: Callable[[], object] | None) -> None:
+    end_with_parent()
+    if start is not None:
+        start()
 
 
 def end_with_parent() -> None:

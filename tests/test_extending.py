@@ -206,7 +206,7 @@ class EquityLeaf:
 
     def values(self, leaves, board, ranges, own):
         clusters = np.arange(1326, dtype=np.int32)
-        equity = cluster_equity(board, clusters)
+        equity = cluster_equity(leaves[0].rules, board, clusters)
         open_leaves = sum(not leaf.is_over for leaf in leaves)
         values = np.broadcast_to(equity - np.float32(0.5 - self._bonus), (open_leaves, 1, 1326, 1326))
         return leaf_values(leaves, own, clusters, equity, values)

@@ -54,6 +54,14 @@ def margins(rules: Rules, board: Board) -> NDArray[np.floating]:
     return total.astype(np.float32) if rules.num_hands > 1000 else total
 
 
+def showdown_equity(rules: Rules, board: Board) -> NDArray[np.float32]:
+    """[H, H] chance that the row's hand wins a showdown plus half of ties, the board dealt to its end by `rules`; 0 for
+    impossible pairs."""
+    if rules.total_board_cards == 5 and rules.deck_size == 52:
+        return all_in_equity(board)
+    return np.where(rules.space.possible(board), margins(rules, board) / 2 + 0.5, 0.0).astype(np.float32)
+
+
 def check_down_chances(rules: Rules, board: Board, opponent: Floats) -> Floats:
     """[H] chance of each hand to win a showdown against a range, ties one half; one half against an empty range."""
     mass = rules.space.compatible_mass(opponent)

@@ -4,7 +4,8 @@
 opponents' hands (OCHS, Johanson et al. 2013), turn hands by the distribution of their strength on the river under the
 earth mover's distance, flop hands by the distribution over turn buckets under the earth mover's distance whose ground
 distance is that between turn buckets. k-means finds the centres on a sample of the canonical points; then every point
-is assigned. `ExpectedSquareGrid` [SUCT]: equal intervals of E[HS^2].
+is assigned. `ExpectedSquareGrid` [SUCT]: equal intervals of E[HS^2]. `FlopStrengthGrid`: for hold'em without turn and
+river.
 
 Buckets ascend with strength.
 """
@@ -37,6 +38,7 @@ PREFLOP, FLOP, TURN, RIVER = range(4)
 NUM_PREFLOP_CLASSES = 169
 _TURN_RIVERS = 46
 _RIVER_FULL = 1980
+_FLOP_FULL = 2162
 _HANDS_PER_BOARD = 100
 
 Progress = Callable[[str, int, int], None]
@@ -178,6 +180,35 @@ class ExpectedSquareGrid(_Streets):
 
         table = _assign_all(street, num_buckets, labels, _phase(progress, street, "assignment"))
         return StreetTable(table, num_buckets, np.zeros((0, 0), dtype=np.int16))
+
+
+@dataclass(frozen=True)
+class FlopStrengthGrid:
+    """For hold'em that ends with the flop: bucket = floor(HS * buckets), the largest value in the last one; HS
+    is what a hand wins of showdowns there."""
+
+    name: ClassVar[str] = "flop_strength_grid"
+    order: ClassVar[tuple[int, ...]] = (PREFLOP, FLOP)
+    flop: int
+
+    def __post_init__(self) -> None:
+        _check_range("flop", self.flop, 1, 65535)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        return {"name": self.name, **asdict(self)}
+
+    def build(self, street: int, built: Mapping[int, StreetTable], seed: int, progress: Progress) -> StreetTable:
+        if street == PREFLOP:
+            return lossless_preflop(progress)
+
+        def labels(boards: NDArray[np.uint8]) -> NDArray[np.int32]:
+            found = strength.boards_strength(boards)
+            held = found[found >= 0].reshape(len(boards), -1).astype(np.int32)
+            return np.minimum(held * self.flop // _FLOP_FULL, self.flop - 1)
+
+        table = _assign_all(FLOP, self.flop, labels, _phase(progress, FLOP, "assignment"))
+        return StreetTable(table, self.flop, np.zeros((0, 0), dtype=np.int16))
 
 
 def lossless_preflop(progress: Progress) -> StreetTable:

@@ -4,8 +4,12 @@ Every decision is the strategy of a subgame solved for it (`poker.search`), over
 own cards only pick the row to sample from.
 """
 
+import numpy as np
+
 from poker.agents.base import SamplingAgent
 from poker.errors import PokernetsError
+from poker.kernels.cards.hands import CARD_PERMUTATION, HAND_PERMUTATION
+from poker.kernels.cards.isomorphism import canonical_board
 from poker.rules import Rules
 from poker.search.leaf import LeafEvaluator
 from poker.search.nested import NestedSearch
@@ -14,6 +18,8 @@ from poker.search.safety import DealtValues, Safety
 from poker.state import HandState, Policy
 from poker.tree import BetMenu
 
+_FLOP = 3
+
 
 class DepthLimitedAgent(SamplingAgent):
     """`menu` are the bets of the round that is played, `ahead` those of later rounds within its solve.
@@ -21,6 +27,7 @@ class DepthLimitedAgent(SamplingAgent):
     `leaves` value the ends of the first rounds, in order; rounds beyond are solved to the end of the hand.
     `opponent_noise` is the share of the opponent's actions that beliefs put down to chance. `safety` says how solves
     that follow others are kept from conceding more (`poker.search.safety`), with `dealt` for what no solution holds.
+    With `follow` a solution is kept to while the hand is in it, instead of solving for every decision.
     """
 
     def __init__(
@@ -36,16 +43,24 @@ class DepthLimitedAgent(SamplingAgent):
         remembered_states: int,
         safety: str = "unsafe",
         dealt: DealtValues | None = None,
+        follow: bool = False,
     ) -> None:
         if game.num_players != 2 or game.num_hole_cards != 2 or game.deck_size != 52:
             raise PokernetsError(f"{name} plays heads-up hold'em, not '{game.name}'; choose another agent or game")
         super().__init__(name)
         solve = DepthLimitedSolver(menu, ahead, dict(enumerate(leaves)), solver, Safety(safety, dealt))
         self._search = [
-            NestedSearch(game, seat, solve, opponent_noise=opponent_noise, remembered=remembered_states)
+            NestedSearch(game, seat, solve, opponent_noise=opponent_noise, remembered=remembered_states, follow=follow)
             for seat in range(2)
         ]
 
     def policy(self, state: HandState) -> Policy:
-        found = self._search[state.to_act].policy(state.betting, state.board)
-        return found.actions, found.probs
+        """Solved on the flop that stands for all that are alike up to the names of suits, so that suits are treated
+        alike and more states are met again."""
+        board, search = state.board, self._search[state.to_act]
+        if not board:
+            found = search.policy(state.betting, board)
+            return found.actions, found.probs
+        renaming = canonical_board(np.array(board[:_FLOP], dtype=np.uint8))[1]
+        found = search.policy(state.betting, tuple(CARD_PERMUTATION[renaming, list(board)].tolist()))
+        return found.actions, found.probs[HAND_PERMUTATION[renaming]]

@@ -11,9 +11,10 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.abstraction.features import all_in_equity
+from poker.abstraction.equities import showdown_equity
 from poker.betting import Betting
 from poker.cards import HOLDEM
+from poker.rules import Rules
 from poker.search.beliefs import Ranges
 from poker.search.clusters import pair_means
 from poker.solvers.rollout.leaf_values import LeafValues
@@ -53,9 +54,9 @@ def played_street(state: Betting) -> int:
     return max((street for street, actions in enumerate(state.actions) if actions), default=0)
 
 
-def cluster_equity(board: tuple[int, ...], clusters: NDArray[np.int32]) -> NDArray[np.float32]:
+def cluster_equity(rules: Rules, board: tuple[int, ...], clusters: NDArray[np.int32]) -> NDArray[np.float32]:
     """[C, C] mean all-in equity of the row's hands against the column's."""
-    return pair_means(all_in_equity(board), possible_pairs(board), clusters, clusters)
+    return pair_means(showdown_equity(rules, board), possible_pairs(board), clusters, clusters)
 
 
 def possible_pairs(board: tuple[int, ...]) -> NDArray[np.float32]:

@@ -3,7 +3,9 @@
 The searcher follows the public history from the first action and carries both ranges along ([DLS] sections 3 and 5):
 
 - at its own decision it solves the rest of the round from the current state (the depth limit supplies the rest of the
-  game before the turn), and its own range follows the strategy it found;
+  game before the turn), and its own range follows the strategy it found; with `follow` it keeps to the last solution
+  where that holds the decision: solved again for the ranges that it leaves, a decision is a best response to one range
+  of the opponent and no longer what leaves the opponent indifferent (docs/results/flop_holdem_exploitability.json);
 - an action of the opponent that the last solution holds moves their range by that solution's strategy;
 - otherwise (the first action of a round, or a bet of another size) the round is solved from the state before that
   action, with the actual size in the tree, so that it is answered and not rounded.
@@ -60,12 +62,20 @@ class NestedSearch:
     """
 
     def __init__(
-        self, rules: Rules, searcher: int, solve: RoundSolver, *, opponent_noise: float, remembered: int
+        self,
+        rules: Rules,
+        searcher: int,
+        solve: RoundSolver,
+        *,
+        opponent_noise: float,
+        remembered: int,
+        follow: bool = False,
     ) -> None:
         self._rules = rules
         self._searcher = searcher
         self._solve = solve
         self._noise = opponent_noise
+        self._follow = follow
         self._beliefs = [Memory[tuple[str, Board], Belief](remembered) for _ in range(rules.num_streets)]
 
     def policy(self, betting: Betting, board: Board) -> NodePolicy:
@@ -119,7 +129,8 @@ class NestedSearch:
         alternatives = belief.solution.alternatives(following, shown, ranges)
         if dealt:
             return Belief(following, ranges, None, answered=False, alternatives=alternatives)
-        return Belief(following, ranges, belief.solution, answered=inserted, alternatives=alternatives)
+        answered = inserted or self._follow
+        return Belief(following, ranges, belief.solution, answered=answered, alternatives=alternatives)
 
     def _solved(self, belief: Belief, board: Board, at_root: tuple[int, ...]) -> RoundSolution:
         shown = self._shown(belief.betting, board)

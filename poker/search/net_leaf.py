@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from poker.abstraction.buckets import Buckets
 from poker.betting import Betting
 from poker.features.leaf import Grid, board_features
+from poker.rules import Rules
 from poker.search.beliefs import Ranges
 from poker.search.clusters import cluster_means, hand_clusters, pair_means
-from poker.search.leaf import leaf_values, possible_pairs
+from poker.search.leaf import cluster_equity, leaf_values, possible_pairs
 from poker.search.memory import Memory
 from poker.solvers.rollout.leaf_values import LeafValues
 
@@ -52,7 +53,7 @@ class NetLeaf:
     def values(self, leaves: Sequence[Betting], board: tuple[int, ...], ranges: Ranges, own: int) -> LeafValues:
         """As `LeafEvaluator`; ranges play no part."""
         board = tuple(sorted(board))
-        clusters, grid, equity = self._grouped(board)
+        clusters, grid, equity = self._grouped(leaves[0].rules, board)
         count = len(equity)
         predicted = [self._predict(leaf, board, own, grid) for leaf in leaves if not leaf.is_over]
         in_pots = np.array(predicted, dtype=np.float32).reshape(-1, count, count, self.num_continuations)
@@ -67,11 +68,12 @@ class NetLeaf:
             self._predicted.put(key, values)
         return values
 
-    def _group(self, board: tuple[int, ...]) -> tuple[NDArray[np.int32], Grid, NDArray[np.float32]]:
+    def _group(self, rules: Rules, board: tuple[int, ...]) -> tuple[NDArray[np.int32], Grid, NDArray[np.float32]]:
         """Clusters [H], the feature grid of their means, and their equities [C, C]."""
         cards = board_features(board)
         clusters = hand_clusters(self._abstraction.buckets(board), cards.hands[:, 0], self._clusters)
         hands = cluster_means(cards.hands, clusters)
         possible = possible_pairs(board)
         pairs = np.stack([pair_means(cards.pairs[:, :, i], possible, clusters, clusters) for i in range(2)], axis=2)
-        return clusters, Grid(hands, hands, pairs, cards.texture), pairs[:, :, 0]
+        equity = pairs[:, :, 0] if rules.total_board_cards == 5 else cluster_equity(rules, board, clusters)
+        return clusters, Grid(hands, hands, pairs, cards.texture), equity

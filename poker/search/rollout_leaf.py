@@ -97,7 +97,8 @@ class RolloutLeaf:
         clusters = hand_clusters(self._blueprint.cards.buckets(board), strength, self._clusters)
         hands = representatives(clusters, self._hands_per_cluster, rng)
         runouts = sample_boards(self._blueprint.rules, board, self._runouts, rng)
-        return _Sample(runouts, hands, clusters[hands], clusters, cluster_equity(board, clusters))
+        equity = cluster_equity(self._blueprint.rules, board, clusters)
+        return _Sample(runouts, hands, clusters[hands], clusters, equity)
 
     def _predict(self, leaf: Betting, board: Board, sample: _Sample) -> NDArray[np.float32]:
         """[2, K, C, C], first axis own, in pots of the blueprint's state that stands for `leaf`."""

@@ -1,12 +1,15 @@
 """Leaf values at the end of the preflop round, looked up: every pair of the 169 classes of hands ([DLS] section 6)."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from poker.betting import Betting
 from poker.cards import PREFLOP_CLASS
 from poker.errors import PokernetsError
+from poker.rules import Rules
 from poker.search.beliefs import Ranges
 from poker.search.blueprint_states import BlueprintStates
 from poker.search.leaf import cluster_equity, leaf_values, played_street
@@ -41,7 +44,7 @@ class TableValues:
                 rows.append(by_player if own == 0 else by_player.transpose(0, 2, 1))
         count = int(self._clusters.max()) + 1
         in_pots = np.array(rows, dtype=np.float32).reshape(-1, self.num_continuations, count, count)
-        return leaf_values(leaves, own, self._clusters, cluster_equity(board, self._clusters), in_pots)
+        return leaf_values(leaves, own, self._clusters, _class_equity(leaves[0].rules), in_pots)
 
 
 class TableLeaf(TableValues):
@@ -49,3 +52,9 @@ class TableLeaf(TableValues):
 
     def __init__(self, *, path: str, blueprint: Blueprint) -> None:
         super().__init__(LeafTable.load(path, blueprint), blueprint.tree)
+
+
+@lru_cache(maxsize=2)
+def _class_equity(rules: Rules) -> NDArray[np.float32]:
+    """[169, 169] between classes before the flop."""
+    return cluster_equity(rules, (), PREFLOP_CLASS.astype(np.int32))

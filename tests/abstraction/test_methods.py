@@ -7,7 +7,16 @@ from numpy.typing import NDArray
 from poker.abstraction import methods
 from poker.abstraction.buckets import BOARD_SIZES, make_abstraction
 from poker.abstraction.features import hand_features
-from poker.abstraction.methods import FLOP, PREFLOP, RIVER, TURN, ExpectedSquareGrid, PotentialAware, StreetTable
+from poker.abstraction.methods import (
+    FLOP,
+    PREFLOP,
+    RIVER,
+    TURN,
+    ExpectedSquareGrid,
+    FlopStrengthGrid,
+    PotentialAware,
+    StreetTable,
+)
 from poker.cards import HOLDEM, NUM_HANDS, PREFLOP_CLASS, parse_cards
 from poker.errors import PokernetsError
 from poker.kernels.cards import clustering, strength
@@ -126,8 +135,16 @@ def test_grid_of_expected_squares(few_boards: Boards, street: int) -> None:
         assert np.array_equal(row[live], expected[live])
 
 
+def test_grid_of_strength_on_the_flop(few_boards: Boards) -> None:
+    made = FlopStrengthGrid(flop=50).build(FLOP, {}, 0, quiet)
+    for row, board in zip(made.table, few_boards[3].tolist(), strict=True):
+        live = HOLDEM.live(board)
+        expected = np.minimum(np.floor(hand_features(board).hs * 50 + 1e-9), 49)
+        assert np.array_equal(row[live], expected[live])
+
+
 def test_preflop_is_lossless() -> None:
-    for method in (TINY, ExpectedSquareGrid(flop=2, turn=2, river=2)):
+    for method in (TINY, ExpectedSquareGrid(flop=2, turn=2, river=2), FlopStrengthGrid(flop=2)):
         made = method.build(PREFLOP, {}, 0, quiet)
         assert made.num_buckets == 169
         assert np.array_equal(made.table[0], PREFLOP_CLASS)

@@ -12,6 +12,7 @@ from poker.agents.depth_limited import DepthLimitedAgent
 from poker.betting import Betting
 from poker.cards import HOLDEM, NUM_HANDS, parse_cards
 from poker.features.leaf import CONTINUATIONS, encode_pairs
+from poker.kernels.cards.hands import CARD_PERMUTATION, HAND_PERMUTATION
 from poker.rules import CALL
 from poker.search.beliefs import observe_board, start_ranges
 from poker.search.leaf import SingleValue
@@ -204,10 +205,12 @@ def test_values_are_to_own_and_the_opponent_gains_from_choosing(blueprint: Bluep
 
 
 @pytest.mark.parametrize("kind", ["net", "rollout"])
-def test_flop_in_another_order_is_the_same_flop(net: LinearNet, blueprint: Blueprint, menu: BetMenu, kind: str) -> None:
+def test_flop_in_another_order_or_other_suits_is_the_same_flop(
+    net: LinearNet, blueprint: Blueprint, menu: BetMenu, kind: str
+) -> None:
     betting = Betting.start(RULES).apply(300).apply(CALL)
     found = []
-    for order in ("2c7cJh", "Jh2c7c"):
+    for order in ("2c7cJh", "Jh2c7c", "2d7dJs"):
         rollout = RolloutLeaf(blueprint=blueprint, factor=10.0, clusters=4, hands_per_cluster=2, runouts=2, seed=9)
         flop = rollout if kind == "rollout" else NetLeaf(net=net, abstraction=StrengthBuckets(), clusters=4)
         agent = DepthLimitedAgent(
@@ -222,6 +225,8 @@ def test_flop_in_another_order_is_the_same_flop(net: LinearNet, blueprint: Bluep
         )
         found.append(agent.policy(HandState(betting, ((), ()), parse_cards(order)))[1])
     np.testing.assert_array_equal(found[0], found[1])
+    suits = next(g for g in range(24) if set(CARD_PERMUTATION[g, list(FLOP)]) == set(parse_cards("2d7dJs")))
+    np.testing.assert_allclose(found[2][HAND_PERMUTATION[suits]], found[0], atol=1e-3)
 
 
 def test_depth_limited_solve_gives_a_strategy_for_every_hand(net: LinearNet, menu: BetMenu, flop_root: Betting) -> None:

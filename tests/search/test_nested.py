@@ -126,6 +126,25 @@ def test_known_action_is_followed_by_a_solve_from_the_new_state(rules: Rules) ->
     assert rounds.calls == [(f"r{raise_to}r{again}", (), ())]
 
 
+def test_a_solution_is_kept_to_while_the_hand_is_in_it(rules: Rules) -> None:
+    """With `follow`: known bets are answered from the first solution, another size from one that has it."""
+    rounds = RandomRounds(load_menu("demo"))
+    nested = NestedSearch(rules, 1, rounds, opponent_noise=0.0, remembered=1000, follow=True)
+    first = nested.policy(Betting.start(rules), ())
+    raise_to = min(action for action in first.actions if action > 0)
+    solution = rounds(Betting.start(rules), (), start_ranges(rules), 1, ())
+    reply = solution.at(played(rules, [raise_to]))
+    assert reply is not None
+    known = played(rules, [raise_to, max(reply.actions)])
+    rounds.calls.clear()
+    expected = solution.at(known)
+    assert expected is not None
+    np.testing.assert_array_equal(nested.policy(known, ()).probs, expected.probs)
+    assert rounds.calls == []
+    nested.policy(played(rules, [raise_to, max(reply.actions) - 1]), ())
+    assert rounds.calls == [(f"r{raise_to}", (), (max(reply.actions) - 1,))]
+
+
 def test_policy_depends_on_the_history_alone(rules: Rules) -> None:
     state = played(rules, [300, CALL, 400, 1100, CALL, CALL])
     followed, _ = search(rules, seat=1, noise=0.01)

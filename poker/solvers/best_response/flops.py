@@ -14,12 +14,13 @@ Symbols: V lines that reach the flop, C = 169 classes of hands.
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from poker.kernels.cards.isomorphism import board_multiplicities
-from poker.solvers.best_response.unabstracted import NUM_FLOPS, UnabstractedResponse
+from poker.solvers.best_response.unabstracted import NUM_FLOPS, RootStreet, UnabstractedResponse
 
 _PARTS = 10
 FEWEST_FLOPS = 2 * _PARTS
@@ -37,11 +38,11 @@ Values = list[Floats]
 
 @dataclass(frozen=True)
 class Cost:
-    """What a run needs, measured on one board: CPU seconds per flop and in all, bytes of all threads together."""
+    """What a run needs, measured on one board: CPU seconds per flop and in all, bytes of all `workers` together."""
 
     cpu_per_flop: float
     flops: int
-    threads: int
+    workers: int
     memory: int
 
     @property
@@ -57,7 +58,7 @@ class Cost:
         hours, memory = self.cpu / 3600, self.memory / 2**20
         return (
             f"{self.flops:,} flops of about {self.cpu_per_flop:.1f} CPU seconds: {hours:.2f} CPU hours, "
-            f"{self.threads} threads, {memory:,.0f} MiB besides the abstraction"
+            f"{self.workers} at a time, {memory:,.0f} MiB besides the abstraction"
         )
 
 
@@ -74,7 +75,14 @@ def draw_flops(count: int, seed: int) -> NDArray[np.int64]:
     return drawn
 
 
-def value_of_all(response: UnabstractedResponse, values: Iterable[Values]) -> Floats:
+class FlopResponse(Protocol):
+    """A response whose values on single flops are known."""
+
+    def before(self, seat: int) -> tuple[RootStreet, list[int]]:
+        """What a responder plays before the flop, and the V nodes where the flop begins."""
+
+
+def value_of_all(response: FlopResponse, values: Iterable[Values]) -> Floats:
     """[2] chips per hand by seat, from the values on all flops in the order of their numbers."""
     weights = board_multiplicities(3) / _FLOPS
     by_flop = list(zip(weights, values, strict=True))
@@ -82,7 +90,7 @@ def value_of_all(response: UnabstractedResponse, values: Iterable[Values]) -> Fl
     return np.array([_Before(response, seat).best(np.asarray(mean))[0] for seat, mean in enumerate(means)])
 
 
-def values_of_sample(response: UnabstractedResponse, values: list[Values]) -> tuple[Floats, float]:
+def values_of_sample(response: FlopResponse, values: list[Values]) -> tuple[Floats, float]:
     """By seat and flop as it was drawn [2, n], chips that are won by decisions for the other parts; and the optimistic
     chips per hand, both seats together."""
     part = np.arange(len(values)) % _PARTS
@@ -100,9 +108,9 @@ def values_of_sample(response: UnabstractedResponse, values: list[Values]) -> tu
 class _Before:
     """The decisions of a seat before the flop, for values [V, C] that are means over flops."""
 
-    def __init__(self, response: UnabstractedResponse, seat: int) -> None:
-        assert response.root is not None
-        self._root, self._seat, self._entries = response.root, seat, response.seats[seat].entries
+    def __init__(self, response: FlopResponse, seat: int) -> None:
+        self._seat = seat
+        self._root, self._entries = response.before(seat)
 
     def best(self, values: Floats) -> tuple[float, dict[int, NDArray[np.int64]]]:
         return self._root.best(self._seat, self._ends(values))

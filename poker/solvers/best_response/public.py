@@ -47,11 +47,11 @@ def best_response(rules: Rules, policy: PolicyFunction, player: int, menu: BetMe
     def anywhere(betting: Betting) -> Policy:
         return policy(public_state(betting, tuple(range(rules.board_sizes[betting.street]))))
 
-    tree = _tree_of_both(rules, menu, anywhere)
+    tree = tree_of_both(rules, menu, anywhere, player)
     betting = lru_cache(maxsize=None)(tree.betting)
 
     def on_tree(node: int, board: tuple[int, ...]) -> NDArray[np.floating]:
-        return _columns(tree, node, policy(public_state(betting(node), board)))
+        return columns(tree, node, policy(public_state(betting(node), board)))
 
     return range_response(tree, on_tree, player, isomorphism=rules.deck_size == 52)
 
@@ -60,8 +60,8 @@ def response_to_buckets(
     rules: Rules, menu: BetMenu, cards: CardAbstraction, policy: CardlessPolicy
 ) -> UnabstractedResponse:
     """The response to a policy that plays hold'em by the buckets of `cards`."""
-    tree = _tree_of_both(rules, menu, policy)
-    rows = lru_cache(maxsize=None)(lambda node: _columns(tree, node, policy(tree.betting(node))).astype(np.float32))
+    tree = tree_of_both(rules, menu, policy)
+    rows = lru_cache(maxsize=None)(lambda node: columns(tree, node, policy(tree.betting(node))).astype(np.float32))
     return UnabstractedResponse(tree, cards, rows)
 
 
@@ -79,22 +79,29 @@ def response_without_cards(rules: Rules, menu: BetMenu, policy: PolicyFunction) 
 
 @dataclass(frozen=True)
 class _BothMenus(BetMenu):
-    """A menu that also offers what a policy plays."""
+    """A menu that also offers what a policy plays, and at decisions of `policy_seat` nothing else."""
 
     policy: CardlessPolicy | None = None
+    policy_seat: int | None = None
 
     def raise_totals(self, betting: Betting, dead: int = 0, base: int | None = None) -> tuple[int, ...]:
         assert self.policy is not None
-        offered = super().raise_totals(betting, dead, base)
+        offered = super().raise_totals(betting, dead, base) if betting.to_act != self.policy_seat else ()
         return tuple(sorted({*offered, *(action for action in self.policy(betting)[0] if action > 0)}))
 
 
-def _tree_of_both(rules: Rules, menu: BetMenu | None, policy: CardlessPolicy) -> BettingTree:
-    """The whole tree with the bets of `menu` and those of `policy`; a limit game has no others."""
+def tree_of_both(
+    rules: Rules, menu: BetMenu | None, policy: CardlessPolicy, responder: int | None = None
+) -> BettingTree:
+    """The whole tree with the bets of `menu` and those of `policy`; a limit game has no others.
+
+    `responder` alone bets by the menu; None for a tree that serves both seats.
+    """
     if rules.is_limit or menu is None:
         return _own_tree(rules)
     both = {each.name: getattr(menu, each.name) for each in fields(menu)}
-    return build_tree(Betting.start(rules), _BothMenus(**both, policy=policy))
+    seat = None if responder is None else 1 - responder
+    return build_tree(Betting.start(rules), _BothMenus(**both, policy=policy, policy_seat=seat))
 
 
 @lru_cache(maxsize=1)
@@ -103,7 +110,7 @@ def _own_tree(rules: Rules) -> BettingTree:
     return build_tree(Betting.start(rules))
 
 
-def _columns(tree: BettingTree, node: int, policy: Policy) -> NDArray[np.floating]:
+def columns(tree: BettingTree, node: int, policy: Policy) -> NDArray[np.floating]:
     """[H or B, A] of a policy by the actions of a node that has all of its own."""
     actions, probs = policy
     offered = tree.actions(node)

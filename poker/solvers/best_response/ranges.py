@@ -74,17 +74,20 @@ def best_response(
 
     Raises PokernetsError where `policy` gives no probabilities, and for trees that do not end the hand.
     """
-    return _Walk(tree, policy, player, isomorphism).result(board)
+    return RangeWalk(tree, policy, player, isomorphism).result(board)
 
 
 def evaluate_policy(tree: BettingTree, policy: RangePolicy, board: Board = ()) -> ProfileValue:
     """Values of a policy of both players from the root of a game; it may treat suits as it likes."""
     best = [best_response(tree, policy, player, board).value for player in range(2)]
-    return ProfileValue(_Walk(tree, policy, 0, False, policy).result(board).value, (best[0], best[1]))
+    return ProfileValue(RangeWalk(tree, policy, 0, False, policy).result(board).value, (best[0], best[1]))
 
 
 @dataclass
-class _Walk:
+class RangeWalk:
+    """One walk for the best response of `player`, or for its own policy; checks that suits are treated alike where
+    `isomorphism` says so."""
+
     tree: BettingTree
     policy: RangePolicy
     player: int

@@ -19,7 +19,7 @@ float32 below the flop, float64 above. Symbols: H = 1326 hands, C = 169 classes 
 import hashlib
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -47,6 +47,8 @@ _LOOKED_AT, _CHECKED = 4000, 40
 """Boards of each size that are looked at, and at most so many for each renaming on which buckets are compared."""
 
 Floats = NDArray[np.float64]
+HandPolicy = Callable[[int], NDArray[np.floating]]
+"""Tree node -> [H, A]."""
 Renamings = NDArray[np.int64]
 """Numbers of suit permutations that leave a board as it is."""
 
@@ -114,7 +116,8 @@ class UnabstractedResponse:
             )
         self.unequal_suits = _unequal_suits(cards) if isomorphism else 0.0
         self._renamings = np.arange(24 if isomorphism else 1)
-        self.root = RootStreet(tree, cards, policy) if not board else None
+        hands = cards.buckets(())
+        self.root = RootStreet(tree, lambda node: policy(node)[hands]) if not board else None
         self.seats = [self._seat(responder) for responder in range(2)]
         self.live = math.comb(52 - rules.board_sizes[self.last], 2)
 
@@ -127,6 +130,11 @@ class UnabstractedResponse:
             reach = np.array([found[node] for node in entries], np.float32).reshape(len(entries), NUM_HANDS)
         streets = lanes_of(self.tree, self.policy, self.cards.num_buckets, responder, entries) if entries else []
         return Seat(responder, entries, reach, streets)
+
+    def before(self, seat: int) -> tuple["RootStreet", list[int]]:
+        """What a responder plays before the flop, and the V nodes where the flop begins."""
+        assert self.root is not None
+        return self.root, self.seats[seat].entries
 
     @property
     def fingerprint(self) -> str:
@@ -266,13 +274,12 @@ class UnabstractedResponse:
 class RootStreet:
     """The street before the flop: the opponent's reach at its ends, and the responder's decisions and values there.
 
-    Values of an end are [C], summed over all flops and divided by their number given four cards; a strategy is the
-    number of the action that each class [C] takes, by node.
+    `policy` gives the opponent's [H, A] at a decision. Values of an end are [C], summed over all flops and divided by
+    their number given four cards; a strategy is the number of the action that each class [C] takes, by node.
     """
 
-    def __init__(self, tree: BettingTree, cards: CardAbstraction, policy: BucketPolicy) -> None:
+    def __init__(self, tree: BettingTree, policy: HandPolicy) -> None:
         self.tree = tree
-        self._buckets = cards.buckets(())
         self._policy = policy
 
     def reach(self, responder: int) -> dict[int, Floats]:
@@ -286,7 +293,7 @@ class RootStreet:
         if tree.kind[node] == Kind.STREET:
             found[int(tree.first_child[node])] = reach
         elif tree.kind[node] == Kind.DECISION:
-            probabilities = None if tree.player[node] == responder else self._policy(node)[self._buckets]
+            probabilities = None if tree.player[node] == responder else self._policy(node)
             for number, child in enumerate(tree.children(node)):
                 own = reach if probabilities is None else reach * probabilities[:, number]
                 self._descend(child, own, responder, found)
@@ -320,7 +327,7 @@ class RootStreet:
         if tree.kind[node] == Kind.STREET:
             return ends.get(int(tree.first_child[node]), np.zeros(NUM_CLASSES))
         own = tree.player[node] == responder
-        probabilities = None if own else self._policy(node)[self._buckets]
+        probabilities = None if own else self._policy(node)
         found = np.stack(
             [
                 self._values(

@@ -20,9 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.abstraction.buckets import is_holdem
 from poker.abstraction.equities import hand_ranks
-from poker.abstraction.features import all_in_equity
 from poker.kernels.sampling import nodes as kernel
 from poker.kernels.sampling.continuation import end_reaches
 from poker.rules import Rules
@@ -240,11 +238,6 @@ def _by_strategy(forms: Sequence[Blueprint]) -> list[tuple[NDArray[Any], NDArray
             groups.append((form.strategy, []))
         groups[-1][1].append(form.bias)
     return [(strategy, np.ascontiguousarray(np.array(biases, np.float32).T)) for strategy, biases in groups]
-
-
-def showdown_equity(rules: Rules, board: Board) -> NDArray[np.float32] | None:
-    """[H, H] exact chance to win plus half of ties, known for hold'em with a full board; None for other games."""
-    return all_in_equity(board) if is_holdem(rules) and rules.total_board_cards == 5 else None
 
 
 def sample_boards(rules: Rules, shown: Board, count: int, rng: np.random.Generator) -> list[Board]:

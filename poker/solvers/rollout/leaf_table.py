@@ -13,11 +13,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from poker.abstraction.equities import showdown_equity
 from poker.artifacts import open_artifact
 from poker.cards import PREFLOP_CLASS, PREFLOP_CLASS_SIZE
 from poker.features.leaf import TARGET
 from poker.solvers.blueprint import Blueprint
-from poker.solvers.rollout.continuation import Continuations, Moments, sample_boards, showdown_equity
+from poker.solvers.rollout.continuation import Continuations, Moments, sample_boards
 from poker.tree import BettingTree, Kind
 
 KIND = "leaf_table"
@@ -65,7 +66,7 @@ def class_values(
     for board in sample_boards(rules, (), boards, rng):
         hands0, hands1 = _one_of_each_class(rng), _one_of_each_class(rng)
         values, won, possible = continuations.on_board(node, board, hands0, hands1)
-        luck = np.zeros_like(won) if equity is None else (won - equity[np.ix_(hands0, hands1)]) * possible
+        luck = (won - equity[np.ix_(hands0, hands1)]) * possible
         moments.add(values, luck, possible)
     return moments.result().in_pots(tree.pot(node))
 

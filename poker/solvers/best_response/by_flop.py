@@ -1,0 +1,123 @@
+"""The best response to any policy in two-player hold'em that ends with the flop, one flop at a time.
+
+The policy may be expensive to ask, such as one that solves a subgame at every public state: flops are independent of
+each other once its reach there is known, so `flop_values` is the unit of work. It is the walk of `ranges.best_response`
+on the trees of `public.best_response`, cut at the flop; `flops.value_of_all` puts the flops together.
+
+One board of each class under renamings of suits stands for all; a policy that does not treat suits quite alike is
+measured on those boards.
+
+Symbols: V lines that reach the flop, H = 1326 hands, C = 169 classes of hands, A actions.
+"""
+
+import hashlib
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poker.abstraction.buckets import is_holdem
+from poker.betting import Betting
+from poker.errors import PokernetsError
+from poker.kernels.cards.hands import CARD_PERMUTATION, HAND_PERMUTATION, NUM_HANDS
+from poker.kernels.cards.isomorphism import canonical_boards
+from poker.rules import Rules
+from poker.solvers.best_response.public import columns, tree_of_both
+from poker.solvers.best_response.ranges import RangeWalk
+from poker.solvers.best_response.unabstracted import CLASS_HAND, RootStreet
+from poker.state import Policy, PolicyFunction, public_state
+from poker.tree import BetMenu, BettingTree, Kind
+
+Floats = NDArray[np.float64]
+
+
+def ends_with_the_flop(rules: Rules) -> bool:
+    """Two-player hold'em without turn and river."""
+    return rules.num_players == 2 and is_holdem(rules) and rules.num_streets == 2
+
+
+@dataclass(frozen=True, eq=False)
+class SeatWalk:
+    """What the walk of flops needs for one responder: nodes [V] where the flop begins, the policy's reach [V, H]."""
+
+    responder: int
+    tree: BettingTree
+    entries: list[int]
+    reach: Floats
+
+    def values(self, policy: PolicyFunction, board: tuple[int, ...]) -> Floats:
+        """[V, H] what the responder wins with each hand times the policy's reach, summed over compatible hands."""
+        tree, live = self.tree, self.tree.rules.space.live(board)
+        betting = lru_cache(maxsize=None)(tree.betting)
+
+        def on_tree(node: int, shown: tuple[int, ...]) -> NDArray[np.floating]:
+            return columns(tree, node, policy(public_state(betting(node), shown)))
+
+        walk = RangeWalk(tree, on_tree, self.responder, isomorphism=False)
+        found = [walk.values(node, board, reach * live) for node, reach in zip(self.entries, self.reach, strict=True)]
+        return live * np.array(found).reshape(len(self.entries), NUM_HANDS)
+
+
+def flop_values(walks: list[SeatWalk], policy: PolicyFunction, flop: int) -> list[Floats]:
+    """For either seat [V, C]: values on canonical flop number `flop`, averaged over its images."""
+    board = tuple(canonical_boards(3)[flop].tolist())
+    return [walk.values(policy, board)[:, HAND_PERMUTATION[:, CLASS_HAND]].mean(axis=1) for walk in walks]
+
+
+class ResponseByFlop:
+    """Best responses of either seat with the bets of `menu` and of `policy`.
+
+    `fingerprint` changes with the trees, and with what `policy` does anywhere on one flop. Raises PokernetsError for
+    games with other streets.
+    """
+
+    def __init__(self, rules: Rules, policy: PolicyFunction, menu: BetMenu) -> None:
+        if not ends_with_the_flop(rules):
+            raise PokernetsError(f"this best response is for two-player hold'em without a turn, not '{rules.name}'")
+        self.policy = policy
+        self._digest = hashlib.sha256(rules.to_acpc().encode())
+        self._roots = [self._root(tree_of_both(rules, menu, self._on_one_board, responder)) for responder in range(2)]
+        self.walks = [self._walk(responder) for responder in range(2)]
+
+    @property
+    def fingerprint(self) -> str:
+        return self._digest.hexdigest()
+
+    def before(self, seat: int) -> tuple[RootStreet, list[int]]:
+        """What a responder plays before the flop, and the V nodes where the flop begins."""
+        return self._roots[seat], self.walks[seat].entries
+
+    def suit_difference(self, flop: int, renaming: int) -> float:
+        """The largest difference in chips, over lines and hands, between the values of a flop and of its image under a
+        renaming of suits, given that the policy holds a hand that is compatible."""
+        board = tuple(canonical_boards(3)[flop].tolist())
+        image = tuple(CARD_PERMUTATION[renaming, list(board)].tolist())
+        largest = 0.0
+        for walk in self.walks:
+            mass = np.array([walk.tree.rules.space.compatible_mass(reach) for reach in walk.reach])
+            renamed = walk.values(self.policy, image)[:, HAND_PERMUTATION[renaming]]
+            apart = np.abs(renamed - walk.values(self.policy, board)) / np.maximum(mass, 1e-9)
+            largest = max(largest, float(apart.max()))
+        return largest
+
+    def _on_one_board(self, betting: Betting) -> Policy:
+        return self.policy(public_state(betting, tuple(range(betting.rules.board_sizes[betting.street]))))
+
+    def _root(self, tree: BettingTree) -> RootStreet:
+        return RootStreet(
+            tree, lru_cache(maxsize=None)(lambda node: columns(tree, node, self._on_one_board(tree.betting(node))))
+        )
+
+    def _walk(self, responder: int) -> SeatWalk:
+        """Puts the responder's tree, and the policy there, into the fingerprint."""
+        root = self._roots[responder]
+        for node in np.flatnonzero((root.tree.kind == Kind.DECISION) & (root.tree.player != responder)).tolist():
+            actions, probs = self._on_one_board(root.tree.betting(node))
+            self._digest.update(f"{root.tree.path_text(node)} {root.tree.actions(node)} {actions}".encode())
+            self._digest.update(np.ascontiguousarray(probs).tobytes())
+        self._digest.update(root.tree.action.tobytes())
+        found = {node: reach for node, reach in root.reach(responder).items() if reach.any()}
+        entries = sorted(found)
+        reach = np.array([found[node] for node in entries]).reshape(len(entries), NUM_HANDS)
+        return SeatWalk(responder, root.tree, entries, reach)

@@ -1,0 +1,89 @@
+"""Flop by flop: the same numbers as in one walk, and as the walk of policies that play by buckets."""
+
+import numpy as np
+import pytest
+
+from poker.abstraction.buckets import CardAbstraction, make_abstraction
+from poker.agents.blueprint import BlueprintAgent
+from poker.agents.simple import AlwaysCall
+from poker.betting import Betting
+from poker.cards import NUM_HANDS, PREFLOP_CLASS
+from poker.errors import PokernetsError
+from poker.kernels.cards.hands import HAND_PERMUTATION
+from poker.kernels.cards.isomorphism import NUM_BOARDS, canonical_boards
+from poker.kernels.cards.strength import boards_strength
+from poker.solvers.best_response.by_flop import ResponseByFlop, flop_values
+from poker.solvers.best_response.flops import value_of_all
+from poker.solvers.best_response.public import best_response, response_to_buckets
+from poker.solvers.best_response.unabstracted import CLASS_HAND
+from poker.solvers.blueprint import blueprint_from
+from poker.tree import bet_menu, build_tree
+from tests.games import load_rules
+
+RULES = load_rules("flop_holdem_nolimit")
+
+
+@pytest.mark.slow
+def test_all_flops_are_the_whole_walk() -> None:
+    menu = bet_menu(preflop="a", flop="a")
+    caller = AlwaysCall(name="caller").policy
+    response = ResponseByFlop(RULES, caller, menu)
+    values = [flop_values(response.walks, caller, flop) for flop in range(NUM_BOARDS[3])]
+    wanted = [best_response(RULES, caller, player, menu).value for player in range(2)]
+    assert value_of_all(response, values).tolist() == pytest.approx(wanted, rel=1e-9)
+
+
+def blueprint() -> BlueprintAgent:
+    """Plays by 169 classes and ten classes of strength on the flop, at random."""
+    strength = np.maximum(boards_strength(canonical_boards(3)), 0) * 10 // 2163
+    cards = make_abstraction([PREFLOP_CLASS[None], strength.astype(np.uint8)], [169, 10])
+    tree = build_tree(Betting.start(RULES), bet_menu(preflop=[[1.0], ["a"]], flop=[[1.0], ["a"]]))
+
+    def average(node: int) -> np.ndarray:
+        rng, buckets = np.random.default_rng(node), cards.num_buckets[int(tree.street[node])]
+        return rng.dirichlet(np.ones(int(tree.num_children[node])), buckets).astype(np.float32)
+
+    return BlueprintAgent(name="blueprint", blueprint=blueprint_from(tree, cards, average), translation_seed=3)
+
+
+def test_a_translated_blueprint_has_the_values_of_the_walk_by_buckets() -> None:
+    """Against bets that its tree lacks, by other code in float32; the lines are found by their text."""
+    menu = bet_menu(preflop=[[0.5, 1.0], [1.0, "a"]], flop=[[0.5, 1.0], [1.0, "a"]])
+    agent = blueprint()
+    cards = agent.blueprint.cards
+    assert isinstance(cards, CardAbstraction)
+    response = ResponseByFlop(RULES, agent.policy, menu)
+    by_buckets = response_to_buckets(RULES, menu, cards, agent.by_bucket)
+    scratch = by_buckets.scratch()
+    for flop in (3, 877):
+        found = flop_values(response.walks, agent.policy, flop)
+        wanted = by_buckets.flop_values(flop, scratch)
+        for seat in range(2):
+            (root, entries), (other, others) = response.before(seat), by_buckets.before(seat)
+            lines = {other.tree.path_text(node): row for node, row in zip(others, wanted[seat], strict=True)}
+            assert lines.keys() == {root.tree.path_text(node) for node in entries}
+            for node, row in zip(entries, found[seat], strict=True):
+                line = lines[root.tree.path_text(node)]
+                assert np.allclose(row, line, atol=1e-4 * np.abs(line).max())
+
+
+def test_values_of_a_flop_do_not_depend_on_the_names_of_suits() -> None:
+    agent = blueprint()
+    response = ResponseByFlop(RULES, agent.policy, bet_menu(preflop="a", flop="a"))
+    assert response.suit_difference(877, 5) < 1e-6
+    held = np.zeros(NUM_HANDS, dtype=bool)
+    held[HAND_PERMUTATION[:, CLASS_HAND]] = True
+    assert held.all()
+
+
+def test_the_fingerprint_is_of_what_is_played() -> None:
+    menu = bet_menu(preflop="a", flop="a")
+    same = [ResponseByFlop(RULES, blueprint().policy, menu).fingerprint for _ in range(2)]
+    assert same[0] == same[1]
+    assert ResponseByFlop(RULES, AlwaysCall(name="caller").policy, menu).fingerprint != same[0]
+    assert ResponseByFlop(RULES, blueprint().policy, bet_menu(preflop="a", flop="0.5,a")).fingerprint != same[0]
+
+
+def test_games_with_a_turn_are_refused() -> None:
+    with pytest.raises(PokernetsError, match="without a turn, not 'holdem_nolimit_2p'"):
+        ResponseByFlop(load_rules("holdem_nolimit_2p"), AlwaysCall(name="caller").policy, bet_menu(preflop="a"))
