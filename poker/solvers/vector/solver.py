@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 
 from poker.errors import PokernetsError
 from poker.kernels.barrier import SHARED_SIZE
-from poker.kernels.simd import LANES, aligned_zeros, from_float32, to_float32
-from poker.kernels.vector.arrays import ACT, REACH, STRIDE, VALUE, Gadgets, Sweep
+from poker.kernels.simd import aligned_zeros, from_float32, to_float32
+from poker.kernels.vector.arrays import ACT, REACH, STRIDE, VALUE
 from poker.kernels.vector.decisions import AVERAGE, BEST_RESPONSE, RECORD, SOLVE
 from poker.kernels.vector.sweep import run_team
 from poker.rules import CALL
+from poker.solvers.vector.binding import NUM_CHUNKS, bind
 from poker.solvers.vector.boards import deck_of
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.response_values import ResponseValues
@@ -26,7 +27,6 @@ from poker.solvers.vector.schedules import Schedule, schedule
 from poker.solvers.vector.thread_tuning import Checks, Pace
 from poker.tree import Kind
 
-NUM_CHUNKS = 16
 STORAGE: dict[int, type] = {32: np.float32, 16: np.uint16}
 """Types of regrets and strategy sums by their bits; 16 is bfloat16: half the memory; on the reference spots
 exploitability then stays above about 0.15% of the pot."""
@@ -75,13 +75,10 @@ class VectorSolver:
         self._regrets = aligned_zeros(game.num_entries, dtype)
         self._source = aligned_zeros(game.num_entries, dtype) if self.schedule.predictive else self._regrets
         self._sums = aligned_zeros(game.num_entries, dtype)
-        chosen = game.alternatives.size if game.layout.has_margins else LANES
-        own = [np.zeros(chosen, np.float32) for _ in range(4)]
-        self._gadgets = Gadgets(*game.layout.gadgets, game.alternative_at, game.alternatives, *own)
-        self._sweep = self._bind()
+        self._sweep, work = bind(game, self._regrets, self._source, self._sums, self.schedule.predictive)
         boards = int(game.boards.boards.child_start[1] - game.boards.boards.child_start[0])
         self._threads = max(1, min(threads, boards, NUM_CHUNKS))
-        self._works = [aligned_zeros(self._work_size) for _ in range(self._threads + 1)]
+        self._works = [aligned_zeros(work) for _ in range(self._threads + 1)]
         self._pool = ThreadPoolExecutor(self._threads - 1) if self._threads > 1 else None
         self._pace = Pace(self._threads)
 
@@ -351,88 +348,3 @@ class VectorSolver:
         rows = np.maximum(to_float32(self.game.rows(array, node, board)), 0)
         mass = rows.sum(axis=0)
         return np.where(mass > 0, rows / np.where(mass > 0, mass, 1), np.float32(1.0 / len(rows)))
-
-    def _bind(self) -> Sweep:
-        """The kernel's view of the game: scratch offsets, root reach, chunks, leaf matrices."""
-        game, layout, boards = self.game, self.game.layout, self.game.boards.boards
-        streets = layout.last_street + 1
-        place = np.zeros((3, streets), np.int64)
-        top = 0
-        widest = LANES
-        for street in range(layout.first_street, streets):
-            stride = max(LANES, int(boards.padded[:, game.on(street)].max()))
-            widest = max(widest, stride)
-            place[0, street] = stride
-            place[1, street] = top
-            top += int(layout.reach_rows[street]) * stride
-            place[2, street] = top
-            top += int(layout.value_rows[street]) * stride
-        leaf = game.leaf_values
-        clusters = (1, 1) if leaf is None else leaf.matrices(0).shape[2:]
-        wide = (max(clusters) + LANES - 1) // LANES * LANES
-        slots = game.boards.num_card_slots
-        sizes = [LANES * (widest + LANES)] * 3 + [LANES * slots, widest, widest]
-        sizes.append(4 * wide * (slots + 2))
-        areas = top + np.concatenate([[0], np.cumsum(sizes)])
-        self._work_size = int(areas[-1])
-        root_stride = int(place[0, layout.first_street])
-        root_reach = np.zeros((2, root_stride), np.float32)
-        for player in range(2):
-            hands = game.hands(player)
-            root_reach[player, : len(hands)] = game.ranges[player, hands]
-        children = np.arange(boards.child_start[0], boards.child_start[1] + 1)
-        chunks = min(NUM_CHUNKS, len(children) - 1)
-        bounds = np.linspace(0, len(children) - 1, chunks + 1).round().astype(np.int64)
-        matrices, where = self._leaf_matrices(wide)
-        cluster = np.zeros((2, game.rules.num_hands), np.int32)
-        if leaf is not None:
-            cluster[:] = leaf.cluster(0), leaf.cluster(1)
-        return Sweep(
-            nodes=layout.nodes._replace(locked=layout.nodes.locked.copy()),
-            batches=layout.batches,
-            boards=boards,
-            lists=game.boards.lists,
-            regrets=self._regrets,
-            source=self._source,
-            sums=self._sums,
-            place=place,
-            areas=areas[:-1],
-            root_reach=root_reach,
-            root_value=np.zeros((2, root_stride), np.float32),
-            chunk_start=children[bounds].astype(np.int32),
-            partial=aligned_zeros(chunks * int(layout.num_slots[layout.first_street]) * root_stride),
-            cluster=cluster,
-            num_clusters=np.array(clusters, np.int32),
-            leaf_matrix=where,
-            leaf_values=matrices,
-            runout_at=game.runout_at,
-            runout_matrix=game.runout_matrix,
-            num_slots=layout.num_slots,
-            gadgets=self._gadgets,
-            starts=np.zeros(0, np.float32),
-            num_card_slots=slots,
-            first_street=layout.first_street,
-            last_street=layout.last_street,
-            predictive=self.schedule.predictive,
-            best=np.zeros(1, np.uint8),
-        )
-
-    def _leaf_matrices(self, wide: int) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-        """Both players' matrices, rows padded to LANES, and where each starts [2, L, K]."""
-        leaf = self.game.leaf_values
-        if leaf is None:
-            return np.zeros(LANES, np.float32), np.zeros((2, 1, 1), np.int64)
-        parts = []
-        where = np.zeros((2, leaf.num_leaves, leaf.num_continuations), np.int64)
-        begin = 0
-        for player in range(2):
-            matrices = leaf.matrices(player)
-            rows, columns = matrices.shape[2:]
-            width = (columns + LANES - 1) // LANES * LANES
-            padded = np.zeros((*matrices.shape[:3], width), np.float32)
-            offset = 0.5 * self.game.tree.dead
-            padded[..., :columns] = matrices - (offset if player == leaf.own else -offset)
-            where[player] = begin + np.arange(where[player].size).reshape(where[player].shape) * rows * width
-            parts.append(padded.reshape(-1))
-            begin += parts[-1].size
-        return np.concatenate(parts), where

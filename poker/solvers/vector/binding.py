@@ -1,0 +1,120 @@
+"""The kernels' view of a game: where scratch memory lies, reach at the root, chunks of boards, values at leaves."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poker.kernels.simd import LANES, aligned_zeros
+from poker.kernels.vector.arrays import Gadgets, Sweep
+from poker.solvers.vector.game import VectorGame
+
+NUM_CHUNKS = 16
+
+
+class _Scratch(NamedTuple):
+    """`place` and `areas` of a `Sweep`, and the floats of scratch memory that a thread needs."""
+
+    place: NDArray[np.int64]
+    areas: NDArray[np.int64]
+    size: int
+
+
+def bind(
+    game: VectorGame, regrets: NDArray[Any], source: NDArray[Any], sums: NDArray[Any], predictive: bool
+) -> tuple[Sweep, int]:
+    """A sweep over the game with these action rows, and the floats of scratch memory that a thread needs."""
+    layout, boards, leaf = game.layout, game.boards.boards, game.leaf_values
+    clusters = (1, 1) if leaf is None else leaf.matrices(0).shape[2:]
+    wide = (max(clusters) + LANES - 1) // LANES * LANES
+    scratch = _scratch(game, wide)
+    root_stride = int(scratch.place[0, layout.first_street])
+    root_reach = np.zeros((2, root_stride), np.float32)
+    for player in range(2):
+        hands = game.hands(player)
+        root_reach[player, : len(hands)] = game.ranges[player, hands]
+    children = np.arange(boards.child_start[0], boards.child_start[1] + 1)
+    chunks = min(NUM_CHUNKS, len(children) - 1)
+    bounds = np.linspace(0, len(children) - 1, chunks + 1).round().astype(np.int64)
+    matrices, where = _leaf_matrices(game)
+    cluster = np.zeros((2, game.rules.num_hands), np.int32)
+    if leaf is not None:
+        cluster[:] = leaf.cluster(0), leaf.cluster(1)
+    sweep = Sweep(
+        nodes=layout.nodes._replace(locked=layout.nodes.locked.copy()),
+        batches=layout.batches,
+        boards=boards,
+        lists=game.boards.lists,
+        regrets=regrets,
+        source=source,
+        sums=sums,
+        place=scratch.place,
+        areas=scratch.areas,
+        root_reach=root_reach,
+        root_value=np.zeros((2, root_stride), np.float32),
+        chunk_start=children[bounds].astype(np.int32),
+        partial=aligned_zeros(chunks * int(layout.num_slots[layout.first_street]) * root_stride),
+        cluster=cluster,
+        num_clusters=np.array(clusters, np.int32),
+        leaf_matrix=where,
+        leaf_values=matrices,
+        runout_at=game.runout_at,
+        runout_matrix=game.runout_matrix,
+        num_slots=layout.num_slots,
+        gadgets=_gadgets(game),
+        starts=np.zeros(0, np.float32),
+        num_card_slots=game.boards.num_card_slots,
+        first_street=layout.first_street,
+        last_street=layout.last_street,
+        predictive=predictive,
+        best=np.zeros(1, np.uint8),
+    )
+    return sweep, scratch.size
+
+
+def _scratch(game: VectorGame, wide: int) -> _Scratch:
+    """`wide`: clusters of leaves, padded."""
+    layout, boards = game.layout, game.boards.boards
+    streets = layout.last_street + 1
+    place = np.zeros((3, streets), np.int64)
+    top, widest = 0, LANES
+    for street in range(layout.first_street, streets):
+        stride = max(LANES, int(boards.padded[:, game.on(street)].max()))
+        widest = max(widest, stride)
+        place[0, street] = stride
+        place[1, street] = top
+        top += int(layout.reach_rows[street]) * stride
+        place[2, street] = top
+        top += int(layout.value_rows[street]) * stride
+    slots = game.boards.num_card_slots
+    sizes = [LANES * (widest + LANES)] * 3 + [LANES * slots, widest, widest, 4 * wide * (slots + 2)]
+    areas = top + np.concatenate([[0], np.cumsum(sizes)])
+    return _Scratch(place, areas[:-1], int(areas[-1]))
+
+
+def _gadgets(game: VectorGame) -> Gadgets:
+    """With memory for owners who choose a hand, where there are such."""
+    size = game.alternatives.size if game.layout.has_margins else LANES
+    own = [np.zeros(size, np.float32) for _ in range(4)]
+    return Gadgets(*game.layout.gadgets, game.alternative_at, game.alternatives, *own)
+
+
+def _leaf_matrices(game: VectorGame) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+    """Both players' matrices, rows padded to LANES, and where each starts [2, L, K]."""
+    leaf = game.leaf_values
+    if leaf is None:
+        return np.zeros(LANES, np.float32), np.zeros((2, 1, 1), np.int64)
+    parts = []
+    where = np.zeros((2, leaf.num_leaves, leaf.num_continuations), np.int64)
+    begin = 0
+    for player in range(2):
+        matrices = leaf.matrices(player)
+        rows, columns = matrices.shape[2:]
+        width = (columns + LANES - 1) // LANES * LANES
+        padded = np.zeros((*matrices.shape[:3], width), np.float32)
+        offset = 0.5 * game.tree.dead
+        padded[..., :columns] = matrices - (offset if player == leaf.own else -offset)
+        where[player] = begin + np.arange(where[player].size).reshape(where[player].shape) * rows * width
+        parts.append(padded.reshape(-1))
+        begin += parts[-1].size
+    return np.concatenate(parts), where
