@@ -53,16 +53,15 @@ def pair_means(
 
     `compatible` [H, H] is 1 for such pairs. A pair of clusters without any takes the mean of all pairs.
     """
-    row_of, column_of = _indicator(rows), _indicator(columns)
-    sums = row_of @ (values * compatible) @ column_of.T
-    counts = row_of @ compatible @ column_of.T
+    sums, counts = (_cluster_sums(_cluster_sums(m, rows).T, columns).T for m in (values * compatible, compatible))
     overall = sums.sum(dtype=np.float64) / max(counts.sum(dtype=np.float64), 1.0)
     return np.where(counts > 0, sums / np.maximum(counts, 1.0), np.float32(overall)).astype(np.float32)
 
 
-def _indicator(clusters: NDArray[np.int32]) -> NDArray[np.float32]:
-    """[C, H] 1 where the hand is in the cluster."""
-    matrix = np.zeros((int(clusters.max()) + 1, len(clusters)), dtype=np.float32)
-    live = np.flatnonzero(clusters >= 0)
-    matrix[clusters[live], live] = 1.0
-    return matrix
+def _cluster_sums(values: NDArray[np.float32], clusters: NDArray[np.int32]) -> NDArray[np.float32]:
+    """[C, F] sum of `values` [H, F] over the hands of each cluster."""
+    order = np.argsort(clusters, kind="stable")
+    starts = np.searchsorted(clusters[order], np.arange(clusters.max() + 1))
+    sums: NDArray[np.float32] = np.add.reduceat(values[order], starts, axis=0)
+    sums[np.bincount(clusters[clusters >= 0], minlength=len(starts)) == 0] = 0  # reduceat gives a row of another's
+    return sums
