@@ -46,7 +46,8 @@ def test_from_an_equilibrium_enough_continuations_make_the_first_round_one(name:
     exploitability = (responses(found) - play.solver.game_value(opponent)) / ANTE[name]
     assert exploitability[0] > 0.02
     assert exploitability[-1] < 1e-3
-    assert searcher_strength(play, menu, found, 8, SOLVING).response_value == pytest.approx(responses(found)[-1])
+    strength = searcher_strength(play, menu, found, 8, SOLVING).response_value
+    assert strength == pytest.approx(responses(found)[-1], abs=1e-3)
 
 
 @pytest.mark.parametrize("opponent", [0, 1])
@@ -144,3 +145,10 @@ def test_the_blueprint_is_left_as_it_was_and_foreign_menus_are_refused() -> None
     np.testing.assert_array_equal(before, play.solver.arrays["sums"])
     with pytest.raises(PokernetsError, match="menu"):
         self_generated(play, bet_menu(preflop=["a"], flop=["a"]), 0, 2, solving=Solving(iterations=10))
+
+
+def test_a_solve_goes_on_from_the_one_before() -> None:
+    play, menu = equilibrium("flop")
+    found = self_generated(play, menu, 1, 8, solving=Solving(iterations=100))
+    cold = searcher_strength(play, menu, found, 8, Solving(iterations=100))
+    assert found.steps[-1].limited_exploitability < 0.5 * cold.limited_exploitability
