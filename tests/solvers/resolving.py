@@ -35,13 +35,19 @@ def exported(solver: VectorSolver) -> Profile:
 
 
 def resolved(
-    blueprint: VectorSolver, tree: BettingTree, searcher: int, iterations: int, algorithm: str = "apdcfr"
+    blueprint: VectorSolver,
+    tree: BettingTree,
+    searcher: int,
+    iterations: int,
+    algorithm: str = "apdcfr",
+    reach: bool = False,
 ) -> VectorSolver:
     """All lines and boards of `tree` below the root's street solved anew for `searcher`: with the gadgets of the tree,
-    or, if it has none, unsafely, against the range with which the opponent comes there."""
+    whose alternatives `reach` raises by gifts, or, if it has none, unsafely, against the range with which the opponent
+    comes there."""
     game, full, alternatives = blueprint.game, blueprint.game.tree, None
     if tree.gadget is not None:
-        alternatives = blueprint.best_response_values(1 - searcher).alternatives(tree)
+        alternatives = blueprint.best_response_values(1 - searcher).alternatives(tree, reach)
     solver = VectorSolver(VectorGame(tree, game.board, game.ranges, alternatives=alternatives), algorithm)
     for node in tree.decision_nodes[tree.street[tree.decision_nodes] == tree.street[0]].tolist():
         followed = tree.player[node] == searcher or tree.gadget is None

@@ -9,6 +9,7 @@ from functools import lru_cache
 import numpy as np
 import pytest
 
+from poker.cards import parse_cards
 from poker.formats.ranges import parse_range
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
@@ -42,6 +43,15 @@ def loss(solver: VectorSolver, searcher: int) -> float:
 def test_safe_resolving_of_any_blueprint_never_adds_to_exploitability(kind: str, searcher: int) -> None:
     before, tree = blueprint(EARLY), game_tree(leduc(), Gadget(kind, 1 - searcher, 1))
     after = combined(before, resolved(before, tree, searcher, 1000), searcher)
+    assert loss(after, searcher) < loss(before, searcher) - 0.01
+
+
+@pytest.mark.parametrize("searcher", [0, 1])
+def test_reach_gives_back_what_the_opponent_gave_away_and_no_more(searcher: int) -> None:
+    before, tree = blueprint(EARLY), game_tree(leduc(), Gadget("maxmargin", 1 - searcher, 1))
+    values = before.best_response_values(1 - searcher)
+    assert np.nanmax(values.alternatives(tree, reach=True) - values.alternatives(tree)) > 0.1
+    after = combined(before, resolved(before, tree, searcher, 1000, reach=True), searcher)
     assert loss(after, searcher) < loss(before, searcher) - 0.01
 
 
@@ -106,12 +116,14 @@ def test_the_value_of_a_maxmargin_game_is_the_margin() -> None:
 @pytest.mark.parametrize(("turn", "river"), [(40, 300), pytest.param(300, 3000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", KINDS)
 def test_rivers_solved_anew_within_a_turn_solution(kind: str, turn: int, river: int) -> None:
-    """All lines and rivers at once, in float32: what is gained is measured to about 1e-6 of the pot."""
-    pot, board = 100, (51, 29, 22, 10)
+    """All lines and rivers at once, in float32: what is gained is measured to about 1e-6 of the pot. Clubs and diamonds
+    are alike on the turn, so that rivers are merged."""
+    pot, board = 100, parse_cards("KsTh7s4h")
     ranges = np.stack([parse_range("AA,KK,QQ,AK,AQ,KQ,T9s,87s"), parse_range("JJ,TT,AK,AJ,KQ,QJ,98s,76s")])
     menu = {"bet": "0.75", "raise": "a"}
     before = VectorSolver(VectorGame(spot_tree(4, pot, 200, menu), board, ranges))
     before.run(iterations=turn)
+    assert any(len(group) > 1 for group in before.game.boards.groups)
     tree = spot_tree(4, pot, 200, menu, Gadget(kind, 1, 3))
     after = combined(before, resolved(before, tree, 0, river), 0)
     assert before.best_response_value(1) - after.best_response_value(1) > -1e-6 * pot
