@@ -93,8 +93,13 @@ class HandLists(NamedTuple):
     card_upto: U8
 
 
+NUMBER, OWN, CHOOSES, COMING, BELOW, TARGET, OTHER, ENTERED, HELD = range(9)
+"""Columns of a gadget's row: its number, whether p owns it, whether the owner chooses a hand; the rows of reach there
+and at its first child; those of values there, at the ALTERNATIVE, in the subgame, and of the owner's fold."""
+
+
 class Gadgets(NamedTuple):
-    """Gadgets of all batches, as rows of `Batches` are: (node, fold row of its owner, number among gadgets).
+    """Gadgets of all batches, rows by player and batch as those of `Batches`.
 
     `alternatives` holds the values of gadget g on board b for the owner's list of hands from `at[b]` + g * padded;
     in the same places `mass` holds the mass of hands that each leaves possible and, of owners who choose a hand,

@@ -15,7 +15,18 @@ from numba import njit
 from poker.kernels.registry import INLINE
 from poker.kernels.simd import fma, load, maximum, splat, store, total, where_positive
 from poker.kernels.types import F32
-from poker.kernels.vector.arrays import MARGIN, Gadgets, Nodes
+from poker.kernels.vector.arrays import (
+    BELOW,
+    CHOOSES,
+    COMING,
+    ENTERED,
+    HELD,
+    NUMBER,
+    OTHER,
+    OWN,
+    TARGET,
+    Gadgets,
+)
 from poker.kernels.vector.decisions import AVERAGE, CARRY, DECAY, FLOOR, NEGATIVE, POSITIVE, PREDICTION, SOLVE
 
 ENTER, WEIGH, TAKE, LEAVE = range(4)
@@ -112,13 +123,12 @@ def _add_regrets(gadgets: Gadgets, at: int, hands: int, gains: int, value: float
 
 @njit(**_INTERNAL)
 def visit_gadgets(
-    nodes: Nodes,
     gadgets: Gadgets,
     when: int,
-    p: int,
+    begin: int,
+    end: int,
     mode: int,
-    batch: int,
-    board: int,
+    at_board: int,
     size: int,
     hands: int,
     stride: int,
@@ -130,29 +140,26 @@ def visit_gadgets(
     gains: int,
     work: F32,
 ) -> None:
-    """All gadgets of a batch on one board. `size` and `hands` (padded) are those of the owner's list; `reach` and
-    `value` are where rows begin, `q` and `gains` scratch memory."""
+    """Gadgets begin..end on one board. `size` and `hands` (padded) are those of the owner's list; `reach` and `value`
+    are where rows begin, `q` and `gains` scratch memory."""
     followed = gadgets.sums
     if mode == SOLVE:
         followed = gadgets.source if predictive else gadgets.regrets
-    for row in range(gadgets.start[p, batch], gadgets.start[p, batch + 1]):
-        node, held = gadgets.rows[row, 0], value + gadgets.rows[row, 1] * stride
-        child, own = nodes.first_child[node], nodes.player[node] == p
-        at = gadgets.at[board] + gadgets.rows[row, 2] * hands
-        target, below = value + nodes.value_row[p, node] * stride, reach + nodes.reach_row[p, child] * stride
-        alternative, entered = (
-            value + nodes.value_row[p, child] * stride,
-            value + nodes.value_row[p, child + 1] * stride,
-        )
+    for row in range(begin, end):
+        own, margin = gadgets.rows[row, OWN], gadgets.rows[row, CHOOSES]
+        at = at_board + gadgets.rows[row, NUMBER] * hands
+        coming, below = reach + gadgets.rows[row, COMING] * stride, reach + gadgets.rows[row, BELOW] * stride
+        target, held = value + gadgets.rows[row, TARGET] * stride, value + gadgets.rows[row, HELD] * stride
+        alternative = value + gadgets.rows[row, OTHER] * stride
+        entered = value + gadgets.rows[row, ENTERED] * stride
         if when == WEIGH and not own:
             _multiply(work, below, gadgets.alternatives, at, below, hands)
         if when == TAKE and own:
             _multiply(work, held, gadgets.alternatives, at, alternative, hands)
-        if nodes.role[node] != MARGIN:
+        if not margin:
             continue
         if when == ENTER and not own:
             _choose(followed, gadgets.mass, at, hands, work, q)
-            coming = reach + nodes.reach_row[p, node] * stride
             _enter(gadgets, at, hands, mode == SOLVE, parameters[DECAY], work, q, coming, below, stride)
         if when == LEAVE and not own:
             for i in range(0, hands, 16):

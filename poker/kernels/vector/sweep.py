@@ -21,6 +21,7 @@ from poker.kernels.types import F32, I64
 from poker.kernels.vector.arrays import (
     LANES_IN,
     LANES_OUT,
+    OWN,
     PASS,
     REACH,
     STRIDE,
@@ -132,12 +133,12 @@ def _gadgets(
     sweep: Sweep, when: int, p: int, mode: int, street: int, board: int, batch: int, parameters: F32, work: F32
 ) -> None:
     gadgets, boards, place = sweep.gadgets, sweep.boards, sweep.place
-    begin = gadgets.start[p, batch]
-    if begin == gadgets.start[p, batch + 1]:
+    begin, end = gadgets.start[p, batch], gadgets.start[p, batch + 1]
+    if begin == end:
         return
-    owner = np.int64(sweep.nodes.player[gadgets.rows[begin, 0]])
+    owner = np.int64(p if gadgets.rows[begin, OWN] else 1 - p)
     visit_gadgets(
-        sweep.nodes, gadgets, np.int64(when), np.int64(p), np.int64(mode), np.int64(batch), np.int64(board),
+        gadgets, np.int64(when), np.int64(begin), np.int64(end), np.int64(mode), gadgets.at[board],
         np.int64(boards.size[owner, board]), np.int64(boards.padded[owner, board]), place[STRIDE, street],
         place[REACH, street], place[VALUE, street], sweep.predictive, parameters, sweep.areas[LANES_IN],
         sweep.areas[LANES_OUT], work,

@@ -22,7 +22,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.errors import PokernetsError
-from poker.kernels.vector.arrays import ACT, MARGIN, PASS, STOP, Batches, Nodes
+from poker.kernels.vector.arrays import (
+    ACT,
+    BELOW,
+    CHOOSES,
+    COMING,
+    ENTERED,
+    HELD,
+    MARGIN,
+    NUMBER,
+    OTHER,
+    OWN,
+    PASS,
+    STOP,
+    TARGET,
+    Batches,
+    Nodes,
+)
 from poker.tree import BettingTree, Kind
 from poker.tree.gadget import MAXMARGIN
 
@@ -170,7 +186,7 @@ class _LayoutBuilder:
                 street = int(self.street[begin])
                 used = self._assign_rows(p, p * len(bounds) + q, begin, end, nodes, kind)
                 sizes[:, p, street] = np.maximum(sizes[:, p, street], used)
-        batches, gadgets = self._batches(bounds), self._table("gadgets", len(bounds))
+        batches, gadgets = self._batches(bounds), self._gadgets(nodes, len(bounds))
         return Layout(
             nodes=nodes,
             batches=batches,
@@ -276,7 +292,7 @@ class _LayoutBuilder:
                         value[node] = sizes[1]
                         sizes[1] += 1
                     number = int(np.searchsorted(tree.gadgets, self.order[gadget]))
-                    self.rows["gadgets"].append((key, gadget, held, number, 0))
+                    self.rows["gadgets"].append((key, gadget, held, number, p))
                 elif kind[node] == Kind.LEAF:
                     value[node] = sizes[1]
                     sizes[1] += 1
@@ -317,6 +333,17 @@ class _LayoutBuilder:
             *self._table("mixed", len(bounds)),
             np.array(self.mix, np.float32).reshape(-1, 2),
         )
+
+    def _gadgets(self, nodes: Nodes, num_batches: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """`start` and `rows` of the kernel's `Gadgets`."""
+        start, found = self._table("gadgets", num_batches)
+        rows = np.zeros((len(found), 9), np.int32)
+        for row, (gadget, held, number, p) in zip(rows, found.tolist(), strict=True):
+            child, reach, value = int(nodes.first_child[gadget]), nodes.reach_row[p], nodes.value_row[p]
+            row[[NUMBER, OWN, CHOOSES]] = number, nodes.player[gadget] == p, nodes.role[gadget] == MARGIN
+            row[[COMING, BELOW]] = reach[gadget], reach[child]
+            row[[TARGET, OTHER, ENTERED, HELD]] = value[gadget], value[child], value[child + 1], held
+        return start, rows
 
     def _table(self, name: str, num_batches: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """Starts [2, Q + 1] into rows [n, 4]."""
