@@ -20,6 +20,7 @@ from data_gen.progress import JobProgress
 from poker.abstraction.buckets import game_cards
 from poker.abstraction.dealers import dealer_of
 from poker.artifacts import find_artifact, open_artifact, write_artifact
+from poker.errors import PokernetsError
 from poker.parallel import run_tasks
 from poker.report.estimates import estimate
 from poker.rules import Rules
@@ -74,6 +75,8 @@ class Plan:
 
 def run(plan: Plan, size: int, runs: str) -> None:
     """Make `size` continuations at `plan.output`, the blueprint among them. Parts of an interrupted run are used."""
+    if plan.remedies.both:
+        raise PokernetsError("continuations: `both` needs a game of two rounds; choose `weaken` or `pot_fraction`")
     policy = _policy(plan)
     made_from = {"blueprint": policy.fingerprint}
     if find_artifact(plan.output, KIND, config={**plan.config, "size": size}, made_from=made_from) is not None:

@@ -24,13 +24,13 @@ from poker.abstraction.equities import showdown_equity
 from poker.artifacts import find_artifact
 from poker.errors import PokernetsError
 from poker.features.leaf import encode_pairs
-from poker.features.shards import COLUMNS, KIND, shard_path, write_shard
+from poker.features.shards import KIND, columns_of, shard_path, write_shard
 from poker.kernels.cards.isomorphism import NUM_BOARDS, canonical_board
 from poker.parallel import run_tasks
 from poker.rules import Rules
 from poker.solvers.blueprint import Blueprint
 from poker.solvers.rollout.continuation import Continuations, sample_boards
-from poker.solvers.rollout.forms import Biased
+from poker.solvers.rollout.forms import FormsOf
 from poker.solvers.rollout.leaf_states import LeafSampler
 
 Board = tuple[int, ...]
@@ -50,7 +50,7 @@ class ShardSettings:
     preflop_share: float
     exploration: float
     uniform_hands: float
-    bias_factor: float
+    continuations: FormsOf
 
     def __post_init__(self) -> None:
         counts = (self.boards_per_shard, self.states_per_board, self.pairs_per_state, self.hands)
@@ -70,8 +70,13 @@ def run(
     runs: str,
 ) -> None:
     """Write the shards of `output` that are not there yet. `processes` None: one a core."""
+    if settings.continuations.remedies.weaken:
+        raise PokernetsError(
+            "job=leaf_states labels single pairs of hands, and a response is weakened by what a whole infoset gains: "
+            "make continuations with `pot_fraction`, or without a remedy"
+        )
     policy = Blueprint.load(blueprint, game_cards(game, abstraction))
-    config, made_from = _identity(game, settings), {"blueprint": policy.fingerprint}
+    config, made_from = _identity(game, settings), _origin(policy, settings)
 
     def is_missing(index: int) -> bool:
         identity = {**config, "shard": index}
@@ -142,12 +147,18 @@ def _state_rows(
 
 
 def _identity(game: Rules, settings: ShardSettings) -> dict[str, Any]:
-    return {"game": game.name, **asdict(settings)}
+    own = {key: value for key, value in asdict(settings).items() if key != "continuations"}
+    return {"game": game.name, **own, **settings.continuations.config}
+
+
+def _origin(policy: Blueprint, settings: ShardSettings) -> dict[str, str]:
+    return {"blueprint": policy.fingerprint, **settings.continuations.made_from}
 
 
 def _announce(output: str, shards: int, missing: int, settings: ShardSettings) -> None:
     rows = 2 * settings.boards_per_shard * settings.states_per_board * settings.pairs_per_state
-    width = sum(np.dtype(dtype).itemsize * int(np.prod(shape)) for dtype, shape in COLUMNS.values())
+    columns = columns_of(len(settings.continuations.names))
+    width = sum(np.dtype(dtype).itemsize * int(np.prod(shape)) for dtype, shape in columns.values())
     print(
         f"leaf states {output}: {shards - missing} of {shards} shards are there, {missing} to make, "
         f"up to {missing * rows:,} rows, {missing * rows * width / 1e6:,.0f} MB",
@@ -159,11 +170,14 @@ def _make_shard(
     game: Rules, abstraction: str, blueprint: str, settings: ShardSettings, output: str, index: int
 ) -> tuple[int, float]:
     """Write one shard; returns its rows and the mean standard error of its labels, in pots."""
-    continuations = continuations_of(game, abstraction, blueprint, Biased(settings.bias_factor))
+    continuations = continuations_of(game, abstraction, blueprint, settings.continuations)
     columns = shard_rows(continuations, settings, index)
-    made_from = {"blueprint": continuations.blueprint.fingerprint}
+    columns["labels"][:, 1:] += np.float32(settings.continuations.remedies.pot_fraction)
+    made_from = _origin(continuations.blueprint, settings)
     config = {**_identity(game, settings), "shard": index}
+    names = settings.continuations.names
     sem = float(columns["label_sem"].mean(dtype=np.float64))
     counts = {"mean_label_sem": sem}
-    write_shard(shard_path(output, index), columns, config=config, made_from=made_from, counts=counts)
+    path = shard_path(output, index)
+    write_shard(path, columns, config=config, made_from=made_from, counts=counts, continuations=names)
     return len(columns["group"]), sem

@@ -18,7 +18,7 @@ from poker.rules import Rules
 from poker.search.self_generated import remedied
 from poker.solvers.blueprint import Blueprint
 from poker.solvers.rollout.continuation import Continuations, subtree
-from poker.solvers.rollout.forms import FormsOf, SelfGenerated
+from poker.solvers.rollout.forms import FormsOf
 from poker.solvers.rollout.leaf_table import KIND, class_values, preflop_leaves
 
 PART = "leaf_table_part"
@@ -104,8 +104,7 @@ def _make_part(
     rng = np.random.default_rng(np.random.SeedSequence(settings.seed, spawn_key=(leaf,)))
     node = int(preflop_leaves(policy.tree)[leaf])
     values, sem = class_values(continuations, node, settings.boards, rng)
-    if isinstance(settings.continuations, SelfGenerated):
-        values[:, 1:] = remedied(policy, node, values[:, 1:], values[:, 0], settings.continuations.remedies)
+    values[:, 1:] = remedied(policy, node, values[:, 1:], values[:, 0], settings.continuations.remedies)
     config, made_from = _identity(game, settings), _origin(policy, settings)
     arrays = {"values": values, "sem": sem}
     write_artifact(_part_path(output, leaf), PART, config=config, arrays=arrays, made_from=made_from)

@@ -7,7 +7,7 @@ better than oneDNN's own operators and needs a C++ compiler where the agent play
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -16,17 +16,20 @@ from torch import Tensor, nn
 
 from models.export import load_net
 from models.linear import has_onednn
+from poker.artifacts import open_artifact
 from poker.errors import PokernetsError
 from poker.features import leaf
 
 CHUNK_ROWS = 4096
-OUTPUTS = len(leaf.CONTINUATIONS)
 
 Backend = Literal["auto", "onednn", "torch"]
 
 LEAF_NET = "leaf_net"
-LEAF_STAMP = {"feature_hash": leaf.HASH, "target": leaf.TARGET, "continuations": list(leaf.CONTINUATIONS)}
-"""What a leaf net must have been made for to be of use to this version."""
+
+
+def leaf_stamp(continuations: Sequence[str]) -> dict[str, Any]:
+    """What a leaf net must have been made for to be of use to this version, with values of these continuations."""
+    return {"feature_hash": leaf.HASH, "target": leaf.TARGET, "continuations": list(continuations)}
 
 
 class LeafRunner:
@@ -35,11 +38,11 @@ class LeafRunner:
     `onednn` where it is missing is refused; `auto` falls back to `torch`.
     """
 
-    num_continuations = OUTPUTS
-
     def __init__(self, net: nn.Module, backend: Backend = "auto") -> None:
         if backend == "onednn" and not has_onednn():
             raise PokernetsError("backend=onednn: this torch has no oneDNN products; use backend=auto or torch")
+        with torch.inference_mode():
+            self.num_continuations = int(net(torch.zeros(1, leaf.SIZE)).shape[1])
         self.backend: Backend = "torch"
         self._forward: Callable[[Tensor], Tensor] = net
         pack = getattr(net, "packed", None)
@@ -50,7 +53,7 @@ class LeafRunner:
         """features [n, 34] -> [n, K] in pots (`poker.features.leaf.TARGET`)."""
         if features.ndim != 2 or features.shape[1] != leaf.SIZE:
             raise ValueError(f"features have shape {features.shape}, the net takes [n, {leaf.SIZE}]")
-        out = np.empty((len(features), OUTPUTS), dtype=np.float32)
+        out = np.empty((len(features), self.num_continuations), dtype=np.float32)
         with torch.inference_mode():
             for at in range(0, len(features), CHUNK_ROWS):
                 chunk = np.require(features[at : at + CHUNK_ROWS], np.float32, ["C", "W"])
@@ -65,4 +68,5 @@ class LeafNet(LeafRunner):
     """
 
     def __init__(self, path: str | Path, backend: Backend = "auto", architectures: Sequence[str] = ()) -> None:
-        super().__init__(load_net(path, LEAF_NET, stamp=LEAF_STAMP, architectures=architectures), backend)
+        stamp = leaf_stamp(open_artifact(path, LEAF_NET, verify=False).config["continuations"])
+        super().__init__(load_net(path, LEAF_NET, stamp=stamp, architectures=architectures), backend)

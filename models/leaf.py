@@ -10,7 +10,7 @@ from torch import nn
 
 from models.export import Architecture, describe, load_net
 from models.fitting import Goal, Trained, TrainerSettings, fit, keep_or_train, metrics_of_test, quiet, recipe
-from models.inference import LEAF_NET, LEAF_STAMP, OUTPUTS
+from models.inference import LEAF_NET, leaf_stamp
 from models.leaf_data import Columns, LeafData, held_out, selected
 from models.leaf_module import LeafModule
 from models.shuffle import Position
@@ -32,10 +32,10 @@ def train(
     runs: str,
 ) -> float:
     """Train on the leaf states of `data`, export the best epoch to `output` and return its loss; one there is kept."""
-    label_mean = data.label_mean()
+    label_mean, names = data.label_mean(), data.continuations
 
     def learn(directory: Path) -> Trained:
-        module = LeafModule(_checked(net), huber_delta, learning_rate, label_mean)
+        module = LeafModule(_checked(net, len(names)), huber_delta, learning_rate, label_mean, names)
         fitted = fit(module, data, directory=directory, trainer=trainer, threads=threads)
         rate = fitted.logged_metrics.get("train/device/samples_per_sec")
         counts = {
@@ -46,25 +46,25 @@ def train(
         }
         losses = {"rows": len(data.validation_rows), **metrics_of_test(fitted, module, data.val_dataloader())}
         if fitted.is_global_zero:
-            _table(losses, f"{output}, validation").print(Console(stderr=True))
+            _table(losses, names, f"{output}, validation").print(Console(stderr=True))
         return fitted, module.net, counts | {"validation": losses}
 
     config = {"data": data.config, "huber_delta": huber_delta, "learning_rate": learning_rate}
-    goal = Goal(LEAF_NET, LEAF_STAMP, {**config, "trainer": recipe(trainer)}, data.made_from)
+    goal = Goal(LEAF_NET, leaf_stamp(names), {**config, "trainer": recipe(trainer)}, data.made_from)
     counts = keep_or_train(learn, net, goal, output, runs)
     return float(counts["validation"]["huber"])
 
 
-def _checked(architecture: Architecture) -> nn.Module:
-    """The net, if it takes the features of leaf states and gives the values of continuations."""
+def _checked(architecture: Architecture, outputs: int) -> nn.Module:
+    """The net, if it takes the features of leaf states and gives the values of so many continuations."""
     try:
         net: nn.Module = architecture()
         with torch.no_grad():
             found = str(list(net(torch.zeros(2, leaf.SIZE)).shape))
     except (AttributeError, RuntimeError, TypeError) as error:
         found = " ".join(str(error).split())
-    if found != str([2, OUTPUTS]):
-        wanted = f"a leaf net takes [n, {leaf.SIZE}] and gives [n, {OUTPUTS}]"
+    if found != str([2, outputs]):
+        wanted = f"a leaf net takes [n, {leaf.SIZE}] and gives [n, {outputs}]"
         raise PokernetsError(f"{wanted}; for [2, {leaf.SIZE}] {describe(architecture)} gives: {found}")
     return net
 
@@ -76,26 +76,29 @@ def test(*, net: str, architectures: Sequence[str], path: str, trainer: lightnin
     """
     quiet()
     artifact = open_artifact(net, LEAF_NET)
-    trained, columns = artifact.config["data"], Columns(path)
+    trained, names, columns = artifact.config["data"], artifact.config["continuations"], Columns(path)
+    if list(columns.continuations) != names:
+        raise PokernetsError(f"{path} has labels for {list(columns.continuations)}, {net} was trained for {names}")
     rows = selected(columns, path, trained["streets"], trained["seats"])
     rows = rows[held_out(columns.all("group")[rows], trained["validation_share"], trained["seed"])]
     if not len(rows):
         raise PokernetsError(f"{path}: every group of these states was trained on; make more states")
     module = LeafModule(
-        load_net(net, LEAF_NET, stamp=LEAF_STAMP, architectures=architectures),
+        load_net(net, LEAF_NET, stamp=leaf_stamp(names), architectures=architectures),
         artifact.config["huber_delta"],
         artifact.config["learning_rate"],
         torch.tensor(artifact.counts["label_mean"]),
+        names,
     )
     losses = {"rows": len(rows), **metrics_of_test(trainer, module, columns.in_order(rows, Position()))}
     record = {**losses, "net": artifact.fingerprint, "states": columns.fingerprint}
-    table = _table(losses, f"{net}, {path}")
+    table = _table(losses, names, f"{net}, {path}")
     Report("A leaf net on held-out states", [table], record, losses).write(Path(output), Console(stderr=True))
     return losses["huber"]
 
 
-def _table(losses: dict[str, float], title: str) -> Table:
-    rows: list[list[object]] = [[name, losses[f"huber/{name}"], losses[f"r2/{name}"]] for name in leaf.CONTINUATIONS]
+def _table(losses: dict[str, float], names: Sequence[str], title: str) -> Table:
+    rows: list[list[object]] = [[name, losses[f"huber/{name}"], losses[f"r2/{name}"]] for name in names]
     rows += [["all", losses["huber"], losses["r2"]], ["predicting the mean", losses["huber_of_mean"], None]]
     rows += [["noise of the labels", losses["label_noise"], None]]
     heading = f"Huber loss in pots on {losses['rows']:,} held-out states: {title}"

@@ -12,7 +12,7 @@ from torch import Tensor
 from models.shuffle import BlockShuffle, OrderedLoader, Position, ShuffledLoader
 from poker.artifacts import fingerprint_of
 from poker.errors import PokernetsError
-from poker.features.shards import COLUMNS, open_shards
+from poker.features.shards import columns_of, open_shards
 
 VALIDATION_BATCH = 8192
 
@@ -32,7 +32,9 @@ class Columns:
     def __init__(self, root: str, verify: bool = True) -> None:
         shards = open_shards(root, verify)
         self.fingerprint = fingerprint_of([shard.fingerprint for shard in shards])
-        self._columns = {name: [shard.arrays[name] for shard in shards] for name in COLUMNS}
+        self.continuations: tuple[str, ...] = tuple(shards[0].config["continuations"])
+        self._types = columns_of(len(self.continuations))
+        self._columns = {name: [shard.arrays[name] for shard in shards] for name in self._types}
         self.starts = np.concatenate([[0], np.cumsum([len(group) for group in self._columns["group"]])])
 
     def __len__(self) -> int:
@@ -44,7 +46,7 @@ class Columns:
 
     def take(self, name: str, rows: NDArray[np.int64]) -> NDArray[Any]:
         """The column at global `rows`, in their order; disk is touched in ascending order."""
-        dtype, shape = COLUMNS[name]
+        dtype, shape = self._types[name]
         order = np.argsort(rows)
         ascending = rows[order]
         bounds = np.searchsorted(ascending, self.starts)
@@ -114,13 +116,18 @@ class LeafData(lightning.LightningDataModule):
             self.epoch_batches = max(1, epoch_rows // self._shuffle.batch_rows)
 
     @property
+    def continuations(self) -> tuple[str, ...]:
+        """Names [K] of what the labels are for."""
+        return self._columns.continuations
+
+    @property
     def made_from(self) -> dict[str, str]:
         """Fingerprint of the shards, for the manifest of what is trained on them."""
         return {"leaf_states": self._columns.fingerprint}
 
     def label_mean(self) -> Tensor:
         """[K] mean training label: the best constant prediction in squares, the one that a net has to beat."""
-        mean = np.zeros(COLUMNS["labels"][1])
+        mean = np.zeros(len(self.continuations))
         for at in range(0, len(self.train_rows), 1 << 20):
             mean += self._columns.take("labels", self.train_rows[at : at + (1 << 20)]).sum(axis=0, dtype=np.float64)
         return torch.from_numpy(mean / len(self.train_rows)).float()

@@ -1,5 +1,6 @@
 """Training of the leaf net as Lightning sees it: steps, optimiser and what is logged."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import lightning
@@ -10,14 +11,14 @@ from torch.nn.functional import huber_loss
 from torchmetrics import R2Score
 
 from models.leaf_data import LeafBatch
-from poker.features.leaf import CONTINUATIONS
 
 STREET_NAMES = ("preflop", "flop", "turn", "river")
 SCATTER_ROWS = 20_000
 
 
 class LeafModule(lightning.LightningModule):
-    """Adam with a rate that falls from `learning_rate` to zero along a half cosine over the planned steps.
+    """Values of named continuations [K], by Adam with a rate that falls from `learning_rate` to zero along a half
+    cosine over the planned steps.
 
     The loss is quadratic up to `huber_delta` pots, linear beyond. Logged: in training per continuation; in validation
     and tests in all, per continuation and per street with continuation; `huber_of_mean`, the loss of the best constant
@@ -25,9 +26,17 @@ class LeafModule(lightning.LightningModule):
     their standard errors); R^2; a scatter of some validation rows.
     """
 
-    def __init__(self, net: nn.Module, huber_delta: float, learning_rate: float, label_mean: Tensor) -> None:
+    def __init__(
+        self,
+        net: nn.Module,
+        huber_delta: float,
+        learning_rate: float,
+        label_mean: Tensor,
+        continuations: Sequence[str],
+    ) -> None:
         super().__init__()
         self.net = net
+        self._names = tuple(continuations)
         self.label_mean: Tensor
         self.register_buffer("label_mean", label_mean)
         self.r2 = R2Score(multioutput="raw_values")
@@ -51,7 +60,7 @@ class LeafModule(lightning.LightningModule):
         if self.trainer.global_step % self.trainer.log_every_n_steps == 0:  # type: ignore[attr-defined]
             each = self._losses(predicted.detach(), batch.labels).mean(dim=0)
             self.log("train/huber", each.mean())
-            self.log_dict({f"train/huber/{name}": each[k] for k, name in enumerate(CONTINUATIONS)})
+            self.log_dict({f"train/huber/{name}": each[k] for k, name in enumerate(self._names)})
         return loss
 
     def validation_step(self, batch: LeafBatch, index: int) -> None:
@@ -70,12 +79,12 @@ class LeafModule(lightning.LightningModule):
         baseline = self._losses(self.label_mean.expand_as(labels), labels)
         noise = self._losses(batch.label_sem, torch.zeros_like(labels))
         means = {"huber_of_mean": baseline.mean(), "label_noise": noise.mean()}
-        means |= {f"huber/{name}": losses[:, k].mean() for k, name in enumerate(CONTINUATIONS)}
+        means |= {f"huber/{name}": losses[:, k].mean() for k, name in enumerate(self._names)}
         self.log(f"{stage}/huber", losses.mean(), prog_bar=True, batch_size=rows, sync_dist=True)
         self._log_all(stage, means, rows)
         for street in set(batch.street.tolist()):
             each = losses[batch.street == street]
-            means = {f"huber/{STREET_NAMES[street]}/{name}": each[:, k].mean() for k, name in enumerate(CONTINUATIONS)}
+            means = {f"huber/{STREET_NAMES[street]}/{name}": each[:, k].mean() for k, name in enumerate(self._names)}
             self._log_all(stage, means, len(each))
         self.r2.update(predicted, labels)
 
@@ -91,7 +100,7 @@ class LeafModule(lightning.LightningModule):
         each = self.r2.compute()
         self.r2.reset()
         self.log(f"{stage}/r2", each.mean())
-        self.log_dict({f"{stage}/r2/{name}": each[k] for k, name in enumerate(CONTINUATIONS)})
+        self.log_dict({f"{stage}/r2/{name}": each[k] for k, name in enumerate(self._names)})
 
     def on_validation_epoch_end(self) -> None:
         self._log_r2("validation")
@@ -100,7 +109,7 @@ class LeafModule(lightning.LightningModule):
         if isinstance(self.logger, TensorBoardLogger):
             from models.figures import scatter  # noqa: PLC0415 (matplotlib only where a picture is drawn)
 
-            figure = scatter(predicted, labels, CONTINUATIONS, "pots")
+            figure = scatter(predicted, labels, self._names, "pots")
             self.logger.experiment.add_figure("validation/scatter", figure, self.trainer.global_step)
 
     def on_test_epoch_end(self) -> None:

@@ -3,24 +3,33 @@
 A data set is a directory of artifacts `shard-00000`, `shard-00001`, ...; each holds these columns of n rows:
 
     features   float16 [n, 34]  `poker.features.leaf.NAMES`
-    labels     float16 [n, 4]   `leaf.TARGET`, one column per `leaf.CONTINUATIONS`
-    label_sem  float16 [n, 4]   standard error of each label, 0 where it is exact
+    labels     float16 [n, K]   `leaf.TARGET`, one column per continuation
+    label_sem  float16 [n, K]   standard error of each label, 0 where it is exact
     seat       uint8 [n]        `own`, the player whose value it is
     street     uint8 [n]        the round that has just ended
     group      int32 [n]        rows of one group never part between training and validation; the canonical
                                 board's index is a good one
 
-The manifest's config records the feature hash and the target, and a reader refuses a shard made with others.
+The manifest's config records the feature hash and the target, and a reader refuses a shard made with others; and the
+names of the continuations, which all shards of a data set share.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.artifacts import MAKERS, Artifact, CorruptArtifactError, MissingArtifactError, open_artifact, write_artifact
+from poker.artifacts import (
+    MAKERS,
+    Artifact,
+    CorruptArtifactError,
+    MismatchedArtifactError,
+    MissingArtifactError,
+    open_artifact,
+    write_artifact,
+)
 from poker.features import leaf
 
 KIND = "leaf_states"
@@ -28,14 +37,18 @@ KIND = "leaf_states"
 Columns = Mapping[str, tuple[type[np.generic], tuple[int, ...]]]
 """Column -> (dtype, shape of one row)."""
 
-COLUMNS: Columns = {
-    "features": (np.float16, (leaf.SIZE,)),
-    "labels": (np.float16, (len(leaf.CONTINUATIONS),)),
-    "label_sem": (np.float16, (len(leaf.CONTINUATIONS),)),
-    "seat": (np.uint8, ()),
-    "street": (np.uint8, ()),
-    "group": (np.int32, ()),
-}
+
+def columns_of(continuations: int) -> Columns:
+    """The columns of shards with labels for so many continuations."""
+    return {
+        "features": (np.float16, (leaf.SIZE,)),
+        "labels": (np.float16, (continuations,)),
+        "label_sem": (np.float16, (continuations,)),
+        "seat": (np.uint8, ()),
+        "street": (np.uint8, ()),
+        "group": (np.int32, ()),
+    }
+
 
 STAMP = {"feature_hash": leaf.HASH, "target": leaf.TARGET}
 """Part of every shard's config, put there by `write_shard` and demanded by `open_shards`."""
@@ -53,20 +66,22 @@ def write_shard(
     config: Mapping[str, Any],
     made_from: Mapping[str, str] | None = None,
     counts: Mapping[str, Any] | None = None,
+    continuations: Sequence[str] = leaf.CONTINUATIONS,
 ) -> Artifact:
-    """Write one shard atomically. `columns` must be exactly those of `COLUMNS`; wider floats are rounded to float16."""
-    if set(columns) != set(COLUMNS):
-        raise ValueError(f"a shard has the columns {sorted(COLUMNS)}, not {sorted(columns)}")
+    """Write one shard atomically. `columns` must be those of `columns_of`; wider floats are rounded to float16."""
+    wanted = columns_of(len(continuations))
+    if set(columns) != set(wanted):
+        raise ValueError(f"a shard has the columns {sorted(wanted)}, not {sorted(columns)}")
     rows = len(columns["group"])
     arrays: dict[str, NDArray[Any]] = {}
-    for name, (dtype, shape) in COLUMNS.items():
+    for name, (dtype, shape) in wanted.items():
         if columns[name].shape != (rows, *shape):
             raise ValueError(f"column '{name}' has shape {columns[name].shape}, not {(rows, *shape)}")
         arrays[name] = columns[name].astype(dtype, copy=False)
     return write_artifact(
         path,
         KIND,
-        config={**config, **STAMP},
+        config={**config, **STAMP, "continuations": list(continuations)},
         arrays=arrays,
         made_from=made_from,
         counts={**(counts or {}), "rows": rows},
@@ -79,8 +94,14 @@ def open_shards(root: str | Path, verify: bool = True) -> list[Artifact]:
     if not paths:
         raise MissingArtifactError(f"no {KIND} at {root} (no shard-* there). Make it with: {MAKERS[KIND]}")
     shards = [open_artifact(path, KIND, config=STAMP, verify=verify) for path in paths]
+    names = shards[0].config["continuations"]
     for shard in shards:
-        check_columns(shard, COLUMNS)
+        if shard.config["continuations"] != names:
+            raise MismatchedArtifactError(
+                f"{shard.path} has labels for {shard.config['continuations']}, {shards[0].path} for {names}: keep them "
+                "in data sets of their own"
+            )
+        check_columns(shard, columns_of(len(names)))
     return shards
 
 

@@ -109,10 +109,6 @@ def remedied(
 
     The first axis is the player who keeps to the blueprint; the responses are the other's.
     """
-    if remedies.both:
-        raise PokernetsError(
-            "continuations: `both` needs a game of two rounds; choose `weaken` or a fraction of the pot"
-        )
     found = values.copy()
     for own, opponent in ((0, 1), (1, 0)):
         sign = np.float32(1 if own == 0 else -1)

@@ -72,7 +72,7 @@ def training() -> list[dict[str, Any]]:
     with tempfile.TemporaryDirectory() as root:
         write_leaf_states(Path(root), rows=300_000, shards=2)
         data = LeafData(root, epoch_rows=500_000)
-        module = LeafModule(Mlp(leaf.SIZE, HIDDEN, 4), 1.0, 1e-3, data.label_mean())
+        module = LeafModule(Mlp(leaf.SIZE, HIDDEN, 4), 1.0, 1e-3, data.label_mean(), data.continuations)
 
         def epoch() -> None:
             trainer = lightning.Trainer(

@@ -7,6 +7,7 @@ import pytest
 
 from poker.abstraction.buckets import CardAbstraction
 from poker.artifacts import open_artifact
+from poker.features.shards import open_shards
 from poker.search.table_leaf import TableLeaf
 from poker.solvers.blueprint import Blueprint
 from poker.solvers.continuations.leaf_play import BLUEPRINT, LeafPlay, Pure
@@ -70,3 +71,9 @@ def test_forms_of_a_tiny_blueprint_and_the_table_of_their_values(tmp_path: Path)
     config = open_artifact(tmp_path / "two", "leaf_table").config
     assert config["continuations"] == ["blueprint", "response_1"]
     assert "3 continuations, 4 are asked for" in data_gen_fails(*table, "continuations.size=4")
+
+    few = ("shards=1", "settings.boards_per_shard=1", "settings.states_per_board=2", "settings.preflop_share=1.0")
+    data_gen("job=leaf_states", "continuations=self_generated", *(f"job.{each}" for each in few), *common)
+    (shard,) = open_shards(tmp_path / "leaf_states")
+    assert shard.config["continuations"] == ["blueprint", "response_1", "response_2"]
+    assert shard.arrays["labels"].shape[1] == 3

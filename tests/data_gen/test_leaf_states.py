@@ -86,7 +86,7 @@ def four_streets() -> Blueprint:
 def settings(**changes: Any) -> ShardSettings:
     values: dict[str, Any] = {
         "seed": 3, "boards_per_shard": 2, "states_per_board": 2, "pairs_per_state": 40, "hands": 12, "runouts": 16,
-        "preflop_share": 0.0, "exploration": 0.3, "uniform_hands": 0.3, "bias_factor": 10.0, **changes,
+        "preflop_share": 0.0, "exploration": 0.3, "uniform_hands": 0.3, "continuations": Biased(), **changes,
     }  # fmt: skip
     return ShardSettings(**values)
 

@@ -12,12 +12,13 @@ from safetensors.torch import load_file
 
 from models import inference
 from models.export import WEIGHTS, Architecture, describe, export_net, load_net
-from models.inference import CHUNK_ROWS, LEAF_NET, LEAF_STAMP, Backend, LeafNet, LeafRunner
+from models.inference import CHUNK_ROWS, LEAF_NET, Backend, LeafNet, LeafRunner, leaf_stamp
 from models.mlp import Mlp
 from poker.artifacts import CorruptArtifactError, MismatchedArtifactError, MissingArtifactError
 from poker.errors import PokernetsError
 from poker.features import leaf
 
+LEAF_STAMP = leaf_stamp(leaf.CONTINUATIONS)
 BACKENDS: tuple[Backend, ...] = ("auto", "onednn", "torch")
 MLP = Architecture(Mlp, inputs=leaf.SIZE, hidden=[256, 128, 128, 128], outputs=4, seed=11)
 
@@ -144,3 +145,13 @@ def test_making_a_net_leaves_the_global_generator_alone() -> None:
     weights = [net.layers[0].get_parameter("weight") for net in (first, again, other)]
     assert torch.equal(weights[0], weights[1])
     assert not torch.equal(weights[0], weights[2])
+
+
+def test_a_net_gives_as_many_values_as_it_was_trained_for(tmp_path: Path) -> None:
+    architecture = Architecture(Mlp, inputs=leaf.SIZE, hidden=[8], outputs=10, seed=1)
+    names = ("blueprint", *(f"response_{k}" for k in range(1, 10)))
+    stamp = leaf_stamp(names)
+    export_net(tmp_path / "n", LEAF_NET, architecture, architecture(), stamp=stamp, config={}, made_from={}, counts={})
+    net = LeafNet(tmp_path / "n")
+    assert net.num_continuations == 10
+    assert net.values(np.zeros((3, leaf.SIZE), np.float32)).shape == (3, 10)

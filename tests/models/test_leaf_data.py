@@ -25,7 +25,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_gathering_is_plain_indexing_of_the_shards_in_a_row(root: Path) -> None:
     columns = Columns(str(root))
     rows = np.random.default_rng(0).permutation(len(columns))[:4000]
-    for name in shards.COLUMNS:
+    for name in shards.columns_of(4):
         np.testing.assert_array_equal(columns.take(name, rows), columns.all(name)[rows])
 
 
@@ -127,7 +127,7 @@ def test_shards_of_other_features_are_refused(tmp_path: Path, monkeypatch: pytes
 
 
 def test_writing_a_wrong_column_is_refused(tmp_path: Path) -> None:
-    columns = {name: np.zeros((5, *shape)) for name, (_, shape) in shards.COLUMNS.items()}
+    columns = {name: np.zeros((5, *shape)) for name, (_, shape) in shards.columns_of(4).items()}
     with pytest.raises(ValueError, match="'labels' has shape"):
         shards.write_shard(tmp_path / "a", {**columns, "labels": np.zeros((5, 3))}, config={})
     with pytest.raises(ValueError, match="a shard has the columns"):
@@ -143,4 +143,19 @@ def test_senseless_settings_are_refused(root: Path, changes: dict[str, Any]) -> 
 def test_a_split_that_leaves_nothing_is_refused(tmp_path: Path) -> None:
     write_leaf_states(tmp_path, rows=50, shards=1, groups=1)
     with pytest.raises(PokernetsError, match="make more leaf states"):
+        LeafData(str(tmp_path))
+
+
+def test_labels_are_for_the_continuations_that_the_shards_name(tmp_path: Path) -> None:
+    rows: dict[str, Any] = {name: np.ones((64, *shape)) for name, (_, shape) in shards.columns_of(2).items()}
+    rows["group"], names = np.arange(64), ("blueprint", "response_1")
+    for index in range(2):
+        shards.write_shard(shards.shard_path(tmp_path, index), rows, config={}, continuations=names)
+    data = LeafData(str(tmp_path), batch_rows=8, validation_share=0.3)
+    assert data.continuations == names
+    assert data.label_mean().tolist() == [1.0, 1.0]
+    assert next(iter(data.val_dataloader())).labels.shape[1] == 2
+    four = {name: np.ones((5, *shape)) for name, (_, shape) in shards.columns_of(4).items()}
+    shards.write_shard(shards.shard_path(tmp_path, 2), four, config={})
+    with pytest.raises(MismatchedArtifactError, match="data sets of their own"):
         LeafData(str(tmp_path))

@@ -46,7 +46,7 @@ def test_metrics_are_those_of_all_rows_at_once(columns: dict[str, np.ndarray], t
     tensors = {name: torch.from_numpy(column).float() for name, column in columns.items()}
     whole = LeafBatch(tensors["predicted"], tensors["labels"], tensors["sem"], torch.from_numpy(columns["street"]))
     batches = [LeafBatch(*parts) for parts in zip(*(torch.split(column, 700) for column in whole), strict=True)]
-    module = LeafModule(torch.nn.Identity(), 0.7, 0.0, torch.from_numpy(mean).float())
+    module = LeafModule(torch.nn.Identity(), 0.7, 0.0, torch.from_numpy(mean).float(), CONTINUATIONS)
     trainer = lightning.Trainer(
         accelerator="cpu",
         logger=False,

@@ -17,7 +17,7 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 from conf.launch import compose, resolve
 from models.export import load_net
 from models.fitting import EarlyStopping, recipe
-from models.inference import LEAF_NET, LEAF_STAMP, LeafNet
+from models.inference import LEAF_NET, LeafNet, leaf_stamp
 from models.leaf_data import Columns, held_out
 from poker.artifacts import open_artifact
 from poker.features.leaf import CONTINUATIONS
@@ -162,7 +162,8 @@ def test_killed_and_started_again_it_ends_in_the_same_weights(trained: Path, tmp
     done = run(tmp_path)
     assert done.returncode == 0, done.stderr
     resumed, whole = (
-        load_net(work / "artifacts" / "leaf_net", LEAF_NET, stamp=LEAF_STAMP) for work in (tmp_path, trained)
+        load_net(work / "artifacts" / "leaf_net", LEAF_NET, stamp=leaf_stamp(CONTINUATIONS))
+        for work in (tmp_path, trained)
     )
     for name, tensor in whole.state_dict().items():
         assert torch.equal(resumed.state_dict()[name], tensor), name

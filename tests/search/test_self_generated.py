@@ -82,5 +82,3 @@ def test_a_part_of_the_pot_is_taken_off() -> None:
     policy, values = blueprint(), random_values(2)
     found = remedied(policy, int(preflop_leaves(policy.tree)[0]), values, values[:, 0], Remedies(pot_fraction=0.1))
     np.testing.assert_allclose(found - values, 0.1, atol=1e-6)
-    with pytest.raises(PokernetsError, match="two rounds"):
-        remedied(policy, 0, values, values[:, 0], Remedies(both=True))

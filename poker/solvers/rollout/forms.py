@@ -2,7 +2,7 @@
 
 Form 0 is the blueprint. Forms hold the strategies of both seats; a table or a label of player `own` uses those of the
 other seat. `Biased` and `SelfGenerated` say which forms there are: `names` [K] and `config` for manifests, `made_from`
-the fingerprints of artifacts besides the blueprint's.
+the fingerprints of artifacts besides the blueprint's, `remedies` what is taken off the values of forms but the first.
 """
 
 from collections.abc import Mapping, Sequence
@@ -39,6 +39,10 @@ class Biased:
     def made_from(self) -> dict[str, str]:
         return {}
 
+    @property
+    def remedies(self) -> Remedies:
+        return Remedies()
+
     def of(self, blueprint: Blueprint) -> list[Blueprint]:
         return [blueprint.biased(kind, self.factor) for kind in CONTINUATIONS]
 
@@ -68,7 +72,6 @@ class SelfGenerated:
 
     @property
     def remedies(self) -> Remedies:
-        """Those that the values of the responses are subject to."""
         config = open_artifact(self.path, KIND, verify=False).config
         return Remedies(config["weaken"], config["both"], config["pot_fraction"])
 
