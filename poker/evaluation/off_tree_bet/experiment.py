@@ -13,6 +13,7 @@ from rich.console import Console
 
 from poker.artifacts import canonical_json
 from poker.errors import PokernetsError
+from poker.evaluation.off_tree_bet.continuations import BIASED, SELF_GENERATED, Kept
 from poker.evaluation.off_tree_bet.extended import warm_start
 from poker.evaluation.off_tree_bet.lines import line_rows, translated
 from poker.evaluation.off_tree_bet.measure import Measure, Measured
@@ -23,8 +24,7 @@ from poker.evaluation.off_tree_bet.solutions import Effort, Solved, solved
 from poker.evaluation.off_tree_bet.spot import OffTreeBet
 from poker.report import Report
 from poker.rules import Rules
-from poker.solvers.continuations.generation import ContinuationSet, Remedies, Solving, Step, biased, self_generated
-from poker.solvers.continuations.leaf_play import LeafPlay
+from poker.solvers.continuations.generation import ContinuationSet, Remedies, Solving, Step
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.schedules import schedule
 from poker.solvers.vector.solver import VectorSolver
@@ -32,7 +32,6 @@ from poker.tree import BetMenu, BettingTree
 
 TRANSLATION, TO_THE_END = "translation", "solved to the end"
 IN_TREE, IN_TREE_BET_ALONE = "in the tree", "in the tree, blueprint elsewhere"
-SELF_GENERATED, BIASED = "self-generated", "biased"
 
 
 @dataclass(frozen=True)
@@ -196,27 +195,21 @@ class _Experiment:
 
     def _continuations(self, blueprint: Solved) -> dict[str, ContinuationSet]:
         """Values of P1's continuations at the end of the first round, P2 playing the blueprint from there."""
-        spot, play = self.spot, LeafPlay(blueprint.solver(self.depth.threads), self.depth.threads)
-        steps: list[dict[str, Any]] = []
+        kept = Kept(self.spot, blueprint, self.folder, self.depth.threads)
 
         def tell(step: Step) -> None:
-            steps.append(asdict(step))
             self.console.print(f"  {step.continuations} continuations: {step.seconds}", highlight=False)
 
-        with self.clock.step(f"{self.values[-1]} self-generated continuations"):
-            generated = self_generated(
-                play,
-                spot.menu,
-                spot.p1,
-                self.values[-1],
-                remedies=self.remedies,
-                solving=Solving(self.depth.algorithm, self.depth.first_round),
-                progress=tell,
-            )
-        with self.clock.step("biased continuations"):
-            forms = biased(play, spot.p1)
-        self.record["continuations"] = steps
-        return {SELF_GENERATED: generated, BIASED: forms}
+        solving = Solving(self.depth.algorithm, self.depth.first_round)
+        sets = {
+            SELF_GENERATED: kept.self_generated(self.values[-1], self.remedies, solving, tell),
+            BIASED: kept.biased(),
+        }
+        for name, found in sets.items():
+            counts = kept.counts[name]
+            self.clock.add(f"values of {found.size} {name} continuations", counts["seconds"], counts["cpu_seconds"])
+        self.record["continuations"] = kept.counts[SELF_GENERATED]["steps"]
+        return sets
 
     def tell_cost(self) -> None:
         """What the run takes, before it starts."""

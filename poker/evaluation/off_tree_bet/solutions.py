@@ -42,6 +42,7 @@ class Solved:
     rows: NDArray[np.floating]
     regrets: NDArray[np.uint16]
     counts: dict[str, float]
+    fingerprint: str
 
     def solver(self, threads: int) -> VectorSolver:
         """A solver that holds the average strategy: for best responses and values, not to go on."""
@@ -73,12 +74,8 @@ def solved(
         arrays = {"strategy": rows, "regrets": regrets}
         found = write_artifact(path, KIND, config=config, arrays=arrays, counts=counts)
         shutil.rmtree(_checkpoint(path), ignore_errors=True)
-    return Solved(
-        game,
-        found.arrays["strategy"],
-        found.arrays["regrets"],
-        {name: float(value) for name, value in found.counts.items()},
-    )
+    counts = {name: float(value) for name, value in found.counts.items()}
+    return Solved(game, found.arrays["strategy"], found.arrays["regrets"], counts, found.fingerprint)
 
 
 def _checkpoint(path: Path) -> Path:
@@ -105,12 +102,12 @@ class _Solve:
         if not self._resumed() and start is not None:
             start(self.solver)
         first, effort = self.solver.iterations, self.effort
-        before = self.spent - _now()
+        before = self.spent - now()
         with progress_bars("iterations", self.console) as progress:
             bar = progress.add_task(self.path.name, total=effort.iterations, completed=first, found="")
 
             def show(done: Progress) -> None:
-                self.spent = before + _now()
+                self.spent = before + now()
                 mbb = 1000 * done.exploitability / self.solver.game.rules.big_blind
                 progress.update(bar, completed=done.iterations, found=f"exploitability {mbb:.3g} mbb/hand")
                 if time.perf_counter() - self.saved > effort.checkpoint_seconds:
@@ -144,5 +141,6 @@ class _Solve:
         self.saved = time.perf_counter()
 
 
-def _now() -> NDArray[np.float64]:
+def now() -> NDArray[np.float64]:
+    """Seconds on the clock and of CPU."""
     return np.array([time.perf_counter(), time.process_time()])
