@@ -93,7 +93,9 @@ def test_translation_is_worth_the_mean_of_its_lines_to_a_fixed_opponent(
         solver.arrays["sums"][:] = rows + _rows_of(game, spot.p1)
         return solver.game_value(spot.p2)
 
-    lines = [probability * value(line_rows(spot, games[0], total, game)) for total, probability in spot.lines]
+    lines = [
+        probability * value(line_rows(spot, games[0], total, game, (spot.p2,))) for total, probability in spot.lines
+    ]
     assert value(translated(spot, games[0], game)) == pytest.approx(sum(lines), abs=1e-2)
 
 
@@ -117,7 +119,7 @@ def test_best_responses_join_in_the_tree_that_has_the_bet(spot: OffTreeBet, game
     values = solver.best_response_values(spot.p1)
     others = [values.at(child) for child in tree.children(0) if tree.action[child] != spot.total]
     measure = Measure(spot, np.max(others, axis=0), 0.0, 1)
-    found = measure(line_rows(spot, extended, spot.total, measure.game))
+    found = measure(line_rows(spot, extended, spot.total, measure.game, (spot.p2,)))
     assert found.exploitability == pytest.approx(measure.mbb * whole, abs=0.05)
 
 
@@ -152,6 +154,7 @@ def test_the_experiment(spot: OffTreeBet, tmp_path: Path) -> None:
         menu=MENU,
         bet=0.75,
         values=[1, 4],
+        together=[4],
         safety="resolve",
         margin=0.03,
         spread=0.1,

@@ -31,6 +31,8 @@ from poker.solvers.vector.solver import VectorSolver
 from poker.tree import BetMenu, BettingTree
 
 TRANSLATION, TO_THE_END = "translation", "solved to the end"
+TOGETHER = "flops together"
+"""All flops solved at once around the first round: what is lost in the first round alone."""
 IN_TREE, IN_TREE_BET_ALONE = "in the tree", "in the tree, blueprint elsewhere"
 
 
@@ -73,6 +75,7 @@ def run(
     menu: BetMenu,
     bet: float,
     values: Sequence[int],
+    together: Sequence[int],
     safety: str,
     margin: float,
     spread: float,
@@ -93,7 +96,8 @@ def run(
 ) -> dict[str, Any]:
     """P1 opens with a bet of `bet` pots, which `menu` does not have; returns the record of P2's answers.
 
-    `values` are the sizes of the sets of self-generated continuations. The two whole games are solved to `target_mbb`
+    `values` are the sizes of the sets of self-generated continuations; with those in `together` all flops are solved
+    together besides, which says what the first round loses by itself. The two whole games are solved to `target_mbb`
     of exploitability or for `iterations`, and kept in `artifacts`.
     """
     if not values or min(values) < 1 or list(values) != sorted(set(values)):
@@ -104,7 +108,7 @@ def run(
     on_flops = FlopSafety(safety, margin, spread)
     depth = Depth(algorithm, first_round_iterations, flop_iterations, to_the_end_iterations, on_flops, threads)
     remedies = Remedies(weaken, both, pot_fraction)
-    experiment = _Experiment(spot, values, remedies, depth, effort, Path(artifacts), Console(stderr=True))
+    experiment = _Experiment(spot, values, together, remedies, depth, effort, Path(artifacts), Console(stderr=True))
     experiment.tell_cost()
     answers = experiment.answers()
     record = {
@@ -132,6 +136,7 @@ class _Experiment:
         self,
         spot: OffTreeBet,
         values: Sequence[int],
+        together: Sequence[int],
         remedies: Remedies,
         depth: Depth,
         effort: Effort,
@@ -140,6 +145,7 @@ class _Experiment:
     ) -> None:
         self.spot = spot
         self.values = values
+        self.together = together
         self.remedies = remedies
         self.depth = depth
         self.effort = effort
@@ -167,7 +173,9 @@ class _Experiment:
         }
         self._add(TRANSLATION, None, measure, lambda: translated(spot, blueprint, measure.game))
         self._answers.append(Answer(IN_TREE, None, Measured(measure.exploitability(in_tree))))
-        self._add(IN_TREE_BET_ALONE, None, measure, lambda: line_rows(spot, extended, spot.total, measure.game))
+        self._add(
+            IN_TREE_BET_ALONE, None, measure, lambda: line_rows(spot, extended, spot.total, measure.game, (spot.p2,))
+        )
         search = Search(spot, blueprint, otherwise, self.depth)
         self._search(search, measure, self._continuations(blueprint))
         self._add(TO_THE_END, None, measure, search.to_the_end)
@@ -177,7 +185,10 @@ class _Experiment:
         for name, found in sets.items():
             averaged = search.averaged(found)
             for size in self.values if name == SELF_GENERATED else [found.size]:
-                self._add(name, size, measure, partial(search.answer, averaged, size))
+                first = search.first_round(averaged, size)
+                self._add(name, size, measure, partial(search.flops, first))
+                if size in self.together:
+                    self._add(f"{name}, {TOGETHER}", size, measure, partial(search.to_the_end, first))
 
     def _add(self, name: str, size: int | None, measure: Measure, rows: Callable[[], Rows]) -> None:
         with self.clock.step(name if size is None else f"{name}, {size}"):

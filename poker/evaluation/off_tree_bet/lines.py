@@ -8,13 +8,11 @@ from poker.evaluation.off_tree_bet.spot import OffTreeBet, twins
 from poker.solvers.vector.game import VectorGame
 
 
-def line_rows(spot: OffTreeBet, solution: Solved, total: int, branch: VectorGame, player: int | None = None) -> Rows:
-    """The strategy of `player` (P2, if not given) after P1's first raise to `total` in a solved game, at the same
-    choices of the branch."""
-    tree = solution.game.tree
-    out = np.zeros(branch.num_entries, np.float32)
-    player = spot.p2 if player is None else player
-    copy_rows(solution.game, solution.rows, twins(tree, tree.find([total]), spot.branch), branch, player, out)
+def line_rows(spot: OffTreeBet, solution: Solved, total: int, branch: VectorGame, players: tuple[int, ...]) -> Rows:
+    """Strategies of `players` after P1's first raise to `total` in a solved game, at the same choices of the branch."""
+    tree, out = solution.game.tree, np.zeros(branch.num_entries, np.float32)
+    for player in players:
+        copy_rows(solution.game, solution.rows, twins(tree, tree.find([total]), spot.branch), branch, player, out)
     return out
 
 
@@ -25,7 +23,8 @@ def translated(spot: OffTreeBet, blueprint: Solved, branch: VectorGame) -> Rows:
     """
     mixture: Rows = np.sum(
         [
-            np.float32(probability) * realization(branch, line_rows(spot, blueprint, total, branch), spot.p2)
+            np.float32(probability)
+            * realization(branch, line_rows(spot, blueprint, total, branch, (spot.p2,)), spot.p2)
             for total, probability in spot.lines
         ],
         axis=0,

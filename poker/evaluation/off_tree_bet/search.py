@@ -58,15 +58,6 @@ class Depth:
     threads: int
 
 
-class _Line:
-    """What both players do in the blueprint after the raise to `total`, at the same choices of the branch."""
-
-    def __init__(self, spot: OffTreeBet, blueprint: Solved, total: int, branch: VectorGame) -> None:
-        self.total = total
-        self.p1 = line_rows(spot, blueprint, total, branch, spot.p1)
-        self.p2 = line_rows(spot, blueprint, total, branch, spot.p2)
-
-
 class Search:
     """`otherwise` float[H]: chips of P1's hands by the best of its other actions."""
 
@@ -78,7 +69,8 @@ class Search:
         self._regrets = mean_regrets(spot, blueprint, self.branch)
         self._iterations = int(blueprint.counts["iterations"])
         self._betting = _first_raises(spot, blueprint)
-        self._lines = [_Line(spot, blueprint, total, self.branch) for total, _ in spot.lines]
+        self._lines = {total: line_rows(spot, blueprint, total, self.branch, (0, 1)) for total, _ in spot.lines}
+        """Both players' strategies after each of the two raises."""
         self._alternatives = self._flop_values()
 
     def averaged(self, found: ContinuationSet) -> ContinuationSet:
@@ -90,10 +82,6 @@ class Search:
             values.append(found.values[[place[tree.path(int(twin[end]))] for end in self._ends()]])
         paths = tuple(self.spot.branch.path(end) for end in self._ends())
         return replace(found, leaves=paths, values=np.mean(values, axis=0, dtype=np.float32))
-
-    def answer(self, found: ContinuationSet, size: int) -> Rows:
-        """P2's whole strategy with the first `size` values of each leaf."""
-        return self.flops(self.first_round(found, size))
 
     def first_round(self, found: ContinuationSet, size: int) -> Rows:
         """P2's strategy up to the flop with the first `size` values of each leaf; nothing is said of the flop."""
@@ -123,27 +111,30 @@ class Search:
         solver.advance(depth.flops)
         return self._p2_rows(solver)
 
-    def to_the_end(self) -> Rows:
-        """P2's strategy from the subgame solved to the end of the game, safe at its root."""
+    def to_the_end(self, first: Rows | None = None) -> Rows:
+        """P2's strategy from the subgame solved to the end of the game, safe at its root; around `first` up to the
+        flop, if given: the best that can follow it."""
         spot, depth = self.spot, self.depth
         tree = build_tree(spot.after_bet, spot.menu, gadget=Gadget("resolve", spot.p1, 0))
         solver = VectorSolver(VectorGame(tree, alternatives=self._otherwise), depth.algorithm, threads=depth.threads)
+        if first is not None:
+            self._lock_first_round(solver, first, (spot.p2,))
         self._start(solver)
         solver.advance(depth.to_the_end)
         return self._p2_rows(solver)
 
-    def _lock_first_round(self, solver: VectorSolver, first: Rows) -> None:
+    def _lock_first_round(self, solver: VectorSolver, first: Rows, players: tuple[int, ...] = (0, 1)) -> None:
         """P2 as in `first`; P1 as in the two lines, on the average, and in part calling with any hand."""
         game, spot, spread = solver.game, self.spot, self.depth.safety.spread
         plain = same_decisions(spot.branch, game.tree)
         for node in game.layout.decisions.tolist():
-            if game.tree.street[node]:
+            if game.tree.street[node] or plain[node] < 0 or game.tree.player[node] not in players:
                 continue
             rows, same = game.rows(solver.arrays["sums"], node, 0), int(plain[node])
             if game.tree.player[node] == spot.p2:
                 rows[:] = self.branch.rows(first, same, 0)
             else:
-                usual = [shares(self.branch.rows(line.p1, same, 0)) for line in self._lines]
+                usual = [shares(self.branch.rows(line, same, 0)) for line in self._lines.values()]
                 rows[:] = (1 - spread) * np.mean(usual, axis=0)
                 rows[game.tree.actions(node).index(CALL)] += spread
             solver.lock(node)
@@ -152,10 +143,10 @@ class Search:
         """float32[G, flops, H] what P1's best response to the blueprint is worth, averaged over the two lines."""
         spot, values = self.spot, []
         ends = [end for end in self._ends() if spot.branch.kind[spot.branch.after_deal(end)] == Kind.DECISION]
-        for line in self._lines:
-            game = VectorGame(build_tree(Betting.start(spot.rules).apply(line.total), spot.menu))
+        for total, line in self._lines.items():
+            game = VectorGame(build_tree(Betting.start(spot.rules).apply(total), spot.menu))
             solver = VectorSolver(game, "cfr_plus", threads=self.depth.threads)
-            solver.arrays["sums"][:] = line.p2
+            solver.arrays["sums"][:] = line
             found = solver.best_response_values(spot.p1)
             values.append(np.stack([found.starts(end) for end in ends]))
         means: NDArray[np.float32] = np.mean(values, axis=0, dtype=np.float32)
