@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 from poker.artifacts import find_artifact, write_artifact
+from poker.evaluation.off_tree_bet.rows import shares
 from poker.kernels.simd import from_float32
 from poker.report.progress import progress_bars
 from poker.solvers.vector.game import VectorGame
@@ -19,6 +20,7 @@ from poker.solvers.vector.solver import Progress, VectorSolver
 
 KIND = "vector_solution"
 CHECKPOINT = "vector_checkpoint"
+_PART = 1 << 24
 
 
 @dataclass(frozen=True)
@@ -68,14 +70,32 @@ def solved(
     if found is None:
         solver = VectorSolver(game, effort.algorithm, threads=effort.threads)
         counts = _Solve(solver, path, config, effort, console).run(start)
-        rows = solver.normalised_average().astype(np.float16)
-        regrets = from_float32(solver.arrays["regrets"], np.dtype(np.uint16))
+        arrays = {"strategy": _average(solver), "regrets": _regrets(solver)}
         del solver
-        arrays = {"strategy": rows, "regrets": regrets}
         found = write_artifact(path, KIND, config=config, arrays=arrays, counts=counts)
         shutil.rmtree(_checkpoint(path), ignore_errors=True)
     counts = {name: float(value) for name, value in found.counts.items()}
     return Solved(game, found.arrays["strategy"], found.arrays["regrets"], counts, found.fingerprint)
+
+
+def _average(solver: VectorSolver) -> NDArray[np.float16]:
+    """The normalised average, row by row: there may be no memory for a float32 copy of all."""
+    game, sums = solver.game, solver.arrays["sums"]
+    out = np.zeros(game.num_entries, np.float16)
+    for node in game.layout.decisions.tolist():
+        for board in game.on(int(game.tree.street[node])):
+            game.rows(out, node, board)[:] = shares(np.maximum(game.rows(sums, node, board), 0))
+    return out
+
+
+def _regrets(solver: VectorSolver) -> NDArray[np.uint16]:
+    """The regrets as bfloat16, by parts."""
+    regrets = solver.arrays["regrets"]
+    out = np.empty(len(regrets), np.uint16)
+    for begin in range(0, len(regrets), _PART):
+        part = slice(begin, begin + _PART)
+        out[part] = from_float32(regrets[part], out.dtype)
+    return out
 
 
 def _checkpoint(path: Path) -> Path:
