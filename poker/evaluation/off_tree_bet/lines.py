@@ -31,15 +31,3 @@ def translated(spot: OffTreeBet, blueprint: Solved, branch: VectorGame) -> Rows:
         dtype=np.float32,
     )
     return mixture
-
-
-def mean_regrets(spot: OffTreeBet, blueprint: Solved, branch: VectorGame) -> Rows:
-    """Both players' last regrets after the two raises, averaged: where a solve of the branch starts."""
-    tree, out = blueprint.game.tree, np.zeros(branch.num_entries, np.float32)
-    for total, _ in spot.lines:
-        found = np.zeros_like(out)
-        for player in range(2):
-            twin = twins(tree, tree.find([total]), spot.branch)
-            copy_rows(blueprint.game, blueprint.regrets, twin, branch, player, found)
-        out += found / len(spot.lines)
-    return out

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.errors import PokernetsError
-from poker.evaluation.off_tree_bet.lines import line_rows, mean_regrets
+from poker.evaluation.off_tree_bet.lines import line_rows
 from poker.evaluation.off_tree_bet.rows import Rows, by_suits, copy_rows, shares
 from poker.evaluation.off_tree_bet.solutions import Solved
 from poker.evaluation.off_tree_bet.spot import OffTreeBet, same_decisions, twins
@@ -66,8 +66,6 @@ class Search:
         self.depth = depth
         self.branch = VectorGame(spot.branch)
         self._otherwise = otherwise
-        self._regrets = mean_regrets(spot, blueprint, self.branch)
-        self._iterations = int(blueprint.counts["iterations"])
         self._betting = _first_raises(spot, blueprint)
         self._lines = {total: line_rows(spot, blueprint, total, self.branch, (0, 1)) for total, _ in spot.lines}
         """Both players' strategies after each of the two raises."""
@@ -107,7 +105,6 @@ class Search:
             game = VectorGame(tree, ranges=ranges, alternatives=self._alternatives - margin[:, None, None])
         solver = VectorSolver(game, depth.algorithm, threads=depth.threads)
         self._lock_first_round(solver, first)
-        self._start(solver)
         solver.advance(depth.flops)
         return self._p2_rows(solver)
 
@@ -119,7 +116,6 @@ class Search:
         solver = VectorSolver(VectorGame(tree, alternatives=self._otherwise), depth.algorithm, threads=depth.threads)
         if first is not None:
             self._lock_first_round(solver, first, (spot.p2,))
-        self._start(solver)
         solver.advance(depth.to_the_end)
         return self._p2_rows(solver)
 
@@ -156,15 +152,6 @@ class Search:
         """Where the first round of the branch ends."""
         branch = self.spot.branch
         return [int(node) for node in np.flatnonzero((branch.kind == Kind.STREET) & (branch.street == 0))]
-
-    def _start(self, solver: VectorSolver) -> None:
-        """Regrets from the two lines, so that fewer iterations do."""
-        twin = same_decisions(self.spot.branch, solver.game.tree)
-        for name, array in solver.arrays.items():
-            if name != "sums":
-                for player in range(2):
-                    copy_rows(self.branch, self._regrets, twin, solver.game, player, array)
-        solver.iterations = self._iterations
 
     def _p2_rows(self, solver: VectorSolver) -> Rows:
         """P2's average strategy in the layout of the branch."""
