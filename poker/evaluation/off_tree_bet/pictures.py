@@ -13,6 +13,7 @@ from poker.report.estimates import exact
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Chart
 
+SEARCHED = "in the blueprint's tree, blueprint on the flop"
 CLOCK = "values at each leaf"
 
 
@@ -29,26 +30,35 @@ def sections(title: str, record: Mapping[str, Any], values: Sequence[int]) -> li
     )
     steps = [(step["step"], step["seconds"], step["cpu_seconds"]) for step in record["steps"]]
     told = f"{record['seconds']:.0f} s in all, {record['peak_memory_mib'] / 1024:.1f} GiB at most"
+    searched = [one for one in record["in_the_blueprints_tree"] if one["values"] in values]
     return [
         Table(columns, rows, title, note),
-        Figure("results", partial(_figure, title, record["answers"], list(values))),
+        Table(
+            ("values", "exploitability"),
+            [(one["values"], one["exploitability"]) for one in searched],
+            SEARCHED,
+            "mbb per hand, exact: without the bet, P2 searches the first round and plays the blueprint after it",
+        ),
+        Figure("results", partial(_figure, title, record["answers"], searched, list(values))),
         Table(("step", "seconds", "CPU seconds"), steps, "What it took", told),
     ]
 
 
-def _figure(title: str, answers: Sequence[Mapping[str, Any]], values: list[int]) -> "Chart":
+def _figure(
+    title: str, answers: Sequence[Mapping[str, Any]], searched: Sequence[Mapping[str, Any]], values: list[int]
+) -> "Chart":
     """Exploitability over the number of values, with a line for each answer that has no such number."""
     clock = {CLOCK: np.array(values, np.float64)}
-    lines = []
+    lines = [Curve(SEARCHED, clock, [exact(one["exploitability"]) for one in searched])]
     for name in dict.fromkeys(one["answer"] for one in answers):
         found = [one for one in answers if one["answer"] == name]
-        if len(found) == len(values) > 1:
-            lines.append(Curve(name, clock, [exact(one["exploitability"]) for one in found]))
+        if len(found) > 1:
+            at = {CLOCK: np.array([one["values"] for one in found], np.float64)}
+            lines.append(Curve(name, at, [exact(one["exploitability"]) for one in found]))
         else:
             label = name if found[0]["values"] is None else f"{name}, {found[0]['values']} values"
             lines.append(Curve(label, clock, [exact(found[0]["exploitability"])] * len(values)))
-    figure = curves(title, "mbb per hand", lines, logarithmic=False)
+    figure = curves(title, "mbb per hand", lines, logarithmic=True)
     figure.axes[0].set_xscale("log", base=2)
     figure.axes[0].set_xticks(values, [str(value) for value in values])
-    figure.axes[0].set_ylim(bottom=0)
     return figure
