@@ -59,6 +59,10 @@ def _figure(
             label = name if found[0]["values"] is None else f"{name}, {found[0]['values']} values"
             lines.append(Curve(label, clock, [exact(found[0]["exploitability"])] * len(values)))
     figure = curves(title, "mbb per hand", lines, logarithmic=True)
+    legend = figure.axes[0].get_legend()
+    assert legend is not None
+    legend.remove()
+    figure.legend(loc="outside lower center", ncols=2, fontsize="small")
     figure.axes[0].set_xscale("log", base=2)
     figure.axes[0].set_xticks(values, [str(value) for value in values])
     return figure
