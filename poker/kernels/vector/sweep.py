@@ -166,22 +166,26 @@ def _visit(
 
     On the last street it goes batch after batch, so that scratch memory stays in the cache.
     """
-    deals = street < sweep.last_street
+    deals, guarded = street < sweep.last_street, len(sweep.gadgets.rows) > 0
     if deals and way & DOWN:
         _clear_deals(sweep, street, work)
     for batch in range(sweep.batches.street_start[street], sweep.batches.street_start[street + 1]):
         if way & DOWN:
             _receive(sweep, p, street, board, batch, above, above_reach, work)
-            _gadgets(sweep, ENTER, p, mode, street, board, batch, parameters, work)
+            if guarded:
+                _gadgets(sweep, ENTER, p, mode, street, board, batch, parameters, work)
             push_down(sweep, p, mode, street, board, batch, parameters[DECAY], work)
         if way & UP:
             if deals and sweep.boards.symmetric[board]:
                 _average_orbits(sweep, p, street, board, work)
-            _gadgets(sweep, WEIGH, p, mode, street, board, batch, parameters, work)
+            if guarded:
+                _gadgets(sweep, WEIGH, p, mode, street, board, batch, parameters, work)
             evaluate_terminals(sweep, p, street, board, batch, work, rows)
-            _gadgets(sweep, TAKE, p, mode, street, board, batch, parameters, work)
+            if guarded:
+                _gadgets(sweep, TAKE, p, mode, street, board, batch, parameters, work)
             pull_up(sweep, p, mode, street, board, batch, parameters, work, rows, scales)
-            _gadgets(sweep, LEAVE, p, mode, street, board, batch, parameters, work)
+            if guarded:
+                _gadgets(sweep, LEAVE, p, mode, street, board, batch, parameters, work)
             _deliver(sweep, p, street, board, batch, values_above, above_value, work)
 
 
