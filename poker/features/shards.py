@@ -94,12 +94,14 @@ def open_shards(root: str | Path, verify: bool = True) -> list[Artifact]:
     if not paths:
         raise MissingArtifactError(f"no {KIND} at {root} (no shard-* there). Make it with: {MAKERS[KIND]}")
     shards = [open_artifact(path, KIND, config=STAMP, verify=verify) for path in paths]
-    names = shards[0].config["continuations"]
+    names = shards[0].config.get("continuations")
     for shard in shards:
-        if shard.config["continuations"] != names:
+        found = shard.config.get("continuations")
+        if found is None:
+            raise MismatchedArtifactError(f"{shard.path} does not name its continuations. Make it with: {MAKERS[KIND]}")
+        if found != names:
             raise MismatchedArtifactError(
-                f"{shard.path} has labels for {shard.config['continuations']}, {shards[0].path} for {names}: keep them "
-                "in data sets of their own"
+                f"{shard.path} has labels for {found}, {shards[0].path} for {names}: keep data sets apart"
             )
         check_columns(shard, columns_of(len(names)))
     return shards

@@ -9,7 +9,7 @@ import pytest
 from lightning import Trainer
 
 from models.leaf_data import Columns, LeafData, held_out
-from poker.artifacts import CorruptArtifactError, MismatchedArtifactError, MissingArtifactError
+from poker.artifacts import CorruptArtifactError, MismatchedArtifactError, MissingArtifactError, write_artifact
 from poker.errors import PokernetsError
 from poker.features import leaf, shards
 from tests.models.shards import truth, write_leaf_states
@@ -124,6 +124,15 @@ def test_shards_of_other_features_are_refused(tmp_path: Path, monkeypatch: pytes
     monkeypatch.undo()
     with pytest.raises(MismatchedArtifactError, match="feature_hash"):
         LeafData(str(tmp_path))
+
+
+def test_shards_that_do_not_name_their_continuations_are_refused(tmp_path: Path) -> None:
+    write_leaf_states(tmp_path, 100, shards=1)
+    [shard] = shards.open_shards(tmp_path)
+    config = {name: value for name, value in shard.config.items() if name != "continuations"}
+    write_artifact(shard.path, shards.KIND, config=config, arrays=dict(shard.arrays), counts=dict(shard.counts))
+    with pytest.raises(MismatchedArtifactError, match=r"shard-00000 does not name its continuations. Make it with"):
+        shards.open_shards(tmp_path)
 
 
 def test_writing_a_wrong_column_is_refused(tmp_path: Path) -> None:
