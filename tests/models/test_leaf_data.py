@@ -166,5 +166,5 @@ def test_labels_are_for_the_continuations_that_the_shards_name(tmp_path: Path) -
     assert next(iter(data.val_dataloader())).labels.shape[1] == 2
     four = {name: np.ones((5, *shape)) for name, (_, shape) in shards.columns_of(4).items()}
     shards.write_shard(shards.shard_path(tmp_path, 2), four, config={})
-    with pytest.raises(MismatchedArtifactError, match="data sets of their own"):
+    with pytest.raises(MismatchedArtifactError, match="keep data sets apart"):
         LeafData(str(tmp_path))
