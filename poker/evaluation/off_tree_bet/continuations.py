@@ -5,9 +5,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from poker.artifacts import Artifact, find_artifact, write_artifact
+from poker.artifacts import find_artifact, open_artifact
 from poker.evaluation.off_tree_bet.solutions import Solved, now
 from poker.evaluation.off_tree_bet.spot import OffTreeBet
 from poker.solvers.continuations.generation import (
@@ -19,13 +17,13 @@ from poker.solvers.continuations.generation import (
     self_generated,
 )
 from poker.solvers.continuations.leaf_play import LeafPlay
+from poker.solvers.continuations.store import KIND, load_set, save_sets
 
-KIND = "continuation_values"
 SELF_GENERATED, BIASED = "self-generated", "biased"
 
 
 class Kept:
-    """Sets by name, with what each took: `counts` have seconds, CPU seconds and the steps of the generation."""
+    """Sets by name, with what each took: `counts` have seconds and CPU seconds."""
 
     def __init__(self, spot: OffTreeBet, blueprint: Solved, folder: Path, threads: int) -> None:
         self._spot = spot
@@ -57,21 +55,12 @@ class Kept:
 
     def _set(self, name: str, config: dict[str, Any], make: Callable[[LeafPlay], ContinuationSet]) -> ContinuationSet:
         path, made_from = self._folder / name, {"blueprint": self._blueprint.fingerprint}
-        found = find_artifact(path, KIND, config=config, made_from=made_from)
-        if found is None:
+        if find_artifact(path, KIND, config=config, made_from=made_from) is None:
             if self._play is None:
                 self._play = LeafPlay(self._blueprint.solver(self._threads), self._threads)
             begin = now()
             made = make(self._play)
             seconds, cpu_seconds = (now() - begin).tolist()
-            counts = {"seconds": seconds, "cpu_seconds": cpu_seconds, "steps": [asdict(step) for step in made.steps]}
-            leaves = np.array([" ".join(map(str, path)) for path in made.leaves])
-            arrays = {"values": made.values, "clusters": made.clusters, "leaves": leaves}
-            found = write_artifact(path, KIND, config=config, arrays=arrays, made_from=made_from, counts=counts)
-        self.counts[name] = found.counts
-        return self._read(found)
-
-    def _read(self, found: Artifact) -> ContinuationSet:
-        leaves = tuple(tuple(map(int, path.split())) for path in found.arrays["leaves"].tolist())
-        values, clusters = np.array(found.arrays["values"]), np.array(found.arrays["clusters"])
-        return ContinuationSet(self._spot.p1, leaves, clusters, values)
+            save_sets(path, [made], config, {"seconds": seconds, "cpu_seconds": cpu_seconds}, made_from)
+        self.counts[name] = open_artifact(path, KIND, verify=False).counts
+        return load_set(path, self._spot.p1)

@@ -219,17 +219,14 @@ class _Experiment:
         for name, found in sets.items():
             counts = kept.counts[name]
             self.clock.add(f"values of {found.size} {name} continuations", counts["seconds"], counts["cpu_seconds"])
-        self.record["in_the_blueprints_tree"] = self._strengths(blueprint, kept.counts[SELF_GENERATED]["steps"])
+        self.record["in_the_blueprints_tree"] = self._strengths(blueprint, sets[SELF_GENERATED].steps)
         return sets
 
-    def _strengths(self, blueprint: Solved, steps: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    def _strengths(self, blueprint: Solved, steps: Sequence[Step]) -> list[dict[str, Any]]:
         """What P1 wins beyond the value of the game without the bet from P2's solution of the first round with k values
         a leaf, followed by the blueprint."""
         mbb, value = 1000 / self.spot.rules.big_blind, blueprint.counts["value"] * (1 if self.spot.p1 == 0 else -1)
-        return [
-            {"values": step["continuations"], "exploitability": mbb * (step["response_value"] - value)}
-            for step in steps
-        ]
+        return [{"values": step.continuations, "exploitability": mbb * (step.response_value - value)} for step in steps]
 
     def tell_cost(self) -> None:
         """What the run takes, before it starts."""
