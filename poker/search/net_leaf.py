@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,23 @@ from poker.solvers.rollout.leaf_values import LeafValues
 
 _REMEMBERED_LEAVES = 64
 """Solves of one round with other bet sizes share most leaves."""
+
+_REMEMBERED_BOARDS = 1755
+"""Every flop up to the names of suits: 60 kB each for 64 clusters."""
+
+
+class _Groups(NamedTuple):
+    """Hands of a board in clusters: `clusters` [H], mean features of their hands [C, 11] and pairs [C, C, 2], the
+    board's [4], and equities [C, C]."""
+
+    clusters: NDArray[np.int32]
+    hands: NDArray[np.float32]
+    pairs: NDArray[np.float32]
+    texture: NDArray[np.float32]
+    equity: NDArray[np.float32]
+
+    def grid(self) -> Grid:
+        return Grid(self.hands, self.hands, self.pairs, self.texture)
 
 
 class ValueNet(Protocol):
@@ -42,7 +59,7 @@ class NetLeaf:
         self._net = net
         self._abstraction = abstraction
         self._clusters = clusters
-        self._grouped = lru_cache(maxsize=8)(self._group)
+        self._grouped = lru_cache(maxsize=8 if clusters is None else _REMEMBERED_BOARDS)(self._group)
         self._predicted: Memory[tuple[tuple[int, ...], str, int], NDArray[np.float32]]
         self._predicted = Memory(_REMEMBERED_LEAVES if clusters is not None else 0)
 
@@ -53,11 +70,11 @@ class NetLeaf:
     def values(self, leaves: Sequence[Betting], board: tuple[int, ...], ranges: Ranges, own: int) -> LeafValues:
         """As `LeafEvaluator`; ranges play no part."""
         board = tuple(sorted(board))
-        clusters, grid, equity = self._grouped(leaves[0].rules, board)
-        count = len(equity)
+        groups = self._grouped(leaves[0].rules, board)
+        grid, count = groups.grid(), len(groups.equity)
         predicted = [self._predict(leaf, board, own, grid) for leaf in leaves if not leaf.is_over]
         in_pots = np.array(predicted, dtype=np.float32).reshape(-1, count, count, self.num_continuations)
-        return leaf_values(leaves, own, clusters, equity, in_pots.transpose(0, 3, 1, 2))
+        return leaf_values(leaves, own, groups.clusters, groups.equity, in_pots.transpose(0, 3, 1, 2))
 
     def _predict(self, leaf: Betting, board: tuple[int, ...], own: int, grid: Grid) -> NDArray[np.float32]:
         """[C * C, K] in pots."""
@@ -68,12 +85,11 @@ class NetLeaf:
             self._predicted.put(key, values)
         return values
 
-    def _group(self, rules: Rules, board: tuple[int, ...]) -> tuple[NDArray[np.int32], Grid, NDArray[np.float32]]:
-        """Clusters [H], the feature grid of their means, and their equities [C, C]."""
+    def _group(self, rules: Rules, board: tuple[int, ...]) -> _Groups:
         cards = board_features(board)
         clusters = hand_clusters(self._abstraction.buckets(board), cards.hands[:, 0], self._clusters)
         hands = cluster_means(cards.hands, clusters)
         possible = possible_pairs(board)
         pairs = np.stack([pair_means(cards.pairs[:, :, i], possible, clusters, clusters) for i in range(2)], axis=2)
         equity = pairs[:, :, 0] if rules.total_board_cards == 5 else cluster_equity(rules, board, clusters)
-        return clusters, Grid(hands, hands, pairs, cards.texture), equity
+        return _Groups(clusters, hands, pairs, cards.texture, equity)
