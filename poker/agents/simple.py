@@ -60,11 +60,8 @@ class AlwaysCall(_CardBlindAgent):
 
 
 class AlwaysRaise(_CardBlindAgent):
-    """Raises by one size while it may, and calls when it may not."""
-
-    def __init__(self, *, name: str, raises: str | float) -> None:
-        super().__init__(name=name, raises=(raises,))
+    """Raises while it may, by one of its sizes, and calls when it may not."""
 
     def _weights(self, state: HandState) -> dict[int, float]:
         totals = self._menu.raise_totals(state.betting)
-        return {totals[0]: 1.0} if totals else {CALL: 1.0}
+        return dict.fromkeys(totals, 1.0) or {CALL: 1.0}

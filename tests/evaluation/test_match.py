@@ -33,7 +33,7 @@ from tests.report.test_report import check
 LEDUC = load_rules("leduc")
 SPECS = [
     AgentSpec("call", partial(AlwaysCall, name="call"), {}),
-    AgentSpec("raise", partial(AlwaysRaise, name="raise", raises=1), {}),
+    AgentSpec("raise", partial(AlwaysRaise, name="raise", raises=[1]), {}),
     AgentSpec("random", partial(RandomAgent, name="random", raises=[1]), {}),
 ]
 

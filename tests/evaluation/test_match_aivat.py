@@ -176,7 +176,7 @@ class Fails(RandomAgent):
 
 def truth(rules: Rules) -> float:
     """What `Fails` wins a hand from always raising, both seats averaged: every deal and every draw enumerated."""
-    random, raiser = randomly(), AlwaysRaise(name="raiser", raises=1)
+    random, raiser = randomly(), AlwaysRaise(name="raiser", raises=[1])
 
     def value(state: HandState, seat: int) -> float:
         if state.is_over:
@@ -204,7 +204,7 @@ def truth(rules: Rules) -> float:
 def play_failing(out: Path, hands: int, often: bool) -> Results:
     agents = [
         AgentSpec("fails", partial(Fails, often), {}),
-        AgentSpec("raiser", partial(AlwaysRaise, name="raiser", raises=1), {}),
+        AgentSpec("raiser", partial(AlwaysRaise, name="raiser", raises=[1]), {}),
     ]
     return play(out, hands, agents=agents, aivat=True).lineups[0]
 
@@ -231,7 +231,7 @@ def test_one_failure_revises_the_estimates_of_all_hands(tmp_path: Path, capsys: 
     assert [row[0] for row in rows] == list(range(200))
     assert all(set(row[2]) == {"fails"} for row in rows)
     rotation = Rotation(LEDUC, 3, 1)
-    agents: list[Agent] = [Fails(False), AlwaysRaise(name="raiser", raises=1)]
+    agents: list[Agent] = [Fails(False), AlwaysRaise(name="raiser", raises=[1])]
     record = SessionRecord(lines=[line for line in table.log.read_text().splitlines() if line.startswith("STATE")])
     record.unknown = {"fails": "for a test"}
     MatchAivat()(rotation, [agents], record)

@@ -83,7 +83,7 @@ def test_short_matches_are_named() -> None:
 def test_a_round_robin_is_reported_whole(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     agents = [
         AgentSpec("call", lambda: AlwaysCall(name="call"), {}),
-        AgentSpec("raise", lambda: AlwaysRaise(name="raise", raises=1), {}),
+        AgentSpec("raise", lambda: AlwaysRaise(name="raise", raises=[1]), {}),
         AgentSpec("random", lambda: RandomAgent(name="random", raises=[1]), {}),
     ]
     results = run(

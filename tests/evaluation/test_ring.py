@@ -27,7 +27,7 @@ def build_caller() -> AlwaysCall:
 
 
 def build_raiser() -> AlwaysRaise:
-    return AlwaysRaise(name="raiser", raises=1)
+    return AlwaysRaise(name="raiser", raises=[1])
 
 
 SPECS = [

@@ -35,7 +35,7 @@ class Smallest(AlwaysRaise):
     """Raises by as little as it may, so that rounds grow as long as the dealer lets them."""
 
     def __init__(self) -> None:
-        super().__init__(name="smallest", raises=1)
+        super().__init__(name="smallest", raises=[1])
 
     def act(self, state: HandState) -> int:
         return state.legal().min_raise
@@ -45,7 +45,7 @@ class Late(AlwaysRaise):
     """Does not answer from the tenth decision on until three seconds have passed."""
 
     def __init__(self) -> None:
-        super().__init__(name="late", raises=1)
+        super().__init__(name="late", raises=[1])
         self.asked = 0
 
     def act(self, state: HandState) -> int:

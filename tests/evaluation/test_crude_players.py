@@ -1,0 +1,39 @@
+import json
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from poker.agents.all_in import AllInPlayer
+from poker.agents.simple import AlwaysCall, AlwaysRaise
+from poker.errors import PokernetsError
+from poker.evaluation.crude_players import run
+from poker.play.lineup import AgentSpec
+from tests.games import load_rules
+
+AGENTS = [
+    AgentSpec("caller", partial(AlwaysCall, name="caller"), {}),
+    AgentSpec("tenth", partial(AllInPlayer, name="tenth", share=0.1), {}),
+    AgentSpec("raiser", partial(AlwaysRaise, name="raiser", raises=[3, 10]), {}),
+]
+RULES = load_rules("holdem_nolimit_2p")
+SETTINGS: dict[str, Any] = {"session": 1, "seed": 3, "processes": 1, "fresh": False}
+
+
+def test_what_is_won_stands_beside_what_the_best_reply_wins(tmp_path: Path) -> None:
+    found = run(game=RULES, agents=AGENTS, crude=["tenth", "raiser"], hands=40, out=str(tmp_path), **SETTINGS)
+    assert [result.lineup.players for result in found.lineups] == [("caller", "tenth"), ("caller", "raiser")]
+    record = json.loads((tmp_path / RULES.name / "crude_players" / "results.json").read_text())
+    tenth, raiser = record["results"]
+    best = sum(AllInPlayer(name="tenth", share=0.1).best_reply(RULES)) / 2 * 10
+    assert (tenth["agent"], tenth["against"], tenth["hands"]) == ("caller", "tenth", 40)
+    assert tenth["best_reply"] == pytest.approx(best)
+    assert tenth["won"] == pytest.approx(found.lineups[0].estimates()[0].mean)
+    assert raiser["best_reply"] is None
+
+
+@pytest.mark.parametrize("crude", [["nobody"], ["caller", "tenth", "raiser"]])
+def test_crude_players_that_leave_nothing_to_measure_are_refused(tmp_path: Path, crude: list[str]) -> None:
+    with pytest.raises(PokernetsError, match="crude"):
+        run(game=RULES, agents=AGENTS, crude=crude, hands=2, out=str(tmp_path), **SETTINGS)
