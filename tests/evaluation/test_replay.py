@@ -121,7 +121,7 @@ def test_hands_on_other_cards_are_no_deals(tmp_path: Path) -> None:
 def test_a_replayed_ring_has_the_result_of_the_ring(tmp_path: Path) -> None:
     """Deals are the units of a ring whatever its sessions; a small bet is a big blind here."""
     game = load_rules("holdem_limit_3p")
-    specs = [*SMALL, AgentSpec("raise", partial(AlwaysRaise, name="raise", raises=1), {})]
+    specs = [*SMALL, AgentSpec("raise", partial(AlwaysRaise, name="raise", raises=[1]), {})]
     [results] = run_match(
         game=game, agents=specs, hands=120, session=5, seed=1, unit="sb", independent="deal", processes=1, fresh=False,
         out=str(tmp_path),
