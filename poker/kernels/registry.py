@@ -2,8 +2,8 @@
 
 Importing a module compiles nothing. `python -m poker.kernels` compiles every entry into numba's cache on disk; a kernel
 edited since, or called with other types, is compiled when it is called. Numba sees edits in the file of a kernel, not
-in those of the kernels it calls: after an edit in `rng`, `simd`, `barrier`, `cards/ranks`, `cards/isomorphism` or
-`sampling/nodes` remove the cache of their callers (`make clean`).
+in those of the kernels it calls: after an edit in `fields`, `rng`, `simd`, `barrier`, `cards/ranks`,
+`cards/isomorphism` or `sampling/nodes` remove the cache of their callers (`make clean`).
 """
 
 import gc
@@ -16,6 +16,8 @@ import numba
 import numpy as np
 from numba import njit, types
 from numba.core import ir
+
+from poker.kernels.fields import KernelCompiler
 
 setattr(ir.Scope, "__deepcopy__", lambda scope, memo: scope)  # noqa: B010
 """Numba copies an inlined kernel block by block, and each time all its variables: a fifth of the time to compile."""
@@ -40,6 +42,14 @@ class Entry(NamedTuple):
 
 INLINE: Any = {"cache": True, "nogil": True, "inline": "always"}
 """Options of a kernel that is called in one place, or short: it is compiled with its caller and not by itself."""
+INTERNAL: Any = {
+    "cache": True,
+    "nogil": True,
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+    "pipeline_class": KernelCompiler,
+}
+"""Options of a kernel that only kernels call: wrappers, for Python and C to call it, take long to compile."""
 ENTRIES: list[Entry] = []
 """Of the modules imported so far."""
 _ALLOCATIONS = 100_000
@@ -54,7 +64,7 @@ def entry(*signatures: str, **options: Any) -> Callable[[Kernel], Kernel]:
     """
 
     def decorate(function: Kernel) -> Kernel:
-        dispatcher: Kernel = njit(cache=True, nogil=True, **options)(function)
+        dispatcher: Kernel = njit(cache=True, nogil=True, pipeline_class=KernelCompiler, **options)(function)
         ENTRIES.append(Entry(dispatcher, signatures))
         return dispatcher
 

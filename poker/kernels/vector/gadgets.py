@@ -8,11 +8,9 @@ The reach that comes there enters with q(h) / mass(h), in all as much as came, s
 given a compatible hand, whatever the searcher's range blocks.
 """
 
-from typing import Any
-
 from numba import njit
 
-from poker.kernels.registry import INLINE
+from poker.kernels.registry import INLINE, INTERNAL
 from poker.kernels.simd import fma, load, maximum, splat, store, total, where_positive
 from poker.kernels.types import F32
 from poker.kernels.vector.arrays import (
@@ -36,10 +34,8 @@ LEAST_MASS = 1e-5
 """Hands that leave less than this part of the searcher's range possible cannot enter at a MARGIN gadget: their values
 would be rounding errors divided by nothing."""
 
-_INTERNAL: Any = {"cache": True, "nogil": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
-
-@njit(**_INTERNAL)
+@njit(**INTERNAL)
 def _choose(source: F32, mass: F32, at: int, hands: int, work: F32, out: int) -> None:
     """The probabilities with which hands enter, proportional to the positive part of `source`, at work[out..]."""
     added, allowed = splat(0.0), splat(0.0)
@@ -121,7 +117,7 @@ def _add_regrets(gadgets: Gadgets, at: int, hands: int, gains: int, value: float
         store(gadgets.source, i, fma(gain, prediction, new * carry))
 
 
-@njit(**_INTERNAL)
+@njit(**INTERNAL)
 def visit_gadgets(
     gadgets: Gadgets,
     when: int,

@@ -16,12 +16,12 @@ against itself, taken off twice, is put back.
 float32 on a board, float64 over boards. Symbols: L leaves, M nodes, Z ends, Q sequences, C clusters.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
-from poker.kernels.registry import INLINE, entry
+from poker.kernels.registry import INLINE, INTERNAL, entry
 from poker.kernels.simd import fma, load, maximum, splat, store, where_positive
 from poker.kernels.types import F32, F64, I8, I32, I64, U8, Bools
 from poker.kernels.vector.arrays import BOARDS, HAND_LISTS, Boards, HandLists
@@ -87,7 +87,6 @@ class Walks(NamedTuple):
     their_slots: I32
 
 
-_INTERNAL: Any = {"cache": True, "nogil": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 _BETTING = "Betting(i4_1, i1_1, i4_1, i4_1, i4_1, i4_1, i4_2, i4_1, i4_2, f4_1, i4_1, i4_1)"
 _ARGUMENTS = f"{BOARDS}, {HAND_LISTS}, {_BETTING}, Strategies({{}}, f4_2, b1_1, u1_1, u1_1, i8_2), i4_1, i8, i8_1, f8_3"
 
@@ -222,7 +221,7 @@ def _pass(walks: Walks, k: int, number: int, width: int, stride: int, sums: int,
         work[sums + q * width + slot] += work[area + q * stride + j]
 
 
-@njit(**_INTERNAL)
+@njit(**INTERNAL)
 def _walk(
     walks: Walks,
     w: int,

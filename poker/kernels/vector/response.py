@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from poker.kernels.cards.hands import HAND_CARDS, NUM_HANDS
 from poker.kernels.cards.isomorphism import gather_board
 from poker.kernels.cards.ranks import rank_board_into
-from poker.kernels.registry import entry
+from poker.kernels.registry import INTERNAL, entry
 from poker.kernels.simd import fma, load, maximum, splat, store
 from poker.kernels.types import F32, I16, I32, I64, U8, U16
 
@@ -40,7 +40,6 @@ SET, ADD, MAX = range(3)
 
 _ALL = 52
 _CARD_ROWS = 53
-_INTERNAL: Any = {"cache": True, "nogil": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
 def work_size(rows: int, slots: int, live: int) -> int:
@@ -75,7 +74,7 @@ def sort_boards(boards: U8, table: NDArray[Any], records: U16, down: I16) -> Non
                 end = at
 
 
-@njit(**_INTERNAL)
+@njit(**INTERNAL)
 def _play(steps: I32, factors: F32, work: F32, ends: int, masses: int, slots: int) -> None:
     """Runs a program [P, 4] of (what, how, slot, row) for CHUNK hands; factors [P, 2, 16] are a and b."""
     size = CHUNK * 16

@@ -9,13 +9,11 @@ sums per card, which must be made hand after hand, are paid once for all of them
 Everything is float32. Shapes and meanings of the arrays: poker/solvers/vector/layout.py and vector_boards.py.
 """
 
-from typing import Any
-
 import numpy as np
 from numba import njit
 
 from poker.kernels.barrier import TICKET, fetch_add, wait
-from poker.kernels.registry import INLINE, entry
+from poker.kernels.registry import INLINE, INTERNAL, entry
 from poker.kernels.simd import load, splat, store
 from poker.kernels.types import F32, I64
 from poker.kernels.vector.arrays import (
@@ -35,9 +33,6 @@ from poker.kernels.vector.gadgets import ENTER, LEAVE, TAKE, WEIGH, visit_gadget
 from poker.kernels.vector.terminals import evaluate_terminals
 
 DOWN, UP = 1, 2
-
-_INTERNAL: Any = {"cache": True, "nogil": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-"""Options of a kernel that only kernels call: wrappers that unpack a `Sweep` take long to compile."""
 
 
 @njit(**INLINE)
@@ -145,7 +140,7 @@ def _gadgets(
     )  # fmt: skip
 
 
-@njit(**_INTERNAL)
+@njit(**INTERNAL)
 def _visit(
     sweep: Sweep,
     p: int,

@@ -1,0 +1,70 @@
+"""The compiler of kernels reads the fields of named tuples once, and changes nothing else."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numba.core import ir
+
+from poker.kernels.fields import KernelCompiler
+
+
+class Pair(NamedTuple):
+    left: np.ndarray
+    right: np.ndarray
+
+
+class Box(NamedTuple):
+    pair: Pair
+    scale: int
+
+
+FIELDS = Pair._fields + Box._fields
+
+
+@njit(inline="always")
+def _take(box: Box, i: int, out: np.ndarray) -> None:
+    left, pair = box.pair.left, box.pair
+    for j in range(len(out)):
+        out[j] += box.scale * left[i] + pair.right[i]
+
+
+def _twice(box: Box, out: np.ndarray) -> None:
+    for i in range(2):
+        _take(box, i, out)
+    _take(box, 2, out)
+
+
+def _swapped(box: Box, other: Box, out: np.ndarray) -> None:
+    """The argument is assigned to, and a name of it stays what it was."""
+    first = box
+    for i in range(3):
+        if i == 1:
+            box = other
+        out[i] = 10 * box.pair.left[i] + first.pair.left[i]
+
+
+def _box(scale: int, start: int) -> Box:
+    return Box(Pair(np.arange(start, start + 3), np.arange(3) * 100), scale)
+
+
+def _reads(kernel: Any) -> list[str]:
+    blocks = next(iter(kernel.overloads.values())).type_annotation.blocks
+    values = [x.value for block in blocks.values() for x in block.find_insts(ir.Assign)]
+    return sorted(x.attr for x in values if isinstance(x, ir.Expr) and x.op == "getattr" and x.attr in FIELDS)
+
+
+def test_inlined_kernels_share_what_is_read() -> None:
+    out, plain = np.zeros(2, np.int64), np.zeros(2, np.int64)
+    kernel, usual = njit(pipeline_class=KernelCompiler)(_twice), njit(_twice)
+    kernel(_box(7, 1), out)
+    usual(_box(7, 1), plain)
+    assert out.tolist() == plain.tolist() == [7 * 6 + 300] * 2
+    assert _reads(kernel) == ["left", "pair", "right", "scale"]
+    assert len(_reads(usual)) == 10
+
+
+def test_an_argument_that_is_assigned_to_is_left_alone() -> None:
+    out = np.zeros(3, np.int64)
+    njit(pipeline_class=KernelCompiler)(_swapped)(_box(1, 1), _box(1, 5), out)
+    assert out.tolist() == [11, 62, 73]
