@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.betting import Betting
+from poker.cards import HOLDEM
 from poker.search.beliefs import Ranges
 from poker.search.leaf import LeafEvaluator
 from poker.search.safety import Concessions, Safety, Values
@@ -21,6 +22,11 @@ from poker.tree.gadget import MAXMARGIN
 
 _HARDLY = 0.05
 """Hands that enter a subgame less often than this are those whose average strategy in it is not used."""
+
+_UNLIKELY_OWN, _UNLIKELY_OPP = 1e-5, 1e-3
+"""Shares of the searcher's range and of the opponent's whose least likely hands are left out of a solve. On the turn
+they are half of the searcher's hands, those that actions solved before rule out but for rounding, and a sixth of the
+opponent's."""
 
 
 @dataclass(frozen=True)
@@ -114,17 +120,35 @@ class DepthLimitedSolver:
         values = None
         if evaluator is not None and tree.num_leaf_states:
             values = evaluator.values(leaf_states(root, tree), board, ranges, searcher)
-        game = VectorGame(tree, board, ranges, values, alternatives=None if gadget is None else alternatives)
+        likely = self._likely(ranges, searcher)
+        game = VectorGame(tree, board, likely, values, alternatives=None if gadget is None else alternatives)
         solver = VectorSolver(game, algorithm=self._settings.algorithm, threads=self._settings.threads)
         solver.run(iterations=self._settings.on(root.street), seconds=self._settings.seconds)
         concessions = self._safety.concessions(solver, root, searcher, alternatives)
         return RoundSolution(root, _round_policies(tree, solver, root.street), concessions)
+
+    def _likely(self, ranges: Ranges, searcher: int) -> Ranges:
+        """Safe solves keep all hands of the opponent: none of them shall gain."""
+        shares = [0.0 if self._safety.active else _UNLIKELY_OPP] * 2
+        shares[searcher] = _UNLIKELY_OWN
+        likely = np.stack([without_unlikely(weights, share) for weights, share in zip(ranges, shares, strict=True)])
+        possible = (likely[0] * HOLDEM.compatible_mass(likely[1].astype(np.float64))).any()
+        return likely if possible else ranges
 
     def _limit(self, street: int, searcher: int, evaluator: LeafEvaluator | None) -> DepthLimit | None:
         if evaluator is None:
             return None
         choosers = (1 - searcher,) if evaluator.num_continuations > 1 else ()
         return DepthLimit(street, evaluator.num_continuations, choosers, cut_runouts=True)
+
+
+def without_unlikely(weights: NDArray[np.float32], share: float) -> NDArray[np.float32]:
+    """[H] with 0 for the least likely hands that together have at most `share` of the weight; equally likely ones stay
+    or go together."""
+    ascending = np.sort(weights)
+    below = np.cumsum(ascending, dtype=np.float64)
+    kept = min(int(np.searchsorted(below, share * below[-1], side="right")), len(weights) - 1)
+    return np.where(weights < ascending[kept], np.float32(0.0), weights)
 
 
 def leaf_states(root: Betting, tree: BettingTree) -> list[Betting]:

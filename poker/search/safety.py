@@ -71,9 +71,13 @@ class Safety:
         if self.kind not in SAFETY:
             raise PokernetsError(f"search.safety `{self.kind}`: choose one of {', '.join(SAFETY)}")
 
+    @property
+    def active(self) -> bool:
+        return self.kind != "unsafe"
+
     def gadget(self, root: Betting, searcher: int, alternatives: Values | None) -> Gadget | None:
         """The gadget at the root of a solve."""
-        if self.kind == "unsafe" or alternatives is None:
+        if not self.active or alternatives is None:
             return None
         return Gadget(_GADGETS[self.kind], 1 - searcher, root.street)
 
@@ -81,7 +85,7 @@ class Safety:
         self, solver: VectorSolver, root: Betting, searcher: int, alternatives: Values | None
     ) -> "Concessions | None":
         """What the average strategy of `solver` concedes; None where nobody asks."""
-        if self.kind == "unsafe":
+        if not self.active:
             return None
         found, tree = solver.best_response_values(1 - searcher), solver.game.tree
         values, owned, starts = {}, set(), {}
