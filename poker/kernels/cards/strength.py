@@ -11,13 +11,13 @@ from numba import njit
 
 from poker.kernels.cards.hands import HAND_CARDS, NUM_HANDS
 from poker.kernels.cards.ranks import rank_board_into
-from poker.kernels.registry import entry
+from poker.kernels.registry import INLINE, entry
 from poker.kernels.threads import over_rows
 from poker.kernels.types import I8, I16, I32, I64, U8
 
 BLOCKED = np.iinfo(np.int16).max
 MAX_CLUSTERS = 8
-_TILE = 8
+_TILE = 64
 _WIN_TILE = 26
 _LOW_BITS = 7
 _LOW = (1 << _LOW_BITS) - 1
@@ -196,23 +196,46 @@ def strength_moments(strength: I16) -> I64:
     return out
 
 
+@njit(**INLINE)
+def _beats(rank: np.int16) -> np.int16:
+    """What ranks below it lose to a hand of this rank: none to a BLOCKED one."""
+    return rank if rank != BLOCKED else np.int16(-1)
+
+
+@njit(**INLINE)
+def _count_eight(ranks: I16, r: int, first: int, last: int, begin: int, out: I16) -> None:
+    """Adds the wins of hands first..last on completions r..r + 8 to the rows of `out` from first - begin on: with eight
+    at a time the counts are read and written an eighth as often."""
+    a, b, c, d = ranks[r], ranks[r + 1], ranks[r + 2], ranks[r + 3]
+    e, f, g, h = ranks[r + 4], ranks[r + 5], ranks[r + 6], ranks[r + 7]
+    for i in range(first, last):
+        wins = out[i - begin]
+        ra, rb, rc, rd = _beats(a[i]), _beats(b[i]), _beats(c[i]), _beats(d[i])
+        re, rf, rg, rh = _beats(e[i]), _beats(f[i]), _beats(g[i]), _beats(h[i])
+        for j in range(ranks.shape[1]):
+            four = np.int16(a[j] < ra) + np.int16(b[j] < rb) + np.int16(c[j] < rc) + np.int16(d[j] < rd)
+            more = np.int16(e[j] < re) + np.int16(f[j] < rf) + np.int16(g[j] < rg) + np.int16(h[j] < rh)
+            wins[j] += four + more
+
+
 @entry("i2_2, i8, i8")
 def count_wins(ranks: I16, first: int, last: int) -> I16:
     """[last - first, L] completions on which hand i (first <= i < last) ranks above hand j, from ranks [N, L].
 
     Pairs that share a card are counted too and mean nothing. The inner loop runs over j with SIMD in 16-bit lanes.
     """
-    L = ranks.shape[1]
+    N, L = ranks.shape
     out = np.zeros((last - first, L), dtype=np.int16)
     for tile in range(first, last, _TILE):
-        for r in range(len(ranks)):
+        end = min(tile + _TILE, last)
+        for r in range(0, N - 7, 8):
+            _count_eight(ranks, r, tile, end, first, out)
+        for r in range(N - N % 8, N):
             row = ranks[r]
-            for i in range(tile, min(tile + _TILE, last)):
-                rank = row[i]
-                if rank != BLOCKED:
-                    wins = out[i - first]
-                    for j in range(L):
-                        wins[j] += np.int16(row[j] < rank)
+            for i in range(tile, end):
+                rank, wins = _beats(row[i]), out[i - first]
+                for j in range(L):
+                    wins[j] += np.int16(row[j] < rank)
     return out
 
 
