@@ -143,7 +143,12 @@ class Betting:
         player = self.to_act
         if player < 0:
             return 0
-        return min(max(self.committed), self.rules.stacks[player]) - self.committed[player]
+        return min(self.highest, self.rules.stacks[player]) - self.committed[player]
+
+    @property
+    def highest(self) -> int:
+        """The total to match."""
+        return max(*self.committed, self.rules.opening) if self.street == 0 else max(self.committed)
 
     def legal(self) -> Legal:
         player = self.to_act
@@ -151,7 +156,7 @@ class Betting:
             return Legal(False, False, 0, 0)
         rules = self.rules
         committed = self.committed
-        highest = max(committed)
+        highest = self.highest
         stack = rules.stacks[player]
         to_call = min(highest, stack) - committed[player]
         if (
@@ -194,10 +199,10 @@ class Betting:
         if action == FOLD:
             folded = (*folded[:player], True, *folded[player + 1 :])
         elif action == CALL:
-            total = min(max(committed), rules.stacks[player])
+            total = min(self.highest, rules.stacks[player])
             committed = (*committed[:player], total, *committed[player + 1 :])
         else:
-            increment = action - max(committed)
+            increment = action - self.highest
             committed = (*committed[:player], action, *committed[player + 1 :])
             num_raises += 1
             if increment >= largest:
@@ -273,7 +278,7 @@ class Betting:
             return CALL
         if sized:
             return int(size)
-        return self.legal().min_raise or max(self.committed) + self.rules.raise_sizes[self.street]
+        return self.legal().min_raise or self.highest + self.rules.raise_sizes[self.street]
 
     @classmethod
     def parse(cls, rules: Rules, text: str) -> "Betting":

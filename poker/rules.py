@@ -12,6 +12,7 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 
 from poker.cards import RANKS, SUITS, CardSpace, card_space
 from poker.errors import PokernetsError
@@ -32,6 +33,14 @@ UNCAPPED = 255
 MAX_PLAYERS = 12
 """Seats at the largest table there are records of (IRC)."""
 MAX_CARDS_SHOWN = 7
+
+
+class ForcedChips(NamedTuple):
+    """Chips [P] of each player beside the stack and the blinds: `antes` make side pots as bets do, `dead` chips are all
+    in the main pot."""
+
+    antes: tuple[int, ...]
+    dead: tuple[int, ...]
 
 
 class RulesError(PokernetsError):
@@ -60,8 +69,10 @@ class Rules:
     num_hole_cards: int
     board_cards: tuple[int, ...]
 
+    _LEAST_STACK = 1
+
     def __post_init__(self) -> None:
-        for field in fields(self):
+        for field in fields(Rules):
             value = getattr(self, field.name)
             if field.type is str:
                 self._require(isinstance(value, str), field.name, "text", value)
@@ -88,7 +99,7 @@ class Rules:
         players = self.num_players
         self._require(2 <= players <= MAX_PLAYERS, "num_players", f"2 to {MAX_PLAYERS}", players)
         self._require(self.betting in (LIMIT, NOLIMIT), "betting", f"`{LIMIT}` or `{NOLIMIT}`", self.betting)
-        for field, least in (("blinds", 0), ("stacks", 1)):
+        for field, least in (("blinds", 0), ("stacks", self._LEAST_STACK)):
             chips = getattr(self, field)
             self._require(len(chips) == players and min(chips) >= least, field, f"{players} amounts >= {least}", chips)
 
@@ -138,6 +149,16 @@ class Rules:
     @cached_property
     def big_blind(self) -> int:
         return max(self.blinds)
+
+    @property
+    def opening(self) -> int:
+        """The total to call on the first street even if no blind reaches it; 0: what the blinds have posted."""
+        return 0
+
+    @property
+    def forced(self) -> "ForcedChips | None":
+        """Chips that were in the pot before the blinds and are no bets; ACPC games have none."""
+        return None
 
     @cached_property
     def board_sizes(self) -> tuple[int, ...]:

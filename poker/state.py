@@ -131,11 +131,18 @@ class HandState:
         """The pots when only `contenders` may win; neighbours with the same possible winners are one pot."""
         committed = self.betting.committed
         called = sorted(committed)[-2]
+        matched = [min(chips, called) for chips in committed]
+        forced = self.rules.forced
+        dead = 0
+        if forced:
+            matched = [chips + ante for chips, ante in zip(matched, forced.antes, strict=True)]
+            dead = sum(forced.dead)
         pots: list[Pot] = []
         previous = 0
-        for level in sorted({min(chips, called) for chips in committed}):
-            amount = sum(min(chips, level) - min(chips, previous) for chips in committed)
-            players = tuple(i for i in contenders if committed[i] >= level)
+        for level in sorted(set(matched)):
+            amount = dead + sum(min(chips, level) - min(chips, previous) for chips in matched)
+            dead = 0
+            players = tuple(i for i in contenders if matched[i] >= level)
             if pots and pots[-1].players == players:
                 amount += pots.pop().amount
             if amount:
@@ -172,7 +179,11 @@ class HandState:
         committed = self.betting.committed
         called = sorted(committed)[-2]
         ranks = self._ranks() if self.betting.is_showdown else [0] * len(committed)
-        return [-min(chips, called) for chips in committed], ranks
+        paid = [-min(chips, called) for chips in committed]
+        forced = self.rules.forced
+        if forced:
+            paid = [chips - ante - dead for chips, ante, dead in zip(paid, *forced, strict=True)]
+        return paid, ranks
 
     def _ranks(self) -> list[int]:
         """[P] showdown ranks, -1 for folded hands."""

@@ -6,19 +6,29 @@ writer did not see are `??`. Only games that the format has a variant for can be
 """
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import date, time
+from decimal import Decimal
 from itertools import pairwise
 from pathlib import Path
 
 from poker.artifacts import written_atomically
 from poker.errors import PokernetsError
 from poker.formats.acpc_log import LoggedHand
-from poker.rules import CALL, FOLD, Rules
+from poker.formats.played import PlayedHand, TableRules, replay
+from poker.rules import CALL, FOLD, UNLIMITED, Rules
 from poker.state import Betting, HandState
 
 _TEXAS = (0, 3, 1, 1)
 _MOST_RAISES = 4
 """Raises of a street in PokerKit's limit games."""
+
+GAME_FIELDS = (
+    *("variant", "ante_trimming_status", "antes", "blinds_or_straddles", "small_bet", "big_bet", "min_bet"),
+    *("starting_stacks", "actions"),
+)
+"""The fields that say what was played."""
 
 
 def unwritable(rules: Rules) -> str:
@@ -52,30 +62,148 @@ def phhs_texts(hands: Iterable[LoggedHand]) -> Iterator[str]:
 
 def hand_text(hand: LoggedHand) -> str:
     """The text of a .phh file: one finished hand."""
-    state = hand.state
-    rules = state.rules
+    return "".join(f"{_key(name)} = {_value(value)}\n" for name, value in _fields(hand).items())
+
+
+def _fields(hand: LoggedHand) -> dict[str, object]:
+    fields = _table_fields(hand) if isinstance(hand, PlayedHand) else _game_fields(hand)
+    return {**fields, "hand": hand.number, "players": list(hand.names)}
+
+
+def _game_fields(hand: LoggedHand) -> dict[str, object]:
+    rules = hand.state.rules
     why_not = unwritable(rules)
     if why_not:
         raise PokernetsError(why_not)
-    blinds = rules.blinds[::-1] if rules.num_players == 2 else rules.blinds
-    bets = {"min_bet": rules.big_blind}
-    if rules.is_limit:
-        bets = {"small_bet": rules.raise_sizes[0], "big_bet": rules.raise_sizes[-1]}
-    fields = {
+    return {
         "variant": "FT" if rules.is_limit else "NT",
         "ante_trimming_status": True,
         "antes": [0] * rules.num_players,
-        "blinds_or_straddles": blinds,
-        **bets,
+        "blinds_or_straddles": rules.blinds[::-1] if rules.num_players == 2 else rules.blinds,
+        **_bets(rules, 1),
         "starting_stacks": rules.stacks,
-        "actions": _actions(state),
-        "hand": hand.number,
-        "players": hand.names,
+        "actions": _actions(hand.state, frozenset(), 1),
     }
-    return "".join(f"{name} = {json.dumps(value)}\n" for name, value in fields.items())
 
 
-def _actions(end: HandState) -> list[str]:
+def _table_fields(hand: PlayedHand) -> dict[str, object]:
+    """Of a hand with stacks and posts of its own; what the format cannot hold is an error."""
+    rules, scale = hand.rules, hand.scale
+    posts = posts_of(rules)
+    antes, trimmed = _antes(rules)
+    if rules.num_players == 2:
+        posts, antes = posts[::-1], antes[::-1]
+    details = {name: value for name, value in hand.details.items() if name not in ("hand", "winnings")}
+    return {
+        "variant": "FT" if rules.is_limit else "NT",
+        "ante_trimming_status": trimmed,
+        "antes": amounts(antes, scale),
+        "blinds_or_straddles": amounts(posts, scale),
+        **_bets(rules, scale),
+        "starting_stacks": amounts(rules.starting_stacks, scale),
+        "actions": _actions(without_opening(hand), hand.mucked, scale),
+        **details,
+        **({"winnings": amounts(hand.collected, scale), "_rake": amount(hand.rake, scale)} if hand.rake else {}),
+    }
+
+
+def _bets(rules: Rules, scale: int) -> dict[str, object]:
+    if rules.is_limit:
+        return {"small_bet": amount(rules.raise_sizes[0], scale), "big_bet": amount(rules.raise_sizes[-1], scale)}
+    return {"min_bet": amount(rules.big_blind, scale)}
+
+
+def posts_of(rules: TableRules) -> list[int]:
+    """[P] `blinds_or_straddles`: the posts of who is new at the table are negative, as they do not move the opener."""
+    big = (rules.first_player[0] - 1) % rules.num_players
+    posts = [-chips if i > big and rules.num_players > 2 else chips for i, chips in enumerate(rules.blinds)]
+    if opener(posts, rules.stacks) != rules.first_player[0]:
+        raise PokernetsError("poker hand histories have the player behind the largest blind begin: not so in this hand")
+    return posts
+
+
+def opener(posts: Sequence[int], stacks: Sequence[int]) -> int:
+    """The first to act before the flop: who sits behind the last of the largest blinds.
+
+    In PokerKit it is who sits behind the largest amount that was really posted. That is said only where somebody else
+    would act first: mostly the blinds after that amount are all-in.
+    """
+    posted = [min(post, stack) if post > 0 else -(post < 0 < stack) for post, stack in zip(posts, stacks, strict=True)]
+    by_name, by_chips = _behind_last(posts), _behind_last(posted)
+    return by_name if _first_able(by_name, posts, stacks) == _first_able(by_chips, posts, stacks) else by_chips
+
+
+def _behind_last(posts: Sequence[int]) -> int:
+    return (max(range(len(posts)), key=lambda i: (posts[i], i)) + 1) % len(posts)
+
+
+def _first_able(start: int, posts: Sequence[int], stacks: Sequence[int]) -> int:
+    """The first player from `start` on who has chips left after the blinds, -1 if nobody has."""
+    order = ((start + k) % len(posts) for k in range(len(posts)))
+    return next((i for i in order if stacks[i] > abs(posts[i])), -1)
+
+
+def _antes(rules: TableRules) -> tuple[list[int], bool]:
+    """[P] antes, and whether they make side pots as bets do."""
+    antes, dead = rules.forced_chips
+    if not any(dead):
+        return list(antes), True
+    if len(set(antes)) > 1:
+        raise PokernetsError("poker hand histories do not hold a dead blind beside an ante that was all-in")
+    return [ante + chips for ante, chips in zip(antes, dead, strict=True)], False
+
+
+def without_opening(hand: PlayedHand) -> HandState:
+    """The hand as it is where a big blind that was all-in for less is all there is to call."""
+    betting, rules = hand.state.betting, hand.rules
+    if max(map(min, rules.blinds, rules.stacks)) >= rules.opening:
+        return hand.state
+    played = replay(replace(rules, opening=0), betting)
+    if played is None or played.committed != betting.committed:
+        raise PokernetsError(
+            "poker hand histories have an all-in big blind as all there is to call: here the whole blind was called"
+        )
+    return replace(hand.state, betting=played)
+
+
+def amount(chips: int, scale: int) -> int | Decimal:
+    """Chips in units of the currency, with two decimals or more where these are not 0."""
+    places = len(str(scale)) - 1
+    if chips >= UNLIMITED:
+        return Decimal("inf")
+    return chips // scale if chips % scale == 0 else Decimal(chips).scaleb(-places)
+
+
+def amounts(chips: Iterable[int], scale: int) -> list[int | Decimal]:
+    return [amount(each, scale) for each in chips]
+
+
+def _key(name: str) -> str:
+    return name if name and all(c.isascii() and (c.isalnum() or c in "-_") for c in name) else _text(name)
+
+
+def _text(value: str) -> str:
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _value(value: object) -> str:
+    """TOML of a value that TOML can hold."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return _text(value)
+    if isinstance(value, date | time):
+        return value.isoformat()
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{_key(name)} = {_value(item)}" for name, item in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(_value, value)) + "]"
+    if isinstance(value, Decimal):
+        return str(value).lower() if not value.is_finite() else f"{value:f}"
+    return json.dumps(value)
+
+
+def _actions(end: HandState, mucked: frozenset[int], scale: int) -> list[str]:
     rules, betting = end.rules, end.betting
     unseen = "??" * rules.num_hole_cards
     lines = [f"d dh p{i + 1} {rules.cards_text(cards) or unseen}" for i, cards in enumerate(end.hole_cards)]
@@ -93,12 +221,16 @@ def _actions(end: HandState) -> list[str]:
             elif action == CALL:
                 lines.append(f"p{player + 1} cc")
             else:
-                lines.append(f"p{player + 1} cbr {action - earlier}")
+                lines.append(f"p{player + 1} cbr {amount(action - earlier, scale)}")
                 highest = action
     if betting.is_showdown:
         lines += _board(end, shown, len(end.board))
-        lines += [f"p{i + 1} sm {rules.cards_text(end.hole_cards[i])}" for i in _showing(betting)]
+        lines += [f"p{i + 1} sm {_shown_cards(end, i, mucked)}".rstrip() for i in showing(betting)]
     return lines
+
+
+def _shown_cards(end: HandState, player: int, mucked: frozenset[int]) -> str:
+    return "" if player in mucked else end.rules.cards_text(end.hole_cards[player])
 
 
 def _board(end: HandState, shown: int, size: int) -> list[str]:
@@ -108,7 +240,7 @@ def _board(end: HandState, shown: int, size: int) -> list[str]:
     return [f"d db {rules.cards_text(end.board[a:b])}" for a, b in pairwise(sizes)]
 
 
-def _showing(betting: Betting) -> list[int]:
+def showing(betting: Betting) -> list[int]:
     """Who shows cards, in order: all who did not fold, the last to raise on the last street first."""
     last = len(betting.actions) - 1
     raisers = [actor for actor, action in zip(betting.actors[last], betting.actions[last], strict=True) if action > 0]

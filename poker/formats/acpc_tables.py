@@ -1,0 +1,126 @@
+"""Logs of the ACPC whose games are told in the log itself: the definition of a game as comment lines before its hands.
+
+    # GAMEDEF
+    # nolimit
+    ...
+    # END GAMEDEF
+    STATE:0:cr300c/...:As2h|.../8dTc9s:-50|50:Bobby%20Lee|Ann # 30702949
+
+Other programs overlook comments. So hands with stacks of their own are in one log. Hands are numbered from 0 in order;
+the number that a hand had elsewhere follows as a comment. Characters that a name in a log cannot have are written as
+in URLs.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from urllib.parse import quote, unquote
+
+from poker.errors import PokernetsError
+from poker.formats.acpc_log import LoggedHand, game_differs, log_line, parse_log_line
+from poker.formats.phh import unwritable, without_opening
+from poker.formats.played import HistoryError, PlayedHand, payoffs_by_rules, replay, table_rules
+from poker.rules import Rules
+from poker.state import DealError, HandState
+
+
+def has_definition(text: str) -> bool:
+    return any(line.lstrip("# \t").strip().lower() == "gamedef" for line in text.split("\n") if line.startswith("#"))
+
+
+def log_hands(text: str, game: Rules | None, path: Path | str) -> Iterator[PlayedHand | HistoryError]:
+    """The hands of a log of Texas hold'em; `game` is that of hands before the first definition.
+
+    An error takes the place of a hand that cannot be read.
+    """
+    definition: list[str] | None = None
+    for number, raw in enumerate(text.split("\n"), 1):
+        line, _, comment = raw.partition(" # ")
+        if line.startswith("#"):
+            words = raw.lstrip("#").strip()
+            definition = [] if words.lower() == "gamedef" else definition
+            if definition is not None:
+                definition.append(words)
+            if definition is not None and words.lower() == "end gamedef":
+                try:
+                    game = Rules.from_acpc("\n".join(definition), "log")
+                except PokernetsError as error:
+                    raise HistoryError(path, number, str(error)) from error
+                definition = None
+        elif line.strip() and not line.startswith("SCORE:"):
+            try:
+                yield _hand(line.strip(), comment.strip(), game, number)
+            except PokernetsError as error:
+                yield HistoryError(path, number, str(error) + (game_differs(game, line) if game else ""))
+
+
+def _hand(text: str, comment: str, game: Rules | None, line: int) -> PlayedHand:
+    if game is None:
+        raise PokernetsError("the log does not say its game: give game=NAME or game=acpc game.path=FILE")
+    hand = as_played(parse_log_line(game, text), line)
+    return replace(hand, number=int(comment)) if comment.isascii() and comment.isdigit() and len(comment) < 19 else hand
+
+
+def as_played(hand: LoggedHand, line: int = 1) -> PlayedHand:
+    """The same hand with its game as that of a table; who shows no cards at the showdown mucked."""
+    state, game = hand.state, hand.state.rules
+    why_not = unwritable(game)
+    if why_not:
+        raise PokernetsError(why_not)
+    rules = table_rules(
+        blinds=game.blinds,
+        starting_stacks=game.stacks,
+        min_bet=game.raise_sizes[0] if game.is_limit else game.big_blind,
+        first_to_act=game.first_player[0],
+        bets=(game.raise_sizes[0], game.raise_sizes[-1]) if game.is_limit else None,
+    )
+    end = replace(state, betting=replace(state.betting, rules=rules))
+    live = [i for i, out in enumerate(end.betting.folded) if not out]
+    mucked = frozenset(i for i in live if end.betting.is_showdown and not end.hole_cards[i])
+    payoffs = payoffs_by_rules(end, mucked)
+    if mucked and [round(chips) for chips in hand.payoffs] != payoffs:
+        raise DealError("the payoffs hang on cards of the showdown that the log does not have")
+    names = tuple(map(unquote, hand.names))
+    return PlayedHand(
+        hand.number, end, tuple(payoffs), names if len(set(names)) == len(names) else hand.names, mucked, line=line
+    )
+
+
+def log_texts(hands: Iterable[PlayedHand]) -> Iterator[str]:
+    """The text of a log, a piece for every hand; a hand that the format cannot hold is an error that says why."""
+    last = ""
+    for number, hand in enumerate(hands):
+        state = _log_state(hand)
+        definition = "".join(f"# {line}\n" for line in state.rules.to_acpc().splitlines())
+        names = [quote(name, safe="!$&'()*+,;=@/?~") or "%20" for name in hand.names]
+        line = log_line(state, number, names, hand.payoffs)
+        yield (definition if definition != last else "") + f"{line} # {hand.number}\n"
+        last = definition
+
+
+def _log_state(hand: PlayedHand) -> HandState:
+    """The finished hand by the rules of an ACPC game."""
+    rules = hand.rules
+    if rules.forced:
+        raise PokernetsError("an ACPC log has no antes and no dead blinds")
+    if hand.rake:
+        raise PokernetsError("an ACPC log has no rake: its payoffs sum to 0")
+    state = without_opening(hand)
+    plain = Rules(**{name: getattr(rules, name) for name in Rules.__dataclass_fields__})
+    betting = replay(plain, state.betting)
+    if betting is None or betting.committed != state.betting.committed:
+        raise PokernetsError(
+            "an ACPC log has no folds out of turn or for nothing, and the largest blind as the smallest raise"
+        )
+    end = replace(state, betting=betting)
+    if betting.is_showdown and hand.mucked and not _pays(end, hand):
+        hidden = [() if i in hand.mucked else cards for i, cards in enumerate(end.hole_cards)]
+        end = replace(end, hole_cards=tuple(hidden))
+    return end
+
+
+def _pays(end: HandState, hand: PlayedHand) -> bool:
+    try:
+        return end.payoffs() == [round(chips) for chips in hand.payoffs]
+    except DealError:
+        return False

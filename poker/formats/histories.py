@@ -1,0 +1,116 @@
+"""Hand histories of other programs and sites: files of PHH, PokerStars' text and ACPC logs, told apart by content.
+
+Every hand is read into a `PlayedHand`, checked by the rules, and can be written in each of the formats as far as that
+can hold it. What cannot be read or written is a `HistoryError` with file, line and reason.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from poker.artifacts import written_atomically
+from poker.errors import PokernetsError
+from poker.formats import acpc_tables, phh, phh_read, pokerstars, pokerstars_read
+from poker.formats.played import HistoryError, LineError, PlayedHand
+from poker.formats.pokerstars_lines import HEADER
+from poker.rules import Rules
+
+ACPC, PHH, POKERSTARS = "acpc", "phh", "pokerstars"
+FORMATS = (PHH, POKERSTARS, ACPC)
+SUFFIXES = {PHH: ".phhs", POKERSTARS: ".txt", ACPC: ".log"}
+
+_OTHER_SITE = re.compile(r".{0,60}\b(Hand|Game|hand)\b.{0,10}#")
+_TOML = re.compile(r"\[[^\[\]]+\]|[\w-]+\s*=.*")
+_STATE = re.compile(r"(STATE|SCORE):")
+
+
+def read_text(path: Path) -> str:
+    """A file as text with `\\n` at the ends of lines: UTF-8 with or without a mark, UTF-16 with one, else Latin-1."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise PokernetsError(f"{path} cannot be read: {error.strerror or error}") from error
+    wide = data.startswith((b"\xff\xfe", b"\xfe\xff"))
+    try:
+        text = data.decode("utf-16" if wide else "utf-8-sig")
+    except UnicodeDecodeError:
+        text = data.decode("latin-1")
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def format_of(text: str, path: Path | str) -> str:
+    """Which of `FORMATS` a text is in."""
+    for number, raw in enumerate(text.split("\n"), 1):
+        line = raw.strip().lstrip("\ufeff")
+        if not line or line.startswith(("#", "*")):
+            continue
+        if _STATE.match(line):
+            return ACPC
+        if HEADER.fullmatch(line):
+            return POKERSTARS
+        if _TOML.fullmatch(line):
+            return PHH
+        what = "hands of another site" if _OTHER_SITE.match(line) else "neither PHH, PokerStars' text nor an ACPC log"
+        raise HistoryError(path, number, f"{what}: `{line[:60]}`")
+    raise HistoryError(path, 1, "there are no hands in the file")
+
+
+def read_hands(
+    path: Path, game: Rules | None = None, refused: Callable[[HistoryError], None] | None = None
+) -> Iterator[PlayedHand]:
+    """The hands of a file one by one. The first that cannot be read ends it with its error, unless `refused` takes it.
+
+    `game` is that of an ACPC log that does not define its own.
+    """
+    text = read_text(path)
+    for hand in _all_hands(text, format_of(text, path), path, game):
+        if isinstance(hand, PlayedHand):
+            yield hand
+        elif refused is None:
+            raise hand
+        else:
+            refused(hand)
+
+
+def _all_hands(text: str, kind: str, path: Path, game: Rules | None) -> Iterator[PlayedHand | HistoryError]:
+    if kind == ACPC:
+        yield from acpc_tables.log_hands(text, game, path)
+        return
+    parts = phh_read.tables(text) if kind == PHH else pokerstars_read.hands(text)
+    for number, (line, part) in enumerate(parts):
+        try:
+            if isinstance(part, str):
+                yield phh_read.parse_hand(part, number, line)
+            else:
+                yield pokerstars_read.parse_hand(part, line)
+        except LineError as error:
+            yield HistoryError(path, error.line, str(error))
+
+
+def write_hands(path: Path, kind: str, hands: Iterable[PlayedHand]) -> int:
+    """Writes a file in the format `kind`; the number of hands. An error leaves what was there."""
+    count = 0
+    with written_atomically(path) as file:
+        for text in hand_texts(kind, hands):
+            file.write(text.encode())
+            count += 1
+    return count
+
+
+def hand_texts(kind: str, hands: Iterable[PlayedHand]) -> Iterator[str]:
+    """The text of a file in the format `kind`, a piece for every hand."""
+    if kind == ACPC:
+        yield from acpc_tables.log_texts(hands)
+    elif kind == PHH:
+        yield from phh.phhs_texts(hands)
+    else:
+        yield from map(pokerstars.hand_text, hands)
+
+
+def why_unwritable(kind: str, hand: PlayedHand) -> str:
+    """Why a hand cannot be written in the format `kind`, empty if it can."""
+    try:
+        list(hand_texts(kind, [hand]))
+    except PokernetsError as error:
+        return str(error)
+    return ""

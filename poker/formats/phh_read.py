@@ -1,0 +1,272 @@
+"""Reads Poker Hand History files (`poker.formats.phh`): no-limit (NT) and fixed-limit (FT) Texas hold'em.
+
+Amounts may have decimals: chips are then the smallest decimal place of the hand, a hundredth or less. A negative entry
+of `blinds_or_straddles` is the post of somebody new at the table, which does not move the first to act. Antes go into
+the main pot unless `ante_trimming_status` is true. Hidden cards are `??`; who does not show at the showdown, or shows
+hidden cards, mucks. Fields that the rules do not need are kept. Rules of the order of play are PokerKit's.
+"""
+
+import re
+import tomllib
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from typing import Any
+
+from poker.cards import parse_card
+from poker.errors import PokernetsError
+from poker.formats.phh import GAME_FIELDS, opener
+from poker.formats.played import MOST_CHIPS, LineError, PlayedHand, Replayer, TableRules, payoffs_by_rules, table_rules
+
+VARIANTS = {"NT": "no-limit", "FT": "fixed-limit"}
+_TABLE = re.compile(r"\[\s*(?!_)[\w\"' -]+\s*\]\s*(#.*)?")
+_FIELD = re.compile(r"\s*([\w-]+|\"[^\"]*\"|'[^']*')\s*=")
+_TOML_LINE = re.compile(r"\(at line (\d+), column \d+\)|\(at end of document\)")
+_PLAYER = re.compile(r"p(\d{1,2})")
+_AMOUNT = re.compile(r"\d{1,10}(\.\d{1,6})?")
+_MOST_DECIMALS = 6
+
+
+def tables(text: str) -> Iterator[tuple[int, str]]:
+    """The hands of a file as TOML, each with its first line; a .phh file is one hand without a table header."""
+    start, lines = 1, list[str]()
+    for number, line in enumerate(text.split("\n"), 1):
+        if _TABLE.fullmatch(line.strip()):
+            if _has_content(lines):
+                yield start, "\n".join(lines)
+            start, lines = number + 1, []
+        else:
+            lines.append(line)
+    if _has_content(lines):
+        yield start, "\n".join(lines)
+
+
+def _has_content(lines: list[str]) -> bool:
+    return any(line.strip() and not line.lstrip().startswith("#") for line in lines)
+
+
+def parse_hand(text: str, number: int, line: int = 1) -> PlayedHand:
+    """The hand of one TOML table that begins at `line`; what is wrong is a LineError with the line of the file."""
+    try:
+        fields = tomllib.loads(text, parse_float=Decimal)
+    except (ValueError, ArithmeticError, RecursionError) as error:
+        found = _TOML_LINE.search(str(error))
+        last = text.rstrip().count("\n") + 1
+        raise LineError(line + (int(found[1]) if found and found[1] else last) - 1, f"not TOML: {error}") from error
+    try:
+        return _Reader(fields).hand(number, line)
+    except _FieldError as error:
+        raise LineError(line + _line_of(text, error.field, error.item) - 1, str(error)) from error
+
+
+def _line_of(text: str, field: str, item: str = "") -> int:
+    """The line of a field, or of an item of it where it stands on a line of its own; the first line without either."""
+    lines = text.split("\n")
+    for number, line in enumerate(lines, 1):
+        match = _FIELD.match(line)
+        if match and match[1].strip("\"'") == field:
+            below = enumerate(lines[number - 1 :], number)
+            return next((n for n, other in below if item and item in other), number)
+    return 1
+
+
+class _FieldError(PokernetsError):
+    """What is wrong with a field, or one item of it."""
+
+    def __init__(self, field: str, reason: str, item: str = "") -> None:
+        super().__init__(f"field `{field}`: {reason}")
+        self.field = field
+        self.item = item
+
+
+class _Reader:
+    """The fields of one hand, taken one by one."""
+
+    def __init__(self, fields: dict[str, Any]) -> None:
+        self._fields = fields
+        variant = self._take("variant", str)
+        if variant not in VARIANTS:
+            raise _FieldError("variant", f"`{variant}` is not read, only NT and FT: no-limit and limit Texas hold'em")
+        self._is_limit = variant == "FT"
+        self._actions = self._take("actions", list)
+        if not all(isinstance(action, str) for action in self._actions):
+            raise _FieldError("actions", "must be a list of texts")
+        self._scale = self._find_scale()
+
+    def _take(self, name: str, kind: type) -> Any:
+        if name not in self._fields:
+            raise _FieldError("variant", f"missing field `{name}`")
+        value = self._fields[name]
+        if not isinstance(value, kind):
+            raise _FieldError(name, f"must be {'a list' if kind is list else 'text'}, not {value!r}"[:200])
+        return value
+
+    def _find_scale(self) -> int:
+        """Chips in one unit of the file: 1, or 100 or more where amounts have decimals."""
+        amounts = [*_numbers(self._fields.get(name) for name in GAME_FIELDS)]
+        amounts += [Decimal(found) for action in self._actions for found in re.findall(r"(?<= )\d{1,10}\.\d+", action)]
+        places = max((_places(amount) for amount in amounts), default=0)
+        return 10 ** max(places, 2) if places else 1
+
+    def _chips(self, field: str, value: Any, item: str = "") -> int:
+        if isinstance(value, bool) or not isinstance(value, int | Decimal):
+            raise _FieldError(field, f"must hold numbers, not {value!r}"[:200], item)
+        exact = Decimal(value)
+        if exact.is_infinite() and field == "starting_stacks":
+            return MOST_CHIPS
+        if not exact.is_finite():
+            raise _FieldError(field, f"must hold finite numbers, not {value}", item)
+        if abs(exact) * self._scale > MOST_CHIPS:
+            raise _FieldError(field, f"{value} is too much: the most is {MOST_CHIPS // self._scale}", item)
+        if _places(exact) > _MOST_DECIMALS:
+            raise _FieldError(field, f"{value} has more than {_MOST_DECIMALS} decimals", item)
+        return int(exact * self._scale)
+
+    def _amounts(self, name: str, players: int | None = None, least: int = 0) -> list[int]:
+        chips = [self._chips(name, value) for value in self._take(name, list)]
+        if players is not None and len(chips) != players:
+            raise _FieldError(name, f"{len(chips)} amounts for {players} players")
+        if chips and min(chips) < least:
+            raise _FieldError(name, f"amounts must be at least {least}, not {min(chips)}")
+        return chips
+
+    def _bet(self, name: str) -> int:
+        if name not in self._fields:
+            raise _FieldError("variant", f"missing field `{name}`")
+        chips = self._chips(name, self._fields[name])
+        if chips < 1:
+            raise _FieldError(name, f"must be positive, not {self._fields[name]}")
+        return chips
+
+    def _rules(self) -> TableRules:
+        stacks = self._amounts("starting_stacks", least=1)
+        players = len(stacks)
+        antes = self._amounts("antes", players)
+        posts = self._amounts("blinds_or_straddles", players, -MOST_CHIPS)
+        if players == 2:
+            antes, posts = antes[::-1], posts[::-1]
+        trimmed = self._fields.get("ante_trimming_status", False) is True
+        if trimmed and players > 1:
+            effective = list(map(min, antes, stacks))
+            antes = [min(ante, sorted(effective)[-2]) for ante in effective]
+        bets = (self._bet("small_bet"), self._bet("big_bet")) if self._is_limit else None
+        left = [stack - min(stack, ante) for stack, ante in zip(stacks, antes, strict=True)]
+        try:
+            return table_rules(
+                blinds=list(map(abs, posts)),
+                starting_stacks=stacks,
+                min_bet=bets[0] if bets else self._bet("min_bet"),
+                first_to_act=opener(posts, left),
+                bets=bets,
+                antes=antes if trimmed else (),
+                dead=() if trimmed else antes,
+            )
+        except PokernetsError as error:
+            raise _FieldError("starting_stacks", str(error)) from error
+
+    def hand(self, number: int, line: int) -> PlayedHand:
+        rules = self._rules()
+        players = rules.num_players
+        names = self._fields.get("players", [f"p{i + 1}" for i in range(players)])
+        if not isinstance(names, list) or len(names) != players or not all(isinstance(name, str) for name in names):
+            raise _FieldError("players", f"must be {players} names")
+        if len(set(names)) < players:
+            raise _FieldError("players", "two players have one name")
+        state, mucked = _play(Replayer(rules, names), self._actions, self._scale)
+        try:
+            payoffs = payoffs_by_rules(state, mucked)
+        except PokernetsError as error:
+            raise _FieldError("actions", str(error)) from error
+        given = self._fields.get("hand")
+        details = {name: value for name, value in self._fields.items() if name not in (*GAME_FIELDS, "players")}
+        if isinstance(given, int) and not isinstance(given, bool) and given >= 0:
+            number = given
+            del details["hand"]
+        return PlayedHand(number, state, tuple(payoffs), tuple(names), mucked, 0, self._scale, details, line)
+
+
+def _play(replayer: Replayer, actions: list[str], scale: int) -> tuple[Any, frozenset[int]]:
+    """The finished state, and who mucked."""
+    players = replayer.betting.rules.num_players
+    hands: list[list[int]] = [[] for _ in range(players)]
+    shown: dict[int, bool] = {}
+    for action in actions:
+        words = action.split("#")[0].split()
+        if not words:
+            continue
+        try:
+            _step(replayer, words, hands, shown, scale)
+        except _FieldError:
+            raise
+        except PokernetsError as error:
+            raise _FieldError("actions", f"`{action[:100]}`: {error}", action) from error
+    try:
+        state = replayer.finish(hands)
+    except PokernetsError as error:
+        raise _FieldError("actions", str(error)) from error
+    live = [i for i, out in enumerate(state.betting.folded) if not out]
+    if len(live) < 2:
+        return state, frozenset()
+    return state, frozenset(i for i in live if not hands[i] or not shown.get(i, True))
+
+
+def _step(replayer: Replayer, words: list[str], hands: list[list[int]], shown: dict[int, bool], scale: int) -> None:
+    match words:
+        case ["d", "db", cards]:
+            replayer.deal(_cards(cards))
+        case ["d", "dh", who, cards]:
+            hand = hands[_player(who, hands)]
+            hand += _cards(cards)
+            if len(hand) > 2:
+                raise LineError(0, f"{len(hand)} hole cards")
+        case [who, "f"]:
+            replayer.fold(_player(who, hands))
+        case [who, "cc"]:
+            replayer.call(_player(who, hands))
+        case [who, "cbr", amount]:
+            if not _AMOUNT.fullmatch(amount.replace(",", "")):
+                raise LineError(0, f"`{amount}` is no amount")
+            replayer.raise_to(_player(who, hands), int(Decimal(amount.replace(",", "")) * scale))
+        case [who, "sm"]:
+            shown[_player(who, hands)] = False
+        case [who, "sm", "-"]:
+            shown[_player(who, hands)] = bool(hands[_player(who, hands)])
+        case [who, "sm", cards]:
+            player, seen = _player(who, hands), _cards(cards)
+            if seen and hands[player] and sorted(seen) != sorted(hands[player]):
+                raise LineError(0, "other cards than those dealt")
+            hands[player] = seen if len(seen) == 2 else hands[player]
+            shown[player] = len(seen) == 2
+        case _:
+            raise LineError(0, "no action of hold'em: `d dh p1 AhKd`, `d db AhKdQc`, `p1 f`, `cc`, `cbr 300` or `sm`")
+
+
+def _player(text: str, hands: Sequence[object]) -> int:
+    match = _PLAYER.fullmatch(text)
+    if not match or not 1 <= int(match[1]) <= len(hands):
+        raise LineError(0, f"`{text}` is none of the players p1 to p{len(hands)}")
+    return int(match[1]) - 1
+
+
+def _cards(text: str) -> list[int]:
+    """The known ones of cards such as `AhKd`, `??` or `A?`."""
+    if len(text) % 2:
+        raise LineError(0, f"`{text}` is not whole cards")
+    cards = [text[i : i + 2] for i in range(0, len(text), 2)]
+    return [parse_card(card) for card in cards if "?" not in card]
+
+
+def _numbers(values: Iterator[object] | Any) -> Iterator[Decimal]:
+    """All decimals in nested lists."""
+    for value in values:
+        if isinstance(value, Decimal):
+            yield value
+        elif isinstance(value, list):
+            yield from _numbers(value)
+
+
+def _places(value: Decimal) -> int:
+    """Decimal places that are not zeros; 0 of what is no finite number."""
+    if not value.is_finite() or value.adjusted() > 15:
+        return 0
+    exponent = value.normalize().as_tuple().exponent
+    return max(0, -exponent) if isinstance(exponent, int) else 0

@@ -1,0 +1,292 @@
+"""A hand as it was played at some table: what every format of hand histories is read into and written from.
+
+Players are in the order of the rules: the first seat left of the button first, so that heads-up player 0 is the big
+blind and player 1 the button. Chips are integers: cents where the table plays for money (`scale` of them are one unit
+of the currency). Stacks, blinds and antes are those of the one hand.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+
+from poker.betting import Betting, IllegalAction
+from poker.errors import PokernetsError
+from poker.formats.acpc_log import LoggedHand
+from poker.rules import CALL, FOLD, LIMIT, NOLIMIT, UNCAPPED, UNLIMITED, ForcedChips, Rules
+from poker.state import DealError, HandState
+
+MOST_CHIPS = UNLIMITED
+TEXAS_BOARD = (0, 3, 1, 1)
+MOST_SEATS = 10
+
+
+class HistoryError(PokernetsError):
+    """A hand that cannot be read, or not be written in a format: says the file, the line (from 1) and the reason."""
+
+    def __init__(self, path: Path | str, line: int, reason: str) -> None:
+        super().__init__(f"{path}, line {line}: {reason}")
+        self.line = line
+        self.reason = reason
+
+
+class LineError(PokernetsError):
+    """What is wrong with a line of the text being read; who knows the file makes a `HistoryError` of it."""
+
+    def __init__(self, line: int, reason: str) -> None:
+        super().__init__(reason)
+        self.line = line
+
+
+@dataclass(frozen=True)
+class TableRules(Rules):
+    """Texas hold'em with the stacks and posts of one hand; `stacks` are what `forced` chips have left.
+
+    `min_bet` is the big blind of the table, whoever has posted what. With an `opening` that much must be called
+    before the flop even if the big blind was all-in for less.
+    """
+
+    _LEAST_STACK = 0
+
+    min_bet: int = 0
+    opening: int = 0
+    forced: ForcedChips | None = None
+
+    @cached_property
+    def big_blind(self) -> int:
+        return self.min_bet
+
+    @property
+    def forced_chips(self) -> ForcedChips:
+        nothing = (0,) * self.num_players
+        return self.forced or ForcedChips(nothing, nothing)
+
+    @property
+    def starting_stacks(self) -> tuple[int, ...]:
+        return tuple(map(sum, zip(self.stacks, *self.forced_chips, strict=True)))
+
+    def described(self) -> str:
+        """The game in words, as it was recognised."""
+        kind = "limit" if self.is_limit else "no-limit"
+        blinds = "/".join(str(chips) for chips in sorted(set(self.blinds)) if chips)
+        return f"{kind} hold'em, {self.num_players} players, blinds {blinds}"
+
+
+def table_rules(
+    *,
+    blinds: Sequence[int],
+    starting_stacks: Sequence[int],
+    min_bet: int,
+    first_to_act: int,
+    bets: tuple[int, int] | None = None,
+    antes: Sequence[int] = (),
+    dead: Sequence[int] = (),
+    opening: int = 0,
+) -> TableRules:
+    """Rules of one hand, all amounts by player; `bets` are the small and the big bet of a limit game.
+
+    Antes come off a stack first, then dead chips, each as far as the stack goes.
+    """
+    players = len(starting_stacks)
+    if not 2 <= players <= MOST_SEATS:
+        raise LineError(0, f"{players} players: hands have 2 to {MOST_SEATS}")
+    nothing = (0,) * players
+    paid = tuple(map(min, antes or nothing, starting_stacks))
+    left = [stack - ante for stack, ante in zip(starting_stacks, paid, strict=True)]
+    lost = tuple(map(min, dead or nothing, left))
+    forced = ForcedChips(paid, lost) if any(paid) or any(lost) else None
+    return TableRules(
+        name=f"{'limit' if bets else 'no-limit'} hold'em",
+        num_players=players,
+        betting=LIMIT if bets else NOLIMIT,
+        blinds=tuple(blinds),
+        stacks=tuple(stack - chips for stack, chips in zip(left, lost, strict=True)),
+        raise_sizes=(bets[0], bets[0], bets[1], bets[1]) if bets else (),
+        max_raises=(UNCAPPED,) * 4,
+        first_player=(first_to_act, 0, 0, 0),
+        num_suits=4,
+        num_ranks=13,
+        num_hole_cards=2,
+        board_cards=TEXAS_BOARD,
+        min_bet=min_bet,
+        opening=opening,
+        forced=forced,
+    )
+
+
+@dataclass(frozen=True)
+class PlayedHand(LoggedHand):
+    """`payoffs` are net chips after the rake, so their sum is -`rake`.
+
+    `mucked`: players who held a hand to the showdown and did not show it, which gives the pots up. `details` has what
+    the rules do not need, under the names of the optional fields of PHH: `seats`, `table`, `venue`, `currency_symbol`,
+    `year`, ...; `line` is where the hand begins in its file.
+    """
+
+    mucked: frozenset[int] = frozenset()
+    rake: int = 0
+    scale: int = 1
+    details: Mapping[str, object] = field(default_factory=dict)
+    line: int = 1
+
+    @property
+    def rules(self) -> TableRules:
+        rules = self.state.rules
+        assert isinstance(rules, TableRules)
+        return rules
+
+    @property
+    def paid(self) -> list[int]:
+        """[P] chips that each player lost to the pots: a bet that nobody called is not in them."""
+        return paid_chips(self.state)
+
+    @property
+    def collected(self) -> list[int]:
+        """[P] chips that each player got from the pots, after the rake."""
+        return [round(net) + chips for net, chips in zip(self.payoffs, self.paid, strict=True)]
+
+
+def paid_chips(state: HandState) -> list[int]:
+    """[P] chips that each player put into the pots, antes and dead chips included."""
+    committed = state.betting.committed
+    called = sorted(committed)[-2]
+    paid = [min(chips, called) for chips in committed]
+    forced = state.rules.forced
+    return [sum(chips) for chips in zip(paid, *forced, strict=True)] if forced else paid
+
+
+def settled(state: HandState, mucked: frozenset[int]) -> HandState:
+    """The finished hand with mucked hands out of it."""
+    betting = state.betting
+    folded = tuple(out or i in mucked for i, out in enumerate(betting.folded))
+    return replace(state, betting=replace(betting, folded=folded))
+
+
+def payoffs_by_rules(state: HandState, mucked: frozenset[int] = frozenset()) -> list[int]:
+    """[P] net chips without a rake; a DealError when a pot has nobody left to win it, or a hand is not known."""
+    end = settled(state, mucked)
+    if any(not pot.players for pot in end.pots()):
+        raise DealError("nobody who shows cards can win the pot, or one of the side pots")
+    return end.payoffs()
+
+
+def replay(rules: Rules, betting: Betting) -> Betting | None:
+    """The same actions by other rules, None where they are not legal or end otherwise."""
+    other = Betting.start(rules)
+    actions = [action for street in betting.actions for action in street]
+    actors = [player for street in betting.actors for player in street]
+    try:
+        for player, action in zip(actors, actions, strict=True):
+            if player == other.to_act and (action != FOLD or other.legal().fold):
+                other = other.apply(action)
+            elif action == FOLD:
+                other = other.leave(player)
+            else:
+                return None
+    except IllegalAction:
+        return None
+    return other if other.is_over and other.actions == betting.actions else None
+
+
+class Replayer:
+    """One hand on its way: plays what a file says by the rules of the table, and refuses what does not fit."""
+
+    def __init__(self, rules: Rules, names: Sequence[str]) -> None:
+        self.betting = Betting.start(rules)
+        self.board: list[int] = []
+        self._names = names
+        self._street = 0
+        self._earlier: tuple[int, ...] = (0,) * rules.num_players
+
+    def deal(self, cards: Sequence[int]) -> None:
+        """The next cards of the board."""
+        wanted = self.betting.rules.board_sizes[self.betting.street]
+        if len(self.board) + len(cards) > wanted:
+            raise LineError(0, f"{len(self.board) + len(cards)} board cards after `{self.betting.text()}`")
+        self.board += cards
+
+    def fold(self, player: int) -> None:
+        """In turn or out of it, and where checking is free: people do all of that."""
+        self._check_board()
+        if player == self.betting.to_act and self.betting.legal().fold:
+            self._apply(FOLD)
+        else:
+            self.betting = self.betting.leave(player)
+
+    def check(self, player: int) -> None:
+        self._check_turn(player)
+        if self.betting.to_call:
+            raise LineError(0, f"{self._names[player]} cannot check: {self.betting.to_call} chips to call")
+        self._apply(CALL)
+
+    def call(self, player: int, chips: int | None = None) -> None:
+        """`chips` are what the file says that the call costs."""
+        self._check_turn(player)
+        if chips is not None and chips != self.betting.to_call:
+            costs = f"{self.betting.to_call} chips" if self.betting.to_call else "nothing"
+            raise LineError(0, f"{self._names[player]} calls {chips} chips where a call costs {costs}")
+        self._apply(CALL)
+
+    def raise_to(self, player: int, total: int) -> None:
+        """`total` is that of the street."""
+        self._check_turn(player)
+        self._apply(total + self.earlier(player))
+
+    def earlier(self, player: int) -> int:
+        """Chips of earlier streets."""
+        if self.betting.street != self._street:
+            self._street, self._earlier = self.betting.street, self.betting.committed
+        return self._earlier[player]
+
+    def _apply(self, action: int) -> None:
+        self.earlier(0)
+        self.betting = self.betting.apply(action)
+
+    def _check_turn(self, player: int) -> None:
+        self._check_board()
+        betting = self.betting
+        if betting.is_over:
+            raise LineError(0, f"{self._names[player]} acts after the hand is over: `{betting.text()}`")
+        if player != betting.to_act:
+            raise LineError(0, f"{self._names[player]} acts where it is the turn of {self._names[betting.to_act]}")
+
+    def _check_board(self) -> None:
+        wanted = self.betting.rules.board_sizes[self.betting.street]
+        if len(self.board) != wanted and not self.betting.is_over:
+            raise LineError(
+                0, f"a board of {len(self.board)} cards where street {self.betting.street + 1} has {wanted}"
+            )
+
+    def finish(self, hole_cards: Sequence[Sequence[int]]) -> HandState:
+        """The state after the last action."""
+        betting = self.betting
+        if not betting.is_over:
+            raise IllegalAction(f"the hand ends where it is the turn of {self._names[betting.to_act]}")
+        wanted = betting.rules.board_sizes[betting.street]
+        if len(self.board) != wanted:
+            raise DealError(f"the board has {len(self.board)} cards at the end of the hand, not {wanted}")
+        return replace(HandState.start(betting.rules, hole_cards, self.board), betting=betting)
+
+
+def difference(rules: Rules, game: Rules) -> str:
+    """The first setting in which a recognised game differs from another, empty if in none that matters to play."""
+    pairs = {
+        "the betting": (rules.betting, game.betting),
+        "the number of players": (rules.num_players, game.num_players),
+        "the deck": ((rules.num_suits, rules.num_ranks), (game.num_suits, game.num_ranks)),
+        "the number of hole cards": (rules.num_hole_cards, game.num_hole_cards),
+        "the board": (rules.board_cards, game.board_cards),
+        "blinds": (rules.blinds, game.blinds),
+        "antes and dead chips": (rules.forced, game.forced),
+        "bet sizes": (rules.raise_sizes, game.raise_sizes),
+        "the first to act": (rules.first_player, game.first_player),
+        "stacks": (rules.stacks, game.stacks),
+    }
+    for name, (found, wanted) in pairs.items():
+        if found != wanted:
+            return f"{name}: {_shown(found)} in the file, {_shown(wanted)} in `{game.name}`"
+    return ""
+
+
+def _shown(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value or "none")

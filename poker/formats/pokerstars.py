@@ -1,0 +1,290 @@
+"""Writes hand histories in PokerStars' text; `poker.formats.pokerstars_read` reads them back.
+
+Of whom the cards are known, `Dealt to` tells them. The rake is taken from the main pot before the side pots. Amounts of
+a table that plays for money have the sign of its currency and cents.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import time
+
+from poker.betting import Betting
+from poker.errors import PokernetsError
+from poker.formats.phh import showing
+from poker.formats.played import PlayedHand, settled
+from poker.kernels.cards.ranks import category
+from poker.rules import CALL, FOLD
+from poker.state import HandState, Pot, showdown_ranks
+
+_CATEGORIES = (
+    *("high card", "a pair", "two pair", "three of a kind", "a straight", "a flush", "a full house"),
+    *("four of a kind", "a straight flush"),
+)
+_STREETS = ("", "FLOP", "TURN", "RIVER")
+_TABLE_SIZES = (2, 6, 9, 10)
+_ZONE = "_time_zone"
+
+
+def hand_text(hand: PlayedHand) -> str:
+    """The text of one hand, ended by three blank lines as in PokerStars' files."""
+    return "\n".join(_Writer(hand).lines()) + "\n\n\n\n"
+
+
+def money_text(chips: int, scale: int, symbol: str = "") -> str:
+    """`$1.50`, `$2` or `300`."""
+    if scale not in (1, 100):
+        raise PokernetsError("PokerStars' text has amounts in cents, not in smaller parts")
+    whole, cents = divmod(chips, scale)
+    return f"{symbol}{whole}" + (f".{cents:02d}" if cents else "")
+
+
+class _Writer:
+    """The lines of one hand."""
+
+    def __init__(self, hand: PlayedHand) -> None:
+        self._hand = hand
+        self._rules = hand.rules
+        self._state = hand.state
+        symbol = hand.details.get("currency_symbol", "")
+        self._symbol = symbol if isinstance(symbol, str) and hand.scale > 1 else ""
+        self._names = [" ".join(name.split()) for name in hand.names]
+        if not all(self._names) or len(set(self._names)) < len(self._names):
+            raise PokernetsError("PokerStars' text needs a name for every player")
+        self._players = range(self._rules.num_players)
+        self._seats, self._button = _seats(hand)
+
+    def lines(self) -> Iterator[str]:
+        yield self._header()
+        yield self._table()
+        for seat, place in sorted(zip(self._seats, self._players, strict=True)):
+            yield f"Seat {seat}: {self._names[place]} ({self._money(self._rules.starting_stacks[place])} in chips)"
+        yield from self._posts()
+        yield "*** HOLE CARDS ***"
+        for place in self._players:
+            if self._state.hole_cards[place]:
+                yield f"Dealt to {self._names[place]} [{self._cards(self._state.hole_cards[place])}]"
+        yield from self._play()
+        if self._state.betting.is_showdown:
+            yield from self._showdown()
+        yield from self._collected()
+        yield from self._summary()
+
+    def _money(self, chips: int) -> str:
+        return money_text(chips, self._hand.scale, self._symbol)
+
+    def _cards(self, cards: Iterable[int]) -> str:
+        return " ".join(map(self._rules.card_text, cards))
+
+    def _header(self) -> str:
+        details, rules = self._hand.details, self._rules
+        small = min((chips for chips in rules.blinds if chips), default=rules.min_bet)
+        stakes = (
+            (rules.raise_sizes[0], rules.raise_sizes[-1])
+            if rules.is_limit
+            else (min(small, rules.min_bet), rules.min_bet)
+        )
+        if self._hand.scale > 1:
+            shown = "/".join(f"{self._symbol}{chips // 100}.{chips % 100:02d}" for chips in stakes)
+        else:
+            shown = "/".join(map(str, stakes))
+        currency = details.get("currency")
+        shown += f" {currency}" if self._symbol and isinstance(currency, str) else ""
+        game = "Hold'em " + ("Limit" if rules.is_limit else "No Limit")
+        event, level = details.get("event"), details.get("_level", "I")
+        if isinstance(event, str) and event.startswith("Tournament #") and "Hold'em" not in event and "\n" not in event:
+            game = f"{event} {game} - Level {level} ({shown})"
+        else:
+            game = f" {game} ({shown})"
+        return f"PokerStars Hand #{self._hand.number}: {game}{_when(details)}"
+
+    def _table(self) -> str:
+        details = self._hand.details
+        size = details.get("seat_count")
+        if not isinstance(size, int) or size < max(self._seats):
+            size = next(size for size in _TABLE_SIZES if size >= min(10, max(self._seats)))
+        name = " ".join(str(details.get("table", "1")).split())
+        return f"Table '{name}' {size}-max Seat #{self._button} is the button"
+
+    def _posts(self) -> Iterator[str]:
+        rules = self._rules
+        antes, dead = rules.forced_chips
+        left = list(rules.starting_stacks)
+        both = [
+            bool(chips and any(antes) and blind == rules.min_bet)
+            for chips, blind in zip(dead, rules.blinds, strict=True)
+        ]
+        unequal = not any(antes) and min(dead) > 0 and len(set(dead)) > 1
+        for what, amounts in (("the ante", antes), ("a dead blind" if any(antes) or unequal else "the ante", dead)):
+            for place in self._players:
+                if amounts[place] and not (amounts is dead and both[place]):
+                    left[place] -= amounts[place]
+                    yield self._post(place, what, amounts[place], left)
+        for place, (what, chips) in enumerate(self._blinds()):
+            posted = chips + (dead[place] if both[place] else 0)
+            if posted:
+                left[place] -= posted
+                yield self._post(place, "small & big blinds" if both[place] else what, posted, left)
+
+    def _post(self, place: int, what: str, chips: int, left: list[int]) -> str:
+        return f"{self._names[place]}: posts {what} {self._money(chips)}" + " and is all-in" * (left[place] == 0)
+
+    def _blinds(self) -> list[tuple[str, int]]:
+        """[P] what is posted before the flop; the text can only tell a small blind before the big one."""
+        rules = self._rules
+        full = [place for place in self._players if rules.blinds[place] == rules.min_bet]
+        straddles = [place for place in self._players if rules.blinds[place] > rules.min_bet]
+        if not full or (([*full[:1], *straddles][-1] + 1) % len(rules.blinds) != rules.first_player[0]):
+            raise PokernetsError("PokerStars' text has a big blind, and the next player begins: not so in this hand")
+        posts = []
+        for place in self._players:
+            nominal = rules.blinds[place]
+            what = "big blind" if nominal == rules.min_bet else "straddle" if nominal > rules.min_bet else "small blind"
+            if what == "small blind" and nominal and len(rules.blinds) > 2 and place > full[0]:
+                raise PokernetsError("PokerStars' text has no live post below the big blind behind it")
+            posts.append((what, min(nominal, rules.stacks[place])))
+        return posts
+
+    def _play(self) -> Iterator[str]:
+        """The streets with their actions; a bet that nobody called goes back when the betting ends."""
+        betting, board = Betting.start(self._rules), self._state.board
+        for street, sizes in enumerate(self._rules.board_sizes):
+            if street:
+                if len(board) < sizes:
+                    return
+                dealt = self._rules.board_sizes[street - 1]
+                old, new = self._cards(board[:dealt]), self._cards(board[dealt:sizes])
+                yield f"*** {_STREETS[street]} ***" + (f" [{old}]" if old else "") + f" [{new}]"
+            start = betting.committed
+            for action, player in self._actions(street):
+                if player == betting.to_act and (action != FOLD or betting.legal().fold):
+                    after = betting.apply(action)
+                else:
+                    after = betting.leave(player)
+                yield self._action(betting, after, player, action, start)
+                betting = after
+            if betting.is_over and (street == 0 or self._actions(street)):
+                yield from self._uncalled(betting)
+
+    def _actions(self, street: int) -> list[tuple[int, int]]:
+        betting = self._state.betting
+        if street >= len(betting.actions):
+            return []
+        return list(zip(betting.actions[street], betting.actors[street], strict=True))
+
+    def _action(self, before: Betting, after: Betting, player: int, action: int, start: tuple[int, ...]) -> str:
+        name = self._names[player]
+        if action == FOLD:
+            return f"{name}: folds"
+        added = after.committed[player] - before.committed[player]
+        if action == CALL:
+            text = f"calls {self._money(added)}" if before.to_call else "checks"
+        elif before.highest == max(start) and (before.street or before.highest == 0):
+            text = f"bets {self._money(action - start[player])}"
+        else:
+            earlier = start[player] if before.street else 0
+            text = f"raises {self._money(action - before.highest)} to {self._money(action - earlier)}"
+        return f"{name}: {text}" + " and is all-in" * (
+            bool(added) and after.committed[player] == self._rules.stacks[player]
+        )
+
+    def _uncalled(self, betting: Betting) -> Iterator[str]:
+        high, called = sorted(betting.committed, reverse=True)[:2]
+        if high > called:
+            name = self._names[betting.committed.index(high)]
+            yield f"Uncalled bet ({self._money(high - called)}) returned to {name}"
+
+    def _showdown(self) -> Iterator[str]:
+        yield "*** SHOW DOWN ***"
+        for place in showing(self._state.betting):
+            if place in self._hand.mucked:
+                yield f"{self._names[place]}: mucks hand"
+            else:
+                cards = self._state.hole_cards[place]
+                yield f"{self._names[place]}: shows [{self._cards(cards)}] ({self._made(cards)})"
+
+    def _made(self, cards: tuple[int, ...]) -> str:
+        return _CATEGORIES[category(showdown_ranks(self._rules, [cards], self._state.board)[0])]
+
+    def _pots(self) -> list[tuple[Pot, list[tuple[int, int]]]]:
+        """Each pot with who got how much of it, the main pot first: it has the rake and the odd chips."""
+        end = settled(self._state, self._hand.mucked)
+        left = self._hand.collected
+        found = []
+        for number, pot in reversed(list(enumerate(end.pots()))):
+            winners = _winners(end, pot)
+            share = pot.amount // len(winners)
+            got = [(i, min(left[i], share) if number else left[i]) for i in winners]
+            if not number:
+                got = [(i, chips) for i, chips in enumerate(left) if chips]
+            for i, chips in got:
+                left[i] -= chips
+            found.append((pot, got))
+        return found[::-1]
+
+    def _collected(self) -> Iterator[str]:
+        pots = self._pots()
+        for number, (_, got) in reversed(list(enumerate(pots))):
+            where = "pot" if len(pots) == 1 else f"side pot-{number}" if number else "main pot"
+            where = "side pot" if number and len(pots) == 2 else where
+            for place, chips in got:
+                if chips:
+                    yield f"{self._names[place]} collected {self._money(chips)} from {where}"
+
+    def _summary(self) -> Iterator[str]:
+        hand, betting = self._hand, self._state.betting
+        pots = self._pots()
+        parts = [f"Total pot {self._money(sum(hand.paid))}"]
+        for number, (_, got) in enumerate(pots if len(pots) > 1 else []):
+            name = "Main pot" if not number else f"Side pot-{number}" if len(pots) > 2 else "Side pot"
+            parts.append(f"{name} {self._money(sum(chips for _, chips in got))}.")
+        yield "*** SUMMARY ***"
+        yield " ".join(parts) + f" | Rake {self._money(hand.rake)}"
+        if self._state.board:
+            yield f"Board [{self._cards(self._state.board)}]"
+        for seat, place in sorted(zip(self._seats, self._players, strict=True)):
+            role = " (button)" if seat == self._button else ""
+            yield f"Seat {seat}: {self._names[place]}{role} {self._end(betting, place)}"
+
+    def _end(self, betting: Betting, place: int) -> str:
+        """How the hand ended for a player."""
+        won, cards = self._hand.collected[place], self._state.hole_cards[place]
+        if betting.folded[place]:
+            streets = [street for street, actors in enumerate(betting.actors) if place in actors]
+            return "folded before Flop" if streets[-1] == 0 else f"folded on the {_STREETS[streets[-1]].title()}"
+        if not betting.is_showdown:
+            return f"collected ({self._money(won)})"
+        if place in self._hand.mucked:
+            return f"mucked [{self._cards(cards)}]" if cards else "mucked"
+        result = f"and won ({self._money(won)}) with" if won else "and lost with"
+        return f"showed [{self._cards(cards)}] {result} {self._made(cards)}"
+
+
+def _winners(end: HandState, pot: Pot) -> list[int]:
+    if len(pot.players) == 1:
+        return list(pot.players)
+    ranks = showdown_ranks(end.rules, [end.hole_cards[i] for i in pot.players], end.board)
+    return [i for i, rank in zip(pot.players, ranks, strict=True) if rank == max(ranks)]
+
+
+def _seats(hand: PlayedHand) -> tuple[list[int], int]:
+    """[P] seats and the button's: those of the file where they put the players in this order, otherwise 1, 2, ..."""
+    players = hand.rules.num_players
+    given = hand.details.get("seats")
+    if (
+        isinstance(given, list)
+        and len(given) == players
+        and all(type(seat) is int and 0 < seat < 100 for seat in given)
+    ):
+        button = hand.details.get("_button", given[-1])
+        if isinstance(button, int) and len(set(given)) == players:
+            order = sorted(given, key=lambda seat: (seat - button - 1) % 100)
+            if order == given:
+                return given, button
+    return [i + 1 for i in range(players)], players
+
+
+def _when(details: Mapping[str, object]) -> str:
+    year, month, day, clock = (details.get(name) for name in ("year", "month", "day", "time"))
+    if not (isinstance(year, int) and isinstance(month, int) and isinstance(day, int) and isinstance(clock, time)):
+        return ""
+    zone = details.get(_ZONE) or details.get("time_zone_abbreviation") or "ET"
+    return f" - {year}/{month:02d}/{day:02d} {clock:%H:%M:%S} {zone}"

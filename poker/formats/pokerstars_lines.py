@@ -1,0 +1,292 @@
+"""The lines of a hand history in PokerStars' text, one by one: what each says, without the rules.
+
+A hand is a header, a table line, seats, posts, streets of actions, the showdown and a summary. Player names may hold
+any characters, so lines are matched against the names of the seats. Chat and what happens at the table beside the play
+(players who join, leave, time out, ...) is overlooked.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import time
+from decimal import Decimal
+from typing import NamedTuple
+
+from poker.cards import parse_cards
+from poker.errors import PokernetsError
+from poker.formats.played import MOST_CHIPS, LineError
+
+HEADER = re.compile(r"\W*PokerStars\b.*?\b(Hand|Game) #(\d{1,18})\b\s*:?(.*)")
+_A = r"[^\d\s.,()\[\]/+-]{0,4}\s?(\d[\d,]*(?:\.\d+)?)"
+_STAKES = re.compile(rf"\(([^\d\s.,()\[\]/+-]{{0,4}})\s?(\d[\d,]*(?:\.\d+)?)/{_A}([^)]*)\)")
+_WHEN = re.compile(r"(\d{4})/(\d\d?)/(\d\d?) (?:- )?(\d\d?):(\d\d):(\d\d)(?: \(?([A-Z]{2,5}))?")
+_TABLE = re.compile(r"Table '?(.*?)'?(?: (\d+)-max)?(?: \(.*?\))*(?: Seat #(\d+) is the button.*)?", re.IGNORECASE)
+_SEAT = re.compile(rf"Seat (\d+): (.*) \({_A} in chips(?:, .*? bounty)?\)(.*)")
+_STREET = re.compile(r"\*\*\* (FLOP|TURN|RIVER) \*\*\* (\[[^\]]*\]) ?(\[[^\]]*\])?.*")
+_SECTION = re.compile(r"\*\*\* ?([A-Z ]+?) ?\*\*\*.*")
+_DEALT = re.compile(r"Dealt to (.*) \[([^\]]*)\]")
+_UNCALLED = re.compile(rf"Uncalled bet \({_A}\) returned to (.*)")
+_COLLECTED = re.compile(rf" (?:collected|wins) \(?{_A}\)?(?: from (?:the )?(?:main |side )?pot.*)?")
+_TOTAL = re.compile(rf"Total pot {_A}(.*?)((?: \| [A-Za-z ]+ {_A})*)")
+_FEE = re.compile(rf"\| [A-Za-z ]+ {_A}")
+_BOARD = re.compile(r"Board \[([^\]]*)\]")
+_SUMMARY_SEAT = re.compile(r"Seat (\d+): (.*)")
+_SUMMARY_CARDS = re.compile(r"(?: \([a-z ]+\))*,? (showed|mucked) \[([^\]]*)\].*")
+_ALL_IN = r"(?P<all_in> and is all-in)?"
+_ACTIONS = {
+    "small blind": rf"posts (?:the )?small blind {_A}{_ALL_IN}",
+    "big blind": rf"posts (?:the )?big blind {_A}{_ALL_IN}",
+    "both blinds": rf"posts small (?:&|and) big blinds? {_A}{_ALL_IN}",
+    "dead": rf"posts (?:a )?dead (?:small )?blind {_A}{_ALL_IN}",
+    "ante": rf"posts (?:the |an )?ante {_A}{_ALL_IN}",
+    "straddle": rf"posts (?:a |the )?straddle {_A}{_ALL_IN}",
+    "fold": r"folds(?: \[.*\])?",
+    "check": r"checks",
+    "bet": rf"bets {_A}{_ALL_IN}",
+    "call": rf"calls {_A}{_ALL_IN}",
+    "raise": rf"raises {_A} to {_A}{_ALL_IN}",
+    "show": r"shows \[([^\]]*)\].*",
+    "muck": r"mucks hand.*",
+}
+_PATTERNS = {kind: re.compile(text) for kind, text in _ACTIONS.items()}
+_CHIPS_VERB = re.compile(r"(posts|folds|checks|bets|calls|raises|shows|mucks)\b")
+POSTS = ("small blind", "big blind", "both blinds", "dead", "ante", "straddle")
+MOVES = ("fold", "check", "bet", "call", "raise")
+_NOT_READ = {
+    "FIRST FLOP": "a board that was run twice",
+    "FIRST TURN": "a board that was run twice",
+    "FIRST RIVER": "a board that was run twice",
+    "SECOND FLOP": "a board that was run twice",
+}
+
+
+class Event(NamedTuple):
+    """What `player` did on a line; `chips` has the amounts, `cards` those shown."""
+
+    line: int
+    kind: str
+    player: str
+    chips: tuple[int, ...] = ()
+    cards: tuple[int, ...] = ()
+    all_in: bool = False
+
+
+@dataclass
+class HandLines:
+    """What the lines of one hand say; amounts are chips of `scale` to the unit of the currency."""
+
+    line: int
+    number: int = 0
+    is_limit: bool = False
+    stakes: tuple[int, int] = (0, 0)
+    scale: int = 1
+    button: int = 0
+    details: dict[str, object] = field(default_factory=dict)
+    seats: dict[int, str] = field(default_factory=dict)
+    stacks: dict[str, int] = field(default_factory=dict)
+    cards: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    events: list[Event] = field(default_factory=list)
+    collected: dict[str, int] = field(default_factory=dict)
+    total: Event | None = None
+    rake: int = 0
+    board: tuple[int, ...] | None = None
+    in_summary: bool = False
+
+    def read(self, texts: Sequence[str]) -> None:
+        """All lines from the header on; a LineError says which is wrong."""
+        for number, text in enumerate(texts, self.line):
+            line = " ".join(text.replace("\u200e", "").split())
+            try:
+                if number == self.line:
+                    self._header(line)
+                elif line:
+                    self._line(number, line)
+            except LineError:
+                raise
+            except PokernetsError as error:
+                raise LineError(number, str(error)) from error
+            except _RefusedError as error:
+                raise LineError(number, str(error)) from error
+        if not self.seats:
+            raise LineError(self.line, "the hand has no seats")
+        if self.total is None:
+            raise LineError(self.line + len(texts) - 1, "the hand ends without a summary of the total pot")
+
+    def _header(self, line: str) -> None:
+        match = HEADER.fullmatch(line)
+        if not match:
+            raise _RefusedError("no header of a hand of PokerStars")
+        self.number, rest = int(match[2]), match[3]
+        self.is_limit = _game(rest)
+        stakes = _STAKES.search(rest)
+        if not stakes:
+            raise _RefusedError("the header has no stakes such as ($0.50/$1.00 USD) or (10/20)")
+        sign, small, big, more = stakes.groups()
+        if sign or "." in small + big or re.search(r"\b[A-Z]{3}\b", more):
+            self.scale = 100
+        self.stakes = self._chips(small), self._chips(big)
+        if not 0 < self.stakes[0] <= self.stakes[1]:
+            raise _RefusedError(f"stakes of {small}/{big}")
+        if "cap" in rest.lower().split():
+            raise _RefusedError("games with a cap on what a hand can cost are not read")
+        details: dict[str, object] = {"venue": "PokerStars"}
+        event = re.search(r"Tournament #\d+,.*?(?= Hold'em)", rest)
+        level = re.search(r"Level ([IVXLCDM]+)\b", rest)
+        currency = re.search(r"\b([A-Z]{3})\b", more)
+        details |= {"event": event[0]} if event else {}
+        details |= {"_level": level[1]} if level else {}
+        details |= {"currency_symbol": sign} if sign else {}
+        details |= {"currency": currency[1]} if currency else {}
+        self.details = details | _when(rest)
+
+    def _line(self, number: int, line: str) -> None:
+        section = _SECTION.fullmatch(line)
+        street = _STREET.fullmatch(line)
+        if street:
+            cards = parse_cards(street[2].strip("[]")), parse_cards((street[3] or "").strip("[]"))
+            self.events.append(Event(number, street[1], "", cards=cards[0] + cards[1]))
+        elif section:
+            if section[1] in _NOT_READ:
+                raise _RefusedError(f"{_NOT_READ[section[1]]} is not read")
+            if section[1] in ("FLOP", "TURN", "RIVER"):
+                raise _RefusedError(f"no cards of the {section[1].lower()}")
+            self.in_summary = self.in_summary or section[1] == "SUMMARY"
+        elif self.in_summary:
+            self._summary(number, line)
+        elif not self.button and line.startswith("Table "):
+            self._table(line)
+        elif not self.events and line.startswith("Seat ") and (seat := _SEAT.fullmatch(line)):
+            self._seat(seat)
+        else:
+            self._play(number, line)
+
+    def _table(self, line: str) -> None:
+        match = _TABLE.fullmatch(line)
+        if not match or not match[3]:
+            raise _RefusedError("the line of the table does not say which seat is the button")
+        self.button = int(match[3])
+        self.details["table"] = match[1]
+        if match[2]:
+            self.details["seat_count"] = int(match[2])
+
+    def _seat(self, match: re.Match[str]) -> None:
+        seat, name = int(match[1]), match[2]
+        if seat in self.seats or name in self.stacks:
+            raise _RefusedError(f"seat {seat} or player {name} is there twice")
+        if "out of hand" in match[4]:
+            return
+        self.seats[seat] = name
+        self.stacks[name] = self._chips(match[3])
+
+    def _play(self, number: int, line: str) -> None:
+        """Cards dealt, actions, bets returned and pots collected; other lines are overlooked."""
+        dealt = _DEALT.fullmatch(line)
+        uncalled = _UNCALLED.fullmatch(line)
+        if dealt and dealt[1] in self.stacks:
+            self._know(dealt[1], dealt[2])
+        elif uncalled:
+            if uncalled[2] not in self.stacks:
+                raise _RefusedError(f"a bet returned to {uncalled[2]}, who has no seat")
+            self.events.append(Event(number, "uncalled", uncalled[2], (self._chips(uncalled[1]),)))
+        elif ' said, "' not in line:
+            name = self._name(line)
+            rest = line[len(name) :] if name else ""
+            if rest.startswith(": "):
+                self._action(number, name, rest[2:])
+            elif rest.startswith((" collected ", " wins ")) and (found := _COLLECTED.fullmatch(rest)):
+                self.collected[name] = self.collected.get(name, 0) + self._chips(found[1])
+            elif rest.startswith((" collected ", " cashed out ")):
+                raise _RefusedError(
+                    "a hand that was cashed out is not read" if "cashed" in rest else f"`{rest.strip()}`"
+                )
+
+    def _name(self, line: str) -> str:
+        """The longest name of a seat that the line begins with."""
+        return max((n for n in self.stacks if line.startswith((n + ": ", n + " "))), key=len, default="")
+
+    def _action(self, number: int, name: str, text: str) -> None:
+        for kind, pattern in _PATTERNS.items():
+            match = pattern.fullmatch(text)
+            if match is None:
+                continue
+            if kind == "show":
+                if len(match[1].split()) == 2:
+                    self._know(name, match[1])
+                    self.events.append(Event(number, kind, name, cards=self.cards[name]))
+                return
+            groups = match.groupdict()
+            amounts = [found for found in match.groups() if found and found != groups.get("all_in")]
+            chips = tuple(map(self._chips, amounts))
+            self.events.append(Event(number, kind, name, chips, all_in=bool(groups.get("all_in"))))
+            return
+        if _CHIPS_VERB.match(text):
+            raise _RefusedError(f"`{text[:100]}` is no action")
+
+    def _summary(self, number: int, line: str) -> None:
+        if line.startswith("Hand was run "):
+            raise _RefusedError("a board that was run twice is not read")
+        if line.startswith("Total pot "):
+            match = _TOTAL.fullmatch(line)
+            if not match or self.total:
+                raise _RefusedError(f"`{line[:100]}` is no total pot")
+            self.total = Event(number, "total", "", (self._chips(match[1]),))
+            self.rake = sum(self._chips(fee) for fee in _FEE.findall(match[3]))
+        elif line.startswith("Board "):
+            found = _BOARD.fullmatch(line)
+            if not found:
+                raise _RefusedError(f"`{line[:100]}` is no board")
+            self.board = parse_cards(found[1])
+        elif seat := _SUMMARY_SEAT.fullmatch(line):
+            name = self.seats.get(int(seat[1]), "")
+            if name and seat[2].startswith(name):
+                cards = _SUMMARY_CARDS.fullmatch(seat[2][len(name) :])
+                if cards and len(cards[2].split()) == 2:
+                    self._know(name, cards[2])
+
+    def _know(self, name: str, text: str) -> None:
+        cards = parse_cards(text)
+        if len(cards) != 2:
+            raise _RefusedError(f"{name} has {len(cards)} hole cards")
+        if name in self.cards and sorted(self.cards[name]) != sorted(cards):
+            raise _RefusedError(f"{name} has other cards than before")
+        self.cards.setdefault(name, cards)
+
+    def _chips(self, text: str) -> int:
+        plain = text.replace(",", "")
+        if "," in text and not re.fullmatch(r"\d{1,3}(,\d{3})+(\.\d+)?", text):
+            raise _RefusedError(f"`{text}` is no amount")
+        chips = Decimal(plain) * self.scale
+        if chips != int(chips) or chips > MOST_CHIPS:
+            raise _RefusedError(f"`{text}` is no amount in " + ("cents" if self.scale > 1 else "chips"))
+        return int(chips)
+
+
+class _RefusedError(Exception):
+    """What is wrong with the line being read."""
+
+
+def _game(text: str) -> bool:
+    """Whether the game is limit hold'em rather than no-limit; what is neither is refused by name."""
+    if match := re.search(r"(6\+|Split|Fusion|Irish|Swap|Pineapple|Crazy Pineapple) ?Hold'em", text, re.IGNORECASE):
+        raise _RefusedError(f"{match[0]} is not read, only Texas hold'em")
+    if "Hold'em" not in text:
+        names = r"5 Card Omaha|Omaha|Courchevel|Razz|Badugi|Stud|Draw|2-7"
+        found = re.search(names, text)
+        raise _RefusedError(f"{found[0] if found else 'a game that is not named'} is not read, only hold'em")
+    if re.search(r"Hold'em,? \(?Pot Limit|PL Hold'em", text):
+        raise _RefusedError("pot-limit hold'em is not read, only no-limit and limit")
+    kind = re.search(r"Hold'em \(?(No Limit|(?:Fixed )?Limit)\b", text)
+    if not kind:
+        raise _RefusedError("the header does not say whether the game is Hold'em No Limit or Hold'em Limit")
+    return kind[1] != "No Limit"
+
+
+def _when(text: str) -> dict[str, object]:
+    match = _WHEN.search(text)
+    if not match:
+        return {}
+    year, month, day, hour, minute, second = map(int, match.groups()[:6])
+    if not (1 <= month <= 12 and 1 <= day <= 31 and hour < 24 and minute < 60 and second < 60):
+        raise _RefusedError(f"`{match[0]}` is no time")
+    zone = {"_time_zone": match[7]} if match[7] else {}
+    return {"year": year, "month": month, "day": day, "time": time(hour, minute, second), **zone}

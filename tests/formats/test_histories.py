@@ -1,0 +1,177 @@
+"""Hands of PokerKit read, replayed and converted into each format and back; broken files refused by line."""
+
+import random
+import re
+import warnings
+from pathlib import Path
+
+import pytest
+
+from poker.errors import PokernetsError
+from poker.formats import histories, phh, phh_read, pokerstars, pokerstars_read
+from poker.formats.histories import ACPC, FORMATS, POKERSTARS, SUFFIXES, format_of, read_hands, write_hands
+from poker.formats.played import HistoryError, PlayedHand, difference
+from tests.formats.pokerkit_hands import Antes, assert_same_hand, dumped, pokerkit_payoffs, simulated
+from tests.games import load_rules
+
+
+def read_back(path: Path, kind: str, hands: list[PlayedHand]) -> list[PlayedHand]:
+    file = path / f"hands{SUFFIXES[kind]}"
+    assert write_hands(file, kind, hands) == len(hands)
+    return list(read_hands(file))
+
+
+def converts_round_trip(tmp_path: Path, hands: int, seed: int) -> None:
+    """PokerKit's hands of six players: equal payoffs, and the same hands after every conversion."""
+    payoffs = dumped(tmp_path / "pokerkit.phhs", hands, seed)
+    read = list(read_hands(tmp_path / "pokerkit.phhs"))
+    assert [hand.payoffs for hand in read] == payoffs
+    assert sum(len(hand.state.pots()) > 1 for hand in read) > hands / 20
+    for kind in FORMATS:
+        back = read_back(tmp_path, kind, read)
+        for found, wanted in zip(back, read, strict=True):
+            assert_same_hand(found, wanted, mucks=kind != ACPC)
+        for other in FORMATS:
+            for found, wanted in zip(read_back(tmp_path, other, back), read, strict=True):
+                assert_same_hand(found, wanted, mucks=ACPC not in (kind, other))
+    assert list(pokerkit_payoffs("".join(phh.phhs_texts(read)))) == payoffs
+
+
+def test_hands_of_pokerkit_convert_round_trip(tmp_path: Path) -> None:
+    converts_round_trip(tmp_path, 60, seed=1)
+
+
+@pytest.mark.slow
+def test_1000_hands_of_pokerkit_convert_round_trip(tmp_path: Path) -> None:
+    converts_round_trip(tmp_path, 1000, seed=2)
+
+
+def test_antes_limits_and_numbers_of_players(tmp_path: Path) -> None:
+    """Antes of everybody and of the big blind alone, in the main pot or trimmed, at tables for 2 to 10."""
+    rng = random.Random(3)
+    random.seed(3)
+    choices: list[Antes] = [0, 1, 3, {1: 7}]
+    with_antes = 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        for number in range(150):
+            antes = choices[rng.randrange(len(choices))]
+            trimmed = rng.random() < 0.5 and not isinstance(antes, dict)
+            history, state = simulated(rng, rng.randint(2, 10), antes, trimmed, limit=rng.random() < 0.3)
+            hand = phh_read.parse_hand(history.dumps(), number)
+            assert hand.payoffs == tuple(state.payoffs)
+            with_antes += hand.rules.forced is not None
+            [(line, lines)] = pokerstars_read.hands(pokerstars.hand_text(hand))
+            assert_same_hand(pokerstars_read.parse_hand(lines, line), hand)
+            text = phh.hand_text(hand)
+            assert_same_hand(phh_read.parse_hand(text, number), hand)
+            assert list(pokerkit_payoffs(f"[1]\n{text}")) == [hand.payoffs]
+            why = histories.why_unwritable(ACPC, hand)
+            assert ("no antes" in why) == (hand.rules.forced is not None)
+    assert with_antes > 50
+
+
+def test_formats_are_told_by_content(tmp_path: Path) -> None:
+    dumped(tmp_path / "hands.phhs", 5, seed=4)
+    read = list(read_hands(tmp_path / "hands.phhs"))
+    for kind in FORMATS:
+        text = "\ufeff\r\n" * (kind == POKERSTARS) + "".join(histories.hand_texts(kind, read)).replace("\n", "\r\n")
+        assert format_of(text.replace("\r", ""), "x") == kind
+        file = tmp_path / "file.dat"
+        file.write_bytes(text.encode())
+        for found, wanted in zip(read_hands(file), read, strict=True):
+            assert_same_hand(found, wanted, mucks=kind != ACPC)
+    file.write_bytes("".join(histories.hand_texts(POKERSTARS, read)).encode("utf-16"))
+    assert [hand.payoffs for hand in read_hands(file)] == [hand.payoffs for hand in read]
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("", "line 1: there are no hands"),
+        ("\n\nhello\n", "line 3: neither PHH, PokerStars' text nor an ACPC log"),
+        ("Full Tilt Poker Game #1: x", "line 1: hands of another site"),
+        ("variant = 'NT'\nactions = [\n", r"line 2: not TOML"),
+        ("STATE:0:f:|:1|-1:a|b\n", "line 1: the log does not say its game: give game=NAME"),
+    ],
+)
+def test_what_is_no_file_of_hands(text: str, why: str, tmp_path: Path) -> None:
+    file = tmp_path / "x.txt"
+    file.write_text(text)
+    with pytest.raises(HistoryError, match=f"{re.escape(str(file))}, {why}"):
+        list(read_hands(file))
+    with pytest.raises(PokernetsError, match="cannot be read"):
+        list(read_hands(tmp_path / "none.txt"))
+
+
+def test_hands_that_cannot_be_read_may_be_left_out(tmp_path: Path) -> None:
+    dumped(tmp_path / "hands.phhs", 10, seed=5)
+    text = (tmp_path / "hands.phhs").read_text()
+    lines = text.split("\n")
+    place = [number for number, line in enumerate(lines) if line.startswith("actions")][3]
+    lines[place] = lines[place].replace("p1 ", "p9 ")
+    (tmp_path / "hands.phhs").write_text("\n".join(lines))
+    refused: list[HistoryError] = []
+    assert len(list(read_hands(tmp_path / "hands.phhs", refused=refused.append))) == 9
+    assert [(error.line, "none of the players p1 to p6" in str(error)) for error in refused] == [(place + 1, True)]
+
+
+def broken(data: bytes, rng: random.Random) -> bytes:
+    """Cut off, or with some bytes changed, inserted or taken out."""
+    if rng.random() < 0.25:
+        return data[: rng.randrange(len(data))]
+    changed = bytearray(data)
+    for _ in range(rng.randint(1, 3)):
+        place = rng.randrange(len(changed))
+        draw = rng.random()
+        if draw < 0.5:
+            changed[place] = (
+                rng.choice(b"0123456789abcdhsAKQT[]$ .:,#'\n\xff\x00") if draw < 0.4 else rng.randrange(256)
+            )
+        elif draw < 0.75:
+            del changed[place]
+        else:
+            changed.insert(place, rng.randrange(256))
+    return bytes(changed)
+
+
+def first_error(file: Path) -> HistoryError | None:
+    """Why a file is refused, None of one whose hands the rules allow."""
+    try:
+        for hand in read_hands(file):
+            assert sum(hand.payoffs) == -hand.rake
+    except HistoryError as error:
+        return error
+    return None
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_broken_files_are_refused_by_line(kind: str, tmp_path: Path) -> None:
+    """Random damage either leaves hands that the rules allow, or is an error with file, line and reason."""
+    dumped(tmp_path / "hands.phhs", 4, seed=6)
+    file = tmp_path / "broken"
+    write_hands(file, kind, read_hands(tmp_path / "hands.phhs"))
+    data, rng, errors = file.read_bytes(), random.Random(7), 0
+    for _ in range(400):
+        file.write_bytes(broken(data, rng))
+        error = first_error(file)
+        if error is not None:
+            errors += 1
+            assert re.match(rf"{re.escape(str(file))}, line [1-9]\d*: \S", str(error)), error
+            assert error.line <= file.read_bytes().count(b"\n") + file.read_bytes().count(b"\r") + 1
+    assert errors > 200
+
+
+def test_a_game_that_differs_is_named(tmp_path: Path) -> None:
+    dumped(tmp_path / "hands.phhs", 1, seed=8)
+    [hand] = read_hands(tmp_path / "hands.phhs")
+    assert "the number of players: 6 in the file, 2 in `holdem" in difference(
+        hand.rules, load_rules("holdem_nolimit_2p")
+    )
+    assert difference(hand.rules, load_rules("holdem_nolimit_6p")).startswith("blinds: 5, 10, 0, 0, 0, 0 in the file")
+    assert "the betting: no-limit" not in difference(hand.rules, hand.rules)
+    log = tmp_path / "log.log"
+    write_hands(log, ACPC, [hand])
+    log.write_text("".join(line for line in log.read_text().splitlines(True) if not line.startswith("#")))
+    with pytest.raises(HistoryError, match=r"another game: 6 players in the log, 2 in `holdem_nolimit_2p`"):
+        list(read_hands(log, load_rules("holdem_nolimit_2p")))
