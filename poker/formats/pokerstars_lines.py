@@ -50,6 +50,7 @@ _ACTIONS = {
 }
 _PATTERNS = {kind: re.compile(text) for kind, text in _ACTIONS.items()}
 _CHIPS_VERB = re.compile(r"(posts|folds|checks|bets|calls|raises|shows|mucks)\b")
+_NOBODY = re.compile(rf".*: (?:{'|'.join(_ACTIONS.values()).replace('(?P<all_in>', '(?:')})$")
 POSTS = ("small blind", "big blind", "both blinds", "dead", "ante", "straddle")
 MOVES = ("fold", "check", "bet", "call", "raise")
 _NOT_READ = {
@@ -190,6 +191,8 @@ class HandLines:
             self.events.append(Event(number, "uncalled", uncalled[2], (self._chips(uncalled[1]),)))
         elif ' said, "' not in line:
             name = self._name(line)
+            if not name and _NOBODY.match(line):
+                raise _RefusedError(f"`{line[:100]}` is no action of a player with a seat")
             rest = line[len(name) :] if name else ""
             if rest.startswith(": "):
                 self._action(number, name, rest[2:])
