@@ -3,7 +3,8 @@
 Amounts may have decimals: chips are then the smallest decimal place of the hand, a hundredth or less. A negative entry
 of `blinds_or_straddles` is the post of somebody new at the table, which does not move the first to act. Antes go into
 the main pot unless `ante_trimming_status` is true. Hidden cards are `??`; who does not show at the showdown, or shows
-hidden cards, mucks. Fields that the rules do not need are kept. Rules of the order of play are PokerKit's.
+hidden cards, mucks. Payoffs are those of the rules, without a rake, unless a field `_rake` says that `winnings` are
+after one. Fields that the rules do not need are kept. Rules of the order of play are PokerKit's.
 """
 
 import re
@@ -15,7 +16,16 @@ from typing import Any
 from poker.cards import parse_card
 from poker.errors import PokernetsError
 from poker.formats.phh import GAME_FIELDS, opener
-from poker.formats.played import MOST_CHIPS, LineError, PlayedHand, Replayer, TableRules, payoffs_by_rules, table_rules
+from poker.formats.played import (
+    MOST_CHIPS,
+    LineError,
+    PlayedHand,
+    Replayer,
+    TableRules,
+    payoffs_by_rules,
+    payoffs_collected,
+    table_rules,
+)
 
 VARIANTS = {"NT": "no-limit", "FT": "fixed-limit"}
 _TABLE = re.compile(r"\[\s*(?!_)[\w\"' -]+\s*\]\s*(#.*)?")
@@ -172,16 +182,24 @@ class _Reader:
         if len(set(names)) < players:
             raise _FieldError("players", "two players have one name")
         state, mucked = _play(Replayer(rules, names), self._actions, self._scale)
+        rake = self._chips("_rake", self._fields.get("_rake", 0))
         try:
-            payoffs = payoffs_by_rules(state, mucked)
+            if rake:
+                payoffs = payoffs_collected(state, mucked, self._amounts("winnings", players), rake, names)
+            else:
+                payoffs = payoffs_by_rules(state, mucked)
+        except LineError as error:
+            raise _FieldError("winnings", str(error)) from error
         except PokernetsError as error:
             raise _FieldError("actions", str(error)) from error
         given = self._fields.get("hand")
-        details = {name: value for name, value in self._fields.items() if name not in (*GAME_FIELDS, "players")}
+        details = {
+            name: value for name, value in self._fields.items() if name not in (*GAME_FIELDS, "players", "_rake")
+        }
         if isinstance(given, int) and not isinstance(given, bool) and given >= 0:
             number = given
             del details["hand"]
-        return PlayedHand(number, state, tuple(payoffs), tuple(names), mucked, 0, self._scale, details, line)
+        return PlayedHand(number, state, tuple(payoffs), tuple(names), mucked, rake, self._scale, details, line)
 
 
 def _play(replayer: Replayer, actions: list[str], scale: int) -> tuple[Any, frozenset[int]]:

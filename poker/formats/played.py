@@ -65,12 +65,6 @@ class TableRules(Rules):
     def starting_stacks(self) -> tuple[int, ...]:
         return tuple(map(sum, zip(self.stacks, *self.forced_chips, strict=True)))
 
-    def described(self) -> str:
-        """The game in words, as it was recognised."""
-        kind = "limit" if self.is_limit else "no-limit"
-        blinds = "/".join(str(chips) for chips in sorted(set(self.blinds)) if chips)
-        return f"{kind} hold'em, {self.num_players} players, blinds {blinds}"
-
 
 def table_rules(
     *,
@@ -168,6 +162,22 @@ def payoffs_by_rules(state: HandState, mucked: frozenset[int] = frozenset()) -> 
     if any(not pot.players for pot in end.pots()):
         raise DealError("nobody who shows cards can win the pot, or one of the side pots")
     return end.payoffs()
+
+
+def payoffs_collected(
+    state: HandState, mucked: frozenset[int], collected: Sequence[int], rake: int, names: Sequence[str]
+) -> list[int]:
+    """[P] net chips of players who got `collected` [P] from the pots, which must be what they won by the rules before
+    the rake; any of them may have the odd chips of a pot that is split."""
+    paid = paid_chips(state)
+    if sum(collected) + rake != sum(paid):
+        raise LineError(0, f"{sum(collected)} chips collected and a rake of {rake} from a pot of {sum(paid)}")
+    gains = [net + chips for net, chips in zip(payoffs_by_rules(state, mucked), paid, strict=True)]
+    odd = len(settled(state, mucked).pots()) * (sum(gain > 0 for gain in gains) - 1)
+    for name, gain, got in zip(names, gains, collected, strict=True):
+        if not max(0, gain - rake - odd) <= got <= gain + odd or (got > 0 and not gain):
+            raise LineError(0, f"{name} collected {got} chips, but won {gain} before the rake")
+    return [got - chips for got, chips in zip(collected, paid, strict=True)]
 
 
 def replay(rules: Rules, betting: Betting) -> Betting | None:

@@ -21,8 +21,7 @@ from poker.formats.played import (
     Replayer,
     TableRules,
     paid_chips,
-    payoffs_by_rules,
-    settled,
+    payoffs_collected,
     table_rules,
 )
 from poker.formats.pokerstars_lines import HEADER, MOVES, POSTS, Event, HandLines
@@ -54,12 +53,12 @@ def parse_hand(lines: Sequence[str], line: int = 1) -> PlayedHand:
     in which line."""
     found = HandLines(line)
     found.read(lines)
+    last = found.total.line if found.total else line
     try:
         return _Reader(found).hand()
     except LineError as error:
-        raise LineError(error.line or line, str(error)) from error
+        raise LineError(error.line or last, str(error)) from error
     except PokernetsError as error:
-        last = found.total.line if found.total else line
         raise LineError(last, str(error)) from error
 
 
@@ -239,12 +238,4 @@ class _Reader:
         collected = [found.collected.get(name, 0) for name in self._names]
         if sum(found.collected.values()) != sum(collected):
             raise LineError(line, "chips are collected by who did not play")
-        if sum(collected) + found.rake != total:
-            raise LineError(line, f"{sum(collected)} chips collected and a rake of {found.rake} from a pot of {total}")
-        gains = [net + chips for net, chips in zip(payoffs_by_rules(state, mucked), paid, strict=True)]
-        winners = sum(gain > 0 for gain in gains)
-        odd = len(settled(state, mucked).pots()) * (winners - 1)
-        for name, gain, got in zip(self._names, gains, collected, strict=True):
-            if not max(0, gain - found.rake - odd) <= got <= gain + odd or (got > 0) > (gain > 0):
-                raise LineError(line, f"{name} collected {got} chips, but won {gain} before the rake")
-        return [got - chips for got, chips in zip(collected, paid, strict=True)], found.rake
+        return payoffs_collected(state, mucked, collected, found.rake, self._names), found.rake

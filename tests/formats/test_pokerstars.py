@@ -1,7 +1,6 @@
 """Hand histories in PokerStars' text: posts, rakes, mucked hands, tournaments, noise, and what is refused by line."""
 
 import re
-from dataclasses import replace
 
 import pytest
 
@@ -85,12 +84,13 @@ def test_posts_side_pots_rake_and_noise() -> None:
     assert hand.collected == [760, 0, 1000, 0]
     assert sum(hand.payoffs) == -90
     assert_same_hand(read(hand_text(hand)), hand)
-    assert_same_hand(phh_read.parse_hand(phh.hand_text(hand), 0), hand_without_rake(hand))
-
-
-def hand_without_rake(hand: PlayedHand) -> PlayedHand:
-    """PHH pays by the rules: its fields for winnings are no part of them."""
-    return replace(hand, rake=0, payoffs=tuple(payoffs_by_rules(hand.state, hand.mucked)))
+    text = phh.hand_text(hand)
+    assert_same_hand(phh_read.parse_hand(text, 0), hand)
+    assert_same_hand(read(hand_text(phh_read.parse_hand(text, 0))), hand)
+    with pytest.raises(LineError, match="1740 chips collected and a rake of 90"):
+        phh_read.parse_hand(text.replace("7.60", "7.40"), 0)
+    by_rules = phh_read.parse_hand(text.replace("_rake", "_fee"), 0)
+    assert (by_rules.rake, by_rules.payoffs) == (0, tuple(payoffs_by_rules(hand.state, hand.mucked)))
 
 
 TOURNAMENT = """\

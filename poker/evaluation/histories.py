@@ -1,0 +1,213 @@
+"""`evaluate=replay` of any file of hands: PHH, PokerStars' text or an ACPC log, told apart by content.
+
+Every hand is played again by the rules with its own stacks and posts, and checked; the games are those that the file
+tells. A hand is one unit of the intervals, and its result is in big blinds of its own table. Logs of matches, which
+do not tell their game, are left to `poker.evaluation.replay`.
+"""
+
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import numpy as np
+from rich.console import Console
+
+from poker.errors import PokernetsError
+from poker.evaluation import replay
+from poker.evaluation.match_results import MatchResults
+from poker.evaluation.results import Unit, chip_value, estimate_of
+from poker.formats.acpc_tables import has_definition
+from poker.formats.histories import (
+    ACPC,
+    SUFFIXES,
+    format_of,
+    read_hands,
+    read_text,
+    why_unwritable,
+    write_hands,
+)
+from poker.formats.phh import amount
+from poker.formats.played import HistoryError, PlayedHand
+from poker.report import Report, Section, Table, Text
+from poker.report.estimates import Estimate
+from poker.rules import Rules
+
+Format = Literal["phh", "pokerstars", "acpc"]
+
+_ROWS = 20
+"""Players and refusals that the console shows."""
+_NAMES = {"mbb": "mbb/hand", "sb": "sb/hand"}
+
+
+def run(
+    *,
+    game: Rules,
+    log: str,
+    hands: int | None,
+    session: int | None,
+    phh: str | None,
+    convert: Format | None,
+    to: str | None,
+    skip: bool,
+    out: str,
+    unit: Unit = "mbb",
+) -> MatchResults | dict[str, Any]:
+    """Results by name, with a report in `out`; with `convert` the hands are also written in that format, to the file
+    `to` or beside the report.
+
+    The first `hands` hands count, 0 or None: all. With `skip` hands that cannot be read, or not be written, are left
+    out and counted; otherwise the first of them is an error. Of a log of a match see `poker.evaluation.replay.run`.
+    """
+    path = Path(log)
+    text = read_text(path) if path.is_file() else ""
+    is_match = not text.strip("\ufeff \r\n") or (format_of(text, path) == ACPC and not has_definition(text))
+    if is_match and convert is None:
+        return replay.run(game=game, log=log, hands=hands, session=session, phh=phh, out=out, unit=unit)
+    if convert not in (None, *get_args(Format)):
+        raise PokernetsError(f"`convert` must be one of {', '.join(get_args(Format))}, not {convert}")
+    if session is not None or (hands or 0) < 0:
+        raise PokernetsError("hands of a file are units by themselves: leave `session` out, `hands` is 0 (all) or more")
+    tally = _Tally(unit)
+    folder = Path(out) / path.stem
+    files: dict[str, Path] = {}
+    if phh is not None:
+        convert, to = "phh", phh
+    read = islice(read_hands(path, game, tally.refuse if skip else None), hands or None)
+    if convert is None:
+        for hand in read:
+            tally.add(hand)
+    else:
+        files[convert] = Path(to) if to else folder / f"{path.stem}{SUFFIXES[convert]}"
+        if files[convert].resolve() == path.resolve():
+            raise PokernetsError(f"{path} would be overwritten: give another file as `to`")
+        write_hands(files[convert], convert, _written(read, convert, path, tally, skip))
+    if not tally.hands:
+        raise PokernetsError(f"{path} holds no hands that can be read and written{tally.first_refusal()}")
+    title = f"{path.name}: {tally.hands:,} hands, all legal"
+    return Report(title, tally.sections(title), tally.record(), {}, files).write(folder, Console())
+
+
+def _written(
+    hands: Iterable[PlayedHand], kind: Format, path: Path, tally: "_Tally", skip: bool
+) -> Iterator[PlayedHand]:
+    """Those that can be written; of the others the first is an error, or all are counted."""
+    for hand in hands:
+        why_not = why_unwritable(kind, hand)
+        if why_not:
+            error = HistoryError(path, hand.line, f"hand {hand.number} cannot be written as {kind}: {why_not}")
+            if not skip:
+                raise HistoryError(path, hand.line, f"{error.reason}; skip=true leaves such hands out")
+            tally.refuse(error)
+        else:
+            tally.add(hand)
+            yield hand
+
+
+class _Tally:
+    """What was read: results by name, games, and what was left out."""
+
+    def __init__(self, unit: Unit) -> None:
+        self.hands = 0
+        self._unit: Unit = unit
+        self._values: dict[str, array[float]] = {}
+        self._chips: dict[str, Counter[str]] = {}
+        self._rake: Counter[str] = Counter()
+        self._games: dict[str, list[tuple[int, float, float]]] = {}
+        self._refused: list[HistoryError] = []
+
+    def refuse(self, error: HistoryError) -> None:
+        self._refused.append(error)
+
+    def first_refusal(self) -> str:
+        return f"; {self._refused[0]}" if self._refused else ""
+
+    def add(self, hand: PlayedHand) -> None:
+        self.hands += 1
+        value, money = chip_value(hand.rules, self._unit), _money(hand)
+        for name, net in zip(hand.names, hand.payoffs, strict=True):
+            self._values.setdefault(name, array("d")).append(net * value)
+            self._chips.setdefault(name, Counter())[money] += round(net) * (100 // hand.scale if money else 1)
+        if hand.rake:
+            self._rake[money] += hand.rake
+        stacks = [chips / hand.rules.min_bet for chips in hand.rules.starting_stacks]
+        self._games.setdefault(_game(hand), []).append((len(stacks), min(stacks), max(stacks)))
+
+    def _estimates(self) -> list[tuple[str, Estimate]]:
+        """By name, who played most first."""
+        names = sorted(self._values, key=lambda name: (-len(self._values[name]), name))
+        return [(name, estimate_of(np.array(self._values[name]))) for name in names]
+
+    def sections(self, title: str) -> list[Section]:
+        games = [
+            (
+                game,
+                len(rows),
+                _span(row[0] for row in rows),
+                f"{min(row[1] for row in rows):.4g} to {max(row[2] for row in rows):.4g}",
+            )
+            for game, rows in sorted(self._games.items(), key=lambda item: -len(item[1]))
+        ]
+        rows = [(name, found.n, found, _amounts(self._chips[name])) for name, found in self._estimates()]
+        columns = ("player", "hands", f"result, {_NAMES[self._unit]}", "won")
+        more = f"{len(rows) - _ROWS:,} players with fewer hands are in the report" if len(rows) > _ROWS else ""
+        rake = f"rake: {_amounts(self._rake)}. " if self._rake else ""
+        found: list[Section] = [
+            Table(("game", "hands", "players", "stacks, big blinds"), games, title),
+            Table(columns, rows[:_ROWS], "Results", rake + more),
+        ]
+        if len(rows) > _ROWS:
+            found.append(Table(columns, rows, "All players", console=False))
+        if self._refused:
+            lines = [f"{len(self._refused):,} hands left out", *map(str, self._refused[:_ROWS])]
+            found.append(Text("\n".join(lines), style="yellow"))
+        return found
+
+    def record(self) -> dict[str, Any]:
+        players = [
+            {"player": name, "hands": found.n, **found.record(), "won": _amounts(self._chips[name])}
+            for name, found in self._estimates()
+        ]
+        return {
+            "hands": self.hands,
+            "unit": _NAMES[self._unit],
+            "games": {game: len(rows) for game, rows in self._games.items()},
+            "rake": _amounts(self._rake),
+            "players": players,
+            "left_out": [{"line": error.line, "reason": error.reason} for error in self._refused],
+        }
+
+
+def _money(hand: PlayedHand) -> str:
+    """The sign of the currency, or that it is chips: the empty text."""
+    sign = hand.details.get("currency_symbol", "")
+    return str(sign) or "units" if hand.scale > 1 else ""
+
+
+def _amounts(chips: Counter[str]) -> str:
+    texts = []
+    for money, count in chips.items():
+        text = f"{amount(abs(count), 100):,}" if money else f"{abs(count):,}"
+        texts.append(
+            ("-" if count < 0 else "") + (f"{text} {money}" if money == "units" or not money else money + text)
+        )
+    return ", ".join(text.strip() for text in texts)
+
+
+def _game(hand: PlayedHand) -> str:
+    """The game as the file tells it, such as `no-limit hold'em $0.50/$1`."""
+    rules = hand.rules
+    stakes = (rules.raise_sizes[0], rules.raise_sizes[-1]) if rules.is_limit else _blinds(rules.blinds, rules.min_bet)
+    sign = _money(hand).replace("units", "")
+    return f"{rules.name} " + "/".join(f"{sign}{amount(chips, hand.scale)}" for chips in stakes)
+
+
+def _blinds(blinds: tuple[int, ...], min_bet: int) -> list[int]:
+    return sorted({chips for chips in blinds if 0 < chips < min_bet} | {min_bet})
+
+
+def _span(values: Iterable[int]) -> str:
+    found = sorted(set(values))
+    return f"{found[0]} to {found[-1]}" if len(found) > 1 else str(found[0])
