@@ -65,7 +65,9 @@ def test_money_games_and_what_is_left_out(tmp_path: Path, capsys: pytest.Capture
     with pytest.raises(PokernetsError, match="hand 1 cannot be written as acpc: an ACPC log has no antes"):
         replay(log, tmp_path, convert="acpc")
     assert not list(tmp_path.glob("stars/*.log"))
-    with pytest.raises(PokernetsError, match=r"holds no hands that can be read and written; .*line 1: hand 1 cannot be written"):
+    with pytest.raises(
+        PokernetsError, match=r"holds no hands that can be read and written; .*line 1: hand 1 cannot be written"
+    ):
         replay(log, tmp_path, convert="acpc", skip=True)
     for changes in ({"session": 1}, {"hands": -1}):
         with pytest.raises(PokernetsError, match="leave `session` out"):
