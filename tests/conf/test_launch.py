@@ -53,7 +53,7 @@ def test_unknown_and_missing_parameters_are_named() -> None:
 @pytest.mark.parametrize(
     ("overrides", "named"),
     [
-        (["evaluate=replay"], "give log=FILE, an ACPC log whose hands are played again"),
+        (["evaluate=replay"], "give log=FILE, whose hands are played again"),
         (["evaluate=spot"], "give spot=FILE, the post-flop spot to solve"),
         (["evaluate=acpc_client"], "give port=PORT, where the dealer expects the player"),
         (["evaluate=match", "game=acpc"], "give game.path=FILE, a game definition file of the ACPC"),
