@@ -38,7 +38,9 @@ def test_uniform_policy_has_the_published_nash_conv(rules: Rules) -> None:
     assert 2 * solver.exploitability() == pytest.approx(ORACLES[rules.name]["uniform_nash_conv"], abs=2e-6)
 
 
-@pytest.mark.parametrize("algorithm", ["cfr_plus", "dcfr", "linear", "pcfr_plus", "pdcfr_plus", "apdcfr", "modicum"])
+@pytest.mark.parametrize(
+    "algorithm", ["cfr_plus", "dcfr", "linear", "pcfr_plus", "pdcfr_plus", "apdcfr", "apdcfr_short", "modicum"]
+)
 def test_kuhn_reaches_its_value(algorithm: str) -> None:
     solver = VectorSolver(VectorGame(build_tree(Betting.start(kuhn()))), algorithm)
     solver.run(iterations=1000)
