@@ -161,7 +161,7 @@ class _Tally:
         if len(rows) > _ROWS:
             found.append(Table(columns, rows, "All players", console=False))
         if self._refused:
-            lines = [f"{len(self._refused):,} hands left out", *map(str, self._refused[:_ROWS])]
+            lines = [f"hands left out: {len(self._refused):,}", *map(str, self._refused[:_ROWS])]
             found.append(Text("\n".join(lines), style="yellow"))
         return found
 

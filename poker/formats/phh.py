@@ -75,6 +75,7 @@ def _game_fields(hand: LoggedHand) -> dict[str, object]:
     why_not = unwritable(rules)
     if why_not:
         raise PokernetsError(why_not)
+    unseen = frozenset(i for i, cards in enumerate(hand.state.hole_cards) if not cards)
     return {
         "variant": "FT" if rules.is_limit else "NT",
         "ante_trimming_status": True,
@@ -82,7 +83,7 @@ def _game_fields(hand: LoggedHand) -> dict[str, object]:
         "blinds_or_straddles": rules.blinds[::-1] if rules.num_players == 2 else rules.blinds,
         **_bets(rules, 1),
         "starting_stacks": rules.stacks,
-        "actions": _actions(hand.state, frozenset(), 1),
+        "actions": _actions(hand.state, unseen, 1),
     }
 
 
@@ -230,7 +231,7 @@ def _actions(end: HandState, mucked: frozenset[int], scale: int) -> list[str]:
 
 
 def _shown_cards(end: HandState, player: int, mucked: frozenset[int]) -> str:
-    return "" if player in mucked else end.rules.cards_text(end.hole_cards[player])
+    return "" if player in mucked else end.rules.cards_text(end.hole_cards[player]) or "??" * end.rules.num_hole_cards
 
 
 def _board(end: HandState, shown: int, size: int) -> list[str]:

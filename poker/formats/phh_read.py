@@ -2,9 +2,10 @@
 
 Amounts may have decimals: chips are then the smallest decimal place of the hand, a hundredth or less. A negative entry
 of `blinds_or_straddles` is the post of somebody new at the table, which does not move the first to act. Antes go into
-the main pot unless `ante_trimming_status` is true. Hidden cards are `??`; who does not show at the showdown, or shows
-hidden cards, mucks. Payoffs are those of the rules, without a rake, unless a field `_rake` says that `winnings` are
-after one. Fields that the rules do not need are kept. Rules of the order of play are PokerKit's.
+the main pot unless `ante_trimming_status` is true. Hidden cards are `??`; who shows none at the showdown mucks, but for
+a single player with hidden cards to whom all others give the pots. Payoffs are those of the rules, without a rake,
+unless a field `_rake` says that `winnings` are after one. Fields that the rules do not need are kept. The order of play
+is PokerKit's.
 """
 
 import re
@@ -206,7 +207,7 @@ def _play(replayer: Replayer, actions: list[str], scale: int) -> tuple[Any, froz
     """The finished state, and who mucked."""
     players = replayer.betting.rules.num_players
     hands: list[list[int]] = [[] for _ in range(players)]
-    shown: dict[int, bool] = {}
+    shown: dict[int, bool | None] = {}
     for action in actions:
         words = action.split("#")[0].split()
         if not words:
@@ -221,13 +222,17 @@ def _play(replayer: Replayer, actions: list[str], scale: int) -> tuple[Any, froz
         state = replayer.finish(hands)
     except PokernetsError as error:
         raise _FieldError("actions", str(error)) from error
-    live = [i for i, out in enumerate(state.betting.folded) if not out]
+    live = {i for i, out in enumerate(state.betting.folded) if not out}
     if len(live) < 2:
         return state, frozenset()
-    return state, frozenset(i for i in live if not hands[i] or not shown.get(i, True))
+    seen = {i for i in live if hands[i] and shown.get(i, True)}
+    hidden = {i for i in live if i in shown and shown[i] is None}
+    return state, frozenset(live - (seen or (hidden if len(hidden) == 1 else set())))
 
 
-def _step(replayer: Replayer, words: list[str], hands: list[list[int]], shown: dict[int, bool], scale: int) -> None:
+def _step(
+    replayer: Replayer, words: list[str], hands: list[list[int]], shown: dict[int, bool | None], scale: int
+) -> None:
     match words:
         case ["d", "db", cards]:
             replayer.deal(_cards(cards))
@@ -253,7 +258,7 @@ def _step(replayer: Replayer, words: list[str], hands: list[list[int]], shown: d
             if seen and hands[player] and sorted(seen) != sorted(hands[player]):
                 raise LineError(0, "other cards than those dealt")
             hands[player] = seen if len(seen) == 2 else hands[player]
-            shown[player] = len(seen) == 2
+            shown[player] = True if len(seen) == 2 else None
         case _:
             raise LineError(0, "no action of hold'em: `d dh p1 AhKd`, `d db AhKdQc`, `p1 f`, `cc`, `cbr 300` or `sm`")
 

@@ -50,6 +50,9 @@ class _Writer:
         if not all(self._names) or len(set(self._names)) < len(self._names):
             raise PokernetsError("PokerStars' text needs a name for every player")
         self._players = range(self._rules.num_players)
+        live = [i for i, out in enumerate(self._state.betting.folded) if not out and i not in hand.mucked]
+        if self._state.betting.is_showdown and not all(self._state.hole_cards[i] for i in live):
+            raise PokernetsError("in PokerStars' text who wins at the showdown shows cards")
         self._seats, self._button = _seats(hand)
 
     def lines(self) -> Iterator[str]:

@@ -16,9 +16,10 @@ from poker.cards import parse_cards
 from poker.errors import PokernetsError
 from poker.formats.played import MOST_CHIPS, LineError
 
-HEADER = re.compile(r"\W*PokerStars\b.*?\b(Hand|Game) #(\d{1,18})\b\s*:?(.*)")
+HEADER = re.compile(r"\W*PokerStars\b.*?\b(Hand|Game) #(\d{1,18})\b\s*:?(.*)", re.IGNORECASE)
+HEADER_WITHIN = re.compile(r"PokerStars (?:[A-Z][a-z]+ ){0,3}(?:Hand|Game) #\d{1,18}: ", re.IGNORECASE)
 _A = r"[^\d\s.,()\[\]/+-]{0,4}\s?(\d[\d,]*(?:\.\d+)?)"
-_STAKES = re.compile(rf"\(([^\d\s.,()\[\]/+-]{{0,4}})\s?(\d[\d,]*(?:\.\d+)?)/{_A}([^)]*)\)")
+_STAKES = re.compile(rf"[(,] ?([^\d\s.,()\[\]/+-]{{0,4}})\s?(\d[\d,]*(?:\.\d+)?)/{_A}([^)]*)\)")
 _WHEN = re.compile(r"(\d{4})/(\d\d?)/(\d\d?) (?:- )?(\d\d?):(\d\d):(\d\d)(?: \(?([A-Z]{2,5}))?")
 _TABLE = re.compile(r"Table '?(.*?)'?(?: (\d+)-max)?(?: \(.*?\))*(?: Seat #(\d+) is the button.*)?", re.IGNORECASE)
 _SEAT = re.compile(rf"Seat (\d+): (.*) \({_A} in chips(?:, .*? bounty)?\)(.*)")
@@ -131,7 +132,7 @@ class HandLines:
         if "cap" in rest.lower().split():
             raise _RefusedError("games with a cap on what a hand can cost are not read")
         details: dict[str, object] = {"venue": "PokerStars"}
-        event = re.search(r"Tournament #\d+,.*?(?= Hold'em)", rest)
+        event = re.search(r"Tournament #\d+,.*?(?= Hold'em)", rest, re.IGNORECASE)
         level = re.search(r"Level ([IVXLCDM]+)\b", rest)
         currency = re.search(r"\b([A-Z]{3})\b", more)
         details |= {"event": event[0]} if event else {}
@@ -198,10 +199,8 @@ class HandLines:
                 self._action(number, name, rest[2:])
             elif rest.startswith((" collected ", " wins ")) and (found := _COLLECTED.fullmatch(rest)):
                 self.collected[name] = self.collected.get(name, 0) + self._chips(found[1])
-            elif rest.startswith((" collected ", " cashed out ")):
-                raise _RefusedError(
-                    "a hand that was cashed out is not read" if "cashed" in rest else f"`{rest.strip()}`"
-                )
+            elif rest.startswith(" collected "):
+                raise _RefusedError(f"`{rest.strip()[:100]}` does not say what was collected")
 
     def _name(self, line: str) -> str:
         """The longest name of a seat that the line begins with."""
@@ -228,6 +227,8 @@ class HandLines:
     def _summary(self, number: int, line: str) -> None:
         if line.startswith("Hand was run "):
             raise _RefusedError("a board that was run twice is not read")
+        if line.startswith("Hand cancelled"):
+            raise _RefusedError("a hand that was cancelled is not read")
         if line.startswith("Total pot "):
             match = _TOTAL.fullmatch(line)
             if not match or self.total:
@@ -270,18 +271,21 @@ class _RefusedError(Exception):
 
 def _game(text: str) -> bool:
     """Whether the game is limit hold'em rather than no-limit; what is neither is refused by name."""
-    if match := re.search(r"(6\+|Split|Fusion|Irish|Swap|Pineapple|Crazy Pineapple) ?Hold'em", text, re.IGNORECASE):
-        raise _RefusedError(f"{match[0]} is not read, only Texas hold'em")
-    if "Hold'em" not in text:
-        names = r"5 Card Omaha|Omaha|Courchevel|Razz|Badugi|Stud|Draw|2-7"
-        found = re.search(names, text)
-        raise _RefusedError(f"{found[0] if found else 'a game that is not named'} is not read, only hold'em")
-    if re.search(r"Hold'em,? \(?Pot Limit|PL Hold'em", text):
+    if other := _find(r"(6\+|Split|Fusion|Irish|Swap|Pineapple) Hold'em", text):
+        raise _RefusedError(f"{other[0]} is not read, only Texas hold'em")
+    if not _find("Hold'em", text):
+        other = _find(r"Omaha|Courchevel|Razz|Badugi|Stud|Draw|2-7", text)
+        raise _RefusedError(f"{other[0] if other else 'a game that is not named'} is not read, only hold'em")
+    if _find(r"Hold'em,? \(?Pot Limit", text):
         raise _RefusedError("pot-limit hold'em is not read, only no-limit and limit")
-    kind = re.search(r"Hold'em \(?(No Limit|(?:Fixed )?Limit)\b", text)
+    kind = _find(r"Hold'em \(?(No Limit|(?:Fixed )?Limit)\b", text)
     if not kind:
         raise _RefusedError("the header does not say whether the game is Hold'em No Limit or Hold'em Limit")
-    return kind[1] != "No Limit"
+    return kind[1].lower() != "no limit"
+
+
+def _find(pattern: str, text: str) -> re.Match[str] | None:
+    return re.search(pattern, text, re.IGNORECASE)
 
 
 def _when(text: str) -> dict[str, object]:

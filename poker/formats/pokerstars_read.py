@@ -6,6 +6,7 @@ played:
 
 - The blinds of the hand are the first after the button. Further big blinds of players who come back are live bets;
   a further small blind, and the small part of `posts small & big blinds`, is dead: it is in the main pot and no bet.
+  Only where the hand does not come out so, a further small blind is a bet.
 - Antes that everybody posts make side pots as bets do; an ante for the whole table is dead.
 - Where the big blind is all-in for less than the blind, the first call or raise says how much there was to call.
 
@@ -13,6 +14,7 @@ Who has seen the showdown and shows no cards has mucked.
 """
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
 from poker.errors import PokernetsError
 from poker.formats.played import (
@@ -24,20 +26,25 @@ from poker.formats.played import (
     payoffs_collected,
     table_rules,
 )
-from poker.formats.pokerstars_lines import HEADER, MOVES, POSTS, Event, HandLines
+from poker.formats.pokerstars_lines import HEADER_WITHIN, MOVES, POSTS, Event, HandLines
 from poker.state import HandState
 
 _STREETS = {"FLOP": 3, "TURN": 4, "RIVER": 5}
 
 
 def hands(text: str) -> Iterator[tuple[int, list[str]]]:
-    """The lines of each hand with the number of its first; separators before a header are left out."""
+    """The lines of each hand with the number of its first; separators before a header are left out.
+
+    A header within a line ends a hand that was cut off there.
+    """
     start, lines = 0, list[str]()
     for number, line in enumerate(text.split("\n"), 1):
-        if HEADER.fullmatch(line.strip()):
+        header = HEADER_WITHIN.search(line)
+        before = line[: header.start()] if header and " said, " not in line else line
+        if header and before != line:
             if lines:
-                yield start, lines
-            start, lines = number, [line]
+                yield start, [*lines, *[before] * bool(before.strip("\ufeff "))]
+            start, lines = number, [line[header.start() :]]
         elif lines:
             lines.append(line)
         elif line.strip() and not line.strip().startswith("*"):
@@ -53,9 +60,19 @@ def parse_hand(lines: Sequence[str], line: int = 1) -> PlayedHand:
     in which line."""
     found = HandLines(line)
     found.read(lines)
-    last = found.total.line if found.total else line
     try:
-        return _Reader(found).hand()
+        return _hand(found, dead=True)
+    except LineError as error:
+        if sum(event.kind == "small blind" for event in found.events) > 1:
+            with suppress(LineError):
+                return _hand(found, dead=False)
+        raise error
+
+
+def _hand(found: HandLines, dead: bool) -> PlayedHand:
+    last = found.total.line if found.total else found.line
+    try:
+        return _Reader(found, dead).hand()
     except LineError as error:
         raise LineError(error.line or last, str(error)) from error
     except PokernetsError as error:
@@ -65,8 +82,9 @@ def parse_hand(lines: Sequence[str], line: int = 1) -> PlayedHand:
 class _Reader:
     """The hand of its lines: players in the order of the rules, the posts, the play and the pots."""
 
-    def __init__(self, found: HandLines) -> None:
+    def __init__(self, found: HandLines, dead: bool) -> None:
         self._found = found
+        self._late_is_dead = dead
         dealt = {event.player for event in found.events if event.kind in (*POSTS, *MOVES)}
         seats = sorted(found.seats, key=lambda seat: ((seat - found.button - 1) % 100, seat))
         self._seats = [seat for seat in seats if found.seats[seat] in dealt]
@@ -143,7 +161,7 @@ class _Reader:
 
     def _is_dead(self, player: int, big: int) -> bool:
         """The small blind of the hand sits before the big blind."""
-        return len(self._names) > 2 and player > big
+        return self._late_is_dead and len(self._names) > 2 and player > big
 
     def _all_in_on_ante(self, player: int) -> bool:
         return any(event.all_in for event in self._events("ante") if self._places[event.player] == player)

@@ -61,7 +61,7 @@ def test_money_games_and_what_is_left_out(tmp_path: Path, capsys: pytest.Capture
     assert found["rake"] == "$1.15"
     assert {player["player"]: player["won"] for player in found["players"]}["Eve"] == "-$7"
     assert [left["line"] for left in found["left_out"]] == [57]
-    assert "1 hands left out" in capsys.readouterr().out
+    assert "hands left out: 1" in capsys.readouterr().out
     with pytest.raises(PokernetsError, match="hand 1 cannot be written as acpc: an ACPC log has no antes"):
         replay(log, tmp_path, convert="acpc")
     assert not list(tmp_path.glob("stars/*.log"))
