@@ -30,7 +30,7 @@ from poker.formats.histories import (
     write_hands,
 )
 from poker.formats.phh import amount
-from poker.formats.played import HistoryError, PlayedHand
+from poker.formats.played import HistoryError, PlayedHand, difference
 from poker.report import Report, Section, Table, Text
 from poker.report.estimates import Estimate
 from poker.rules import Rules
@@ -70,7 +70,7 @@ def run(
         raise PokernetsError(f"`convert` must be one of {', '.join(get_args(Format))}, not {convert}")
     if session is not None or (hands or 0) < 0:
         raise PokernetsError("hands of a file are units by themselves: leave `session` out, `hands` is 0 (all) or more")
-    tally = _Tally(unit)
+    tally = _Tally(game, unit)
     folder = Path(out) / path.stem
     files: dict[str, Path] = {}
     if phh is not None:
@@ -109,8 +109,10 @@ def _written(
 class _Tally:
     """What was read: results by name, games, and what was left out."""
 
-    def __init__(self, unit: Unit) -> None:
+    def __init__(self, game: Rules, unit: Unit) -> None:
         self.hands = 0
+        self._game = game
+        self._differing: Counter[str] = Counter()
         self._unit: Unit = unit
         self._values: dict[str, array[float]] = {}
         self._chips: dict[str, Counter[str]] = {}
@@ -133,6 +135,7 @@ class _Tally:
         if hand.rake:
             self._rake[money] += hand.rake
         stacks = [chips / hand.rules.min_bet for chips in hand.rules.starting_stacks]
+        self._differing[difference(hand.rules, self._game)] += 1
         self._games.setdefault(_game(hand), []).append((len(stacks), min(stacks), max(stacks)))
 
     def _estimates(self) -> list[tuple[str, Estimate]]:
@@ -155,7 +158,7 @@ class _Tally:
         more = f"{len(rows) - _ROWS:,} players with fewer hands are in the report" if len(rows) > _ROWS else ""
         rake = f"rake: {_amounts(self._rake)}. " if self._rake else ""
         found: list[Section] = [
-            Table(("game", "hands", "players", "stacks, big blinds"), games, title),
+            Table(("game", "hands", "players", "stacks, big blinds"), games, title, self._compared()),
             Table(columns, rows[:_ROWS], "Results", rake + more),
         ]
         if len(rows) > _ROWS:
@@ -164,6 +167,11 @@ class _Tally:
             lines = [f"hands left out: {len(self._refused):,}", *map(str, self._refused[:_ROWS])]
             found.append(Text("\n".join(lines), style="yellow"))
         return found
+
+    def _compared(self) -> str:
+        """In which settings the hands differ from those of the game that was given."""
+        parts = [f"{name} ({count:,} hands)" for name, count in self._differing.most_common() if name]
+        return f"not as in {self._game.name}: {', '.join(parts)}" if parts else ""
 
     def record(self) -> dict[str, Any]:
         players = [
@@ -174,6 +182,7 @@ class _Tally:
             "hands": self.hands,
             "unit": _NAMES[self._unit],
             "games": {game: len(rows) for game, rows in self._games.items()},
+            "differing": dict(self._differing),
             "rake": _amounts(self._rake),
             "players": players,
             "left_out": [{"line": error.line, "reason": error.reason} for error in self._refused],

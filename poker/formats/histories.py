@@ -21,7 +21,7 @@ SUFFIXES = {PHH: ".phhs", POKERSTARS: ".txt", ACPC: ".log"}
 
 _OTHER_SITE = re.compile(r".{0,60}\b(Hand|Game|hand)\b.{0,10}#")
 _TOML = re.compile(r"\[[^\[\]]+\]|[\w-]+\s*=.*")
-_STATE = re.compile(r"(STATE|SCORE):")
+_STATE = re.compile(r"(STATE|MATCHSTATE|SCORE):")
 
 
 def read_text(path: Path) -> str:

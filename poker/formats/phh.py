@@ -67,7 +67,7 @@ def hand_text(hand: LoggedHand) -> str:
 
 def _fields(hand: LoggedHand) -> dict[str, object]:
     fields = _table_fields(hand) if isinstance(hand, PlayedHand) else _game_fields(hand)
-    return {**fields, "hand": hand.number, "players": list(hand.names)}
+    return {**fields, "hand": fields.get("hand", hand.number), "players": list(hand.names)}
 
 
 def _game_fields(hand: LoggedHand) -> dict[str, object]:
@@ -94,7 +94,6 @@ def _table_fields(hand: PlayedHand) -> dict[str, object]:
     antes, trimmed = _antes(rules)
     if rules.num_players == 2:
         posts, antes = posts[::-1], antes[::-1]
-    details = {name: value for name, value in hand.details.items() if name not in ("hand", "winnings")}
     return {
         "variant": "FT" if rules.is_limit else "NT",
         "ante_trimming_status": trimmed,
@@ -103,7 +102,7 @@ def _table_fields(hand: PlayedHand) -> dict[str, object]:
         **_bets(rules, scale),
         "starting_stacks": amounts(rules.starting_stacks, scale),
         "actions": _actions(without_opening(hand), hand.mucked, scale),
-        **details,
+        **hand.details,
         **({"winnings": amounts(hand.collected, scale), "_rake": amount(hand.rake, scale)} if hand.rake else {}),
     }
 
@@ -200,7 +199,7 @@ def _value(value: object) -> str:
     if isinstance(value, list | tuple):
         return "[" + ", ".join(map(_value, value)) + "]"
     if isinstance(value, Decimal):
-        return str(value).lower() if not value.is_finite() else f"{value:f}"
+        return f"{value:f}" if value.is_finite() else f"{float(value)}"
     return json.dumps(value)
 
 

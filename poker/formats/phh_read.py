@@ -66,27 +66,31 @@ def parse_hand(text: str, number: int, line: int = 1) -> PlayedHand:
     try:
         return _Reader(fields).hand(number, line)
     except _FieldError as error:
-        raise LineError(line + _line_of(text, error.field, error.item) - 1, str(error)) from error
+        raise LineError(line + _line_of(text, error.field, error.item, error.nth) - 1, str(error)) from error
 
 
-def _line_of(text: str, field: str, item: str = "") -> int:
-    """The line of a field, or of an item of it where it stands on a line of its own; the first line without either."""
+def _line_of(text: str, field: str, item: str = "", nth: int = 0) -> int:
+    """The line of a field, or of the item of it that comes after `nth` like it; the first line without either."""
     lines = text.split("\n")
     for number, line in enumerate(lines, 1):
         match = _FIELD.match(line)
         if match and match[1].strip("\"'") == field:
-            below = enumerate(lines[number - 1 :], number)
-            return next((n for n, other in below if item and item in other), number)
+            for other, below in enumerate(lines[number - 1 :] if item else [], number):
+                nth -= below.count(item)
+                if nth < 0:
+                    return other
+            return number
     return 1
 
 
 class _FieldError(PokernetsError):
     """What is wrong with a field, or one item of it."""
 
-    def __init__(self, field: str, reason: str, item: str = "") -> None:
+    def __init__(self, field: str, reason: str, item: str = "", nth: int = 0) -> None:
         super().__init__(f"field `{field}`: {reason}")
         self.field = field
         self.item = item
+        self.nth = nth
 
 
 class _Reader:
@@ -171,6 +175,8 @@ class _Reader:
                 antes=antes if trimmed else (),
                 dead=() if trimmed else antes,
             )
+        except _FieldError:
+            raise
         except PokernetsError as error:
             raise _FieldError("starting_stacks", str(error)) from error
 
@@ -208,16 +214,15 @@ def _play(replayer: Replayer, actions: list[str], scale: int) -> tuple[Any, froz
     players = replayer.betting.rules.num_players
     hands: list[list[int]] = [[] for _ in range(players)]
     shown: dict[int, bool | None] = {}
-    for action in actions:
+    for place, action in enumerate(actions):
         words = action.split("#")[0].split()
         if not words:
             continue
         try:
             _step(replayer, words, hands, shown, scale)
-        except _FieldError:
-            raise
         except PokernetsError as error:
-            raise _FieldError("actions", f"`{action[:100]}`: {error}", action) from error
+            nth = actions[:place].count(action)
+            raise _FieldError("actions", f"`{action[:100]}`: {error}", action, nth) from error
     try:
         state = replayer.finish(hands)
     except PokernetsError as error:

@@ -279,24 +279,16 @@ class Replayer:
 
 
 def difference(rules: Rules, game: Rules) -> str:
-    """The first setting in which a recognised game differs from another, empty if in none that matters to play."""
+    """The first setting in which a recognised game differs from another, empty if there is none."""
     pairs = {
-        "the betting": (rules.betting, game.betting),
-        "the number of players": (rules.num_players, game.num_players),
-        "the deck": ((rules.num_suits, rules.num_ranks), (game.num_suits, game.num_ranks)),
-        "the number of hole cards": (rules.num_hole_cards, game.num_hole_cards),
-        "the board": (rules.board_cards, game.board_cards),
+        "betting": (rules.betting, game.betting),
+        "number of players": (rules.num_players, game.num_players),
+        "deck": ((rules.num_suits, rules.num_ranks), (game.num_suits, game.num_ranks)),
+        "cards": ((rules.num_hole_cards, *rules.board_cards), (game.num_hole_cards, *game.board_cards)),
         "blinds": (rules.blinds, game.blinds),
         "antes and dead chips": (rules.forced, game.forced),
         "bet sizes": (rules.raise_sizes, game.raise_sizes),
-        "the first to act": (rules.first_player, game.first_player),
+        "first to act": (rules.first_player, game.first_player),
         "stacks": (rules.stacks, game.stacks),
     }
-    for name, (found, wanted) in pairs.items():
-        if found != wanted:
-            return f"{name}: {_shown(found)} in the file, {_shown(wanted)} in `{game.name}`"
-    return ""
-
-
-def _shown(value: object) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value or "none")
+    return next((name for name, (found, wanted) in pairs.items() if found != wanted), "")

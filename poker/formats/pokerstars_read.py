@@ -92,6 +92,9 @@ class _Reader:
         self._places = {name: place for place, name in enumerate(self._names)}
         if len(self._names) < 2:
             raise LineError(found.line, "fewer than two players post or act")
+        for event in found.events:
+            if event.player and event.player not in self._places:
+                raise LineError(event.line, f"{event.player} neither posts nor acts in this hand")
 
     def hand(self) -> PlayedHand:
         found = self._found

@@ -10,7 +10,7 @@ import pytest
 from poker.errors import PokernetsError
 from poker.formats import histories, phh, phh_read, pokerstars, pokerstars_read
 from poker.formats.histories import ACPC, FORMATS, POKERSTARS, SUFFIXES, format_of, read_hands, write_hands
-from poker.formats.played import HistoryError, PlayedHand, difference
+from poker.formats.played import HistoryError, LineError, PlayedHand, difference
 from tests.formats.pokerkit_hands import Antes, assert_same_hand, dumped, pokerkit_payoffs, simulated
 from tests.games import load_rules
 
@@ -162,14 +162,79 @@ def test_broken_files_are_refused_by_line(kind: str, tmp_path: Path) -> None:
     assert errors > 200
 
 
+def test_fields_that_the_rules_do_not_need_are_kept(tmp_path: Path) -> None:
+    text = """variant = 'NT'
+antes = [0, 0]
+blinds_or_straddles = [0.25, 0.5]
+min_bet = 0.5
+starting_stacks = [12.20, inf]
+actions = ['d dh p1 ????', 'd dh p2 AhKd', '# a comment', 'p2 cbr 1.125 # large', 'p1 f']
+time = 12:12:00
+hand = 'the "first"'
+seats = [3, 1]
+winnings = [0, 1.0]
+finishing_stacks = [11.7, inf]
+players = ['Zoë', 'Ann']
+_x = {a = [1, true], 'b c' = 2009-07-02}
+"""
+    hand = phh_read.parse_hand(text, 5)
+    assert (hand.scale, list(hand.payoffs)) == (1000, [-500, 500])
+    again = phh_read.parse_hand(phh.hand_text(hand), 5)
+    assert_same_hand(again, hand)
+    assert again.details == hand.details
+    assert hand.details["hand"] == 'the "first"'
+    assert "cents" in histories.why_unwritable(POKERSTARS, hand)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        ("'NT'", "'PO'", "1: field `variant`: `PO` is not read, only NT and FT"),
+        ("min_bet = 10\n", "", "1: field `variant`: missing field `min_bet`"),
+        ("= 10", "= 0", "4: field `min_bet`: must be positive"),
+        ("[0, 0]", "[0]", "2: field `antes`: 1 amounts for 2 players"),
+        ("[0, 0]", "[0, -1]", "2: field `antes`: amounts must be at least 0"),
+        ("[5, 10]", "[5, '10']", "3: field `blinds_or_straddles`: must hold numbers"),
+        ("[50, 60]", "[50, nan]", "5: field `starting_stacks`: must hold finite numbers"),
+        ("[50, 60]", "[50, 1e30]", "5: field `starting_stacks`: .* is too much"),
+        ("[50, 60]", "[50]", "5: field `starting_stacks`|2: field `antes`"),
+        ("'p1 cc'", "'p2 cc'", "9: field `actions`: `p2 cc`: p2 acts where it is the turn of p1"),
+        ("'p2 cc'", "'p2 cbr 12'", "8: field `actions`: `p2 cbr 12`: illegal action `raise to 12`"),
+        ("'p2 cc'", "'p2 call'", "8: field `actions`: `p2 call`: no action of hold'em"),
+        ("AhKd", "AhKx", "7: field `actions`: .*'Kx' is not a card"),
+        ("QcJc", "AhJc", "6: field `actions`: cards .* are not different cards"),
+        ("'d db 2c3c4d', ", "", "10: field `actions`: .*a board of 0 cards where street 2 has 3"),
+        ("'p1 f'", "", "6: field `actions`: the hand ends where it is the turn of p1"),
+        ("x = 1", "x = ", "11: not TOML"),
+        ("x = 1", "players = ['a', 'a']", "11: field `players`: two players have one name"),
+    ],
+)
+def test_what_is_wrong_with_a_hand_of_phh_is_told_by_line(old: str, new: str, why: str) -> None:
+    text = """variant = 'NT'
+antes = [0, 0]
+blinds_or_straddles = [5, 10]
+min_bet = 10
+starting_stacks = [50, 60]
+actions = [
+  'd dh p1 AhKd', 'd dh p2 QcJc',
+  'p2 cc',
+  'p1 cc',
+  'd db 2c3c4d', 'p1 f']
+x = 1
+"""
+    assert list(phh_read.parse_hand(text, 0).payoffs) == [-10, 10]
+    assert old in text
+    with pytest.raises(LineError) as caught:
+        phh_read.parse_hand(text.replace(old, new, 1), 0)
+    assert re.match(why, f"{caught.value.line}: {caught.value}"), f"{caught.value.line}: {caught.value}"
+
+
 def test_a_game_that_differs_is_named(tmp_path: Path) -> None:
     dumped(tmp_path / "hands.phhs", 1, seed=8)
     [hand] = read_hands(tmp_path / "hands.phhs")
-    assert "the number of players: 6 in the file, 2 in `holdem" in difference(
-        hand.rules, load_rules("holdem_nolimit_2p")
-    )
-    assert difference(hand.rules, load_rules("holdem_nolimit_6p")).startswith("blinds: 5, 10, 0, 0, 0, 0 in the file")
-    assert "the betting: no-limit" not in difference(hand.rules, hand.rules)
+    assert difference(hand.rules, load_rules("holdem_nolimit_2p")) == "number of players"
+    assert difference(hand.rules, load_rules("holdem_nolimit_6p")) == "blinds"
+    assert difference(hand.rules, hand.rules) == ""
     log = tmp_path / "log.log"
     write_hands(log, ACPC, [hand])
     log.write_text("".join(line for line in log.read_text().splitlines(True) if not line.startswith("#")))

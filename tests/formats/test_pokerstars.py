@@ -198,6 +198,7 @@ def test_limit_heads_up_and_an_old_header() -> None:
         ("calls $2.50", "calls $2.40", "16: Ann calls 240 chips where a call costs 250"),
         ("raises $2 to $3", "raises $2 to $4", "14: a raise by 200 to 400 of a bet of 100"),
         ("raises $2 to $3", "raises $0.50 to $1.50", "14: illegal action"),
+        ("Eve has timed out", "Dan: shows [2s 2h]", "24: Dan neither posts nor acts in this hand"),
         ("calls $4", "calls $4 and is all-in", "21: Eve is not all-in: 9300 chips are left"),
         ("Eve: checks", "Ann: checks", "25: Ann acts where it is the turn of Eve"),
         ("Ann: bets $4", "Ann: bet $4", "21: Eve acts where it is the turn of Ann"),
