@@ -113,12 +113,11 @@ def _analyse(cards: tuple[int, ...]) -> _Analysis:
 def _equity(cards: tuple[int, ...]) -> NDArray[np.float32]:
     if cards:
         analysis = _analyse(cards)
-        live, wins = analysis.live, analysis.wins.astype(np.int32)
+        out = kernel.equity_matrix(analysis.wins, analysis.live, PAIR_COMPLETIONS[len(cards)])
     else:
-        live, wins = np.arange(NUM_HANDS, dtype=np.int16), _preflop_counts().wins
-    out = np.zeros((NUM_HANDS, NUM_HANDS), dtype=np.float32)
-    out[np.ix_(live, live)] = 0.5 + (wins - wins.T) / (2.0 * PAIR_COMPLETIONS[len(cards)])
-    out[~HOLDEM.disjoint] = 0
+        wins = _preflop_counts().wins
+        out = (0.5 + (wins - wins.T) / (2.0 * PAIR_COMPLETIONS[0])).astype(np.float32)
+        out[~HOLDEM.disjoint] = 0
     out.setflags(write=False)
     return out
 

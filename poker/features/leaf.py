@@ -7,7 +7,7 @@ list is ours. Eleven describe own's hand, the same eleven opp's, two the pair of
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import accumulate
 from typing import Any
 
@@ -90,13 +90,20 @@ HASH = hash_of(NAMES, VERSION)
 class BoardFeatures:
     """All that depends on the cards alone, read-only, float32.
 
-    `hands` [1326, 11] in the order of `HAND_NAMES`; `pairs` [1326, 1326, 2], own hand, opp's hand, `PAIR_NAMES`;
-    `texture` [4] in that of `TEXTURE_NAMES`. Hands and pairs that cannot be are 0.
+    `hands` [1326, 11] in the order of `HAND_NAMES`, 0 for hands that cannot be; `texture` [4] in that of
+    `TEXTURE_NAMES`.
     """
 
+    board: tuple[int, ...]
     hands: Floats
-    pairs: Floats
     texture: Floats
+
+    @cached_property
+    def pairs(self) -> Floats:
+        """[1326, 1326, 2] own hand, opp's hand, `PAIR_NAMES`; 0 for pairs that cannot be."""
+        pairs = np.stack((all_in_equity(self.board), ahead_now(self.board)), axis=2)
+        pairs.setflags(write=False)
+        return pairs
 
 
 def board_features(board: Sequence[int]) -> BoardFeatures:
@@ -189,10 +196,10 @@ def _board_features(board: tuple[int, ...]) -> BoardFeatures:
     )
     public = (texture.pairing, texture.suited / 5, texture.straight_windows / 10, texture.high_rank / 12)
     features = BoardFeatures(
+        board=board,
         hands=np.stack(hands, axis=1).astype(np.float32),
-        pairs=np.stack((all_in_equity(board), ahead_now(board)), axis=2),
         texture=np.array(public, dtype=np.float32),
     )
-    for array in (features.hands, features.pairs, features.texture):
+    for array in (features.hands, features.texture):
         array.setflags(write=False)
     return features

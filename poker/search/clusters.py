@@ -4,8 +4,12 @@ Hands of one card bucket belong together; where a board has more buckets than wa
 Values are then [C, C] instead of [H, H]; card removal between the players stays exact inside the solver.
 """
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
+
+from poker.kernels.clusters import pair_sums
 
 
 def hand_clusters(buckets: NDArray[np.int32], strength: NDArray[np.float32], limit: int | None) -> NDArray[np.int32]:
@@ -53,15 +57,15 @@ def pair_means(
 
     `compatible` [H, H] is 1 for such pairs. A pair of clusters without any takes the mean of all pairs.
     """
-    sums, counts = (_cluster_sums(_cluster_sums(m, rows).T, columns).T for m in (values * compatible, compatible))
-    overall = sums.sum(dtype=np.float64) / max(counts.sum(dtype=np.float64), 1.0)
-    return np.where(counts > 0, sums / np.maximum(counts, 1.0), np.float32(overall)).astype(np.float32)
+    values, compatible, rows, columns = (_read_only(array) for array in (values, compatible, rows, columns))
+    sums, counts = pair_sums(values, compatible, rows, columns, int(rows.max()) + 1, int(columns.max()) + 1)
+    overall = sums.sum() / max(counts.sum(), 1.0)
+    means: NDArray[np.float64] = np.where(counts > 0, sums / np.maximum(counts, 1.0), overall)
+    return means.astype(np.float32)
 
 
-def _cluster_sums(values: NDArray[np.float32], clusters: NDArray[np.int32]) -> NDArray[np.float32]:
-    """[C, F] sum of `values` [H, F] over the hands of each cluster."""
-    order = np.argsort(clusters, kind="stable")
-    starts = np.searchsorted(clusters[order], np.arange(clusters.max() + 1))
-    sums: NDArray[np.float32] = np.add.reduceat(values[order], starts, axis=0)
-    sums[np.bincount(clusters[clusters >= 0], minlength=len(starts)) == 0] = 0  # reduceat gives a row of another's
-    return sums
+def _read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """A view that fits the kernel's signature, whether the array may be written or not."""
+    view: NDArray[Any] = np.ascontiguousarray(array).view()
+    view.setflags(write=False)
+    return view

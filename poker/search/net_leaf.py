@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.abstraction.buckets import Buckets
+from poker.abstraction.features import ahead_now, all_in_equity
 from poker.betting import Betting
 from poker.features.leaf import Grid, board_features
 from poker.rules import Rules
@@ -90,6 +91,7 @@ class NetLeaf:
         clusters = hand_clusters(self._abstraction.buckets(board), cards.hands[:, 0], self._clusters)
         hands = cluster_means(cards.hands, clusters)
         possible = possible_pairs(board)
-        pairs = np.stack([pair_means(cards.pairs[:, :, i], possible, clusters, clusters) for i in range(2)], axis=2)
+        by_hand = all_in_equity(board), ahead_now(board)
+        pairs = np.stack([pair_means(values, possible, clusters, clusters) for values in by_hand], axis=2)
         equity = pairs[:, :, 0] if rules.total_board_cards == 5 else cluster_equity(rules, board, clusters)
         return _Groups(clusters, hands, pairs, cards.texture, equity)

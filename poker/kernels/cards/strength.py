@@ -13,7 +13,7 @@ from poker.kernels.cards.hands import HAND_CARDS, NUM_HANDS
 from poker.kernels.cards.ranks import rank_board_into
 from poker.kernels.registry import INLINE, entry
 from poker.kernels.threads import over_rows
-from poker.kernels.types import I8, I16, I32, I64, U8
+from poker.kernels.types import F32, I8, I16, I32, I64, U8
 
 BLOCKED = np.iinfo(np.int16).max
 MAX_CLUSTERS = 8
@@ -236,6 +236,25 @@ def count_wins(ranks: I16, first: int, last: int) -> I16:
                 rank, wins = _beats(row[i]), out[i - first]
                 for j in range(L):
                     wins[j] += np.int16(row[j] < rank)
+    return out
+
+
+@entry("i2_2, i2_1, i8")
+def equity_matrix(wins: I16, live: I16, completions: int) -> F32:
+    """[1326, 1326] probability that the row's hand wins plus half of ties, 0 for pairs that cannot be.
+
+    From `count_wins` [L, L]; a pair of hands leaves the given number of completions possible."""
+    L = len(live)
+    cards = _live_cards(live)
+    out = np.zeros((NUM_HANDS, NUM_HANDS), dtype=np.float32)
+    for i in range(L):
+        a, b = cards[i, 0], cards[i, 1]
+        for j in range(i):
+            if a in (cards[j, 0], cards[j, 1]) or b in (cards[j, 0], cards[j, 1]):
+                continue
+            margin = (np.int64(wins[i, j]) - np.int64(wins[j, i])) / (2.0 * completions)
+            out[live[i], live[j]] = 0.5 + margin
+            out[live[j], live[i]] = 0.5 - margin
     return out
 
 
