@@ -13,6 +13,7 @@ import numpy as np
 from poker.betting import Betting
 from poker.cards import hand_index
 from poker.errors import PokernetsError
+from poker.search.solved_values import DecisionValues
 from poker.state import HandState, Policy
 
 
@@ -42,6 +43,15 @@ class PolicyAgent(Agent, Protocol):
 
     def policy(self, state: HandState) -> Policy:
         """What the player to act in `state` does with every hand; the cards held do not matter."""
+
+
+@runtime_checkable
+class SolvingAgent(PolicyAgent, Protocol):
+    """An agent whose solutions say what hands are worth."""
+
+    def solved_values(self, state: HandState, seat: int) -> DecisionValues | None:
+        """What the agent, playing in `seat`, thinks that the opponent's hands are worth after each action in `state`;
+        it must not depend on what is done there."""
 
 
 @runtime_checkable

@@ -15,6 +15,7 @@ from poker.search.leaf import LeafEvaluator
 from poker.search.nested import NestedSearch
 from poker.search.round_solver import DepthLimitedSolver, SolverSettings
 from poker.search.safety import DealtValues, Safety
+from poker.search.solved_values import DecisionValues
 from poker.state import HandState, Policy
 from poker.tree import BetMenu
 
@@ -48,19 +49,43 @@ class DepthLimitedAgent(SamplingAgent):
         if game.num_players != 2 or game.num_hole_cards != 2 or game.deck_size != 52:
             raise PokernetsError(f"{name} plays heads-up hold'em, not '{game.name}'; choose another agent or game")
         super().__init__(name)
-        solve = DepthLimitedSolver(menu, ahead, dict(enumerate(leaves)), solver, Safety(safety, dealt))
+        self._solve = DepthLimitedSolver(menu, ahead, dict(enumerate(leaves)), solver, Safety(safety, dealt))
         self._search = [
-            NestedSearch(game, seat, solve, opponent_noise=opponent_noise, remembered=remembered_states, follow=follow)
+            NestedSearch(
+                game, seat, self._solve, opponent_noise=opponent_noise, remembered=remembered_states, follow=follow
+            )
             for seat in range(2)
         ]
+        self._repeatable = solver.seconds is None
+        self._solve.keeps_values = not self._repeatable
+        self._keeping = False
 
     def policy(self, state: HandState) -> Policy:
         """Solved on the flop that stands for all that are alike up to the names of suits, so that suits are treated
         alike and more states are met again."""
-        board, search = state.board, self._search[state.to_act]
-        if not board:
-            found = search.policy(state.betting, board)
-            return found.actions, found.probs
-        renaming = canonical_board(np.array(board[:_FLOP], dtype=np.uint8))[1]
-        found = search.policy(state.betting, tuple(CARD_PERMUTATION[renaming, list(board)].tolist()))
-        return found.actions, found.probs[HAND_PERMUTATION[renaming]]
+        board, renaming = _solved_board(state.board)
+        found = self._search[state.to_act].policy(state.betting, board)
+        return found.actions, found.probs if renaming is None else found.probs[HAND_PERMUTATION[renaming]]
+
+    def solved_values(self, state: HandState, seat: int) -> DecisionValues:
+        """What the agent, playing in `seat`, thinks that the opponent's hands are worth after each action in `state`.
+
+        The first call forgets what was solved without keeping that, unless another solve would be another strategy.
+        """
+        if not self._keeping:
+            self._keeping = self._solve.keeps_values = True
+            for search in self._search:
+                search.keep_solutions(forget=self._repeatable)
+        board, renaming = _solved_board(state.board)
+        solution = self._search[seat].solution(state.betting, board)
+        assert solution.values is not None
+        past = len(solution.root.actions[solution.root.street])
+        return DecisionValues(solution.values, state.betting.actions[-1][past:], renaming)
+
+
+def _solved_board(board: tuple[int, ...]) -> tuple[tuple[int, ...], int | None]:
+    """The board in the suits that its flop is solved in, and their permutation; None before the flop."""
+    if not board:
+        return board, None
+    renaming = int(canonical_board(np.array(board[:_FLOP], dtype=np.uint8))[1])
+    return tuple(CARD_PERMUTATION[renaming, list(board)].tolist()), renaming

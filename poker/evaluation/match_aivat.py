@@ -19,7 +19,7 @@ counts nothing.
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from poker.agents.base import Agent, ObservingAgent, PolicyAgent
+from poker.agents.base import Agent, ObservingAgent, PolicyAgent, SolvingAgent
 from poker.agents.remote import PolicyUnavailable, RemoteAgent
 from poker.errors import PokernetsError
 from poker.evaluation.aivat.multiplayer import CheckDownHands, MultiAivat
@@ -28,6 +28,7 @@ from poker.formats.acpc_log import LoggedHand, parse_log_line
 from poker.play.hand import AbsentAgent
 from poker.play.lineup import Rotation
 from poker.play.session import SessionRecord
+from poker.search.solved_values import DecisionValues, Solved
 from poker.state import HandState, Policy, PolicyFunction
 
 
@@ -76,7 +77,9 @@ class MatchAivat:
             by_seat: Sequence[float] = list(MultiAivat(rotation.rules, CheckDownHands()).estimate(hand.state, policies))
         else:
             values = FoldEquityValues() if self.values is None else self.values()
-            by_seat = values(rotation.rules, self._responses(known, policies)).estimate(hand.state, policies)
+            solved = [_solved(agent, seat) for seat, agent in enumerate(known)]
+            aivat = values(rotation.rules, self._responses(known, policies), solved)
+            by_seat = aivat.estimate(hand.state, policies)
         entries = rotation.seatings[hand.number % len(rotation.seatings)]
         return [float(by_seat[entries.index(entry)]) for entry in range(len(entries))]
 
@@ -103,6 +106,25 @@ def _policy(agent: Agent | None) -> PolicyFunction | None:
     if not isinstance(agent, PolicyAgent) or isinstance(agent, ObservingAgent):
         return None
     return _Asked(agent)
+
+
+def _solved(agent: Agent | None, seat: int) -> Solved | None:
+    """What its solutions say; agents in processes of their own keep them there."""
+    return _Solutions(agent, seat) if isinstance(agent, SolvingAgent) else None
+
+
+@dataclass(frozen=True)
+class _Solutions:
+    agent: SolvingAgent
+    seat: int
+
+    def __call__(self, state: HandState) -> DecisionValues | None:
+        try:
+            return self.agent.solved_values(state, self.seat)
+        except PokernetsError:
+            raise
+        except Exception as error:
+            raise PolicyUnavailable(self.agent, f"{type(error).__name__}: {error}") from error
 
 
 @dataclass(frozen=True)

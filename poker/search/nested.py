@@ -77,6 +77,8 @@ class NestedSearch:
         self._noise = opponent_noise
         self._follow = follow
         self._beliefs = [Memory[tuple[str, Board], Belief](remembered) for _ in range(rules.num_streets)]
+        self._before: Memory[tuple[str, Board], RoundSolution] | None = None
+        self._remembered = remembered
 
     def policy(self, betting: Betting, board: Board) -> NodePolicy:
         """Actions and their probabilities for every hand of the searcher, who is to act at `betting`."""
@@ -87,6 +89,39 @@ class NestedSearch:
     def belief(self, betting: Betting, board: Board) -> Belief:
         """Both ranges at `betting`, from the public history that led there."""
         return self._belief(betting, self._rules.ordered_board(board))
+
+    def solution(self, betting: Betting, board: Board) -> RoundSolution:
+        """One that holds the decision of either player at `betting`, and was made without regard to what is done there.
+
+        `keep_solutions` comes first.
+        """
+        board = self._rules.ordered_board(board)
+        belief = self._answered(betting, board) if betting.to_act == self._searcher else self._belief(betting, board)
+        return belief.solution if belief.solution is not None and belief.known() else self._solved_before(belief, board)
+
+    def keep_solutions(self, *, forget: bool) -> None:
+        """Those of the opponent's decisions too, from now on; with `forget` all is solved anew."""
+        self._before = Memory(self._remembered)
+        if forget:
+            self._beliefs = [Memory[tuple[str, Board], Belief](self._remembered) for _ in self._beliefs]
+
+    def _solved_before(self, belief: Belief, board: Board) -> RoundSolution:
+        """From the opponent's decision at `belief`, with the bets of the menu."""
+        assert self._before is not None
+        key = belief.betting.text(), self._shown(belief.betting, board)
+        solution = self._before.get(key)
+        if solution is None:
+            solution = self._solved(belief, board, ())
+            self._before.put(key, solution)
+        return solution
+
+    def _solved_after(self, belief: Belief, action: int, board: Board) -> RoundSolution:
+        """From the opponent's decision at `belief`, with `action`."""
+        if self._before is not None and belief.known() is None:
+            solution = self._solved_before(belief, board)
+            if action in solution.policies[()].actions:  # the same tree
+                return solution
+        return self._solved(belief, board, (action,) if action > 0 else ())
 
     def _belief(self, betting: Betting, board: Board) -> Belief:
         states = _states_until(betting)
@@ -116,7 +151,7 @@ class NestedSearch:
         policy = belief.known()
         inserted = policy is None or action not in policy.actions
         if inserted:
-            belief = replace(belief, solution=self._solved(belief, board, (action,) if action > 0 else ()))
+            belief = replace(belief, solution=self._solved_after(belief, action, board))
             policy = belief.known()
         assert policy is not None
         assert belief.solution is not None

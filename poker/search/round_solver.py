@@ -15,6 +15,7 @@ from poker.cards import HOLDEM
 from poker.search.beliefs import Ranges
 from poker.search.leaf import LeafEvaluator
 from poker.search.safety import Concessions, Safety, Values
+from poker.search.solved_values import SolvedValues
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
 from poker.tree import BetMenu, BettingTree, DepthLimit, Kind, build_tree
@@ -47,12 +48,13 @@ class NodePolicy:
 
 @dataclass(frozen=True)
 class RoundSolution:
-    """Strategies of both players at every decision of one round, by the actions since `root`, and, if it is to be
-    followed safely, what it concedes to the opponent."""
+    """Strategies of both players at every decision of one round, by the actions since `root`; if it is to be followed
+    safely, what it concedes to the opponent; and what it says hands are worth, if that is kept."""
 
     root: Betting
     policies: Mapping[tuple[int, ...], NodePolicy]
     concessions: Concessions | None = None
+    values: SolvedValues | None = None
 
     def at(self, betting: Betting) -> NodePolicy | None:
         """The decision at `betting`, or None where it lies outside this solution."""
@@ -99,6 +101,8 @@ class DepthLimitedSolver:
         self._leaves = dict(leaves)
         self._settings = settings
         self._safety = safety
+        self.keeps_values = False
+        """Solutions say what the opponent's hands are worth, for one more sweep each."""
 
     def __call__(
         self,
@@ -125,7 +129,8 @@ class DepthLimitedSolver:
         solver = VectorSolver(game, algorithm=self._settings.algorithm, threads=self._settings.threads)
         solver.run(iterations=self._settings.on(root.street), seconds=self._settings.seconds)
         concessions = self._safety.concessions(solver, root, searcher, alternatives)
-        return RoundSolution(root, _round_policies(tree, solver, root.street), concessions)
+        kept = SolvedValues.of(solver, 1 - searcher) if self.keeps_values else None
+        return RoundSolution(root, _round_policies(tree, solver, root.street), concessions, kept)
 
     def _likely(self, ranges: Ranges, searcher: int) -> Ranges:
         """Safe solves keep all hands of the opponent: none of them shall gain."""

@@ -98,7 +98,7 @@ class Safety:
             if kind == Kind.DECISION and tree.player[node] != searcher:
                 owned.add(path)
             if kind == Kind.STREET and solver.game.layout.nodes.role[solver.game.layout.position[node]] == PASS:
-                starts[path] = _Starts.of(found, node)
+                starts[path] = Starts.of(found, node)
         slack = np.zeros(len(values[()]), np.float32)
         if self.kind == "reach" and alternatives is not None:
             slack = np.nan_to_num(np.maximum(alternatives - values[()], 0))
@@ -106,7 +106,7 @@ class Safety:
 
 
 @dataclass(frozen=True)
-class _Starts:
+class Starts:
     """Values where the next street begins, by the card dealt: rows float16 [boards, H], and for each card its row and
     the suit permutation that maps it to the row's board."""
 
@@ -114,7 +114,7 @@ class _Starts:
     place: Mapping[int, tuple[int, int]]
 
     @classmethod
-    def of(cls, found: ResponseValues, node: int) -> "_Starts":
+    def of(cls, found: ResponseValues, node: int) -> "Starts":
         game, street = found.game, found.game.layout.first_street + 1
         if game.rules.board_cards[street] != 1:
             return cls(np.zeros((0, 0), np.float16), {})
@@ -136,7 +136,7 @@ class Concessions:
     searcher: int
     values: Mapping[Path, Values]
     owned: frozenset[Path]
-    starts: Mapping[Path, _Starts] = field(repr=False)
+    starts: Mapping[Path, Starts] = field(repr=False)
     slack: Values
 
     def at(self, betting: Betting, board: Board, ranges: Ranges) -> Values | None:

@@ -1,9 +1,11 @@
 """What each value function of AIVAT leaves of the variance, and what it costs: the same hands estimated with all.
 
-    python -m tests.bench.aivat_values [--hands 300] [--opponents NAME...] [--out docs/results/aivat_values.json]
+    python -m tests.bench.aivat_values [--hands 300] [--opponents NAME...] [--kinds NAME...] [--out FILE]
+        [--settings scale=laptop search=demo]
 
-The blueprint of scale=laptop plays itself, always_call, and equity, which has no policy. Hands are estimated in blocks,
-each block with every value function, and the file is written anew after each, so an interrupted run compares fairly.
+The blueprint plays itself, always_call, and equity, which has no policy, or the opponents named. Hands are estimated in
+blocks, each block with every value function, and the file is written anew after each, so an interrupted run compares
+fairly.
 """
 
 import argparse
@@ -26,7 +28,7 @@ from poker.play.lineup import LineUp, Rotation
 from poker.play.session import SessionRecord, play_session
 from poker.provenance import provenance
 
-KINDS = ("fold_equity", "check_down", "blueprint", "net")
+KINDS = ("fold_equity", "check_down", "blueprint", "net", "search")
 BLOCK = 25
 """Deals, each played in both seatings."""
 
@@ -36,16 +38,17 @@ def main() -> None:
     parser.add_argument("--hands", type=int, default=300)
     parser.add_argument("--opponents", nargs="+", default=["blueprint", "always_call", "equity"])
     parser.add_argument("--out", type=Path, default=Path("docs/results/aivat_values.json"))
+    parser.add_argument("--kinds", nargs="+", default=KINDS)
+    parser.add_argument("--settings", nargs="+", default=["scale=laptop", "search=demo"])
     asked = parser.parse_args()
     overrides = [
         "evaluate=match",
         f"agents=[{','.join({'blueprint', *asked.opponents})}]",
-        "scale=laptop",
-        "search=demo",
+        *asked.settings,
     ]
     config = compose("evaluate", overrides)
     functions: dict[str, ValueFunctionFactory] = {
-        kind: call(compose("evaluate", [*overrides, f"+values@asked={kind}"]).asked) for kind in KINDS
+        kind: call(compose("evaluate", [*overrides, f"+values@asked={kind}"]).asked) for kind in asked.kinds
     }
     blueprint = call(config.agent.blueprint)
     lineups = {

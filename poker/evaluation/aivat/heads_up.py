@@ -55,13 +55,13 @@ class Aivat:
     def __init__(self, rules: Rules, values: ValueFunction, cards: ValueFunction | None = None) -> None:
         if rules.num_players != 2:
             raise PokernetsError(f"this AIVAT is heads-up; '{rules.name}' has {rules.num_players} players")
+        self.values = values
+        self.cards = cards or values
         self._rules = rules
-        self._values = values
-        self._cards = cards or values
 
     def terms(self, final: HandState, policies: Sequence[PolicyFunction | None]) -> Terms:
         """The finished hand `final`, all its cards known; `policies` by seat, None where unknown."""
-        return _Walk(self._rules, self._values, self._cards, final, policies).terms()
+        return _Walk(self._rules, self.values, self.cards, final, policies).terms()
 
     def estimate(self, final: HandState, policies: Sequence[PolicyFunction | None]) -> tuple[float, float]:
         """Chips won by each player."""

@@ -11,7 +11,7 @@ Symbols: H hands, A actions, C clusters.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,7 @@ from poker.rules import Rules
 from poker.search.beliefs import start_ranges
 from poker.search.leaf import LeafEvaluator
 from poker.search.memory import Memory
+from poker.search.solved_values import Solved
 from poker.solvers.blueprint import Blueprint
 from poker.state import Policy, PolicyFunction, public_state
 
@@ -163,11 +164,13 @@ class RoundPlayValues:
         self._growth = growth
         self._known = Known()
 
-    def __call__(self, rules: Rules, responses: Sequence[PolicyFunction | None]) -> Aivat:
-        if rules != self._rules:
+    def __call__(
+        self, rules: Rules, responses: Sequence[PolicyFunction | None], solved: Sequence[Solved | None] = (None, None)
+    ) -> Aivat:
+        if replace(rules, name=self._rules.name) != self._rules:
             raise PokernetsError(
-                f"the blueprint that values hands plays '{self._rules.name}', not '{rules.name}': choose "
-                "values=fold_equity, or artifacts of this game"
+                f"the blueprint that values hands plays '{self._rules.name}', whose rules are not those of "
+                f"'{rules.name}': choose values=fold_equity, or artifacts of this game"
             )
         policies = [response or self._policy for response in responses]
         return Aivat(rules, RoundValues(rules, policies, self._leaves, self._known), CheckDown(rules, self._growth))

@@ -230,6 +230,13 @@ class VectorSolver:
     def best_response_values(self, player: int) -> ResponseValues:
         """Counterfactual values of the player's best response to the other's average strategy, hand by hand: at the
         nodes of the root's street, and where the next street begins on each board."""
+        return self._values_by_node(player, BEST_RESPONSE)
+
+    def average_values(self, player: int) -> ResponseValues:
+        """The same of the player's average strategy."""
+        return self._values_by_node(player, AVERAGE)
+
+    def _values_by_node(self, player: int, mode: int) -> ResponseValues:
         game, sweep = self.game, self._sweep
         layout, boards = game.layout, game.boards.boards
         starts = np.zeros(0, np.float32)
@@ -238,7 +245,7 @@ class VectorSolver:
             starts = np.zeros(max(1, hands * int(layout.num_slots[layout.first_street])), np.float32)
         self._sweep = sweep._replace(starts=starts)
         try:
-            self._one_sweep(player, BEST_RESPONSE)
+            self._one_sweep(player, mode)
         finally:
             self._sweep = sweep
         reach, values = self._root_rows(player)

@@ -2,6 +2,7 @@
 
 import pickle
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -145,8 +146,15 @@ def test_rounds_with_more_ends_than_are_remembered(monkeypatch: pytest.MonkeyPat
 
 
 def test_a_blueprint_of_another_game_is_refused() -> None:
-    with pytest.raises(PokernetsError, match="plays 'kuhn', not 'leduc': choose values=fold_equity"):
+    with pytest.raises(PokernetsError, match="'kuhn', whose rules are not those of 'leduc': choose values=fold_eq"):
         round_guess(load_rules("kuhn"))(LEDUC, [None, None])
+
+
+def test_games_are_compared_by_their_rules_and_not_by_their_names() -> None:
+    renamed = replace(LEDUC, name="other")
+    policies = [RandomPolicy(LEDUC, 1), RandomPolicy(LEDUC, 2)]
+    value, mean, _ = moments(renamed, policies, (True, True), round_guess(LEDUC)(renamed, [None, None]))
+    assert mean == pytest.approx(value, abs=1e-9)
 
 
 class Counting:
@@ -154,7 +162,7 @@ class Counting:
 
     given = 0
 
-    def __call__(self, rules: Rules, responses: Sequence[object]) -> Aivat:
+    def __call__(self, rules: Rules, responses: Sequence[object], solved: Sequence[object] = ()) -> Aivat:
         Counting.given += 1
         return Aivat(rules, CheckDown(rules))
 
@@ -208,7 +216,9 @@ class Recording:
     def __init__(self) -> None:
         self.responses: set[object] = set()
 
-    def __call__(self, rules: Rules, responses: Sequence[PolicyFunction | None]) -> Aivat:
+    def __call__(
+        self, rules: Rules, responses: Sequence[PolicyFunction | None], solved: Sequence[object] = ()
+    ) -> Aivat:
         self.responses.update(responses)
         return FoldEquityValues()(rules, responses)
 

@@ -1,0 +1,144 @@
+"""A value function for AIVAT made of what agents that solve have solved in the hand.
+
+At a decision that a solution holds, an action is worth what the solution says of the hands of the solver's opponent:
+its own range it knows, so that only what the opponent does otherwise later is missed. Where a solve looked through a
+deal (the turn), each next card is worth what it says too, and the mean over all of them is taken exactly. Elsewhere
+another value function judges actions, and check-downs judge cards. All-ins are worth their equities.
+
+What a solution says at a decision must not depend on the action taken there (`NestedSearch.solution`), and that of a
+card not on the card.
+
+Symbols: H hands.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from poker.abstraction.equities import Board, Floats, showdown_totals
+from poker.betting import Betting
+from poker.evaluation.aivat.heads_up import Aivat
+from poker.evaluation.aivat.value_functions import ValueFunctionFactory
+from poker.evaluation.aivat.values import CheckDown, ValueFunction
+from poker.rules import Rules
+from poker.search.solved_values import DecisionValues, Solved
+from poker.state import PolicyFunction, public_state
+
+
+class _Solutions:
+    """What is solved, by seat: of the player who acts if they solve, else of the other."""
+
+    def __init__(self, rules: Rules, solved: Sequence[Solved | None]) -> None:
+        self.rules = rules
+        self._solved = tuple(solved)
+
+    def before(self, last: Betting, board: Board) -> tuple[DecisionValues, int] | None:
+        """At the decision whose action led to `last`, and that action; None at the start of the hand, and where nobody
+        has solved."""
+        played = [action for street in last.actions for action in street]
+        if not played:
+            return None
+        state = Betting.start(self.rules)
+        for action in played[:-1]:
+            state = state.apply(action)
+        solved = self._solved[state.to_act] or self._solved[1 - state.to_act]
+        values = None if solved is None else solved(public_state(state, board))
+        return None if values is None else (values, played[-1])
+
+    def chips(self, player: int, values: Floats, whose: int, own: Floats, opponent: Floats) -> float:
+        """To `player`, if the hands of `whose` win `values` [H] each on average, summed over compatible pairs."""
+        mine, theirs = (own, opponent) if player == whose else (opponent, own)
+        total = float((mine * values) @ self.rules.space.compatible_mass(theirs))
+        return total if player == whose else -total
+
+
+class SolvedActions:
+    """Judges actions; `otherwise` does where nothing was solved."""
+
+    exact_runouts = False
+
+    def __init__(self, rules: Rules, solved: Sequence[Solved | None], otherwise: ValueFunction) -> None:
+        self._rules = rules
+        self._solutions = _Solutions(rules, solved)
+        self._otherwise = otherwise
+
+    def values(self, states: Sequence[Betting], board: Board, player: int, own: Floats, opponent: Floats) -> Floats:
+        out = np.empty(len(states))
+        for row, state in enumerate(states):
+            found = self._found(state, board, player, own[row], opponent)
+            if found is None:
+                [found] = self._otherwise.values([state], board, player, own[row, None], opponent)
+            out[row] = found
+        return out
+
+    def values_before(self, state: Betting, board: Board, player: int, own: Floats, opponent: Floats) -> float:
+        if state.is_over:
+            [chips] = showdown_totals(self._rules, board, own[None], opponent)
+            return float(min(state.committed) * chips)
+        found = self._found(state, board, player, own, opponent)
+        return self._otherwise.values_before(state, board, player, own, opponent) if found is None else found
+
+    def _found(self, state: Betting, board: Board, player: int, own: Floats, opponent: Floats) -> float | None:
+        before = self._solutions.before(state, board)
+        values = None if before is None else before[0].after(before[1])
+        if before is None or values is None:
+            return None
+        return self._solutions.chips(player, values, before[0].player, own, opponent)
+
+
+class SolvedCards(CheckDown):
+    """Judges cards: those that a solve looked through, and check-downs elsewhere."""
+
+    def __init__(self, rules: Rules, solved: Sequence[Solved | None], growth: Sequence[float]) -> None:
+        super().__init__(rules, growth)
+        self._solutions = _Solutions(rules, solved)
+
+    def values(self, states: Sequence[Betting], board: Board, player: int, own: Floats, opponent: Floats) -> Floats:
+        out = super().values(states, board, player, own, opponent)
+        for row, state in enumerate(states):
+            before = self._looked_through(state, board[:-1]) if len(board) in self._rules.board_sizes[1:] else None
+            if before is not None and not state.actions[state.street]:
+                found = before[0].dealt(before[1], board[-1])
+                if found is not None:
+                    out[row] = self._solutions.chips(player, found, before[0].player, own[row], opponent)
+        return out
+
+    def values_before(self, state: Betting, board: Board, player: int, own: Floats, opponent: Floats) -> float:
+        before = self._looked_through(state, board)
+        if before is None:
+            return super().values_before(state, board, player, own, opponent)
+        deck = [card for card in range(self._rules.deck_size) if card not in board]
+        total = 0.0
+        for card in deck:
+            values = before[0].dealt(before[1], card)
+            if values is None:
+                return super().values_before(state, board, player, own, opponent)
+            live = self._rules.space.live((card,))
+            total += self._solutions.chips(player, values, before[0].player, own * live, opponent * live)
+        return total / (len(deck) - 2 * self._rules.num_hole_cards)
+
+    def _looked_through(self, state: Betting, board: Board) -> tuple[DecisionValues, int] | None:
+        """The solution that ended the round before the deal on `board`, of one card."""
+        if state.is_over or state.street == 0 or self._rules.board_cards[state.street] != 1:
+            return None
+        if len(board) != self._rules.board_sizes[state.street - 1] or state.actions[state.street]:
+            return None
+        return self._solutions.before(state, board)
+
+
+class SearchValues:
+    """What was solved, and `fallback` where nothing was: `SolvedActions`, `SolvedCards`.
+
+    Check-downs count `growth` times the chips that both have put in, by street.
+    """
+
+    def __init__(self, *, fallback: ValueFunctionFactory, growth: Sequence[float]) -> None:
+        self._fallback = fallback
+        self._growth = growth
+
+    def __call__(
+        self, rules: Rules, responses: Sequence[PolicyFunction | None], solved: Sequence[Solved | None] = (None, None)
+    ) -> Aivat:
+        otherwise = self._fallback(rules, responses, solved)
+        actions = SolvedActions(rules, solved, otherwise.values)
+        return Aivat(rules, actions, SolvedCards(rules, solved, self._growth))

@@ -1,0 +1,108 @@
+"""What a solve says the hands of the searcher's opponent are worth: after each action of the round, and on each card
+dealt right after it.
+
+They are values against the searcher's range, which the searcher knows exactly, under the average strategies of both. So
+weighted with any range of the opponent they miss only what it will do otherwise than the solution thinks.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poker.kernels.cards.hands import CARD_PERMUTATION, HAND_PERMUTATION
+from poker.kernels.vector.arrays import PASS
+from poker.rules import Rules
+from poker.search.safety import Starts
+from poker.solvers.vector.boards import deck_of
+from poker.solvers.vector.solver import VectorSolver
+from poker.state import HandState
+from poker.tree import Kind
+
+Path = tuple[int, ...]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class SolvedValues:
+    """Chips of the whole hand that `player` wins with each hand [H], by the actions since the root of the solve; NaN
+    for hands that it left out. `starts` hold them on every next card, where the solve looked through the deal."""
+
+    rules: Rules
+    player: int
+    values: Mapping[Path, NDArray[np.float32]] = field(repr=False)
+    starts: Mapping[Path, Starts] = field(repr=False)
+
+    @classmethod
+    def of(cls, solver: VectorSolver, player: int) -> "SolvedValues":
+        """One more sweep over the average strategies."""
+        found, tree, layout = solver.average_values(player), solver.game.tree, solver.game.layout
+        values, starts = {}, {}
+        for node in np.flatnonzero((tree.street == layout.first_street) & (layout.position >= 0)).tolist():
+            kind, path = tree.kind[node], tree.path(node)
+            under_choice = node > 0 and tree.kind[tree.parent[node]] == Kind.CHOICE
+            if kind in (Kind.FOLD, Kind.SHOWDOWN, Kind.GADGET, Kind.ALTERNATIVE) or under_choice:
+                continue
+            values[path] = found.at(node)
+            if kind == Kind.STREET and layout.nodes.role[layout.position[node]] == PASS:
+                starts[path] = Starts.of(found, node)
+        return cls(solver.game.rules, player, values, starts)
+
+
+@dataclass(frozen=True)
+class DecisionValues:
+    """Those of the actions at one decision, reached by `path` since the root of the solve. `renaming` is the suits'
+    permutation that leads to the board that was solved."""
+
+    solved: SolvedValues
+    path: Path
+    renaming: int | None = None
+
+    @property
+    def player(self) -> int:
+        """Whose hands the values are of."""
+        return self.solved.player
+
+    def after(self, action: int) -> Floats | None:
+        """[H] after `action`; a raise between two of the solution's is worth what lies between them, one beyond them
+        what the nearest is; None where nothing is known."""
+        known = self._value(action)
+        if known is not None or action <= 0:
+            return known
+        length = len(self.path)
+        raises = sorted({path[length] for path in self.solved.values if self._follows(path) and path[length] > 0})
+        lower = max((total for total in raises if total < action), default=None)
+        upper = min((total for total in raises if total > action), default=None)
+        below, above = (None if total is None else self._value(total) for total in (lower, upper))
+        if lower is None or upper is None or below is None or above is None:
+            return below if above is None else above
+        share = (action - lower) / (upper - lower)
+        return (1 - share) * below + share * above
+
+    def dealt(self, action: int, card: int) -> Floats | None:
+        """[H] with `card` dealt after `action` ended the round; None where the solve did not look through the deal."""
+        starts = self.solved.starts.get((*self.path, action))
+        if starts is None or not starts.place:
+            return None
+        renamed = card if self.renaming is None else int(CARD_PERMUTATION[self.renaming, card])
+        row, permutation = starts.place[renamed]
+        return self._own_suits(starts.rows[row][deck_of(self.solved.rules).hand_map[permutation]])
+
+    def _follows(self, path: Path) -> bool:
+        return len(path) == len(self.path) + 1 and path[:-1] == self.path
+
+    def _value(self, action: int) -> Floats | None:
+        values = self.solved.values.get((*self.path, action))
+        return None if values is None else self._own_suits(values)
+
+    def _own_suits(self, values: NDArray[np.floating]) -> Floats:
+        """In the suits that were dealt; hands that were left out are worth the mean of the others."""
+        known = np.isfinite(values)
+        mean = values[known].mean(dtype=np.float64) if known.any() else 0.0
+        filled = np.where(known, values, mean).astype(np.float64)
+        return filled if self.renaming is None else filled[HAND_PERMUTATION[self.renaming]]
+
+
+Solved = Callable[[HandState], DecisionValues | None]
+"""What a solution says at a public state; it must not depend on what is done there."""

@@ -1,0 +1,94 @@
+"""AIVAT with values of solutions, against full enumeration of Kuhn and Leduc with a player who solves them."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from poker.betting import Betting
+from poker.evaluation.aivat.search_values import SearchValues
+from poker.evaluation.aivat.value_functions import FoldEquityValues
+from poker.rules import Rules
+from poker.search.solved_values import DecisionValues, SolvedValues
+from poker.solvers.vector.game import VectorGame
+from poker.solvers.vector.solver import VectorSolver
+from poker.state import HandState, Policy
+from poker.tree import BetMenu, build_tree
+from tests.evaluation.aivat.test_heads_up import moments
+from tests.evaluation.small_games import RandomPolicy, legal_actions
+from tests.games import load_rules
+
+
+class Solves(RandomPolicy):
+    """Plays the solution of each round to the end of the game, made at its start as if all hands were equally likely."""
+
+    def __init__(self, rules: Rules, iterations: int) -> None:
+        super().__init__(rules, 0)
+        self._solved_at = cache(self._solve)
+        self._iterations = iterations
+
+    def _solve(self, root: Betting, board: tuple[int, ...]) -> VectorSolver:
+        ranges = np.tile(self._rules.space.live(board).astype(np.float32), (2, 1))
+        solver = VectorSolver(VectorGame(build_tree(root, BetMenu(())), board, ranges), "cfr_plus")
+        solver.run(iterations=self._iterations)
+        return solver
+
+    def _here(self, state: HandState) -> tuple[VectorSolver, tuple[int, ...]]:
+        root = Betting.start(self._rules)
+        for street in state.betting.actions[:-1]:
+            for action in street:
+                root = root.apply(action)
+        return self._solved_at(root, state.board), state.betting.actions[-1]
+
+    def policy(self, state: HandState) -> Policy:
+        solver, path = self._here(state)
+        probs = solver.strategy(solver.game.tree.find(path)).astype(np.float64)
+        probs[probs.sum(axis=1) == 0] = 1.0
+        return legal_actions(state.betting), probs / probs.sum(axis=1, keepdims=True)
+
+    def solved_values(self, state: HandState, seat: int) -> DecisionValues:
+        solver, path = self._here(state)
+        return DecisionValues(SolvedValues.of(solver, 1 - seat), path)
+
+
+@pytest.mark.parametrize(("game", "share"), [("kuhn", 1.0), ("leduc", 0.8)])
+@pytest.mark.parametrize("seat", [0, 1])
+@pytest.mark.parametrize("both", [True, False])
+def test_unbiased_and_better_than_fold_equity(game: str, share: float, seat: int, both: bool) -> None:
+    rules = load_rules(game)
+    solves = Solves(rules, 50)
+    other = RandomPolicy(rules, 4)
+    policies: list[RandomPolicy] = [other, other]
+    policies[seat] = solves
+    known = (both or seat == 0, both or seat == 1)
+    cached = cache(lambda state: solves.solved_values(state, seat))
+    solved = [cached if player == seat else None for player in range(2)]
+    factory = SearchValues(fallback=FoldEquityValues(), growth=[])
+    responses = [policy.policy if told else None for policy, told in zip(policies, known, strict=True)]
+    value, mean, deviation = moments(rules, policies, known, factory(rules, responses, solved))
+    assert mean == pytest.approx(value, abs=1e-9)
+    plain = moments(rules, policies, known, FoldEquityValues()(rules, responses))[2]
+    print(game, seat, both, deviation / plain)
+    assert deviation < share * plain
+
+
+@pytest.mark.parametrize("game", ["kuhn", "leduc"])
+def test_two_who_play_the_solution_leave_little(game: str) -> None:
+    rules = load_rules(game)
+    solves = Solves(rules, 2000)
+    cached = cache(lambda state: solves.solved_values(state, 1))
+    aivat = SearchValues(fallback=FoldEquityValues(), growth=[])(rules, [solves.policy] * 2, [None, cached])
+    value, mean, deviation = moments(rules, [solves, solves], (True, True), aivat)
+    assert mean == pytest.approx(value, abs=1e-9)
+    print(game, deviation)
+    assert deviation < 0.05
+
+
+def test_raises_that_a_solution_lacks_are_worth_what_lies_between() -> None:
+    rules = load_rules("leduc")
+    values = {(4,): np.full(6, 1.0, np.float32), (8,): np.array([3, 3, 3, 3, 3, np.nan], np.float32)}
+    decision = DecisionValues(SolvedValues(rules, 1, values, {}), ())
+    for total, chips in ((2, 1.0), (4, 1.0), (5, 1.5), (8, 3.0), (9, 3.0)):
+        np.testing.assert_allclose(decision.after(total), chips)
+    assert decision.after(0) is None
+    assert decision.dealt(4, 3) is None
