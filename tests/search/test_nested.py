@@ -220,3 +220,20 @@ def test_what_solutions_concede_is_carried_to_the_next_solve(rules: Rules) -> No
         played(rules, [277, again, CALL, CALL, 5555]), BOARD[:3]
     )
     assert [None if values is None else int(values[0]) for values in fresh.alternatives] == given
+
+
+def test_solutions_before_an_action_know_nothing_of_it(rules: Rules) -> None:
+    nested, rounds = search(rules, seat=0)
+    start = Betting.start(rules)
+    odd = nested.policy(played(rules, [277]), ())
+    nested.keep_solutions(forget=True)
+    before = nested.solution(start, ())
+    assert rounds.calls == [("", (), (277,)), ("", (), ())]
+    assert 277 not in before.policies[()].actions
+    np.testing.assert_array_equal(nested.policy(played(rules, [277]), ()).probs, odd.probs)
+    assert nested.solution(start, ()) is before
+    assert rounds.calls[2:] == [("", (), (277,))]
+    offered = played(rules, [max(before.policies[()].actions)])
+    assert nested.policy(offered, ()) is before.at(offered)
+    assert nested.solution(offered, ()) is before
+    assert len(rounds.calls) == 3

@@ -53,3 +53,23 @@ def test_ranges_whose_likely_hands_block_each_other_are_solved_whole() -> None:
     first = solution.at(root)
     assert first is not None
     assert not np.all(first.probs[[same, other]] == 0.5)
+
+
+def test_values_of_a_decision_are_the_mean_of_those_of_its_actions() -> None:
+    root = Betting.start(RULES)
+    for _ in range(4):
+        root = root.apply(CALL)
+    root = root.apply(CALL).apply(CALL)
+    ranges = observe_board(start_ranges(RULES), RIVER)
+    solve = DepthLimitedSolver(MENU, MENU, {}, SolverSettings("apdcfr", (20,), None, 1))
+    assert solve(root, RIVER, ranges, 1, ()).values is None
+    solve.keeps_values = True
+    solution = solve(root, RIVER, ranges, 1, ())
+    assert solution.values is not None
+    policy, values = solution.at(root), solution.values.values
+    assert policy is not None
+    assert solution.values.player == policy.player == 0
+    mean = sum(policy.probability(action) * values[action,] for action in policy.actions)
+    live = ranges[0] > 0
+    np.testing.assert_allclose(values[()][live], np.asarray(mean)[live], atol=0.01)
+    assert np.isnan(values[()][~live]).all()
