@@ -4,6 +4,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from poker.betting import Betting
 from poker.evaluation.aivat.search_values import SearchValues
@@ -88,9 +89,14 @@ def test_two_who_play_the_solution_leave_little(game: str) -> None:
 
 def test_raises_that_a_solution_lacks_are_worth_what_lies_between() -> None:
     rules = load_rules("leduc")
-    values = {(4,): np.full(6, 1.0, np.float32), (8,): np.array([3, 3, 3, 3, 3, np.nan], np.float32)}
+    values: dict[tuple[int, ...], NDArray[np.float32]] = {
+        (4,): np.full(6, 1.0, np.float32),
+        (8,): np.array([3, 3, 3, 3, 3, np.nan], np.float32),
+    }
     decision = DecisionValues(SolvedValues(rules, 1, values, {}), ())
     for total, chips in ((2, 1.0), (4, 1.0), (5, 1.5), (8, 3.0), (9, 3.0)):
-        np.testing.assert_allclose(decision.after(total), chips)
+        found = decision.after(total)
+        assert found is not None
+        np.testing.assert_allclose(found, chips)
     assert decision.after(0) is None
     assert decision.dealt(4, 3) is None
