@@ -16,11 +16,18 @@ import numba
 import numpy as np
 from numba import njit, types
 from numba.core import ir
+from numba.core.compiler import Flags
 
 from poker.kernels.fields import KernelCompiler
 
 setattr(ir.Scope, "__deepcopy__", lambda scope, memo: scope)  # noqa: B010
 """Numba copies an inlined kernel block by block, and each time all its variables: a fifth of the time to compile."""
+
+_same_options: Any = Flags.__eq__
+setattr(Flags, "__hash__", lambda flags: hash(Flags))  # noqa: B010
+setattr(Flags, "__eq__", lambda flags, other: flags._values == other._values or _same_options(flags, other))  # noqa: B010
+"""At each operator numba looks up what it did under the same options, and reads all forty of them several times to
+compare: a tenth of the time. Its hash, of their names, is as constant as this one."""
 
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 

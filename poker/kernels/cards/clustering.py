@@ -228,12 +228,15 @@ def _turn_bucket_lists(first: int, last: int, boards: U8, turn: U16, out: U16) -
             for hand in range(NUM_HANDS):
                 a, b = HAND_CARDS[hand, 0], HAND_CARDS[hand, 1]
                 if not (card in (a, b) or dead[a] or dead[b]):
-                    buckets[hand, fill[hand]] = turn[row, HAND_PERMUTATION[permutation, hand]]
+                    bucket, k = turn[row, HAND_PERMUTATION[permutation, hand]], fill[hand]
+                    while k > 0 and buckets[hand, k - 1] > bucket:
+                        buckets[hand, k] = buckets[hand, k - 1]
+                        k -= 1
+                    buckets[hand, k] = bucket
                     fill[hand] += 1
         place = 0
         for hand in range(NUM_HANDS):
             if fill[hand] == 47:
-                buckets[hand].sort()
                 for k in range(47):
                     out[i, place, k] = buckets[hand, k]
                 place += 1

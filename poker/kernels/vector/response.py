@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from poker.kernels.cards.hands import HAND_CARDS, NUM_HANDS
 from poker.kernels.cards.isomorphism import gather_board
-from poker.kernels.cards.ranks import rank_board_into
+from poker.kernels.cards.ranks import NUM_CLASSES, rank_board_into
 from poker.kernels.registry import INTERNAL, entry
 from poker.kernels.simd import fma, load, maximum, splat, store
 from poker.kernels.types import F32, I16, I32, I64, U8, U16
@@ -52,22 +52,28 @@ def sort_boards(boards: U8, table: NDArray[Any], records: U16, down: I16) -> Non
     """Of boards [n, cards]: records [n, L, 4] are hand, bucket and two cards, weakest first; down [n, L] the places in
     `records` from the strongest group of equal hands to the weakest, within a group as in `records`."""
     ranks, buckets = np.empty(NUM_HANDS, np.int32), np.empty(NUM_HANDS, np.int32)
-    keys = np.empty(records.shape[1], np.int32)
+    order, starts = np.empty(NUM_HANDS, np.int32), np.empty(NUM_CLASSES + 1, np.int32)
     for i in range(len(boards)):
         rank_board_into(boards[i], ranks)
         gather_board(table, boards[i], buckets)
-        count = 0
+        for rank in range(len(starts)):
+            starts[rank] = 0
         for hand in range(NUM_HANDS):
             if ranks[hand] >= 0:
-                keys[count] = ranks[hand] << 11 | hand
-                count += 1
-        keys[:count].sort()
+                starts[ranks[hand] + 1] += 1
+        for rank in range(1, len(starts)):
+            starts[rank] += starts[rank - 1]
+        count = starts[-1]
+        for hand in range(NUM_HANDS):
+            if ranks[hand] >= 0:
+                order[starts[ranks[hand]]] = hand
+                starts[ranks[hand]] += 1
         end, place = count, 0
         for at in range(count - 1, -1, -1):
-            hand = keys[at] & 2047
+            hand = order[at]
             records[i, at, 0], records[i, at, 1] = hand, buckets[hand]
             records[i, at, 2], records[i, at, 3] = HAND_CARDS[hand, 0], HAND_CARDS[hand, 1]
-            if at == 0 or keys[at - 1] >> 11 != keys[at] >> 11:
+            if at == 0 or ranks[order[at - 1]] != ranks[hand]:
                 for member in range(at, end):
                     down[i, place] = member
                     place += 1
