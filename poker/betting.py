@@ -148,7 +148,8 @@ class Betting:
     @property
     def highest(self) -> int:
         """The total to match."""
-        return max(*self.committed, self.rules.opening) if self.street == 0 else max(self.committed)
+        highest = max(self.committed)
+        return highest if highest >= self.rules.opening or self.street else self.rules.opening
 
     def legal(self) -> Legal:
         player = self.to_act

@@ -70,6 +70,8 @@ class Rules:
     board_cards: tuple[int, ...]
 
     _LEAST_STACK = 1
+    opening = 0
+    """The total to call on the first street even if no blind reaches it; 0: what the blinds have posted."""
 
     def __post_init__(self) -> None:
         for field in fields(Rules):
@@ -149,11 +151,6 @@ class Rules:
     @cached_property
     def big_blind(self) -> int:
         return max(self.blinds)
-
-    @property
-    def opening(self) -> int:
-        """The total to call on the first street even if no blind reaches it; 0: what the blinds have posted."""
-        return 0
 
     @property
     def forced(self) -> "ForcedChips | None":
