@@ -199,7 +199,7 @@ def _value(value: object) -> str:
     if isinstance(value, list | tuple):
         return "[" + ", ".join(map(_value, value)) + "]"
     if isinstance(value, Decimal):
-        return f"{value:f}" if value.is_finite() else f"{float(value)}"
+        return str(value) if value.is_finite() else f"{float(value)}"
     return json.dumps(value)
 
 

@@ -2,7 +2,8 @@
 
 Amounts may have decimals: chips are then the smallest decimal place of the hand, a hundredth or less. A negative entry
 of `blinds_or_straddles` is the post of somebody new at the table, which does not move the first to act. Antes go into
-the main pot unless `ante_trimming_status` is true. Hidden cards are `??`; who shows none at the showdown mucks, but for
+the main pot unless `ante_trimming_status` is true; where only the other reading leads to `finishing_stacks`, that is
+taken: older files mean the opposite. Hidden cards are `??`; who shows none at the showdown mucks, but for
 a single player with hidden cards to whom all others give the pots. Payoffs are those of the rules, without a rake,
 unless a field `_rake` says that `winnings` are after one. Fields that the rules do not need are kept. The order of play
 is PokerKit's.
@@ -11,6 +12,7 @@ is PokerKit's.
 import re
 import tomllib
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from decimal import Decimal
 from typing import Any
 
@@ -35,6 +37,7 @@ _TOML_LINE = re.compile(r"\(at line (\d+), column \d+\)|\(at end of document\)")
 _PLAYER = re.compile(r"p(\d{1,2})")
 _AMOUNT = re.compile(r"\d{1,10}(\.\d{1,6})?")
 _MOST_DECIMALS = 6
+_MOST_DIGITS = 15
 
 
 def tables(text: str) -> Iterator[tuple[int, str]]:
@@ -120,7 +123,7 @@ class _Reader:
         amounts = [*_numbers(self._fields.get(name) for name in GAME_FIELDS)]
         amounts += [Decimal(found) for action in self._actions for found in re.findall(r"(?<= )\d{1,10}\.\d+", action)]
         places = max((_places(amount) for amount in amounts), default=0)
-        return 10 ** max(places, 2) if places else 1
+        return 10 ** max(min(places, _MOST_DECIMALS), 2) if places else 1
 
     def _chips(self, field: str, value: Any, item: str = "") -> int:
         if isinstance(value, bool) or not isinstance(value, int | Decimal):
@@ -130,10 +133,10 @@ class _Reader:
             return MOST_CHIPS
         if not exact.is_finite():
             raise _FieldError(field, f"must hold finite numbers, not {value}", item)
-        if abs(exact) * self._scale > MOST_CHIPS:
-            raise _FieldError(field, f"{value} is too much: the most is {MOST_CHIPS // self._scale}", item)
+        if exact.adjusted() > _MOST_DIGITS or abs(exact) * self._scale > MOST_CHIPS:
+            raise _FieldError(field, f"amounts must be at most {MOST_CHIPS // self._scale}", item)
         if _places(exact) > _MOST_DECIMALS:
-            raise _FieldError(field, f"{value} has more than {_MOST_DECIMALS} decimals", item)
+            raise _FieldError(field, f"amounts must have at most {_MOST_DECIMALS} decimals", item)
         return int(exact * self._scale)
 
     def _amounts(self, name: str, players: int | None = None, least: int = 0) -> list[int]:
@@ -152,14 +155,13 @@ class _Reader:
             raise _FieldError(name, f"must be positive, not {self._fields[name]}")
         return chips
 
-    def _rules(self) -> TableRules:
+    def _rules(self, trimmed: bool) -> TableRules:
         stacks = self._amounts("starting_stacks", least=1)
         players = len(stacks)
         antes = self._amounts("antes", players)
         posts = self._amounts("blinds_or_straddles", players, -MOST_CHIPS)
         if players == 2:
             antes, posts = antes[::-1], posts[::-1]
-        trimmed = self._fields.get("ante_trimming_status", False) is True
         if trimmed and players > 1:
             effective = list(map(min, antes, stacks))
             antes = [min(ante, sorted(effective)[-2]) for ante in effective]
@@ -181,13 +183,37 @@ class _Reader:
             raise _FieldError("starting_stacks", str(error)) from error
 
     def hand(self, number: int, line: int) -> PlayedHand:
-        rules = self._rules()
-        players = rules.num_players
-        names = self._fields.get("players", [f"p{i + 1}" for i in range(players)])
+        trimmed = self._fields.get("ante_trimming_status", False) is True
+        hand = self._played(number, line, trimmed)
+        if self._ends_as_told(hand) is False:
+            with suppress(PokernetsError):
+                other = self._played(number, line, not trimmed)
+                return other if self._ends_as_told(other) else hand
+        return hand
+
+    def _ends_as_told(self, hand: PlayedHand) -> bool | None:
+        """Whether the stacks at the end are those of the field for it, None without that field."""
+        told = self._fields.get("finishing_stacks")
+        if not isinstance(told, list) or not all(isinstance(chips, int | Decimal) for chips in told):
+            return None
+        if any(Decimal(chips).adjusted() > _MOST_DIGITS for chips in told):
+            return False
+        ends = [stack + round(net) for stack, net in zip(hand.rules.starting_stacks, hand.payoffs, strict=True)]
+        return [chips * hand.scale for chips in told] == ends
+
+    def _names(self, players: int) -> list[str]:
+        names = self._fields.get("players", [""] * players)
         if not isinstance(names, list) or len(names) != players or not all(isinstance(name, str) for name in names):
             raise _FieldError("players", f"must be {players} names")
+        names = [name if name.strip() else f"p{i + 1}" for i, name in enumerate(names)]
         if len(set(names)) < players:
             raise _FieldError("players", "two players have one name")
+        return names
+
+    def _played(self, number: int, line: int, trimmed: bool) -> PlayedHand:
+        rules = self._rules(trimmed)
+        players = rules.num_players
+        names = self._names(players)
         state, mucked = _play(Replayer(rules, names), self._actions, self._scale)
         rake = self._chips("_rake", self._fields.get("_rake", 0))
         try:
@@ -294,7 +320,8 @@ def _numbers(values: Iterator[object] | Any) -> Iterator[Decimal]:
 
 def _places(value: Decimal) -> int:
     """Decimal places that are not zeros; 0 of what is no finite number."""
-    if not value.is_finite() or value.adjusted() > 15:
+    if not value.is_finite() or value.adjusted() > _MOST_DIGITS:
         return 0
-    exponent = value.normalize().as_tuple().exponent
-    return max(0, -exponent) if isinstance(exponent, int) else 0
+    digits = value.as_tuple()
+    zeros = len(digits.digits) - len("".join(map(str, digits.digits)).rstrip("0"))
+    return max(0, -int(digits.exponent) - zeros) if any(digits.digits) else 0
