@@ -102,9 +102,11 @@ def sit_down(
         log = _new_log(Path(out) / game.name, f"acpc-client-{agent.name}-port{port}")
         log.write_text(f"# {agent.name} at {host}:{port}: {game.name}, without the cards that it did not see\n")
         seat = Seat(game, agent, seed, log, tell)
+        seat.notes.unlink(missing_ok=True)
         seat.play(line)
     if not seat.hands:
         log.unlink()
+        seat.notes.unlink(missing_ok=True)
         raise PokernetsError(f"no hand was dealt at {host}:{port}: {seat.ended}; the others may not have come in time")
     broken = "" if seat.finished else f"hand {seat.number} at {host}:{port} was not finished: {seat.ended}"
     if broken:

@@ -7,7 +7,7 @@ do not tell their game, are left to `poker.evaluation.replay`.
 
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -17,6 +17,7 @@ from rich.console import Console
 
 from poker.errors import PokernetsError
 from poker.evaluation import replay
+from poker.evaluation.aivat.value_functions import CheckDownValues, ValueFunctionFactory
 from poker.evaluation.match_results import MatchResults
 from poker.evaluation.results import Unit, chip_value, estimate_of
 from poker.formats.acpc_tables import has_definition
@@ -54,6 +55,8 @@ def run(
     skip: bool,
     out: str,
     unit: Unit = "mbb",
+    notes: Sequence[str] = (),
+    values: Callable[[], ValueFunctionFactory] = CheckDownValues,
 ) -> MatchResults | dict[str, Any]:
     """Results by name, with a report in `out`; with `convert` the hands are also written in that format, to the file
     `to` or beside the report.
@@ -65,7 +68,11 @@ def run(
     text = read_text(path) if path.is_file() else ""
     is_match = not text.strip("\ufeff \r\n") or (format_of(text, path) == ACPC and not has_definition(text))
     if is_match and convert is None:
-        return replay.run(game=game, log=log, hands=hands, session=session, phh=phh, out=out, unit=unit)
+        return replay.run(
+            game=game, log=log, hands=hands, session=session, phh=phh, out=out, unit=unit, notes=notes, values=values
+        )
+    if notes:
+        raise PokernetsError("`notes` go with the log of a match, whose hands have numbers: leave them out here")
     if convert not in (None, *get_args(Format)):
         raise PokernetsError(f"`convert` must be one of {', '.join(get_args(Format))}, not {convert}")
     if session is not None or (hands or 0) < 0:

@@ -7,7 +7,7 @@ intervals, otherwise a hand is.
 """
 
 from array import array
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,8 +16,10 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 from poker.errors import PokernetsError
+from poker.evaluation.aivat.value_functions import CheckDownValues, ValueFunctionFactory
 from poker.evaluation.match_report import match_report
 from poker.evaluation.match_results import MatchResults
+from poker.evaluation.noted import NotedAivat
 from poker.evaluation.results import Results, Unit
 from poker.formats.acpc_log import LoggedHand, read_log
 from poker.formats.phh import write_phhs
@@ -27,13 +29,23 @@ from poker.rules import Rules
 
 
 def run(
-    *, game: Rules, log: str, hands: int | None, session: int | None, phh: str | None, out: str, unit: Unit = "mbb"
+    *,
+    game: Rules,
+    log: str,
+    hands: int | None,
+    session: int | None,
+    phh: str | None,
+    out: str,
+    unit: Unit = "mbb",
+    notes: Sequence[str] = (),
+    values: Callable[[], ValueFunctionFactory] = CheckDownValues,
 ) -> MatchResults:
     """Results by name, with a report in `out`; with `phh` the hands that count are also written to that file as poker
     hand histories.
 
     The first `hands` hands by number count, 0: all, None: those that the match counted. `session` deals are one unit,
-    None: as many as in the match.
+    None: as many as in the match. `notes` are files in which players noted their policies (`poker.play.notes`): with
+    them hands are estimated by AIVAT too, `values` being what hands are worth.
     """
     path = Path(log)
     if not path.is_file():
@@ -45,7 +57,8 @@ def run(
         hands = match.hands if match else 0
     if session is None and match is not None:
         session = match.session
-    played = _Hands.read(game, path)
+    aivat = NotedAivat(game, notes, read_log(game, path), values()) if notes else None
+    played = _Hands.read(game, path, aivat)
     seatings = Rotation(game, 0, 1).seatings
     units = _units(played, hands, session, len(seatings))
     if units.shape[1] % len(seatings):
@@ -55,8 +68,14 @@ def run(
     deals = units.shape[1] // len(seatings)
     names = sorted(played.chips)
     result = Results(game, LineUp(tuple(names)), seatings, deals, unit=unit, log=path)
-    chips = np.stack([played.chips[name][units] for name in names], axis=-1)
-    result.fill(chips.reshape(len(units), deals, len(seatings), len(names)).transpose(0, 2, 1, 3))
+
+    def by_unit(found: Mapping[str, NDArray[np.float64]]) -> NDArray[np.float64]:
+        chips = np.stack([found[name][units] for name in names], axis=-1)
+        return chips.reshape(len(units), deals, len(seatings), len(names)).transpose(0, 2, 1, 3)
+
+    result.fill(by_unit(played.chips), None if aivat is None else by_unit(played.aivat))
+    if aivat is not None and aivat.unknown:
+        result.unknown_in[0] = aivat.unknown
     results = MatchResults(game, unit, 0, deals, {}, [result])
     some = f"{units.size:,} hands" if units.size == played.size else f"{units.size:,} of {played.size:,} hands"
     title = f"{path.name}: {some} of {game.name}, all legal, payoffs as logged"
@@ -69,36 +88,55 @@ def run(
 
 @dataclass(frozen=True)
 class _Hands:
-    """All hands of a log in its order [n]: numbers, a fingerprint of the hole cards, chips by name (nan: not there)."""
+    """All hands of a log in its order [n]: numbers, a fingerprint of the hole cards, chips by name (nan: not there),
+    and estimates if they are asked for."""
 
     numbers: NDArray[np.int64]
     cards: NDArray[np.int64]
     chips: dict[str, NDArray[np.float64]]
+    aivat: dict[str, NDArray[np.float64]]
 
     @property
     def size(self) -> int:
         return len(self.numbers)
 
     @classmethod
-    def read(cls, game: Rules, path: Path) -> "_Hands":
+    def read(cls, game: Rules, path: Path, aivat: NotedAivat | None) -> "_Hands":
         numbers, cards = array("q"), array("q")
-        chips: dict[str, array[float]] = {}
+        chips, estimates = _Columns(), _Columns()
         for hand in read_log(game, path):
-            for name, won in zip(hand.names, hand.payoffs, strict=True):
-                column = chips.setdefault(name, array("d"))
-                column.extend([np.nan] * (len(numbers) - len(column)))
-                column.append(won)
+            chips.add(len(numbers), hand.names, hand.payoffs)
+            if aivat is not None:
+                estimates.add(len(numbers), hand.names, aivat.estimate(hand))
             numbers.append(hand.number)
             cards.append(hash(hand.state.hole_cards))
         if not numbers:
             raise PokernetsError(f"{path} holds no hands")
-        for column in chips.values():
-            column.extend([np.nan] * (len(numbers) - len(column)))
         return cls(
             np.array(numbers, dtype=np.int64),
             np.array(cards, dtype=np.int64),
-            {name: np.array(column, dtype=np.float64) for name, column in chips.items()},
+            chips.whole(len(numbers)),
+            estimates.whole(len(numbers)),
         )
+
+
+class _Columns:
+    """Numbers by name, hand by hand."""
+
+    def __init__(self) -> None:
+        self._columns: dict[str, array[float]] = {}
+
+    def add(self, hand: int, names: Sequence[str], numbers: Sequence[float]) -> None:
+        for name, number in zip(names, numbers, strict=True):
+            column = self._columns.setdefault(name, array("d"))
+            column.extend([np.nan] * (hand - len(column)))
+            column.append(number)
+
+    def whole(self, hands: int) -> dict[str, NDArray[np.float64]]:
+        """NaN where a name was not there."""
+        for column in self._columns.values():
+            column.extend([np.nan] * (hands - len(column)))
+        return {name: np.array(column, dtype=np.float64) for name, column in self._columns.items()}
 
 
 def _units(played: _Hands, hands: int, session: int | None, seatings: int) -> NDArray[np.int64]:

@@ -4,7 +4,8 @@ Every state of the dealer stands for itself, so nothing is lost by repeated or s
 and a state that is asked again is answered alike. An agent that fails checks or folds, a state that breaks our rules is
 answered with a call, and both are told.
 
-The hands are logged as the agent saw them, hole cards that it did not see left out. A dealer names nobody, so the
+The hands are logged as the agent saw them, hole cards that it did not see left out; beside the log it notes what it
+does with every hand at each of its decisions, if it has a policy (`notes.py`). A dealer names nobody, so the
 others are opponent#1, #2, ... in the order in which they sit after our agent, which seats that rotate do not change.
 """
 
@@ -15,12 +16,14 @@ from pathlib import Path
 
 import numpy as np
 
-from poker.agents.base import Agent, ObservingAgent
+from poker.agents.base import Agent, ObservingAgent, PolicyAgent
 from poker.errors import PokernetsError
 from poker.formats.acpc_log import AcpcError, MatchState, log_line, parse_match_state
 from poker.formats.acpc_protocol import VERSION, ConnectionLost, LineConnection
 from poker.play.hand import Incident, described, passive
+from poker.play.notes import append_note
 from poker.rules import Rules
+from poker.state import Policy, public_state
 
 
 @dataclass
@@ -44,6 +47,10 @@ class Seat:
     ended: str = ""
     _last: tuple[str, str] = ("", "")
     """The state answered last, and the answer."""
+
+    @property
+    def notes(self) -> Path:
+        return self.log.with_suffix(".policies.jsonl")
 
     def play(self, line: LineConnection) -> None:
         """Until the dealer closes the connection."""
@@ -110,10 +117,24 @@ class Seat:
         try:
             action = int(self.agent.act(told.state))
             told.state.betting.apply(action)
+            self._note(told, self._policy(told))
             return action
         except Exception as error:
             self._fail(told.state.betting.text(), described(error))
+            self._note(told, None)
             return passive(told.state)
+
+    def _policy(self, told: MatchState) -> Policy | None:
+        """None if it is unavailable, which does not matter to play."""
+        try:
+            public = public_state(told.state.betting, told.state.board)
+            return self.agent.policy(public) if isinstance(self.agent, PolicyAgent) else None
+        except Exception:
+            return None
+
+    def _note(self, told: MatchState, policy: Policy | None) -> None:
+        if isinstance(self.agent, PolicyAgent):
+            append_note(self.notes, told.number, told.player, told.state.betting.text(), policy)
 
     def _fail(self, betting: str, what: str) -> None:
         self.failures.append(Incident(self.agent.name, self.number, betting, what, ""))

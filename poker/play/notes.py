@@ -1,0 +1,63 @@
+"""What a player does with every hand it could hold, at each of its decisions, kept beside the log of a match.
+
+One JSON line a decision: hand, player, betting, actions, and the probabilities [H, A] as base64 of deflated float32.
+Without actions it says that the player failed there.
+"""
+
+import base64
+import json
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from poker.errors import PokernetsError
+from poker.state import Policy
+
+Decision = tuple[int, int, str]
+"""Hand, player and betting so far."""
+
+
+def append_note(path: Path, hand: int, player: int, betting: str, policy: Policy | None) -> None:
+    """`policy` None: the player failed."""
+    row: dict[str, object] = {"hand": hand, "player": player, "betting": betting}
+    if policy is not None:
+        actions, probs = policy
+        packed = zlib.compress(np.ascontiguousarray(probs, dtype="<f4").tobytes())
+        row |= {"actions": [int(action) for action in actions], "probs": base64.b64encode(packed).decode()}
+    with path.open("a", encoding="ascii") as file:
+        file.write(json.dumps(row) + "\n")
+
+
+@dataclass(frozen=True)
+class Notes:
+    """By decision the line of a file, None where the player failed."""
+
+    path: Path
+    lines: Mapping[Decision, str | None]
+
+    @classmethod
+    def read(cls, path: Path) -> "Notes":
+        if not path.is_file():
+            raise PokernetsError(f"there are no notes {path}; evaluate=acpc_client leaves them beside its log")
+        lines: dict[Decision, str | None] = {}
+        with path.open(encoding="ascii", errors="replace") as file:
+            for number, line in enumerate(file, 1):
+                try:
+                    row = json.loads(line)
+                    decision = (int(row["hand"]), int(row["player"]), str(row["betting"]))
+                except (ValueError, KeyError, TypeError) as error:
+                    raise PokernetsError(f"{path}, line {number}: no note of a decision ({error})") from error
+                lines[decision] = line if "actions" in row else None
+        return cls(path, lines)
+
+    def policy(self, decision: Decision) -> Policy:
+        """At a decision that is there."""
+        line = self.lines[decision]
+        assert line is not None
+        row = json.loads(line)
+        actions = tuple(row["actions"])
+        probs = np.frombuffer(zlib.decompress(base64.b64decode(row["probs"])), dtype="<f4")
+        return actions, probs.reshape(-1, len(actions))
