@@ -133,15 +133,22 @@ class _Writer:
     def _blinds(self) -> list[tuple[str, int]]:
         """[P] what is posted before the flop; the text can only tell a small blind before the big one."""
         rules = self._rules
-        full = [place for place in self._players if rules.blinds[place] == rules.min_bet]
-        straddles = [place for place in self._players if rules.blinds[place] > rules.min_bet]
-        if not full or (([*full[:1], *straddles][-1] + 1) % len(rules.blinds) != rules.first_player[0]):
+        players, blinds = len(rules.blinds), rules.blinds
+        big = (rules.first_player[0] - 1) % players
+        if blinds[big] > rules.min_bet:
+            big = blinds.index(rules.min_bet) if rules.min_bet in blinds else big
+            straddles = [place for place in self._players if blinds[place] > rules.min_bet]
+            fits = big < straddles[0] and straddles[-1] == (rules.first_player[0] - 1) % players
+        else:
+            fits = max(blinds) == rules.min_bet
+        if not fits or blinds[big] != rules.min_bet:
             raise PokernetsError("PokerStars' text has a big blind, and the next player begins: not so in this hand")
         posts = []
-        for place in self._players:
-            nominal = rules.blinds[place]
+        for place, nominal in enumerate(blinds):
             what = "big blind" if nominal == rules.min_bet else "straddle" if nominal > rules.min_bet else "small blind"
-            if what == "small blind" and nominal and len(rules.blinds) > 2 and place > full[0]:
+            if place < big and nominal == rules.min_bet:
+                what = "small blind"
+            if what == "small blind" and nominal and players > 2 and place > big:
                 raise PokernetsError("PokerStars' text has no live post below the big blind behind it")
             posts.append((what, min(nominal, rules.stacks[place])))
         return posts

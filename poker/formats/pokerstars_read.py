@@ -116,8 +116,6 @@ class _Reader:
         big_blind = found.stakes[0] if found.is_limit else found.stakes[1]
         blinds, antes, dead = [0] * players, [0] * players, [0] * players
         big = self._big_blind()
-        if not self._events("big blind", "both blinds"):
-            blinds[big] = big_blind
         for event in self._events(*POSTS):
             player, chips = self._places[event.player], event.chips[0]
             whole = big_blind if event.all_in else chips
@@ -134,6 +132,7 @@ class _Reader:
                 blinds[player] = max(whole, chips)
             if event.kind == "big blind" and not event.all_in and chips != big_blind:
                 raise LineError(event.line, f"a big blind of {chips} chips where the header says {big_blind}")
+        blinds[big] = blinds[big] or big_blind
         whole_antes = [chips for player, chips in enumerate(antes) if not self._all_in_on_ante(player)]
         if antes.count(0) or len(set(whole_antes)) > 1:
             antes, dead = [0] * players, [sum(chips) for chips in zip(antes, dead, strict=True)]
@@ -153,21 +152,24 @@ class _Reader:
         return rules
 
     def _big_blind(self) -> int:
-        """Who has the big blind: the first after the button that posts one, or who sits behind the small blind."""
+        """Who has the big blind: the first after the button that posts one, or who sits behind the small blind and had
+        no chips left for it after the ante."""
         posted = [self._places[event.player] for event in self._events("big blind", "both blinds")]
-        if posted:
-            return min(posted)
         small = [self._places[event.player] for event in self._events("small blind")]
-        if not small or not any(event.all_in for event in self._events("ante", "dead")):
+        behind = (min(small) + 1) % len(self._names) if small else -1
+        if self._all_in_on_ante(behind) and behind not in posted:
+            return behind
+        if not posted:
             raise LineError(self._found.line, "nobody posts the big blind")
-        return (small[0] + 1) % len(self._names)
+        return min(posted)
 
     def _is_dead(self, player: int, big: int) -> bool:
         """The small blind of the hand sits before the big blind."""
         return self._late_is_dead and len(self._names) > 2 and player > big
 
     def _all_in_on_ante(self, player: int) -> bool:
-        return any(event.all_in for event in self._events("ante") if self._places[event.player] == player)
+        antes = self._events("ante", "dead")
+        return any(event.all_in for event in antes if self._places[event.player] == player)
 
     def _check_posts(self, rules: TableRules) -> None:
         """Stacks must have held what the text says was posted."""

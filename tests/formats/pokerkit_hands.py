@@ -16,16 +16,21 @@ Antes = int | dict[int, int]
 
 
 def simulated(
-    rng: random.Random, players: int, antes: Antes = 0, trimmed: bool = False, limit: bool = False
+    rng: random.Random,
+    players: int,
+    antes: Antes = 0,
+    trimmed: bool = False,
+    limit: bool = False,
+    blinds: tuple[int, ...] = (5, 10),
 ) -> tuple[HandHistory, State]:
     """One hand with unequal stacks, many of them short; losers may muck at the showdown."""
     ranges = [(1, 60), (50, 400), (300, 3000)]
     stacks = [rng.randint(*rng.choice(ranges)) for _ in range(players)]
     game: FixedLimitTexasHoldem | NoLimitTexasHoldem
     if limit:
-        game = FixedLimitTexasHoldem(AUTOMATIONS, trimmed, antes, (5, 10), 10, 20)
+        game = FixedLimitTexasHoldem(AUTOMATIONS, trimmed, antes, blinds, 10, 20)
     else:
-        game = NoLimitTexasHoldem(AUTOMATIONS, trimmed, antes, (5, 10), 10)
+        game = NoLimitTexasHoldem(AUTOMATIONS, trimmed, antes, blinds, 10)
     state = game(stacks, players)
     while state.status:
         draw = rng.random()

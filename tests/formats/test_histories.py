@@ -71,6 +71,30 @@ def test_antes_limits_and_numbers_of_players(tmp_path: Path) -> None:
     assert with_antes > 50
 
 
+POSTS = [
+    *((5, 10, -10, 0), (5, 10, 0, -10), (5, 10, -10, -10), (10, 0, -10, 0)),  # of who is new at the table
+    *((5, 10, 20, 0), (5, 10, 20, 40), (5, 10, 20, -10)),  # straddles
+    *((10, 10, 0, 0), (0, 10, 0, 0), (10, 0, 0, 0)),
+]
+
+
+def test_posts_straddles_and_missing_blinds(tmp_path: Path) -> None:
+    rng = random.Random(9)
+    random.seed(9)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        for number in range(150):
+            history, state = simulated(rng, 4, rng.choice([0, 2]), True, blinds=POSTS[number % len(POSTS)])
+            hand = phh_read.parse_hand(history.dumps(), number)
+            assert hand.payoffs == tuple(state.payoffs)
+            [(line, lines)] = pokerstars_read.hands(pokerstars.hand_text(hand))
+            assert_same_hand(pokerstars_read.parse_hand(lines, line), hand)
+            assert_same_hand(phh_read.parse_hand(phh.hand_text(hand), number), hand)
+        history, _ = simulated(rng, 4, blinds=(5, 10, 0, -5))
+    why = histories.why_unwritable(POKERSTARS, phh_read.parse_hand(history.dumps(), 0))
+    assert "no live post below the big blind" in why
+
+
 def test_formats_are_told_by_content(tmp_path: Path) -> None:
     dumped(tmp_path / "hands.phhs", 5, seed=4)
     read = list(read_hands(tmp_path / "hands.phhs"))
