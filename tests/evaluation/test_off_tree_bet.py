@@ -96,7 +96,7 @@ def test_translation_is_worth_the_mean_of_its_lines_to_a_fixed_opponent(
     lines = [
         probability * value(line_rows(spot, games[0], total, game, (spot.p2,))) for total, probability in spot.lines
     ]
-    assert value(translated(spot, games[0], game)) == pytest.approx(sum(lines), abs=1e-2)
+    assert value(translated(spot, games[0], game, spot.p2)) == pytest.approx(sum(lines), abs=1e-2)
 
 
 def _rows_of(game: VectorGame, player: int) -> np.ndarray:
@@ -155,6 +155,7 @@ def test_the_experiment(spot: OffTreeBet, tmp_path: Path) -> None:
         bet=0.75,
         values=[1, 4],
         together=[4],
+        without_the_bet=2,
         safety="resolve",
         margin=0.03,
         spread=0.1,

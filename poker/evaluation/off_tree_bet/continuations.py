@@ -1,4 +1,4 @@
-"""P1's continuations at the end of the first round of the blueprint, with their values, made once and kept."""
+"""P1's continuations at the end of the first round with their values, made once and kept."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from poker.artifacts import find_artifact, open_artifact
+from poker.evaluation.off_tree_bet.search import Search
 from poker.evaluation.off_tree_bet.solutions import Solved, now
 from poker.evaluation.off_tree_bet.spot import OffTreeBet
 from poker.solvers.continuations.generation import (
@@ -19,7 +20,7 @@ from poker.solvers.continuations.generation import (
 from poker.solvers.continuations.leaf_play import LeafPlay
 from poker.solvers.continuations.store import KIND, load_set, save_sets
 
-SELF_GENERATED, BIASED = "self-generated", "biased"
+SELF_GENERATED, BIASED, WITHOUT_THE_BET = "self-generated", "biased", "without the bet"
 
 
 class Kept:
@@ -30,36 +31,40 @@ class Kept:
         self._blueprint = blueprint
         self._folder = folder
         self._threads = threads
-        self._play: LeafPlay | None = None
         self.counts: dict[str, Mapping[str, Any]] = {}
 
-    def self_generated(self, count: int, remedies: Remedies, solving: Solving, progress: Progress) -> ContinuationSet:
-        """`count` continuations of P1."""
+    def self_generated(
+        self, search: Search, count: int, remedies: Remedies, solving: Solving, progress: Progress
+    ) -> ContinuationSet:
+        """`count` continuations after the bet, where P2 translates it on the flop."""
 
-        def make(play: LeafPlay) -> ContinuationSet:
+        def make() -> ContinuationSet:
+            play, (menu, p1) = search.leaf_play(), (self._spot.menu, self._spot.p1)
             return self_generated(
-                play,
-                self._spot.menu,
-                self._spot.p1,
-                count,
-                remedies=remedies,
-                solving=solving,
-                progress=progress,
+                play, menu, p1, count, remedies=remedies, solving=solving, root=search.root, progress=progress
             )
 
         return self._set(SELF_GENERATED, {"count": count, **asdict(remedies), **asdict(solving)}, make)
 
-    def biased(self) -> ContinuationSet:
-        """P1's blueprint and its biased forms."""
-        return self._set(BIASED, {}, lambda play: biased(play, self._spot.p1))
+    def biased(self, search: Search) -> ContinuationSet:
+        """The translated blueprint of P1 and its biased forms."""
+        return self._set(BIASED, {}, lambda: biased(search.leaf_play(), self._spot.p1))
 
-    def _set(self, name: str, config: dict[str, Any], make: Callable[[LeafPlay], ContinuationSet]) -> ContinuationSet:
-        path, made_from = self._folder / name, {"blueprint": self._blueprint.fingerprint}
+    def without_the_bet(self, count: int, solving: Solving, progress: Progress) -> ContinuationSet:
+        """`count` continuations in the blueprint's own tree, from the start of the hand."""
+
+        def make() -> ContinuationSet:
+            play = LeafPlay(self._blueprint.solver(self._threads), self._threads)
+            return self_generated(play, self._spot.menu, self._spot.p1, count, solving=solving, progress=progress)
+
+        return self._set(WITHOUT_THE_BET, {"count": count, **asdict(solving)}, make)
+
+    def _set(self, name: str, config: dict[str, Any], make: Callable[[], ContinuationSet]) -> ContinuationSet:
+        path, made_from = self._folder / name.replace(" ", "-"), {"blueprint": self._blueprint.fingerprint}
+        config = {"bet": self._spot.total, **config}
         if find_artifact(path, KIND, config=config, made_from=made_from) is None:
-            if self._play is None:
-                self._play = LeafPlay(self._blueprint.solver(self._threads), self._threads)
             begin = now()
-            made = make(self._play)
+            made = make()
             seconds, cpu_seconds = (now() - begin).tolist()
             save_sets(path, [made], config, {"seconds": seconds, "cpu_seconds": cpu_seconds}, made_from)
         self.counts[name] = open_artifact(path, KIND, verify=False).counts

@@ -13,7 +13,7 @@ from rich.console import Console
 
 from poker.artifacts import canonical_json
 from poker.errors import PokernetsError
-from poker.evaluation.off_tree_bet.continuations import BIASED, SELF_GENERATED, Kept
+from poker.evaluation.off_tree_bet.continuations import BIASED, SELF_GENERATED, WITHOUT_THE_BET, Kept
 from poker.evaluation.off_tree_bet.extended import warm_start
 from poker.evaluation.off_tree_bet.lines import line_rows, translated
 from poker.evaluation.off_tree_bet.measure import Measure, Measured
@@ -31,8 +31,9 @@ from poker.solvers.vector.solver import VectorSolver
 from poker.tree import BetMenu, BettingTree
 
 TRANSLATION, TO_THE_END = "translation", "solved to the end"
-TOGETHER = "flops together"
-"""All flops solved at once around the first round: what is lost in the first round alone."""
+FALLBACK, TOGETHER = "translation on the flop", "flops together"
+"""After the same first round: what the flops are safe against; all flops solved at once, which only the first round
+keeps from being the best answer."""
 IN_TREE, IN_TREE_BET_ALONE = "in the tree", "in the tree, blueprint elsewhere"
 
 
@@ -76,6 +77,7 @@ def run(
     bet: float,
     values: Sequence[int],
     together: Sequence[int],
+    without_the_bet: int,
     safety: str,
     margin: float,
     spread: float,
@@ -97,8 +99,9 @@ def run(
     """P1 opens with a bet of `bet` pots, which `menu` does not have; returns the record of P2's answers.
 
     `values` are the sizes of the sets of self-generated continuations; with those in `together` all flops are solved
-    together besides, which says what the first round loses by itself. The two whole games are solved to `target_mbb`
-    of exploitability or for `iterations`, and kept in `artifacts`.
+    together besides, which says what the first round loses by itself. `without_the_bet` is how many continuations are
+    generated in the blueprint's own tree, to see what the first round loses there (0: none). The two whole games are
+    solved to `target_mbb` of exploitability or for `iterations`, and kept in `artifacts`.
     """
     if not values or min(values) < 1 or list(values) != sorted(set(values)):
         raise PokernetsError(f"`values` are ascending numbers of values at each leaf, such as [1,2,4], not {values}")
@@ -108,7 +111,8 @@ def run(
     on_flops = FlopSafety(safety, margin, spread)
     depth = Depth(algorithm, first_round_iterations, flop_iterations, to_the_end_iterations, on_flops, threads)
     remedies = Remedies(weaken, both, pot_fraction)
-    experiment = _Experiment(spot, values, together, remedies, depth, effort, Path(artifacts), Console(stderr=True))
+    console = Console(stderr=True)
+    experiment = _Experiment(spot, values, together, without_the_bet, remedies, depth, effort, Path(artifacts), console)
     experiment.tell_cost()
     answers = experiment.answers()
     record = {
@@ -137,6 +141,7 @@ class _Experiment:
         spot: OffTreeBet,
         values: Sequence[int],
         together: Sequence[int],
+        without_the_bet: int,
         remedies: Remedies,
         depth: Depth,
         effort: Effort,
@@ -146,6 +151,7 @@ class _Experiment:
         self.spot = spot
         self.values = values
         self.together = together
+        self.without_the_bet = without_the_bet
         self.remedies = remedies
         self.depth = depth
         self.effort = effort
@@ -171,21 +177,22 @@ class _Experiment:
             "game_value_mbb": measure.mbb * value,
             "without_the_bet_mbb": measure.exploitability(otherwise),
         }
-        self._add(TRANSLATION, None, measure, lambda: translated(spot, blueprint, measure.game))
+        self._add(TRANSLATION, None, measure, lambda: translated(spot, blueprint, measure.game, spot.p2))
         self._answers.append(Answer(IN_TREE, None, Measured(measure.exploitability(in_tree))))
         self._add(
             IN_TREE_BET_ALONE, None, measure, lambda: line_rows(spot, extended, spot.total, measure.game, (spot.p2,))
         )
         search = Search(spot, blueprint, otherwise, self.depth)
-        self._search(search, measure, self._continuations(blueprint))
+        self._search(search, measure, self._continuations(search, Kept(spot, blueprint, self.folder, threads)))
         self._add(TO_THE_END, None, measure, search.to_the_end)
+        self._without_the_bet(Kept(spot, blueprint, self.folder, threads), blueprint.counts["value"])
         return self._answers
 
     def _search(self, search: Search, measure: Measure, sets: Mapping[str, ContinuationSet]) -> None:
         for name, found in sets.items():
-            averaged = search.averaged(found)
             for size in self.values if name == SELF_GENERATED else [found.size]:
-                first = search.first_round(averaged, size)
+                first = search.first_round(found, size)
+                self._add(f"{name}, {FALLBACK}", size, measure, partial(search.fallback, first))
                 self._add(name, size, measure, partial(search.flops, first))
                 if size in self.together:
                     self._add(f"{name}, {TOGETHER}", size, measure, partial(search.to_the_end, first))
@@ -204,29 +211,39 @@ class _Experiment:
         self.clock.add(f"solving the {name} game", found.counts["seconds"], found.counts["cpu_seconds"])
         return found
 
-    def _continuations(self, blueprint: Solved) -> dict[str, ContinuationSet]:
-        """Values of P1's continuations at the end of the first round, P2 playing the blueprint from there."""
-        kept = Kept(self.spot, blueprint, self.folder, self.depth.threads)
-
-        def tell(step: Step) -> None:
-            self.console.print(f"  {step.continuations} continuations: {step.seconds}", highlight=False)
-
-        solving = Solving(self.depth.algorithm, self.depth.first_round)
+    def _continuations(self, search: Search, kept: Kept) -> dict[str, ContinuationSet]:
+        """Values of P1's continuations at the end of the first round after the bet."""
         sets = {
-            SELF_GENERATED: kept.self_generated(self.values[-1], self.remedies, solving, tell),
-            BIASED: kept.biased(),
+            SELF_GENERATED: kept.self_generated(search, self.values[-1], self.remedies, self._solving, self._tell),
+            BIASED: kept.biased(search),
         }
         for name, found in sets.items():
-            counts = kept.counts[name]
-            self.clock.add(f"values of {found.size} {name} continuations", counts["seconds"], counts["cpu_seconds"])
-        self.record["in_the_blueprints_tree"] = self._strengths(blueprint, sets[SELF_GENERATED].steps)
+            self._add_seconds(f"values of {found.size} {name} continuations", kept.counts[name])
         return sets
 
-    def _strengths(self, blueprint: Solved, steps: Sequence[Step]) -> list[dict[str, Any]]:
-        """What P1 wins beyond the value of the game without the bet from P2's solution of the first round with k values
-        a leaf, followed by the blueprint."""
-        mbb, value = 1000 / self.spot.rules.big_blind, blueprint.counts["value"] * (1 if self.spot.p1 == 0 else -1)
-        return [{"values": step.continuations, "exploitability": mbb * (step.response_value - value)} for step in steps]
+    def _without_the_bet(self, kept: Kept, value: float) -> None:
+        """What P1 wins beyond the `value` of the game without the bet (to player 0) from P2's solution of the first
+        round with k values a leaf, followed by the blueprint."""
+        steps: Sequence[Step] = ()
+        if self.without_the_bet:
+            steps = kept.without_the_bet(self.without_the_bet, self._solving, self._tell).steps
+            self._add_seconds(
+                f"values of {self.without_the_bet} continuations without the bet", kept.counts[WITHOUT_THE_BET]
+            )
+        mbb, value = 1000 / self.spot.rules.big_blind, value * (1 if self.spot.p1 == 0 else -1)
+        self.record["in_the_blueprints_tree"] = [
+            {"values": step.continuations, "exploitability": mbb * (step.response_value - value)} for step in steps
+        ]
+
+    @property
+    def _solving(self) -> Solving:
+        return Solving(self.depth.algorithm, self.depth.first_round)
+
+    def _tell(self, step: Step) -> None:
+        self.console.print(f"  {step.continuations} continuations: {step.seconds}", highlight=False)
+
+    def _add_seconds(self, name: str, counts: Mapping[str, Any]) -> None:
+        self.clock.add(name, counts["seconds"], counts["cpu_seconds"])
 
     def tell_cost(self) -> None:
         """What the run takes, before it starts."""

@@ -16,15 +16,14 @@ def line_rows(spot: OffTreeBet, solution: Solved, total: int, branch: VectorGame
     return out
 
 
-def translated(spot: OffTreeBet, blueprint: Solved, branch: VectorGame) -> Rows:
-    """Randomised pseudo-harmonic translation: P2 takes the bet for one of the two raises next to it, and plays on.
+def translated(spot: OffTreeBet, blueprint: Solved, branch: VectorGame, player: int) -> Rows:
+    """Randomised pseudo-harmonic translation: the bet is taken for one of the two raises next to it, and played on.
 
-    The mixture is over whole strategies, so P2's hands carry what they took the bet for from decision to decision.
+    The mixture is over whole strategies, so hands carry what they took the bet for from decision to decision.
     """
     mixture: Rows = np.sum(
         [
-            np.float32(probability)
-            * realization(branch, line_rows(spot, blueprint, total, branch, (spot.p2,)), spot.p2)
+            np.float32(probability) * realization(branch, line_rows(spot, blueprint, total, branch, (player,)), player)
             for total, probability in spot.lines
         ],
         axis=0,

@@ -1,34 +1,41 @@
 """Answers by search: the first round solved to its end with values there, then every flop by itself ([DLS] 6.1).
 
+What P2 falls back on is the searched first round followed by translation: on the flop the bet is taken for the one or
+the other raise next to it, in proportion to how likely P2's hand got there after either. Whatever is searched makes
+this strategy better.
+
 First round. P1's alternative to the bet is its best other action, hand by hand: a resolving gadget at the root of the
 subgame lets P2 concede to the bet what it concedes anyway, and exploitability is what is conceded beyond. Values of a
-leaf are the average of those after the two raises next to the bet, at the same actions.
+leaf are those of P1's continuations after the bet itself, against translation.
 
-Flops. P2's hands arrive as that solution plays them. P1's are taken to arrive as in the blueprint after the two raises,
-on the average, and in part (`spread`) with any hand. The gadget's alternatives are what P1's best response to the
-blueprint is worth on that flop after the two raises, averaged, less `margin` pots: the average is not exact, and where
-it is too high for a hand P2 would make nothing of what that hand gives away.
+Flops. P2's hands arrive as the solution of the first round plays them, P1's as in the blueprint after the two raises
+and in part (`spread`) with any hand. The gadget's alternatives are what P1's best response to the fallback wins on that
+flop from the range that arrives, so P2 can hold every hand to them. They are lowered by what the bet as a whole gains
+over P1's best other action, which P2 wants back from the hand on every flop alike, and by `margin` pots.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from poker.errors import PokernetsError
-from poker.evaluation.off_tree_bet.lines import line_rows
+from poker.evaluation.off_tree_bet.lines import translated
 from poker.evaluation.off_tree_bet.rows import Rows, by_suits, copy_rows, shares
 from poker.evaluation.off_tree_bet.solutions import Solved
-from poker.evaluation.off_tree_bet.spot import OffTreeBet, same_decisions, twins
+from poker.evaluation.off_tree_bet.spot import OffTreeBet, same_decisions
 from poker.rules import CALL
-from poker.solvers.continuations.generation import ContinuationSet
+from poker.solvers.continuations.generation import ContinuationSet, Root, limited_game
+from poker.solvers.continuations.leaf_play import LeafPlay
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
-from poker.state import Betting
-from poker.tree import Gadget, Kind, build_tree
+from poker.tree import BettingTree, Gadget, build_tree
 from poker.tree.gadget import GADGETS
 
 UNSAFE = "unsafe"
+
+LEAST_COMING = 0.05
+"""The least part of P2's hands that is counted on to see a flop when what the bet gains is asked back there."""
 
 
 @dataclass(frozen=True)
@@ -65,32 +72,29 @@ class Search:
         self.spot = spot
         self.depth = depth
         self.branch = VectorGame(spot.branch)
-        self._otherwise = otherwise
+        self.root = Root(spot.after_bet, otherwise)
         self._betting = _first_raises(spot, blueprint)
-        self._lines = {total: line_rows(spot, blueprint, total, self.branch, (0, 1)) for total, _ in spot.lines}
-        """Both players' strategies after each of the two raises."""
-        self._alternatives = self._flop_values()
+        self._translated: Rows = np.add(*(translated(spot, blueprint, self.branch, player) for player in range(2)))
+        """Both players' strategies."""
 
-    def averaged(self, found: ContinuationSet) -> ContinuationSet:
-        """Values at the leaves of the branch, from those after the two raises."""
-        tree, place = self.spot.blueprint_tree, {path: i for i, path in enumerate(found.leaves)}
-        values = []
-        for total, _ in self.spot.lines:
-            twin = twins(tree, tree.find([total]), self.spot.branch)
-            values.append(found.values[[place[tree.path(int(twin[end]))] for end in self._ends()]])
-        paths = tuple(self.spot.branch.path(end) for end in self._ends())
-        return replace(found, leaves=paths, values=np.mean(values, axis=0, dtype=np.float32))
+    def leaf_play(self) -> LeafPlay:
+        """Both players after the bet as they translate it."""
+        return LeafPlay(self._solver(self._translated), self.depth.threads)
 
     def first_round(self, found: ContinuationSet, size: int) -> Rows:
         """P2's strategy up to the flop with the first `size` values of each leaf; nothing is said of the flop."""
-        gadget = Gadget("resolve", self.spot.p1, 0)
-        tree = build_tree(self.spot.after_bet, self.spot.menu, found.limit(size), gadget=gadget)
-        order = [found.leaves.index(tree.path(int(leaf))) for leaf in tree.leaves]
-        values = found.first(size)
-        values = replace(values, values=values.values[order])
-        solver = VectorSolver(VectorGame(tree, leaf_values=values, alternatives=self._otherwise), self.depth.algorithm)
+        game = limited_game(found, size, self.spot.rules, self.spot.menu, self.root)
+        solver = VectorSolver(game, self.depth.algorithm)
         solver.advance(self.depth.first_round)
         return self._p2_rows(solver)
+
+    def fallback(self, first: Rows) -> Rows:
+        """`first` up to the flop and translation on it."""
+        rows = self._translated.copy()
+        for node in self.branch.layout.decisions.tolist():
+            if self.spot.branch.street[node] == 0 and self.spot.branch.player[node] == self.spot.p2:
+                self.branch.rows(rows, node, 0)[:] = self.branch.rows(first, node, 0)
+        return rows
 
     def flops(self, first: Rows) -> Rows:
         """P2's whole strategy: `first` up to the flop, and every flop solved by itself."""
@@ -101,8 +105,7 @@ class Search:
             game = VectorGame(build_tree(spot.after_bet, spot.menu), ranges=ranges)
         else:
             tree = build_tree(spot.after_bet, spot.menu, gadget=Gadget(safety.kind, spot.p1, 1))
-            margin = safety.margin * np.array([tree.pot(int(node)) for node in tree.gadgets], np.float32)
-            game = VectorGame(tree, ranges=ranges, alternatives=self._alternatives - margin[:, None, None])
+            game = VectorGame(tree, ranges=ranges, alternatives=self._alternatives(first, tree))
         solver = VectorSolver(game, depth.algorithm, threads=depth.threads)
         self._lock_first_round(solver, first)
         solver.advance(depth.flops)
@@ -113,14 +116,16 @@ class Search:
         flop, if given: the best that can follow it."""
         spot, depth = self.spot, self.depth
         tree = build_tree(spot.after_bet, spot.menu, gadget=Gadget("resolve", spot.p1, 0))
-        solver = VectorSolver(VectorGame(tree, alternatives=self._otherwise), depth.algorithm, threads=depth.threads)
+        solver = VectorSolver(
+            VectorGame(tree, alternatives=self.root.alternatives), depth.algorithm, threads=depth.threads
+        )
         if first is not None:
             self._lock_first_round(solver, first, (spot.p2,))
         solver.advance(depth.to_the_end)
         return self._p2_rows(solver)
 
     def _lock_first_round(self, solver: VectorSolver, first: Rows, players: tuple[int, ...] = (0, 1)) -> None:
-        """P2 as in `first`; P1 as in the two lines, on the average, and in part calling with any hand."""
+        """P2 as in `first`; P1 as in the two lines, and in part calling with any hand."""
         game, spot, spread = solver.game, self.spot, self.depth.safety.spread
         plain = same_decisions(spot.branch, game.tree)
         for node in game.layout.decisions.tolist():
@@ -130,28 +135,27 @@ class Search:
             if game.tree.player[node] == spot.p2:
                 rows[:] = self.branch.rows(first, same, 0)
             else:
-                usual = [shares(self.branch.rows(line, same, 0)) for line in self._lines.values()]
-                rows[:] = (1 - spread) * np.mean(usual, axis=0)
+                rows[:] = (1 - spread) * shares(self.branch.rows(self._translated, same, 0))
                 rows[game.tree.actions(node).index(CALL)] += spread
             solver.lock(node)
 
-    def _flop_values(self) -> NDArray[np.float32]:
-        """float32[G, flops, H] what P1's best response to the blueprint is worth, averaged over the two lines."""
-        spot, values = self.spot, []
-        ends = [end for end in self._ends() if spot.branch.kind[spot.branch.after_deal(end)] == Kind.DECISION]
-        for total, line in self._lines.items():
-            game = VectorGame(build_tree(Betting.start(spot.rules).apply(total), spot.menu))
-            solver = VectorSolver(game, "cfr_plus", threads=self.depth.threads)
-            solver.arrays["sums"][:] = line
-            found = solver.best_response_values(spot.p1)
-            values.append(np.stack([found.starts(end) for end in ends]))
-        means: NDArray[np.float32] = np.mean(values, axis=0, dtype=np.float32)
-        return means
+    def _alternatives(self, first: Rows, tree: BettingTree) -> NDArray[np.float32]:
+        """float32[G, flops, H] for the gadgets of `tree`."""
+        space, p1 = self.spot.rules.space, self.spot.p1
+        values = self._solver(self.fallback(first)).best_response_values(p1)
+        ends = [self.spot.branch.find(tree.path(int(gadget))) for gadget in tree.gadgets]
+        ends = [int(self.spot.branch.parent[start]) for start in ends]
+        gain = np.maximum(np.nan_to_num(values.at(0)) - self.root.alternatives, 0)
+        coming = sum(space.compatible_mass(values.arriving(end)) for end in ends) / self.branch.compatible[p1]
+        margin = self.depth.safety.margin * np.array([tree.pot(int(gadget)) for gadget in tree.gadgets], np.float32)
+        starts = np.stack([values.starts(end) for end in ends])
+        lowered = starts - (gain / np.maximum(coming, LEAST_COMING)).astype(np.float32) - margin[:, None, None]
+        return np.asarray(lowered, np.float32)
 
-    def _ends(self) -> list[int]:
-        """Where the first round of the branch ends."""
-        branch = self.spot.branch
-        return [int(node) for node in np.flatnonzero((branch.kind == Kind.STREET) & (branch.street == 0))]
+    def _solver(self, rows: Rows) -> VectorSolver:
+        solver = VectorSolver(self.branch, "cfr_plus", threads=self.depth.threads)
+        solver.arrays["sums"][:] = rows
+        return solver
 
     def _p2_rows(self, solver: VectorSolver) -> Rows:
         """P2's average strategy in the layout of the branch."""

@@ -21,13 +21,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.errors import PokernetsError
+from poker.rules import Rules
 from poker.solvers.continuations.leaf_play import BLUEPRINT, LeafPlay, Path, Play, biased_continuations
 from poker.solvers.continuations.remedies import infoset_gains, lowered, reached
 from poker.solvers.rollout.leaf_values import LeafValues
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
 from poker.state import Betting
-from poker.tree import BetMenu, BettingTree, DepthLimit, Kind, build_tree
+from poker.tree import BetMenu, BettingTree, DepthLimit, Gadget, Kind, build_tree
 
 SEEN = 100
 """The most iterations that a solve counts as done when it goes on from another: they set its discounts."""
@@ -56,6 +57,15 @@ class Solving:
     algorithm: str = "apdcfr"
     iterations: int = 1000
     target: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Root:
+    """Where solves of the first round begin, if not with the hand: `betting` within that round, and what each hand of
+    the opponent has if it does not come there, float32[H] chips (a resolving gadget). `play` has the same root."""
+
+    betting: Betting
+    alternatives: NDArray[np.float32]
 
 
 @dataclass(frozen=True)
@@ -114,6 +124,7 @@ def self_generated(
     *,
     remedies: Remedies | None = None,
     solving: Solving | None = None,
+    root: Root | None = None,
     keep: bool = False,
     progress: Progress | None = None,
 ) -> ContinuationSet:
@@ -122,7 +133,8 @@ def self_generated(
     `menu` is that of the tree's first round (None in limit games). The blueprint is left as it was found.
     """
     remedies = remedies or Remedies()
-    generator = _Generator(play, menu, opponent, remedies, solving or Solving(), keep, progress)
+    stage = _Round(play, menu, solving or Solving(), root)
+    generator = _Generator(play, stage, opponent, remedies, keep, progress)
     with _first_round_restored(play):
         return generator.run(count)
 
@@ -143,6 +155,18 @@ def searcher_strength(
         solver = stage.solve(found, size)
         value = stage.respond(solver, found.opponent)
     return Step(size, solver.game_value(found.opponent), solver.exploitability(), value)
+
+
+def limited_game(
+    found: ContinuationSet, size: int, rules: Rules, menu: BetMenu | None, root: Root | None = None
+) -> VectorGame:
+    """The first round with the first `size` continuations at its end, from the start of the hand or from `root`."""
+    betting, gadget, alternatives = Betting.start(rules), None, None
+    if root is not None:
+        betting, gadget, alternatives = root.betting, Gadget("resolve", found.opponent, 0), root.alternatives
+    tree, values = build_tree(betting, menu, found.limit(size), gadget=gadget), found.first(size)
+    values = replace(values, values=values.values[_leaf_order(tree, found.leaves)])
+    return VectorGame(tree, leaf_values=values, alternatives=alternatives)
 
 
 def _set_of(
@@ -166,15 +190,13 @@ class _Round:
     iterations then leave a third to a fifth of the exploitability that they leave from nothing.
     """
 
-    def __init__(self, play: LeafPlay, menu: BetMenu | None, solving: Solving) -> None:
-        self._play, self._menu, self._solving = play, menu, solving
+    def __init__(self, play: LeafPlay, menu: BetMenu | None, solving: Solving, root: Root | None = None) -> None:
+        self._play, self._menu, self._solving, self._root = play, menu, solving, root
         self._last: VectorSolver | None = None
 
     def solve(self, found: ContinuationSet, size: int) -> VectorSolver:
-        tree = build_tree(Betting.start(self._play.game.rules), self._menu, found.limit(size))
-        values = found.first(size)
-        values = replace(values, values=values.values[_leaf_order(tree, found.leaves)])
-        solver = VectorSolver(VectorGame(tree, leaf_values=values), self._solving.algorithm)
+        game = limited_game(found, size, self._play.game.rules, self._menu, self._root)
+        solver = VectorSolver(game, self._solving.algorithm)
         if self._last is not None:
             _go_on(solver, self._last)
         solver.run(iterations=self._solving.iterations, target=self._solving.target)
@@ -197,15 +219,14 @@ class _Generator:
     def __init__(
         self,
         play: LeafPlay,
-        menu: BetMenu | None,
+        stage: "_Round",
         opponent: int,
         remedies: Remedies,
-        solving: Solving,
         keep: bool,
         progress: Progress | None,
     ) -> None:
         self._play, self._opponent, self._remedies = play, opponent, remedies
-        self._round = _Round(play, menu, solving)
+        self._round = stage
         self._keep = keep
         self._progress = progress
         self._actions = np.zeros(play.game.num_entries, np.uint8)
@@ -269,7 +290,7 @@ def _go_on(solver: VectorSolver, before: VectorSolver) -> None:
     """Gives `solver` the regrets of a solve with fewer continuations, and as many iterations; averages start anew."""
     old, new = before.game, solver.game
     for node in old.layout.decisions.tolist():
-        there = new.tree.find(old.tree.path(node))
+        there = node if old.tree.kind[node] == Kind.GADGET else new.tree.find(old.tree.path(node))
         for name in before.arrays.keys() - {"sums"}:
             known = old.rows(before.arrays[name], node, 0)
             new.rows(solver.arrays[name], there, 0)[: len(known)] = known
