@@ -12,9 +12,11 @@ from poker.evaluation.off_tree_bet.extended import warm_start
 from poker.evaluation.off_tree_bet.lines import line_rows, translated
 from poker.evaluation.off_tree_bet.measure import Measure
 from poker.evaluation.off_tree_bet.rows import by_suits, realization, shares
+from poker.evaluation.off_tree_bet.search import Depth, FlopSafety, Search
 from poker.evaluation.off_tree_bet.solutions import Effort, Solved, solved
 from poker.evaluation.off_tree_bet.spot import OffTreeBet, twins
 from poker.rules import Rules
+from poker.solvers.continuations.generation import ContinuationSet, Solving, limited_game, self_generated
 from poker.solvers.vector.boards import deck_of
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
@@ -121,6 +123,54 @@ def test_best_responses_join_in_the_tree_that_has_the_bet(spot: OffTreeBet, game
     measure = Measure(spot, np.max(others, axis=0), 0.0, 1)
     found = measure(line_rows(spot, extended, spot.total, measure.game, (spot.p2,)))
     assert found.exploitability == pytest.approx(measure.mbb * whole, abs=0.05)
+
+
+@pytest.fixture(scope="module")
+def search(spot: OffTreeBet, games: tuple[Solved, Solved]) -> Search:
+    otherwise = by_suits(games[0].game, games[0].solver(1).values(spot.p1, best_response=True))
+    return Search(spot, games[0], otherwise, Depth("apdcfr", 500, 500, 500, FlopSafety("resolve", 0.0, 0.3), 1))
+
+
+@pytest.fixture(scope="module")
+def measure(spot: OffTreeBet, search: Search, games: tuple[Solved, Solved]) -> Measure:
+    assert spot.p1 == 1
+    return Measure(spot, search.root.alternatives, -games[1].counts["value"], 1)
+
+
+@pytest.fixture(scope="module")
+def continuations(spot: OffTreeBet, search: Search) -> ContinuationSet:
+    return self_generated(search.leaf_play(), MENU, spot.p1, 8, root=search.root, solving=Solving(iterations=300))
+
+
+def test_continuations_after_the_bet_are_worth_what_the_bet_is(
+    search: Search, measure: Measure, continuations: ContinuationSet
+) -> None:
+    """The limited game values P1's play below the limit as it is: exactly, where P1 follows the blueprint there."""
+    first = search.first_round(continuations, 1)
+    limited = VectorSolver(limited_game(continuations, 1, search.spot.rules, MENU, search.root), "apdcfr")
+    limited.advance(search.depth.first_round)
+    tree, p1 = limited.game.tree, search.spot.p1
+    entered = limited.best_response_values(p1).at(tree.find(()))
+    assert (measure.bet_values(search.fallback(first)) - entered).min() > -0.01  # best responses below the limit too
+
+
+def test_more_continuations_make_the_first_round_safer(
+    search: Search, measure: Measure, continuations: ContinuationSet
+) -> None:
+    one, many = (measure(search.fallback(search.first_round(continuations, size))).exploitability for size in (1, 8))
+    assert many < 0.2 * one
+
+
+@pytest.mark.parametrize("size", [1, 8])
+def test_flops_solved_by_themselves_are_safe(
+    search: Search, measure: Measure, continuations: ContinuationSet, size: int
+) -> None:
+    """No more exploitable than the strategy that their alternatives come from, and less where that is weak."""
+    first = search.first_round(continuations, size)
+    before, after = (measure(rows).exploitability for rows in (search.fallback(first), search.flops(first)))
+    assert after < before + 0.1
+    if size == 1:
+        assert after < 0.5 * before
 
 
 def test_a_solve_that_was_cut_off_goes_on(spot: OffTreeBet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

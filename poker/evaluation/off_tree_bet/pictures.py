@@ -31,14 +31,15 @@ def sections(title: str, record: Mapping[str, Any], values: Sequence[int]) -> li
     steps = [(step["step"], step["seconds"], step["cpu_seconds"]) for step in record["steps"]]
     told = f"{record['seconds']:.0f} s in all, {record['peak_memory_mib'] / 1024:.1f} GiB at most"
     searched = [one for one in record["in_the_blueprints_tree"] if one["values"] in values]
+    without = Table(
+        ("values", "exploitability"),
+        [(one["values"], one["exploitability"]) for one in searched],
+        SEARCHED,
+        "mbb per hand, exact: without the bet, P2 searches the first round and plays the blueprint after it",
+    )
     return [
         Table(columns, rows, title, note),
-        Table(
-            ("values", "exploitability"),
-            [(one["values"], one["exploitability"]) for one in searched],
-            SEARCHED,
-            "mbb per hand, exact: without the bet, P2 searches the first round and plays the blueprint after it",
-        ),
+        *([without] if searched else []),
         Figure("results", partial(_figure, title, record["answers"], searched, list(values))),
         Table(("step", "seconds", "CPU seconds"), steps, "What it took", told),
     ]
@@ -49,12 +50,11 @@ def _figure(
 ) -> "Chart":
     """Exploitability over the number of values, with a line for each answer that has no such number."""
     clock = {CLOCK: np.array(values, np.float64)}
-    lines = [Curve(SEARCHED, clock, [exact(one["exploitability"]) for one in searched])]
+    lines = [_curve(SEARCHED, searched)] if searched else []
     for name in dict.fromkeys(one["answer"] for one in answers):
         found = [one for one in answers if one["answer"] == name]
         if len(found) > 1:
-            at = {CLOCK: np.array([one["values"] for one in found], np.float64)}
-            lines.append(Curve(name, at, [exact(one["exploitability"]) for one in found]))
+            lines.append(_curve(name, found))
         else:
             label = name if found[0]["values"] is None else f"{name}, {found[0]['values']} values"
             lines.append(Curve(label, clock, [exact(found[0]["exploitability"])] * len(values)))
@@ -66,3 +66,8 @@ def _figure(
     figure.axes[0].set_xscale("log", base=2)
     figure.axes[0].set_xticks(values, [str(value) for value in values])
     return figure
+
+
+def _curve(name: str, found: Sequence[Mapping[str, Any]]) -> Curve:
+    at = {CLOCK: np.array([one["values"] for one in found], np.float64)}
+    return Curve(name, at, [exact(one["exploitability"]) for one in found])
