@@ -1,6 +1,7 @@
 """AIVAT with values of solutions, against full enumeration of Kuhn and Leduc with a player who solves them."""
 
-from functools import cache
+from functools import cache, partial
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,7 +9,9 @@ from numpy.typing import NDArray
 
 from poker.betting import Betting
 from poker.evaluation.aivat.search_values import SearchValues
-from poker.evaluation.aivat.value_functions import FoldEquityValues
+from poker.evaluation.aivat.value_functions import FoldEquityValues, ValueFunctionSpec
+from poker.evaluation.match import run
+from poker.play.lineup import AgentSpec
 from poker.rules import Rules
 from poker.search.solved_values import DecisionValues, SolvedValues
 from poker.solvers.vector.game import VectorGame
@@ -100,3 +103,19 @@ def test_raises_that_a_solution_lacks_are_worth_what_lies_between() -> None:
         np.testing.assert_allclose(found, chips)
     assert decision.after(0) is None
     assert decision.dealt(4, 3) is None
+
+
+def test_a_match_asks_the_agents_that_solve(tmp_path: Path) -> None:
+    rules = load_rules("leduc")
+    specs = [AgentSpec("solves", partial(Solves, rules, 50), {})]
+    search = ValueFunctionSpec(partial(SearchValues, fallback=FoldEquityValues(), growth=[]), {"_target_": "search"})
+    plain, solved = (
+        run(
+            game=rules, agents=specs, lineups=[["solves"] * 2], hands=100, session=1, seed=2, aivat=True, values=values,
+            processes=1, fresh=False, out=str(tmp_path),
+        ).lineups[0]
+        for values in (None, search)
+    )  # fmt: skip
+    assert solved.payoffs().tolist() == plain.payoffs().tolist()
+    assert solved.sd_per_hand(aivat=True) < 0.2 * plain.sd_per_hand(aivat=True)
+    assert not solved.unknown
