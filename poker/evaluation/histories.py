@@ -38,6 +38,8 @@ from poker.rules import Rules
 
 Format = Literal["phh", "pokerstars", "acpc"]
 
+_HEAD = 1 << 16
+"""Bytes of a file that tell its format."""
 _ROWS = 20
 """Players and refusals that the console shows."""
 _NAMES = {"mbb": "mbb/hand", "sb": "sb/hand"}
@@ -65,7 +67,7 @@ def run(
     out and counted; otherwise the first of them is an error. Of a log of a match see `poker.evaluation.replay.run`.
     """
     path = Path(log)
-    text = read_text(path) if path.is_file() else ""
+    text = read_text(path, _HEAD) if path.is_file() else ""
     is_match = not text.strip("\ufeff \r\n") or (format_of(text, path) == ACPC and not has_definition(text))
     if is_match and convert is None:
         return replay.run(

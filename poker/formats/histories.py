@@ -24,10 +24,12 @@ _TOML = re.compile(r"\[[^\[\]]+\]|[\w-]+\s*=.*")
 _STATE = re.compile(r"(STATE|MATCHSTATE|SCORE):")
 
 
-def read_text(path: Path) -> str:
-    """A file as text with `\\n` at the ends of lines: UTF-8 with or without a mark, UTF-16 with one, else Latin-1."""
+def read_text(path: Path, most: int = -1) -> str:
+    """A file, or its first `most` bytes, as text with `\\n` at the ends of lines: UTF-8 with or without a mark, UTF-16
+    with one, else Latin-1."""
     try:
-        data = path.read_bytes()
+        with path.open("rb") as file:
+            data = file.read(most)
     except OSError as error:
         raise PokernetsError(f"{path} cannot be read: {error.strerror or error}") from error
     wide = data.startswith((b"\xff\xfe", b"\xfe\xff"))
