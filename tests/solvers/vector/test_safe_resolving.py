@@ -14,7 +14,7 @@ from poker.formats.ranges import parse_range
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
 from poker.state import Betting
-from poker.tree import Gadget, build_tree
+from poker.tree import Gadget, Kind, build_tree
 from poker.tree.spots import spot_tree
 from tests.solvers.games import leduc
 from tests.solvers.reference import Reference
@@ -111,6 +111,29 @@ def test_the_value_of_a_maxmargin_game_is_the_margin() -> None:
     assert solver.exploitability() < 1e-3
     assert solver.game_value(0) == pytest.approx(found[0, 1], abs=3e-3)
     assert solver.game_value(1) == pytest.approx(-solver.game_value(0), abs=1e-4)
+
+
+def test_where_alternatives_cannot_be_met_maxmargin_concedes_to_every_hand_what_it_must_concede_to_one() -> None:
+    """Resolve concedes to that hand, and more to it, but hardly anything to the others."""
+    conceded = {}
+    for kind in KINDS:
+        before = blueprint(EQUILIBRIUM)
+        values, street = before.best_response_values(1), int(before.game.tree.parent[before.game.tree.find((0, 0))])
+        row = 1
+        board = before.game.boards.cards[before.game.on(1)[row]]
+        alternatives = values.starts(street)[row].copy()
+        live = np.flatnonzero(np.isfinite(alternatives))
+        alternatives[live[0]] -= 3
+        ranges = np.stack([values.arriving(street), np.ones(6)]).astype(np.float32)
+        tree = build_tree(Betting.start(leduc()).apply(0).apply(0), gadget=Gadget(kind, 1, 1))
+        solver = VectorSolver(VectorGame(tree, board, ranges, alternatives=alternatives), "apdcfr")
+        solver.run(iterations=3000)
+        entered = next(node for node in tree.decision_nodes.tolist() if tree.kind[node] == Kind.DECISION)
+        conceded[kind] = (solver.best_response_values(1).at(entered) - alternatives)[live]
+    resolve, maxmargin = conceded["resolve"], conceded["maxmargin"]
+    assert maxmargin[0] == pytest.approx(maxmargin.max(), abs=0.02)
+    assert maxmargin[0] < resolve[0] - 0.1
+    assert np.maximum(maxmargin[1:], 0).mean() > np.maximum(resolve[1:], 0).mean() + 0.1
 
 
 @pytest.mark.parametrize(("turn", "river"), [(40, 300), pytest.param(300, 3000, marks=pytest.mark.slow)])
