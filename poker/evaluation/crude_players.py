@@ -12,6 +12,7 @@ from typing import Any
 from rich.console import Console
 
 from poker.agents.all_in import AllInPlayer
+from poker.artifacts import fingerprint_of
 from poker.errors import PokernetsError
 from poker.evaluation.match import WIDTH
 from poker.evaluation.match import run as run_match
@@ -43,7 +44,9 @@ def run(
         for name, player in built.items()
         if isinstance(player, AllInPlayer)
     }
-    _report(found, best).write(Path(out) / game.name / "crude_players", Console(width=WIDTH))
+    played = [[result.lineup.players, result.hands] for result in found.lineups]
+    folder = f"crude_players-seed{found.seed}-{fingerprint_of([played, found.settings])[:8]}"
+    _report(found, best).write(Path(out) / game.name / folder, Console(width=WIDTH))
     return found
 
 

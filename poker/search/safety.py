@@ -87,22 +87,14 @@ class Safety:
         """What the average strategy of `solver` concedes; None where nobody asks."""
         if not self.active:
             return None
-        found, tree = solver.best_response_values(1 - searcher), solver.game.tree
-        values, owned, starts = {}, set(), {}
-        for node in np.flatnonzero((tree.street == root.street) & (solver.game.layout.position >= 0)).tolist():
-            kind, path = tree.kind[node], tree.path(node)
-            under_choice = node > 0 and tree.kind[tree.parent[node]] == Kind.CHOICE
-            if kind in (Kind.FOLD, Kind.SHOWDOWN, Kind.GADGET, Kind.ALTERNATIVE) or under_choice:
-                continue
-            values[path] = found.at(node)
-            if kind == Kind.DECISION and tree.player[node] != searcher:
-                owned.add(path)
-            if kind == Kind.STREET and solver.game.layout.nodes.role[solver.game.layout.position[node]] == PASS:
-                starts[path] = Starts.of(found, node)
+        tree = solver.game.tree
+        values, starts = round_values(solver.best_response_values(1 - searcher))
+        theirs = (tree.kind == Kind.DECISION) & (tree.street == root.street) & (tree.player == 1 - searcher)
+        owned = frozenset(tree.path(node) for node in np.flatnonzero(theirs).tolist())
         slack = np.zeros(len(values[()]), np.float32)
         if self.kind == "reach" and alternatives is not None:
             slack = np.nan_to_num(np.maximum(alternatives - values[()], 0))
-        return Concessions(self, root, searcher, values, frozenset(owned), starts, slack)
+        return Concessions(self, root, searcher, values, owned, starts, slack)
 
 
 @dataclass(frozen=True)
@@ -124,6 +116,22 @@ class Starts:
                 index, permutation = game.find_board(street, (*game.board, card))
                 place[card] = index - game.on(street).start, permutation
         return cls(found.starts(node).astype(np.float16), place)
+
+
+def round_values(found: ResponseValues) -> tuple[dict[Path, Values], dict[Path, Starts]]:
+    """Values at the states of the root's round, its ends included, by the actions since the root; and, where the solve
+    looked through the deal, those on each next card."""
+    tree, layout = found.game.tree, found.game.layout
+    values, starts = {}, {}
+    for node in np.flatnonzero((tree.street == layout.first_street) & (layout.position >= 0)).tolist():
+        kind, path = tree.kind[node], tree.path(node)
+        under_choice = node > 0 and tree.kind[tree.parent[node]] == Kind.CHOICE
+        if kind in (Kind.FOLD, Kind.SHOWDOWN, Kind.GADGET, Kind.ALTERNATIVE) or under_choice:
+            continue
+        values[path] = found.at(node)
+        if kind == Kind.STREET and layout.nodes.role[layout.position[node]] == PASS:
+            starts[path] = Starts.of(found, node)
+    return values, starts
 
 
 @dataclass(frozen=True)

@@ -12,13 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.kernels.cards.hands import CARD_PERMUTATION, HAND_PERMUTATION
-from poker.kernels.vector.arrays import PASS
 from poker.rules import Rules
-from poker.search.safety import Starts
+from poker.search.safety import Starts, round_values
 from poker.solvers.vector.boards import deck_of
 from poker.solvers.vector.solver import VectorSolver
 from poker.state import HandState
-from poker.tree import Kind
 
 Path = tuple[int, ...]
 Floats = NDArray[np.float64]
@@ -37,16 +35,7 @@ class SolvedValues:
     @classmethod
     def of(cls, solver: VectorSolver, player: int) -> "SolvedValues":
         """One more sweep over the average strategies."""
-        found, tree, layout = solver.average_values(player), solver.game.tree, solver.game.layout
-        values, starts = {}, {}
-        for node in np.flatnonzero((tree.street == layout.first_street) & (layout.position >= 0)).tolist():
-            kind, path = tree.kind[node], tree.path(node)
-            under_choice = node > 0 and tree.kind[tree.parent[node]] == Kind.CHOICE
-            if kind in (Kind.FOLD, Kind.SHOWDOWN, Kind.GADGET, Kind.ALTERNATIVE) or under_choice:
-                continue
-            values[path] = found.at(node)
-            if kind == Kind.STREET and layout.nodes.role[layout.position[node]] == PASS:
-                starts[path] = Starts.of(found, node)
+        values, starts = round_values(solver.average_values(player))
         return cls(solver.game.rules, player, values, starts)
 
 

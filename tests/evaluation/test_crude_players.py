@@ -24,13 +24,21 @@ SETTINGS: dict[str, Any] = {"session": 1, "seed": 3, "processes": 1, "fresh": Fa
 def test_what_is_won_stands_beside_what_the_best_reply_wins(tmp_path: Path) -> None:
     found = run(game=RULES, agents=AGENTS, crude=["tenth", "raiser"], hands=40, out=str(tmp_path), **SETTINGS)
     assert [result.lineup.players for result in found.lineups] == [("caller", "tenth"), ("caller", "raiser")]
-    record = json.loads((tmp_path / RULES.name / "crude_players" / "results.json").read_text())
+    (folder,) = (tmp_path / RULES.name).glob("crude_players-*")
+    record = json.loads((folder / "results.json").read_text())
     tenth, raiser = record["results"]
     best = sum(AllInPlayer(name="tenth", share=0.1).best_reply(RULES)) / 2 * 10
     assert (tenth["agent"], tenth["against"], tenth["hands"]) == ("caller", "tenth", 40)
     assert tenth["best_reply"] == pytest.approx(best)
     assert tenth["won"] == pytest.approx(found.lineups[0].estimates()[0].mean)
     assert raiser["best_reply"] is None
+
+
+def test_reports_of_other_players_are_kept_apart(tmp_path: Path) -> None:
+    for crude in ("tenth", "raiser"):
+        agents = [spec for spec in AGENTS if spec.name in ("caller", crude)]
+        run(game=RULES, agents=agents, crude=[crude], hands=2, out=str(tmp_path), **SETTINGS)
+    assert len(list((tmp_path / RULES.name).glob("crude_players-*"))) == 2
 
 
 @pytest.mark.parametrize("crude", [["nobody"], ["caller", "tenth", "raiser"]])
