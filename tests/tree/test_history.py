@@ -40,9 +40,9 @@ def test_bet_between_two_sizes_follows_the_pseudo_harmonic_mapping(tree: Betting
     assert share == pytest.approx(expected, abs=4 * np.sqrt(expected * (1 - expected) / len(readings)))
 
 
-@pytest.mark.parametrize(("menu", "most_ahead"), [("laptop", 0.2), ("demo", 0.5)])
-def test_random_real_histories_keep_in_step_and_give_legal_actions(menu: str, most_ahead: float) -> None:
-    """Where all-in is among the first sizes, more of the random overbets are read as all-in."""
+@pytest.mark.parametrize("menu", ["laptop", "demo"])
+def test_random_real_histories_keep_in_step_and_give_legal_actions(menu: str) -> None:
+    """All-in is among the sizes, so many of the random overbets are read as all-in, and the tree is ahead from there."""
     tree = build_tree(Betting.start(load_rules("holdem_nolimit_2p")), load_menu(menu))
     rng = np.random.default_rng(7)
     translator = HistoryTranslator(tree, seed=3)
@@ -60,7 +60,7 @@ def test_random_real_histories_keep_in_step_and_give_legal_actions(menu: str, mo
                 assert all(state.legal().allows(action) for action in translator.real_actions(node, state))
             state = state.apply(_random_action(state, rng))
     assert decisions > 1500
-    assert ran_ahead < most_ahead * decisions
+    assert ran_ahead < 0.5 * decisions
 
 
 def _random_action(state: Betting, rng: np.random.Generator) -> int:
