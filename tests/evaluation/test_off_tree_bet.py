@@ -1,5 +1,6 @@
 """The experiment of an off-tree bet on a game of 20 cards, whose translation and mixtures are also computed by hand."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 from rich.console import Console
 
 from poker.errors import PokernetsError
+from poker.evaluation.off_tree_bet.continuations import predicted
 from poker.evaluation.off_tree_bet.experiment import IN_TREE, TO_THE_END, TRANSLATION, run
 from poker.evaluation.off_tree_bet.extended import warm_start
 from poker.evaluation.off_tree_bet.lines import line_rows, translated
@@ -16,10 +18,13 @@ from poker.evaluation.off_tree_bet.search import Depth, FlopSafety, Search
 from poker.evaluation.off_tree_bet.solutions import Effort, Solved, solved
 from poker.evaluation.off_tree_bet.spot import OffTreeBet, twins
 from poker.rules import Rules
-from poker.solvers.continuations.generation import ContinuationSet, Solving, limited_game, self_generated
+from poker.search.beliefs import Ranges
+from poker.solvers.continuations.generation import ContinuationSet, Solving, biased, limited_game, self_generated
+from poker.solvers.rollout.leaf_values import LeafValues
 from poker.solvers.vector.boards import deck_of
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
+from poker.state import Betting
 from poker.tree import bet_menu
 
 MENU = bet_menu(preflop=[[0.5, 1], [1], ["a"]], flop=[[0.5, 1], [1], ["a"]])
@@ -173,6 +178,28 @@ def test_flops_solved_by_themselves_are_safe(
         assert after < 0.5 * before
 
 
+class Oracle:
+    """A leaf evaluator with the values of `found`, told by the betting."""
+
+    def __init__(self, spot: OffTreeBet, found: ContinuationSet) -> None:
+        self._found = found
+        self._rows = {spot.branch.path_text(spot.branch.find(leaf)): k for k, leaf in enumerate(found.leaves)}
+        self._after = spot.after_bet
+        self.num_continuations = found.size
+
+    def values(self, leaves: Sequence[Betting], board: tuple[int, ...], ranges: Ranges, own: int) -> LeafValues:
+        assert own == 0  # whose chips the set holds
+        rows = [self._rows[leaf.text().removeprefix(self._after.text())] for leaf in leaves]
+        return LeafValues(own, self._found.clusters, self._found.clusters, self._found.values[rows, 0])
+
+
+def test_values_of_an_evaluator_take_the_place_of_generated_ones(spot: OffTreeBet, search: Search) -> None:
+    known = biased(search.leaf_play(), spot.p1)
+    found = predicted(search, Oracle(spot, known))
+    np.testing.assert_array_equal(found.values, known.values)
+    np.testing.assert_array_equal(search.first_round(found, 4), search.first_round(known, 4))
+
+
 def test_a_solve_that_was_cut_off_goes_on(spot: OffTreeBet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     game = VectorGame(spot.blueprint_tree)
     effort = Effort("apdcfr", 1.0, 3000, 1, 0.0, 1 << 30)  # saves at every measurement
@@ -212,6 +239,7 @@ def test_the_experiment(spot: OffTreeBet, tmp_path: Path) -> None:
         weaken=False,
         both=False,
         pot_fraction=0.0,
+        leaf_net=None,
         algorithm="apdcfr",
         target_mbb=0.5,
         iterations=3000,

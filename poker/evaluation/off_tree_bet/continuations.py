@@ -2,13 +2,19 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from poker.artifacts import find_artifact, open_artifact
+from poker.errors import PokernetsError
 from poker.evaluation.off_tree_bet.search import Search
 from poker.evaluation.off_tree_bet.solutions import Solved, now
 from poker.evaluation.off_tree_bet.spot import OffTreeBet
+from poker.search.beliefs import start_ranges
+from poker.search.leaf import LeafEvaluator
 from poker.solvers.continuations.generation import (
     ContinuationSet,
     Progress,
@@ -19,8 +25,9 @@ from poker.solvers.continuations.generation import (
 )
 from poker.solvers.continuations.leaf_play import LeafPlay
 from poker.solvers.continuations.store import KIND, load_set, save_sets
+from poker.state import Betting
 
-SELF_GENERATED, BIASED, WITHOUT_THE_BET = "self-generated", "biased", "without the bet"
+SELF_GENERATED, BIASED, NET, WITHOUT_THE_BET = "self-generated", "biased", "net", "without the bet"
 
 
 class Kept:
@@ -69,3 +76,13 @@ class Kept:
             save_sets(path, [made], config, {"seconds": seconds, "cpu_seconds": cpu_seconds}, made_from)
         self.counts[name] = open_artifact(path, KIND, verify=False).counts
         return load_set(path, self._spot.p1)
+
+
+def predicted(search: Search, leaf: LeafEvaluator) -> ContinuationSet:
+    """What `leaf`, a net or a table of the game without the bet, says of the ends of the first round after it."""
+    spot, paths = search.spot, search.leaf_play().leaves
+    ends = [reduce(Betting.apply, path, spot.after_bet) for path in paths]
+    values = leaf.values(ends, (), start_ranges(spot.rules), spot.p2)
+    if not np.array_equal(values.own_cluster, values.opp_cluster):
+        raise PokernetsError("leaf values of the first round group both players' hands alike")
+    return ContinuationSet(spot.p1, paths, values.cluster(0), np.ascontiguousarray(values.matrices(0))[:, None])

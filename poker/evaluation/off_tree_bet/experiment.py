@@ -13,7 +13,7 @@ from rich.console import Console
 
 from poker.artifacts import canonical_json
 from poker.errors import PokernetsError
-from poker.evaluation.off_tree_bet.continuations import BIASED, SELF_GENERATED, WITHOUT_THE_BET, Kept
+from poker.evaluation.off_tree_bet.continuations import BIASED, NET, SELF_GENERATED, WITHOUT_THE_BET, Kept, predicted
 from poker.evaluation.off_tree_bet.extended import warm_start
 from poker.evaluation.off_tree_bet.lines import line_rows, translated
 from poker.evaluation.off_tree_bet.measure import Measure, Measured
@@ -24,6 +24,7 @@ from poker.evaluation.off_tree_bet.solutions import Effort, Solved, solved
 from poker.evaluation.off_tree_bet.spot import OffTreeBet
 from poker.report import Report
 from poker.rules import Rules
+from poker.search.leaf import LeafEvaluator
 from poker.solvers.continuations.generation import ContinuationSet, Remedies, Solving, Step
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.schedules import schedule
@@ -84,6 +85,7 @@ def run(
     weaken: bool,
     both: bool,
     pot_fraction: float,
+    leaf_net: LeafEvaluator | None,
     algorithm: str,
     target_mbb: float,
     iterations: int,
@@ -100,8 +102,9 @@ def run(
 
     `values` are the sizes of the sets of self-generated continuations; with those in `together` all flops are solved
     together besides, which says what the first round loses by itself. `without_the_bet` is how many continuations are
-    generated in the blueprint's own tree, to see what the first round loses there (0: none). The two whole games are
-    solved to `target_mbb` of exploitability or for `iterations`, and kept in `artifacts`.
+    generated in the blueprint's own tree, to see what the first round loses there (0: none). `leaf_net` values the leaves of
+    one more answer. The two whole games are solved to `target_mbb` of exploitability or for `iterations`, and kept in
+    `artifacts`.
     """
     if not values or min(values) < 1 or list(values) != sorted(set(values)):
         raise PokernetsError(f"`values` are ascending numbers of values at each leaf, such as [1,2,4], not {values}")
@@ -112,7 +115,9 @@ def run(
     depth = Depth(algorithm, first_round_iterations, flop_iterations, to_the_end_iterations, on_flops, threads)
     remedies = Remedies(weaken, both, pot_fraction)
     console = Console(stderr=True)
-    experiment = _Experiment(spot, values, together, without_the_bet, remedies, depth, effort, Path(artifacts), console)
+    experiment = _Experiment(
+        spot, values, together, without_the_bet, remedies, leaf_net, depth, effort, Path(artifacts), console
+    )
     experiment.tell_cost()
     answers = experiment.answers()
     record = {
@@ -143,6 +148,7 @@ class _Experiment:
         together: Sequence[int],
         without_the_bet: int,
         remedies: Remedies,
+        leaf_net: LeafEvaluator | None,
         depth: Depth,
         effort: Effort,
         folder: Path,
@@ -153,6 +159,7 @@ class _Experiment:
         self.together = together
         self.without_the_bet = without_the_bet
         self.remedies = remedies
+        self.leaf_net = leaf_net
         self.depth = depth
         self.effort = effort
         self.folder = folder
@@ -219,7 +226,7 @@ class _Experiment:
         }
         for name, found in sets.items():
             self._add_seconds(f"values of {found.size} {name} continuations", kept.counts[name])
-        return sets
+        return sets if self.leaf_net is None else {**sets, NET: predicted(search, self.leaf_net)}
 
     def _without_the_bet(self, kept: Kept, value: float) -> None:
         """What P1 wins beyond the `value` of the game without the bet (to player 0) from P2's solution of the first
