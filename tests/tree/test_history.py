@@ -42,7 +42,7 @@ def test_bet_between_two_sizes_follows_the_pseudo_harmonic_mapping(tree: Betting
 
 @pytest.mark.parametrize("menu", ["laptop", "demo"])
 def test_random_real_histories_keep_in_step_and_give_legal_actions(menu: str) -> None:
-    """All-in is among the sizes, so many of the random overbets are read as all-in, and the tree is ahead from there."""
+    """All-in is among the sizes, so many of the random overbets are read as all-in, and the tree runs ahead."""
     tree = build_tree(Betting.start(load_rules("holdem_nolimit_2p")), load_menu(menu))
     rng = np.random.default_rng(7)
     translator = HistoryTranslator(tree, seed=3)

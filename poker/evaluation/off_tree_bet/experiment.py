@@ -102,9 +102,9 @@ def run(
 
     `values` are the sizes of the sets of self-generated continuations; with those in `together` all flops are solved
     together besides, which says what the first round loses by itself. `without_the_bet` is how many continuations are
-    generated in the blueprint's own tree, to see what the first round loses there (0: none). `leaf_net` values the leaves of
-    one more answer. The two whole games are solved to `target_mbb` of exploitability or for `iterations`, and kept in
-    `artifacts`.
+    generated in the blueprint's own tree, to see what the first round loses there (0: none). `leaf_net` values the
+    leaves of one more answer. The two whole games are solved to `target_mbb` of exploitability or for `iterations`, and
+    kept in `artifacts`.
     """
     if not values or min(values) < 1 or list(values) != sorted(set(values)):
         raise PokernetsError(f"`values` are ascending numbers of values at each leaf, such as [1,2,4], not {values}")
