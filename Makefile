@@ -1,4 +1,5 @@
 # make demo: the whole pipeline at the small scale.  make test: everything CI runs.
+# make play: a table in the browser, at which you play the trained agent.
 # make demo irc=ARCHIVE trains the opponent nets on hands of people instead of our own players'.
 PYTHON ?= python3
 SCALE ?= demo
@@ -11,12 +12,12 @@ unexport PYTHONDONTWRITEBYTECODE
 SOURCE := $(if $(irc),source=irc path='$(irc)',source=self_play)
 OPPONENTS := $(if $(irc),artifacts=artifacts/$(SCALE)/irc)
 
-.PHONY: demo test check static fast bench golden clean
+.PHONY: demo play test check static fast bench golden clean
 .DEFAULT_GOAL := demo
 
 $(INSTALLED): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --no-compile --disable-pip-version-check -c constraints.txt -e ".[dev]"
+	$(BIN)/pip install --quiet --no-compile --disable-pip-version-check -c constraints.txt -e ".[dev,play]"
 	$(BIN)/python -m poker.kernels
 	touch $@
 
@@ -32,6 +33,9 @@ demo: $(INSTALLED)
 	$(BIN)/python -m data_gen job=preflop_rollouts scale=$(SCALE) $(OPPONENTS)
 	$(BIN)/python evaluate.py evaluate=baselines scale=$(SCALE)
 	$(BIN)/python evaluate.py experiment=demo_ring scale=$(SCALE) $(OPPONENTS)
+
+play: $(INSTALLED)
+	$(BIN)/python evaluate.py evaluate=play scale=$(SCALE)
 
 test: $(INSTALLED)
 	$(BIN)/python -m pytest -n 2 --dist loadfile

@@ -1,0 +1,66 @@
+"""The server, and what all pages have in common: header with the other pages, light and dark, styles."""
+
+import asyncio
+import socket
+import sys
+import webbrowser
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import uvicorn
+from fastapi import FastAPI
+from nicegui import app as nicegui_app
+from nicegui import ui
+
+from poker.table.access import Access
+from poker.table.pages import Page
+
+STYLE = Path(__file__).with_name("style.css")
+
+
+def serve(pages: Sequence[Page], server: socket.socket, token: str | None, url: str, *, show: bool) -> None:
+    """Until the process is interrupted."""
+    application = FastAPI(openapi_url=None)
+    ui.add_css(STYLE, shared=True)
+    for page in pages:
+        _add(page, pages, page.make())
+    ui.run_with(application, title="pokernets", language="en-GB", dark=None, show_welcome_message=False)
+
+    def tell() -> None:
+        print(f"serving at {url} (Ctrl+C ends it)", file=sys.stderr, flush=True)
+        if show:
+            webbrowser.open(url)
+
+    nicegui_app.on_startup(tell)
+    config = uvicorn.Config(Access(application, token), log_level="warning", ws_max_size=1 << 20)
+    asyncio.run(uvicorn.Server(config).serve(sockets=[server]))
+
+
+def _add(page: Page, pages: Sequence[Page], fill: Callable[[], None]) -> None:
+    @ui.page(page.path, title=f"{page.title} - pokernets")
+    def show() -> None:
+        _header(page, pages)
+        with ui.element("main").classes("page"):
+            fill()
+
+
+def _header(page: Page, pages: Sequence[Page]) -> None:
+    dark = ui.dark_mode(None)
+    modes = {None: "brightness_auto", False: "light_mode", True: "dark_mode"}
+    names = {None: "as the system has it", False: "light", True: "dark"}
+
+    def turn() -> None:
+        order = [None, False, True]
+        dark.value = order[(order.index(dark.value) + 1) % len(order)]
+        switch.props(f'icon={modes[dark.value]} aria-label="Colours: {names[dark.value]}"')
+
+    with ui.header().classes("items-center header"):
+        ui.label("pokernets").classes("brand")
+        with ui.element("nav").props('aria-label="Pages"').classes("links"):
+            for other in pages:
+                link = ui.link(other.title, other.path).classes("link")
+                if other is page:
+                    link.props('aria-current="page"')
+        ui.space()
+        switch = ui.button(on_click=turn).props('flat round color=white aria-label="Colours: as the system has it"')
+        switch.props(f"icon={modes[None]}")

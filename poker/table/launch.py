@@ -1,0 +1,33 @@
+"""`evaluate=play`: serves the pages at an address of this machine until it is interrupted."""
+
+import importlib.util
+import secrets
+import socket
+from collections.abc import Sequence
+
+from poker.errors import PokernetsError
+from poker.table.access import LOCAL
+from poker.table.pages import Page
+
+
+def run(*, pages: Sequence[Page], host: str, port: int, token: str | None, show: bool) -> None:
+    """`port` 0 is any free one. Told to serve another address than this machine's own, it makes up a `token` where none
+    is given; `show` opens the browser.
+    """
+    if importlib.util.find_spec("nicegui") is None:
+        raise PokernetsError("the pages need NiceGUI, which is not installed: pip install pokernets[play]")
+    if token is None and host not in LOCAL:
+        token = secrets.token_urlsafe(16)
+    with listening(host, port) as server:
+        from poker.table.app import serve  # noqa: PLC0415 (half a second, and an extra)
+
+        shown = f"[{host}]" if ":" in host else host
+        url = f"http://{shown}:{server.getsockname()[1]}/" + (f"?token={token}" if token else "")
+        serve(pages, server, token, url, show=show)
+
+
+def listening(host: str, port: int) -> socket.socket:
+    try:
+        return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+    except (OSError, OverflowError) as error:
+        raise PokernetsError(f"cannot serve at {host}:{port} ({error}); choose another: port=PORT") from error
