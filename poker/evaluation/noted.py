@@ -49,11 +49,11 @@ class NotedAivat:
         if not all(hand.state.hole_cards):
             raise PokernetsError(f"hand {hand.number} of the log does not show all cards: AIVAT needs the dealer's log")
         known = [self._players.get(name) if name not in self.unknown else None for name in hand.names]
-        policies = [None if notes is None else _Noted(notes, hand.number, seat) for seat, notes in enumerate(known)]
+        policies = [None if notes is None else Noted(notes, hand.number, seat) for seat, notes in enumerate(known)]
         return self._aivat.estimate(hand.state, policies)
 
 
-class _Noted:
+class Noted:
     """The policy of a player in one hand, at its own decisions."""
 
     def __init__(self, notes: Notes, hand: int, player: int) -> None:

@@ -39,11 +39,13 @@ class Notes:
     lines: Mapping[Decision, str | None]
 
     @classmethod
-    def read(cls, path: Path) -> "Notes":
+    def read(cls, path: Path, start: int = 0) -> "Notes":
+        """From byte `start` on, where a line begins."""
         if not path.is_file():
             raise PokernetsError(f"there are no notes {path}; evaluate=acpc_client leaves them beside its log")
         lines: dict[Decision, str | None] = {}
         with path.open(encoding="ascii", errors="replace") as file:
+            file.seek(start)
             for number, line in enumerate(file, 1):
                 try:
                     row = json.loads(line)

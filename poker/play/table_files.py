@@ -1,0 +1,100 @@
+"""What is kept of one person's game, in a folder: the hands as a log and as poker hand histories, what the agents noted
+of their policies, and the hand in progress, which is written at every action, so that a killed server continues it.
+
+The hand in progress has all cards: it is for the server alone.
+"""
+
+import json
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from poker.artifacts import write_atomically
+from poker.betting import Betting
+from poker.errors import PokernetsError
+from poker.formats.acpc_log import LoggedHand, log_line, read_log
+from poker.formats.phh import hand_text, phhs_texts, unwritable
+from poker.play.hand_store import JsonLines
+from poker.rules import Rules
+from poker.state import HandState
+
+_CARDS, _AGENTS = range(2)
+"""First word of the seed sequences of cards and of agents."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Hand `number`, in progress or just over, with the state that the dealer knows."""
+
+    number: int
+    state: HandState
+
+
+class TableFiles:
+    """The files in `folder`. Cards come from a secret `entropy` that is drawn with the folder, unless it is given."""
+
+    def __init__(self, folder: Path, rules: Rules, entropy: int | None = None) -> None:
+        self.log = folder / "hands.log"
+        self.notes = folder / "hands.policies.jsonl"
+        self.histories = folder / "hands.phhs"
+        self._current = folder / "hand.json"
+        self._rules = rules
+        folder.mkdir(parents=True, exist_ok=True)
+        for path in (self.log, self.notes):
+            JsonLines(path).cut_unfinished()
+        if not self.log.exists():
+            self.log.write_text(f"# {rules.name}: a person at the table\n", encoding="ascii")
+        self._entropy = self._drawn(folder / "secret.json", entropy)
+
+    def _drawn(self, path: Path, entropy: int | None) -> int:
+        if not path.exists():
+            write_atomically(path, json.dumps(secrets.randbits(128) if entropy is None else entropy).encode())
+        return int(json.loads(path.read_bytes()))
+
+    def deal(self, number: int) -> HandState:
+        return HandState.deal(self._rules, np.random.default_rng([_CARDS, self._entropy, number]))
+
+    def rng(self, number: int, step: int) -> np.random.Generator:
+        """What draws the action `step` of hand `number`: the same when a killed server comes to it again."""
+        return np.random.default_rng([_AGENTS, self._entropy, number, step])
+
+    def save(self, hand: Progress) -> None:
+        cards = {"hole_cards": hand.state.hole_cards, "runout": hand.state.runout}
+        row = {"hand": hand.number, "betting": hand.state.betting.text(), **cards}
+        write_atomically(self._current, json.dumps(row).encode())
+
+    def load(self) -> Progress | None:
+        """The hand in progress, None before the first."""
+        if not self._current.exists():
+            return None
+        try:
+            row = json.loads(self._current.read_bytes())
+            start = HandState.start(self._rules, row["hole_cards"], row["runout"])
+            betting = Betting.parse(self._rules, row["betting"])
+            return Progress(int(row["hand"]), HandState(betting, start.hole_cards, start.runout))
+        except (ValueError, KeyError, TypeError, PokernetsError) as error:
+            raise PokernetsError(
+                f"{self._current} is damaged ({error}); without it the next hand of {self.log} is dealt"
+            ) from error
+
+    def hands(self) -> list[LoggedHand]:
+        return list(read_log(self._rules, self.log))
+
+    def add(self, hand: Progress, names: Sequence[str]) -> LoggedHand:
+        """Appends a finished hand to the log and the histories."""
+        end, payoffs = hand.state, hand.state.payoffs()
+        with self.log.open("a", encoding="ascii") as file:
+            file.write(log_line(end, hand.number, names, payoffs) + "\n")
+        logged = LoggedHand(hand.number, end, tuple(map(float, payoffs)), tuple(names))
+        if not unwritable(self._rules):
+            with self.histories.open("a", encoding="ascii") as file:
+                file.write(f"\n[{hand.number + 1}]\n{hand_text(logged)}")
+        return logged
+
+    def write_histories(self, hands: Sequence[LoggedHand]) -> None:
+        """All anew, for a kill may have come between the log and them."""
+        if not unwritable(self._rules):
+            write_atomically(self.histories, "".join(phhs_texts(hands)).encode())

@@ -1,0 +1,248 @@
+"""One person's game against agents, without the page that shows it.
+
+The person has a seat of a table whose other seats are agents; the button moves by one after every hand. Whoever shows
+the game gets views of the person's seat, never the dealer's state. An action names the hand and how many actions came
+before it, so that one from an old page changes nothing. Agents act when `let_agents_act` is called, which takes as long
+as they think; everything else is quick. Calls may come from any thread.
+
+An agent that is known by its policy is shared by all games, and its actions are drawn here, so that what is noted of it
+is what it plays; another one is built for each game.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+import numpy as np
+
+from poker.agents.base import Agent, ObservingAgent, PolicyAgent, sample_action
+from poker.betting import NOBODY
+from poker.errors import PokernetsError
+from poker.formats.acpc_log import LoggedHand
+from poker.play.hand import AbsentAgent, Incident, described, passive
+from poker.play.lineup import AgentSpec, LineUp
+from poker.play.notes import append_note
+from poker.play.table_files import Progress, TableFiles
+from poker.rules import Rules
+from poker.state import HandState, IllegalAction, Policy, public_state
+
+PERSON = "you"
+
+
+class StalePageError(PokernetsError):
+    """What was asked belongs to a state of the game that is past, or it is somebody else's turn."""
+
+
+class Opponents:
+    """The agents of a server: `specs` again and again until the table is full.
+
+    Building them raises what is wrong with their artifacts.
+    """
+
+    def __init__(self, rules: Rules, specs: Sequence[AgentSpec]) -> None:
+        names = [spec.name for spec in specs]
+        if not specs or len(specs) >= rules.num_players or PERSON in names or len(set(names)) != len(names):
+            raise PokernetsError(
+                f"`{rules.name}` has {rules.num_players} seats, one of them yours: `agents` must be 1 to"
+                f" {rules.num_players - 1} different ones, none of them named `{PERSON}`"
+            )
+        self._specs = [specs[i % len(specs)] for i in range(rules.num_players - 1)]
+        self._built = {spec.name: spec.build() for spec in specs}
+        self.labels = LineUp((PERSON, *(spec.name for spec in self._specs))).labels
+        self.lock = threading.Lock()
+        """Held by who asks a shared agent."""
+
+    def seated(self, seed: int) -> list[Agent]:
+        """The agents of one game, in the order of the labels after the person's."""
+        agents: list[Agent] = []
+        for number, spec in enumerate(self._specs):
+            agent = self._built[spec.name]
+            if not by_policy(agent):
+                try:
+                    agent = spec.build()
+                    agent.reset(seed + number)
+                except Exception as error:
+                    agent = AbsentAgent(spec.name, "built", error)
+            agents.append(agent)
+        return agents
+
+
+def by_policy(agent: Agent) -> bool:
+    """Whether it plays every hand by a policy that is known."""
+    return isinstance(agent, PolicyAgent) and not isinstance(agent, ObservingAgent)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What the person sees: `state` has no cards but theirs, and at a showdown those of who did not fold.
+
+    `thinking` is for how many seconds the agent whose turn it is has thought.
+    """
+
+    number: int
+    seat: int
+    names: tuple[str, ...]
+    state: HandState
+    thinking: float | None
+
+    @property
+    def step(self) -> int:
+        """Actions so far."""
+        return sum(map(len, self.state.betting.actions))
+
+    @property
+    def is_mine(self) -> bool:
+        return self.state.to_act == self.seat
+
+
+@dataclass
+class TableGame:
+    """The game that `files` keep; begins with the hand that they hold or the first one.
+
+    `ended` is called with every hand that is over and in the files, by `let_agents_act`. `version` grows with every
+    change. `thought` holds seconds of the agents' decisions, `incidents` what agents failed at.
+    """
+
+    rules: Rules
+    opponents: Opponents
+    files: TableFiles
+    ended: Callable[[LoggedHand], None] = lambda hand: None
+    version: int = 0
+    thought: list[float] = field(default_factory=list)
+    incidents: list[Incident] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._lock = threading.RLock()
+        self._working = threading.Lock()
+        self._since: float | None = None
+        self._over: list[LoggedHand] = []
+        logged = self.files.hands()
+        self.files.write_histories(logged)
+        last = logged[-1].number if logged else -1
+        found = self.files.load()
+        self._hand = found or Progress(last + 1, self.files.deal(last + 1))
+        self._agents = self.opponents.seated(int(self.files.rng(self._hand.number, self._step).integers(2**62)))
+        self._start_hand()
+        if found is None:
+            self.files.save(self._hand)
+        elif found.state.is_over and found.number > last:
+            self.files.add(found, self._names)
+
+    @property
+    def _step(self) -> int:
+        return sum(map(len, self._hand.state.betting.actions))
+
+    @property
+    def seat(self) -> int:
+        """The person's: the button first, then the button moves on."""
+        return (self.rules.num_players - 1 - self._hand.number) % self.rules.num_players
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        players = self.rules.num_players
+        return tuple(self.opponents.labels[(seat - self.seat) % players] for seat in range(players))
+
+    def seen(self) -> Seen:
+        with self._lock:
+            since = self._since
+            thinking = None if since is None else time.monotonic() - since
+            return Seen(self._hand.number, self.seat, self._names, self._hand.state.view(self.seat), thinking)
+
+    def act(self, number: int, step: int, action: int) -> None:
+        """The person's action in hand `number` after `step` actions."""
+        with self._lock:
+            if (number, step) != (self._hand.number, self._step) or self._hand.state.to_act != self.seat:
+                raise StalePageError("the game has moved on since that was shown, or it is not your turn")
+            if type(action) is not int:
+                raise IllegalAction(f"an action is a whole number, not {str(action)[:40]!r}")
+            self._apply(action)
+
+    def deal(self, number: int) -> None:
+        """The hand after `number`, if that is over."""
+        with self._lock:
+            if number != self._hand.number or not self._hand.state.is_over:
+                raise StalePageError("the next hand is dealt when the one that is played is over")
+            self._hand = Progress(number + 1, self.files.deal(number + 1))
+            self._start_hand()
+            self.files.save(self._hand)
+            self.version += 1
+
+    def let_agents_act(self) -> None:
+        """Until it is the person's turn or the hand is over, which is then told."""
+        with self._working:
+            while self._one_action():
+                pass
+            while self._over:
+                self.ended(self._over.pop(0))
+                self.version += 1
+
+    def _one_action(self) -> bool:
+        """Whether it was an agent's turn."""
+        with self._lock:
+            hand, step, player = self._hand, self._step, self._hand.state.to_act
+            if player in (self.seat, NOBODY):
+                return False
+            started = self._since = time.monotonic()
+            self.version += 1
+        action = self._asked(hand, step, player)
+        with self._lock:
+            self.thought.append(time.monotonic() - started)
+            self._since = None
+            self._apply(action)
+        return True
+
+    def _start_hand(self) -> None:
+        for seat in range(self.rules.num_players):
+            if seat != self.seat and not by_policy(self._agent(seat)):
+                self._tried(seat, partial(self._agent(seat).start_hand, seat))
+
+    def _agent(self, seat: int) -> Agent:
+        return self._agents[(seat - self.seat) % self.rules.num_players - 1]
+
+    def _apply(self, action: int) -> None:
+        self._hand = Progress(self._hand.number, self._hand.state.apply(action))
+        self.files.save(self._hand)
+        self.version += 1
+        if self._hand.state.is_over:
+            logged = self.files.add(self._hand, self._names)
+            for seat in range(self.rules.num_players):
+                agent = self._agent(seat) if seat != self.seat else None
+                if isinstance(agent, ObservingAgent):
+                    self._tried(seat, partial(agent.end_hand, self._hand.state.view(seat)))
+            self._over.append(logged)
+
+    def _asked(self, hand: Progress, step: int, player: int) -> int:
+        """The agent's action; it checks or folds if it fails. What its policy was is noted."""
+        view, agent = hand.state.view(player), self._agent(player)
+        policy: Policy | None = None
+
+        def answer() -> int:
+            nonlocal policy
+            if not isinstance(agent, PolicyAgent) or not by_policy(agent):
+                return agent.act(view)
+            with self.opponents.lock:
+                policy = agent.policy(public_state(view.betting, view.board))
+            return sample_action(policy, view, self.files.rng(hand.number, step))
+
+        action = self._tried(player, lambda: _legal(view, answer()))
+        if by_policy(agent):
+            noted = None if action is None else policy
+            append_note(self.files.notes, hand.number, player, view.betting.text(), noted)
+        return passive(view) if action is None else action
+
+    def _tried(self, seat: int, step: Callable[[], int | None]) -> int | None:
+        try:
+            return step()
+        except Exception as error:
+            betting = self._hand.state.betting.text()
+            self.incidents.append(Incident(self._names[seat], self._hand.number, betting, described(error), ""))
+            return None
+
+
+def _legal(view: HandState, action: int) -> int:
+    if not isinstance(action, int | np.integer):
+        raise TypeError(f"the answer is no action but {repr(action)[:100]}")
+    view.betting.apply(int(action))
+    return int(action)
