@@ -24,6 +24,7 @@ from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import ConfigAttributeError, ConfigKeyError, MissingMandatoryValue, OmegaConfBaseException
 
+from conf.bundles import unbundle
 from poker.errors import PokernetsError
 from poker.provenance import configured
 
@@ -115,6 +116,7 @@ def task_of(group: str) -> Callable[[DictConfig], Any]:
         for several, one in (("agents", "agent"), ("adversaries", "adversary")):
             if several in config:
                 raise ConfigurationError(f"a file in {several}/ lacks its first line: # @package {one}.NAME")
+        unbundle(config, writes=group != "evaluate")
         node = resolve(chosen(config, group))
         with configured(node, {name: config[name] for name in ("artifacts", "outputs", "runs")}):
             return call(node)

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.artifacts import Artifact, fingerprint_of, open_artifact, write_artifact
+from poker.artifacts import Artifact, CorruptArtifactError, fingerprint_of, open_artifact, write_artifact
 from poker.cards import HAND_CARDS, NUM_HANDS, CardError
 from poker.errors import PokernetsError
 from poker.kernels.cards.isomorphism import HAND_PERMUTATION, NUM_BOARDS, canonical_board, gather_board
@@ -76,7 +76,10 @@ class CardAbstraction:
         if num_streets == self.num_streets:
             return self
         if num_streets > self.num_streets:
-            raise PokernetsError(f"the abstraction has {self.num_streets} streets, the game {num_streets}")
+            raise PokernetsError(
+                f"the abstraction has {self.num_streets} streets, the game {num_streets}; if it is of a bundle, use"
+                " artifacts=DIRECTORY: bundles hold no buckets of later streets, which only blueprints need"
+            )
         name = fingerprint_of({"abstraction": self.fingerprint, "streets": num_streets})
         return CardAbstraction(self.tables[:num_streets], self.num_buckets[:num_streets], name)
 
@@ -113,6 +116,8 @@ def make_abstraction(tables: Sequence[NDArray[Any]], num_buckets: Sequence[int])
 def _of_artifact(artifact: Artifact) -> CardAbstraction:
     sizes = artifact.counts["num_buckets"]
     tables = tuple(_read_only(artifact.arrays[f"street_{s}"]) for s in range(len(sizes)))
+    if [table.shape for table in tables] != [(NUM_BOARDS[size], NUM_HANDS) for size in BOARD_SIZES[: len(tables)]]:
+        raise CorruptArtifactError(f"{artifact.path} has tables of other shapes than hold'em needs")
     return CardAbstraction(tables, tuple(sizes), artifact.fingerprint)
 
 

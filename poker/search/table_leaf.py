@@ -13,7 +13,7 @@ from poker.rules import Rules
 from poker.search.beliefs import Ranges
 from poker.search.blueprint_states import BlueprintStates
 from poker.search.leaf import cluster_equity, leaf_values, played_street
-from poker.solvers.blueprint import Blueprint
+from poker.solvers.blueprint import FirstRound
 from poker.solvers.rollout.leaf_table import LeafTable
 from poker.solvers.rollout.leaf_values import LeafValues
 from poker.tree import BettingTree
@@ -50,7 +50,7 @@ class TableValues:
 class TableLeaf(TableValues):
     """The table at `path`, made from `blueprint`."""
 
-    def __init__(self, *, path: str, blueprint: Blueprint) -> None:
+    def __init__(self, *, path: str, blueprint: FirstRound) -> None:
         super().__init__(LeafTable.load(path, blueprint), blueprint.tree)
 
 

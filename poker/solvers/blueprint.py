@@ -18,13 +18,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.abstraction.buckets import Buckets
-from poker.artifacts import MismatchedArtifactError, canonical_json, open_artifact, write_artifact
+from poker.artifacts import (
+    Artifact,
+    CorruptArtifactError,
+    MismatchedArtifactError,
+    canonical_json,
+    open_artifact,
+    write_artifact,
+)
 from poker.errors import PokernetsError
 from poker.features.leaf import CONTINUATIONS
 from poker.rules import CALL, FOLD, Rules
 from poker.solvers.sampling.tree import SamplingTree, sampling_tree
 from poker.state import Betting
-from poker.tree import BettingTree, build_tree
+from poker.tree import BettingTree, Kind, build_tree
 
 KIND = "blueprint"
 FOLD_CLASS, CALL_CLASS, RAISE_CLASS = range(3)
@@ -79,15 +86,7 @@ class Blueprint:
     def load(cls, path: str | Path, cards: Buckets) -> "Blueprint":
         """The blueprint at `path`; refused unless it was made with the abstraction `cards`."""
         artifact = open_artifact(path, KIND, made_from={"abstraction": cards.fingerprint})
-        arrays: dict[str, Any] = {
-            name[5:]: np.array(artifact.arrays[name]) for name in artifact.arrays if name.startswith("tree_")
-        }
-        rules = Rules(**artifact.config["rules"])
-        if arrays:
-            tree = BettingTree(rules=rules, **arrays)
-            sampling = sampling_tree(tree, cards.num_buckets)
-        else:
-            tree, sampling = _limit_trees(rules, cards.num_buckets)
+        tree, sampling = _stored_trees(artifact, cards.num_buckets)
         strategy = artifact.arrays["strategy"]
         if strategy.size != sampling.table_size // 2:
             raise MismatchedArtifactError(
@@ -95,6 +94,42 @@ class Blueprint:
                 "Make it with: python -m data_gen job=blueprint"
             )
         return cls(tree, cards, sampling, np.asarray(strategy), fingerprint=artifact.fingerprint)
+
+
+@dataclass(frozen=True, eq=False)
+class FirstRound:
+    """What there is to know of a blueprint without its abstraction: the betting tree, the strategy of the first round.
+
+    Bundles hold no more of it: `sampling` and `strategy` know no buckets after the first round.
+    """
+
+    tree: BettingTree
+    sampling: SamplingTree
+    strategy: NDArray[Any]
+    fingerprint: str
+
+    @classmethod
+    def load(cls, path: str | Path) -> "FirstRound":
+        artifact = open_artifact(path, KIND)
+        first, *later = artifact.config["num_buckets"]
+        tree, sampling = _stored_trees(artifact, (first, *(0 for _ in later)))
+        strategy = np.asarray(artifact.arrays["strategy"])
+        if strategy.size < sampling.table_size // 2:
+            raise CorruptArtifactError(f"{path} does not store the strategy of the first round")
+        return cls(tree, sampling, strategy[: sampling.table_size // 2], artifact.fingerprint)
+
+    def probs(self, node: int) -> NDArray[np.float32]:
+        """[B, A] strategy over `tree.actions(node)` of the first round, by bucket (in hold'em by class of hands)."""
+        weights = self.sampling.entries(self.strategy, int(self.sampling.index[node])).astype(np.float32)
+        by_bucket: NDArray[np.float32] = weights / weights.sum(axis=1, keepdims=True)
+        return by_bucket
+
+    def quantised(self) -> NDArray[np.uint8]:
+        """`strategy` in 8 bits."""
+        out = np.zeros(self.strategy.size, dtype=np.uint8)
+        for node in np.flatnonzero((self.tree.kind == Kind.DECISION) & (self.tree.street == 0)):
+            self.sampling.entries(out, int(self.sampling.index[node]))[:] = quantise(self.probs(int(node)), 8)
+        return out
 
 
 def blueprint_from(
@@ -151,7 +186,7 @@ def save_strategy(
     counts: dict[str, Any],
 ) -> None:
     """Write what `Blueprint.load` reads; `tree` is None where the rules alone give it."""
-    arrays = {} if tree is None else {f"tree_{name}": array for name, array in _tree_arrays(tree).items()}
+    arrays = {} if tree is None else tree_arrays(tree)
     write_artifact(
         path,
         KIND,
@@ -164,6 +199,37 @@ def save_strategy(
         arrays={**arrays, "strategy": strategy},
         made_from={"abstraction": cards.fingerprint},
         counts=counts,
+    )
+
+
+def _stored_trees(artifact: Artifact, num_buckets: tuple[int, ...]) -> tuple[BettingTree, SamplingTree]:
+    arrays: dict[str, Any] = {
+        name[5:]: np.array(artifact.arrays[name]) for name in artifact.arrays if name.startswith("tree_")
+    }
+    rules = Rules(**artifact.config["rules"])
+    if not arrays:
+        return _limit_trees(rules, num_buckets)
+    tree = BettingTree(rules=rules, **arrays)
+    if not _is_sound(tree):
+        raise CorruptArtifactError(f"{artifact.path} holds no betting tree of {rules.name}")
+    return tree, sampling_tree(tree, num_buckets)
+
+
+def _is_sound(tree: BettingTree) -> bool:
+    """Whether the arrays are a tree in breadth-first order, so that every walk in it ends."""
+    size, players, children = len(tree), tree.rules.num_players, tree.num_children
+    arrays = [value for value in vars(tree).values() if isinstance(value, np.ndarray)]
+    if any(len(array) != size for array in arrays) or tree.committed.shape != (size, players) or children.min() < 0:
+        return False
+    inner, nodes = children > 0, np.arange(size)
+    return (
+        np.array_equal(tree.parent[1:], np.repeat(nodes, children))
+        and np.array_equal(tree.first_child[inner], (1 + np.cumsum(children) - children)[inner])
+        and bool((tree.parent[1:] < nodes[1:]).all())
+        and np.array_equal(inner, np.isin(tree.kind, (Kind.DECISION, Kind.STREET)))
+        and bool((children[tree.kind == Kind.STREET] == 1).all())
+        and bool(((tree.street >= 0) & (tree.street < tree.rules.num_streets)).all())
+        and bool(((tree.player >= -1) & (tree.player < players)).all())
     )
 
 
@@ -219,6 +285,11 @@ def tree_fingerprint(tree: BettingTree) -> str:
         opening = ","
     digest.update(b"}")
     return digest.hexdigest()
+
+
+def tree_arrays(tree: BettingTree) -> dict[str, NDArray[Any]]:
+    """As artifacts name them."""
+    return {f"tree_{name}": array for name, array in _tree_arrays(tree).items()}
 
 
 def _tree_arrays(tree: BettingTree) -> dict[str, NDArray[Any]]:

@@ -9,7 +9,7 @@ from poker.abstraction.buckets import CardAbstraction
 from poker.artifacts import open_artifact
 from poker.features.shards import open_shards
 from poker.search.table_leaf import TableLeaf
-from poker.solvers.blueprint import Blueprint
+from poker.solvers.blueprint import Blueprint, FirstRound
 from poker.solvers.continuations.leaf_play import BLUEPRINT, LeafPlay, Pure
 from poker.solvers.continuations.store import KIND, load_set
 from poker.solvers.rollout.forms import KIND as FORMS
@@ -62,7 +62,7 @@ def test_forms_of_a_tiny_blueprint_and_the_table_of_their_values(tmp_path: Path)
 
     table = ("job=leaf_table", "continuations=self_generated", "job.settings.boards=40", "job.processes=1", *common)
     data_gen(*table)
-    leaf = TableLeaf(path=str(tmp_path / "leaf_table"), blueprint=blueprint)
+    leaf = TableLeaf(path=str(tmp_path / "leaf_table"), blueprint=FirstRound.load(tmp_path / "blueprint"))
     assert leaf.num_continuations == 3
     two = (*table, "continuations.size=2", f"job.output={tmp_path}/two")
     data_gen(*two)

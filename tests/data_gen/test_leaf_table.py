@@ -31,6 +31,7 @@ def test_table_of_a_tiny_blueprint(tmp_path: Path) -> None:
     blueprint = Blueprint.load(tmp_path / "blueprint", CardAbstraction.load(tmp_path / "abstraction"))
     table = LeafTable.load(tmp_path / "leaf_table", blueprint)
     leaves = preflop_leaves(blueprint.tree)
+    assert table.sem is not None
     assert table.nodes.tolist() == leaves.tolist()
     assert table.values.shape == table.sem.shape == (len(leaves), 2, 4, 169, 169)
     assert np.allclose(table.values[:, 0, 0], -table.values[:, 1, 0], atol=1e-4)
@@ -46,6 +47,7 @@ def test_table_of_a_tiny_blueprint(tmp_path: Path) -> None:
 
 def _agrees_with_concrete_hands(blueprint: Blueprint, table: LeafTable) -> None:
     """Entries are what aces against nine-eight suited get on many boards, up to four standard errors."""
+    assert table.sem is not None
     node = int(table.nodes[0])
     aces = np.array([51 * 50 // 2 + 50])
     suited = np.array([28 * 27 // 2 + 24])

@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.abstraction.equities import showdown_equity
-from poker.artifacts import open_artifact
+from poker.artifacts import CorruptArtifactError, open_artifact
 from poker.cards import PREFLOP_CLASS, PREFLOP_CLASS_SIZE
 from poker.features.leaf import TARGET
-from poker.solvers.blueprint import Blueprint
+from poker.solvers.blueprint import Blueprint, FirstRound
 from poker.solvers.rollout.continuation import Continuations, Moments, sample_boards
 from poker.tree import BettingTree, Kind
 
@@ -27,18 +27,24 @@ NUM_CLASSES = len(PREFLOP_CLASS_SIZE)
 
 @dataclass(frozen=True, eq=False)
 class LeafTable:
-    """`values`, standard errors `sem` float32 [L, 2, K, 169, 169]; `nodes` [L] are nodes of the blueprint's tree."""
+    """`values`, standard errors `sem` float32 [L, 2, K, 169, 169]; `nodes` [L] are nodes of the blueprint's tree.
+
+    Tables of bundles have float16 values and no standard errors.
+    """
 
     nodes: NDArray[np.int32]
     values: NDArray[np.float32]
-    sem: NDArray[np.float32]
+    sem: NDArray[np.float32] | None = None
 
     @classmethod
-    def load(cls, path: str | Path, blueprint: Blueprint) -> "LeafTable":
+    def load(cls, path: str | Path, blueprint: Blueprint | FirstRound) -> "LeafTable":
         """The table at `path`, refused unless it was made from `blueprint`; K is what it was made with."""
         made_from = {"blueprint": blueprint.fingerprint}
         arrays = open_artifact(path, KIND, config={"target": TARGET}, made_from=made_from).arrays
-        return cls(np.array(arrays["nodes"]), arrays["values"], arrays["sem"])
+        nodes, values = np.array(arrays["nodes"]), arrays["values"]
+        if values.ndim != 5 or values.shape[:2] != (len(nodes), 2) or values.shape[3:] != (NUM_CLASSES, NUM_CLASSES):
+            raise CorruptArtifactError(f"{path} has values of shape {values.shape} for {len(nodes)} states")
+        return cls(nodes, values, arrays.get("sem"))
 
     def at(self, node: int) -> NDArray[np.float32]:
         """[2, K, 169, 169] of a node in `nodes`."""

@@ -1,0 +1,60 @@
+"""`artifacts=FILE`: commands that read a bundle instead of a directory of artifacts."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from omegaconf import DictConfig, OmegaConf
+
+from poker.bundle import SUFFIX, Bundle, open_bundle
+from poker.errors import PokernetsError
+
+_WHOLE = "poker.agents.blueprint.load_blueprint"
+"""What reads all of a blueprint, of which bundles hold the first round alone."""
+
+
+def unbundle(config: DictConfig, *, writes: bool) -> None:
+    """Where `artifacts` names a bundle, unpack it and let `config` read that; refuse agents that it does not seat.
+
+    A command that `writes` artifacts must be told where, with `outputs`.
+    """
+    file = Path(config.artifacts)
+    if not file.is_file() and (file.suffix != SUFFIX or file.is_dir()):
+        return
+    if writes and Path(config.outputs).is_relative_to(file):
+        raise PokernetsError(f"artifacts={file} is a bundle, which is only read: say where to write with outputs=DIR")
+    bundle = open_bundle(file)
+    outputs = config.outputs
+    config.artifacts = str(bundle.path)
+    config.outputs = outputs
+    for name, node in (config.get("agent") or {}).items():
+        if isinstance(node, DictConfig) and (lacking := _lacking(bundle, node)):
+            raise PokernetsError(
+                f"{file} does not seat {name}, which needs {lacking}; it seats {', '.join(bundle.seats)} and agents"
+                " that need no artifacts. For others, artifacts=DIRECTORY"
+            )
+    fallback = config.get("fallback")
+    if isinstance(fallback, DictConfig) and _lacking(bundle, fallback):
+        print(f"{file} does not seat {fallback.name}: AIVAT goes without its answers to bets", file=sys.stderr)
+        config.fallback = None
+
+
+def _lacking(bundle: Bundle, node: DictConfig) -> str:
+    """What an agent needs and the bundle does not have."""
+    for value in _values(OmegaConf.to_container(node, resolve=True)):
+        if value == _WHOLE:
+            return "the whole blueprint"
+        if isinstance(value, str) and Path(value).is_relative_to(bundle.path):
+            name = str(Path(value).relative_to(bundle.path))
+            if name not in bundle.artifacts:
+                return name
+    return ""
+
+
+def _values(node: Any) -> Iterator[Any]:
+    if isinstance(node, dict | list):
+        for value in node.values() if isinstance(node, dict) else node:
+            yield from _values(value)
+    else:
+        yield node

@@ -1,0 +1,133 @@
+"""`job=bundle`: one file with what agents play with (`poker.bundle`), made from the artifacts of a directory.
+
+Agents that solve need little of a blueprint: its betting tree, which says what each entry of the leaf table stands for,
+and not its strategy; and of the abstraction the buckets of the flop, by which the leaf net groups hands. Packed are
+
+- abstraction: the tables of the preflop and flop rounds; those of the turn and the river are 99% of it;
+- blueprint: the tree, and the strategy of the first round in 8 bits, which charts are drawn from;
+- leaf_table: values as float16, without their standard errors;
+- everything else as it is.
+
+So a bundle plays as the artifacts do but for the rounding of the table to float16, 11 bits of every value.
+"""
+
+import json
+import shutil
+import sys
+import tempfile
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from poker.abstraction import buckets
+from poker.artifacts import MANIFEST, Artifact, open_artifact, write_artifact
+from poker.bundle import CONTENTS, write_bundle
+from poker.errors import PokernetsError
+from poker.provenance import provenance
+from poker.solvers import blueprint
+from poker.solvers.rollout import leaf_table
+
+SOLVING = {"abstraction": "abstraction", "blueprint": "blueprint", "leaf_table": "leaf_table", "leaf_net": "leaf_net"}
+FORMULA = {"preflop_rollouts": "preflop_rollouts"}
+PREDICTING = {**FORMULA, "opponent_net/hand": "opponent_net", "opponent_net/adaptive": "opponent_net"}
+STYLES = ("bluffer", "calling_station", "loose_aggressive", "loose_passive", "maniac", "moderate", "rock", "semi_loose")
+NEEDS: dict[str, dict[str, str]] = {
+    **dict.fromkeys(("depth_limited", "naive"), SOLVING),
+    **dict.fromkeys(("poki_formula", "poki_generic", "poki_none", "poki_simulation"), FORMULA),
+    **dict.fromkeys([f"ring_{style}" for style in (*STYLES, "tight_aggressive", "tight_passive")], FORMULA),
+    **dict.fromkeys(("poki_net", "poki_best_of"), PREDICTING),
+}
+"""The agents of conf/agents that a bundle can seat, with the artifacts that they need and the kind of each."""
+
+_FLOP_STREETS = 2
+
+
+def run(*, artifacts: str, agents: Sequence[str] | None, megabytes: float, output: str) -> None:
+    """Pack what `agents` need (None: all that the artifacts at hand can seat) into the file `output`.
+
+    Refused, leaving what is there, when the file would have more than `megabytes`.
+    """
+    source, target = Path(artifacts), Path(output)
+    chosen = _chosen(source, agents)
+    kinds = {name: kind for agent in chosen for name, kind in NEEDS[agent].items()}
+    found = {name: open_artifact(source / name, kind) for name, kind in kinds.items()}
+    seats = [agent for agent, needs in NEEDS.items() if needs.keys() <= kinds.keys()]
+    made_from = {name: artifact.fingerprint for name, artifact in found.items()}
+    if _packed_already(target, seats, made_from):
+        print(f"bundle {target} is there, for {', '.join(seats)}", file=sys.stderr)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        _pack(found, Path(folder))
+        sizes = {name: sum(file.stat().st_size for file in (Path(folder) / name).iterdir()) for name in found}
+        told = ", ".join(f"{name} {size / 1e6:.1f} MB" for name, size in sizes.items())
+        print(f"to compress: {sum(sizes.values()) / 1e6:.1f} MB ({told}) for {', '.join(seats)}", file=sys.stderr)
+        contents = {"seats": seats, "made_from": made_from, "provenance": provenance()}
+        packed = write_bundle(target, Path(folder), contents, int(megabytes * 1e6))
+    told = ", ".join(f"{name} {size / 1e6:.1f} MB" for name, size in packed.items())
+    print(f"bundle {target}: {target.stat().st_size / 1e6:.1f} MB ({told})", file=sys.stderr)
+
+
+def _chosen(source: Path, agents: Sequence[str] | None) -> list[str]:
+    if agents is None:
+        there = [agent for agent, needs in NEEDS.items() if all((source / name / MANIFEST).exists() for name in needs)]
+        if not there:
+            wanted = ", ".join(SOLVING)
+            raise PokernetsError(f"nothing to pack: {source} seats no agent; depth_limited needs {wanted} there")
+        return there
+    unknown = [agent for agent in agents if agent not in NEEDS]
+    if unknown or not agents:
+        raise PokernetsError(f"no bundle seats {', '.join(unknown) or 'nobody'}; job.agents can be {', '.join(NEEDS)}")
+    return list(agents)
+
+
+def _packed_already(target: Path, seats: list[str], made_from: dict[str, str]) -> bool:
+    try:
+        with zipfile.ZipFile(target) as archive:
+            contents = json.loads(archive.read(CONTENTS))
+            return bool(contents["seats"] == seats and contents["made_from"] == made_from)
+    except (OSError, KeyError, TypeError, ValueError, zipfile.BadZipFile):
+        return False
+
+
+def _pack(found: dict[str, Artifact], folder: Path) -> None:
+    trained = found.get("blueprint")
+    tree = None if trained is None else _pack_blueprint(trained, folder / "blueprint")
+    for name, artifact in found.items():
+        if artifact.kind == buckets.KIND:
+            _pack_abstraction(artifact, folder / name)
+        elif artifact.kind == leaf_table.KIND:
+            assert trained is not None
+            assert tree is not None
+            _pack_table(artifact, trained, tree, folder / name)
+        elif artifact.kind != blueprint.KIND:
+            shutil.copytree(artifact.path, folder / name)
+
+
+def _pack_abstraction(artifact: Artifact, path: Path) -> None:
+    arrays = {f"street_{street}": artifact.arrays[f"street_{street}"] for street in range(_FLOP_STREETS)}
+    counts = {**artifact.counts, "num_buckets": artifact.counts["num_buckets"][:_FLOP_STREETS]}
+    _write(artifact, path, arrays, counts=counts)
+
+
+def _pack_blueprint(artifact: Artifact, path: Path) -> Artifact:
+    first = blueprint.FirstRound.load(artifact.path)
+    trees = {} if first.tree.from_rules else blueprint.tree_arrays(first.tree)
+    num_buckets = list(first.sampling.num_buckets)
+    arrays = {**trees, "strategy": first.quantised()}
+    return _write(artifact, path, arrays, config={**artifact.config, "num_buckets": num_buckets, "bits": 8})
+
+
+def _pack_table(artifact: Artifact, trained: Artifact, packed: Artifact, path: Path) -> None:
+    whole = leaf_table.LeafTable.load(artifact.path, blueprint.FirstRound.load(trained.path))
+    arrays = {"nodes": whole.nodes, "values": whole.values.astype(np.float16)}
+    _write(artifact, path, arrays, made_from={**artifact.made_from, "blueprint": packed.fingerprint})
+
+
+def _write(artifact: Artifact, path: Path, arrays: dict[str, Any], **changed: dict[str, Any]) -> Artifact:
+    """The artifact with these arrays; its origin is noted under its own kind."""
+    kept = {"config": artifact.config, "counts": artifact.counts, "made_from": artifact.made_from, **changed}
+    kept["made_from"] = {**kept["made_from"], f"whole_{artifact.kind}": artifact.fingerprint}
+    return write_artifact(path, artifact.kind, arrays=arrays, **kept)

@@ -1,0 +1,175 @@
+"""`job=bundle`: what it packs plays as the artifacts do, says what it takes, and seats the agents that it names."""
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from omegaconf import DictConfig
+
+from conf.bundles import unbundle
+from conf.launch import call, choices, compose, resolve, task_of
+from data_gen.bundle import NEEDS
+from models.export import export_net
+from models.inference import LEAF_NET, leaf_stamp
+from models.mlp import Mlp
+from poker.abstraction.buckets import CardAbstraction, make_abstraction
+from poker.agents.base import PolicyAgent
+from poker.artifacts import open_artifact, write_artifact
+from poker.bundle import open_bundle
+from poker.cards import NUM_HANDS, PREFLOP_CLASS
+from poker.errors import PokernetsError
+from poker.features.leaf import CONTINUATIONS, TARGET
+from poker.search.table_leaf import TableLeaf
+from poker.solvers.blueprint import FirstRound, always_call
+from poker.solvers.rollout.leaf_table import preflop_leaves
+from poker.state import Betting, HandState
+from poker.tree import build_tree
+from poker.tree.menus import bet_menu
+
+QUICK = ("search.solver.iterations=[4,2]", "search.clusters=8", "search.menu.flop=[[1.0],[a]]")
+
+
+def _agent(name: str, artifacts: Path) -> PolicyAgent:
+    config = _match(f"agents=[{name}]", f"artifacts={artifacts}", *QUICK)
+    unbundle(config, writes=False)
+    agent = call(config.agent[name])
+    assert isinstance(agent, PolicyAgent)
+    return agent
+
+
+def _match(*overrides: str) -> DictConfig:
+    return compose("evaluate", ["evaluate=match", *overrides])
+
+
+def _pack(folder: Path, *overrides: str) -> Path:
+    task_of("job")(compose("data_gen", ["job=bundle", f"artifacts={folder}", f"runs={folder}/runs", *overrides]))
+    return Path(f"{folder}.bundle")
+
+
+@pytest.fixture
+def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Artifacts of hold'em with a leaf table that float16 holds exactly, random but for the blueprint, which calls."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    folder, rng = tmp_path / "made", np.random.default_rng(0)
+    flops = rng.integers(0, 300, (1755, NUM_HANDS)).astype(np.uint16)
+    cards = make_abstraction((PREFLOP_CLASS[None].astype(np.uint8), flops), (169, 300)).save(folder / "abstraction", {})
+    bets = bet_menu(preflop=[[1], ["a"]], flop=[["a"]], turn=[["a"]], river=[["a"]])
+    tree = build_tree(Betting.start(call(_match().game)), bets)
+    whole = CardAbstraction(cards.tables, (169, 300, 2, 1), cards.fingerprint)
+    always_call(tree, whole).save(folder / "blueprint", {}, {})
+    _write_table(folder, rng.normal(size=(len(preflop_leaves(tree)), 2, 4, 169, 169)).astype(np.float16))
+    stamp = leaf_stamp(CONTINUATIONS)
+    part = partial(Mlp, inputs=34, hidden=[8], outputs=4, seed=1)
+    export_net(folder / "leaf_net", LEAF_NET, part, part(), stamp=stamp, config={}, made_from={}, counts={})
+    return folder
+
+
+def _write_table(folder: Path, values: np.ndarray[Any, Any]) -> None:
+    first = FirstRound.load(folder / "blueprint")
+    write_artifact(
+        folder / "leaf_table",
+        "leaf_table",
+        config={"target": TARGET},
+        made_from={"blueprint": first.fingerprint},
+        arrays={
+            "nodes": preflop_leaves(first.tree),
+            "values": values.astype(np.float32),
+            "sem": np.ones_like(values, np.float32),
+        },
+    )
+
+
+def _states() -> list[HandState]:
+    dealt = HandState.deal(call(_match().game), np.random.default_rng(1))
+    return [dealt, dealt.apply(0).apply(0), dealt.apply(300).apply(0)]
+
+
+def test_plays_as_the_artifacts_and_holds_no_more_than_that_takes(
+    made: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bundle = _pack(made)
+    said = capsys.readouterr().err
+    assert "to compress" in said
+    assert f"{bundle.stat().st_size / 1e6:.1f} MB (abstraction" in said
+    assert "is there, for depth_limited, naive" in (_pack(made), capsys.readouterr().err)[1]
+    whole, packed = _agent("depth_limited", made), _agent("depth_limited", bundle)
+    for state in _states():
+        (actions, probs), (same, again) = whole.policy(state), packed.policy(state)
+        assert actions == same
+        np.testing.assert_array_equal(probs, again)
+    parts = open_bundle(bundle)
+    table = open_artifact(parts.path / "leaf_table", "leaf_table").arrays
+    assert table["values"].dtype == np.float16
+    assert "sem" not in table
+    first, kept = (FirstRound.load(path / "blueprint") for path in (made, parts.path))
+    assert open_artifact(parts.path / "blueprint", "blueprint").arrays["strategy"].size == kept.strategy.size
+    np.testing.assert_array_equal(first.probs(0), kept.probs(0))
+    assert parts.contents["made_from"]["blueprint"] == first.fingerprint
+    assert "data_gen" in parts.contents["provenance"]["configuration"]["_target_"]
+
+
+def test_tables_are_rounded_to_eleven_bits(made: Path) -> None:
+    rng = np.random.default_rng(2)
+    shape = open_artifact(made / "leaf_table", "leaf_table").arrays["values"].shape
+    _write_table(made, rng.normal(size=shape))
+    parts = open_bundle(_pack(made)).path
+    dealt, found = _states()[0].betting, []
+    ends = [dealt.apply(0).apply(0), dealt.apply(300).apply(0)]
+    for folder in (made, parts):
+        leaf = TableLeaf(path=str(folder / "leaf_table"), blueprint=FirstRound.load(folder / "blueprint"))
+        found.append(leaf.values(ends, (), np.zeros((2, NUM_HANDS), np.float32), 0).values)
+    assert 0 < np.abs(found[0] - found[1]).max() <= np.abs(found[0]).max() / 2**11
+
+
+def test_agents_that_it_does_not_seat_are_named(made: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bundle = _pack(made)
+    for name, lacking in (("blueprint", "the whole blueprint"), ("poki_formula", "preflop_rollouts")):
+        with pytest.raises(
+            PokernetsError, match=f"does not seat {name}, which needs {lacking}; it seats depth_limited"
+        ):
+            _agent(name, bundle)
+    config = _match("agents=[equity]", f"artifacts={bundle}")
+    unbundle(config, writes=False)
+    assert config.fallback is None
+    assert "does not seat blueprint: AIVAT" in capsys.readouterr().err
+    with pytest.raises(PokernetsError, match="a bundle, which is only read: say where to write"):
+        task_of("job")(compose("data_gen", ["job=leaf_table", f"artifacts={bundle}"]))
+    with pytest.raises(PokernetsError, match="no bundle at"):
+        unbundle(_match("artifacts=none.bundle"), writes=False)
+
+
+def test_what_cannot_be_packed_is_refused(made: Path, tmp_path: Path) -> None:
+    with pytest.raises(PokernetsError, match=r"more than 0.1 .*raise job.megabytes"):
+        _pack(made, "job.megabytes=0.1")
+    with pytest.raises(PokernetsError, match=r"no bundle seats blueprint; job.agents can be depth_limited"):
+        _pack(made, "job.agents=[blueprint]")
+    with pytest.raises(PokernetsError, match="no preflop_rollouts at"):
+        _pack(made, "job.agents=[poki_none]")
+    with pytest.raises(PokernetsError, match="nothing to pack"):
+        _pack(tmp_path / "empty")
+    assert not Path(f"{made}.bundle").exists()
+
+
+def test_tables_of_later_streets_stay_out(made: Path) -> None:
+    found = open_artifact(made / "abstraction", "abstraction")
+    later = {f"street_{street}": np.zeros((9, 9), np.uint8) for street in (2, 3)}
+    sizes = {"num_buckets": [169, 300, 5, 5]}
+    write_artifact(made / "abstraction", "abstraction", config={}, arrays={**found.arrays, **later}, counts=sizes)
+    packed = CardAbstraction.load(open_bundle(_pack(made)).path / "abstraction")
+    assert packed.num_buckets == (169, 300)
+    with pytest.raises(PokernetsError, match="bundles hold no buckets of later streets"):
+        packed.first_streets(4)
+
+
+def test_needs_are_those_of_the_configuration() -> None:
+    """Every agent of conf/agents needs nothing, what `NEEDS` says, or what no bundle has."""
+    config = _match(f"agents=[{','.join(choices('agents'))}]", "artifacts=/made")
+    for name in choices("agents"):
+        text = str(resolve(config.agent[name]))
+        named = {part.split("'")[0] for part in text.split("/made/")[1:]}
+        if "load_blueprint" in text or "leaf_table_generated" in named:
+            assert name not in NEEDS
+        else:
+            assert named == NEEDS.get(name, {}).keys(), name
