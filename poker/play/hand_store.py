@@ -57,12 +57,12 @@ class HandStore:
             "seed": rotation.seed,
             "session": rotation.session,
             "agents": settings,
-            "artifacts": _artifacts(settings),
+            "artifacts": artifacts_in(settings),
         }
         if decision_seconds is not None:
             record["decision_seconds"] = decision_seconds
         stem = f"{'-'.join(lineup.players)[:80]}-{fingerprint_of(record)[:10]}"
-        mark = "" if values is None else f".{fingerprint_of([values, _artifacts(values)])[:10]}"
+        mark = "" if values is None else f".{fingerprint_of([values, artifacts_in(values)])[:10]}"
         self.path = folder / f"{stem}.log"
         self._failures = JsonLines(folder / f"{stem}.failures.jsonl")
         self._commits = JsonLines(folder / f"{stem}.commits.jsonl")
@@ -229,12 +229,12 @@ def _append(path: Path, lines: Sequence[str]) -> None:
             file.write("".join(f"{line}\n" for line in lines))
 
 
-def _artifacts(value: Any) -> dict[str, str]:
+def artifacts_in(value: Any) -> dict[str, str]:
     """Paths among the settings that are artifacts, with the checksums of their manifests."""
     if isinstance(value, dict):
-        return {path: sha for item in value.values() for path, sha in _artifacts(item).items()}
+        return {path: sha for item in value.values() for path, sha in artifacts_in(item).items()}
     if isinstance(value, list | tuple):
-        return {path: sha for item in value for path, sha in _artifacts(item).items()}
+        return {path: sha for item in value for path, sha in artifacts_in(item).items()}
     if isinstance(value, str) and len(value) < 4096 and (Path(value) / MANIFEST).is_file():
         return {value: file_sha256(Path(value) / MANIFEST)}
     return {}

@@ -4,7 +4,7 @@ import asyncio
 import socket
 import sys
 import webbrowser
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import uvicorn
@@ -13,7 +13,7 @@ from nicegui import app as nicegui_app
 from nicegui import ui
 
 from poker.table.access import Access
-from poker.table.pages import Page
+from poker.table.pages import Fill, Page
 
 STYLE = Path(__file__).with_name("style.css")
 
@@ -36,12 +36,20 @@ def serve(pages: Sequence[Page], server: socket.socket, token: str | None, url: 
     asyncio.run(uvicorn.Server(config).serve(sockets=[server]))
 
 
-def _add(page: Page, pages: Sequence[Page], fill: Callable[[], None]) -> None:
+def _add(page: Page, pages: Sequence[Page], fill: Fill) -> None:
     @ui.page(page.path, title=f"{page.title} - pokernets")
-    def show() -> None:
+    async def show() -> None:
         _header(page, pages)
         with ui.element("main").classes("page"):
-            fill()
+            await ui.context.client.connected()
+            await fill(visitor())
+
+
+def visitor() -> str:
+    """Who has opened the page that is being filled."""
+    request = ui.context.client.request
+    assert request is not None
+    return str(request.state.visitor)
 
 
 def _header(page: Page, pages: Sequence[Page]) -> None:

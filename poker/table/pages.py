@@ -1,20 +1,23 @@
 """What the server shows: pages by address. What a page needs is imported when the server starts, not before."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
 
 from poker.play.lineup import AgentSpec
 from poker.rules import Rules
 
+Fill = Callable[[str], Awaitable[None]]
+"""Fills a page for a visitor, whose name is that of nobody else."""
+
 
 @dataclass(frozen=True)
 class Page:
-    """`make` is called once, when the server starts; what it returns fills the page for every visitor."""
+    """`make` is called once, when the server starts; what it returns fills the page once a browser has opened it."""
 
     path: str
     title: str
-    make: Callable[[], Callable[[], None]]
+    make: Callable[[], Fill]
 
 
 def table(*, game: Rules, agents: list[AgentSpec], out: str) -> Page:
@@ -22,7 +25,7 @@ def table(*, game: Rules, agents: list[AgentSpec], out: str) -> Page:
     return Page("/", "Table", partial(_table, game, agents, out))
 
 
-def _table(game: Rules, agents: list[AgentSpec], out: str) -> Callable[[], None]:
+def _table(game: Rules, agents: list[AgentSpec], out: str) -> Fill:
     from poker.table.table import make  # noqa: PLC0415
 
     return make(game, agents, out)

@@ -1,15 +1,234 @@
-"""The table in the browser."""
+"""The table in the browser: cards, bets and buttons of one visitor's game, and what is beside them."""
 
 from collections.abc import Callable
+from functools import partial
+from html import escape
+from pathlib import Path
+from statistics import median, quantiles
+from typing import Any
 
-from nicegui import ui
+from nicegui import run, ui
+from nicegui.events import KeyEventArguments
 
+from poker.agents.simple import raise_menu
+from poker.errors import PokernetsError
 from poker.play.lineup import AgentSpec
-from poker.rules import Rules
+from poker.play.table_game import Seen
+from poker.rules import CALL, FOLD, Rules
+from poker.table import words
+from poker.table.pages import Fill
+from poker.table.visitors import Visit, Visitors
+
+_SIZES = {"⅓ pot": "0.33", "½ pot": "0.5", "¾ pot": "0.75", "pot": "1", "2 pots": "2", "all-in": "a"}
+_SECONDS = 0.15
+"""Between two looks at whether the game has moved on."""
 
 
-def make(game: Rules, agents: list[AgentSpec], out: str) -> Callable[[], None]:
-    def fill() -> None:
-        ui.label(f"{game.name} against {', '.join(spec.name for spec in agents)}")
+def make(game: Rules, agents: list[AgentSpec], out: str) -> Fill:
+    visitors = Visitors(game, agents, Path(out))
+
+    async def fill(visitor: str) -> None:
+        try:
+            visit = await run.io_bound(visitors.visit, visitor)
+        except PokernetsError as error:
+            ui.label(str(error)).props("role=alert")
+            return
+        if visit is not None:  # the server stops
+            _Table(visit)
 
     return fill
+
+
+class _Table:
+    """One browser's page of a game. What can be clicked is made anew for every state of the game, so that a click on an
+    old state finds nothing."""
+
+    def __init__(self, visit: Visit) -> None:
+        self._visit = visit
+        self._game = visit.game
+        self._version = -1
+        with ui.element("div").classes("columns"):
+            with ui.element("section").classes("table-side").props('aria-label="Table"'):
+                self._felt = ui.html("", sanitize=False).classes("felt")
+                self._status = ui.label().classes("status").props('role=status aria-live="polite"')
+                self._controls = ui.element("div").classes("controls").props('role=group aria-label="Your actions"')
+            with ui.element("section").classes("beside").props('aria-label="Beside the table"'):
+                with ui.tabs().props("dense align=justify") as tabs:
+                    hand, result = ui.tab("Hand"), ui.tab("Result")
+                with ui.tab_panels(tabs, value=hand).classes("panels"):
+                    with ui.tab_panel(hand):
+                        self._history = ui.html("", sanitize=False).classes("history")
+                    with ui.tab_panel(result):
+                        self._result = ui.html("", sanitize=False).classes("result")
+        ui.timer(_SECONDS, self._look)
+
+    def _look(self) -> None:
+        """Shows the game anew if it has moved on."""
+        seen = self._game.seen()
+        if seen.thinking is not None:
+            self._status.set_text(f"{words.status(seen)} … {seen.thinking:.1f} s")
+        if self._version == self._game.version:
+            return
+        self._version = self._game.version
+        self._felt.set_content(_felt(seen))
+        self._history.set_content(_history(seen))
+        self._result.set_content(_result(self._visit))
+        if seen.thinking is None:
+            self._status.set_text(words.status(seen))
+        self._controls.clear()
+        with self._controls:
+            _Controls(self._visit, seen, self._after)
+
+    def _after(self) -> None:
+        self._visit.go_on()
+        self._look()
+
+
+class _Controls:
+    """What can be done in one state of the game, by button, slider and key."""
+
+    def __init__(self, visit: Visit, seen: Seen, after: Callable[[], None]) -> None:
+        self._game, self._seen, self._after = visit.game, seen, after
+        self._keys: dict[str, Callable[[], None]] = {}
+        if seen.state.is_over:
+            self._button("New hand", "n", lambda: self._game.deal(seen.number), "color=primary")
+        elif seen.is_mine:
+            self._actions()
+        ui.keyboard(on_key=self._key, ignore=["input", "select", "textarea"], repeating=False)
+
+    def _actions(self) -> None:
+        betting = self._seen.state.betting
+        legal = betting.legal()
+        with ui.element("div").classes("row"):
+            if legal.fold:
+                self._action(FOLD, "f", "color=negative")
+            self._action(CALL, "c", "color=primary")
+            if legal.max_raise and legal.min_raise == legal.max_raise:
+                self._action(legal.max_raise, "r", "color=secondary")
+        if legal.max_raise > legal.min_raise:
+            self._sizes()
+            self._slider(legal.min_raise, legal.max_raise)
+
+    def _sizes(self) -> None:
+        betting = self._seen.state.betting
+        with ui.element("div").classes("row"):
+            for number, (name, size) in enumerate(_SIZES.items(), 1):
+                [total] = raise_menu([size]).raise_totals(betting)
+                key = "a" if size == "a" else str(number)
+                label = words.action_name(betting, total)
+                self._button(name, key, partial(self._act, total), "outline", label)
+
+    def _slider(self, least: int, most: int) -> None:
+        betting = self._seen.state.betting
+        start = max(words.street_start(betting))
+        with ui.element("div").classes("row sizes"):
+            slider = ui.slider(min=least - start, max=most - start, value=least - start)
+            slider.props('aria-label="Size of the bet"').classes("slider")
+            number = ui.number(value=least - start, min=least - start, max=most - start, format="%d")
+            number.props('dense outlined aria-label="Size of the bet in chips"').classes("amount")
+            number.bind_value(slider)
+            button = self._button(
+                words.action_name(betting, least), "r", lambda: self._act(chosen()), "color=secondary"
+            )
+
+            def chosen() -> Any:
+                value = slider.value
+                return start + int(value) if isinstance(value, int | float) and abs(value) < 1e12 else value
+
+            def name() -> None:
+                total = chosen()
+                if isinstance(total, int) and least <= total <= most:
+                    button.set_text(words.action_name(betting, total).capitalize())
+
+            slider.on_value_change(name)
+
+    def _action(self, action: int, key: str, props: str) -> None:
+        self._button(words.action_name(self._seen.state.betting, action), key, lambda: self._act(action), props)
+
+    def _act(self, action: Any) -> None:
+        self._game.act(self._seen.number, self._seen.step, action)
+
+    def _button(self, name: str, key: str, do: Callable[[], None], props: str, label: str = "") -> ui.button:
+        def click() -> None:
+            try:
+                do()
+            except PokernetsError as error:
+                ui.notify(str(error), type="warning")
+            else:
+                self._after()
+
+        self._keys[key] = click
+        text = name[0].upper() + name[1:]
+        button = ui.button(text, on_click=click).props(f'no-caps {props} aria-keyshortcuts="{key}"').classes("action")
+        if label:
+            button.props(f'aria-label="{text}: {label}"')
+        with button:
+            ui.tooltip(f"{label + ' ' if label else ''}({key})")
+        return button
+
+    def _key(self, event: KeyEventArguments) -> None:
+        held = event.modifiers.ctrl or event.modifiers.alt or event.modifiers.meta
+        if event.action.keydown and not held and event.key.name.lower() in self._keys:
+            self._keys[event.key.name.lower()]()
+
+
+def _felt(seen: Seen) -> str:
+    """Seats from the one after the visitor's on, the board and the pot."""
+    state, players = seen.state, seen.state.rules.num_players
+    others = "".join(_seat(seen, (seen.seat + i) % players) for i in range(1, players))
+    rules = state.rules
+    board = words.cards_html(rules, state.board) + words.PLACE * (rules.total_board_cards - len(state.board))
+    started = sum(words.street_start(state.betting))
+    pot = f"Pot {words.chips(state.betting.pot)}"
+    if started and state.betting.pot != started:
+        pot += f' <span class="quiet">({words.chips(started)} before this round)</span>'
+    return (
+        f'<div class="others">{others}</div><div class="board" role="group" aria-label="Board">{board}</div>'
+        f'<div class="pot">{pot}</div>{_seat(seen, seen.seat)}'
+    )
+
+
+def _seat(seen: Seen, seat: int) -> str:
+    state, rules = seen.state, seen.state.rules
+    betting, cards = state.betting, state.hole_cards[seat]
+    folded = betting.folded[seat]
+    name = words.seat_name(seen.names[seat])
+    shown = words.cards_html(rules, cards) if cards else words.HIDDEN * rules.num_hole_cards * (not folded)
+    button = rules.num_players - 1
+    bet = 0 if state.is_over else betting.committed[seat] - words.street_start(betting)[seat]
+    classes = "seat" + " to-act" * (betting.to_act == seat) + " folded" * folded + " me" * (seat == seen.seat)
+    return (
+        f'<div class="{classes}" role="group" aria-label="{name}">'
+        f'<div class="hole">{shown}</div>'
+        f'<div class="who"><b>{name}</b>{" <span class=dealer title=button>D</span>" if seat == button else ""}'
+        f"<br>{words.chips(rules.stacks[seat] - betting.committed[seat])}{' · folded' if folded else ''}</div>"
+        f'<div class="bet">{f"bet {words.chips(bet)}" if bet else ""}</div></div>'
+    )
+
+
+def _history(seen: Seen) -> str:
+    streets = "".join(
+        f"<h3>{title}</h3><ol>{''.join(f'<li>{line}</li>' for line in lines)}</ol>"
+        for title, lines in words.history(seen)
+    )
+    end = f"<p><b>{words.outcome(seen)}</b></p>" if seen.state.is_over else ""
+    return f"<h2>Hand {seen.number + 1}</h2>{streets}{end}"
+
+
+def _result(visit: Visit) -> str:
+    result, thought = visit.result, visit.game.thought
+    chips, adjusted = list(result.chips), result.adjusted
+    rows = [("Hands", f"{len(chips):,}")]
+    if chips:
+        rows += [("Chips", f"{sum(chips):+,.0f}"), ("Per hand", f"{result.mbb(chips):+} mbb")]
+        luck = "not known" if adjusted is None else f"{result.mbb(adjusted):+} mbb"
+        rows.append(("Per hand, luck taken out (AIVAT)", luck))
+    if thought:
+        slow = quantiles(thought, n=20)[-1] if len(thought) > 1 else thought[0]
+        rows.append(("The agent's thinking time", f"median {median(thought):.2f} s, 95th percentile {slow:.2f} s"))
+    if visit.game.incidents:
+        last = visit.game.incidents[-1]
+        rows.append(("Failures", f"{len(visit.game.incidents)}; the last: {escape(last.error)}"))
+    body = "".join(f"<tr><th scope=row>{name}</th><td>{value}</td></tr>" for name, value in rows)
+    note = "mbb: thousandths of a big blind; intervals are 95%." if chips else "No hand is over yet."
+    return f"<table>{body}</table><p class=quiet>{note} Hands are kept in {escape(str(visit.folder))}.</p>"

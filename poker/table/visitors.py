@@ -1,0 +1,73 @@
+"""The games of all visitors: one for each browser, in a folder of its own."""
+
+import logging
+import threading
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from poker.artifacts import fingerprint_of
+from poker.evaluation.running_result import RunningResult
+from poker.formats.acpc_log import LoggedHand
+from poker.play.hand_store import artifacts_in
+from poker.play.lineup import AgentSpec
+from poker.play.table_files import TableFiles
+from poker.play.table_game import PERSON, Opponents, TableGame
+from poker.rules import Rules
+
+_THREADS = 4
+
+
+@dataclass(frozen=True)
+class Visit:
+    """A visitor's game and its result so far."""
+
+    game: TableGame
+    result: RunningResult
+    folder: Path
+    pool: ThreadPoolExecutor
+
+    def go_on(self) -> None:
+        """Lets the agents act, in a thread."""
+        self.pool.submit(self._agents_act)
+
+    def _agents_act(self) -> None:
+        try:
+            self.game.let_agents_act()
+        except Exception:
+            logging.exception("a game has stopped; its page opened again goes on where its files are")
+
+
+class Visitors:
+    """Games of `rules` against `specs`, kept under `out` by game, agents and visitor; other settings of the agents are
+    other agents."""
+
+    def __init__(self, rules: Rules, specs: Sequence[AgentSpec], out: Path) -> None:
+        self.rules = rules
+        self.opponents = Opponents(rules, specs)
+        settings = {spec.name: dict(spec.settings) for spec in specs}
+        mark = fingerprint_of([rules.to_acpc(), settings, artifacts_in(settings)])
+        self._folder = out / rules.name / f"{'-'.join(settings)[:80]}-{mark[:10]}"
+        self._visits: dict[str, Visit] = {}
+        self._lock = threading.Lock()
+        self._pool = ThreadPoolExecutor(_THREADS, "table")
+
+    def visit(self, visitor: str) -> Visit:
+        with self._lock:
+            if visitor not in self._visits:
+                self._visits[visitor] = self._begin(self._folder / visitor)
+            return self._visits[visitor]
+
+    def _begin(self, folder: Path) -> Visit:
+        files = TableFiles(folder, self.rules)
+        result = RunningResult(self.rules, PERSON, files.notes)
+
+        def ended(hand: LoggedHand) -> None:
+            result.add([hand])
+
+        game = TableGame(self.rules, self.opponents, files, ended)
+        result.add(files.hands())
+        visit = Visit(game, result, folder, self._pool)
+        visit.go_on()
+        return visit

@@ -1,0 +1,125 @@
+"""How cards, actions and hands read on the pages, for eyes and for screen readers."""
+
+from collections.abc import Iterator, Sequence
+from html import escape
+
+from poker.betting import Betting
+from poker.cards import RANKS, SUITS, card_text
+from poker.play.table_game import PERSON, Seen
+from poker.rules import CALL, FOLD, Rules
+from poker.state import HandState
+
+_RANK_NAMES = ("2", "3", "4", "5", "6", "7", "8", "9", "10", "jack", "queen", "king", "ace")
+_SUIT_NAMES = ("clubs", "diamonds", "hearts", "spades")
+_SYMBOLS = "♣♦♥♠"
+STREETS = ("Before the flop", "Flop", "Turn", "River")
+
+
+def card_name(card: str) -> str:
+    """`Ah` as `ace of hearts`."""
+    return f"{_RANK_NAMES[RANKS.index(card[0])]} of {_SUIT_NAMES[SUITS.index(card[1])]}"
+
+
+def card_html(card: str) -> str:
+    """A card of text like `Ah`."""
+    symbol = _SYMBOLS[SUITS.index(card[1])]
+    return (
+        f'<span class="card suit-{card[1]}" role="img" aria-label="{card_name(card)}">'
+        f'<span aria-hidden="true">{card[0]}<br>{symbol}</span></span>'
+    )
+
+
+HIDDEN = '<span class="card back" role="img" aria-label="hidden card"></span>'
+PLACE = '<span class="card place" aria-hidden="true"></span>'
+
+
+def cards_html(rules: Rules, cards: Sequence[int]) -> str:
+    return "".join(card_html(rules.card_text(card)) for card in cards)
+
+
+def small_cards(cards: Sequence[int]) -> str:
+    """Cards within a line of text."""
+    return " ".join(
+        f'<span class="small suit-{text[1]}">{text[0]}{_SYMBOLS[SUITS.index(text[1])]}</span>'
+        for text in map(card_text, cards)
+    )
+
+
+def chips(amount: float) -> str:
+    return f"{amount:,.0f}" if float(amount).is_integer() else f"{amount:,.2f}"
+
+
+def action_name(betting: Betting, action: int) -> str:
+    """What doing `action` here is called: `fold`, `check`, `call 200`, `bet 300`, `raise to 900`, all-in or not."""
+    if action == FOLD:
+        return "fold"
+    player, stacks = betting.to_act, betting.rules.stacks
+    if action == CALL:
+        to_call = betting.to_call
+        if not to_call:
+            return "check"
+        return f"call {chips(to_call)}" + (", all-in" if betting.committed[player] + to_call >= stacks[player] else "")
+    start = max(street_start(betting))
+    verb = "raise to" if betting.highest > start else "bet"
+    return f"{verb} {chips(action - start)}" + (", all-in" if action >= stacks[player] else "")
+
+
+def street_start(betting: Betting) -> tuple[int, ...]:
+    """[P] chips that each player had committed when the street began; nothing before the flop."""
+    if not betting.street:
+        return (0,) * betting.rules.num_players
+    state = Betting.start(betting.rules)
+    for action in (action for street in betting.actions[: betting.street] for action in street):
+        state = state.apply(action)
+    return state.committed
+
+
+def history(seen: Seen) -> Iterator[tuple[str, list[str]]]:
+    """The hand so far: a title for every street, and lines of who did what."""
+    state = seen.state
+    betting = Betting.start(state.rules)
+    for street, actions in enumerate(state.betting.actions):
+        if street > state.street:
+            return
+        board = state.board[: state.rules.board_sizes[street]]
+        lines = []
+        for action in actions:
+            lines.append(f"{escape(seen.names[betting.to_act])}: {action_name(betting, action)}")
+            betting = betting.apply(action)
+        pot = f" · pot {chips(_pot_before(state, street))}" if street else ""
+        yield f"{STREETS[street]} {small_cards(board)}{pot}", lines
+
+
+def _pot_before(state: HandState, street: int) -> int:
+    betting = Betting.start(state.rules)
+    for action in (action for actions in state.betting.actions[:street] for action in actions):
+        betting = betting.apply(action)
+    return betting.pot
+
+
+def outcome(seen: Seen) -> str:
+    """Who won what, of a hand that is over."""
+    payoffs = seen.state.payoffs()
+    mine = payoffs[seen.seat]
+    won = [f"{seen.names[i]} +{chips(net)}" for i, net in enumerate(payoffs) if net > 0 and i != seen.seat]
+    shown = " at the showdown" if seen.state.betting.is_showdown else ""
+    if mine > 0:
+        return f"You win {chips(mine)}{shown}."
+    if mine == 0 and not won:
+        return f"The pot is split{shown}."
+    return f"You lose {chips(-mine)}{shown}; {', '.join(won)}." if mine else f"You are even; {', '.join(won)}."
+
+
+def status(seen: Seen) -> str:
+    """Whose turn it is, and what it is about."""
+    if seen.state.is_over:
+        return outcome(seen)
+    betting = seen.state.betting
+    if not seen.is_mine:
+        return f"{seen.names[betting.to_act]} is thinking"
+    to_call = betting.to_call
+    return f"Your turn: {chips(to_call)} to call." if to_call else "Your turn: you may check."
+
+
+def seat_name(name: str) -> str:
+    return "You" if name == PERSON else name
