@@ -5,6 +5,7 @@ Everything is chips of the spot: EV = chips won from the pot and later bets minu
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -48,13 +49,7 @@ def run(
     for words in nodes:
         find_node(game.tree, game.board, words)
     solver = VectorSolver(game, algorithm, threads=threads, bits=bits)
-    need = game.memory(3 if solver.schedule.predictive else 2)
-    console.print(
-        f"{len(game.layout.decisions)} decisions, {need.hand_actions:,} hand-actions,"
-        f" {need.bytes * bits / 2**25:.0f} MiB,"
-        f" about {1e3 * need.seconds_per_iteration(threads):.2g} ms an iteration on {threads} threads;"
-        " the first solve after an installation compiles for up to a minute"
-    )
+    console.print(f"{cost(solver, threads, bits)}; the first solve after an installation compiles for up to a minute")
     course: list[tuple[int, float]] = []
 
     def show(progress: Progress) -> None:
@@ -64,17 +59,56 @@ def run(
 
     start = time.perf_counter()
     done = _solve(solver, device, iterations, target_percent / 100 * read.pot, show)
-    shares = equity(game)
+    return write_results(read, solver, done, time.perf_counter() - start, course, nodes, Path(out))
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a solve takes, as far as it is known before."""
+
+    decisions: int
+    hand_actions: int
+    bytes: int
+    seconds_per_iteration: float
+    threads: int
+
+    def __str__(self) -> str:
+        return (
+            f"{self.decisions} decisions, {self.hand_actions:,} hand-actions, {self.bytes / 2**20:.0f} MiB,"
+            f" about {1e3 * self.seconds_per_iteration:.2g} ms an iteration on {self.threads} threads"
+        )
+
+
+def cost(solver: VectorSolver, threads: int, bits: int) -> Cost:
+    need = solver.game.memory(3 if solver.schedule.predictive else 2)
+    seconds = need.seconds_per_iteration(threads)
+    return Cost(len(solver.game.layout.decisions), need.hand_actions, need.bytes * bits // 32, seconds, threads)
+
+
+def write_results(
+    read: Spot,
+    solver: VectorSolver,
+    done: Progress,
+    seconds: float,
+    course: list[tuple[int, float]],
+    nodes: list[str],
+    out: Path,
+) -> dict[str, Any]:
+    """Writes solution and report below `out`, in a folder named after the board; returns the record.
+
+    `course` are iterations and exploitability in percent of the pot.
+    """
+    shares = equity(solver.game)
     found: dict[str, float] = {
         "iterations": done.iterations,
-        "seconds": time.perf_counter() - start,
+        "seconds": seconds,
         "exploitability_percent_pot": 100 * done.exploitability / read.pot,
         "ev_oop": solver.game_value(0),
         "ev_ip": solver.game_value(1),
         "equity_oop": shares[0],
         "equity_ip": shares[1],
     }
-    folder = Path(out) / str(read.text["board"])
+    folder = out / str(read.text["board"])
     save_solution(folder / "solution", read, solver, found)
     decisions = [decision(solver, words) for words in nodes]
     told = [{"path": one.path, "player": SEATS[one.player], "actions": one.actions} for one in decisions]

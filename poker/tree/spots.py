@@ -8,7 +8,7 @@ from poker.state import Betting
 from poker.tree.betting_tree import BettingTree
 from poker.tree.build import build_tree
 from poker.tree.gadget import Gadget
-from poker.tree.menus import spot_menu
+from poker.tree.menus import BetMenu, spot_menu
 
 SPOT_STREETS = {3: 1, 4: 2, 5: 3}
 
@@ -38,16 +38,26 @@ def spot_tree(
 
     The pot lies there as dead chips: nobody has committed anything, so payoffs count from the root of the spot.
     """
-    if board_size not in SPOT_STREETS:
-        raise PokernetsError(f"a spot needs a board of 3, 4 or 5 cards, not {board_size}")
+    root = spot_root(board_size, stack)
     if pot <= 0:
         raise PokernetsError(f"pot {pot}: must be positive")
+    return build_tree(root, spot_bets(menu), dead=pot, gadget=gadget)
+
+
+def spot_root(board_size: int, stack: int) -> Betting:
+    """Where the betting of a spot begins."""
+    if board_size not in SPOT_STREETS:
+        raise PokernetsError(f"a spot needs a board of 3, 4 or 5 cards, not {board_size}")
     if stack <= 0:
         raise PokernetsError(f"stack {stack}: must be positive")
+    return Betting.at_street(spot_rules(stack), SPOT_STREETS[board_size], (0, 0))
+
+
+def spot_bets(menu: Mapping[str, object]) -> BetMenu:
+    """The menu that the keys of a spot file give."""
     keys = {"raise_" if key == "raise" else key.removesuffix("_threshold"): value for key, value in menu.items()}
     keys = {"merge" if key == "merging" else key: value for key, value in keys.items()}
     for key in ("add_allin", "force_allin", "merge"):
         if key in keys:
             keys[key] = float(str(keys[key]))
-    root = Betting.at_street(spot_rules(stack), SPOT_STREETS[board_size], (0, 0))
-    return build_tree(root, spot_menu(**keys), dead=pot, gadget=gadget)  # type: ignore[arg-type]
+    return spot_menu(**keys)  # type: ignore[arg-type]

@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from poker.cards import HAND_CARDS, HOLDEM, PREFLOP_CLASS, hand_text, parse_cards
-from poker.formats.ranges import RangeError, parse_range
-from tests.formats.range_text import range_text
+from poker.formats.ranges import RangeError, parse_range, range_text
 
 SPOTS = json.loads((Path(__file__).parents[1] / "golden" / "spots.json").read_text())["spots"]
 

@@ -31,6 +31,9 @@ STORAGE: dict[int, type] = {32: np.float32, 16: np.uint16}
 """Types of regrets and strategy sums by their bits; 16 is bfloat16: half the memory; on the reference spots
 exploitability then stays above about 0.15% of the pot."""
 
+_ASKING_SECONDS = 0.2
+"""Between two looks at whether a solve shall stop."""
+
 _FIRST_REGRET = 1e-6
 """Regret in chips that makes an action the first strategy and is nothing beside the regrets that follow."""
 
@@ -94,25 +97,29 @@ class VectorSolver:
         target: float | None = None,
         seconds: float | None = None,
         progress: Callable[[Progress], None] | None = None,
+        stop: Callable[[], bool] | None = None,
     ) -> Progress:
-        """Iterates until any of the limits: a number of iterations, exploitability in chips, seconds.
+        """Iterates until any of the limits: a number of iterations, exploitability in chips, seconds, or until `stop`
+        says so, which is asked a few times a second.
 
         With a target, exploitability is measured on a schedule that keeps its cost at a few percent.
         """
         if iterations is None and target is None and seconds is None:
             raise PokernetsError("a solve needs iterations, a target exploitability or seconds")
         start = time.perf_counter()
-        stop = self.iterations + iterations if iterations is not None else 1 << 30
+        last = self.iterations + iterations if iterations is not None else 1 << 30
         done = Progress(self.iterations, 0.0, float("nan"))
         wanted = target is not None or progress is not None
         check = Checks(self.iterations, target)
-        while self.iterations < stop:
-            block = min(check.next - self.iterations, stop - self.iterations) if wanted else stop - self.iterations
+        while self.iterations < last and not (stop is not None and stop()):
+            block = min(check.next - self.iterations, last - self.iterations) if wanted else last - self.iterations
+            if stop is not None:
+                block = min(block, self._affordable(2 * _ASKING_SECONDS))
             if seconds is not None and not wanted:
                 block = min(block, self._affordable(seconds - (time.perf_counter() - start)))
             self.advance(block)
             spent = time.perf_counter() - start
-            if wanted and (self.iterations >= check.next or self.iterations >= stop):
+            if wanted and (self.iterations >= check.next or self.iterations >= last):
                 done = Progress(self.iterations, time.perf_counter() - start, self.exploitability())
                 check.measured(self.iterations, done.exploitability)
                 if progress is not None:

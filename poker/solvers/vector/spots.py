@@ -23,12 +23,14 @@ from typing import Any
 
 import numpy as np
 
+from poker.betting import Betting
 from poker.cards import parse_cards
 from poker.errors import PokernetsError
 from poker.formats.ranges import parse_range
 from poker.solvers.vector.game import DEFAULT_MEMORY_LIMIT, VectorGame
 from poker.solvers.vector.layout import Rake
-from poker.tree.spots import spot_tree
+from poker.tree import BetMenu
+from poker.tree.spots import spot_bets, spot_root, spot_tree
 
 REQUIRED = ("board", "oop_range", "ip_range", "pot", "stack")
 
@@ -61,7 +63,7 @@ class Spot:
                 ranges.append(parse_range(str(self.text[key])))
             except PokernetsError as error:
                 raise PokernetsError(f"spot, `{key}`: {error}") from None
-        menu = {key: value for key, value in self.text.items() if key not in (*REQUIRED, "rake", "rake_cap")}
+        menu = self._menu
         if not any(str(menu.get(key, "")).strip() for key in menu):
             raise PokernetsError("spot: the bet menu gives no bet; write sizes such as `bet: 50%,100%`, `raise: 2.5x`")
         tree = spot_tree(len(board), self.pot, self._chips("stack"), menu)
@@ -71,6 +73,18 @@ class Spot:
         if not 0 <= rake.fraction < 1 or rake.cap < 0:
             raise PokernetsError(f"spot: rake {rake.fraction} must be a fraction from 0 to 1 and its cap not negative")
         return VectorGame(tree, board, np.stack(ranges), rake=rake, memory_limit=memory_limit)
+
+    @property
+    def root(self) -> Betting:
+        return spot_root(len(self.board), self._chips("stack"))
+
+    @property
+    def bets(self) -> BetMenu:
+        return spot_bets(self._menu)
+
+    @property
+    def _menu(self) -> dict[str, Any]:
+        return {key: value for key, value in self.text.items() if key not in (*REQUIRED, "rake", "rake_cap")}
 
     def _chips(self, key: str) -> int:
         value = self._number(key, 0.0)

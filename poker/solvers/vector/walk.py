@@ -1,0 +1,248 @@
+"""Walks through a solved spot: who comes to a public state with what, what they do, and what each hand is worth.
+
+The solver gives values on the street of its root alone. Where a card is dealt, the rest of the game is taken out of the
+solution as a game of its own, with the ranges that arrive there and the strategies that were found, so that every
+street is read in one way. EV is as in `evaluate=spot`: chips won from the pot and later bets minus own later bets,
+counted from the root of the spot.
+
+Symbols: H hands, A actions; arrays [2, H] are of OOP and IP.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poker.betting import Betting
+from poker.cards import parse_cards
+from poker.errors import PokernetsError
+from poker.rules import CALL
+from poker.solvers.vector.boards import deck_of
+from poker.solvers.vector.game import VectorGame
+from poker.solvers.vector.layout import NO_RAKE
+from poker.solvers.vector.response_values import ResponseValues
+from poker.solvers.vector.solution import action_name
+from poker.solvers.vector.solver import VectorSolver
+from poker.solvers.vector.spots import Spot
+from poker.tree import Kind, build_tree
+from poker.tree.spots import spot_tree
+
+Floats = NDArray[np.float32]
+_KEPT_STREETS = 16
+
+
+@dataclass(frozen=True)
+class Deal:
+    """What a next card comes to: mean EV and equity of both players; NaN where one of them has no hand with it."""
+
+    card: int
+    ev: tuple[float, float]
+    equity: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class View:
+    """A public state. Nobody acts where `player` is None: a card comes (`deals`), or the hand is over.
+
+    `ranges` are the weights with which hands come here, `weights` those times the weight of the opponent's hands that
+    they leave possible. `ev`, `equity` [2, H] and `action_ev` [H, A] are NaN for hands that do not come here.
+    """
+
+    words: tuple[str, ...]
+    board: tuple[int, ...]
+    pot: int
+    behind: int
+    player: int | None
+    actions: tuple[str, ...]
+    ranges: NDArray[np.float64]
+    weights: NDArray[np.float64]
+    ev: Floats
+    equity: Floats
+    strategy: Floats
+    action_ev: Floats
+    deals: tuple[Deal, ...] = ()
+
+    def mean(self, values: Floats, player: int) -> float:
+        """Mean of values [H] of the player's hands; NaN where none comes here."""
+        return weighted_mean(values, self.weights[player])
+
+
+def weighted_mean(values: Floats, weights: NDArray[np.float64]) -> float:
+    inside = (weights > 0) & ~np.isnan(values)
+    total = float(weights[inside].sum())
+    return float(weights[inside] @ values[inside]) / total if total > 0 else float("nan")
+
+
+class Walk:
+    """Views of the solution that `solver` holds of `spot`, by words as `Solution.node` takes them, streets included."""
+
+    def __init__(self, spot: Spot, solver: VectorSolver) -> None:
+        self._spot = spot
+        self._root = _Street(spot, solver, spot.root, solver.game.board)
+        self._streets: dict[tuple[str, ...], _Street] = {}
+
+    def view(self, words: Sequence[str]) -> View:
+        """PokernetsError names the first word that is not possible."""
+        street, node = self._root, 0
+        for place, word in enumerate(words):
+            if street.tree.kind[node] == Kind.STREET and not street.is_all_in(node):
+                street, node = self._dealt(street, node, tuple(words[: place + 1])), 0
+                continue
+            names = street.children(node)
+            if word not in names:
+                possible = ", ".join(names) or "nothing, the hand is over"
+                raise PokernetsError(f"`{word}` in `{' '.join(words)}`: possible are {possible}")
+            node = names[word]
+        return street.view(tuple(words), node)
+
+    def _dealt(self, street: "_Street", node: int, words: tuple[str, ...]) -> "_Street":
+        found = self._streets.get(words)
+        if found is None:
+            found = street.dealt(node, words[-1])
+            while len(self._streets) >= _KEPT_STREETS:
+                del self._streets[next(iter(self._streets))]
+        else:
+            del self._streets[words]
+        self._streets[words] = found  # the latest comes last
+        return found
+
+
+class _Street:
+    """One street on one board: the solution of the game that begins with it."""
+
+    def __init__(self, spot: Spot, solver: VectorSolver, betting: Betting, board: tuple[int, ...]) -> None:
+        self.spot = spot
+        self.solver = solver
+        self.game = solver.game
+        self.tree = solver.game.tree
+        self.betting = betting
+        self.board = board
+
+    @cached_property
+    def values(self) -> tuple[ResponseValues, ResponseValues]:
+        return self.solver.average_values(0), self.solver.average_values(1)
+
+    def children(self, node: int) -> dict[str, int]:
+        if self.tree.kind[node] != Kind.DECISION:
+            return {}
+        return {action_name(self.tree, node, child): child for child in self.tree.children(node)}
+
+    def is_all_in(self, node: int) -> bool:
+        """Whether nobody acts any more, whatever cards come."""
+        return self.tree.kind[node] == Kind.STREET and self._betting(node).is_showdown
+
+    def ranges(self, node: int) -> NDArray[np.float64]:
+        """[2, H] with which both come to `node`."""
+        ranges = self.game.ranges.astype(np.float64)
+        while self.tree.parent[node] >= 0:
+            parent = int(self.tree.parent[node])
+            if self.tree.kind[parent] == Kind.DECISION:
+                action = node - int(self.tree.first_child[parent])
+                ranges[self.tree.player[parent]] *= self.solver.strategy(parent)[:, action]
+            node = parent
+        return ranges
+
+    def view(self, words: tuple[str, ...], node: int) -> View:
+        tree, space, ranges = self.tree, self.game.rules.space, self.ranges(node)
+        weights = np.stack([ranges[p] * space.compatible_mass(ranges[1 - p]) for p in range(2)])
+        acts = tree.kind[node] == Kind.DECISION
+        player = int(tree.player[node]) if acts else None
+        ev = np.stack([self.values[p].at(node) for p in range(2)])
+        ev[weights <= 0] = np.nan
+        strategy, action_ev = np.zeros((2, tree.rules.num_hands, 0), np.float32)
+        if player is not None:
+            strategy = self.solver.strategy(node)
+            action_ev = np.stack([self.values[player].at(child) for child in tree.children(node)], axis=1)
+            action_ev[weights[player] <= 0] = np.nan
+        checked = _CheckedDown(self.board, ranges) if weights.any() else None
+        deals: tuple[Deal, ...] = ()
+        if checked is not None and tree.kind[node] == Kind.STREET and not self.is_all_in(node):
+            deals = tuple(self._deals(node, ranges, checked))
+        return View(
+            words=words,
+            board=self.board,
+            pot=tree.pot(node),
+            behind=min(tree.rules.stacks) - int(tree.committed[node].max()),
+            player=player,
+            actions=tuple(self.children(node)),
+            ranges=ranges,
+            weights=weights,
+            ev=ev,
+            equity=np.full_like(ev, np.nan) if checked is None else checked.equity,
+            strategy=strategy,
+            action_ev=action_ev,
+            deals=deals,
+        )
+
+    def dealt(self, node: int, word: str) -> "_Street":
+        """The next street on the board with the card that `word` names."""
+        cards = parse_cards(word)
+        if len(cards) != 1 or cards[0] in self.board:
+            raise PokernetsError(f"`{word}` is not one card that can come on `{self._text(self.board)}`")
+        board = self.board + cards
+        betting = self._betting(node)
+        tree = build_tree(betting, self.spot.bets, dead=self.tree.dead)
+        ranges = self.ranges(node).astype(np.float32)
+        game = VectorGame(tree, board, ranges, rake=self.game.rake, memory_limit=self.game.memory_limit)
+        solver = VectorSolver(game, "cfr")
+        for below in game.layout.decisions.tolist():
+            here = self.tree.after_deal(node)
+            for action in tree.path(below):
+                here = self.tree.child(here, action)
+            for index in game.on(int(tree.street[below])):
+                strategy = self.solver.strategy(here, game.boards.cards[index])
+                solver.set_average(below, index, strategy[game.hands(int(tree.player[below]), index)])
+        return _Street(self.spot, solver, betting, board)
+
+    def _betting(self, node: int) -> Betting:
+        betting = self.betting
+        for action in self.tree.path(node):
+            betting = betting.apply(action)
+        return betting
+
+    def _deals(self, node: int, ranges: NDArray[np.float64], checked: "_CheckedDown") -> Iterator[Deal]:
+        rules = self.game.rules
+        evs = [_next_boards(self.game, values.starts(node)) for values in self.values]
+        for card in (card for card in range(rules.deck_size) if card not in self.board):
+            board = (*self.board, card)
+            live = np.where(rules.space.live(board), ranges, 0.0)
+            weights = [live[p] * rules.space.compatible_mass(live[1 - p]) for p in range(2)]
+            ev, equity = (
+                [weighted_mean(on(board), weights[p]) for p, on in enumerate(both)]
+                for both in (evs, checked.next_boards)
+            )
+            yield Deal(card, (ev[0], ev[1]), (equity[0], equity[1]))
+
+    def _text(self, cards: tuple[int, ...]) -> str:
+        return self.game.rules.cards_text(cards)
+
+
+class _CheckedDown:
+    """Shares of the pot when nobody bets any more."""
+
+    def __init__(self, board: tuple[int, ...], ranges: NDArray[np.float64]) -> None:
+        self._game = VectorGame(spot_tree(len(board), 2, 1, {}), board, ranges.astype(np.float32), rake=NO_RAKE)
+        solver = VectorSolver(self._game, "cfr")
+        self._values = [solver.average_values(player) for player in range(2)]
+        self.equity: Floats = np.stack([values.at(0) for values in self._values]) / np.float32(2)
+
+    @property
+    def next_boards(self) -> list[Callable[[tuple[int, ...]], Floats]]:
+        """Of each player, [H] by the board of the next street."""
+        node = self._game.tree.find((CALL,))
+        closed = next(child for child in self._game.tree.children(node))
+        return [_next_boards(self._game, values.starts(closed) / np.float32(2)) for values in self._values]
+
+
+def _next_boards(game: VectorGame, starts: Floats) -> Callable[[tuple[int, ...]], Floats]:
+    """Values `starts` [boards of the next street, H] for a board in the names of suits that it really has."""
+    street = game.layout.first_street + 1
+
+    def on(board: tuple[int, ...]) -> Floats:
+        index, permutation = game.find_board(street, board)
+        row: Floats = starts[index - game.on(street).start][deck_of(game.rules).hand_map[permutation]]
+        return row
+
+    return on

@@ -1,0 +1,124 @@
+"""Walking through a solution: what is shown on every street is what the vector engine says."""
+
+import numpy as np
+import pytest
+
+from poker.cards import cards_text, parse_cards
+from poker.errors import PokernetsError
+from poker.solvers.vector.decisions import decision
+from poker.solvers.vector.game import VectorGame
+from poker.solvers.vector.solver import VectorSolver
+from poker.solvers.vector.spots import spot_of
+from poker.solvers.vector.walk import View, Walk
+from poker.tree.spots import spot_tree
+
+NARROW = {
+    "oop_range": "QQ+,AKs,AQs,T9s,77:0.5",
+    "ip_range": "TT-77,AQs-ATs,KQs,QJs",
+    "pot": 60,
+    "stack": 150,
+    "bet": "50%,a",
+    "raise": "a",
+}
+TURN = spot_of({"board": "Ks9d4c2s", **NARROW})
+FLOP = spot_of({"board": "Ks9d4d", **NARROW, "bet": "a", "raise": ""})
+
+
+@pytest.fixture(scope="module")
+def turn() -> tuple[Walk, VectorSolver]:
+    solver = VectorSolver(TURN.game())
+    solver.run(60)
+    return Walk(TURN, solver), solver
+
+
+def _mean(view: View, player: int) -> float:
+    return view.mean(view.ev[player], player)
+
+
+def test_first_street_is_the_vector_engines(turn: tuple[Walk, VectorSolver]) -> None:
+    walk, solver = turn
+    view = walk.view(["check", "bet30"])
+    node = solver.game.tree.find((0, 30))
+    assert view.player == 0
+    assert view.actions == ("fold", "call", "allin150")
+    assert (view.pot, view.behind) == (90, 120)
+    live = view.weights[0] > 0
+    np.testing.assert_allclose(view.action_ev[live], solver.action_values(node)[live], rtol=1e-5)
+    np.testing.assert_array_equal(view.strategy, solver.strategy(node))
+    np.testing.assert_allclose((view.strategy * view.action_ev).sum(axis=1)[live], view.ev[0, live], atol=1e-3)
+    told = decision(solver, "check bet30")
+    np.testing.assert_allclose(view.weights[0], told.weights)
+    root = walk.view([])
+    for player in range(2):
+        assert _mean(root, player) == pytest.approx(solver.game_value(player), abs=1e-4)
+    checked = VectorSolver(VectorGame(spot_tree(4, 2, 1, {}), TURN.board, solver.game.ranges), "cfr")
+    assert root.mean(root.equity[0], 0) == pytest.approx(checked.game_value(0) / 2, abs=1e-6)
+
+
+@pytest.mark.parametrize("words", [["check", "check"], ["check", "bet30", "call"]])
+def test_next_cards_add_up_and_are_the_streets_that_follow(turn: tuple[Walk, VectorSolver], words: list[str]) -> None:
+    """Before the card a hand is worth the mean over cards, each as likely as the opponent's hands that leave it."""
+    walk, solver = turn
+    before = walk.view(words)
+    assert before.player is None
+    assert len(before.deals) == 48
+    mass = np.zeros_like(before.ev)
+    evs, equities = np.zeros_like(before.ev), np.zeros_like(before.ev)
+    for deal in before.deals:
+        after = walk.view([*words, cards_text([deal.card])])
+        assert after.player == 0
+        for player in range(2):
+            assert deal.ev[player] == pytest.approx(_mean(after, player), abs=1e-3)
+            assert deal.equity[player] == pytest.approx(after.mean(after.equity[player], player), abs=1e-5)
+            space = solver.game.rules.space
+            likely = np.where(space.live(after.board), space.compatible_mass(after.ranges[1 - player]), 0)
+            mass[player] += likely
+            evs[player] += likely * np.nan_to_num(after.ev[player])
+            equities[player] += likely * np.nan_to_num(after.equity[player])
+        assert sum(deal.ev) == pytest.approx(60, abs=1e-3)
+    comes = before.weights > 0
+    np.testing.assert_allclose((evs / np.maximum(mass, 1e-9))[comes], before.ev[comes], atol=2e-3)
+    np.testing.assert_allclose((equities / np.maximum(mass, 1e-9))[comes], before.equity[comes], atol=1e-4)
+
+
+def test_later_streets_keep_the_strategies_that_were_found(turn: tuple[Walk, VectorSolver]) -> None:
+    walk, solver = turn
+    view = walk.view(["check", "check", "5h", "bet30"])
+    node = solver.game.tree.find((0, 0, 30))
+    strategy = solver.strategy(node, (*TURN.board, *parse_cards("5h")))
+    np.testing.assert_allclose(view.strategy[view.weights[1] > 0], strategy[view.weights[1] > 0], atol=1e-6)
+    assert view.player == 1
+    live = view.weights[1] > 0
+    fold = view.actions.index("fold")
+    np.testing.assert_allclose(view.action_ev[live, fold], 0.0, atol=1e-3)
+
+
+def test_flop_to_river() -> None:
+    solver = VectorSolver(FLOP.game())
+    solver.run(10)
+    walk = Walk(FLOP, solver)
+    flop = walk.view(["check", "check"])
+    assert len(flop.deals) == 49
+    turn = walk.view(["check", "check", "7h", "check", "check"])
+    deal = next(deal for deal in turn.deals if deal.card == parse_cards("2c")[0])
+    river = walk.view(["check", "check", "7h", "check", "check", "2c"])
+    assert len(river.board) == 5
+    assert _mean(river, 0) == pytest.approx(deal.ev[0], abs=1e-3)
+    strategy = solver.strategy(solver.game.tree.find((0, 0, 0, 0)), river.board)
+    live = river.weights[0] > 0
+    np.testing.assert_allclose(river.strategy[live], strategy[live], atol=1e-6)
+
+
+def test_all_in_and_folds_end_the_walk(turn: tuple[Walk, VectorSolver]) -> None:
+    walk, _ = turn
+    called = walk.view(["allin150", "call"])
+    assert (called.player, called.actions, called.deals) == (None, (), ())
+    folded = walk.view(["check", "allin150", "fold"])
+    assert np.nanmax(folded.ev[0]) == pytest.approx(0, abs=1e-3)
+    for words, named in (
+        (["check", "bet31"], r"`bet31` in `check bet31`: possible are check, bet30, allin150"),
+        (["check", "check", "Ks"], "`Ks` is not one card that can come on `Ks9d4c2s`"),
+        (["allin150", "call", "5h"], "nothing, the hand is over"),
+    ):
+        with pytest.raises(PokernetsError, match=named):
+            walk.view(words)
