@@ -13,6 +13,7 @@ from poker.kernels.cards.isomorphism import canonical_board
 from poker.rules import Rules
 from poker.search.leaf import LeafEvaluator
 from poker.search.nested import NestedSearch
+from poker.search.opponent_decision import SolvedDecision, every_hand, solved_decision
 from poker.search.round_solver import DepthLimitedSolver, SolverSettings
 from poker.search.safety import DealtValues, Safety
 from poker.search.solved_values import DecisionValues
@@ -81,6 +82,15 @@ class DepthLimitedAgent(SamplingAgent):
         assert solution.values is not None
         past = len(solution.root.actions[solution.root.street])
         return DecisionValues(solution.values, state.betting.actions[-1][past:], renaming)
+
+    def opponents_decision(self, state: HandState, raises: tuple[int, ...] = ()) -> SolvedDecision:
+        """A decision of the opponent solved, all hands of theirs included; nothing of it is remembered for play."""
+        board, renaming = _solved_board(state.board)
+        player = state.to_act
+        belief = self._search[1 - player].belief(state.betting, board)
+        ranges = every_hand(belief.ranges, player, board)
+        solver = self._solve.solved(state.betting, board, ranges, 1 - player, raises, every_hand=True)
+        return solved_decision(solver, belief.ranges, renaming)
 
 
 def _solved_board(board: tuple[int, ...]) -> tuple[tuple[int, ...], int | None]:

@@ -115,6 +115,23 @@ class DepthLimitedSolver:
     ) -> RoundSolution:
         """Solve from `root`, where the raises `at_root` are possible besides the menu's; safely if there are
         `alternatives` and the settings say so."""
+        solver = self.solved(root, board, ranges, searcher, at_root, alternatives)
+        concessions = self._safety.concessions(solver, root, searcher, alternatives)
+        kept = SolvedValues.of(solver, 1 - searcher) if self.keeps_values else None
+        return RoundSolution(root, _round_policies(solver.game.tree, solver, root.street), concessions, kept)
+
+    def solved(
+        self,
+        root: Betting,
+        board: tuple[int, ...],
+        ranges: Ranges,
+        searcher: int,
+        at_root: tuple[int, ...],
+        alternatives: Values | None = None,
+        *,
+        every_hand: bool = False,
+    ) -> VectorSolver:
+        """The solver that has done so; with `every_hand` no unlikely hands are left out."""
         menu = self._menu.until(root.street, self._ahead)
         for total in at_root:
             menu = menu.with_action(root, total)
@@ -124,13 +141,11 @@ class DepthLimitedSolver:
         values = None
         if evaluator is not None and tree.num_leaf_states:
             values = evaluator.values(leaf_states(root, tree), board, ranges, searcher)
-        likely = self._likely(ranges, searcher)
+        likely = ranges if every_hand else self._likely(ranges, searcher)
         game = VectorGame(tree, board, likely, values, alternatives=None if gadget is None else alternatives)
         solver = VectorSolver(game, algorithm=self._settings.algorithm, threads=self._settings.threads)
         solver.run(iterations=self._settings.on(root.street), seconds=self._settings.seconds)
-        concessions = self._safety.concessions(solver, root, searcher, alternatives)
-        kept = SolvedValues.of(solver, 1 - searcher) if self.keeps_values else None
-        return RoundSolution(root, _round_policies(tree, solver, root.street), concessions, kept)
+        return solver
 
     def _likely(self, ranges: Ranges, searcher: int) -> Ranges:
         """Safe solves keep all hands of the opponent: none of them shall gain."""

@@ -1,0 +1,179 @@
+"""What a player's decisions cost: each solved, with what every action was worth to the hand held.
+
+The solve is that of an agent against which the decision was made, or of one in its place: `poker.search` says what it
+takes the player to hold, and what the actions are worth against the range that it has itself. Neither depends on cards
+that the player has not seen.
+
+Symbols: A actions, K continuations.
+"""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poker.agents.base import hand_number
+from poker.betting import Betting
+from poker.cards import HOLDEM, PREFLOP_CLASS
+from poker.errors import PokernetsError
+from poker.formats.acpc_log import LoggedHand
+from poker.play.hand_store import JsonLines
+from poker.report.grids import class_shares
+from poker.rules import CALL, Rules
+from poker.search.opponent_decision import DecisionSolver, SolvedDecision
+from poker.state import HandState, public_state
+
+Floats = NDArray[np.float64]
+_KEPT = 200
+"""Reviews that are kept in memory."""
+
+
+@dataclass(frozen=True)
+class DecisionReview:
+    """A decision at `betting` with `cards`; `chosen` is the action taken, None before that.
+
+    By action: `frequencies` with which sound play takes it with the hand held, and `evs`, chips that it wins from here
+    on (a fold: 0). `grid` [169, A] is the same strategy by class of hand, NaN where the board leaves none; `believed`
+    [169] is the share of the class in what the opponent takes the player to hold. `ends` are the `evs` [K] of the
+    continuations that may follow at the depth limit, by the actions that lead there.
+    """
+
+    betting: Betting
+    board: tuple[int, ...]
+    cards: tuple[int, ...]
+    chosen: int | None
+    actions: tuple[int, ...]
+    frequencies: Floats
+    evs: Floats
+    grid: Floats
+    believed: Floats
+    ends: dict[tuple[int, ...], Floats]
+
+    @property
+    def best(self) -> int:
+        return self.actions[int(np.argmax(self.evs))]
+
+    @property
+    def loss(self) -> float | None:
+        """Chips by which the action taken is worth less than the best one."""
+        return None if self.chosen is None else float(self.evs.max() - self.evs[self.actions.index(self.chosen)])
+
+
+def review(solved: SolvedDecision, state: HandState, chosen: int | None) -> DecisionReview:
+    """Of the player to act at `state`, whose cards it has."""
+    hand, live = hand_number(state, solved.player), HOLDEM.live(state.board).astype(np.float64)
+    paid = state.betting.committed[solved.player]
+    weights = solved.ranges[solved.player].astype(np.float64)
+    believed = np.bincount(PREFLOP_CLASS, weights, minlength=169) / weights.sum()
+    return DecisionReview(
+        state.betting,
+        state.board,
+        state.hole_cards[solved.player],
+        chosen,
+        solved.actions,
+        solved.strategy[hand].astype(np.float64),
+        solved.values[hand].astype(np.float64) + paid,
+        class_shares(np.maximum(weights, live * 1e-12), solved.strategy),
+        believed,
+        {path: values[hand].astype(np.float64) + paid for path, values in solved.ends.items()},
+    )
+
+
+def decisions_of(state: HandState, player: int) -> Iterator[tuple[HandState, int]]:
+    """The states in which the player has acted, as the player saw them, and what they did."""
+    at = HandState(Betting.start(state.rules), state.hole_cards, state.runout)
+    for action in (action for street in state.betting.actions for action in street):
+        if at.to_act == player:
+            yield at.view(player), action
+        at = at.apply(action)
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """One decision of a kept hand, and what it lost."""
+
+    hand: int
+    betting: str
+    cards: str
+    board: str
+    chosen: str
+    best: str
+    loss: float
+
+
+class Reviews:
+    """Reviews of one player's decisions in the hands of a game; what each has cost is kept in the file `path`.
+
+    `solver` is called where one is needed, under `lock`, which is held while it solves.
+    """
+
+    def __init__(self, rules: Rules, path: Path, solver: Callable[[], DecisionSolver], lock: threading.Lock) -> None:
+        self._solver = solver
+        self._lock = lock
+        self._file = JsonLines(path)
+        self._file.cut_unfinished()
+        self._known: OrderedDict[tuple[str, tuple[int, ...], tuple[int, ...], int | None], DecisionReview] = (
+            OrderedDict()
+        )
+        self._mistakes = {(row["hand"], row["betting"]): Mistake(**row) for row in self._file.rows()}
+        self.why_not = "" if _reviewable(rules) else f"reviews are of heads-up hold'em, not of `{rules.name}`"
+
+    def decision(self, state: HandState, chosen: int | None) -> DecisionReview:
+        """Of the player to act, in their view; takes as long as a decision of the agent that solves."""
+        if self.why_not:
+            raise PokernetsError(self.why_not)
+        key = state.betting.text(), state.board, state.hole_cards[state.to_act], chosen
+        with self._lock:
+            if key not in self._known:
+                raises = (chosen,) if chosen is not None and chosen > 0 else ()
+                solved = self._solver().opponents_decision(public_state(state.betting, state.board), raises)
+                self._known[key] = review(solved, state, chosen)
+            while len(self._known) > _KEPT:
+                self._known.popitem(last=False)
+            return self._known[key]
+
+    def hand(self, number: int, state: HandState, player: int) -> list[DecisionReview]:
+        """All decisions of a hand; what they have cost is kept."""
+        found = [self.decision(view, action) for view, action in decisions_of(state, player)]
+        for one in found:
+            self._keep(number, one)
+        return found
+
+    def mistakes(self) -> list[Mistake]:
+        """Those kept so far, the largest first."""
+        found = list(self._mistakes.values())  # at once: another thread may be adding to them
+        return sorted(found, key=lambda one: -one.loss)
+
+    def missing(self, hands: list[LoggedHand], name: str) -> list[LoggedHand]:
+        """Of these hands of the player `name` those with a decision that is not kept."""
+        return [
+            hand
+            for hand in hands
+            if any(
+                (hand.number, view.betting.text()) not in self._mistakes
+                for view, _ in decisions_of(hand.state, hand.names.index(name))
+            )
+        ]
+
+    def _keep(self, number: int, one: DecisionReview) -> None:
+        key, rules = (number, one.betting.text()), one.betting.rules
+        if key in self._mistakes or one.loss is None or one.chosen is None:
+            return
+        texts = one.betting.action_text(one.chosen), one.betting.action_text(one.best)
+        found = Mistake(*key, rules.cards_text(one.cards), rules.cards_text(one.board), *texts, round(one.loss, 3))
+        self._mistakes[key] = found
+        self._file.append([vars(found)])
+
+
+def ends_after(one: DecisionReview, action: int) -> Floats | None:
+    """[K] values of the continuations where `action` ends the round, alone or called; None where nothing is known."""
+    found = one.ends.get((action,))
+    return one.ends.get((action, CALL)) if found is None else found
+
+
+def _reviewable(rules: Rules) -> bool:
+    return rules.num_players == 2 and rules.num_hole_cards == 2 and rules.deck_size == 52

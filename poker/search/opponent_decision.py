@@ -1,0 +1,75 @@
+"""A solve of a decision of the searcher's opponent: what sound play is there, what each action is worth against the
+searcher's range, and what the searcher takes the opponent to hold.
+
+Everything is by hand in the suits that were dealt. Values are chips of the whole hand under the average strategies of
+both players from the decision on, given that the searcher holds a hand of the range that it has there.
+
+Symbols: H hands, A actions, K continuations.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poker.cards import HOLDEM
+from poker.kernels.cards.hands import HAND_PERMUTATION
+from poker.search.beliefs import Ranges
+from poker.solvers.vector.solver import VectorSolver
+from poker.state import HandState
+from poker.tree import Kind
+
+_BARELY = 1e-6
+"""Least weight of a hand, of the mean: what the searcher rules out is solved too, and changes nothing."""
+
+Path = tuple[int, ...]
+Floats = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class SolvedDecision:
+    """Of `player`: `strategy` [H, A] and `values` [H, A] over `actions`, NaN for hands that the board rules out, and
+    `ranges` [2, H] that both are believed to have. `ends` are the continuations among which the player picks at the
+    depth limit, by the actions that lead there: values [H, K]."""
+
+    player: int
+    actions: tuple[int, ...]
+    strategy: Floats
+    values: Floats
+    ranges: Ranges
+    ends: Mapping[Path, Floats]
+
+
+class DecisionSolver(Protocol):
+    """What can solve a decision of its opponent."""
+
+    def opponents_decision(self, state: HandState, raises: tuple[int, ...] = ()) -> SolvedDecision:
+        """The decision of the player to act at `state`, with `raises` among the actions; cards held do not matter."""
+
+
+def every_hand(ranges: Ranges, player: int, board: tuple[int, ...]) -> Ranges:
+    """The ranges, with hardly any weight for the hands of `player` that had none."""
+    live = HOLDEM.live(board)
+    out = ranges.copy()
+    out[player] = np.where(live, np.maximum(ranges[player], _BARELY * ranges[player].sum() / live.sum()), 0.0)
+    return out
+
+
+def solved_decision(solver: VectorSolver, ranges: Ranges, renaming: int | None) -> SolvedDecision:
+    """The decision at the root of `solver`, whose suits are those dealt after the permutation `renaming`."""
+    tree = solver.game.tree
+    player = int(tree.player[0])
+    found = solver.average_values(player)
+
+    def dealt(rows: Floats) -> Floats:
+        return rows if renaming is None else rows[HAND_PERMUTATION[renaming]]
+
+    choices = np.flatnonzero((tree.kind == Kind.CHOICE) & (tree.player == player)).tolist()
+    ends = {
+        tree.path(node): dealt(np.stack([found.at(child) for child in tree.children(node)], axis=1)) for node in choices
+    }
+    values = np.stack([found.at(child) for child in tree.children(0)], axis=1)
+    believed = np.stack([dealt(row) for row in ranges])
+    return SolvedDecision(player, tree.actions(0), dealt(solver.strategy(0)), dealt(values), believed, ends)

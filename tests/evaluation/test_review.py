@@ -1,0 +1,175 @@
+"""Reviews say what the vector engine says."""
+
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from poker.agents.depth_limited import DepthLimitedAgent
+from poker.betting import Betting
+from poker.cards import HOLDEM, NUM_HANDS, PREFLOP_CLASS, hand_index, parse_cards
+from poker.errors import PokernetsError
+from poker.evaluation.review import Mistake, Reviews, decisions_of, ends_after, review
+from poker.formats.acpc_log import LoggedHand
+from poker.rules import CALL, FOLD, Rules
+from poker.search.beliefs import Ranges
+from poker.search.opponent_decision import SolvedDecision, every_hand, solved_decision
+from poker.search.round_solver import DepthLimitedSolver, SolverSettings
+from poker.solvers.rollout.leaf_values import LeafValues
+from poker.solvers.vector.game import VectorGame
+from poker.solvers.vector.solver import VectorSolver
+from poker.state import HandState, public_state
+from poker.tree import bet_menu, build_tree
+from tests.games import load_rules
+
+RULES = load_rules("holdem_nolimit_2p")
+MENU = bet_menu(preflop=[[1.0], []], flop=[[1.0], []], turn=[[1.0], []], river=[[0.5, 1.0], ["a"]])
+RIVER = parse_cards("2cKdAh7s9h")
+ACES = 168
+SETTINGS = SolverSettings("apdcfr", (20, 20, 10, 60), None, 1)
+
+
+class EvenLeaf:
+    """Two continuations at the end of a round: nothing, and a tenth of the pot to the searcher."""
+
+    num_continuations = 2
+
+    def values(self, leaves: Sequence[Betting], board: tuple[int, ...], ranges: Ranges, own: int) -> LeafValues:
+        clusters = np.where(HOLDEM.live(board), 0, -1).astype(np.int32)
+        values = np.zeros((len(leaves), 2, 1, 1), np.float32)
+        values[:, 1, 0, 0] = [0.1 * leaf.pot for leaf in leaves]
+        return LeafValues(own, clusters, clusters, values)
+
+
+@pytest.fixture(scope="module")
+def agent() -> DepthLimitedAgent:
+    leaves = [EvenLeaf(), EvenLeaf()]
+    more = {"opponent_noise": 0.02, "remembered_states": 100}
+    return DepthLimitedAgent(name="d", game=RULES, menu=MENU, ahead=MENU, leaves=leaves, solver=SETTINGS, **more)  # type: ignore[arg-type]
+
+
+def river_spot(seed: int) -> tuple[HandState, Ranges]:
+    rng = np.random.default_rng(seed)
+    betting = Betting.parse(RULES, ("r300c/cc/cc/", "r300c/cr600c/cc/c", "r300c/cc/cc/r600")[seed % 3])
+    ranges = rng.random((2, NUM_HANDS)).astype(np.float32) ** 3 * HOLDEM.live(RIVER)
+    held = parse_cards("KhQh")
+    cards = [held if player == betting.to_act else () for player in range(2)]
+    ranges[betting.to_act, hand_index(*held)] = 0.0
+    return HandState(betting, tuple(cards), RIVER), ranges
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_losses_on_the_river_are_those_of_the_vector_engine(seed: int) -> None:
+    """Against a solve put together here; the hand held is one that the range does not have."""
+    state, ranges = river_spot(seed)
+    player, betting = state.to_act, state.betting
+    chosen = betting.legal().min_raise + 37
+    solve = DepthLimitedSolver(MENU, MENU, {}, SETTINGS)
+    whole = every_hand(ranges, player, RIVER)
+    solver = solve.solved(betting, RIVER, whole, 1 - player, (chosen,), every_hand=True)
+    found = review(solved_decision(solver, ranges, None), state, chosen)
+
+    tree = build_tree(betting, MENU.with_action(betting, chosen))
+    engine = VectorSolver(VectorGame(tree, RIVER, whole), "apdcfr")
+    engine.run(iterations=60)
+    hand = hand_index(*state.hole_cards[player])
+    values = engine.action_values(0)[hand].astype(np.float64)
+    assert found.actions == tree.actions(0)
+    assert chosen in found.actions
+    np.testing.assert_array_equal(found.evs, values + betting.committed[player])
+    np.testing.assert_array_equal(found.frequencies, engine.strategy(0)[hand])
+    assert found.loss == values.max() - values[found.actions.index(chosen)]
+    assert found.best == found.actions[int(values.argmax())]
+    assert (FOLD in found.actions) == bool(betting.to_call)
+    if FOLD in found.actions:
+        assert found.evs[found.actions.index(FOLD)] == pytest.approx(0.0, abs=1e-3)
+    live = np.bincount(PREFLOP_CLASS, HOLDEM.live(RIVER), minlength=169) > 0
+    np.testing.assert_allclose(found.grid[live].sum(axis=1), 1.0, rtol=1e-5)
+    assert np.isnan(found.grid[~live]).all()
+    assert found.believed.sum() == pytest.approx(1.0)
+    of_aces = ranges[player][PREFLOP_CLASS == ACES].sum()
+    assert found.believed[ACES] == pytest.approx(of_aces / ranges[player].sum(), rel=1e-5)
+
+
+def test_hands_without_weight_change_nothing_for_others() -> None:
+    state, ranges = river_spot(0)
+    solve = DepthLimitedSolver(MENU, MENU, {}, SETTINGS)
+    solved: list[SolvedDecision] = []
+    for used in (ranges, every_hand(ranges, state.to_act, RIVER)):
+        solver = solve.solved(state.betting, RIVER, used, 1 - state.to_act, (), every_hand=True)
+        solved.append(solved_decision(solver, ranges, None))
+    inside = ranges[state.to_act] > 0
+    assert (~inside & HOLDEM.live(RIVER)).any()
+    np.testing.assert_allclose(solved[1].values[inside], solved[0].values[inside], atol=1.0)
+    assert np.isfinite(solved[1].values[HOLDEM.live(RIVER)]).all()
+
+
+def test_continuations_are_picked_for_the_best(agent: DepthLimitedAgent) -> None:
+    """The opponent's own choice: what is nothing against what is a tenth of the pot to the other."""
+    state = HandState.start(RULES, [(), parse_cards("AhKh")], parse_cards("7cQdKd"))
+    state = HandState(Betting.parse(RULES, "r300c/c"), state.hole_cards, state.runout)
+    found = review(agent.opponents_decision(public_state(state.betting, state.board)), state, CALL)
+    checked = ends_after(found, CALL)
+    assert checked is not None
+    np.testing.assert_allclose(checked, [300.0, 240.0], atol=0.01)
+    assert found.evs[found.actions.index(CALL)] == pytest.approx(300.0, abs=5.0)
+    bet = ends_after(found, 900)
+    assert bet is not None
+    np.testing.assert_allclose(bet, [300.0, 120.0], atol=0.01)
+
+
+def test_suits_that_were_dealt(agent: DepthLimitedAgent) -> None:
+    """The same spot in other suits: every hand is worth what it was."""
+    suits = str.maketrans("cdhs", "shdc")
+    found = []
+    for board, hand in (("7cQdKd2h", "AhKh"), ("7cQdKd2h".translate(suits), "AhKh".translate(suits))):
+        betting = Betting.parse(RULES, "r300c/cc/c")
+        solved = agent.opponents_decision(public_state(betting, parse_cards(board)), (500,))
+        index = hand_index(*parse_cards(hand))
+        found.append((solved.actions, solved.values[index], solved.strategy[index], solved.ranges[:, index]))
+    assert found[0][0] == found[1][0]
+    assert 500 in found[0][0]
+    for mine, theirs in zip(found[0][1:], found[1][1:], strict=True):
+        np.testing.assert_allclose(mine, theirs, rtol=1e-4, atol=1e-3)
+
+
+def logged(rules: Rules, number: int, betting: str) -> LoggedHand:
+    state = HandState.start(rules, [parse_cards("2c3d"), parse_cards("AhKh")], parse_cards("7cQdKd2h9s"))
+    state = HandState(Betting.parse(rules, betting), state.hole_cards, state.runout)
+    return LoggedHand(number, state, (0.0, 0.0), ("d", "you"))
+
+
+def test_what_a_decision_has_cost_is_kept(agent: DepthLimitedAgent, tmp_path: Path) -> None:
+    asked = 0
+
+    def solver() -> DepthLimitedAgent:
+        nonlocal asked
+        asked += 1
+        return agent
+
+    hands = [logged(RULES, 0, "r300f"), logged(RULES, 1, "cr300f"), logged(RULES, 2, "f")]
+    reviews = Reviews(RULES, tmp_path / "reviews.jsonl", solver, threading.Lock())
+    assert reviews.missing(hands, "you") == hands
+    for hand in hands:
+        found = reviews.hand(hand.number, hand.state, 1)
+        assert len(found) == sum(1 for _ in decisions_of(hand.state, 1))
+    assert asked == 4
+    kept = reviews.mistakes()
+    assert [one.loss for one in kept] == sorted((one.loss for one in kept), reverse=True)
+    [folded] = [one for one in kept if one.hand == 2]
+    assert folded == Mistake(2, "", "AhKh", "", "f", folded.best, folded.loss)
+    assert folded.loss > 0
+    again = Reviews(RULES, tmp_path / "reviews.jsonl", solver, threading.Lock())
+    assert again.mistakes() == kept
+    assert again.missing(hands, "you") == []
+    reviews.hand(2, hands[2].state, 1)
+    assert asked == 4
+
+
+def test_other_games_are_not_reviewed(tmp_path: Path) -> None:
+    rules = load_rules("holdem_nolimit_6p")
+    reviews = Reviews(rules, tmp_path / "reviews.jsonl", lambda: pytest.fail("asked"), threading.Lock())
+    with pytest.raises(PokernetsError, match="reviews are of heads-up hold'em, not of `holdem_nolimit_6p`"):
+        reviews.decision(HandState.deal(rules, np.random.default_rng(0)), None)
