@@ -54,6 +54,11 @@ class Opponents:
         self.lock = threading.Lock()
         """Held by who asks a shared agent."""
 
+    @property
+    def built(self) -> list[Agent]:
+        """One of each."""
+        return list(self._built.values())
+
     def seated(self, seed: int) -> list[Agent]:
         """The agents of one game, in the order of the labels after the person's."""
         agents: list[Agent] = []

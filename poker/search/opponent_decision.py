@@ -9,7 +9,7 @@ Symbols: H hands, A actions, K continuations.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +42,7 @@ class SolvedDecision:
     ends: Mapping[Path, Floats]
 
 
+@runtime_checkable
 class DecisionSolver(Protocol):
     """What can solve a decision of its opponent."""
 

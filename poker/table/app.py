@@ -3,6 +3,7 @@
 import asyncio
 import socket
 import sys
+import warnings
 import webbrowser
 from collections.abc import Sequence
 from pathlib import Path
@@ -32,6 +33,8 @@ def serve(pages: Sequence[Page], server: socket.socket, token: str | None, url: 
             webbrowser.open(url)
 
     nicegui_app.on_startup(tell)
+    # at the start NiceGUI looks at all objects there are, at deprecated ones of torch too
+    warnings.filterwarnings("ignore", category=FutureWarning, module="nicegui")
     config = uvicorn.Config(Access(application, token), log_level="warning", ws_max_size=1 << 20)
     asyncio.run(uvicorn.Server(config).serve(sockets=[server]))
 

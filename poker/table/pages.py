@@ -20,12 +20,13 @@ class Page:
     make: Callable[[], Fill]
 
 
-def table(*, game: Rules, agents: list[AgentSpec], out: str) -> Page:
-    """The table at which a visitor plays `agents`; hands are kept in `out`."""
-    return Page("/", "Table", partial(_table, game, agents, out))
+def table(*, game: Rules, agents: list[AgentSpec], reviewer: AgentSpec | None, out: str) -> Page:
+    """The table at which a visitor plays `agents`; hands are kept in `out`. `reviewer` solves for reviews where none of
+    `agents` can."""
+    return Page("/", "Table", partial(_table, game, agents, reviewer, out))
 
 
-def _table(game: Rules, agents: list[AgentSpec], out: str) -> Fill:
+def _table(game: Rules, agents: list[AgentSpec], reviewer: AgentSpec | None, out: str) -> Fill:
     from poker.table.table import make  # noqa: PLC0415
 
-    return make(game, agents, out)
+    return make(game, agents, reviewer, out)

@@ -1,6 +1,6 @@
 """The table in the browser: cards, bets and buttons of one visitor's game, and what is beside them."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from functools import partial
 from html import escape
 from pathlib import Path
@@ -17,6 +17,7 @@ from poker.play.table_game import Seen
 from poker.rules import CALL, FOLD, Rules
 from poker.table import words
 from poker.table.pages import Fill
+from poker.table.review_panel import MistakesPanel, ReviewPanel
 from poker.table.visitors import Visit, Visitors
 
 _SIZES = {"⅓ pot": "0.33", "½ pot": "0.5", "¾ pot": "0.75", "pot": "1", "2 pots": "2", "all-in": "a"}
@@ -24,8 +25,8 @@ _SECONDS = 0.15
 """Between two looks at whether the game has moved on."""
 
 
-def make(game: Rules, agents: list[AgentSpec], out: str) -> Fill:
-    visitors = Visitors(game, agents, Path(out))
+def make(game: Rules, agents: list[AgentSpec], reviewer: AgentSpec | None, out: str) -> Fill:
+    visitors = Visitors(game, agents, reviewer, Path(out))
 
     async def fill(visitor: str) -> None:
         try:
@@ -54,10 +55,14 @@ class _Table:
                 self._controls = ui.element("div").classes("controls").props('role=group aria-label="Your actions"')
             with ui.element("section").classes("beside").props('aria-label="Beside the table"'):
                 with ui.tabs().props("dense align=justify") as tabs:
-                    hand, result = ui.tab("Hand"), ui.tab("Result")
-                with ui.tab_panels(tabs, value=hand).classes("panels"):
+                    hand, review, mistakes, result = map(ui.tab, ("Hand", "Review", "Mistakes", "Result"))
+                with ui.tab_panels(tabs, value=hand, animated=False, keep_alive=True).classes("panels"):
                     with ui.tab_panel(hand):
                         self._history = ui.html("", sanitize=False).classes("history")
+                    with ui.tab_panel(review):
+                        self._review = ReviewPanel(visit, lambda: tabs.set_value(review))
+                    with ui.tab_panel(mistakes):
+                        MistakesPanel(visit, self._review.open)
                     with ui.tab_panel(result):
                         self._result = ui.html("", sanitize=False).classes("result")
         ui.timer(_SECONDS, self._look)
@@ -77,7 +82,10 @@ class _Table:
             self._status.set_text(words.status(seen))
         self._controls.clear()
         with self._controls:
-            _Controls(self._visit, seen, self._after)
+            _Controls(self._visit, seen, self._after, self._open_review)
+
+    async def _open_review(self, seen: Seen) -> None:
+        await self._review.open(seen.number, seen.state, seen.seat)
 
     def _after(self) -> None:
         self._visit.go_on()
@@ -87,19 +95,24 @@ class _Table:
 class _Controls:
     """What can be done in one state of the game, by button, slider and key."""
 
-    def __init__(self, visit: Visit, seen: Seen, after: Callable[[], None]) -> None:
+    def __init__(
+        self, visit: Visit, seen: Seen, after: Callable[[], None], review: Callable[[Seen], Awaitable[None]]
+    ) -> None:
         self._game, self._seen, self._after = visit.game, seen, after
-        self._keys: dict[str, Callable[[], None]] = {}
-        if seen.state.is_over:
-            self._button("New hand", "n", lambda: self._game.deal(seen.number), "color=primary")
-        elif seen.is_mine:
+        self._keys: dict[str, Callable[[], object]] = {}
+        with ui.element("div").classes("line"):
+            if seen.state.is_over:
+                self._button("New hand", "n", lambda: self._game.deal(seen.number), "color=primary")
+        if seen.is_mine:
             self._actions()
+        if not visit.reviews.why_not and (seen.is_mine or seen.state.is_over):
+            self._review_button(partial(review, seen))
         ui.keyboard(on_key=self._key, ignore=["input", "select", "textarea"], repeating=False)
 
     def _actions(self) -> None:
         betting = self._seen.state.betting
         legal = betting.legal()
-        with ui.element("div").classes("row"):
+        with ui.element("div").classes("line"):
             if legal.fold:
                 self._action(FOLD, "f", "color=negative")
             self._action(CALL, "c", "color=primary")
@@ -111,7 +124,7 @@ class _Controls:
 
     def _sizes(self) -> None:
         betting = self._seen.state.betting
-        with ui.element("div").classes("row"):
+        with ui.element("div").classes("line"):
             for number, (name, size) in enumerate(_SIZES.items(), 1):
                 [total] = raise_menu([size]).raise_totals(betting)
                 key = "a" if size == "a" else str(number)
@@ -121,7 +134,7 @@ class _Controls:
     def _slider(self, least: int, most: int) -> None:
         betting = self._seen.state.betting
         start = max(words.street_start(betting))
-        with ui.element("div").classes("row sizes"):
+        with ui.element("div").classes("line"):
             slider = ui.slider(min=least - start, max=most - start, value=least - start)
             slider.props('aria-label="Size of the bet"').classes("slider")
             number = ui.number(value=least - start, min=least - start, max=most - start, format="%d")
@@ -148,6 +161,14 @@ class _Controls:
     def _act(self, action: Any) -> None:
         self._game.act(self._seen.number, self._seen.step, action)
 
+    def _review_button(self, review: Callable[[], Awaitable[None]]) -> None:
+        name, key = ("Hint", "h") if self._seen.is_mine else ("Review hand", "v")
+        self._keys[key] = review
+        with ui.element("div").classes("line"):
+            button = ui.button(name, on_click=review).props(f'no-caps flat aria-keyshortcuts="{key}"')
+            with button:
+                ui.tooltip(f"({key})")
+
     def _button(self, name: str, key: str, do: Callable[[], None], props: str, label: str = "") -> ui.button:
         def click() -> None:
             try:
@@ -166,10 +187,12 @@ class _Controls:
             ui.tooltip(f"{label + ' ' if label else ''}({key})")
         return button
 
-    def _key(self, event: KeyEventArguments) -> None:
+    async def _key(self, event: KeyEventArguments) -> None:
         held = event.modifiers.ctrl or event.modifiers.alt or event.modifiers.meta
         if event.action.keydown and not held and event.key.name.lower() in self._keys:
-            self._keys[event.key.name.lower()]()
+            done = self._keys[event.key.name.lower()]()
+            if isinstance(done, Awaitable):
+                await done
 
 
 def _felt(seen: Seen) -> str:

@@ -2,19 +2,23 @@
 
 import logging
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from poker.artifacts import fingerprint_of
+from poker.errors import PokernetsError
+from poker.evaluation.review import Reviews
 from poker.evaluation.running_result import RunningResult
 from poker.formats.acpc_log import LoggedHand
 from poker.play.hand_store import artifacts_in
-from poker.play.lineup import AgentSpec
+from poker.play.lineup import AgentSpec, Shared
 from poker.play.table_files import TableFiles
 from poker.play.table_game import PERSON, Opponents, TableGame
 from poker.rules import Rules
+from poker.search.opponent_decision import DecisionSolver
 
 _THREADS = 4
 
@@ -26,6 +30,7 @@ class Visit:
     game: TableGame
     result: RunningResult
     folder: Path
+    reviews: Reviews
     pool: ThreadPoolExecutor
 
     def go_on(self) -> None:
@@ -43,12 +48,14 @@ class Visitors:
     """Games of `rules` against `specs`, kept under `out` by game, agents and visitor; other settings of the agents are
     other agents."""
 
-    def __init__(self, rules: Rules, specs: Sequence[AgentSpec], out: Path) -> None:
+    def __init__(self, rules: Rules, specs: Sequence[AgentSpec], reviewer: AgentSpec | None, out: Path) -> None:
+        """`reviewer` is the agent that solves for reviews where none of `specs` can."""
         self.rules = rules
         self.opponents = Opponents(rules, specs)
         settings = {spec.name: dict(spec.settings) for spec in specs}
         mark = fingerprint_of([rules.to_acpc(), settings, artifacts_in(settings)])
         self._folder = out / rules.name / f"{'-'.join(settings)[:80]}-{mark[:10]}"
+        self._solver, self._solver_lock = self._reviewer(reviewer)
         self._visits: dict[str, Visit] = {}
         self._lock = threading.Lock()
         self._pool = ThreadPoolExecutor(_THREADS, "table")
@@ -68,6 +75,25 @@ class Visitors:
 
         game = TableGame(self.rules, self.opponents, files, ended)
         result.add(files.hands())
-        visit = Visit(game, result, folder, self._pool)
+        reviews = Reviews(self.rules, folder / "reviews.jsonl", self._solver, self._solver_lock)
+        visit = Visit(game, result, folder, reviews, self._pool)
         visit.go_on()
         return visit
+
+    def _reviewer(self, spec: AgentSpec | None) -> tuple[Callable[[], DecisionSolver], threading.Lock]:
+        """What solves for reviews, built when it is first needed unless it plays, and the lock to hold meanwhile."""
+        for agent in self.opponents.built:
+            if isinstance(agent, DecisionSolver):
+                return Shared(partial(_itself, agent)), self.opponents.lock
+        return Shared(partial(_solver, spec)), threading.Lock()
+
+
+def _itself(agent: DecisionSolver) -> DecisionSolver:
+    return agent
+
+
+def _solver(spec: AgentSpec | None) -> DecisionSolver:
+    agent: object = None if spec is None else spec.build()
+    if not isinstance(agent, DecisionSolver):
+        raise PokernetsError("reviews need an agent that solves: agents@reviewer=depth_limited")
+    return agent

@@ -1,0 +1,187 @@
+"""Reviews beside the table: a decision solved, and the biggest mistakes of all hands played here."""
+
+from collections.abc import Awaitable, Callable
+from functools import partial
+from html import escape
+from typing import Any
+
+import numpy as np
+from nicegui import run, ui
+
+from poker.betting import Betting
+from poker.cards import PREFLOP_CLASS, hand_index
+from poker.errors import PokernetsError
+from poker.evaluation.review import DecisionReview, Mistake, decisions_of, ends_after
+from poker.formats.acpc_log import LoggedHand
+from poker.play.table_game import PERSON
+from poker.rules import Rules
+from poker.state import HandState
+from poker.table import grids, words
+from poker.table.visitors import Visit
+
+_CONTINUATIONS = ("the blueprint", "fold more", "call more", "raise more")
+_SHOWN_MISTAKES = 50
+
+
+class ReviewPanel:
+    """The decisions of one hand, one of them solved and shown. `opened` is called before a hand is."""
+
+    def __init__(self, visit: Visit, opened: Callable[[], object]) -> None:
+        self._visit, self._opened = visit, opened
+        self._asked = 0
+        with ui.element("div").classes("review"):
+            self._title = ui.html("<p>Ask for a hint during a hand, or review it when it is over.</p>", sanitize=False)
+            self._choices = ui.element("div").classes("line").props('role=group aria-label="Decisions of the hand"')
+            self._shown = ui.html("", sanitize=False).props('aria-live="polite"')
+
+    async def open(self, number: int, state: HandState, seat: int) -> None:
+        """The hand as the person has seen it; a decision to come first, else the first."""
+        self._opened()
+        ui.run_javascript(f"getHtmlElement({self._title.id})?.scrollIntoView({{block: 'nearest'}})")
+        self._title.set_content(f"<h2>Hand {number + 1}: {words.small_cards(state.hole_cards[seat])}</h2>")
+        choices: list[tuple[HandState, int | None]] = list(decisions_of(state, seat))
+        if state.to_act == seat:
+            choices.insert(0, (state.view(seat), None))
+        self._choices.clear()
+        with self._choices:
+            for view, action in choices:
+                what = "now" if action is None else words.action_name(view.betting, action)
+                name = f"{words.STREETS[view.street]}: {what}"
+                ui.button(name, on_click=partial(self._decision, view, action)).props("no-caps dense outline")
+        if choices:
+            await self._decision(*choices[0])
+        else:
+            self._shown.set_content("<p>You had no decision in this hand.</p>")
+
+    async def _decision(self, view: HandState, action: int | None) -> None:
+        self._asked = asked = self._asked + 1
+        self._shown.set_content('<p role="status">Solving …</p>')
+        found, error = await _tried(self._visit.reviews.decision, view, action)
+        if asked == self._asked:
+            self._shown.set_content(f'<p role="alert">{escape(error)}</p>' if found is None else decision_html(found))
+
+
+class MistakesPanel:
+    """What decisions have cost; reviews hands that are not reviewed yet when asked to."""
+
+    def __init__(self, visit: Visit, open_hand: Callable[[int, HandState, int], Awaitable[None]]) -> None:
+        self._visit, self._open = visit, open_hand
+        self._stopped = True
+        with ui.element("div").classes("review"):
+            with ui.element("div").classes("line"):
+                self._button = ui.button("Review all my hands", on_click=self._run).props("no-caps color=primary")
+                self._progress = ui.label().props("role=status")
+            self._list = ui.element("div").classes("mistakes")
+        self._show()
+
+    async def _run(self) -> None:
+        """Reviews hand after hand, or stops doing so."""
+        if not self._stopped:
+            self._stopped = True
+            return
+        self._stopped = False
+        self._button.set_text("Stop")
+        hands = await run.io_bound(self._missing) or []
+        for done, hand in enumerate(hands):
+            self._progress.set_text(f"{done} of {len(hands)} hands")
+            _, error = await _tried(self._visit.reviews.hand, hand.number, hand.state, hand.names.index(PERSON))
+            if error:
+                self._progress.set_text(error)
+                break
+            if self._stopped or self._button.is_deleted:
+                break
+            self._show()
+        else:
+            self._progress.set_text("All hands are reviewed.")
+        self._stopped = True
+        self._button.set_text("Review all my hands")
+
+    def _missing(self) -> list[LoggedHand]:
+        return self._visit.reviews.missing(self._visit.game.files.hands(), PERSON)
+
+    def _show(self) -> None:
+        mistakes = [one for one in self._visit.reviews.mistakes() if one.loss > 0][:_SHOWN_MISTAKES]
+        rules = self._visit.game.rules
+        self._list.clear()
+        with self._list:
+            for one in mistakes:
+                ui.button(mistake_text(one, rules), on_click=partial(self._look, one)).props(
+                    "no-caps flat dense align=left"
+                )
+
+    async def _look(self, one: Mistake) -> None:
+        hands = await run.io_bound(self._visit.game.files.hands) or []
+        for hand in hands:
+            if hand.number == one.hand:
+                seat = hand.names.index(PERSON)
+                await self._open(one.hand, hand.state.view(seat), seat)
+
+
+async def _tried(solve: Callable[..., Any], *arguments: Any) -> tuple[Any, str]:
+    """The result and no text, or nothing and what went wrong."""
+    try:
+        return await run.io_bound(solve, *arguments), ""
+    except PokernetsError as error:
+        return None, str(error)
+
+
+def mistake_text(one: Mistake, rules: Rules) -> str:
+    betting = Betting.parse(rules, one.betting)
+    chosen, best = (words.action_name(betting, betting.parse_action(text)) for text in (one.chosen, one.best))
+    where = f"hand {one.hand + 1}, {one.cards}, {words.STREETS[betting.street].lower()}"
+    return f"{one.loss / rules.big_blind:.2f} bb: {where}: {chosen}, best {best}"
+
+
+def decision_html(one: DecisionReview) -> str:
+    """Actions with frequency and EV, what was lost, and the grids."""
+    names = [words.action_name(one.betting, action) for action in one.actions]
+    shades = grids.colours(one.actions)
+    held = int(PREFLOP_CLASS[hand_index(*one.cards)])
+    big_blind = one.betting.rules.big_blind
+    rows = "".join(
+        f"<tr{' class=chosen' if action == one.chosen else ''}><th scope=row>"
+        f'<span class="shade" style="background: {shade}"></span>{name}{" (you)" if action == one.chosen else ""}</th>'
+        f"<td>{share:.0%}</td><td>{ev + 0.0:,.1f}</td><td>{ev / big_blind + 0.0:+.2f}</td></tr>"
+        for action, name, shade, share, ev in zip(
+            one.actions, names, shades, one.frequencies, one.evs.round(1), strict=True
+        )
+    )
+    lost = ""
+    if one.loss is not None:
+        best = words.action_name(one.betting, one.best)
+        lost = f"<p><b>Lost {one.loss:,.1f} chips ({one.loss / big_blind:.2f} bb)</b>; best: {best}.</p>"
+    board = f"<p>Board {words.small_cards(one.board)}, pot {words.chips(one.betting.pot)}</p>" if one.board else ""
+    heads = "".join(f"<th>{head}</th>" for head in ("action", "solver", "EV, chips", "bb"))
+    return (
+        f"{board}<table class=actions><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>{lost}"
+        f"{_ends_html(one, names)}<h3>What sound play does with your hands</h3>{grids.legend(names, shades)}"
+        f"{grids.strategy_grid('Strategy by class of hand', names, shades, one.grid, held)}"
+        "<h3>What the agent takes you to hold</h3>"
+        f"{grids.range_grid('Your range as the agent sees it', one.believed, held)}"
+        "<p class=quiet>EV: chips won from here on, a fold being 0, against the range that the agent has here. The"
+        " solve is one of the agent's own, with its accuracy.</p>"
+    )
+
+
+def _ends_html(one: DecisionReview, names: list[str]) -> str:
+    """The continuations where an action leads to the depth limit."""
+    found = [(name, ends_after(one, action)) for name, action in zip(names, one.actions, strict=True)]
+    rows = [(name, values) for name, values in found if values is not None and len(values) > 1]
+    if not rows:
+        return ""
+    count = len(rows[0][1])
+    heads = _CONTINUATIONS if count == len(_CONTINUATIONS) else tuple(f"{k + 1}" for k in range(count))
+    body = "".join(
+        f"<tr><th scope=row>{name}</th>"
+        + "".join(
+            f"<td{' class=chosen' if k == np.argmax(values) else ''}>{ev:,.0f}</td>" for k, ev in enumerate(values)
+        )
+        + "</tr>"
+        for name, values in rows
+    )
+    return (
+        "<h3>At the depth limit</h3><p class=quiet>EV if the round ends after the action (called, if it is a bet) and"
+        " you go on by one of these continuations, of which the solver lets you pick.</p>"
+        f"<table class=actions><thead><tr><th></th>{''.join(f'<th>{head}</th>' for head in heads)}</tr></thead>"
+        f"<tbody>{body}</tbody></table>"
+    )
