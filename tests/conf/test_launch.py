@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from omegaconf import OmegaConf
 
 from conf.launch import CONF, ConfigurationError, call, check, choices, chosen, compose, resolve
 from poker.rules import Rules
@@ -94,6 +95,13 @@ def test_every_game_is_playable(game: str) -> None:
 
 
 OPTIONS = [file for file in sorted(CONF.rglob("*.yaml")) if file.parent.name != "experiment"]
+
+
+def test_no_setting_of_a_measure_has_the_name_of_a_group() -> None:
+    """The command line would take its value for an option of the group."""
+    groups = {folder.name for folder in CONF.iterdir()}
+    for file in (CONF / "evaluate").glob("*.yaml"):
+        assert set(OmegaConf.load(file)) & groups <= {"evaluate"}, file.name
 
 
 @pytest.mark.parametrize("file", OPTIONS, ids=lambda file: str(file.relative_to(CONF)))

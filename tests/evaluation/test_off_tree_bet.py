@@ -230,7 +230,7 @@ def test_the_experiment(spot: OffTreeBet, tmp_path: Path) -> None:
         game=spot.rules,
         menu=MENU,
         bet=0.75,
-        values=[1, 4],
+        sizes=[1, 4],
         together=[4],
         without_the_bet=2,
         safety="resolve",

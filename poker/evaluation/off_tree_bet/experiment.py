@@ -76,7 +76,7 @@ def run(
     game: Rules,
     menu: BetMenu,
     bet: float,
-    values: Sequence[int],
+    sizes: Sequence[int],
     together: Sequence[int],
     without_the_bet: int,
     safety: str,
@@ -100,14 +100,14 @@ def run(
 ) -> dict[str, Any]:
     """P1 opens with a bet of `bet` pots, which `menu` does not have; returns the record of P2's answers.
 
-    `values` are the sizes of the sets of self-generated continuations; with those in `together` all flops are solved
+    `sizes` are those of the sets of self-generated continuations; with those in `together` all flops are solved
     together besides, which says what the first round loses by itself. `without_the_bet` is how many continuations are
     generated in the blueprint's own tree, to see what the first round loses there (0: none). `leaf_net` values the
     leaves of one more answer. The two whole games are solved to `target_mbb` of exploitability or for `iterations`, and
     kept in `artifacts`.
     """
-    if not values or min(values) < 1 or list(values) != sorted(set(values)):
-        raise PokernetsError(f"`values` are ascending numbers of values at each leaf, such as [1,2,4], not {values}")
+    if not sizes or min(sizes) < 1 or list(sizes) != sorted(set(sizes)):
+        raise PokernetsError(f"`sizes` are ascending numbers of continuations, such as [1,2,4], not {sizes}")
     spot = OffTreeBet.of(game, menu, bet)
     target, limit = target_mbb * game.big_blind / 1000, int(memory_limit_gb * 2**30)
     effort = Effort(algorithm, target, iterations, threads, 60 * checkpoint_minutes, limit)
@@ -116,7 +116,7 @@ def run(
     remedies = Remedies(weaken, both, pot_fraction)
     console = Console(stderr=True)
     experiment = _Experiment(
-        spot, values, together, without_the_bet, remedies, leaf_net, depth, effort, Path(artifacts), console
+        spot, sizes, together, without_the_bet, remedies, leaf_net, depth, effort, Path(artifacts), console
     )
     experiment.tell_cost()
     answers = experiment.answers()
@@ -134,7 +134,7 @@ def run(
     }
     title = f"Exploitability of answers to an off-tree bet of {bet:g} pots in {game.name}"
     scalars = {f"{answer.name}/{answer.values or 0}": answer.found.exploitability for answer in answers}
-    drawn = sections(title, record, values)
+    drawn = sections(title, record, sizes)
     return Report(title, drawn, record, scalars).write(Path(out) / game.name)
 
 
@@ -144,7 +144,7 @@ class _Experiment:
     def __init__(
         self,
         spot: OffTreeBet,
-        values: Sequence[int],
+        sizes: Sequence[int],
         together: Sequence[int],
         without_the_bet: int,
         remedies: Remedies,
@@ -155,7 +155,7 @@ class _Experiment:
         console: Console,
     ) -> None:
         self.spot = spot
-        self.values = values
+        self.sizes = sizes
         self.together = together
         self.without_the_bet = without_the_bet
         self.remedies = remedies
@@ -197,7 +197,7 @@ class _Experiment:
 
     def _search(self, search: Search, measure: Measure, sets: Mapping[str, ContinuationSet]) -> None:
         for name, found in sets.items():
-            for size in self.values if name == SELF_GENERATED else [found.size]:
+            for size in self.sizes if name == SELF_GENERATED else [found.size]:
                 first = search.first_round(found, size)
                 self._add(f"{name}, {FALLBACK}", size, measure, partial(search.fallback, first))
                 self._add(name, size, measure, partial(search.flops, first))
@@ -221,7 +221,7 @@ class _Experiment:
     def _continuations(self, search: Search, kept: Kept) -> dict[str, ContinuationSet]:
         """Values of P1's continuations at the end of the first round after the bet."""
         sets = {
-            SELF_GENERATED: kept.self_generated(search, self.values[-1], self.remedies, self._solving, self._tell),
+            SELF_GENERATED: kept.self_generated(search, self.sizes[-1], self.remedies, self._solving, self._tell),
             BIASED: kept.biased(search),
         }
         for name, found in sets.items():
@@ -259,7 +259,7 @@ class _Experiment:
         branch = VectorGame(spot.branch)
         arrays = 3 if schedule(self.effort.algorithm).predictive else 2
         solves = [game.memory(arrays) for game in whole]
-        flops = (len(self.values) + 1) * self.depth.flops + self.depth.to_the_end
+        flops = (len(self.sizes) + 1) * self.depth.flops + self.depth.to_the_end
         seconds = flops * branch.memory().seconds_per_iteration(threads)
         seconds += sum(self.effort.iterations * solve.seconds_per_iteration(threads) for solve in solves)
         self.console.print(
