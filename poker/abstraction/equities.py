@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 
 from poker.abstraction.features import all_in_equity, preflop_wins
 from poker.betting import Betting
+from poker.kernels.cards.hands import CARD_PERMUTATION, HAND_PERMUTATION
+from poker.kernels.cards.isomorphism import canonical_board
 from poker.kernels.cards.ranks import rank_board_hands
 from poker.kernels.cards.runouts import showdown_margins
 from poker.kernels.cards.strength import completion_ranks, live_hand_list
@@ -21,6 +23,7 @@ from poker.state import showdown_ranks
 
 _FEW_MISSING = 2
 _FEWEST_RANKED = 3
+_FLOP = 3
 
 Board = tuple[int, ...]
 Floats = NDArray[np.float64]
@@ -72,7 +75,8 @@ def check_down_chances(rules: Rules, board: Board, opponent: Floats) -> Floats:
 def showdown_chances(rules: Rules, board: Board, opponent: Floats) -> Floats:
     """[H] sum over compatible hands of opponent [H] * (chance to win minus chance to lose at showdown).
 
-    Where two cards or more are to come, all pairs of hands are worked out once: a matrix is worth it for 15 ranges.
+    Where two cards or more are to come, all pairs of hands are worked out once: a matrix is worth it for 15 ranges. One
+    flop stands for all that are alike up to the names of suits.
     """
     missing = rules.total_board_cards - len(board)
     if rules.num_hole_cards == 2 and (board or missing == 0) and missing < _FEW_MISSING:
@@ -80,7 +84,24 @@ def showdown_chances(rules: Rules, board: Board, opponent: Floats) -> Floats:
         out = np.empty(rules.num_hands)
         showdown_margins(order, ranks, rules.space.hand_cards, np.ascontiguousarray(opponent, dtype=np.float64), out)
         return out / math.comb(rules.deck_size - len(board) - 2 * rules.num_hole_cards, missing)
-    matrix = margins(rules, board)
+    if rules.deck_size != 52 or rules.num_hole_cards != 2 or not board:
+        return _all_pairs(margins(rules, board), opponent)
+    board, renaming = renamed_flop(board)
+    hands = HAND_PERMUTATION[renaming]
+    alike = np.empty_like(opponent)
+    alike[hands] = opponent
+    chances: Floats = _all_pairs(margins(rules, board), alike)[hands]
+    return chances
+
+
+def renamed_flop(board: Board) -> tuple[Board, int]:
+    """A board in the suits of the flop that stands for all that are alike up to their names, and the permutation of
+    suits that leads there."""
+    renaming = int(canonical_board(np.array(board[:_FLOP], dtype=np.uint8))[1])
+    return tuple(CARD_PERMUTATION[renaming, list(board)].tolist()), renaming
+
+
+def _all_pairs(matrix: NDArray[np.floating], opponent: Floats) -> Floats:
     return (matrix @ opponent.astype(matrix.dtype)).astype(np.float64)
 
 

@@ -4,12 +4,10 @@ Every decision is the strategy of a subgame solved for it (`poker.search`), over
 own cards only pick the row to sample from.
 """
 
-import numpy as np
-
+from poker.abstraction.equities import renamed_flop
 from poker.agents.base import SamplingAgent
 from poker.errors import PokernetsError
-from poker.kernels.cards.hands import CARD_PERMUTATION, HAND_PERMUTATION
-from poker.kernels.cards.isomorphism import canonical_board
+from poker.kernels.cards.hands import HAND_PERMUTATION
 from poker.rules import Rules
 from poker.search.leaf import LeafEvaluator
 from poker.search.nested import NestedSearch
@@ -19,8 +17,6 @@ from poker.search.safety import DealtValues, Safety
 from poker.search.solved_values import DecisionValues
 from poker.state import HandState, Policy
 from poker.tree import BetMenu
-
-_FLOP = 3
 
 
 class DepthLimitedAgent(SamplingAgent):
@@ -95,7 +91,4 @@ class DepthLimitedAgent(SamplingAgent):
 
 def _solved_board(board: tuple[int, ...]) -> tuple[tuple[int, ...], int | None]:
     """The board in the suits that its flop is solved in, and their permutation; None before the flop."""
-    if not board:
-        return board, None
-    renaming = int(canonical_board(np.array(board[:_FLOP], dtype=np.uint8))[1])
-    return tuple(CARD_PERMUTATION[renaming, list(board)].tolist()), renaming
+    return renamed_flop(board) if board else (board, None)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from poker.betting import Betting
 from poker.cards import HOLDEM
+from poker.rules import NO_ACTION
 from poker.search.beliefs import Ranges
 from poker.search.leaf import LeafEvaluator
 from poker.search.safety import Concessions, Safety, Values
@@ -28,6 +29,10 @@ _UNLIKELY_OWN, _UNLIKELY_OPP = 1e-5, 1e-3
 """Shares of the searcher's range and of the opponent's whose least likely hands are left out of a solve. On the turn
 they are half of the searcher's hands, those that actions solved before rule out but for rounding, and a sixth of the
 opponent's."""
+
+
+_ALIKE = np.float32(0.999)
+"""Weights in a ratio nearer to 1 differ by no more than rounding in the solves that made them."""
 
 
 @dataclass(frozen=True)
@@ -168,18 +173,20 @@ def without_unlikely(weights: NDArray[np.float32], share: float) -> NDArray[np.f
     ascending = np.sort(weights)
     below = np.cumsum(ascending, dtype=np.float64)
     kept = min(int(np.searchsorted(below, share * below[-1], side="right")), len(weights) - 1)
-    return np.where(weights < ascending[kept], np.float32(0.0), weights)
+    return np.where(weights < _ALIKE * ascending[kept], np.float32(0.0), weights)
 
 
 def leaf_states(root: Betting, tree: BettingTree) -> list[Betting]:
     """The betting states at the public leaves of `tree`, in the order of its leaf indices."""
-    states = []
-    for node in tree.leaves:
-        state = root
-        for action in tree.path(int(node)):
-            state = state.apply(action)
-        states.append(state)
-    return states
+    states = {0: root}
+
+    def at(node: int) -> Betting:
+        if node not in states:
+            above, action = at(int(tree.parent[node])), int(tree.action[node])
+            states[node] = above if action == NO_ACTION else above.apply(action)
+        return states[node]
+
+    return [at(node) for node in tree.leaves.tolist()]
 
 
 def _round_policies(tree: BettingTree, solver: VectorSolver, street: int) -> dict[tuple[int, ...], NodePolicy]:

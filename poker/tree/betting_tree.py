@@ -88,12 +88,12 @@ class BettingTree:
     @cached_property
     def leaves(self) -> NDArray[np.int32]:
         """int32[L]: for each public leaf state the node where its round ended (the first CHOICE node, or the LEAF)."""
+        leaves = np.flatnonzero(self.kind == Kind.LEAF)
+        top, chosen = leaves, np.append(self.kind == Kind.CHOICE, False)  # the last for the root's parent, -1
+        while (below := chosen[self.parent[top]]).any():
+            top = np.where(below, self.parent[top], top)
         roots = np.full(self.num_leaf_states, -1, np.int32)
-        for node in np.flatnonzero(self.kind == Kind.LEAF)[::-1]:
-            top = int(node)
-            while self.parent[top] >= 0 and self.kind[self.parent[top]] == Kind.CHOICE:
-                top = int(self.parent[top])
-            roots[self.leaf_state[node]] = top
+        roots[self.leaf_state[leaves]] = top
         return roots
 
     @cached_property

@@ -6,9 +6,9 @@ from poker.betting import Betting
 from poker.cards import parse_cards
 from poker.rules import CALL
 from poker.search.beliefs import observe_board, start_ranges
-from poker.search.round_solver import DepthLimitedSolver, SolverSettings, without_unlikely
+from poker.search.round_solver import DepthLimitedSolver, SolverSettings, leaf_states, without_unlikely
 from poker.search.safety import Safety
-from poker.tree import bet_menu
+from poker.tree import DepthLimit, bet_menu, build_tree
 from tests.games import load_rules
 
 RULES = load_rules("holdem_nolimit_2p")
@@ -22,6 +22,19 @@ def test_least_likely_hands_are_left_out_together() -> None:
     np.testing.assert_array_equal(without_unlikely(weights, 0.007), np.array([0, 0.004, 0.5, 0, 0, 0.49], np.float32))
     np.testing.assert_array_equal(without_unlikely(weights, 0.0), weights)
     np.testing.assert_array_equal(without_unlikely(np.ones(4, np.float32), 0.5), 1.0)
+    rounded = np.array([0.003 * (1 - 1e-6), 0.003, 0.994], np.float32)
+    np.testing.assert_array_equal(without_unlikely(rounded, 0.004), rounded)
+
+
+def test_leaf_states_are_those_at_the_leaves_in_their_order() -> None:
+    root = Betting.start(RULES).apply(250)
+    menu = bet_menu(preflop=[[1.0], ["a"]])
+    tree = build_tree(root, menu, DepthLimit(0, 3, (1,), cut_runouts=True))
+    states = leaf_states(root, tree)
+    assert [state.text().rstrip("/") for state in states] == [
+        root.text() + tree.path_text(int(node)).rstrip("/") for node in tree.leaves
+    ]
+    assert sum(state.is_over for state in states) == 1
 
 
 def test_unlikely_hands_of_the_opponent_are_left_out_unless_solves_are_safe() -> None:

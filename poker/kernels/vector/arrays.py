@@ -123,7 +123,7 @@ class Sweep(NamedTuple):
     where the current strategy comes from: the regrets, or the predicted regrets (then `predictive`). `place` [3, S] and
     `areas` [7] are offsets into scratch memory. `root_reach` and `root_value` are [2, stride]. Chunk c of the boards
     below the root is `chunk_start[c]..chunk_start[c + 1]`. `leaf_values` [2, ...] holds, per player, matrices
-    [own clusters, opponent clusters padded] at `leaf_matrix[p, state, choice]`; `cluster` [2, H]. `runout_at[b]` is
+    [opponent clusters, own clusters padded] at `leaf_matrix[p, state, choice]`; `cluster` [2, H]. `runout_at[b]` is
     where the run-out matrix of board b starts, [hands of player 1, hands of player 0 padded]. `num_slots[s]` counts the
     STREET nodes of street s. `starts`, unless empty, receives p's values where the round after the root's begins, by
     board and slot. Mode RECORD writes p's best actions to the first of a node's action rows in `best`.

@@ -4,7 +4,8 @@ A sweep for player p pushes the opponent's reach down, evaluates terminals, and 
 updating p's regrets (or maximising, or averaging, for exact best responses and values) on the way. The opponent's
 average strategy is accumulated while the player's reach goes down, so that it is weighted by it without a second pass.
 Hands are SIMD lanes; at showdowns and folds the lanes are 16 terminal rows of one board instead, so that the running
-sums per card, which must be made hand after hand, are paid once for all of them.
+sums per card, which must be made hand after hand, are paid once for all of them; at the depth limit they are clusters
+of the player's hands.
 
 Everything is float32. Shapes and meanings of the arrays: poker/solvers/vector/layout.py and vector_boards.py.
 """

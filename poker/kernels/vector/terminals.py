@@ -1,4 +1,4 @@
-"""What the terminals of a board pay: folds and showdowns sixteen rows at a time, the depth limit and run-outs four."""
+"""What the terminals of a board pay: folds and showdowns sixteen rows at a time, run-outs four."""
 
 import numpy as np
 from numba import njit
@@ -115,96 +115,95 @@ def _terminal_rows(
 
 
 @njit(**INLINE)
-def _reach_by_cluster(sweep: Sweep, p: int, board: int, reach: int, area: int, work: F32) -> None:
-    """The opponent's reach summed by cluster: a row over all hands, then one per card c over the hands that hold c."""
-    boards, lists = sweep.boards, sweep.lists
-    theirs, width = boards.list_start[1 - p, board], (sweep.num_clusters[1 - p] + 15) // 16 * 16
-    parts = area + width
-    for i in range(area, parts + sweep.num_card_slots * width, 16):
+def _arriving(sweep: Sweep, p: int, board: int, reach: int, work: F32, found: I64) -> int:
+    """Lists the opponent's hands that reach a leaf, and returns how many they are: with most leaves, few."""
+    lists, theirs, count, kept = sweep.lists, sweep.boards.list_start[1 - p, board], 0, 0
+    for j in range(sweep.boards.size[1 - p, board]):
+        found[np.uint64(count)] = j
+        count += work[np.uint64(reach + j)] != 0
+    for n in range(count):
+        found[kept] = found[n]
+        kept += sweep.cluster[1 - p, lists.hand[theirs + found[n]]] >= 0
+    return kept
+
+
+@njit(**INLINE)
+def _sum_leaf(
+    sweep: Sweep, p: int, board: int, matrix: int, reach: int, found: I64, count: int, width: int, area: int, work: F32
+) -> None:
+    """What each cluster of p has against the opponent's hands that hold card c, row c of `area`, and against all, the
+    row after those: half of the others' sum, as every hand holds two cards."""
+    lists, slots = sweep.lists, sweep.num_card_slots
+    theirs = sweep.boards.list_start[1 - p, board]
+    for i in range(area, area + slots * width, 16):
         store(work, i, splat(0.0))
-    for j in range(boards.size[1 - p, board]):
-        k = sweep.cluster[1 - p, lists.hand[theirs + j]]
-        if k >= 0:
-            here = work[reach + j]
-            work[area + k] += here
-            work[parts + width * np.int64(lists.card0[theirs + j]) + k] += here
-            work[parts + width * np.int64(lists.card1[theirs + j]) + k] += here
-
-
-@njit(**INLINE)
-def _leaf_rows(sweep: Sweep, p: int, board: int, matrix: I64, reach: I64, value: I64, work: F32, sums: I64) -> None:
-    """p's values at four LEAF rows: expectations of their cluster matrices over the compatible hands of the opponent.
-
-    With the reach summed by cluster, a hand's value is its cluster's row times the total less the parts of its two
-    cards, and plus the hand itself, which both parts contain. Rows that share a reach, as the continuations of a leaf
-    do when the opponent of who picks is updated, share its sums, whose places are left in `sums`.
-    """
-    boards, lists, values = sweep.boards, sweep.lists, sweep.leaf_values
-    own, theirs = boards.list_start[p, board], boards.list_start[1 - p, board]
-    number, width = sweep.num_clusters[p], (sweep.num_clusters[1 - p] + 15) // 16 * 16
-    size = (sweep.num_card_slots + 1) * width
-    rows = sweep.areas[CLUSTERS] + 4 * size
-    for r in range(4):
-        if r > 0 and reach[r] == reach[r - 1]:
-            sums[r] = sums[r - 1]
-        else:
-            sums[r] = sweep.areas[CLUSTERS] + r * size
-            _reach_by_cluster(sweep, p, board, reach[r], sums[r], work)
-    ma, mb, mc, md = matrix[0], matrix[1], matrix[2], matrix[3]
-    sa, sb, sc, sd = sums[0], sums[1], sums[2], sums[3]
-    for k in range(number):
-        da, db, dc, dd = splat(0.0), splat(0.0), splat(0.0), splat(0.0)
-        for c in range(width * k, width * (k + 1), 16):
-            i = c - width * k
-            da = fma(load(values, ma + c), load(work, sa + i), da)
-            db = fma(load(values, mb + c), load(work, sb + i), db)
-            dc = fma(load(values, mc + c), load(work, sc + i), dc)
-            dd = fma(load(values, md + c), load(work, sd + i), dd)
-        work[rows + 4 * k] = total(da)
-        work[rows + 4 * k + 1] = total(db)
-        work[rows + 4 * k + 2] = total(dc)
-        work[rows + 4 * k + 3] = total(dd)
-    for i in range(boards.size[p, board]):
-        k = sweep.cluster[p, lists.hand[own + i]]
-        if k < 0:
-            for r in range(4):
-                work[value[r] + i] = 0.0
-            continue
-        first = width + width * np.int64(lists.card0[own + i])
-        second = width + width * np.int64(lists.card1[own + i])
-        line = width * k
-        da, db, dc, dd = splat(0.0), splat(0.0), splat(0.0), splat(0.0)
+    for n in range(count):
+        j = np.uint64(found[n])
+        at = np.uint64(theirs) + j
+        weight = splat(work[np.uint64(reach) + j])
+        line = matrix + width * np.int64(sweep.cluster[1 - p, lists.hand[at]])
+        first, second = area + width * np.int64(lists.card0[at]), area + width * np.int64(lists.card1[at])
         for c in range(0, width, 16):
-            da = fma(load(values, ma + line + c), load(work, sa + first + c) + load(work, sa + second + c), da)
-            db = fma(load(values, mb + line + c), load(work, sb + first + c) + load(work, sb + second + c), db)
-            dc = fma(load(values, mc + line + c), load(work, sc + first + c) + load(work, sc + second + c), dc)
-            dd = fma(load(values, md + line + c), load(work, sd + first + c) + load(work, sd + second + c), dd)
-        work[value[0] + i] = work[rows + 4 * k] - total(da)
-        work[value[1] + i] = work[rows + 4 * k + 1] - total(db)
-        work[value[2] + i] = work[rows + 4 * k + 2] - total(dc)
-        work[value[3] + i] = work[rows + 4 * k + 3] - total(dd)
-        twin_at = np.int64(lists.same[own + i])
-        if twin_at < boards.size[1 - p, board]:
-            twin = sweep.cluster[1 - p, lists.hand[theirs + twin_at]]
-            if twin >= 0:
-                for r in range(4):
-                    work[value[r] + i] += values[matrix[r] + line + twin] * work[reach[r] + twin_at]
+            values = load(sweep.leaf_values, line + c)
+            store(work, first + c, fma(values, weight, load(work, first + c)))
+            store(work, second + c, fma(values, weight, load(work, second + c)))
+    for c in range(area, area + width, 16):
+        twice = splat(0.0)
+        for i in range(c, c + slots * width, width):
+            twice = twice + load(work, i)
+        store(work, c + slots * width, twice * splat(0.5))
 
 
 @njit(**INLINE)
-def _leaves(sweep: Sweep, p: int, street: int, board: int, batch: int, work: F32, rows: I64) -> None:
-    """Values at the depth limit, four rows at a time."""
-    batches = sweep.batches
-    stride, reach, value = sweep.place[STRIDE, street], sweep.place[REACH, street], sweep.place[VALUE, street]
+def _add_twins(
+    sweep: Sweep, p: int, board: int, matrix: int, reach: int, found: I64, count: int, width: int, value: int, work: F32
+) -> None:
+    """A hand against itself, which the sums of both of its cards contain."""
+    boards, lists = sweep.boards, sweep.lists
+    theirs = boards.list_start[1 - p, board]
+    for n in range(count):
+        j = found[n]
+        twin, hand = np.int64(lists.same[theirs + j]), lists.hand[theirs + j]
+        own = sweep.cluster[p, hand]
+        if twin < boards.size[p, board] and own >= 0:
+            at = matrix + width * np.int64(sweep.cluster[1 - p, hand]) + own
+            work[value + twin] += sweep.leaf_values[at] * work[reach + j]
+
+
+@njit(**INLINE)
+def _leaves(sweep: Sweep, p: int, street: int, board: int, batch: int, work: F32) -> None:
+    """p's values at the depth limit: expectations of the leaves' cluster matrices over the compatible hands of the
+    opponent. A hand has what its cluster has against all hands, less what it has against those with either card."""
+    batches, boards, lists = sweep.batches, sweep.boards, sweep.lists
     begin, end = batches.leaf_start[p, batch], batches.leaf_start[p, batch + 1]
-    for group in range(begin, end, 4):
-        for r in range(4):
-            inside = group + r < end
-            leaf = batches.leaves[group + r if inside else group]
-            rows[r] = sweep.leaf_matrix[p, leaf[2], leaf[3]]
-            rows[4 + r] = reach + leaf[0] * stride
-            rows[8 + r] = value + leaf[1] * stride if inside else sweep.areas[DUMP_ROW]
-        _leaf_rows(sweep, p, board, rows[:4], rows[4:8], rows[8:12], work, rows[12:16])
+    if begin == end:
+        return
+    stride, reaches, values = sweep.place[STRIDE, street], sweep.place[REACH, street], sweep.place[VALUE, street]
+    own, hands = boards.list_start[p, board], boards.size[p, board]
+    width, area = (np.int64(sweep.num_clusters[p]) + 15) // 16 * 16, sweep.areas[CLUSTERS]
+    every, first, second = np.empty(hands, np.uint64), np.empty(hands, np.uint64), np.empty(hands, np.uint64)
+    for i in range(hands):
+        k = sweep.cluster[p, lists.hand[own + i]]
+        at = area + k if k >= 0 else sweep.areas[ZERO_ROW]
+        rows = width if k >= 0 else 0
+        every[i] = at + rows * sweep.num_card_slots
+        first[i], second[i] = at + rows * np.int64(lists.card0[own + i]), at + rows * np.int64(lists.card1[own + i])
+    found, count, last = np.empty(boards.size[1 - p, board] + 1, np.int64), 0, -1
+    for row in range(begin, end):
+        leaf = batches.leaves[row]
+        matrix, reach = sweep.leaf_matrix[p, leaf[2], leaf[3]], reaches + leaf[0] * stride
+        value = values + leaf[1] * stride
+        if reach != last:
+            count, last = _arriving(sweep, p, board, reach, work, found), reach
+        if count == 0:
+            for i in range(0, hands, 16):
+                store(work, value + i, splat(0.0))
+            continue
+        _sum_leaf(sweep, p, board, matrix, reach, found, count, width, area, work)
+        for i in range(hands):
+            held = work[first[i]] + work[second[i]]
+            work[np.uint64(value + i)] = work[every[i]] - held
+        _add_twins(sweep, p, board, matrix, reach, found, count, width, value, work)
 
 
 @njit(**INLINE)
@@ -284,6 +283,6 @@ def evaluate_terminals(sweep: Sweep, p: int, street: int, board: int, batch: int
         else:
             begin, end, table = batches.fold_start[p, batch], batches.fold_start[p, batch + 1], batches.folds
         _terminal_rows(sweep, p, street, board, table, begin, end, showdown, work, rows)
-    _leaves(sweep, p, street, board, batch, work, rows)
+    _leaves(sweep, p, street, board, batch, work)
     _runouts(sweep, p, street, board, batch, work, rows)
     _mix_rows(sweep, p, street, board, batch, work)

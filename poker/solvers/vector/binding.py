@@ -87,7 +87,7 @@ def _scratch(game: VectorGame, wide: int) -> _Scratch:
         place[2, street] = top
         top += int(layout.value_rows[street]) * stride
     slots = game.boards.num_card_slots
-    sizes = [LANES * (widest + LANES)] * 3 + [LANES * slots, widest, widest, 4 * wide * (slots + 2)]
+    sizes = [LANES * (widest + LANES)] * 3 + [LANES * slots, widest, widest, wide * (slots + 1)]
     areas = top + np.concatenate([[0], np.cumsum(sizes)])
     return _Scratch(place, areas[:-1], int(areas[-1]))
 
@@ -100,7 +100,7 @@ def _gadgets(game: VectorGame) -> Gadgets:
 
 
 def _leaf_matrices(game: VectorGame) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-    """Both players' matrices, rows padded to LANES, and where each starts [2, L, K]."""
+    """Both players' matrices, the opponent's clusters first, rows padded to LANES, and where each starts [2, L, K]."""
     leaf = game.leaf_values
     if leaf is None:
         return np.zeros(LANES, np.float32), np.zeros((2, 1, 1), np.int64)
@@ -108,7 +108,7 @@ def _leaf_matrices(game: VectorGame) -> tuple[NDArray[np.float32], NDArray[np.in
     where = np.zeros((2, leaf.num_leaves, leaf.num_continuations), np.int64)
     begin = 0
     for player in range(2):
-        matrices = leaf.matrices(player)
+        matrices = leaf.matrices(player).swapaxes(2, 3)
         rows, columns = matrices.shape[2:]
         width = (columns + LANES - 1) // LANES * LANES
         padded = np.zeros((*matrices.shape[:3], width), np.float32)

@@ -234,6 +234,8 @@ class VectorGame:
         """float32[H, A] of rows [hands, A] of the board's list, for the board that `permutation` maps to it; else 0."""
         out = np.zeros((self.rules.num_hands, rows.shape[1]), np.float32)
         out[self.hands(int(self.tree.player[node]), board)] = rows
+        if permutation == 0:
+            return out
         permuted: NDArray[np.float32] = out[deck_of(self.rules).hand_map[permutation]]
         return permuted
 

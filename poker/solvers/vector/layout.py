@@ -50,6 +50,8 @@ _RUNOUT = 8
 """The kind of a run-out, beside those of the tree."""
 
 
+_FOLD, _LEAF, _ALTERNATIVE = int(Kind.FOLD), int(Kind.LEAF), int(Kind.ALTERNATIVE)
+
 _Row = tuple[int, int, int, int, int]
 """Player and batch in one number, then a row of `Batches`."""
 
@@ -107,6 +109,20 @@ def tree_layout(tree: BettingTree, rake: Rake = NO_RAKE, batch_rows: int = 48) -
     if tree.kind[0] not in (Kind.DECISION, Kind.GADGET):
         raise PokernetsError("there is nothing to solve: nobody acts at the root of the tree")
     return _LayoutBuilder(tree, rake, batch_rows).build()
+
+
+class _Plain(NamedTuple):
+    """What is read one by one, as lists: by node in kernel order, `half` and `rake` by node of the tree."""
+
+    role: list[int]
+    kind: list[int]
+    player: list[int]
+    first_child: list[int]
+    num_children: list[int]
+    is_root: list[bool]
+    order: list[int]
+    half: list[float]
+    rake: list[float]
 
 
 class _LayoutBuilder:
@@ -181,11 +197,15 @@ class _LayoutBuilder:
             name: [] for name in ("folds", "shows", "leaves", "runouts", "mixed", "gadgets")
         }
         self.mix: list[tuple[float, float]] = []
+        columns = role, kind, player, first_child, children, self.is_root, order, self.half, self.rake
+        plain = _Plain(*(column.tolist() for column in columns))
         for p in range(2):
+            reach, value = [0] * len(order), [0] * len(order)
             for q, (begin, end) in enumerate(bounds):
                 street = int(self.street[begin])
-                used = self._assign_rows(p, p * len(bounds) + q, begin, end, nodes, kind)
+                used = self._assign_rows(p, p * len(bounds) + q, begin, end, nodes, plain, reach, value)
                 sizes[:, p, street] = np.maximum(sizes[:, p, street], used)
+            nodes.reach_row[p], nodes.value_row[p] = reach, value
         batches, gadgets = self._batches(bounds), self._gadgets(nodes, len(bounds))
         return Layout(
             nodes=nodes,
@@ -241,35 +261,34 @@ class _LayoutBuilder:
         return bounds
 
     def _assign_rows(
-        self, p: int, key: int, begin: int, end: int, nodes: Nodes, kind: NDArray[np.int8]
+        self, p: int, key: int, begin: int, end: int, nodes: Nodes, plain: _Plain, reach: list[int], value: list[int]
     ) -> tuple[int, int]:
         """Reach and value rows of a batch's nodes for an update of player p; returns how many of each. Rows of
         terminals are listed with `key`, which numbers player and batch."""
         tree, rules = self.tree, self.tree.rules
-        reach, value = nodes.reach_row[p], nodes.value_row[p]
         street = self.street[begin]
         sizes = [0, int(self.num_slots[street])]
         seen: dict[tuple[str, int], int] = {}
         for node in range(begin, end):
-            if self.is_root[node]:
+            if plain.is_root[node]:
                 reach[node] = sizes[0]
                 sizes[0] += 1
-            if nodes.role[node] == PASS:
-                value[node] = self.slot_of[node]
-            elif nodes.role[node] != STOP:
+            role = plain.role[node]
+            if role == PASS:
+                value[node] = int(self.slot_of[node])
+            elif role != STOP:
                 value[node] = sizes[1]
                 sizes[1] += 1
-            if nodes.role[node] in (ACT, MARGIN):
-                first, count = nodes.first_child[node], nodes.num_children[node]
-                if nodes.player[node] == p:
-                    reach[first : first + count] = reach[node]
+            if role in (ACT, MARGIN):
+                first, count = plain.first_child[node], plain.num_children[node]
+                if plain.player[node] == p:
+                    reach[first : first + count] = [reach[node]] * count
                 else:
-                    reach[first : first + count] = np.arange(sizes[0], sizes[0] + count)
-                    sizes[0] += int(count)
-            elif nodes.role[node] == STOP:
-                original = self.order[node]
-                half, rake = self.half[original], self.rake[original]
-                row = int(reach[node])
+                    reach[first : first + count] = range(sizes[0], sizes[0] + count)
+                    sizes[0] += count
+            elif role == STOP:
+                original, kind, row = plain.order[node], plain.kind[node], reach[node]
+                half, rake = plain.half[original], plain.rake[original]
 
                 def shared(results: str, reach_row: int = row) -> int:
                     """The value row of these results and reach; listed for evaluation when first asked for."""
@@ -279,13 +298,13 @@ class _LayoutBuilder:
                         self.rows[results].append((key, reach_row, seen[results, reach_row], 0, 0))
                     return seen[results, reach_row]
 
-                if kind[node] == Kind.FOLD:
+                if kind == _FOLD:
                     nodes.scale[p, node] = -half if tree.folded[original, p] else half - rake
                     value[node] = shared("folds")
-                elif kind[node] == Kind.ALTERNATIVE:
+                elif kind == _ALTERNATIVE:
                     gadget = node - 1
-                    held, owner = shared("folds"), nodes.player[gadget]
-                    sign = 1.0 if nodes.role[gadget] == ACT else -1.0
+                    held, owner = shared("folds"), plain.player[gadget]
+                    sign = 1.0 if plain.role[gadget] == ACT else -1.0
                     nodes.scale[p, node] = sign if owner == p else -sign
                     value[node] = held
                     if owner == p:
@@ -293,14 +312,14 @@ class _LayoutBuilder:
                         sizes[1] += 1
                     number = int(np.searchsorted(tree.gadgets, self.order[gadget]))
                     self.rows["gadgets"].append((key, gadget, held, number, p))
-                elif kind[node] == Kind.LEAF:
+                elif kind == _LEAF:
                     value[node] = sizes[1]
                     sizes[1] += 1
                     state, choice = int(tree.leaf_state[original]), int(tree.leaf_choice[original])
-                    self.rows["leaves"].append((key, row, int(value[node]), state, choice))
+                    self.rows["leaves"].append((key, row, value[node], state, choice))
                 else:
                     results, orders = "shows", 1
-                    if kind[node] == _RUNOUT:
+                    if kind == _RUNOUT:
                         seen_cards = rules.board_sizes[street] + 2 * rules.num_hole_cards
                         to_come = rules.total_board_cards - rules.board_sizes[street]
                         results, orders = "runouts", comb(rules.deck_size - seen_cards, to_come)
@@ -312,7 +331,7 @@ class _LayoutBuilder:
                         nodes.scale[p, node] = 1.0
                         value[node] = sizes[1]
                         sizes[1] += 1
-                        self.rows["mixed"].append((key, int(value[node]), won, held, 0))
+                        self.rows["mixed"].append((key, value[node], won, held, 0))
                         self.mix.append(((half - rake / 2) / orders, -rake / 2))
         return sizes[0], sizes[1]
 
