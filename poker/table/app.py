@@ -6,6 +6,7 @@ import sys
 import warnings
 import webbrowser
 from collections.abc import Sequence
+from itertools import cycle
 from pathlib import Path
 
 import uvicorn
@@ -17,6 +18,7 @@ from poker.table.access import Access
 from poker.table.pages import Fill, Page
 
 STYLE = Path(__file__).with_name("style.css")
+_AS_SYSTEM = "as the system has it"
 
 
 def serve(pages: Sequence[Page], server: socket.socket, token: str | None, url: str, *, show: bool) -> None:
@@ -57,13 +59,11 @@ def visitor() -> str:
 
 def _header(page: Page, pages: Sequence[Page]) -> None:
     dark = ui.dark_mode(None)
-    modes = {None: "brightness_auto", False: "light_mode", True: "dark_mode"}
-    names = {None: "as the system has it", False: "light", True: "dark"}
+    modes = cycle([(False, "light_mode", "light"), (True, "dark_mode", "dark"), (None, "brightness_auto", _AS_SYSTEM)])
 
     def turn() -> None:
-        order = [None, False, True]
-        dark.value = order[(order.index(dark.value) + 1) % len(order)]
-        switch.props(f'icon={modes[dark.value]} aria-label="Colours: {names[dark.value]}"')
+        dark.value, icon, name = next(modes)
+        switch.props(f'icon={icon} aria-label="Colours: {name}"')
 
     with ui.header().classes("items-center header"):
         ui.label("pokernets").classes("brand")
@@ -73,5 +73,5 @@ def _header(page: Page, pages: Sequence[Page]) -> None:
                 if other is page:
                     link.props('aria-current="page"')
         ui.space()
-        switch = ui.button(on_click=turn).props('flat round color=white aria-label="Colours: as the system has it"')
-        switch.props(f"icon={modes[None]}")
+        switch = ui.button(on_click=turn).props("flat round color=white icon=brightness_auto")
+        switch.props(f'aria-label="Colours: {_AS_SYSTEM}"')

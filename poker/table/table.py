@@ -48,6 +48,7 @@ class _Table:
         self._visit = visit
         self._game = visit.game
         self._version = -1
+        self._acting = -1, -1
         with ui.element("div").classes("columns"):
             with ui.element("section").classes("table-side").props('aria-label="Table"'):
                 self._felt = ui.html("", sanitize=False).classes("felt")
@@ -80,9 +81,11 @@ class _Table:
         self._result.set_content(_result(self._visit))
         if seen.thinking is None:
             self._status.set_text(words.status(seen))
-        self._controls.clear()
-        with self._controls:
-            _Controls(self._visit, seen, self._after, self._open_review)
+        if self._acting != (seen.number, seen.step):
+            self._acting = seen.number, seen.step
+            self._controls.clear()
+            with self._controls:
+                _Controls(self._visit, seen, self._after, self._open_review)
 
     async def _open_review(self, seen: Seen) -> None:
         await self._review.open(seen.number, seen.state, seen.seat)

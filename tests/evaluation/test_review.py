@@ -1,7 +1,6 @@
 """Reviews say what the vector engine says."""
 
 import threading
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -17,30 +16,18 @@ from poker.rules import CALL, FOLD, Rules
 from poker.search.beliefs import Ranges
 from poker.search.opponent_decision import SolvedDecision, every_hand, solved_decision
 from poker.search.round_solver import DepthLimitedSolver, SolverSettings
-from poker.solvers.rollout.leaf_values import LeafValues
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
 from poker.state import HandState, public_state
 from poker.tree import bet_menu, build_tree
 from tests.games import load_rules
+from tests.search.even_leaf import EvenLeaf
 
 RULES = load_rules("holdem_nolimit_2p")
 MENU = bet_menu(preflop=[[1.0], []], flop=[[1.0], []], turn=[[1.0], []], river=[[0.5, 1.0], ["a"]])
 RIVER = parse_cards("2cKdAh7s9h")
 ACES = 168
 SETTINGS = SolverSettings("apdcfr", (20, 20, 10, 60), None, 1)
-
-
-class EvenLeaf:
-    """Two continuations at the end of a round: nothing, and a tenth of the pot to the searcher."""
-
-    num_continuations = 2
-
-    def values(self, leaves: Sequence[Betting], board: tuple[int, ...], ranges: Ranges, own: int) -> LeafValues:
-        clusters = np.where(HOLDEM.live(board), 0, -1).astype(np.int32)
-        values = np.zeros((len(leaves), 2, 1, 1), np.float32)
-        values[:, 1, 0, 0] = [0.1 * leaf.pot for leaf in leaves]
-        return LeafValues(own, clusters, clusters, values)
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,132 @@
+"""Chromium, where there is one: what a person with a browser does and sees."""
+
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from typing import TypeVar
+from urllib.parse import urlsplit
+
+import pytest
+from selenium import webdriver
+from selenium.common.exceptions import StaleElementReferenceException, WebDriverException
+from selenium.webdriver.common.by import By
+from selenium.webdriver.remote.webelement import WebElement
+from selenium.webdriver.support.expected_conditions import staleness_of
+from selenium.webdriver.support.ui import WebDriverWait
+
+T = TypeVar("T")
+_BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+_SECONDS = 20
+
+
+class Browser:
+    """One window on the pages of a server; all that it asks of the network, and its console, is kept."""
+
+    def __init__(self, driver: webdriver.Chrome, url: str) -> None:
+        self.driver = driver
+        self.url = url
+
+    def open(self, path: str = "") -> None:
+        self.driver.get(self.url + path)
+
+    def size(self, width: int, height: int) -> None:
+        """Of the page, as a phone or a desktop shows it."""
+        metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+
+    def all(self, selector: str) -> list[WebElement]:
+        return self.driver.find_elements(By.CSS_SELECTOR, selector)
+
+    def texts(self, selector: str) -> list[str]:
+        return self.until(lambda: [element.text for element in self.all(selector)])
+
+    def labels(self, selector: str) -> list[str]:
+        return self.until(lambda: [str(element.get_attribute("aria-label")) for element in self.all(selector)])
+
+    def button(self, *texts: str) -> WebElement:
+        """The button that one of these texts is on, the first of them that is there; waits until it can be clicked."""
+
+        def found() -> WebElement | None:
+            there = {element.text: element for element in self.all("button") if element.is_displayed()}
+            return next((one for text in texts for name, one in there.items() if name.startswith(text)), None)
+
+        return self.until(found)
+
+    def click(self, *texts: str) -> str:
+        """Clicks the button and says which it was."""
+        return str(self.until(lambda: self._clicked(self.button(*texts)))[0])
+
+    def act(self, *texts: str) -> str:
+        """The same, and waits until the page has answered: the button is gone."""
+        name, button = self.until(lambda: self._clicked(self.button(*texts)))
+        WebDriverWait(self.driver, _SECONDS, 0.02).until(staleness_of(button))
+        return str(name)
+
+    def _clicked(self, button: WebElement) -> tuple[str, WebElement]:
+        name = button.text
+        button.click()
+        return name, button
+
+    def tab(self, name: str) -> None:
+        self.until(
+            lambda: next((tab for tab in self.all("[role=tab]") if tab.text.lower() == name.lower()), None)
+        ).click()
+
+    def until(self, found: Callable[[], T | None]) -> T:
+        """The first answer that is something; elements may be replaced meanwhile."""
+        stale = (StaleElementReferenceException,)
+        answer = WebDriverWait(self.driver, _SECONDS, 0.05, stale).until(lambda _: found())
+        assert answer
+        return answer
+
+    def foreign_requests(self) -> list[str]:
+        """Addresses of other servers that were asked for since the last call."""
+        asked = []
+        for row in self.driver.get_log("performance"):  # type: ignore[no-untyped-call]
+            message = json.loads(row["message"])["message"]
+            if message["method"] == "Network.requestWillBeSent":
+                asked.append(message["params"]["request"]["url"])
+        assert asked
+        mine = urlsplit(self.url).netloc
+        return [url for url in asked if urlsplit(url).scheme in ("http", "https") and urlsplit(url).netloc != mine]
+
+    def errors(self) -> list[str]:
+        """What the console has complained of since the last call."""
+        return [row["message"] for row in self._console() if row["level"] in ("SEVERE", "WARNING")]
+
+    def _console(self) -> list[dict[str, str]]:
+        return list(self.driver.get_log("browser"))  # type: ignore[no-untyped-call]
+
+    def nameless(self) -> list[str]:
+        """Buttons, fields and pictures that a screen reader could not name."""
+        script = """return [...document.querySelectorAll('button, input, [role=img], [role=slider], img')]
+            .filter(e => !(e.getAttribute('aria-label') || e.textContent.trim() || e.alt || e.labels?.length
+                || e.closest('label,[aria-label]')))
+            .map(e => e.outerHTML)"""
+        return list(self.driver.execute_script(script))
+
+    def overflow(self) -> int:
+        """Pixels by which the page is wider than the window."""
+        script = "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
+        return int(self.driver.execute_script(script))
+
+
+def open_browser(url: str) -> Iterator[Browser]:
+    """For a fixture; skips where there is no chromium or no driver for it."""
+    binary = next((path for name in _BROWSERS if (path := shutil.which(name))), None)
+    driver = shutil.which("chromedriver")
+    if binary is None or driver is None:
+        pytest.skip("no chromium with chromedriver on the PATH")
+    options = webdriver.ChromeOptions()
+    options.binary_location = binary
+    for argument in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--window-size=1280,900"):
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    try:
+        chrome = webdriver.Chrome(options, webdriver.ChromeService(driver))
+    except WebDriverException as error:
+        pytest.skip(f"chromium does not start: {error}")
+    try:
+        yield Browser(chrome, url)
+    finally:
+        chrome.quit()

@@ -1,0 +1,168 @@
+"""A server as `evaluate=play` starts it, in a process of its own, and a client that speaks its protocol."""
+
+import contextlib
+import http.client
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from subprocess import PIPE, STDOUT
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+import websocket
+
+ROOT = Path(__file__).parents[2]
+_START_SECONDS = 120.0
+
+
+class Server:
+    """`python evaluate.py evaluate=play` with `overrides`; what it prints is kept in `lines`."""
+
+    def __init__(self, *overrides: str, port: int = 0) -> None:
+        environment = {key: value for key, value in os.environ.items() if not key.startswith(("PYTEST_", "NICEGUI_"))}
+        command = [sys.executable, "evaluate.py", "evaluate=play", f"port={port}", "show=false", *overrides]
+        self._process = subprocess.Popen(command, cwd=ROOT, env=environment, text=True, stdout=PIPE, stderr=STDOUT)
+        self.lines: list[str] = []
+        self._ready = threading.Event()
+        threading.Thread(target=self._read, daemon=True).start()
+        assert self._ready.wait(_START_SECONDS), self.lines
+        found = re.search(r"http://\S+", "".join(self.lines))
+        assert found, self.lines
+        self.url = found[0]
+        self.port = int(urlsplit(self.url).port or 0)
+
+    def _read(self) -> None:
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            self.lines.append(line)
+            if "serving at" in line:
+                self._ready.set()
+        self._ready.set()
+
+    @property
+    def alive(self) -> bool:
+        return self._process.poll() is None
+
+    def kill(self) -> None:
+        self._process.kill()
+        self._process.wait()
+
+    def end(self) -> int:
+        """The exit status after an interrupt."""
+        self._process.send_signal(signal.SIGINT)
+        try:
+            return self._process.wait(20)
+        finally:
+            self.kill()
+
+
+@contextlib.contextmanager
+def serving(*overrides: str) -> Iterator[Server]:
+    server = Server(*overrides)
+    try:
+        yield server
+    finally:
+        server.kill()
+
+
+class Client:
+    """A browser without eyes: asks for the page, keeps all that the server sends, and knows the elements by id."""
+
+    def __init__(self, server: Server, cookie: str = "") -> None:
+        self.sent: list[str] = []
+        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+        connection.request("GET", "/", headers={"Cookie": cookie} if cookie else {})
+        answer = connection.getresponse()
+        page = answer.read().decode()
+        connection.close()
+        self.status = answer.status
+        self.cookie = cookie or str(answer.getheader("set-cookie")).split(";")[0]
+        self.sent.append(page)
+        found = re.search(r"parseElements\(String\.raw`(.*?)`", page, re.DOTALL)
+        query = re.search(r"client_id\W+([0-9a-f-]{36})", page)
+        assert found
+        assert query
+        self.id = query[1]
+        self.elements: dict[str, Any] = json.loads(_unescaped(found[1]))
+        asked = {"client_id": self.id, "tab_id": self.id, "document_id": self.id, "next_message_id": 0}
+        more = {"EIO": 4, "transport": "websocket", "implicit_handshake": "true"}
+        address = f"ws://127.0.0.1:{server.port}/_nicegui_ws/socket.io/?{urlencode({**asked, **more})}"
+        self.socket = websocket.create_connection(address, cookie=self.cookie, timeout=60)
+        self.socket.send("40")
+
+    def close(self) -> None:
+        self.socket.close()
+
+    def listen(self, seconds: float) -> None:
+        """Takes what comes for so long."""
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0:
+            self.socket.settimeout(left)
+            try:
+                self._take(str(self.socket.recv()))
+            except websocket.WebSocketTimeoutException:
+                return
+
+    def _take(self, frame: str) -> None:
+        self.sent.append(frame)
+        if frame == "2":
+            self.socket.send("3")
+        if frame.startswith("42"):
+            kind, *rest = json.loads(frame[2:])
+            if kind == "update":
+                for key, element in rest[0].items():
+                    if element is None:
+                        self.elements.pop(key, None)
+                    elif isinstance(element, dict):
+                        self.elements[key] = element
+
+    def find(self, text: str) -> dict[str, Any] | None:
+        """The button whose label begins so, with its `id`."""
+        for key, element in self.elements.items():
+            label = str((element.get("props") or {}).get("label", ""))
+            if element.get("tag") == "q-btn" and label.startswith(text):
+                return {**element, "id": int(key)}
+        return None
+
+    def shows(self, text: str) -> bool:
+        return any(text in json.dumps(element, ensure_ascii=False) for element in self.elements.values())
+
+    def wait(self, *texts: str) -> str:
+        """The first of these texts for which there is a button."""
+        end = time.monotonic() + 60
+        while time.monotonic() < end:
+            for text in texts:
+                if self.find(text) is not None:
+                    return text
+            self.listen(0.05)
+        raise AssertionError(f"no button {texts}: {[element.get('props') for element in self.elements.values()]}")
+
+    def click(self, text: str) -> None:
+        button = self.find(text)
+        assert button is not None
+        [listener] = [event["listener_id"] for event in button["events"] if event["type"] == "click"]
+        self.event(button["id"], listener, [])
+        end = time.monotonic() + 60
+        while str(button["id"]) in self.elements and time.monotonic() < end:
+            self.listen(0.05)
+
+    def event(self, element: object, listener: object, args: list[object]) -> None:
+        """What its listener is told: `args`."""
+        args = [json.dumps(one) for one in args]
+        self.emit("event", {"id": element, "client_id": self.id, "listener_id": listener, "args": args})
+
+    def emit(self, name: str, value: object) -> None:
+        self.socket.send(f"42{json.dumps([name, value])}")
+
+
+def _unescaped(text: str) -> str:
+    for escaped, plain in (("&lt;", "<"), ("&gt;", ">"), ("&#96;", "`"), ("&#36;", "$"), ("&amp;", "&")):
+        text = text.replace(escaped, plain)
+    return text
