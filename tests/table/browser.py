@@ -16,7 +16,7 @@ from selenium.webdriver.support.ui import WebDriverWait
 
 T = TypeVar("T")
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-_SECONDS = 20
+_SECONDS = 90
 
 
 class Browser:
