@@ -9,7 +9,7 @@ import io
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import exp, isfinite, log
 from pathlib import Path
 from typing import Any, Literal
@@ -44,6 +44,9 @@ class Settings:
         if not self.target_percent > 0 or self.iterations < 1:
             raise PokernetsError("`target_percent` must be positive and `iterations` at least 1")
 
+    def with_target(self, percent: float) -> "Settings":
+        return replace(self, target_percent=percent)
+
 
 def prepare(spot: Spot, settings: Settings) -> tuple[VectorSolver, Cost]:
     """The solver, ready to start, and what the solve will take; PokernetsError where it is more than the limit."""
@@ -64,6 +67,7 @@ class Solve:
         self.problem = ""
         self.seconds = 0.0
         self.walk: Walk | None = None
+        self._reading = threading.Lock()
         self._begun = 0.0
         self._cancelled = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True, name="explorer")
@@ -99,13 +103,21 @@ class Solve:
         """What is left at the pace so far, if exploitability goes on falling as it did; NaN while that is unknown."""
         return seconds_left(self.course, self.settings.target_percent / 100 * self.spot.pot, self.settings.iterations)
 
+    def view(self, words: Sequence[str]) -> View:
+        """As `Walk.view`, by several threads too."""
+        if self.walk is None:
+            raise PokernetsError("nothing is solved yet")
+        with self._reading:
+            return self.walk.view(words)
+
     def write(self, out: Path) -> Path:
         """The solution and its report, as `evaluate=spot` writes them; returns their folder."""
-        if not self.course:
+        if self.walk is None:
             raise PokernetsError("nothing is solved yet")
         last, nodes = self.course[-1], [""]
         course = [(one.iterations, 100 * one.exploitability / self.spot.pot) for one in self.course]
-        write_results(self.spot, self.solver, last, self.seconds, course, nodes, out)
+        with self._reading:
+            write_results(self.spot, self.solver, last, self.seconds, course, nodes, out)
         return out / str(self.spot.text["board"])
 
     def _run(self) -> None:

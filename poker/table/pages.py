@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
 
+from poker.evaluation.explorer import Settings
 from poker.play.lineup import AgentSpec
 from poker.rules import Rules
 
@@ -30,3 +31,14 @@ def _table(game: Rules, agents: list[AgentSpec], reviewer: AgentSpec | None, out
     from poker.table.table import make  # noqa: PLC0415
 
     return make(game, agents, reviewer, out)
+
+
+def explorer(*, settings: Settings, blueprint: str, out: str) -> Page:
+    """Spots to solve and walk through, written below `out` when asked; preflop charts of the `blueprint`."""
+    return Page("/explorer", "Explorer", partial(_explorer, settings, blueprint, out))
+
+
+def _explorer(settings: Settings, blueprint: str, out: str) -> Fill:
+    from poker.table.explorer import make  # noqa: PLC0415
+
+    return make(settings, blueprint, out)

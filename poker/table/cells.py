@@ -1,0 +1,110 @@
+"""Grids of the 169 classes of two cards and of the 52 cards, as HTML: aces at the top left, suited hands above.
+
+A cell is known by `data-c`, its class or card; `CELL_OF` is what a page listens with.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from html import escape
+from math import isnan
+
+from poker.cards import NUM_RANKS, NUM_SUITS, RANKS, class_text
+
+SUIT_SYMBOLS = "♣♦♥♠"
+CELL_OF = "(e) => { const c = e.target.closest('[data-c]'); if (c) emit(Number(c.dataset.c)); }"
+"""JavaScript: what the event is about."""
+
+MOVE_FOCUS = """(e) => {
+  const step = {ArrowLeft: -1, ArrowRight: 1, ArrowUp: -13, ArrowDown: 13}[e.key], c = e.target.closest('[data-c]');
+  if (!step || !c) return;
+  const cells = [...e.currentTarget.querySelectorAll('[data-c]')], next = cells[cells.indexOf(c) + step];
+  if (next) { c.tabIndex = -1; next.tabIndex = 0; next.focus(); }
+  e.preventDefault();
+}"""
+"""JavaScript: the arrow keys go from cell to cell."""
+
+_FOLD, _CALL = "var(--fold)", "var(--call)"
+_RAISES = ("var(--raise-1)", "var(--raise-2)", "var(--raise-3)", "var(--raise-4)", "var(--raise-5)")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """`background` is CSS, empty where there is nothing to say; `text` stands below the name; scripts read `weight`."""
+
+    background: str
+    text: str
+    label: str
+    weight: str = ""
+
+
+def action_colours(actions: Sequence[str]) -> list[str]:
+    """Fold blue, check and call green, bets red, darker as they grow."""
+    bets = [action for action in actions if action not in ("fold", "check", "call")]
+    darker = len(_RAISES) - 1
+    return [
+        _FOLD
+        if action == "fold"
+        else _CALL
+        if action in ("check", "call")
+        else _RAISES[darker if len(bets) == 1 else round(bets.index(action) * darker / (len(bets) - 1))]
+        for action in actions
+    ]
+
+
+def mixed(shares: Iterable[float], colours: Sequence[str], height: float) -> str:
+    """Colours side by side in proportion to `shares`, from the bottom up to `height` (0 to 1)."""
+    stops, at = [], 0.0
+    for share, colour in zip(shares, colours, strict=True):
+        stops.append(f"{colour} {100 * at:.1f}% {100 * (at + share):.1f}%")
+        at += share
+    return _layer(f"to right, {', '.join(stops)}", max(height, 0.15))
+
+
+def filled(share: float) -> str:
+    """From the bottom up to `share`, as hands that are in a range."""
+    return _layer("var(--in), var(--in)", share)
+
+
+def _layer(gradient: str, height: float) -> str:
+    return f"linear-gradient({gradient}) bottom / 100% {100 * height:.0f}% no-repeat, var(--cell)"
+
+
+def heat(value: float, least: float, most: float) -> str:
+    """From cold at `least` to hot at `most`."""
+    if isnan(value):
+        return ""
+    place = 0.5 if most <= least else (value - least) / (most - least)
+    return f"color-mix(in oklab, var(--hot) {100 * place:.0f}%, var(--cold))"
+
+
+def class_grid(cells: Sequence[Cell], label: str) -> str:
+    """[169] cells, by class."""
+    order = [row * NUM_RANKS + column for row in reversed(range(NUM_RANKS)) for column in reversed(range(NUM_RANKS))]
+    return _grid([(number, class_text(number), cells[number]) for number in order], label, "hands")
+
+
+def card_sheet(cells: Sequence[Cell | None], label: str) -> str:
+    """[52] cells by card, one suit a row; None for cards that cannot come."""
+    order = [rank * NUM_SUITS + suit for suit in reversed(range(NUM_SUITS)) for rank in reversed(range(NUM_RANKS))]
+    shown = [(card, RANKS[card // NUM_SUITS] + SUIT_SYMBOLS[card % NUM_SUITS], cells[card]) for card in order]
+    return _grid(shown, label, "cards")
+
+
+def _grid(shown: Sequence[tuple[int, str, Cell | None]], label: str, kind: str) -> str:
+    rows = []
+    for start in range(0, len(shown), NUM_RANKS):
+        cells = (
+            _cell(*one, first=not start and not place) for place, one in enumerate(shown[start : start + NUM_RANKS])
+        )
+        rows.append(f'<div role="row" class="cell-row">{"".join(cells)}</div>')
+    return f'<div role="grid" class="cells {kind}" aria-label="{escape(label)}">{"".join(rows)}</div>'
+
+
+def _cell(number: int, name: str, cell: Cell | None, *, first: bool) -> str:
+    if cell is None:
+        return f'<div role="gridcell" class="cell dead" aria-label="{name}: on the board">{name}</div>'
+    style = f' style="background: {cell.background}"' if cell.background else ""
+    classes = "cell" if cell.background else "cell empty"
+    data = f'data-c="{number}" data-w="{cell.weight}" tabindex="{0 if first else -1}"{style}'
+    label, text = escape(f"{name}: {cell.label}"), escape(cell.text)
+    return f'<div role="gridcell" class="{classes}" {data} aria-label="{label}"><b>{name}</b><span>{text}</span></div>'
