@@ -56,7 +56,7 @@ class RangeEditor:
         self._changed = changed
         with ui.element("div").classes("range-editor").props('data-brush="1.0"') as self._box:
             self._text = ui.textarea(f"{name}'s range", value=text, on_change=self._typed)
-            self._text.props("outlined dense autogrow debounce=400").classes("wide")
+            self._text.without_auto_validation().props("outlined dense autogrow debounce=400").classes("wide")
             self._grid = ui.html("", sanitize=False).classes("paint")
             for event, script in (("pointerdown", _BEGIN), ("pointermove", _MOVE), ("keydown", MOVE_FOCUS)):
                 self._grid.on(event, js_handler=script)
@@ -75,9 +75,6 @@ class RangeEditor:
     def text(self) -> str:
         return str(self._text.value or "")
 
-    def set_enabled(self, enabled: bool) -> None:
-        self._text.set_enabled(enabled)
-
     def _weights(self) -> Weights:
         return parse_range(self.text)
 
@@ -92,12 +89,9 @@ class RangeEditor:
         try:
             weights = self._weights() if self.text.strip() else np.zeros(len(PREFLOP_CLASS), np.float32)
         except PokernetsError as error:
-            self._text.props["error"] = True
-            self._text.props["error-message"] = str(error)
-            self._text.update()
+            self._text.error = str(error)
             return
-        self._text.props["error"] = False
-        self._text.update()
+        self._text.error = None
         self._count.set_text(f"{weights.sum():.6g} of 1326 hands")
         shares = class_shares(np.ones(len(weights)), weights[:, None])[:, 0]
         cells = [
