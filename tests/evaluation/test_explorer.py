@@ -1,4 +1,4 @@
-"""Spots solved in the background: watched, cancelled, exported."""
+"""Spots solved in the background: watched, cancelled, exported. Waits are long enough for kernels to compile."""
 
 import csv
 import io
@@ -24,7 +24,7 @@ RIVER = spot_of(SPOTS["r1_river_full"]["config"])
 @pytest.fixture(scope="module")
 def solved() -> Solve:
     solve = Solve(RIVER, SETTINGS).start()
-    assert solve.wait(60)
+    assert solve.wait(300)
     return solve
 
 
@@ -73,7 +73,7 @@ def test_cancelled_ones_can_be_walked() -> None:
     endless = Settings("apdcfr", 1e-9, 1_000_000, threads=1, bits=32, memory_limit_gb=1.0)
     solve = Solve(RIVER, endless).start()
     waiting = Solve(RIVER, endless).start()
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 300
     while solve.solver.iterations < 30 and time.monotonic() < deadline:
         time.sleep(0.01)
     assert waiting.state == "waiting"
