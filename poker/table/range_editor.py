@@ -27,12 +27,19 @@ _BEGIN = """(e) => {
     const fill = `linear-gradient(var(--in), var(--in)) bottom / 100% ${100 * g.weight}%`;
     cell.style.background = `${fill} no-repeat, var(--cell)`;
   };
+  g.at = [e.clientX, e.clientY];
   g.paint(c);
 }"""
 _MOVE = """(e) => {
   const g = e.currentTarget;
-  if (g.painted) g.paint(document.elementFromPoint(e.clientX, e.clientY)?.closest('[data-c]'));
+  if (!g.painted) return;
+  const [x, y] = g.at, dx = e.clientX - x, dy = e.clientY - y, steps = Math.ceil(Math.hypot(dx, dy) / 6);
+  for (let i = 1; i <= steps; i++)
+    g.paint(document.elementFromPoint(x + dx * i / steps, y + dy * i / steps)?.closest('[data-c]'));
+  g.at = [e.clientX, e.clientY];
 }"""
+"""Cells between two places of a fast hand are painted too."""
+
 _END = """(e) => {
   const g = e.currentTarget;
   if (!g.painted) return;
