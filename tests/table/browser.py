@@ -10,6 +10,7 @@ import pytest
 from selenium import webdriver
 from selenium.common.exceptions import StaleElementReferenceException, WebDriverException
 from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.expected_conditions import staleness_of
 from selenium.webdriver.support.ui import WebDriverWait
@@ -66,6 +67,29 @@ class Browser:
         name = button.text
         button.click()
         return name, button
+
+    def shows(self, selector: str, text: str = "") -> WebElement:
+        """The first such element in sight with this text; waits until there is one."""
+        return self.until(
+            lambda: next((one for one in self.all(selector) if text in one.text and one.is_displayed()), None)
+        )
+
+    def press(self, selector: str, text: str = "") -> None:
+        """Clicks it, once it is there and can be clicked."""
+
+        def pressed() -> bool:
+            element = self.shows(f"{selector}:not([disabled])", text)
+            self.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", element)
+            element.click()
+            return True
+
+        self.until(pressed)
+
+    def fill(self, label: str, text: str) -> None:
+        """Types over what is in a field."""
+        field = self.shows(f'[aria-label="{label}"]')
+        field.send_keys(Keys.CONTROL, "a")
+        field.send_keys(text)
 
     def tab(self, name: str) -> None:
         self.until(

@@ -1,23 +1,17 @@
 """The explorer in a browser: a spot is drawn, solved, walked through, another one cancelled; without it, its grids."""
 
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 from selenium.webdriver import ActionChains
-from selenium.webdriver.chrome.webdriver import WebDriver
-from selenium.webdriver.common.by import By
-from selenium.webdriver.common.keys import Keys
 
 from poker.solvers.vector.solution import load_solution
 from poker.table.cells import Cell, action_colours, card_sheet, class_grid, mixed
-from tests.table.browser import browser, click, found, problems, shows
-
-ROOT = Path(__file__).parents[2]
+from tests.table.browser import Browser, open_browser
+from tests.table.server import serving
 
 
 def test_grids_have_aces_at_the_top_left_and_suited_hands_above() -> None:
@@ -39,44 +33,25 @@ def test_colours_grow_with_the_bet() -> None:
 
 
 @pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
-    """Address of the explorer, and the folder of `runs`."""
-    runs = tmp_path_factory.mktemp("runs")
-    settings = (
-        "evaluate=play",
-        "port=0",
-        "show=false",
-        "agents=[always_call]",
-        f"runs={runs}",
-        f"artifacts={runs}/none",
-    )
-    command = [sys.executable, "evaluate.py", *settings]
-    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    assert process.stderr is not None
-    try:
-        lines = iter(process.stderr.readline, "")
-        address = next(match[1] for line in lines if (match := re.search(r"serving at (\S+)", line)))
-        yield f"{address}explorer", runs
-    finally:
-        process.kill()
-        process.wait()
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("runs")
+
+
+@pytest.fixture(scope="module")
+def browser(runs: Path) -> Iterator[Browser]:
+    with serving("agents=[always_call]", f"runs={runs}", f"artifacts={runs}/none") as server:
+        yield from open_browser(server.url)
 
 
 @pytest.fixture
-def page(served: tuple[str, Path]) -> Iterator[WebDriver]:
-    with browser(1280) as page:
-        page.get(served[0])
-        shows(page, ".quiet", "MiB")
-        yield page
+def page(browser: Browser) -> Browser:
+    browser.size(1280, 900)
+    browser.open("explorer")
+    browser.shows(".quiet", "MiB")
+    return browser
 
 
-def _type(page: WebDriver, name: str, text: str) -> None:
-    field = found(page, f'[aria-label="{name}"]')
-    field.send_keys(Keys.CONTROL, "a")
-    field.send_keys(text)
-
-
-def _river(page: WebDriver, target: str) -> None:
+def _river(page: Browser, target: str) -> None:
     for name, text in (
         ("Board", "Ks9d4c4h2s"),
         ("Pot", "60"),
@@ -84,59 +59,67 @@ def _river(page: WebDriver, target: str) -> None:
         ("Bets", "50%,a"),
         ("Raises", "a"),
     ):
-        _type(page, name, text)
-    _type(page, "Exploitability, % of pot", target)
-    _type(page, "OOP's range", "QQ+,AKs,T9s")
+        page.fill(name, text)
+    page.fill("Exploitability, % of pot", target)
+    page.fill("OOP's range", "QQ+,AKs,T9s")
 
 
-def test_spots_are_drawn_solved_and_walked_through(page: WebDriver, served: tuple[str, Path]) -> None:
+def _hover(page: Browser, selector: str) -> None:
+    ActionChains(page.driver).move_to_element(page.shows(selector)).perform()
+
+
+def test_spots_are_drawn_solved_and_walked_through(page: Browser, runs: Path) -> None:
     _river(page, "0.5")
-    shows(page, ".quiet", "26 of 1326 hands")
-    click(page, ".paint [data-c='126']")  # JJ
-    shows(page, ".quiet", "32 of 1326 hands")
-    start, end = (found(page, f".paint [data-c='{number}']") for number in (0, 2))  # 22, 42o
-    ActionChains(page).click_and_hold(start).move_to_element(end).release().perform()
-    shows(page, ".quiet", "62 of 1326 hands")
-    found(page, ".paint [data-c='0']").send_keys(" ")
-    shows(page, ".quiet", "56 of 1326 hands")
-    click(page, "button", "Solve")
-    assert float(re.findall(r"[\d.]+", shows(page, ".status", "Solved"))[0]) <= 0.5
-    shows(page, ".choice", "check")
-    ActionChains(page).move_to_element(found(page, ".hands-grid [data-c='166']")).perform()  # AQs: not in the range
-    shows(page, ".by-suit", "It does not come here")
-    ActionChains(page).move_to_element(found(page, ".hands-grid [data-c='168']")).perform()
-    assert shows(page, ".by-suit", "A♠ A♥").count("%") >= 6 * 4
-    click(page, ".choice", "check")
-    shows(page, ".seat-name", "IP")
-    click(page, ".choice", "all-in")
-    shows(page, ".choice", "fold")
-    click(page, ".q-btn-toggle button", "Equity")
-    assert found(page, ".hands-grid [data-c='168'] span").text
-    click(page, ".crumbs button", "Start")
-    click(page, "button", "Solution directory")
-    shows(page, ".q-notification", "Written to")
-    solution = load_solution(served[1] / "spots/Ks9d4c4h2s/solution")
+    page.shows(".quiet", "26 of 1326 hands")
+    page.press(".paint [data-c='126']")  # JJ
+    page.shows(".quiet", "32 of 1326 hands")
+    start, end = (page.shows(f".paint [data-c='{number}']") for number in (0, 2))  # 22, 42o
+    ActionChains(page.driver).click_and_hold(start).move_to_element(end).release().perform()
+    page.shows(".quiet", "62 of 1326 hands")
+    page.shows(".paint [data-c='0']").send_keys(" ")
+    page.shows(".quiet", "56 of 1326 hands")
+    page.press("button", "Solve")
+    assert float(re.findall(r"[\d.]+", page.shows(".status", "Solved").text)[0]) <= 0.5
+    page.shows(".choice", "check")
+    _hover(page, ".hands-grid [data-c='166']")  # AQs: not in the range
+    page.shows(".by-suit", "It does not come here")
+    _hover(page, ".hands-grid [data-c='168']")
+    assert page.shows(".by-suit", "A♠ A♥").text.count("%") >= 6 * 4
+    page.press(".choice", "check")
+    page.shows(".seat-name", "IP")
+    page.press(".choice", "all-in")
+    page.shows(".choice", "fold")
+    page.press(".q-btn-toggle button", "Equity")
+    assert page.until(lambda: page.shows(".hands-grid [data-c='168'] span").text).isdigit()
+    page.press(".crumbs button", "Start")
+    page.press("button", "Solution directory")
+    page.shows(".q-notification", "Written to")
+    solution = load_solution(runs / "spots/Ks9d4c4h2s/solution")
     assert np.isfinite(solution.node("check").strategy.rows).all()
-    page.refresh()
-    shows(page, ".status", "Solved")
-    shows(page, ".choice", "check")
-    click(page, ".q-tab", "Preflop charts")
-    shows(page, ".q-tab-panel", "python -m data_gen job=blueprint")
-    assert problems(page) == []
+    page.driver.refresh()
+    page.shows(".status", "Solved")
+    page.shows(".choice", "check")
+    assert page.nameless() == []
+    page.tab("Preflop charts")
+    page.shows(".q-tab-panel", "python -m data_gen job=blueprint")
+    assert page.errors() == []
+    assert page.foreign_requests() == []
 
 
-def test_solves_are_cancelled_and_errors_told(page: WebDriver) -> None:
+def test_solves_are_cancelled_and_errors_told_on_a_phone(page: Browser) -> None:
+    page.size(390, 844)
     _river(page, "0.001")
-    _type(page, "OOP's range", "random")
-    click(page, ".q-tab", "IP")
-    _type(page, "IP's range", "random")
-    _type(page, "Board", "Ks9d4c4h")
-    click(page, "button", "Solve")
-    shows(page, ".status", "iterations")
-    click(page, "button", "Cancel")
-    shows(page, ".status", "Cancelled: exploitability")
-    shows(page, ".choice", "check")
-    _type(page, "IP's range", "AA,XX")
-    assert "position 4" in shows(page, ".wrong", "XX")
-    assert page.find_elements(By.CSS_SELECTOR, ".q-field--error")
-    assert problems(page) == []
+    page.fill("OOP's range", "random")
+    page.tab("IP")
+    page.fill("IP's range", "random")
+    page.fill("Board", "Ks9d4c4h")
+    page.press("button", "Solve")
+    page.shows(".status", "iterations")
+    page.press("button", "Cancel")
+    page.shows(".status", "Cancelled: exploitability")
+    page.shows(".choice", "check")
+    assert page.overflow() == 0
+    page.fill("IP's range", "AA,XX")
+    assert "position 4" in page.shows(".wrong", "XX").text
+    page.shows(".q-field--error")
+    assert page.errors() == []
