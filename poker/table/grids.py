@@ -66,4 +66,4 @@ def _table(label: str, cells: Sequence[str]) -> str:
     """Class row * 13 + column has the lower left corner at 0."""
     places = range(NUM_RANKS - 1, -1, -1)
     rows = "".join(f"<tr>{''.join(cells[row * NUM_RANKS + column] for column in places)}</tr>" for row in places)
-    return f'<table class="grid" aria-label="{escape(label)}"><tbody>{rows}</tbody></table>'
+    return f'<table class="hand-grid" aria-label="{escape(label)}"><tbody>{rows}</tbody></table>'

@@ -30,7 +30,8 @@ class ReviewPanel:
         self._visit, self._opened = visit, opened
         self._asked = 0
         with ui.element("div").classes("review"):
-            self._title = ui.html("<p>Ask for a hint during a hand, or review it when it is over.</p>", sanitize=False)
+            first = visit.reviews.why_not or "Ask for a hint during a hand, or review it when it is over."
+            self._title = ui.html(f"<p>{escape(first)}</p>", sanitize=False)
             self._choices = ui.element("div").classes("line").props('role=group aria-label="Decisions of the hand"')
             self._shown = ui.html("", sanitize=False).props('aria-live="polite"')
 
@@ -70,6 +71,7 @@ class MistakesPanel:
         with ui.element("div").classes("review"):
             with ui.element("div").classes("line"):
                 self._button = ui.button("Review all my hands", on_click=self._run).props("no-caps color=primary")
+                self._button.set_enabled(not visit.reviews.why_not)
                 self._progress = ui.label().props("role=status")
             self._list = ui.element("div").classes("mistakes")
         self._show()

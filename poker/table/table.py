@@ -209,7 +209,8 @@ def _felt(seen: Seen) -> str:
     if started and state.betting.pot != started:
         pot += f' <span class="quiet">({words.chips(started)} before this round)</span>'
     return (
-        f'<div class="others">{others}</div><div class="board" role="group" aria-label="Board">{board}</div>'
+        f'<div class="others{" many" * (players > 2)}">{others}</div>'
+        f'<div class="board" role="group" aria-label="Board">{board}</div>'
         f'<div class="pot">{pot}</div>{_seat(seen, seen.seat)}'
     )
 
@@ -251,7 +252,12 @@ def _result(visit: Visit) -> str:
         rows.append(("Per hand, luck taken out (AIVAT)", luck))
     if thought:
         slow = quantiles(thought, n=20)[-1] if len(thought) > 1 else thought[0]
-        rows.append(("The agent's thinking time", f"median {median(thought):.2f} s, 95th percentile {slow:.2f} s"))
+        rows.append(
+            (
+                "The agent's thinking time",
+                f"{len(thought)} decisions, median {median(thought):.2f} s, 95th percentile {slow:.2f} s",
+            )
+        )
     if visit.game.incidents:
         last = visit.game.incidents[-1]
         rows.append(("Failures", f"{len(visit.game.incidents)}; the last: {escape(last.error)}"))
