@@ -47,7 +47,8 @@ def _add(page: Page, pages: Sequence[Page], fill: Fill) -> None:
         _header(page, pages)
         with ui.element("main").classes("page"):
             await ui.context.client.connected()
-            await fill(visitor())
+            if ui.context.client.has_socket_connection:  # else nobody came for the page
+                await fill(visitor())
 
 
 def visitor() -> str:

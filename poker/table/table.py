@@ -34,7 +34,7 @@ def make(game: Rules, agents: list[AgentSpec], reviewer: AgentSpec | None, out: 
         except PokernetsError as error:
             ui.label(str(error)).props("role=alert")
             return
-        if visit is not None:  # the server stops
+        if visit is not None and not ui.context.client.is_deleted:  # the server goes on, and the page is still open
             _Table(visit)
 
     return fill

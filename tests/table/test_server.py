@@ -187,6 +187,7 @@ def test_rubbish_leaves_games_as_they_were(server: Server) -> None:
     client.wait("Fold")
     folder = folder_of(server, client)
     before = dealt(folder)
+    games = len(list(Path(server.runs).glob("table/*/*/*")))  # type: ignore[attr-defined]
     client.close()
     done = throw_at(server, 300, seed=2)
     assert min(done.values()) > 15
@@ -196,7 +197,9 @@ def test_rubbish_leaves_games_as_they_were(server: Server) -> None:
     client.wait("Fold")
     client.click("Fold")
     client.wait("New hand")
-    for log in Path(server.runs).glob("table/*/*/*/hands.log"):  # type: ignore[attr-defined]
+    logs = list(Path(server.runs).glob("table/*/*/*/hands.log"))  # type: ignore[attr-defined]
+    assert len(logs) == games + 1  # that of the client which threw
+    for log in logs:
         numbers = [hand.number for hand in read_log(RULES, log)]
         assert numbers == list(range(len(numbers)))
 
