@@ -7,7 +7,7 @@ them at every preflop leaf (`poker.search.self_generated`).
 import shutil
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
@@ -35,7 +35,7 @@ from poker.solvers.rollout.leaf_table import LeafTable, class_values, preflop_le
 from poker.tree import BetMenu
 
 FORM, VALUES = "continuation_form", "continuation_values"
-_TRIAL_BOARDS, _TRIAL_DEALS = 2, 20_000
+_TRIAL_BOARDS, _TRIAL_DEALS, _TRIAL_HANDS = (2, 22), (1000, 21_000), (200, 4200)
 
 
 @dataclass(frozen=True)
@@ -171,22 +171,31 @@ def _leaf_values(plan: Plan, k: int, leaf: int) -> tuple[int, tuple[NDArray[np.f
 def _announce(plan: Plan, policy: Blueprint, size: int) -> None:
     """What the run takes, by a trial of each kind of work."""
     leaves, sampled = preflop_leaves(policy.tree), plan.sampled
-    continuations, rng = Continuations(policy, [policy]), np.random.default_rng(0)
-    class_values(continuations, int(leaves[-1]), _TRIAL_BOARDS, rng)
-    started = time.process_time()
-    for node in leaves.tolist():
-        class_values(continuations, node, _TRIAL_BOARDS, rng)
-    boards = (time.process_time() - started) / _TRIAL_BOARDS * sampled.boards
-    dealer, taken = dealer_of(plan.game, policy.cards), []
-    for trial in (1000, 1000 + _TRIAL_DEALS):
-        started = time.process_time()
-        learn_seat(policy, dealer, 0, trial, 0)
-        taken.append(time.process_time() - started)
-    deals = 2 * (taken[0] + max(0.0, taken[1] - taken[0]) / _TRIAL_DEALS * sampled.deals)
-    minutes = (size * boards + (size - 1) * deals) / 60
+    continuations, dealer = Continuations(policy, [policy]), dealer_of(plan.game, policy.cards)
+
+    def value(boards: int) -> None:
+        for node in leaves.tolist():
+            class_values(continuations, node, boards, np.random.default_rng(0))
+
+    class_values(continuations, int(leaves[-1]), _TRIAL_BOARDS[0], np.random.default_rng(0))
+    boards = _cpu_seconds(value, _TRIAL_BOARDS, sampled.boards)
+    deals = _cpu_seconds(lambda deals: learn_seat(policy, dealer, 0, deals, 0), _TRIAL_DEALS, sampled.deals)
+    hands = _cpu_seconds(lambda hands: play_seats([policy] * 2, dealer, hands, 0), _TRIAL_HANDS, sampled.match_hands)
+    responses = 2 * (deals + 2 * hands)
+    minutes = (size * boards + (size - 1) * responses) / 60
     print(
         f"continuations of {plan.game.name}: {size} strategies of {policy.strategy.nbytes / 1e6:,.1f} MB, values of "
         f"{len(leaves)} leaves of {len(leaves) * 2 * 169**2 * 8 / 1e6:,.1f} MB each; about {boards:,.0f} s of CPU for "
-        f"the values of each, {deals:,.0f} s for its responses, {minutes:,.1f} min in all",
+        f"the values of each, {responses:,.0f} s for its responses, {minutes:,.1f} min in all",
         file=sys.stderr,
     )
+
+
+def _cpu_seconds(work: Callable[[int], object], trials: tuple[int, int], count: int) -> float:
+    """What `work(count)` takes, by the straight line through two trials: some of it is there for any count."""
+    taken = []
+    for trial in trials:
+        started = time.process_time()
+        work(trial)
+        taken.append(time.process_time() - started)
+    return taken[0] + max(0.0, taken[1] - taken[0]) * (count - trials[0]) / (trials[1] - trials[0])
