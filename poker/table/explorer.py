@@ -16,10 +16,10 @@ from poker.table.pages import Fill
 from poker.table.range_editor import RangeEditor
 from poker.table.solution import SolutionPanel
 
-_SECONDS = 0.3
+_SECONDS = 0.5
 """Between two looks at how far a solve is."""
 _KEPT = 8
-"""Solves of the visitors who came last."""
+"""Solves of the visitors who came last, as far as they fit the memory limit together."""
 _START = {
     "board": "Td9d6hQc",
     "oop_range": "66+,A8s+,A5s-A4s,AJo+,K9s+,KQo,QTs+,JTs,96s+,85s+,75s+,65s,54s",
@@ -48,11 +48,17 @@ class _Solves:
             before = self._solves.pop(visitor, None)
             self._solves[visitor] = solve
             gone = [] if before in (None, solve) else [before]
-            while len(self._solves) > _KEPT:
+            while len(self._solves) > 1 and (
+                len(self._solves) > _KEPT or self._bytes > solve.settings.memory_limit_gb * 2**30
+            ):
                 gone.append(self._solves.pop(next(iter(self._solves))))
         for each in gone:
             if each is not None:
                 each.cancel()
+
+    @property
+    def _bytes(self) -> int:
+        return sum(solve.cost.bytes for solve in self._solves.values())
 
 
 def make(settings: Settings, blueprint: str, out: str) -> Fill:
@@ -88,7 +94,9 @@ class _Explorer:
                     self._start = ui.button("Solve", icon="play_arrow", on_click=self._begin).props("no-caps")
                     self._cancel = ui.button("Cancel", icon="stop", on_click=self._end).props("no-caps outline")
                 self._status = ui.label().classes("status").props("role=status aria-live=polite")
-                self._bar = ui.linear_progress(0, show_value=False).props('rounded aria-label="Progress"')
+                self._bar = ui.linear_progress(0, show_value=False).props(
+                    'rounded instant-feedback aria-label="Progress"'
+                )
             with ui.element("section").props("aria-label=Solution") as self._place:
                 self._note = ui.label("The solution comes here: ranges, frequencies, EV and equity of every hand.")
         self._shown: Solve | None = None

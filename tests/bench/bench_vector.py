@@ -7,11 +7,13 @@ hand-action (both players, CPU seconds of one thread) show the kernel's share ap
 
 import json
 import resource
+import statistics
 import time
 from pathlib import Path
 from typing import Any
 
 from poker.betting import Betting
+from poker.evaluation.explorer import Settings, Solve
 from poker.rules import Rules
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
@@ -33,7 +35,7 @@ def run() -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     for name, spot in GOLDEN["spots"].items():
         rows += _spot(name, spot)
-    return rows + _flop_holdem()
+    return rows + _explorer("t1_turn_basic") + _flop_holdem()
 
 
 def cpu_seconds_per_iteration(game: VectorGame, iterations: int, repeats: int = REPEATS) -> float:
@@ -46,6 +48,24 @@ def cpu_seconds_per_iteration(game: VectorGame, iterations: int, repeats: int = 
         solver.advance(iterations)
         found.append((time.thread_time() - begin) / iterations)
     return min(found)
+
+
+def _explorer(name: str, repeats: int = REPEATS) -> list[dict[str, Any]]:
+    """A spot solved in the explorer's thread, which can be cancelled, and as `evaluate=spot` does: in turn, medians."""
+    spot, percent = spot_of(GOLDEN["spots"][name]["config"]), 0.1
+    settings = Settings("apdcfr", percent, 2000, threads=THREADS, bits=32, memory_limit_gb=8.0)
+    found: list[tuple[float, float]] = []
+    for _ in range(repeats):
+        solver = VectorSolver(spot.game(), threads=THREADS)
+        begin = time.perf_counter()
+        solver.run(2000, percent / 100 * spot.pot, progress=lambda _: None)
+        alone = time.perf_counter() - begin
+        solve = Solve(spot, settings).start()
+        solve.wait()
+        found.append((solve.seconds, alone))
+    here, there = (statistics.median(seconds) for seconds in zip(*found, strict=True))
+    row = {"name": f"{name}: to {percent}% of pot in the explorer", "value": here, "unit": "s", "command_line": there}
+    return [{**row, "of_command_line": here / there}]
 
 
 def _spot(name: str, spot: dict[str, Any]) -> list[dict[str, Any]]:
