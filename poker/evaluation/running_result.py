@@ -10,6 +10,7 @@ from poker.evaluation.aivat.value_functions import CheckDownValues, ValueFunctio
 from poker.evaluation.noted import Noted, decisions
 from poker.evaluation.results import chip_value
 from poker.formats.acpc_log import LoggedHand
+from poker.play.hand_store import JsonLines
 from poker.play.notes import Notes
 from poker.report.estimates import Estimate, estimate
 from poker.rules import Rules
@@ -19,17 +20,26 @@ from poker.state import PolicyFunction
 class RunningResult:
     """Of the player `name` against one who notes every decision in the file `notes`.
 
-    AIVAT is heads-up, and there is none once the opponent has failed at a decision or did not note it.
+    AIVAT is heads-up, and there is none once the opponent has failed at a decision or did not note it. Estimates are
+    kept in the file `kept`, so that a long game is taken up again at once.
     """
 
     def __init__(
-        self, rules: Rules, name: str, notes: Path, values: Callable[[], ValueFunctionFactory] = CheckDownValues
+        self,
+        rules: Rules,
+        name: str,
+        notes: Path,
+        kept: Path,
+        values: Callable[[], ValueFunctionFactory] = CheckDownValues,
     ) -> None:
         self._name = name
         self._notes = notes
         self._read = 0
         self._aivat = values()(rules, (None, None)) if rules.num_players == 2 else None
         self._scale = chip_value(rules, "mbb")
+        self._file = JsonLines(kept)
+        self._file.cut_unfinished()
+        self._kept: dict[int, float | None] = dict(self._file.rows())
         self.chips: list[float] = []
         """By hand."""
         self.adjusted: list[float] | None = None if self._aivat is None else []
@@ -41,20 +51,31 @@ class RunningResult:
 
     def add(self, hands: Sequence[LoggedHand]) -> None:
         """The next hands, whose decisions are noted by now."""
+        found = self._estimates([hand for hand in hands if hand.number not in self._kept])
+        self._file.append(found)
+        self._kept.update(found)
+        for hand in hands:
+            self.chips.append(hand.payoffs[hand.names.index(self._name)])
+            adjusted = self._kept[hand.number]
+            if adjusted is None:
+                self.adjusted = None
+            elif self.adjusted is not None:
+                self.adjusted.append(adjusted)
+
+    def _estimates(self, hands: Sequence[LoggedHand]) -> list[tuple[int, float | None]]:
+        """Of each hand its number and the estimate, None where it is not known."""
+        if self._aivat is None:
+            return [(hand.number, None) for hand in hands]
         notes = Notes(self._notes, {})
-        if self._notes.exists():
+        if hands and self._notes.exists():
             notes = Notes.read(self._notes, self._read)
             self._read = self._notes.stat().st_size
+        found: list[tuple[int, float | None]] = []
         for hand in hands:
             seat = hand.names.index(self._name)
-            self.chips.append(hand.payoffs[seat])
-            if self._aivat is None or self.adjusted is None:
-                continue
             policies = self._policies(hand, notes, seat)
-            if policies is None:
-                self.adjusted = None
-            else:
-                self.adjusted.append(self._aivat.estimate(hand.state, policies)[seat])
+            found.append((hand.number, None if policies is None else self._aivat.estimate(hand.state, policies)[seat]))
+        return found
 
     def _policies(self, hand: LoggedHand, notes: Notes, seat: int) -> list[PolicyFunction | None] | None:
         """By seat; None where one of the opponent's decisions is not noted."""

@@ -68,7 +68,7 @@ class Visitors:
 
     def _begin(self, folder: Path) -> Visit:
         files = TableFiles(folder, self.rules)
-        result = RunningResult(self.rules, PERSON, files.notes)
+        result = RunningResult(self.rules, PERSON, files.notes, folder / "hands.aivat.jsonl")
 
         def ended(hand: LoggedHand) -> None:
             result.add([hand])

@@ -17,7 +17,7 @@ from poker.rules import CALL, FOLD
 from poker.state import HandState, Policy
 from tests.games import load_rules
 
-HANDS = 24
+HANDS = 16
 
 
 class Moody(RandomAgent):
@@ -29,15 +29,18 @@ class Moody(RandomAgent):
         return super().policy(state)
 
 
-@pytest.fixture(params=[RandomAgent, Moody])
-def played(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[TableGame, RunningResult]:
-    """A game with its running result, taken up again from the files half-way."""
+@pytest.fixture(scope="module", params=[RandomAgent, Moody])
+def played(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[TableGame, RunningResult, Path]:
+    """A game with its running result, taken up again from the files half-way; and the file of estimates."""
+    folder = tmp_path_factory.mktemp("game")
     rules = load_rules("holdem_nolimit_2p")
     spec = AgentSpec("random", lambda: request.param(name="random", raises=["1"]), {})
     rng = np.random.default_rng(3)
     for hands in (HANDS // 2, HANDS):
-        files = TableFiles(tmp_path, rules, 11)
-        result = RunningResult(rules, "you", files.notes)
+        files = TableFiles(folder, rules, 11)
+        result = RunningResult(rules, "you", files.notes, folder / "aivat.jsonl")
         result.add(files.hands())
         game = TableGame(rules, Opponents(rules, [spec]), files)
         game.ended = partial(_add, result)
@@ -49,15 +52,15 @@ def played(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[TableGame, R
             else:
                 fold = [FOLD] if seen.state.legal().fold else []
                 game.act(seen.number, seen.step, int(rng.choice([CALL, CALL, CALL, *fold])))
-    return game, result
+    return game, result, folder / "aivat.jsonl"
 
 
 def _add(result: RunningResult, hand: LoggedHand) -> None:
     result.add([hand])
 
 
-def test_is_that_of_a_replay(played: tuple[TableGame, RunningResult], tmp_path: Path) -> None:
-    game, result = played
+def test_is_that_of_a_replay(played: tuple[TableGame, RunningResult, Path], tmp_path: Path) -> None:
+    game, result, _ = played
     arguments = {"hands": None, "session": None, "phh": None, "out": str(tmp_path / "replay")}
     found = run(game=game.rules, log=str(game.files.log), notes=[str(game.files.notes)], **arguments)  # type: ignore[arg-type]
     [lineup] = found.lineups
@@ -71,3 +74,11 @@ def test_is_that_of_a_replay(played: tuple[TableGame, RunningResult], tmp_path: 
         mine, theirs = result.mbb(result.adjusted), lineup.estimates(aivat=True)[entry]
         assert (mine.mean, mine.low, mine.high) == pytest.approx((theirs.mean, theirs.low, theirs.high), rel=1e-12)
         assert mine.half_width < result.mbb(result.chips).half_width
+
+
+def test_estimates_are_kept(played: tuple[TableGame, RunningResult, Path], tmp_path: Path) -> None:
+    game, result, kept = played
+    again = RunningResult(game.rules, "you", tmp_path / "nothing", kept)
+    again.add(game.files.hands())
+    assert again.chips == result.chips
+    assert again.adjusted == result.adjusted
