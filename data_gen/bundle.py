@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from poker.abstraction import buckets
-from poker.artifacts import MANIFEST, Artifact, open_artifact, write_artifact
+from poker.artifacts import MANIFEST, Artifact, MismatchedArtifactError, open_artifact, write_artifact
 from poker.bundle import CONTENTS, write_bundle
 from poker.errors import PokernetsError
 from poker.provenance import provenance
@@ -54,6 +54,7 @@ def run(*, artifacts: str, agents: Sequence[str] | None, megabytes: float, outpu
     chosen = _chosen(source, agents)
     kinds = {name: kind for agent in chosen for name, kind in NEEDS[agent].items()}
     found = {name: open_artifact(source / name, kind) for name, kind in kinds.items()}
+    _check_origin(found)
     seats = [agent for agent, needs in NEEDS.items() if needs.keys() <= kinds.keys()]
     made_from = {name: artifact.fingerprint for name, artifact in found.items()}
     if _packed_already(target, seats, made_from):
@@ -81,6 +82,15 @@ def _chosen(source: Path, agents: Sequence[str] | None) -> list[str]:
     if unknown or not agents:
         raise PokernetsError(f"no bundle seats {', '.join(unknown) or 'nobody'}; job.agents can be {', '.join(NEEDS)}")
     return list(agents)
+
+
+def _check_origin(found: dict[str, Artifact]) -> None:
+    """Of the blueprint; that of the leaf table is checked when it is loaded."""
+    trained, cards = found.get("blueprint"), found.get("abstraction")
+    if trained is None or cards is None or len(trained.config["num_buckets"]) != len(cards.counts["num_buckets"]):
+        return  # a game of fewer streets has a cut abstraction, with a fingerprint of its own
+    if trained.made_from["abstraction"] != cards.fingerprint:
+        raise MismatchedArtifactError(f"{trained.path} was made from another abstraction than {cards.path}")
 
 
 def _packed_already(target: Path, seats: list[str], made_from: dict[str, str]) -> bool:

@@ -120,7 +120,7 @@ class SolutionPanel:
         self._show_hands()
 
     def _turned(self) -> None:
-        if not self._drawing:
+        if not self._drawing and self._mode.value in _MODES:
             self._wanted = str(self._mode.value)
             self._draw()
 

@@ -55,15 +55,23 @@ def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder, rng = tmp_path / "made", np.random.default_rng(0)
     flops = rng.integers(0, 300, (1755, NUM_HANDS)).astype(np.uint16)
     cards = make_abstraction((PREFLOP_CLASS[None].astype(np.uint8), flops), (169, 300)).save(folder / "abstraction", {})
-    bets = bet_menu(preflop=[[1], ["a"]], flop=[["a"]], turn=[["a"]], river=[["a"]])
-    tree = build_tree(Betting.start(call(_match().game)), bets)
-    whole = CardAbstraction(cards.tables, (169, 300, 2, 1), cards.fingerprint)
-    always_call(tree, whole).save(folder / "blueprint", {}, {})
-    _write_table(folder, rng.normal(size=(len(preflop_leaves(tree)), 2, 4, 169, 169)).astype(np.float16))
+    _write_blueprint(folder, cards)
+    _write_table(folder, rng.normal(size=(_leaves(folder), 2, 4, 169, 169)).astype(np.float16))
     stamp = leaf_stamp(CONTINUATIONS)
     part = partial(Mlp, inputs=34, hidden=[8], outputs=4, seed=1)
     export_net(folder / "leaf_net", LEAF_NET, part, part(), stamp=stamp, config={}, made_from={}, counts={})
     return folder
+
+
+def _write_blueprint(folder: Path, cards: CardAbstraction) -> None:
+    bets = bet_menu(preflop=[[1], ["a"]], flop=[["a"]], turn=[["a"]], river=[["a"]])
+    tree = build_tree(Betting.start(call(_match().game)), bets)
+    whole = CardAbstraction(cards.tables, (169, 300, 2, 1), cards.fingerprint)
+    always_call(tree, whole).save(folder / "blueprint", {}, {})
+
+
+def _leaves(folder: Path) -> int:
+    return len(preflop_leaves(FirstRound.load(folder / "blueprint").tree))
 
 
 def _write_table(folder: Path, values: np.ndarray[Any, Any]) -> None:
@@ -155,8 +163,15 @@ def test_what_cannot_be_packed_is_refused(made: Path, tmp_path: Path) -> None:
 def test_tables_of_later_streets_stay_out(made: Path) -> None:
     found = open_artifact(made / "abstraction", "abstraction")
     later = {f"street_{street}": np.zeros((9, 9), np.uint8) for street in (2, 3)}
-    sizes = {"num_buckets": [169, 300, 5, 5]}
-    write_artifact(made / "abstraction", "abstraction", config={}, arrays={**found.arrays, **later}, counts=sizes)
+    sizes = {"num_buckets": [169, 300, 2, 1]}
+    arrays = {**found.arrays, **later}
+    made_anew = write_artifact(made / "abstraction", "abstraction", config={}, arrays=arrays, counts=sizes)
+    with pytest.raises(PokernetsError, match="blueprint was made from another abstraction than"):
+        _pack(made)
+    _write_blueprint(made, CardAbstraction((), (), made_anew.fingerprint))
+    with pytest.raises(PokernetsError, match="leaf_table was made with made_from blueprint"):
+        _pack(made)
+    _write_table(made, np.zeros((_leaves(made), 2, 4, 169, 169)))
     packed = CardAbstraction.load(open_bundle(_pack(made)).path / "abstraction")
     assert packed.num_buckets == (169, 300)
     with pytest.raises(PokernetsError, match="bundles hold no buckets of later streets"):

@@ -8,8 +8,13 @@ import numpy as np
 import pytest
 from selenium.webdriver import ActionChains
 
+from poker.abstraction.buckets import CardAbstraction
+from poker.betting import Betting
+from poker.solvers.blueprint import always_call
 from poker.solvers.vector.solution import load_solution
 from poker.table.cells import Cell, action_colours, card_sheet, class_grid, mixed
+from poker.tree import bet_menu, build_tree
+from tests.games import load_rules
 from tests.table.browser import Browser, open_browser
 from tests.table.server import serving
 
@@ -64,6 +69,13 @@ def _river(page: Browser, target: str) -> None:
     page.fill("OOP's range", "QQ+,AKs,T9s")
 
 
+def _write_blueprint(path: Path) -> None:
+    """One that calls, of heads-up hold'em with two sizes of bets."""
+    bets = bet_menu(preflop=[[1.0, "a"], ["a"]], flop=[["a"]], turn=[["a"]], river=[["a"]])
+    tree = build_tree(Betting.start(load_rules("holdem_nolimit_2p")), bets)
+    always_call(tree, CardAbstraction((), (169, 1, 1, 1), "none")).save(path, {}, {})
+
+
 def _hover(page: Browser, selector: str) -> None:
     ActionChains(page.driver).move_to_element(page.shows(selector)).perform()
 
@@ -102,6 +114,16 @@ def test_spots_are_drawn_solved_and_walked_through(page: Browser, runs: Path) ->
     assert page.nameless() == []
     page.tab("Preflop charts")
     page.shows(".q-tab-panel", "python -m data_gen job=blueprint")
+    _write_blueprint(runs / "none/blueprint")
+    page.driver.refresh()
+    page.tab("Preflop charts")
+    assert "call 50 100%" in page.labels(".hands-grid [data-c='168']")[0]
+    page.press(".choice", "raise to 300")
+    page.shows(".seat-name", "Big blind")
+    page.press(".choice", "call")
+    page.shows(".q-tab-panel", "The first round is over")
+    page.press(".crumbs button", "Start")
+    page.shows(".seat-name", "Button")
     assert page.errors() == []
     assert page.foreign_requests() == []
 
