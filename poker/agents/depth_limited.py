@@ -9,6 +9,7 @@ from poker.agents.base import SamplingAgent
 from poker.errors import PokernetsError
 from poker.kernels.cards.hands import HAND_PERMUTATION
 from poker.rules import Rules
+from poker.search.clock import Clock
 from poker.search.leaf import LeafEvaluator
 from poker.search.nested import NestedSearch
 from poker.search.opponent_decision import SolvedDecision, every_hand, solved_decision
@@ -25,7 +26,8 @@ class DepthLimitedAgent(SamplingAgent):
     `leaves` value the ends of the first rounds, in order; rounds beyond are solved to the end of the hand.
     `opponent_noise` is the share of the opponent's actions that beliefs put down to chance. `safety` says how solves
     that follow others are kept from conceding more (`poker.search.safety`), with `dealt` for what no solution holds.
-    With `follow` a solution is kept to while the hand is in it, instead of solving for every decision.
+    With `follow` a solution is kept to while the hand is in it, instead of solving for every decision. With seconds,
+    solves go on while they last instead of for a number of iterations (`poker.search.clock`).
     """
 
     def __init__(
@@ -42,26 +44,35 @@ class DepthLimitedAgent(SamplingAgent):
         safety: str = "unsafe",
         dealt: DealtValues | None = None,
         follow: bool = False,
+        seconds_per_decision: float | None = None,
+        seconds_per_hand: float | None = None,
     ) -> None:
         if game.num_players != 2 or game.num_hole_cards != 2 or game.deck_size != 52:
             raise PokernetsError(f"{name} plays heads-up hold'em, not '{game.name}'; choose another agent or game")
         super().__init__(name)
-        self._solve = DepthLimitedSolver(menu, ahead, dict(enumerate(leaves)), solver, Safety(safety, dealt))
+        self._clock = Clock(seconds_per_decision, seconds_per_hand)
+        self._solve = DepthLimitedSolver(
+            menu, ahead, dict(enumerate(leaves)), solver, Safety(safety, dealt), self._clock
+        )
         self._search = [
             NestedSearch(
                 game, seat, self._solve, opponent_noise=opponent_noise, remembered=remembered_states, follow=follow
             )
             for seat in range(2)
         ]
-        self._repeatable = solver.seconds is None
+        self._repeatable = not self._clock.limited
         self._solve.keeps_values = not self._repeatable
         self._keeping = False
+
+    def start_hand(self, seat: int) -> None:
+        self._clock.start_hand()
 
     def policy(self, state: HandState) -> Policy:
         """Solved on the flop that stands for all that are alike up to the names of suits, so that suits are treated
         alike and more states are met again."""
         board, renaming = _solved_board(state.board)
-        found = self._search[state.to_act].policy(state.betting, board)
+        with self._clock.decision():
+            found = self._search[state.to_act].policy(state.betting, board)
         return found.actions, found.probs if renaming is None else found.probs[HAND_PERMUTATION[renaming]]
 
     def solved_values(self, state: HandState, seat: int) -> DecisionValues:

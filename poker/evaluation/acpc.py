@@ -14,7 +14,7 @@ from poker.evaluation.match_report import match_report
 from poker.evaluation.match_results import MatchResults
 from poker.evaluation.results import Results
 from poker.formats.acpc_protocol import connect, listen
-from poker.play.client import Seat
+from poker.play.client import Seat, warm_up
 from poker.play.dealer import RemotePlayer, Times, deal_match
 from poker.play.exports import write_histories
 from poker.play.hand import Incident
@@ -81,6 +81,7 @@ def sit_down(
     *, game: Rules, agents: Sequence[AgentSpec], host: str, port: int, seed: int, connect_seconds: float, out: str
 ) -> Seat:
     """Plays until the dealer closes the connection, and writes a log and a report; those of earlier matches are kept.
+    Before it connects, another copy of the agent plays a hand, so that nothing is compiled during the match.
 
     Raises PokernetsError when no hand was dealt, and, after the report of the hands before it, when the last hand was
     not finished.
@@ -88,6 +89,7 @@ def sit_down(
     if len(agents) != 1:
         raise PokernetsError(f"one agent sits down at a dealer, `agents` are {len(agents)}: agents=[NAME]")
     console = Console(stderr=True)
+    warm_up(game, agents[0].build())
     agent = agents[0].build()
     told = 0
 

@@ -9,6 +9,7 @@ does with every hand at each of its decisions, if it has a policy (`notes.py`). 
 others are opponent#1, #2, ... in the order in which they sit after our agent, which seats that rotate do not change.
 """
 
+import contextlib
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -22,8 +23,20 @@ from poker.formats.acpc_log import AcpcError, MatchState, log_line, parse_match_
 from poker.formats.acpc_protocol import VERSION, ConnectionLost, LineConnection
 from poker.play.hand import Incident, described, passive
 from poker.play.notes import append_note
-from poker.rules import Rules
-from poker.state import Policy, public_state
+from poker.rules import CALL, Rules
+from poker.state import HandState, Policy, public_state
+
+
+def warm_up(game: Rules, agent: Agent) -> None:
+    """Asks the agent all through a hand that is called down: what is compiled or loaded when it is first needed then
+    takes no time from the match. What it answers or raises does not matter."""
+    state = HandState.deal(game, np.random.default_rng(0))
+    with contextlib.suppress(Exception):
+        agent.reset(0)
+        agent.start_hand(state.to_act)
+        while not state.is_over:
+            agent.act(state.view(state.to_act))
+            state = state.apply(CALL)
 
 
 @dataclass

@@ -14,6 +14,7 @@ from poker.betting import Betting
 from poker.cards import HOLDEM
 from poker.rules import NO_ACTION
 from poker.search.beliefs import Ranges
+from poker.search.clock import Clock
 from poker.search.leaf import LeafEvaluator
 from poker.search.safety import Concessions, Safety, Values
 from poker.search.solved_values import SolvedValues
@@ -75,12 +76,13 @@ class RoundSolution:
 
 @dataclass(frozen=True)
 class SolverSettings:
-    """How hard to solve: iterations by street (the last entry serves later ones), an optional time limit, threads."""
+    """How hard to solve, on `threads` threads: iterations by street (the last entry serves later ones), or, where time
+    is limited, until the time is up or exploitability within the solve is at most `precision` of the pot."""
 
     algorithm: str
     iterations: tuple[int, ...]
-    seconds: float | None
     threads: int
+    precision: float = 0.002
 
     def on(self, street: int) -> int:
         """Iterations for a solve that starts on `street`."""
@@ -100,12 +102,14 @@ class DepthLimitedSolver:
         leaves: Mapping[int, LeafEvaluator],
         settings: SolverSettings,
         safety: Safety = Safety(),  # noqa: B008 - frozen
+        clock: Clock | None = None,
     ) -> None:
         self._menu = menu
         self._ahead = ahead
         self._leaves = dict(leaves)
         self._settings = settings
         self._safety = safety
+        self._clock = clock or Clock()
         self.keeps_values = False
         """Solutions say what the opponent's hands are worth, for one more sweep each."""
 
@@ -149,7 +153,11 @@ class DepthLimitedSolver:
         likely = ranges if every_hand else self._likely(ranges, searcher)
         game = VectorGame(tree, board, likely, values, alternatives=None if gadget is None else alternatives)
         solver = VectorSolver(game, algorithm=self._settings.algorithm, threads=self._settings.threads)
-        solver.run(iterations=self._settings.on(root.street), seconds=self._settings.seconds)
+        seconds = self._clock.for_solve()
+        if seconds is None:
+            solver.run(iterations=self._settings.on(root.street))
+        else:
+            solver.run(target=self._settings.precision * root.pot, seconds=seconds)
         return solver
 
     def _likely(self, ranges: Ranges, searcher: int) -> Ranges:

@@ -27,7 +27,7 @@ RULES = load_rules("holdem_nolimit_2p")
 MENU = bet_menu(preflop=[[1.0], []], flop=[[1.0], []], turn=[[1.0], []], river=[[0.5, 1.0], ["a"]])
 RIVER = parse_cards("2cKdAh7s9h")
 ACES = 168
-SETTINGS = SolverSettings("apdcfr", (20, 20, 10, 60), None, 1)
+SETTINGS = SolverSettings("apdcfr", (20, 20, 10, 60), 1)
 
 
 @pytest.fixture(scope="module")

@@ -219,7 +219,7 @@ def test_flop_in_another_order_or_other_suits_is_the_same_flop(
             menu=menu,
             ahead=menu,
             leaves=[rollout, flop],
-            solver=SolverSettings("dcfr", (4,), None, 1),
+            solver=SolverSettings("dcfr", (4,), 1),
             opponent_noise=0.01,
             remembered_states=10,
         )
@@ -231,7 +231,7 @@ def test_flop_in_another_order_or_other_suits_is_the_same_flop(
 
 def test_depth_limited_solve_gives_a_strategy_for_every_hand(net: LinearNet, menu: BetMenu, flop_root: Betting) -> None:
     leaf = NetLeaf(net=net, abstraction=StrengthBuckets(), clusters=16)
-    solve = DepthLimitedSolver(menu, menu, {1: leaf}, SolverSettings("dcfr", (20,), None, 1))
+    solve = DepthLimitedSolver(menu, menu, {1: leaf}, SolverSettings("dcfr", (20,), 1))
     solution = solve(flop_root, FLOP, RANGES, 0, (450,))
     root = solution.at(flop_root)
     assert root is not None

@@ -46,7 +46,7 @@ def test_unlikely_hands_of_the_opponent_are_left_out_unless_solves_are_safe() ->
     ranges[:, rare] *= 1e-6
     ranges /= ranges.sum(axis=1, keepdims=True)
     for kind, left_out in (("unsafe", True), ("resolve", False)):
-        solve = DepthLimitedSolver(MENU, MENU, {}, SolverSettings("apdcfr", (20,), None, 1), Safety(kind))
+        solve = DepthLimitedSolver(MENU, MENU, {}, SolverSettings("apdcfr", (20,), 1), Safety(kind))
         solution = solve(root, RIVER, ranges, 0, ())
         policies = solution.policies.values()
         for player in range(2):
@@ -62,7 +62,7 @@ def test_ranges_whose_likely_hands_block_each_other_are_solved_whole() -> None:
     ranges = np.zeros((2, RULES.num_hands), np.float32)
     same, other = np.flatnonzero(observe_board(start_ranges(RULES), RIVER)[0] > 0)[[0, -1]]
     ranges[:, same], ranges[:, other] = 1.0, 1e-7
-    solution = DepthLimitedSolver(MENU, MENU, {}, SolverSettings("apdcfr", (20,), None, 1))(root, RIVER, ranges, 0, ())
+    solution = DepthLimitedSolver(MENU, MENU, {}, SolverSettings("apdcfr", (20,), 1))(root, RIVER, ranges, 0, ())
     first = solution.at(root)
     assert first is not None
     assert not np.all(first.probs[[same, other]] == 0.5)
@@ -74,7 +74,7 @@ def test_values_of_a_decision_are_the_mean_of_those_of_its_actions() -> None:
         root = root.apply(CALL)
     root = root.apply(CALL).apply(CALL)
     ranges = observe_board(start_ranges(RULES), RIVER)
-    solve = DepthLimitedSolver(MENU, MENU, {}, SolverSettings("apdcfr", (20,), None, 1))
+    solve = DepthLimitedSolver(MENU, MENU, {}, SolverSettings("apdcfr", (20,), 1))
     assert solve(root, RIVER, ranges, 1, ()).values is None
     solve.keeps_values = True
     solution = solve(root, RIVER, ranges, 1, ())

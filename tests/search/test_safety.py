@@ -35,7 +35,7 @@ def turn_ranges() -> Ranges:
 
 
 def solver(kind: str, iterations: int = 200) -> DepthLimitedSolver:
-    return DepthLimitedSolver(MENU, MENU, {}, SolverSettings("apdcfr", (iterations,), None, 1), Safety(kind))
+    return DepthLimitedSolver(MENU, MENU, {}, SolverSettings("apdcfr", (iterations,), 1), Safety(kind))
 
 
 @pytest.fixture(scope="module", params=["resolve", "maxmargin", "reach"])
@@ -82,7 +82,7 @@ def test_a_river_solved_safely_concedes_no_hand_more(turn: tuple[str, RoundSolut
     assert river.concessions is not None
     margin = (alternatives - river.concessions.values[()])[ranges[1 - SEARCHER] > 0]
     assert np.nanmin(margin) > -0.01 * betting.pot
-    unsafe = DepthLimitedSolver(MENU, MENU, {}, SolverSettings("apdcfr", (800,), None, 1), Safety("resolve"))
+    unsafe = DepthLimitedSolver(MENU, MENU, {}, SolverSettings("apdcfr", (800,), 1), Safety("resolve"))
     free = unsafe(betting, RIVER, ranges, SEARCHER, ()).concessions
     assert free is not None
     worse = (alternatives - free.values[()])[ranges[1 - SEARCHER] > 0]

@@ -115,7 +115,7 @@ class VectorSolver:
             block = min(check.next - self.iterations, last - self.iterations) if wanted else last - self.iterations
             if stop is not None:
                 block = min(block, self._affordable(2 * _ASKING_SECONDS))
-            if seconds is not None and not wanted:
+            if seconds is not None:
                 block = min(block, self._affordable(seconds - (time.perf_counter() - start)))
             self.advance(block)
             spent = time.perf_counter() - start

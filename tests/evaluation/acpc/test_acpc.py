@@ -108,6 +108,26 @@ def test_a_client_to_whom_nothing_was_dealt_leaves_no_log(tmp_path: Path) -> Non
     assert not list(tmp_path.glob("**/*.*"))
 
 
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_copy_of_the_agent_plays_a_hand_before_the_client_connects(tmp_path: Path, fails: bool) -> None:
+    streets: list[int] = []
+
+    class Asked(AlwaysCall):
+        def act(self, state: HandState) -> int:
+            streets.append(state.betting.street)
+            if fails:
+                raise ValueError("never")
+            return super().act(state)
+
+    [port] = free_ports(1)
+    with pytest.raises(PokernetsError, match=str(port)):
+        acpc.sit_down(
+            game=HEADS_UP, agents=[AgentSpec("agent", partial(Asked, name="asked"), {})], host="localhost", port=port,
+            seed=1, connect_seconds=0.1, out=str(tmp_path),
+        )  # fmt: skip
+    assert streets == ([0] if fails else [0, 0, 1, 1, 2, 2, 3, 3])
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["holdem_nolimit_2p", "holdem_limit_3p"])
 def test_long_matches(name: str) -> None:
