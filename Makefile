@@ -1,5 +1,5 @@
 # make demo: the whole pipeline at the small scale.  make test: everything CI runs.
-# make play: a table in the browser, at which you play the trained agent.
+# make play: a table in the browser, at which you play the agent of models/trained.
 # make demo irc=ARCHIVE trains the opponent nets on hands of people instead of our own players'.
 PYTHON ?= python3
 SCALE ?= demo
@@ -35,7 +35,7 @@ demo: $(INSTALLED)
 	$(BIN)/python evaluate.py experiment=demo_ring scale=$(SCALE) $(OPPONENTS)
 
 play: $(INSTALLED)
-	$(BIN)/python evaluate.py evaluate=play scale=$(SCALE)
+	$(BIN)/python evaluate.py evaluate=play scale=laptop artifacts=models/trained/laptop.bundle
 
 test: $(INSTALLED)
 	$(BIN)/python -m pytest -n 2 --dist loadfile

@@ -1,0 +1,32 @@
+"""The agent that comes with the clone."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from poker.bundle import open_bundle
+
+ROOT = Path(__file__).parents[2]
+TRAINED = ROOT / "models" / "trained" / "laptop.bundle"
+
+
+def test_it_is_small_and_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert TRAINED.stat().st_size <= 16e6
+    assert "depth_limited" in open_bundle(TRAINED).seats
+
+
+def test_it_plays(tmp_path: Path) -> None:
+    asked = [
+        "evaluate=match",
+        "agents=[depth_limited,always_call]",
+        f"artifacts={TRAINED}",
+        "hands=4",
+        f"runs={tmp_path}",
+    ]
+    subprocess.run([sys.executable, "evaluate.py", *asked, "processes=1"], cwd=ROOT, check=True, capture_output=True)
+    [results] = tmp_path.rglob("results.json")
+    assert json.loads(results.read_text())["agents"]["depth_limited"]["units"] == 2  # deals, each in both seats
