@@ -30,12 +30,15 @@ from poker.provenance import provenance
 from poker.solvers import blueprint
 from poker.solvers.rollout import leaf_table
 
-SOLVING = {"abstraction": "abstraction", "blueprint": "blueprint", "leaf_table": "leaf_table", "leaf_net": "leaf_net"}
+_ROUNDS = {"abstraction": "abstraction", "blueprint": "blueprint", "leaf_net": "leaf_net"}
+SOLVING = {**_ROUNDS, "leaf_table": "leaf_table"}
+GENERATED = {**_ROUNDS, "leaf_table_generated": "leaf_table"}
 FORMULA = {"preflop_rollouts": "preflop_rollouts"}
 PREDICTING = {**FORMULA, "opponent_net/hand": "opponent_net", "opponent_net/adaptive": "opponent_net"}
 STYLES = ("bluffer", "calling_station", "loose_aggressive", "loose_passive", "maniac", "moderate", "rock", "semi_loose")
 NEEDS: dict[str, dict[str, str]] = {
     **dict.fromkeys(("depth_limited", "naive"), SOLVING),
+    "depth_limited_generated": GENERATED,
     **dict.fromkeys(("poki_formula", "poki_generic", "poki_none", "poki_simulation"), FORMULA),
     **dict.fromkeys([f"ring_{style}" for style in (*STYLES, "tight_aggressive", "tight_passive")], FORMULA),
     **dict.fromkeys(("poki_net", "poki_best_of"), PREDICTING),
