@@ -52,7 +52,9 @@ class _Table:
         with ui.element("div").classes("columns"):
             with ui.element("section").classes("table-side").props('aria-label="Table"'):
                 self._felt = ui.html("", sanitize=False).classes("felt")
-                self._status = ui.label().classes("status").props('role=status aria-live="polite"')
+                with ui.element("div").classes("status"):
+                    self._status = ui.label().props('role=status aria-live="polite"')
+                    self._seconds = ui.label().props("aria-hidden=true").classes("quiet")
                 self._controls = ui.element("div").classes("controls").props('role=group aria-label="Your actions"')
             with ui.element("section").classes("beside").props('aria-label="Beside the table"'):
                 with ui.tabs().props("dense align=justify") as tabs:
@@ -71,16 +73,14 @@ class _Table:
     def _look(self) -> None:
         """Shows the game anew if it has moved on."""
         seen = self._game.seen()
-        if seen.thinking is not None:
-            self._status.set_text(f"{words.status(seen)} … {seen.thinking:.1f} s")
+        self._seconds.set_text("" if seen.thinking is None else f"{seen.thinking:.1f} s")
         if self._version == self._game.version:
             return
         self._version = self._game.version
         self._felt.set_content(_felt(seen))
         self._history.set_content(_history(seen))
         self._result.set_content(_result(self._visit))
-        if seen.thinking is None:
-            self._status.set_text(words.status(seen))
+        self._status.set_text(words.status(seen))
         if self._acting != (seen.number, seen.step):
             self._acting = seen.number, seen.step
             self._controls.clear()

@@ -40,6 +40,7 @@ def test_hands_reload_review(browser: Browser) -> None:
         play_hand(browser, *(["Check", "Call"] if hand % 4 == 0 else ["All-in", "Check", "Call"]))
     browser.until(lambda: browser.texts(".history h2") == [f"Hand {HANDS}"])
 
+    browser.button("Check", "Call")
     cards = held(browser)
     press(browser, "c")
     browser.until(lambda: len(browser.all(".board .card:not(.place)")) == 3)
