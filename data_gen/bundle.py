@@ -8,7 +8,8 @@ and not its strategy; and of the abstraction the buckets of the flop, by which t
 - leaf_table: values as float16, without their standard errors;
 - everything else as it is.
 
-So a bundle plays as the artifacts do but for the rounding of the table to float16, 11 bits of every value.
+So a bundle plays as the artifacts do but for the rounding of the table to float16, 11 bits of every value, or coarser:
+what is rounded to multiples of 1/128 of the pot, far below the standard errors of the values, packs to two thirds.
 """
 
 import json
@@ -48,10 +49,11 @@ NEEDS: dict[str, dict[str, str]] = {
 _FLOP_STREETS = 2
 
 
-def run(*, artifacts: str, agents: Sequence[str] | None, megabytes: float, output: str) -> None:
+def run(*, artifacts: str, agents: Sequence[str] | None, table_step: float, megabytes: float, output: str) -> None:
     """Pack what `agents` need (None: all that the artifacts at hand can seat) into the file `output`.
 
-    Refused, leaving what is there, when the file would have more than `megabytes`.
+    Values of leaf tables are rounded to multiples of `table_step` pots first, if it is not 0. Refused, leaving what is
+    there, when the file would have more than `megabytes`.
     """
     source, target = Path(artifacts), Path(output)
     chosen = _chosen(source, agents)
@@ -59,17 +61,20 @@ def run(*, artifacts: str, agents: Sequence[str] | None, megabytes: float, outpu
     found = {name: open_artifact(source / name, kind) for name, kind in kinds.items()}
     _check_origin(found)
     seats = [agent for agent, needs in NEEDS.items() if needs.keys() <= kinds.keys()]
-    made_from = {name: artifact.fingerprint for name, artifact in found.items()}
-    if _packed_already(target, seats, made_from):
+    asked: dict[str, Any] = {
+        "seats": seats,
+        "made_from": {name: artifact.fingerprint for name, artifact in found.items()},
+        "rounding": {"strategy_bits": 8, "table": "float16", "table_step_pots": table_step},
+    }
+    if _packed_already(target, asked):
         print(f"bundle {target} is there, for {', '.join(seats)}", file=sys.stderr)
         return
     with tempfile.TemporaryDirectory() as folder:
-        _pack(found, Path(folder))
+        _pack(found, Path(folder), table_step)
         sizes = {name: sum(file.stat().st_size for file in (Path(folder) / name).iterdir()) for name in found}
         told = ", ".join(f"{name} {size / 1e6:.1f} MB" for name, size in sizes.items())
         print(f"to compress: {sum(sizes.values()) / 1e6:.1f} MB ({told}) for {', '.join(seats)}", file=sys.stderr)
-        contents = {"seats": seats, "made_from": made_from, "provenance": provenance()}
-        packed = write_bundle(target, Path(folder), contents, int(megabytes * 1e6))
+        packed = write_bundle(target, Path(folder), {**asked, "provenance": provenance()}, int(megabytes * 1e6))
     told = ", ".join(f"{name} {size / 1e6:.1f} MB" for name, size in packed.items())
     print(f"bundle {target}: {target.stat().st_size / 1e6:.1f} MB ({told})", file=sys.stderr)
 
@@ -96,16 +101,16 @@ def _check_origin(found: dict[str, Artifact]) -> None:
         raise MismatchedArtifactError(f"{trained.path} was made from another abstraction than {cards.path}")
 
 
-def _packed_already(target: Path, seats: list[str], made_from: dict[str, str]) -> bool:
+def _packed_already(target: Path, asked: dict[str, Any]) -> bool:
     try:
         with zipfile.ZipFile(target) as archive:
             contents = json.loads(archive.read(CONTENTS))
-            return bool(contents["seats"] == seats and contents["made_from"] == made_from)
+            return all(contents[key] == value for key, value in asked.items())
     except (OSError, KeyError, TypeError, ValueError, zipfile.BadZipFile):
         return False
 
 
-def _pack(found: dict[str, Artifact], folder: Path) -> None:
+def _pack(found: dict[str, Artifact], folder: Path, table_step: float) -> None:
     trained = found.get("blueprint")
     tree = None if trained is None else _pack_blueprint(trained, folder / "blueprint")
     for name, artifact in found.items():
@@ -114,7 +119,7 @@ def _pack(found: dict[str, Artifact], folder: Path) -> None:
         elif artifact.kind == leaf_table.KIND:
             assert trained is not None
             assert tree is not None
-            _pack_table(artifact, trained, tree, folder / name)
+            _pack_table(artifact, trained, tree, folder / name, table_step)
         elif artifact.kind != blueprint.KIND:
             shutil.copytree(artifact.path, folder / name)
 
@@ -133,9 +138,10 @@ def _pack_blueprint(artifact: Artifact, path: Path) -> Artifact:
     return _write(artifact, path, arrays, config={**artifact.config, "num_buckets": num_buckets, "bits": 8})
 
 
-def _pack_table(artifact: Artifact, trained: Artifact, packed: Artifact, path: Path) -> None:
+def _pack_table(artifact: Artifact, trained: Artifact, packed: Artifact, path: Path, step: float) -> None:
     whole = leaf_table.LeafTable.load(artifact.path, blueprint.FirstRound.load(trained.path))
-    arrays = {"nodes": whole.nodes, "values": whole.values.astype(np.float16)}
+    values = np.round(whole.values / step) * step if step else whole.values
+    arrays = {"nodes": whole.nodes, "values": values.astype(np.float16)}
     _write(artifact, path, arrays, made_from={**artifact.made_from, "blueprint": packed.fingerprint})
 
 

@@ -122,13 +122,16 @@ def test_tables_are_rounded_to_eleven_bits(made: Path) -> None:
     rng = np.random.default_rng(2)
     shape = open_artifact(made / "leaf_table", "leaf_table").arrays["values"].shape
     _write_table(made, rng.normal(size=shape))
-    parts = open_bundle(_pack(made)).path
+    parts, coarse = (open_bundle(_pack(made, f"job.table_step={step}")).path for step in (0.0, 0.0078125))
     dealt, found = _states()[0].betting, []
     ends = [dealt.apply(0).apply(0), dealt.apply(300).apply(0)]
-    for folder in (made, parts):
+    for folder in (made, parts, coarse):
         leaf = TableLeaf(path=str(folder / "leaf_table"), blueprint=FirstRound.load(folder / "blueprint"))
         found.append(leaf.values(ends, (), np.zeros((2, NUM_HANDS), np.float32), 0).values)
     assert 0 < np.abs(found[0] - found[1]).max() <= np.abs(found[0]).max() / 2**11
+    steps = np.array([200, 600])[:, None, None, None] / 128  # in chips, of the two pots
+    assert (np.abs(found[0] - found[2]) <= 0.501 * steps).all()
+    np.testing.assert_array_equal(found[2] / steps, np.round(found[2] / steps))
 
 
 def test_agents_that_it_does_not_seat_are_named(made: Path, capsys: pytest.CaptureFixture[str]) -> None:
