@@ -49,18 +49,18 @@ class HandFeatures:
 
 
 @dataclass(frozen=True)
-class _Analysis:
-    """Counts of one board of 3 to 5 cards from which the rest follows; L live hands: `poker.kernels.cards.strength`."""
+class _Counts:
+    """Of one board of 3 to 5 cards, from which the rest follows; L live hands: `poker.kernels.cards.strength`."""
 
     live: NDArray[np.int16]
+    ranks: NDArray[np.int16]  # [N, L] on its completions
     wins: NDArray[np.int16]  # [L, L] completions on which the row's hand beats the column's
-    features: HandFeatures
 
 
 def hand_features(board: Sequence[int]) -> HandFeatures:
     """HS, E[HS], E[HS^2], PPot and NPot of all hands; about 60 ms for a flop that was not asked for before."""
     cards = _as_board(board)
-    return _analyse(cards).features if cards else _preflop_features()
+    return _features(cards) if cards else _preflop_features()
 
 
 def all_in_equity(board: Sequence[int]) -> NDArray[np.float32]:
@@ -88,32 +88,37 @@ def _spread(values: Floats, live: NDArray[np.int16]) -> Floats:
     return out
 
 
-@lru_cache(maxsize=16)
-def _analyse(cards: tuple[int, ...]) -> _Analysis:
-    board, size = np.array(cards, dtype=np.uint8), len(cards)
+@lru_cache(maxsize=8)
+def _counts(cards: tuple[int, ...]) -> _Counts:
+    board = np.array(cards, dtype=np.uint8)
     live = kernel.live_hand_list(board)
+    ranks = kernel.completion_ranks(board, live)
+    return _Counts(live, ranks, kernel.count_wins(ranks, 0, len(live)))
+
+
+@lru_cache(maxsize=16)
+def _features(cards: tuple[int, ...]) -> HandFeatures:
+    board, size, counts = np.array(cards, dtype=np.uint8), len(cards), _counts(cards)
+    live, wins = counts.live, counts.wins
     now = np.empty(NUM_HANDS, dtype=np.int16)
     kernel.board_strength_into(board, now)
-    ranks = kernel.completion_ranks(board, live)
-    moments = kernel.strength_moments(kernel.completion_strength(ranks, live))
-    wins = kernel.count_wins(ranks, 0, len(live))
+    moments = kernel.strength_moments(kernel.completion_strength(counts.ranks, live))
     up, down, ahead, tied, behind = kernel.potentials(rank_board_hands(board)[live].astype(np.int16), wins, live)
     pairs, own = PAIR_COMPLETIONS[size], _HAND_COMPLETIONS[size]
-    features = HandFeatures(
+    return HandFeatures(
         hs=_spread(now[live] / (2.0 * _OPPONENTS[size]), live),
         ehs=_spread(moments[0] / (_RIVER_FULL * own), live),
         ehs2=_spread(moments[1] / (_RIVER_FULL**2 * own), live),
         ppot=_spread(up / np.maximum(pairs * (2 * ahead + tied), 1), live),
         npot=_spread(down / np.maximum(pairs * (2 * behind + tied), 1), live),
     )
-    return _Analysis(live, wins, features)
 
 
 @lru_cache(maxsize=8)
 def _equity(cards: tuple[int, ...]) -> NDArray[np.float32]:
     if cards:
-        analysis = _analyse(cards)
-        out = kernel.equity_matrix(analysis.wins, analysis.live, PAIR_COMPLETIONS[len(cards)])
+        counts = _counts(cards)
+        out = kernel.equity_matrix(counts.wins, counts.live, PAIR_COMPLETIONS[len(cards)])
     else:
         wins = _preflop_counts().wins
         out = (0.5 + (wins - wins.T) / (2.0 * PAIR_COMPLETIONS[0])).astype(np.float32)
@@ -125,8 +130,8 @@ def _equity(cards: tuple[int, ...]) -> NDArray[np.float32]:
 @lru_cache(maxsize=8)
 def _ahead(cards: tuple[int, ...]) -> NDArray[np.float32]:
     order = rank_board_hands(np.array(cards, dtype=np.uint8)) if cards else _preflop_features().ehs
-    out = 0.5 * (order[:, None] >= order).astype(np.float32) + 0.5 * (order[:, None] > order).astype(np.float32)
-    out[~HOLDEM.possible(cards)] = 0
+    halves = (order[:, None] >= order).view(np.int8) + (order[:, None] > order).view(np.int8)
+    out = (halves * HOLDEM.possible(cards)).astype(np.float32) * np.float32(0.5)
     out.setflags(write=False)
     return out
 

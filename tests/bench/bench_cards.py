@@ -42,7 +42,8 @@ def run() -> list[dict[str, Any]]:
     out = np.empty(NUM_HANDS, dtype=np.int16)
 
     def flop_features() -> None:
-        features._analyse.cache_clear()
+        features._counts.cache_clear()
+        features._features.cache_clear()
         features.hand_features(flop)
 
     def many(call: Callable[[], Any]) -> Callable[[], None]:

@@ -4,6 +4,8 @@ import numpy as np
 
 FIRST_CHECK = 10
 """Iterations before the first measurement."""
+USUAL_RATE = 1.2
+"""Exponent at which exploitability falls with iterations, until two measurements tell it."""
 TRIAL_ITERATIONS = 2
 BLOCK_SECONDS = 0.03
 BLOCKS_PER_TRIAL = 16
@@ -13,14 +15,15 @@ BLOCKS_PER_TRIAL = 16
 class Pace:
     """Whether all threads or one alone get on faster: on busy cores waiting for each other can cost more than it gives.
 
-    Both are tried for a few iterations, the faster one goes on, and the other is tried again now and then. What is
-    computed does not depend on it.
+    Both are tried for a few iterations, the faster one goes on, and the other is tried again now and then. The first
+    iterations, which find memory untouched and threads asleep, say nothing. What is computed does not depend on it.
     """
 
     def __init__(self, threads: int) -> None:
         self.threads = threads
         self._seconds: dict[int, float] = {}
         self._since_trial = 0
+        self._begun = threads == 1
 
     @property
     def best(self) -> float | None:
@@ -40,6 +43,9 @@ class Pace:
         return faster, max(TRIAL_ITERATIONS, int(BLOCK_SECONDS / self._seconds[faster]))
 
     def measured(self, members: int, seconds: float) -> None:
+        if not self._begun:
+            self._begun = True
+            return
         usual = self.best is not None and members == min(self._seconds, key=self._seconds.__getitem__)
         self._since_trial = self._since_trial + 1 if usual else 0
         self._seconds[members] = seconds
@@ -55,11 +61,13 @@ class Checks:
 
     def measured(self, iterations: int, exploitability: float) -> None:
         step = max(FIRST_CHECK, iterations // 5)
-        if self.target is not None and self.last is not None and exploitability > self.target:
-            before, worse = self.last
+        if self.target is not None and exploitability > self.target:
+            before, worse = self.last or (0, 0.0)
+            rate = USUAL_RATE if self.last is None else 0.0
             if 0 < exploitability < worse:
                 rate = np.log(worse / exploitability) / np.log(iterations / before)
+            if rate > 0:
                 expected = iterations * (exploitability / self.target) ** (1 / max(rate, 0.8))
-                step = int(np.clip(0.6 * (expected - iterations), max(4, iterations // 25), iterations))
+                step = int(np.clip(0.6 * (expected - iterations), max(2, iterations // 25), iterations))
         self.last = (iterations, exploitability)
         self.next = iterations + step

@@ -2,6 +2,8 @@
 
 from itertools import pairwise
 
+import pytest
+
 from poker.solvers.vector.thread_tuning import BLOCKS_PER_TRIAL, FIRST_CHECK, Checks, Pace
 
 
@@ -12,9 +14,19 @@ def test_the_faster_number_of_threads_goes_on_and_the_other_is_tried_again() -> 
         used.append(members)
         assert most >= 1
         pace.measured(members, 0.002 if members == 2 else 0.001)
-    assert used[:3] == [2, 1, 1]
+    assert used[:4] == [2, 2, 1, 1]
     assert used.count(1) > 2 * BLOCKS_PER_TRIAL
     assert used.count(2) >= 3
+    assert pace.best == 0.001
+
+
+def test_the_first_iterations_do_not_decide() -> None:
+    pace, cold = Pace(2), True
+    for _ in range(4):
+        members, _ = pace.next_block()
+        pace.measured(members, 0.009 if cold else 0.001 if members == 2 else 0.002)
+        cold = False
+    assert pace.next_block()[0] == 2
     assert pace.best == 0.001
 
 
@@ -37,3 +49,14 @@ def test_checks_come_closer_to_the_target_and_never_stand_still() -> None:
     assert len(when) < 16
     exact = (100 / 0.1) ** (1 / 1.25)
     assert exact <= when[-1] < 1.06 * exact
+
+
+@pytest.mark.parametrize("rate", [0.8, 1.25, 2.0])
+def test_targets_are_hardly_overshot(rate: float) -> None:
+    for exact in range(12, 400, 7):
+        checks, measured = Checks(0, 1.0), 0
+        while (exploitability := (exact / checks.next) ** rate) > 1.0:
+            checks.measured(checks.next, exploitability)
+            measured += 1
+        assert checks.next <= 1.1 * exact
+        assert measured <= 10
