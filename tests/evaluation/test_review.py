@@ -8,7 +8,7 @@ import pytest
 
 from poker.agents.depth_limited import DepthLimitedAgent
 from poker.betting import Betting
-from poker.cards import HOLDEM, NUM_HANDS, PREFLOP_CLASS, hand_index, parse_cards
+from poker.cards import HAND_CARDS, HOLDEM, NUM_HANDS, PREFLOP_CLASS, hand_index, parse_cards
 from poker.errors import PokernetsError
 from poker.evaluation.review import Mistake, Reviews, decisions_of, ends_after, review
 from poker.formats.acpc_log import LoggedHand
@@ -110,16 +110,18 @@ def test_continuations_are_picked_for_the_best(agent: DepthLimitedAgent) -> None
 def test_suits_that_were_dealt(agent: DepthLimitedAgent) -> None:
     """The same spot in other suits: every hand is worth what it was."""
     suits = str.maketrans("cdhs", "shdc")
-    found = []
-    for board, hand in (("7cQdKd2h", "AhKh"), ("7cQdKd2h".translate(suits), "AhKh".translate(suits))):
-        betting = Betting.parse(RULES, "r300c/cc/c")
-        solved = agent.opponents_decision(public_state(betting, parse_cards(board)), (500,))
-        index = hand_index(*parse_cards(hand))
-        found.append((solved.actions, solved.values[index], solved.strategy[index], solved.ranges[:, index]))
-    assert found[0][0] == found[1][0]
-    assert 500 in found[0][0]
-    for mine, theirs in zip(found[0][1:], found[1][1:], strict=True):
-        np.testing.assert_allclose(mine, theirs, rtol=1e-4, atol=1e-3)
+    betting = Betting.parse(RULES, "r300c/cc/c")
+    boards = [parse_cards(text) for text in ("7cQdKd2h", "7cQdKd2h".translate(suits))]
+    first, other = (agent.opponents_decision(public_state(betting, board), (500,)) for board in boards)
+    renamed = [hand_index(*(card // 4 * 4 + 3 - card % 4 for card in hand)) for hand in HAND_CARDS.tolist()]
+    assert first.actions == other.actions
+    assert 500 in first.actions
+    np.testing.assert_allclose(first.values, other.values[renamed], rtol=1e-4, atol=0.05)
+    np.testing.assert_allclose(first.strategy, other.strategy[renamed], atol=1e-3)
+    np.testing.assert_allclose(first.ranges, other.ranges[:, renamed], rtol=1e-4)
+    for solved, board in zip((first, other), boards, strict=True):
+        np.testing.assert_array_equal(np.isfinite(solved.values).all(axis=1), HOLDEM.live(board))
+        assert not solved.ranges[:, ~HOLDEM.live(board)].any()
 
 
 def logged(rules: Rules, number: int, betting: str) -> LoggedHand:
