@@ -7,7 +7,7 @@ them at every preflop leaf (`poker.search.self_generated`).
 import shutil
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
@@ -90,13 +90,16 @@ def run(plan: Plan, size: int, runs: str) -> None:
             if k and find_artifact(plan.part(f"form-{k}"), FORM, config=plan.config, made_from=made_from) is None:
                 _save_form(plan, policy, k, dict(run_tasks(partial(_response, plan, k), [0, 1], processes)))
             if find_artifact(plan.part(f"values-{k}"), VALUES, config=plan.config, made_from=made_from) is None:
-                found = dict(run_tasks(partial(_leaf_values, plan, k), range(leaves), processes))
-                by_leaf = [found[leaf] for leaf in range(leaves)]
+                valued = dict(run_tasks(partial(_leaf_values, plan, k), range(leaves), processes))
+                by_leaf = [valued[leaf] for leaf in range(leaves)]
                 arrays = {name: np.stack([each[i] for each in by_leaf]) for i, name in enumerate(("values", "sem"))}
                 write_artifact(plan.part(f"values-{k}"), VALUES, config=plan.config, arrays=arrays, made_from=made_from)
             if k:
                 counts = open_artifact(plan.part(f"form-{k}"), FORM).counts
-                metrics = {f"response_{seat}_mbb": counts["seats"][seat]["won_mbb"] for seat in range(2)}
+                metrics = {f"gain_{seat}_mbb": counts["seats"][seat]["gain_mbb"] for seat in range(2)}
+                for seat, found in enumerate(counts["seats"]):
+                    if told := shortfall(k, seat, found):
+                        print(told, file=sys.stderr)
             progress.update(k + 1, step=k + 1, **metrics)
     steps = [open_artifact(plan.part(f"form-{k}"), FORM).counts for k in range(1, size)]
     save_forms(plan.output, [policy, *(_form(plan, policy, k) for k in range(1, size))], plan.config, {"steps": steps})
@@ -130,17 +133,33 @@ def _response(plan: Plan, k: int, seat: int) -> tuple[int, dict[str, Any]]:
     seed = sampled.seed * 1000 + k
     found = respond(policy, table, plan.menu, dealer, seat, solving=plan.solving, deals=sampled.deals, seed=seed)
     answer = blueprint_from(policy.tree, policy.cards, lambda node: found.strategy.get(node, policy.probs(node)))
-    won = estimate(play_seats(_seated(seat, answer, found.searcher), dealer, sampled.match_hands, seed)[:, seat])
-    kept = estimate(play_seats(_seated(seat, policy, found.searcher), dealer, sampled.match_hands, seed)[:, seat])
+    response, kept = (
+        play_seats(_seated(seat, own, found.searcher), dealer, sampled.match_hands, seed)[:, seat]
+        for own in (answer, policy)
+    )
+    won, of_blueprint, gain = estimate(response), estimate(kept), estimate(response - kept)
     to_mbb = 1000 / max(plan.game.big_blind, 1)
     counts = {
         "won_mbb": won.mean,
         "won_half_width_95": won.half_width,
-        "blueprint_mbb": kept.mean,
-        "blueprint_half_width_95": kept.half_width,
+        "blueprint_mbb": of_blueprint.mean,
+        "blueprint_half_width_95": of_blueprint.half_width,
+        "gain_mbb": gain.mean,
+        "gain_half_width_95": gain.half_width,
         "limited_value_mbb": found.limited_value * to_mbb,
     }
     return seat, {"strategy": dict(found.strategy), "counts": counts}
+
+
+def shortfall(k: int, seat: int, found: Mapping[str, float]) -> str | None:
+    """What to say of response k of a seat if it wins less than the blueprint does, beyond chance."""
+    gain, width = found["gain_mbb"], found["gain_half_width_95"]
+    if gain + width >= 0:
+        return None
+    return (
+        f"continuation {k} of player {seat} wins {-gain:,.0f} +- {width:,.0f} mbb/hand less than the blueprint: it has"
+        " learned from too few deals; raise job.sampled.deals"
+    )
 
 
 def _seated(seat: int, own: Blueprint, other: Blueprint) -> Sequence[Blueprint]:

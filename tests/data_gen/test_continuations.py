@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from data_gen.continuation_forms import shortfall
 from poker.abstraction.buckets import CardAbstraction
 from poker.artifacts import open_artifact
 from poker.features.shards import open_shards
@@ -58,7 +59,7 @@ def test_forms_of_a_tiny_blueprint_and_the_table_of_their_values(tmp_path: Path)
     assert [form.strategy.shape for form in forms] == [blueprint.strategy.shape] * 3
     assert not np.array_equal(forms[1].strategy, forms[2].strategy)
     steps = open_artifact(tmp_path / "continuations", FORMS).counts["steps"]
-    assert sum(each["won_mbb"] - each["blueprint_mbb"] for step in steps for each in step["seats"]) > 1000
+    assert sum(each["gain_mbb"] for step in steps for each in step["seats"]) > 1000
 
     table = ("job=leaf_table", "continuations=self_generated", "job.settings.boards=40", "job.processes=1", *common)
     data_gen(*table)
@@ -77,3 +78,10 @@ def test_forms_of_a_tiny_blueprint_and_the_table_of_their_values(tmp_path: Path)
     (shard,) = open_shards(tmp_path / "leaf_states")
     assert shard.config["continuations"] == ["blueprint", "response_1", "response_2"]
     assert shard.arrays["labels"].shape[1] == 3
+
+
+def test_a_response_that_wins_less_than_the_blueprint_is_told() -> None:
+    assert shortfall(3, 1, {"gain_mbb": -40.0, "gain_half_width_95": 50.0}) is None
+    told = shortfall(3, 1, {"gain_mbb": -90.0, "gain_half_width_95": 50.0})
+    assert told is not None
+    assert "continuation 3 of player 1 wins 90 +- 50" in told
