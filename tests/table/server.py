@@ -28,7 +28,12 @@ class Server:
     def __init__(self, *overrides: str, port: int = 0) -> None:
         environment = {key: value for key, value in os.environ.items() if not key.startswith(("PYTEST_", "NICEGUI_"))}
         command = [sys.executable, "evaluate.py", "evaluate=play", f"port={port}", "show=false", *overrides]
-        self._process = subprocess.Popen(command, cwd=ROOT, env=environment, text=True, stdout=PIPE, stderr=STDOUT)
+        # started in the background we ignore interrupts, and a child would inherit that
+        ignored = signal.signal(signal.SIGINT, signal.default_int_handler)
+        try:
+            self._process = subprocess.Popen(command, cwd=ROOT, env=environment, text=True, stdout=PIPE, stderr=STDOUT)
+        finally:
+            signal.signal(signal.SIGINT, ignored)
         self.lines: list[str] = []
         self._ready = threading.Event()
         threading.Thread(target=self._read, daemon=True).start()
