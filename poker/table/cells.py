@@ -9,8 +9,8 @@ from html import escape
 from math import isnan
 
 from poker.cards import NUM_RANKS, NUM_SUITS, RANKS, class_text
+from poker.table.words import SUIT_SYMBOLS
 
-SUIT_SYMBOLS = "♣♦♥♠"
 CELL_OF = "(e) => { const c = e.target.closest('[data-c]'); if (c) emit(Number(c.dataset.c)); }"
 """JavaScript: what the event is about."""
 
@@ -29,26 +29,27 @@ _RAISES = ("var(--raise-1)", "var(--raise-2)", "var(--raise-3)", "var(--raise-4)
 
 @dataclass(frozen=True)
 class Cell:
-    """`background` is CSS, empty where there is nothing to say; `text` stands below the name; scripts read `weight`."""
+    """`background` is CSS, empty where there is nothing to say; `text` stands below the name; scripts read `weight`;
+    `held` is outlined."""
 
     background: str
     text: str
     label: str
     weight: str = ""
+    held: bool = False
 
 
 def action_colours(actions: Sequence[str]) -> list[str]:
-    """Fold blue, check and call green, bets red, darker as they grow."""
-    bets = [action for action in actions if action not in ("fold", "check", "call")]
+    """Fold blue, check and call green, bets red, darker as they grow: names that begin with what is done, bets from the
+    smallest on."""
+    kinds = {"fold": _FOLD, "check": _CALL, "call": _CALL}
+    bets = [action for action in actions if action.split()[0] not in kinds]
     darker = len(_RAISES) - 1
-    return [
-        _FOLD
-        if action == "fold"
-        else _CALL
-        if action in ("check", "call")
-        else _RAISES[darker if len(bets) == 1 else round(bets.index(action) * darker / (len(bets) - 1))]
-        for action in actions
-    ]
+    shades = {
+        bet: _RAISES[darker if len(bets) == 1 else round(place * darker / (len(bets) - 1))]
+        for place, bet in enumerate(bets)
+    }
+    return [shades.get(action) or kinds[action.split()[0]] for action in actions]
 
 
 def mixed(shares: Iterable[float], colours: Sequence[str], height: float) -> str:
@@ -106,5 +107,7 @@ def _cell(number: int, name: str, cell: Cell | None, *, first: bool) -> str:
     style = f' style="background: {cell.background}"' if cell.background else ""
     classes = "cell" if cell.background else "cell empty"
     data = f'data-c="{number}" data-w="{cell.weight}" tabindex="{0 if first else -1}"{style}'
+    data += " data-held" if cell.held else ""
     label, text = escape(f"{name}: {cell.label}"), escape(cell.text)
-    return f'<div role="gridcell" class="{classes}" {data} aria-label="{label}"><b>{name}</b><span>{text}</span></div>'
+    told = f'aria-label="{label}" title="{label}"'
+    return f'<div role="gridcell" class="{classes}" {data} {told}><b>{name}</b><span>{text}</span></div>'

@@ -72,7 +72,7 @@ class _Charts:
     def _show(self, line: tuple[int, ...], node: int, reach: np.ndarray[tuple[int], np.dtype[np.float64]]) -> None:
         probs, betting = self._first.probs(node), self._tree.betting(node)
         names = [words.action_name(betting, action) for action in self._tree.actions(node)]
-        colours = action_colours([name.split()[0] if name.startswith("call") else name for name in names])
+        colours = action_colours(names)
         combos = reach * PREFLOP_CLASS_SIZE
         means = (combos @ probs) / max(float(combos.sum()), 1e-12)
         seat = "Button" if self._tree.player[node] == 1 else "Big blind"

@@ -1,6 +1,6 @@
 """Reviews beside the table: a decision solved, and the biggest mistakes of all hands played here."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from html import escape
 from typing import Any
@@ -9,14 +9,15 @@ import numpy as np
 from nicegui import run, ui
 
 from poker.betting import Betting
-from poker.cards import PREFLOP_CLASS, hand_index
+from poker.cards import PREFLOP_CLASS, PREFLOP_CLASS_SIZE, hand_index
 from poker.errors import PokernetsError
-from poker.evaluation.review import DecisionReview, Mistake, decisions_of, ends_after
+from poker.evaluation.review import DecisionReview, Floats, Mistake, decisions_of, ends_after
 from poker.formats.acpc_log import LoggedHand
 from poker.play.table_game import PERSON
 from poker.rules import Rules
 from poker.state import HandState
-from poker.table import grids, words
+from poker.table import words
+from poker.table.cells import MOVE_FOCUS, Cell, action_colours, class_grid, heat, mixed
 from poker.table.visitors import Visit
 
 _CONTINUATIONS = ("the blueprint", "fold more", "call more", "raise more")
@@ -33,7 +34,7 @@ class ReviewPanel:
             first = visit.reviews.why_not or "Ask for a hint during a hand, or review it when it is over."
             self._title = ui.html(f"<p>{escape(first)}</p>", sanitize=False)
             self._choices = ui.element("div").classes("line").props('role=group aria-label="Decisions of the hand"')
-            self._shown = ui.html("", sanitize=False).props('aria-live="polite"')
+            self._shown = ui.html("", sanitize=False).props('aria-live="polite"').on("keydown", js_handler=MOVE_FOCUS)
 
     async def open(self, number: int, state: HandState, seat: int) -> None:
         """The hand as the person has seen it; a decision to come first, else the first."""
@@ -137,7 +138,7 @@ def mistake_text(one: Mistake, rules: Rules) -> str:
 def decision_html(one: DecisionReview) -> str:
     """Actions with frequency and EV, what was lost, and the grids."""
     names = [words.action_name(one.betting, action) for action in one.actions]
-    shades = grids.colours(one.actions)
+    shades = action_colours(names)
     held = int(PREFLOP_CLASS[hand_index(*one.cards)])
     big_blind = one.betting.rules.big_blind
     rows = "".join(
@@ -156,13 +157,47 @@ def decision_html(one: DecisionReview) -> str:
     heads = "".join(f"<th>{head}</th>" for head in ("action", "solver", "EV, chips", "bb"))
     return (
         f"{board}<table class=actions><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>{lost}"
-        f"{_ends_html(one, names)}<h3>What sound play does with your hands</h3>{grids.legend(names, shades)}"
-        f"{grids.strategy_grid('Strategy by class of hand', names, shades, one.grid, held)}"
+        f"{_ends_html(one, names)}<h3>What sound play does with your hands</h3>{_legend(names, shades)}"
+        f"{class_grid(strategy_cells(names, one.grid, held), 'Strategy by class of hand')}"
         "<h3>What the agent takes you to hold</h3>"
-        f"{grids.range_grid('Your range as the agent sees it', one.believed, held)}"
+        f"{class_grid(range_cells(one.believed, held), 'Your range as the agent sees it')}"
         "<p class=quiet>EV: chips won from here on, a fold being 0, against the range that the agent has here. The"
         " solve is one of the agent's own, with its accuracy.</p>"
     )
+
+
+def strategy_cells(names: Sequence[str], shares: Floats, held: int) -> list[Cell]:
+    """How often each action is taken: `shares` [169, A], NaN where nobody can hold the class; `held` is marked."""
+    colours = action_colours(names)
+    return [
+        Cell("", "", "cannot be held", held=number == held)
+        if np.isnan(row).any()
+        else Cell(
+            mixed(row.tolist(), colours, 1.0),
+            "",
+            ", ".join(f"{name} {share:.0%}" for name, share in zip(names, row, strict=True) if share >= 0.005),
+            held=number == held,
+        )
+        for number, row in enumerate(shares)
+    ]
+
+
+def range_cells(shares: Floats, held: int) -> list[Cell]:
+    """What a range is made of: `shares` [169] of its classes; its likeliest hands are the hottest."""
+    each = shares / PREFLOP_CLASS_SIZE
+    most = max(float(each.max()), 1e-30)
+    return [
+        Cell(heat(float(one), 0.0, most), "", f"{share:.2%} of the range", held=number == held)
+        for number, (one, share) in enumerate(zip(each, shares, strict=True))
+    ]
+
+
+def _legend(names: Sequence[str], shades: Sequence[str]) -> str:
+    parts = (
+        f'<span class="shade" style="background: {shade}"></span>{escape(name)}'
+        for name, shade in zip(names, shades, strict=True)
+    )
+    return f'<p class="legend">{" ".join(parts)}</p>'
 
 
 def _ends_html(one: DecisionReview, names: list[str]) -> str:

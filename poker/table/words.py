@@ -11,7 +11,7 @@ from poker.state import HandState
 
 _RANK_NAMES = ("2", "3", "4", "5", "6", "7", "8", "9", "10", "jack", "queen", "king", "ace")
 _SUIT_NAMES = ("clubs", "diamonds", "hearts", "spades")
-_SYMBOLS = "♣♦♥♠"
+SUIT_SYMBOLS = "♣♦♥♠"
 STREETS = ("Before the flop", "Flop", "Turn", "River")
 
 
@@ -22,7 +22,7 @@ def card_name(card: str) -> str:
 
 def card_html(card: str) -> str:
     """A card of text like `Ah`."""
-    symbol = _SYMBOLS[SUITS.index(card[1])]
+    symbol = SUIT_SYMBOLS[SUITS.index(card[1])]
     return (
         f'<span class="card suit-{card[1]}" role="img" aria-label="{card_name(card)}">'
         f'<span aria-hidden="true">{card[0]}<br>{symbol}</span></span>'
@@ -40,7 +40,7 @@ def cards_html(rules: Rules, cards: Sequence[int]) -> str:
 def small_cards(cards: Sequence[int]) -> str:
     """Cards within a line of text."""
     return " ".join(
-        f'<span class="small suit-{text[1]}">{text[0]}{_SYMBOLS[SUITS.index(text[1])]}</span>'
+        f'<span class="small suit-{text[1]}">{text[0]}{SUIT_SYMBOLS[SUITS.index(text[1])]}</span>'
         for text in map(card_text, cards)
     )
 

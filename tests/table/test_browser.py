@@ -58,7 +58,7 @@ def test_hands_reload_review(browser: Browser) -> None:
 
     browser.click("Review hand")
     browser.until(lambda: browser.all(".review .actions"))
-    assert len(browser.all(".review .hand-grid td")) == 2 * 169
+    assert len(browser.all(".review .cell")) == 2 * 169
     assert browser.texts(".review .actions .chosen")[0].startswith(("call 50", "check"))
     assert any("Lost " in text for text in browser.texts(".review"))
     browser.tab("Result")

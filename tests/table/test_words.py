@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 
 from poker.betting import Betting
-from poker.cards import PREFLOP_CLASS_SIZE, class_text, parse_cards
+from poker.cards import PREFLOP_CLASS_SIZE, parse_cards
 from poker.play.table_game import Seen
 from poker.rules import CALL, FOLD, Rules
 from poker.state import HandState
-from poker.table import grids, words
+from poker.table import words
+from poker.table.cells import class_grid
+from poker.table.review_panel import range_cells, strategy_cells
 from tests.games import load_rules
 
 
@@ -73,35 +75,20 @@ def test_status(rules: Rules, betting: str, theirs: str, told: str) -> None:
     assert words.status(seen(rules, betting, theirs=theirs, board="7cQdKd2h9s" if "/" in betting else "")) == told
 
 
-def cells(html: str) -> list[str]:
-    return re.findall(r"<td[^>]*>(?:<b>)?(.*?)(?:</b>)?</td>", html)
-
-
-def test_grid_has_aces_at_the_top_left_and_suited_hands_above_the_diagonal() -> None:
+def test_strategies_and_ranges_as_cells() -> None:
     shares = np.zeros((169, 2))
     shares[:, 0] = 1.0
-    aces = next(number for number in range(169) if class_text(number) == "AA")
-    shares[aces] = [0.25, 0.75]
+    shares[3] = [0.25, 0.75]
     shares[0] = np.nan
-    html = grids.strategy_grid("Strategy", ["fold", "call"], ["red", "green"], shares, aces)
-    found = cells(html)
-    assert len(found) == 169
-    assert (found[0], found[1], found[13], found[168]) == ("AA", "AKs", "AKo", "22")
-    assert '"AA: fold 25%, call 75%" data-held' in html
-    assert "linear-gradient(90deg, red 0% 25%, green 25% 100%)" in html
-    assert 'class="none" title="22: cannot be held"' in html
+    found = strategy_cells(["fold", "call 50"], shares, 3)
+    assert [cell.held for cell in found].count(True) == 1
+    assert (found[3].label, found[3].held) == ("fold 25%, call 50 75%", True)
+    assert "var(--fold) 0.0% 25.0%, var(--call) 25.0% 100.0%" in found[3].background
+    assert (found[0].label, found[0].background) == ("cannot be held", "")
 
-
-def test_likeliest_hands_of_a_range_are_the_darkest() -> None:
-    shares = PREFLOP_CLASS_SIZE / PREFLOP_CLASS_SIZE.sum()
-    shares[0] *= 0.5
-    found = re.findall(r"rgb\(180 83 9 / (\d+)%\)", grids.range_grid("Range", shares, 5))
-    assert found.count("100") == 168
-    assert found[-1] == "50"
-
-
-def test_raises_have_colours_by_size() -> None:
-    shades = grids.colours([FOLD, CALL, 900, 300, 20000])
-    assert len(set(shades)) == 5
-    assert shades[2:] == [grids.colours([300, 900, 20000])[i] for i in (1, 0, 2)]
-    assert len(grids.colours(list(range(1, 12)))) == 11
+    believed = PREFLOP_CLASS_SIZE / PREFLOP_CLASS_SIZE.sum()
+    believed[0] *= 0.5
+    hot = [cell.background for cell in range_cells(believed, 5)]
+    assert sum("var(--hot) 100%" in one for one in hot) == 168
+    assert "var(--hot) 50%" in hot[0]
+    assert 'data-held aria-label="' in class_grid(found, "a label")
