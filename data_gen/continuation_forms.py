@@ -7,7 +7,7 @@ them at every preflop leaf (`poker.search.self_generated`).
 import shutil
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
@@ -18,36 +18,34 @@ from numpy.typing import NDArray
 
 from data_gen.progress import JobProgress
 from poker.abstraction.buckets import game_cards
-from poker.abstraction.dealers import dealer_of
 from poker.artifacts import find_artifact, open_artifact, write_artifact
 from poker.errors import PokernetsError
 from poker.parallel import run_tasks
 from poker.report.estimates import estimate
 from poker.rules import Rules
-from poker.search.self_generated import remedied, respond
-from poker.solvers.best_response.abstract import learn_seat
+from poker.search.self_generated import Response, remedied, respond
+from poker.solvers.best_response.on_boards import BoardGame
 from poker.solvers.blueprint import Blueprint, blueprint_from
 from poker.solvers.continuations.generation import Remedies, Solving
-from poker.solvers.policy_match import play_seats
-from poker.solvers.rollout.continuation import Continuations
+from poker.solvers.rollout.continuation import Continuations, sample_boards
 from poker.solvers.rollout.forms import KIND, save_forms
 from poker.solvers.rollout.leaf_table import LeafTable, class_values, preflop_leaves
 from poker.tree import BetMenu
 
 FORM, VALUES = "continuation_form", "continuation_values"
-_TRIAL_BOARDS, _TRIAL_DEALS, _TRIAL_HANDS = (2, 22), (1000, 21_000), (200, 4200)
+_TRIAL_BOARDS, _TRIAL_RESPONSE = (2, 22), (1, 4)
 
 
 @dataclass(frozen=True)
 class Sampled:
-    """Games with a blueprint by buckets: `boards` behind every value, `deals` to learn a response of either seat,
-    `match_hands` to measure it."""
+    """Games with a blueprint by buckets: `boards` behind every value, `response_boards` from which either seat learns a
+    response, `match_boards` on which it is measured."""
 
     abstraction: str
     blueprint: str
     boards: int
-    deals: int
-    match_hands: int
+    response_boards: int
+    match_boards: int
     seed: int
     processes: int | None
 
@@ -129,16 +127,10 @@ def _response(plan: Plan, k: int, seat: int) -> tuple[int, dict[str, Any]]:
     parts = [open_artifact(plan.part(f"values-{i}"), VALUES).arrays for i in range(k)]
     values, sem = (np.concatenate([part[name] for part in parts], axis=2) for name in ("values", "sem"))
     table = LeafTable(preflop_leaves(policy.tree), values, sem)
-    dealer = dealer_of(plan.game, policy.cards)
     seed = sampled.seed * 1000 + k
-    found = respond(policy, table, plan.menu, dealer, seat, solving=plan.solving, deals=sampled.deals, seed=seed)
-    answer = blueprint_from(policy.tree, policy.cards, lambda node: found.strategy.get(node, policy.probs(node)))
-    response, kept = (
-        play_seats(_seated(seat, own, found.searcher), dealer, sampled.match_hands, seed)[:, seat]
-        for own in (answer, policy)
-    )
+    found = respond(policy, table, plan.menu, seat, solving=plan.solving, boards=sampled.response_boards, seed=seed)
+    response, kept = _winnings(found, policy, seat, sampled.match_boards, seed)
     won, of_blueprint, gain = estimate(response), estimate(kept), estimate(response - kept)
-    to_mbb = 1000 / max(plan.game.big_blind, 1)
     counts = {
         "won_mbb": won.mean,
         "won_half_width_95": won.half_width,
@@ -146,7 +138,7 @@ def _response(plan: Plan, k: int, seat: int) -> tuple[int, dict[str, Any]]:
         "blueprint_half_width_95": of_blueprint.half_width,
         "gain_mbb": gain.mean,
         "gain_half_width_95": gain.half_width,
-        "limited_value_mbb": found.limited_value * to_mbb,
+        "limited_value_mbb": found.limited_value * 1000 / max(plan.game.big_blind, 1),
     }
     return seat, {"strategy": dict(found.strategy), "counts": counts}
 
@@ -158,12 +150,18 @@ def shortfall(k: int, seat: int, found: Mapping[str, float]) -> str | None:
         return None
     return (
         f"continuation {k} of player {seat} wins {-gain:,.0f} +- {width:,.0f} mbb/hand less than the blueprint: it has"
-        " learned from too few deals; raise job.sampled.deals"
+        " learned from too few boards; raise job.sampled.response_boards"
     )
 
 
-def _seated(seat: int, own: Blueprint, other: Blueprint) -> Sequence[Blueprint]:
-    return (own, other) if seat == 0 else (other, own)
+def _winnings(found: Response, policy: Blueprint, seat: int, boards: int, seed: int) -> NDArray[np.float64]:
+    """[2, R] mbb that the response and the blueprint itself win from the searcher on boards of their own."""
+    game = BoardGame(found.searcher, seat)
+    tables = [game.table(strategy) for strategy in (found.strategy.__getitem__, policy.probs)]
+    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(seat, 1)))
+    drawn = sample_boards(policy.rules, (), boards, rng)
+    chips = np.array([[game.play(table, board) for board in drawn] for table in tables])
+    return chips * 1000 / max(policy.rules.big_blind, 1)
 
 
 def _save_form(plan: Plan, policy: Blueprint, k: int, found: dict[int, dict[str, Any]]) -> None:
@@ -190,17 +188,23 @@ def _leaf_values(plan: Plan, k: int, leaf: int) -> tuple[int, tuple[NDArray[np.f
 def _announce(plan: Plan, policy: Blueprint, size: int) -> None:
     """What the run takes, by a trial of each kind of work."""
     leaves, sampled = preflop_leaves(policy.tree), plan.sampled
-    continuations, dealer = Continuations(policy, [policy]), dealer_of(plan.game, policy.cards)
+    continuations, game = Continuations(policy, [policy]), BoardGame(policy, 0)
+    drawn = sample_boards(policy.rules, (), _TRIAL_RESPONSE[1] + 1, np.random.default_rng(0))
+    table = game.table(policy.probs)
 
     def value(boards: int) -> None:
         for node in leaves.tolist():
             class_values(continuations, node, boards, np.random.default_rng(0))
 
+    def respond_on(boards: int) -> None:
+        for board in drawn[:boards]:
+            game.play(table, board, learn=True)
+
     class_values(continuations, int(leaves[-1]), _TRIAL_BOARDS[0], np.random.default_rng(0))
+    respond_on(1)
     boards = _cpu_seconds(value, _TRIAL_BOARDS, sampled.boards)
-    deals = _cpu_seconds(lambda deals: learn_seat(policy, dealer, 0, deals, 0), _TRIAL_DEALS, sampled.deals)
-    hands = _cpu_seconds(lambda hands: play_seats([policy] * 2, dealer, hands, 0), _TRIAL_HANDS, sampled.match_hands)
-    responses = 2 * (deals + 2 * hands)
+    played = sampled.response_boards + 2 * sampled.match_boards
+    responses = 2 * _cpu_seconds(respond_on, _TRIAL_RESPONSE, played)
     minutes = (size * boards + (size - 1) * responses) / 60
     print(
         f"continuations of {plan.game.name}: {size} strategies of {policy.strategy.nbytes / 1e6:,.1f} MB, values of "

@@ -2,7 +2,7 @@
 
 As `poker.solvers.continuations.generation`, with two steps that are sampled: values at preflop leaves come from
 complete boards (`poker.solvers.rollout.leaf_table`, with standard errors), and the opponent's best response, in the
-blueprint's own bets and buckets, is learned by external sampling against the fixed searcher
+blueprint's own bets and buckets, is learned on sampled boards against the fixed searcher
 (`poker.solvers.best_response.abstract`).
 
 Symbols: L leaves, K continuations, B buckets, A actions, 169 classes of hands.
@@ -14,7 +14,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.abstraction.dealers import Dealer
 from poker.cards import HOLDEM, NUM_HANDS, PREFLOP_CLASS
 from poker.errors import PokernetsError
 from poker.search.round_solver import leaf_states
@@ -28,10 +27,6 @@ from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
 from poker.state import Betting
 from poker.tree import BetMenu, DepthLimit, Kind, build_tree
-
-TRUST = 100.0
-"""Pots that a response starts with on the blueprint's side; with fewer it wins less than the blueprint itself does
-until it has learned for long."""
 
 Strategy = Mapping[int, NDArray[np.float32]]
 """[B, A] by betting node."""
@@ -51,17 +46,16 @@ def respond(
     blueprint: Blueprint,
     table: LeafTable,
     menu: BetMenu,
-    dealer: Dealer,
     opponent: int,
     *,
     solving: Solving,
-    deals: int,
+    boards: int,
     seed: int,
 ) -> Response:
     """The response of `opponent` to the searcher's first round, solved with the continuations of `table`."""
     solver = solve_first_round(blueprint, table, menu, opponent, solving)
     searcher = above(blueprint, solver, 1 - opponent)
-    strategy = learn_seat(searcher, dealer, opponent, deals, seed, trust=TRUST)
+    strategy = learn_seat(searcher, opponent, boards, seed)
     return Response(strategy, searcher, solver.game_value(opponent))
 
 

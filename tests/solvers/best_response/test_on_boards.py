@@ -1,0 +1,63 @@
+"""All hands of a board at once: equal to pairs of hands one by one; what is learned gains on other boards."""
+
+from functools import lru_cache
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from poker.abstraction.buckets import game_cards, make_abstraction
+from poker.cards import PREFLOP_CLASS
+from poker.kernels.cards.isomorphism import NUM_BOARDS
+from poker.solvers.best_response.abstract import learn_seat
+from poker.solvers.best_response.on_boards import BoardGame
+from poker.solvers.blueprint import Blueprint, blueprint_from
+from poker.solvers.rollout.continuation import Continuations, sample_boards
+from poker.state import Betting
+from poker.tree import BetMenu, bet_menu, build_tree
+from tests.games import load_rules
+
+MENU = bet_menu(preflop=[[1], ["a"]], flop=[["a"], []])
+
+
+@lru_cache
+def blueprint(game: str) -> Blueprint:
+    """Random strategies; two buckets on the flop of hold'em."""
+    rng, rules = np.random.default_rng(0), load_rules(game)
+    if rules.num_hole_cards == 1:
+        cards, menu = game_cards(rules, "none"), BetMenu(())
+    else:
+        flops = rng.integers(0, 2, (NUM_BOARDS[3], len(PREFLOP_CLASS))).astype(np.uint8)
+        cards, menu = make_abstraction((PREFLOP_CLASS[None], flops), (169, 2)), MENU
+    tree = build_tree(Betting.start(rules), menu)
+
+    def average(node: int) -> NDArray[np.float32]:
+        buckets = cards.num_buckets[int(tree.street[node])]
+        return rng.dirichlet(np.ones(int(tree.num_children[node])), buckets).astype(np.float32)
+
+    return blueprint_from(tree, cards, average)
+
+
+@pytest.mark.parametrize("game", ["kuhn", "leduc", "flop_holdem_nolimit"])
+@pytest.mark.parametrize("seat", [0, 1])
+def test_values_are_those_of_all_pairs(game: str, seat: int) -> None:
+    policy = blueprint(game)
+    hands = np.arange(policy.rules.num_hands)
+    played, pairs = BoardGame(policy, seat), Continuations(policy, [policy])
+    for board in sample_boards(policy.rules, (), 2, np.random.default_rng(1)):
+        values, _, possible = pairs.on_board(0, board, hands, hands)
+        expected = values[0, 0].sum(dtype=np.float64) / possible.sum() * (1 - 2 * seat)
+        assert played.play(played.table(policy.probs), board) == pytest.approx(
+            expected, rel=1e-4, abs=1e-6 * policy.rules.stacks[0]
+        )
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+def test_a_learned_response_gains_on_other_boards(seat: int) -> None:
+    policy = blueprint("flop_holdem_nolimit")
+    found, game = learn_seat(policy, seat, 30, seed=1), BoardGame(policy, seat)
+    boards = sample_boards(policy.rules, (), 40, np.random.default_rng(2))
+    own, response = (game.table(strategy) for strategy in (policy.probs, found.__getitem__))
+    gains = [game.play(response, board) - game.play(own, board) for board in boards]
+    assert np.mean(gains) > 4 * np.std(gains) / np.sqrt(len(gains))
+    assert np.mean(gains) > policy.rules.big_blind
