@@ -3,8 +3,8 @@
 For either seat boards are drawn, and on each the whole game is swept with all hands of both players at once
 (`on_boards`), the blueprint's strategy held fixed in the other seat: regrets are those of playing against the
 blueprint, and only the board is sampled. Early boards count less, linearly. Regrets start from the blueprint's own
-strategy times `trust` pots, and keep that part: where little was seen the response plays as the blueprint does, and
-leaves it for what gained more than that. If the abstract game has perfect recall, this converges to its exact best
+strategy times `trust` pots for each hand that a board has in a bucket, and keep that part: the response leaves the
+blueprint for what gained more than that, since the hands of one bucket share the luck of a board. If the abstract game has perfect recall, this converges to its exact best
 response. Buckets that forget give no such guarantee, nor can an exact value be computed from probabilities of one
 bucket following another: both players' later buckets hang on the same board. So nothing is claimed from the abstract
 game. The response is a policy of the real game, and what it wins in matches there is a lower bound on the best
@@ -26,7 +26,7 @@ from poker.solvers.blueprint import KIND, Blueprint, blueprint_from
 from poker.solvers.rollout.continuation import sample_boards
 from poker.solvers.sampling.base import normalised
 
-TRUST = 10.0
+TRUST = 50.0
 _PERIODS = 20
 """Stretches of a run; those of number k = 1, 2, ... keep weight proportional to k."""
 
@@ -34,11 +34,13 @@ Progress = Callable[[int], None]
 """Boards played since the last call."""
 
 
-def learn_response(blueprint: Blueprint, *, boards: int, seed: int, progress: Progress | None = None) -> Blueprint:
+def learn_response(
+    blueprint: Blueprint, *, boards: int, seed: int, progress: Progress | None = None, trust: float = TRUST
+) -> Blueprint:
     """A strategy for both seats, learned on `boards` boards in each."""
     found: dict[int, NDArray[np.float32]] = {}
     for player in range(2):
-        found |= learn_seat(blueprint, player, boards, seed, progress)
+        found |= learn_seat(blueprint, player, boards, seed, progress, trust)
     return blueprint_from(blueprint.tree, blueprint.cards, found.__getitem__)
 
 
@@ -52,7 +54,9 @@ def learn_seat(
 ) -> dict[int, NDArray[np.float32]]:
     """[B, A] of every decision of `player`, whose regrets start from what `blueprint` plays there."""
     tree, sampling, game = blueprint.tree, blueprint.sampling, BoardGame(blueprint, player)
-    start = game.table(lambda node: np.float32(trust * tree.pot(node)) * blueprint.probs(node))
+    hands = blueprint.rules.space.live(range(blueprint.rules.total_board_cards)).sum()
+    pots = trust * hands / np.array(blueprint.cards.num_buckets)
+    start = game.table(lambda node: np.float32(pots[tree.street[node]] * tree.pot(node)) * blueprint.probs(node))
     table = start.copy()
     period = max(1, boards // _PERIODS)
     rng = np.random.default_rng(np.random.SeedSequence([seed, player]))
