@@ -4,6 +4,8 @@ Every decision is the strategy of a subgame solved for it (`poker.search`), over
 own cards only pick the row to sample from.
 """
 
+from functools import partial
+
 from poker.abstraction.equities import renamed_flop
 from poker.agents.base import SamplingAgent
 from poker.errors import PokernetsError
@@ -11,6 +13,7 @@ from poker.kernels.cards.hands import HAND_PERMUTATION
 from poker.rules import Rules
 from poker.search.clock import Clock
 from poker.search.leaf import LeafEvaluator
+from poker.search.memory import Memory
 from poker.search.nested import NestedSearch
 from poker.search.opponent_decision import SolvedDecision, every_hand, solved_decision
 from poker.search.round_solver import DepthLimitedSolver, SolverSettings
@@ -18,6 +21,9 @@ from poker.search.safety import DealtValues, Safety
 from poker.search.solved_values import DecisionValues
 from poker.state import HandState, Policy
 from poker.tree import BetMenu
+
+_REMEMBERED_GAMES = 4
+"""Stacks of others whose hands are looked at."""
 
 
 class DepthLimitedAgent(SamplingAgent):
@@ -54,12 +60,16 @@ class DepthLimitedAgent(SamplingAgent):
         self._solve = DepthLimitedSolver(
             menu, ahead, dict(enumerate(leaves)), solver, Safety(safety, dealt), self._clock
         )
-        self._search = [
-            NestedSearch(
-                game, seat, self._solve, opponent_noise=opponent_noise, remembered=remembered_states, follow=follow
-            )
-            for seat in range(2)
-        ]
+        search = partial(
+            NestedSearch,
+            solve=self._solve,
+            opponent_noise=opponent_noise,
+            remembered=remembered_states,
+            follow=follow,
+        )
+        self._search = [search(game, seat) for seat in range(2)]
+        self._search_of_others = partial(search, own_noise=opponent_noise)
+        self._others: Memory[tuple[Rules, int], NestedSearch] = Memory(2 * _REMEMBERED_GAMES)
         self._repeatable = not self._clock.limited
         self._solve.keeps_values = not self._repeatable
         self._keeping = False
@@ -92,9 +102,20 @@ class DepthLimitedAgent(SamplingAgent):
 
     def opponents_decision(self, state: HandState, raises: tuple[int, ...] = ()) -> SolvedDecision:
         """A decision of the opponent solved, all hands of theirs included; nothing of it is remembered for play."""
+        return self._decision(self._search[1 - state.to_act], state, raises)
+
+    def others_decision(self, state: HandState, raises: tuple[int, ...] = ()) -> SolvedDecision:
+        """Both ranges follow from solves with the stacks of that hand, and the same share of both players' actions is
+        put down to chance. What leaves are worth remains that of the agent's game."""
+        rules, seat = state.rules, 1 - state.to_act
+        search = self._others.get((rules, seat)) or self._search_of_others(rules, seat)
+        self._others.put((rules, seat), search)
+        return self._decision(search, state, raises)
+
+    def _decision(self, search: NestedSearch, state: HandState, raises: tuple[int, ...]) -> SolvedDecision:
         board, renaming = _solved_board(state.board)
         player = state.to_act
-        belief = self._search[1 - player].belief(state.betting, board)
+        belief = search.belief(state.betting, board)
         ranges = every_hand(belief.ranges, player, board)
         solver = self._solve.solved(state.betting, board, ranges, 1 - player, raises, every_hand=True)
         return solved_decision(solver, belief.ranges, renaming)

@@ -112,36 +112,43 @@ class Reviews:
     """
 
     def __init__(self, rules: Rules, path: Path, solver: Callable[[], DecisionSolver], lock: threading.Lock) -> None:
+        self._rules = rules
         self._solver = solver
         self._lock = lock
         self._file = JsonLines(path)
         self._file.cut_unfinished()
-        self._known: OrderedDict[tuple[str, tuple[int, ...], tuple[int, ...], int | None], DecisionReview] = (
-            OrderedDict()
-        )
+        self._known: OrderedDict[tuple[HandState, int | None], DecisionReview] = OrderedDict()
         self._mistakes = {(row["hand"], row["betting"]): Mistake(**row) for row in self._file.rows()}
         self.why_not = "" if _reviewable(rules) else f"reviews are of heads-up hold'em, not of `{rules.name}`"
 
+    def refusal(self, state: HandState) -> str:
+        """Why the decision at `state` is not reviewed, empty if it is."""
+        return self.why_not
+
     def decision(self, state: HandState, chosen: int | None) -> DecisionReview:
         """Of the player to act, in their view; takes as long as a decision of the agent that solves."""
-        if self.why_not:
-            raise PokernetsError(self.why_not)
-        key = state.betting.text(), state.board, state.hole_cards[state.to_act], chosen
+        if refusal := self.refusal(state):
+            raise PokernetsError(refusal)
+        key = state, chosen
         with self._lock:
             if key not in self._known:
                 raises = (chosen,) if chosen is not None and chosen > 0 else ()
-                solved = self._solver().opponents_decision(public_state(state.betting, state.board), raises)
+                solved = self._solved(self._solver(), public_state(state.betting, state.board), raises)
                 self._known[key] = review(solved, state, chosen)
             while len(self._known) > _KEPT:
                 self._known.popitem(last=False)
             return self._known[key]
 
     def hand(self, number: int, state: HandState, player: int) -> list[DecisionReview]:
-        """All decisions of a hand; what they have cost is kept."""
-        found = [self.decision(view, action) for view, action in decisions_of(state, player)]
+        """All decisions of a hand that are reviewed; what they have cost is kept."""
+        found = [self.decision(view, action) for view, action in self.reviewed(state, player)]
         for one in found:
             self._keep(number, one)
         return found
+
+    def reviewed(self, state: HandState, player: int) -> list[tuple[HandState, int]]:
+        """The decisions of a hand that are, as `decisions_of` gives them."""
+        return [(view, action) for view, action in decisions_of(state, player) if not self.refusal(view)]
 
     def mistakes(self) -> list[Mistake]:
         """Those kept so far, the largest first."""
@@ -155,9 +162,12 @@ class Reviews:
             for hand in hands
             if any(
                 (hand.number, view.betting.text()) not in self._mistakes
-                for view, _ in decisions_of(hand.state, hand.names.index(name))
+                for view, _ in self.reviewed(hand.state, hand.names.index(name))
             )
         ]
+
+    def _solved(self, solver: DecisionSolver, state: HandState, raises: tuple[int, ...]) -> SolvedDecision:
+        return solver.opponents_decision(state, raises)
 
     def _keep(self, number: int, one: DecisionReview) -> None:
         key, rules = (number, one.betting.text()), one.betting.rules

@@ -25,13 +25,17 @@ _STATE = re.compile(r"(STATE|MATCHSTATE|SCORE):")
 
 
 def read_text(path: Path, most: int = -1) -> str:
-    """A file, or its first `most` bytes, as text with `\\n` at the ends of lines: UTF-8 with or without a mark, UTF-16
-    with one, else Latin-1."""
+    """A file, or its first `most` bytes, as `text_of` reads it."""
     try:
         with path.open("rb") as file:
             data = file.read(most)
     except OSError as error:
         raise PokernetsError(f"{path} cannot be read: {error.strerror or error}") from error
+    return text_of(data)
+
+
+def text_of(data: bytes) -> str:
+    """Text with `\\n` at the ends of lines: UTF-8 with or without a mark, UTF-16 with one, else Latin-1."""
     wide = data.startswith((b"\xff\xfe", b"\xfe\xff"))
     try:
         text = data.decode("utf-16" if wide else "utf-8-sig")
@@ -60,11 +64,18 @@ def format_of(text: str, path: Path | str) -> str:
 def read_hands(
     path: Path, game: Rules | None = None, refused: Callable[[HistoryError], None] | None = None
 ) -> Iterator[PlayedHand]:
-    """The hands of a file one by one. The first that cannot be read ends it with its error, unless `refused` takes it.
+    """The hands of a file, as `hands_of` its text."""
+    return hands_of(read_text(path), path, game, refused)
+
+
+def hands_of(
+    text: str, path: Path | str, game: Rules | None = None, refused: Callable[[HistoryError], None] | None = None
+) -> Iterator[PlayedHand]:
+    """The hands of the file `path` one by one. The first that cannot be read ends it with its error, unless `refused`
+    takes it.
 
     `game` is that of an ACPC log that does not define its own.
     """
-    text = read_text(path)
     for hand in _all_hands(text, format_of(text, path), path, game):
         if isinstance(hand, PlayedHand):
             yield hand
@@ -74,7 +85,7 @@ def read_hands(
             refused(hand)
 
 
-def _all_hands(text: str, kind: str, path: Path, game: Rules | None) -> Iterator[PlayedHand | HistoryError]:
+def _all_hands(text: str, kind: str, path: Path | str, game: Rules | None) -> Iterator[PlayedHand | HistoryError]:
     if kind == ACPC:
         yield from acpc_tables.log_hands(text, game, path)
         return

@@ -58,7 +58,7 @@ class NestedSearch:
     """Policies of the player `searcher` at public states of `rules`. `solve` solves one round.
 
     `remembered` states are kept of each street: those before the flop come up in hand after hand, whatever was solved
-    on boards since.
+    on boards since. `own_noise` is what `opponent_noise` is, for a searcher that need not have played as solved.
     """
 
     def __init__(
@@ -70,11 +70,12 @@ class NestedSearch:
         opponent_noise: float,
         remembered: int,
         follow: bool = False,
+        own_noise: float = 0.0,
     ) -> None:
         self._rules = rules
         self._searcher = searcher
         self._solve = solve
-        self._noise = opponent_noise
+        self._noise = own_noise, opponent_noise
         self._follow = follow
         self._beliefs = [Memory[tuple[str, Board], Belief](remembered) for _ in range(rules.num_streets)]
         self._before: Memory[tuple[str, Board], RoundSolution] | None = None
@@ -155,7 +156,7 @@ class NestedSearch:
             policy = belief.known()
         assert policy is not None
         assert belief.solution is not None
-        noise = 0.0 if player == self._searcher else self._noise
+        noise = self._noise[player != self._searcher]
         ranges = observe_action(belief.ranges, player, policy.probability(action), noise)
         following = state.apply(action)
         dealt, shown = following.street != state.street, self._shown(following, board)

@@ -61,7 +61,7 @@ class NetLeaf:
         self._abstraction = abstraction
         self._clusters = clusters
         self._grouped = lru_cache(maxsize=8 if clusters is None else _REMEMBERED_BOARDS)(self._group)
-        self._predicted: Memory[tuple[tuple[int, ...], str, int], NDArray[np.float32]]
+        self._predicted: Memory[tuple[Rules, tuple[int, ...], str, int], NDArray[np.float32]]
         self._predicted = Memory(_REMEMBERED_LEAVES if clusters is not None else 0)
 
     @property
@@ -79,7 +79,7 @@ class NetLeaf:
 
     def _predict(self, leaf: Betting, board: tuple[int, ...], own: int, grid: Grid) -> NDArray[np.float32]:
         """[C * C, K] in pots."""
-        key = board, leaf.text(), own
+        key = leaf.rules, board, leaf.text(), own
         values = self._predicted.get(key)
         if values is None:
             values = self._net.values(grid.encode(leaf, own))

@@ -49,6 +49,9 @@ class DecisionSolver(Protocol):
     def opponents_decision(self, state: HandState, raises: tuple[int, ...] = ()) -> SolvedDecision:
         """The decision of the player to act at `state`, with `raises` among the actions; cards held do not matter."""
 
+    def others_decision(self, state: HandState, raises: tuple[int, ...] = ()) -> SolvedDecision:
+        """The same in a hand of two others, whose stacks and small blind may differ from those of the solver's game."""
+
 
 def every_hand(ranges: Ranges, player: int, board: tuple[int, ...]) -> Ranges:
     """The ranges, with hardly any weight for the hands of `player` that had none."""

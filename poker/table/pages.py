@@ -33,6 +33,18 @@ def _table(game: Rules, agents: list[AgentSpec], reviewer: AgentSpec | None, out
     return make(game, agents, reviewer, out)
 
 
+def hands(*, game: Rules, reviewer: AgentSpec | None, log: str | None, out: str) -> Page:
+    """Hands of a file, the file `log` to begin with, reviewed by `reviewer`, which plays `game`; what decisions cost is
+    kept in `out`."""
+    return Page("/hands", "Hands", partial(_hands, game, reviewer, log, out))
+
+
+def _hands(game: Rules, reviewer: AgentSpec | None, log: str | None, out: str) -> Fill:
+    from poker.table.hands import make  # noqa: PLC0415
+
+    return make(game, reviewer, log, out)
+
+
 def explorer(*, settings: Settings, blueprint: str, out: str) -> Page:
     """Spots to solve and walk through, written below `out` when asked; preflop charts of the `blueprint`."""
     return Page("/explorer", "Explorer", partial(_explorer, settings, blueprint, out))

@@ -1,6 +1,7 @@
 """Reviews beside the table: a decision solved, and the biggest mistakes of all hands played here."""
 
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from html import escape
 from typing import Any
@@ -11,33 +12,46 @@ from nicegui import run, ui
 from poker.betting import Betting
 from poker.cards import PREFLOP_CLASS, PREFLOP_CLASS_SIZE, hand_index
 from poker.errors import PokernetsError
-from poker.evaluation.review import DecisionReview, Floats, Mistake, decisions_of, ends_after
+from poker.evaluation.review import DecisionReview, Floats, Mistake, Reviews, decisions_of, ends_after
 from poker.formats.acpc_log import LoggedHand
-from poker.play.table_game import PERSON
 from poker.rules import Rules
 from poker.state import HandState
 from poker.table import words
 from poker.table.cells import MOVE_FOCUS, Cell, action_colours, class_grid, heat, mixed
-from poker.table.visitors import Visit
 
 _CONTINUATIONS = ("the blueprint", "fold more", "call more", "raise more")
 _SHOWN_MISTAKES = 50
+AT_THE_TABLE = (
+    "EV: chips won from here on, a fold being 0, against the range that the agent has here. The solve is one of the"
+    " agent's own, with its accuracy."
+)
+"""What the numbers of a review mean."""
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Hands that were played, and the reviews of what the player `name` did in them; `rules` are those of a hand."""
+
+    reviews: Reviews
+    hands: Callable[[], list[LoggedHand]]
+    rules: Callable[[int], Rules]
+    name: str
 
 
 class ReviewPanel:
-    """The decisions of one hand, one of them solved and shown. `opened` is called before a hand is."""
+    """The decisions of one hand, one of them solved and shown, with `note`; before that the `invitation`. `opened` is
+    called before a hand is."""
 
-    def __init__(self, visit: Visit, opened: Callable[[], object]) -> None:
-        self._visit, self._opened = visit, opened
+    def __init__(self, reviews: Reviews, opened: Callable[[], object], invitation: str, note: str) -> None:
+        self._reviews, self._opened, self._note = reviews, opened, note
         self._asked = 0
         with ui.element("div").classes("review"):
-            first = visit.reviews.why_not or "Ask for a hint during a hand, or review it when it is over."
-            self._title = ui.html(f"<p>{escape(first)}</p>", sanitize=False)
+            self._title = ui.html(f"<p>{escape(reviews.why_not or invitation)}</p>", sanitize=False)
             self._choices = ui.element("div").classes("line").props('role=group aria-label="Decisions of the hand"')
             self._shown = ui.html("", sanitize=False).props('aria-live="polite"').on("keydown", js_handler=MOVE_FOCUS)
 
     async def open(self, number: int, state: HandState, seat: int) -> None:
-        """The hand as the person has seen it; a decision to come first, else the first."""
+        """The hand as the person has seen it; a decision to come first, else the first that is reviewed."""
         self._opened()
         ui.run_javascript(f"getHtmlElement({self._title.id})?.scrollIntoView({{block: 'nearest'}})")
         self._title.set_content(f"<h2>Hand {number + 1}: {words.small_cards(state.hole_cards[seat])}</h2>")
@@ -51,28 +65,29 @@ class ReviewPanel:
                 name = f"{words.STREETS[view.street]}: {what}"
                 ui.button(name, on_click=partial(self._decision, view, action)).props("no-caps dense outline")
         if choices:
-            await self._decision(*choices[0])
+            await self._decision(*next((one for one in choices if not self._reviews.refusal(one[0])), choices[0]))
         else:
             self._shown.set_content("<p>You had no decision in this hand.</p>")
 
     async def _decision(self, view: HandState, action: int | None) -> None:
         self._asked = asked = self._asked + 1
         self._shown.set_content('<p role="status">Solving …</p>')
-        found, error = await _tried(self._visit.reviews.decision, view, action)
+        found, error = await _tried(self._reviews.decision, view, action)
         if asked == self._asked:
-            self._shown.set_content(f'<p role="alert">{escape(error)}</p>' if found is None else decision_html(found))
+            failed = f'<p role="alert">{escape(error)}</p>'
+            self._shown.set_content(failed if found is None else decision_html(found, self._note))
 
 
 class MistakesPanel:
     """What decisions have cost; reviews hands that are not reviewed yet when asked to."""
 
-    def __init__(self, visit: Visit, open_hand: Callable[[int, HandState, int], Awaitable[None]]) -> None:
-        self._visit, self._open = visit, open_hand
+    def __init__(self, kept: Kept, open_hand: Callable[[int, HandState, int], Awaitable[None]]) -> None:
+        self._kept, self._open = kept, open_hand
         self._stopped = True
         with ui.element("div").classes("review"):
             with ui.element("div").classes("line"):
                 self._button = ui.button("Review all my hands", on_click=self._run).props("no-caps color=primary")
-                self._button.set_enabled(not visit.reviews.why_not)
+                self._button.set_enabled(not kept.reviews.why_not)
                 self._progress = ui.label().props("role=status")
             self._list = ui.element("div").classes("mistakes")
         self._show()
@@ -87,7 +102,8 @@ class MistakesPanel:
         hands = await run.io_bound(self._missing) or []
         for done, hand in enumerate(hands):
             self._progress.set_text(f"{done} of {len(hands)} hands")
-            _, error = await _tried(self._visit.reviews.hand, hand.number, hand.state, hand.names.index(PERSON))
+            seat = hand.names.index(self._kept.name)
+            _, error = await _tried(self._kept.reviews.hand, hand.number, hand.state, seat)
             if error:
                 self._progress.set_text(error)
                 break
@@ -100,23 +116,22 @@ class MistakesPanel:
         self._button.set_text("Review all my hands")
 
     def _missing(self) -> list[LoggedHand]:
-        return self._visit.reviews.missing(self._visit.game.files.hands(), PERSON)
+        return self._kept.reviews.missing(self._kept.hands(), self._kept.name)
 
     def _show(self) -> None:
-        mistakes = [one for one in self._visit.reviews.mistakes() if one.loss > 0][:_SHOWN_MISTAKES]
-        rules = self._visit.game.rules
+        mistakes = [one for one in self._kept.reviews.mistakes() if one.loss > 0][:_SHOWN_MISTAKES]
         self._list.clear()
         with self._list:
             for one in mistakes:
-                ui.button(mistake_text(one, rules), on_click=partial(self._look, one)).props(
+                ui.button(mistake_text(one, self._kept.rules(one.hand)), on_click=partial(self._look, one)).props(
                     "no-caps flat dense align=left"
                 )
 
     async def _look(self, one: Mistake) -> None:
-        hands = await run.io_bound(self._visit.game.files.hands) or []
+        hands = await run.io_bound(self._kept.hands) or []
         for hand in hands:
             if hand.number == one.hand:
-                seat = hand.names.index(PERSON)
+                seat = hand.names.index(self._kept.name)
                 await self._open(one.hand, hand.state.view(seat), seat)
 
 
@@ -135,8 +150,8 @@ def mistake_text(one: Mistake, rules: Rules) -> str:
     return f"{one.loss / rules.big_blind:.2f} bb: {where}: {chosen}, best {best}"
 
 
-def decision_html(one: DecisionReview) -> str:
-    """Actions with frequency and EV, what was lost, and the grids."""
+def decision_html(one: DecisionReview, note: str) -> str:
+    """Actions with frequency and EV, what was lost, the grids, and the note."""
     names = [words.action_name(one.betting, action) for action in one.actions]
     shades = action_colours(names)
     held = int(PREFLOP_CLASS[hand_index(*one.cards)])
@@ -161,8 +176,7 @@ def decision_html(one: DecisionReview) -> str:
         f"{class_grid(strategy_cells(names, one.grid, held), 'Strategy by class of hand')}"
         "<h3>What the agent takes you to hold</h3>"
         f"{class_grid(range_cells(one.believed, held), 'Your range as the agent sees it')}"
-        "<p class=quiet>EV: chips won from here on, a fold being 0, against the range that the agent has here. The"
-        " solve is one of the agent's own, with its accuracy.</p>"
+        f"<p class=quiet>{escape(note)}</p>"
     )
 
 

@@ -13,11 +13,11 @@ from nicegui.events import KeyEventArguments
 from poker.agents.simple import raise_menu
 from poker.errors import PokernetsError
 from poker.play.lineup import AgentSpec
-from poker.play.table_game import Seen
+from poker.play.table_game import PERSON, Seen
 from poker.rules import CALL, FOLD, Rules
 from poker.table import words
 from poker.table.pages import Fill
-from poker.table.review_panel import MistakesPanel, ReviewPanel
+from poker.table.review_panel import AT_THE_TABLE, Kept, MistakesPanel, ReviewPanel
 from poker.table.visitors import Visit, Visitors
 
 _SIZES = {"⅓ pot": "0.33", "½ pot": "0.5", "¾ pot": "0.75", "pot": "1", "2 pots": "2", "all-in": "a"}
@@ -63,9 +63,15 @@ class _Table:
                     with ui.tab_panel(hand):
                         self._history = ui.html("", sanitize=False).classes("history")
                     with ui.tab_panel(review):
-                        self._review = ReviewPanel(visit, lambda: tabs.set_value(review))
+                        self._review = ReviewPanel(
+                            visit.reviews,
+                            lambda: tabs.set_value(review),
+                            "Ask for a hint during a hand, or review it when it is over.",
+                            AT_THE_TABLE,
+                        )
                     with ui.tab_panel(mistakes):
-                        MistakesPanel(visit, self._review.open)
+                        kept = Kept(visit.reviews, visit.game.files.hands, lambda number: visit.game.rules, PERSON)
+                        MistakesPanel(kept, self._review.open)
                     with ui.tab_panel(result):
                         self._result = ui.html("", sanitize=False).classes("result")
         ui.timer(_SECONDS, self._look)
@@ -234,12 +240,8 @@ def _seat(seen: Seen, seat: int) -> str:
 
 
 def _history(seen: Seen) -> str:
-    streets = "".join(
-        f"<h3>{title}</h3><ol>{''.join(f'<li>{line}</li>' for line in lines)}</ol>"
-        for title, lines in words.history(seen)
-    )
     end = f"<p><b>{words.outcome(seen)}</b></p>" if seen.state.is_over else ""
-    return f"<h2>Hand {seen.number + 1}</h2>{streets}{end}"
+    return f"<h2>Hand {seen.number + 1}</h2>{words.history_html(seen)}{end}"
 
 
 def _result(visit: Visit) -> str:

@@ -85,14 +85,15 @@ class Visitors:
         for agent in self.opponents.built:
             if isinstance(agent, DecisionSolver):
                 return Shared(partial(_itself, agent)), self.opponents.lock
-        return Shared(partial(_solver, spec)), threading.Lock()
+        return Shared(partial(solving, spec)), threading.Lock()
 
 
 def _itself(agent: DecisionSolver) -> DecisionSolver:
     return agent
 
 
-def _solver(spec: AgentSpec | None) -> DecisionSolver:
+def solving(spec: AgentSpec | None) -> DecisionSolver:
+    """The agent built, which must be one that can review."""
     agent: object = None if spec is None else spec.build()
     if not isinstance(agent, DecisionSolver):
         raise PokernetsError("reviews need an agent that solves: agents@reviewer=depth_limited")

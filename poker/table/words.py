@@ -90,6 +90,12 @@ def history(seen: Seen) -> Iterator[tuple[str, list[str]]]:
         yield f"{STREETS[street]} {small_cards(board)}{pot}", lines
 
 
+def history_html(seen: Seen) -> str:
+    return "".join(
+        f"<h3>{title}</h3><ol>{''.join(f'<li>{line}</li>' for line in lines)}</ol>" for title, lines in history(seen)
+    )
+
+
 def _pot_before(state: HandState, street: int) -> int:
     betting = Betting.start(state.rules)
     for action in (action for actions in state.betting.actions[:street] for action in actions):

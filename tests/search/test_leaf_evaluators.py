@@ -1,7 +1,7 @@
 """Leaf evaluators: the same numbers as their definitions, whoever asks, and exact equity where all are in."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -122,6 +122,19 @@ def test_net_leaf_on_clusters_is_the_mean_over_their_hands(net: LinearNet, leave
     equity = all_in_equity(FLOP)[own, opp][HOLDEM.disjoint[own, opp]].mean()
     allin = next(i for i, leaf in enumerate(leaves) if leaf.is_over)
     np.testing.assert_allclose(clustered.values[allin][:, -1, 0], 40000 * (equity - 0.5), rtol=1e-4)
+
+
+def test_net_leaf_tells_stacks_apart(net: LinearNet, menu: BetMenu) -> None:
+    """The same bets with fewer chips behind are another state."""
+    evaluator = NetLeaf(net=net, abstraction=StrengthBuckets(), clusters=8)
+    found = []
+    for stack in (20000, 6000):
+        root = Betting.parse(replace(RULES, stacks=(stack, stack)), "r300c")
+        leaf = leaf_states(root, build_tree(root, menu, DepthLimit(1, 4, (1,), cut_runouts=True)))[0]
+        found.append(evaluator.values([leaf], FLOP, RANGES, 0).values)
+        fresh = NetLeaf(net=net, abstraction=StrengthBuckets(), clusters=8).values([leaf], FLOP, RANGES, 0).values
+        np.testing.assert_array_equal(found[-1], fresh)
+    assert not np.allclose(found[0], found[1])
 
 
 def test_single_value_is_the_blueprint_continuation(net: LinearNet, leaves: list[Betting]) -> None:

@@ -1,0 +1,221 @@
+"""Hands of a file in the browser: one is chosen from a list, and reviewed like those at the table."""
+
+import threading
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from html import escape
+from pathlib import Path
+
+from nicegui import run, ui
+from nicegui.events import UploadEventArguments
+
+from poker.artifacts import fingerprint_of
+from poker.errors import PokernetsError
+from poker.evaluation.hand_file import FileReviews, HandFile
+from poker.evaluation.review import decisions_of
+from poker.formats.acpc_log import LoggedHand
+from poker.play.hand_store import artifacts_in
+from poker.play.lineup import AgentSpec, Shared
+from poker.play.table_game import Seen
+from poker.rules import Rules
+from poker.search.memory import Memory
+from poker.search.opponent_decision import DecisionSolver
+from poker.table import words
+from poker.table.pages import Fill
+from poker.table.review_panel import Kept, MistakesPanel, ReviewPanel
+from poker.table.visitors import solving
+
+_MOST_BYTES = 20 << 20
+_KEPT = 8
+"""Files of the visitors who came last."""
+_ROWS = 12
+_REASONS = 6
+_FORMATS = "PokerStars' text, PHH or an ACPC log"
+
+
+def make(game: Rules, reviewer: AgentSpec | None, log: str | None, out: str) -> Fill:
+    first = None if log is None else HandFile.read(Path(log).name, _bytes(Path(log)), game)
+    reviewing = _Reviewing(game, reviewer, Path(out), Shared(partial(solving, reviewer)))
+    files: Memory[str, HandFile] = Memory(_KEPT)
+
+    async def fill(visitor: str) -> None:
+        _Hands(reviewing, files, visitor, first)
+
+    return fill
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise PokernetsError(f"{path} cannot be read: {error.strerror or error}") from error
+
+
+@dataclass(frozen=True)
+class _Reviewing:
+    """What all visitors share: the agent that solves, built when it is first needed."""
+
+    game: Rules
+    spec: AgentSpec | None
+    out: Path
+    solver: Callable[[], DecisionSolver]
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def note(self) -> str:
+        depth = f"{min(self.game.stacks) / self.game.big_blind:.4g}"
+        return (
+            f"A big blind is {self.game.big_blind} chips here, both stacks are the smaller one, and there is no rake."
+            " EV: chips won from here on, a fold being 0, against the range that sound play with these stacks leaves"
+            " the other player by what they have done. Turn and river are solved to the end of the hand; both ranges"
+            " there come from solves of the rounds before, whose ends are valued as in the agent's game of"
+            f" {depth} big blinds."
+        )
+
+    def of(self, visitor: str, file: HandFile, player: str) -> tuple[Kept, dict[int, LoggedHand], Counter[str]]:
+        """The hands of a player and what they cost, kept for this file and these settings, and what is left out."""
+        hands, left_out = file.of(player)
+        settings = {} if self.spec is None else dict(self.spec.settings)
+        mark = fingerprint_of([self.game.to_acpc(), settings, artifacts_in(settings), file.digest, player])
+        folder = self.out / visitor / mark[:16]
+        folder.mkdir(parents=True, exist_ok=True)
+        reviews = FileReviews(self.game, folder / "reviews.jsonl", self.solver, self.lock)
+        kept = Kept(reviews, lambda: list(hands.values()), lambda number: hands[number].state.rules, player)
+        return kept, hands, left_out
+
+
+class _Hands:
+    """One browser's page. Its visitor's last file is there again when it is opened anew."""
+
+    def __init__(
+        self, reviewing: _Reviewing, files: Memory[str, HandFile], visitor: str, first: HandFile | None
+    ) -> None:
+        self._reviewing, self._files, self._visitor = reviewing, files, visitor
+        self._file = files.get(visitor) or first
+        self._shown: tuple[HandFile | None, str | None] = None, ""
+        with ui.element("div").classes("columns"):
+            with ui.element("section").classes("hands-side").props('aria-label="Hands of a file"'):
+                ui.upload(
+                    label=f"A file of hands: {_FORMATS}",
+                    auto_upload=True,
+                    max_file_size=_MOST_BYTES,
+                    on_upload=self._uploaded,
+                    on_rejected=self._rejected,
+                ).props("flat bordered").classes("upload")
+                self._status = ui.html("", sanitize=False).props("role=status").classes("quiet")
+                self._player = ui.select([], label="Whose decisions", on_change=self._choose).classes("player")
+                self._legend = ui.label("Cards, stack, result, decisions that can be reviewed:").classes("quiet")
+                self._list = ui.element("div").classes("mistakes").props('role=group aria-label="Hands"')
+                self._pages = ui.pagination(1, 1, direction_links=True, on_change=self._show_rows)
+                self._history = ui.html("", sanitize=False).classes("history")
+            self._beside = ui.element("section").classes("beside").props('aria-label="Review"')
+        self._show_file()
+
+    async def _uploaded(self, event: UploadEventArguments) -> None:
+        if event.file.size() > _MOST_BYTES:
+            self._rejected()
+            return
+        data = await event.file.read()
+        try:
+            found = await run.io_bound(HandFile.read, event.file.name, data, self._reviewing.game)
+        except PokernetsError as error:
+            self._file = None
+            self._show_file()
+            self._status.set_content(_alert(str(error)))
+            return
+        if found is not None:  # the server goes on
+            self._files.put(self._visitor, found)
+            self._file = found
+            self._show_file()
+
+    def _rejected(self) -> None:
+        self._status.set_content(_alert(f"A file has at most {_MOST_BYTES >> 20} MiB."))
+
+    def _show_file(self) -> None:
+        players = self._file.players() if self._file else []
+        self._status.set_content(_told(self._file, self._file.of("")[1]) if self._file else "")
+        self._player.set_visibility(bool(players))
+        self._player.set_options(players, value=players[0] if players else None)
+        self._choose()
+
+    def _choose(self) -> None:
+        """The hands of the player chosen."""
+        if self._shown == (self._file, self._player.value):
+            return
+        self._shown = self._file, self._player.value
+        self._beside.clear()
+        self._history.set_content("")
+        self._hands: dict[int, LoggedHand] = {}
+        if self._file is not None and self._player.value:
+            self._kept, self._hands, left_out = self._reviewing.of(self._visitor, self._file, self._player.value)
+            self._status.set_content(_told(self._file, left_out))
+            with self._beside:
+                self._panels()
+        self._pages.max = max(1, -(-len(self._hands) // _ROWS))
+        self._pages.set_visibility(self._pages.max > 1)
+        self._legend.set_visibility(bool(self._hands))
+        self._pages.set_value(1)
+        self._show_rows()
+
+    def _panels(self) -> None:
+        with ui.tabs().props("dense align=justify") as tabs:
+            review, mistakes = ui.tab("Review"), ui.tab("Mistakes")
+        with ui.tab_panels(tabs, value=review, animated=False, keep_alive=True).classes("panels"):
+            with ui.tab_panel(review):
+                self._review = ReviewPanel(
+                    self._kept.reviews, lambda: tabs.set_value(review), "Choose a hand.", self._reviewing.note
+                )
+            with ui.tab_panel(mistakes):
+                MistakesPanel(self._kept, lambda number, state, seat: self._open(self._hands[number]))
+
+    def _show_rows(self) -> None:
+        start = ((self._pages.value or 1) - 1) * _ROWS
+        self._list.clear()
+        with self._list:
+            for hand in list(self._hands.values())[start : start + _ROWS]:
+                ui.button(_row(hand, self._kept), on_click=partial(self._open, hand)).props(
+                    "no-caps flat dense align=left"
+                )
+
+    async def _open(self, hand: LoggedHand) -> None:
+        seat = hand.names.index(self._kept.name)
+        seen = Seen(hand.number, seat, hand.names, hand.state, None)
+        self._history.set_content(f"<h2>Hand {hand.number + 1}</h2>{words.history_html(seen)}{_end(hand)}")
+        await self._review.open(hand.number, hand.state, seat)
+
+
+def _row(hand: LoggedHand, kept: Kept) -> str:
+    seat, rules = hand.names.index(kept.name), hand.state.rules
+    decisions = sum(1 for _ in decisions_of(hand.state, seat))
+    reviewed = len(kept.reviews.reviewed(hand.state, seat))
+    return (
+        f"Hand {hand.number + 1}: {rules.cards_text(hand.state.hole_cards[seat])},"
+        f" {min(rules.stacks) / rules.big_blind:.4g} bb deep, {hand.payoffs[seat] / rules.big_blind:+.4g} bb,"
+        f" {f'{reviewed} of ' if reviewed < decisions else ''}{decisions} decisions"
+    )
+
+
+def _end(hand: LoggedHand) -> str:
+    """Cards that the file has, and results."""
+    parts = (
+        f"{escape(name)} {words.small_cards(cards)} {chips / hand.state.rules.big_blind:+.4g} bb"
+        for name, cards, chips in zip(hand.names, hand.state.hole_cards, hand.payoffs, strict=True)
+    )
+    return f"<p><b>{', '.join(parts)}</b></p>"
+
+
+def _told(file: HandFile, left_out: Counter[str]) -> str:
+    """How many hands there are, why some are left out, and which lines cannot be read."""
+    rows = [f"{count} left out: {reason}" for reason, count in left_out.most_common(_REASONS)]
+    rows += [f"line {error.line}: {error.reason}" for error in file.errors[:_REASONS]]
+    more = max(0, len(left_out) - _REASONS) + max(0, len(file.errors) - _REASONS)
+    rows += [f"and {more} more"] * bool(more)
+    items = "".join(f"<li>{escape(row)}</li>" for row in rows)
+    unread = f", {len(file.errors):,} more cannot be read" if file.errors else ""
+    return f"<p>{escape(file.name)}: {len(file.hands):,} hands{unread}</p><ul>{items}</ul>"
+
+
+def _alert(text: str) -> str:
+    return f'<p role="alert">{escape(text)}</p>'

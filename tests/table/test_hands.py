@@ -1,0 +1,58 @@
+"""Hands of a file in a real browser: read, listed, reviewed and refused."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.evaluation.test_hand_file import HEADS_UP
+from tests.formats.test_pokerstars import CASH
+from tests.table.browser import Browser, open_browser
+from tests.table.server import Server, serving
+
+LEAF = "{_target_:tests.search.even_leaf.EvenLeaf}"
+
+
+@pytest.fixture
+def browser(tmp_path: Path) -> Iterator[Browser]:
+    file = tmp_path / "first.txt"
+    file.write_text("\n\n".join([HEADS_UP, CASH, *[HEADS_UP.replace("#7", f"#{i}") for i in range(20, 34)]]))
+    settings = ["agents=[always_call]", f"reviewer.leaves=[{LEAF},{LEAF}]", f"runs={tmp_path}"]
+    with serving(*settings, f"log={file}") as server:
+        yield from open_browser(server.url)
+
+
+def test_a_file_is_listed_reviewed_and_replaced(browser: Browser, tmp_path: Path) -> None:
+    browser.open("hands")
+    browser.shows("[role=status]", "1 left out: 4 players: reviews are of heads-up hands")
+    assert len(browser.until(lambda: browser.all(".mistakes button"))) == 12
+    browser.press(".mistakes button", "Hand 1: KhQh, 100 bb deep, +16.5 bb, 2 of 4 decisions")
+    browser.until(lambda: browser.all(".review .actions"))
+    assert browser.texts(".review .actions .chosen")[0].startswith("bet 450 (you)")
+    browser.click("Flop: check")
+    browser.shows(".review [role=alert]", "this hand has 100 big blinds, the agent's game 200")
+    assert browser.nameless() == []
+    for width in (390, 1280):
+        browser.size(width, 900)
+        browser.until(lambda: browser.overflow() <= 0)
+
+    other = tmp_path / "other.txt"
+    other.write_text("no hands\n")
+    browser.all("input[type=file]")[0].send_keys(str(other))
+    browser.shows("[role=alert]", "other.txt, line 1: neither PHH, PokerStars' text nor an ACPC log: `no hands`")
+    assert not browser.all(".mistakes button")
+    other.write_text(HEADS_UP.replace("Kh Qh", "6h 5h"))
+    browser.all("input[type=file]")[0].send_keys(str(other))
+    browser.shows(".mistakes button", "Hand 1: 6h5h")
+    browser.tab("Mistakes")
+    browser.click("Review all my hands")
+    browser.shows("[role=status]", "All hands are reviewed.")
+    browser.press(".review .mistakes button", "bb: hand 1, 6h5h")
+    browser.until(lambda: browser.texts(".history h2") == ["Hand 1"])
+    assert browser.errors() == []
+    assert browser.foreign_requests() == []
+
+
+def test_a_file_that_cannot_be_read_stops_the_start(tmp_path: Path) -> None:
+    with pytest.raises(AssertionError, match=r"nowhere.txt cannot be read: No such file"):
+        Server("agents=[always_call]", f"log={tmp_path}/nowhere.txt", f"runs={tmp_path}")
