@@ -4,11 +4,11 @@ For either seat boards are drawn, and on each the whole game is swept with all h
 (`on_boards`), the blueprint's strategy held fixed in the other seat: regrets are those of playing against the
 blueprint, and only the board is sampled. Early boards count less, linearly. Regrets start from the blueprint's own
 strategy times `trust` pots for each hand that a board has in a bucket, and keep that part: the response leaves the
-blueprint for what gained more than that, since the hands of one bucket share the luck of a board. If the abstract game has perfect recall, this converges to its exact best
-response. Buckets that forget give no such guarantee, nor can an exact value be computed from probabilities of one
-bucket following another: both players' later buckets hang on the same board. So nothing is claimed from the abstract
-game. The response is a policy of the real game, and what it wins in matches there is a lower bound on the best
-response.
+blueprint for what gained more than that, since the hands of one bucket share the luck of a board. If the abstract game
+has perfect recall, this converges to its exact best response. Buckets that forget give no such guarantee, nor can an
+exact value be computed from probabilities of one bucket following another: both players' later buckets hang on the same
+board. So nothing is claimed from the abstract game. The response is a policy of the real game, and what it wins in
+matches there is a lower bound on the best response.
 
 Symbols: B buckets, A actions.
 """
