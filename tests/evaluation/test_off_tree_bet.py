@@ -13,7 +13,7 @@ from poker.evaluation.off_tree_bet.experiment import IN_TREE, TO_THE_END, TRANSL
 from poker.evaluation.off_tree_bet.extended import warm_start
 from poker.evaluation.off_tree_bet.lines import line_rows, translated
 from poker.evaluation.off_tree_bet.measure import Measure
-from poker.evaluation.off_tree_bet.rows import by_suits, realization, shares
+from poker.evaluation.off_tree_bet.rows import by_suits
 from poker.evaluation.off_tree_bet.search import Depth, FlopSafety, Search
 from poker.evaluation.off_tree_bet.solutions import Effort, Solved, solved
 from poker.evaluation.off_tree_bet.spot import OffTreeBet, twins
@@ -74,20 +74,6 @@ def test_menus_that_differ_after_the_bet_are_refused() -> None:
     spot = OffTreeBet.of(shallow, menu, 5.0)
     with pytest.raises(PokernetsError, match="offers other bets"):
         twins(spot.blueprint_tree, spot.blueprint_tree.find([1500]), spot.branch)
-
-
-def test_realization_weights_are_products_of_own_actions(spot: OffTreeBet) -> None:
-    game = VectorGame(spot.branch)
-    rows = np.random.default_rng(1).random(game.num_entries).astype(np.float32)
-    weights = realization(game, rows, spot.p2)
-    root, later = 0, spot.branch.find([0, 0, 500])
-    board = game.on(1)[1]
-    hands = game.hands(spot.p2, board)
-    before = spot.branch.find([0])
-    called = shares(game.rows(rows, root, 0))[1][hands]
-    checked = shares(game.rows(rows, before, board))[0]
-    expected = called * checked * shares(game.rows(rows, later, board))
-    np.testing.assert_allclose(game.rows(weights, later, board), expected, rtol=1e-5)
 
 
 def test_translation_is_worth_the_mean_of_its_lines_to_a_fixed_opponent(

@@ -18,7 +18,7 @@ from poker.evaluation.off_tree_bet.extended import warm_start
 from poker.evaluation.off_tree_bet.lines import line_rows, translated
 from poker.evaluation.off_tree_bet.measure import Measure, Measured
 from poker.evaluation.off_tree_bet.pictures import sections
-from poker.evaluation.off_tree_bet.rows import Rows, by_suits
+from poker.evaluation.off_tree_bet.rows import by_suits
 from poker.evaluation.off_tree_bet.search import Depth, FlopSafety, Search
 from poker.evaluation.off_tree_bet.solutions import Effort, Solved, solved
 from poker.evaluation.off_tree_bet.spot import OffTreeBet
@@ -27,6 +27,7 @@ from poker.rules import Rules
 from poker.search.leaf import LeafEvaluator
 from poker.solvers.continuations.generation import ContinuationSet, Remedies, Solving, Step
 from poker.solvers.vector.game import VectorGame
+from poker.solvers.vector.realization import Rows
 from poker.solvers.vector.schedules import schedule
 from poker.solvers.vector.solver import VectorSolver
 from poker.tree import BetMenu, BettingTree

@@ -2,10 +2,11 @@
 
 import numpy as np
 
-from poker.evaluation.off_tree_bet.rows import Rows, copy_rows, realization
+from poker.evaluation.off_tree_bet.rows import copy_rows
 from poker.evaluation.off_tree_bet.solutions import Solved
 from poker.evaluation.off_tree_bet.spot import OffTreeBet, twins
 from poker.solvers.vector.game import VectorGame
+from poker.solvers.vector.realization import Rows, realization, strategy_of
 
 
 def line_rows(spot: OffTreeBet, solution: Solved, total: int, branch: VectorGame, players: tuple[int, ...]) -> Rows:
@@ -21,12 +22,8 @@ def translated(spot: OffTreeBet, blueprint: Solved, branch: VectorGame, player: 
 
     The mixture is over whole strategies, so hands carry what they took the bet for from decision to decision.
     """
-    mixture: Rows = np.sum(
-        [
-            np.float32(probability) * realization(branch, line_rows(spot, blueprint, total, branch, (player,)), player)
-            for total, probability in spot.lines
-        ],
-        axis=0,
-        dtype=np.float32,
-    )
+    mixture = np.zeros(branch.num_entries, np.float32)
+    for total, probability in spot.lines:
+        rows = line_rows(spot, blueprint, total, branch, (player,))
+        mixture += np.float32(probability) * realization(branch, player, strategy_of(branch, rows))
     return mixture

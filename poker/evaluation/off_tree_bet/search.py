@@ -21,13 +21,14 @@ from numpy.typing import NDArray
 
 from poker.errors import PokernetsError
 from poker.evaluation.off_tree_bet.lines import translated
-from poker.evaluation.off_tree_bet.rows import Rows, by_suits, copy_rows, shares
+from poker.evaluation.off_tree_bet.rows import by_suits, copy_rows
 from poker.evaluation.off_tree_bet.solutions import Solved
 from poker.evaluation.off_tree_bet.spot import OffTreeBet, same_decisions
 from poker.rules import CALL
 from poker.solvers.continuations.generation import ContinuationSet, Root, limited_game
 from poker.solvers.continuations.leaf_play import LeafPlay
 from poker.solvers.vector.game import VectorGame
+from poker.solvers.vector.realization import Rows, shares
 from poker.solvers.vector.solver import VectorSolver
 from poker.tree import BettingTree, Gadget, build_tree
 from poker.tree.gadget import GADGETS

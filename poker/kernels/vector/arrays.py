@@ -126,7 +126,8 @@ class Sweep(NamedTuple):
     [opponent clusters, own clusters padded] at `leaf_matrix[p, state, choice]`; `cluster` [2, H]. `runout_at[b]` is
     where the run-out matrix of board b starts, [hands of player 1, hands of player 0 padded]. `num_slots[s]` counts the
     STREET nodes of street s. `starts`, unless empty, receives p's values where the round after the root's begins, by
-    board and slot. Mode RECORD writes p's best actions to the first of a node's action rows in `best`.
+    board and slot. Mode RECORD writes p's best actions to the first of a node's action rows in `best`. The reach with
+    which a part of the range of `modelled_player` (-1: nobody) takes each action, whatever is solved, is in `modelled`.
     """
 
     nodes: Nodes
@@ -156,6 +157,8 @@ class Sweep(NamedTuple):
     last_street: int
     predictive: bool
     best: U8
+    modelled: F32
+    modelled_player: int
 
 
 BOARDS = "Boards(i4_1, i4_1, f4_1, b1_1, i8_2, i4_2, i4_2, i8_2)"
@@ -168,7 +171,7 @@ _LAYOUT = (
 )
 _SCRATCH = (
     "i8_2, i8_1, f4_2, f4_2, i4_1, f4_1, i4_2, i4_1, i8_3, f4_1, i8_1, i2_1, i8_1,"
-    "Gadgets(i4_2, i4_2, i8_1, f4_1, f4_1, f4_1, f4_1, f4_1), f4_1, i8, i8, i8, b1, u1_1"
+    "Gadgets(i4_2, i4_2, i8_1, f4_1, f4_1, f4_1, f4_1, f4_1), f4_1, i8, i8, i8, b1, u1_1, f4_1, i8"
 )
 SWEEP, SWEEP_16 = (f"Sweep({_LAYOUT}, {kind}, {kind}, {kind}, {_SCRATCH})" for kind in ("f4_1", "u2_1"))
 """Types of a sweep for the registry: regrets and sums in float32, or in bfloat16."""

@@ -90,6 +90,40 @@ def _push_reach_and_sum(
 
 
 @njit(**INLINE)
+def _push_reach_beside_model(
+    source: F32,
+    sums: F32,
+    modelled: F32,
+    adds: bool,
+    base: int,
+    num_actions: int,
+    hands: int,
+    work: F32,
+    reach: int,
+    child: int,
+    stride: int,
+    decay: float,
+) -> None:
+    """Reach of the children where a part of the parent's goes on as `modelled` says and the rest follows the strategy.
+
+    With `adds` what the rest adds to the children's reach is added to the strategy sums.
+    """
+    zero, flat, fade = splat(0.0), splat(1.0 / num_actions), splat(decay)
+    for i in range(0, hands, 16):
+        mass = _positive(source, base + i, num_actions, hands)
+        free = load(work, reach + i) - _positive(modelled, base + i, num_actions, hands)
+        free = maximum(free, zero)
+        inverse = where_positive(mass, free / mass, zero)
+        rest = where_positive(mass, zero, free * flat)
+        for a in range(num_actions):
+            at = base + a * hands + i
+            share = fma(maximum(load(source, at), zero), inverse, rest)
+            store(work, child + a * stride + i, share + load(modelled, at))
+            if adds:
+                store(sums, at, fma(load(sums, at), fade, share))
+
+
+@njit(**INLINE)
 def _follow(
     source: F32, base: int, num_actions: int, hands: int, work: F32, rows: I64, scales: F32, target: int
 ) -> None:
@@ -178,7 +212,13 @@ def push_down(sweep: Sweep, p: int, mode: int, street: int, board: int, batch: i
         base = block + np.int64(nodes.entry[node]) * hands
         reach = area + nodes.reach_row[p, node] * stride
         child = area + nodes.reach_row[p, nodes.first_child[node]] * stride
-        if nodes.locked[node] or mode != SOLVE:
+        fixed = nodes.locked[node] or mode != SOLVE
+        if sweep.modelled_player == opponent:
+            source = sweep.sums if fixed else sweep.source
+            _push_reach_beside_model(
+                source, sweep.sums, sweep.modelled, not fixed, base, number, hands, work, reach, child, stride, decay
+            )
+        elif fixed:
             _push_reach(sweep.sums, base, number, hands, work, reach, child, stride)
         else:
             _push_reach_and_sum(sweep.source, sweep.sums, base, number, hands, work, reach, child, stride, decay)

@@ -68,6 +68,8 @@ def bind(
         last_street=layout.last_street,
         predictive=predictive,
         best=np.zeros(1, np.uint8),
+        modelled=np.zeros(1, np.float32),
+        modelled_player=-1,
     )
     return sweep, scratch.size
 

@@ -198,9 +198,12 @@ class VectorSolver:
         return float(weights @ self._one_sweep(player, mode)) / game.total_weight
 
     def exploitability(self) -> float:
-        """Half of what both players together gain by best responses to the average profile, chips per hand."""
+        """Half of what both players together gain by best responses to the average profile, chips per hand.
+
+        Of a player who is restricted, what the free part gains, as if it were the whole.
+        """
         gain = self._root_values(0, BEST_RESPONSE) + self._root_values(1, BEST_RESPONSE)
-        if self.game.rake.fraction > 0:
+        if self.game.rake.fraction > 0 or self._sweep.modelled_player >= 0:
             gain -= self._root_values(0, AVERAGE) + self._root_values(1, AVERAGE)
         return 0.5 * gain
 
@@ -305,6 +308,18 @@ class VectorSolver:
             if (own.sum(axis=1) <= 0).any():
                 raise PokernetsError(f"the locked strategy at `{game.tree.path_text(node)}` gives a hand no action")
             self.set_average(node, index, own / own.sum(axis=1, keepdims=True))
+
+    def restrict(self, player: int, modelled: NDArray[np.float32]) -> None:
+        """A part of the range of `player` plays by a model: `modelled` [entries] is its reach after each action
+        (`poker.solvers.vector.restricted`). The rest of the range is solved, and `strategy` is that of the rest.
+
+        To be called before the first iteration.
+        """
+        if self.iterations:
+            raise PokernetsError("restrict a player before the first iteration")
+        if self.game.layout.has_margins:
+            raise PokernetsError("where the opponent chooses a hand (maxmargin, reach), no part can play by a model")
+        self._sweep = self._sweep._replace(modelled=modelled, modelled_player=player)
 
     def start_passive(self) -> None:
         """The first iteration checks or calls with every hand where it would mix all actions alike.
