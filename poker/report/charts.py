@@ -134,6 +134,35 @@ def curves(title: str, value: str, lines: Sequence[Curve], *, logarithmic: bool)
     return figure
 
 
+@dataclass(frozen=True, eq=False)
+class Path:
+    """Points [n] joined in their order; `color` and `dashes` as matplotlib names them."""
+
+    name: str
+    across: Floats
+    up: Floats
+    color: str
+    dashes: str
+
+
+def frontiers(title: str, across: str, up: str, panels: Mapping[str, Sequence[Path]]) -> "Figure":
+    """Panels in rows of three, by name; paths of one name are alike in all of them."""
+    rows = -(-len(panels) // 3)
+    figure = _figure(4.6 * min(3, len(panels)), 3.6 * rows + 1.2, title)
+    flat = figure.subplots(rows, min(3, len(panels)), squeeze=False).ravel()
+    for axes in flat[len(panels) :]:
+        axes.set_visible(False)
+    for (name, paths), axes in zip(panels.items(), flat, strict=False):
+        for path in paths:
+            axes.plot(path.across, path.up, path.dashes, label=path.name, color=path.color, marker=".", linewidth=1)
+        axes.set_title(name, fontsize="medium")
+        axes.set_xlabel(across)
+        axes.set_ylabel(up)
+        axes.grid(visible=True, alpha=0.3)
+    figure.legend(*flat[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize="small")
+    return figure
+
+
 def _figure(width: float, height: float, title: str) -> "Figure":
     """An empty figure of so many inches that needs no display."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415 (half a second)

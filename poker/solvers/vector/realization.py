@@ -5,6 +5,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from poker.solvers.best_response.ranges import RangePolicy
 from poker.solvers.vector.game import VectorGame
 from poker.tree import Kind
 
@@ -46,6 +47,16 @@ def realization(game: VectorGame, player: int, strategy: Strategy, reach: Rows |
 def strategy_of(game: VectorGame, rows: Rows) -> Strategy:
     """The strategy of `rows` [entries]."""
     return lambda node, board: shares(game.rows(rows, node, board))
+
+
+def policy_of(game: VectorGame, rows: Rows) -> RangePolicy:
+    """The same by tree node and board, any of the class that the game merges."""
+
+    def policy(node: int, board: tuple[int, ...]) -> Rows:
+        index, permutation = game.find_board(int(game.tree.street[node]), board)
+        return game.by_hand(node, index, permutation, shares(game.rows(rows, node, index)).T)
+
+    return policy
 
 
 def shares(rows: Rows) -> Rows:
