@@ -2,10 +2,10 @@
 
 import inspect
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -14,10 +14,11 @@ from rich.console import Console
 
 from models.export import Architecture, describe
 from models.fitting import Goal, Trained, TrainerSettings, fit, keep_or_train, metrics_of_test, recipe
-from models.opponent_data import Inputs, OpponentData, OpponentRows
-from models.opponent_inference import OPPONENT_NET, PLAYERS, POPULATION, STAMP, load_opponent_net, probabilities
+from models.opponent_data import UNKNOWN, Inputs, OpponentData, OpponentRows
+from models.opponent_inference import OPPONENT_NET, STAMP, load_opponent_net, probabilities
 from models.opponent_module import OpponentModule, log_losses, score
 from models.opponent_nets import ActionNet, PlayerNet
+from models.opponent_record import NetRecord, check_base, check_together, training_counts
 from poker.artifacts import open_artifact
 from poker.errors import PokernetsError
 from poker.features import opponent
@@ -68,8 +69,7 @@ def train(
         shown = "accuracy {accuracy:.2%}, log-loss {log_loss:.4f}, calibration error {calibration:.4f}"
         if fitted.is_global_zero:
             Console(stderr=True).print(f"{output}: {shown.format(**metrics)}", soft_wrap=True)
-        counts = {POPULATION: data.rows.population_table().tolist(), **({PLAYERS: names} if names else {})}
-        return fitted, made, {"train_rows": len(data.rows.train_rows), "test": metrics, **counts}
+        return fitted, made, {"train_rows": len(data.rows.train_rows), "test": metrics, **training_counts(data.rows)}
 
     config = {"data": data.config, "learning_rate": learning_rate, "weight_decay": weight_decay}
     made_from = {"opponent_actions": data.rows.fingerprint}
@@ -80,10 +80,18 @@ def train(
     return float(counts["test"]["log_loss"])
 
 
+class Measured(NamedTuple):
+    """A net, what it says of its training, and the numbers [players] by which it knows those of the rows."""
+
+    net: ActionNet
+    record: NetRecord
+    numbers: NDArray[np.int64]
+
+
 def table(
     *,
     data: str,
-    test_share: float,
+    test_share: float | None,
     statistics: Mapping[str, Predictor],
     nets: Mapping[str, str],
     base: str,
@@ -91,31 +99,35 @@ def table(
     architectures: Collection[str],
     output: str,
 ) -> dict[str, float]:
-    """Every predictor on the test part; the report goes to `output`.
+    """Every predictor on the last `test_share` of the hands of `data`; the report goes to `output`. None: what the nets
+    kept for tests of the rows that they learned from, and all of others.
 
-    `statistics` learn on line through the training part and on through the test part; `nets` are paths, `base` is that
-    of the net on which the player inputs rest, `averages` name nets whose mean is measured too. Log-loss intervals
+    `statistics` learn on line through the hands before and on through the test part; `nets` are paths, `base` is that
+    of the net on which the player inputs rest, `averages` name nets whose mean is measured too, of those that are
+    there. A net that may have learned from the test part is refused (`models.opponent_record`). Log-loss intervals
     resample hands. For each net how much worse its log-loss on some rows gets when one input is permuted.
     """
-    rows = OpponentRows(data, test_share)
+    rows, measured, inputs = _measured(nets, base, data, test_share, architectures)
     predicted = {name: _walk(predictor, rows) for name, predictor in statistics.items()}
     importance: dict[str, dict[str, float]] = {}
-    loaded = {name: load_opponent_net(path, architectures) for name, path in nets.items()}
-    needs = {name: set(net.needs) for name, net in loaded.items()}
-    every = set().union(*needs.values())
-    rest = partial(probabilities, load_opponent_net(base, architectures)) if "past" in every else None
-    inputs = rows.inputs(every, rest).take(rows.test_rows)
-    player = rows.player_numbers[rows.columns["player"][rows.test_rows]]
+    player = rows.columns["player"][rows.test_rows].astype(np.int64)
     action = rows.columns["action"][rows.test_rows].astype(np.int64)
     some = np.random.default_rng(0).permutation(len(action))[:IMPORTANCE_ROWS]
-    groups = {name: [name] for name in nets} | {name: list(parts) for name, parts in averages.items()}
-    for name, parts in groups.items():
-        members = [loaded[part] for part in parts]
-        read = sorted(set().union(*(needs[part] for part in parts)))
-        predicted[name] = _predict(members, inputs, player)
-        importance[name] = _importance(members, read, inputs.take(some), player[some], action[some])
+    means = {name: [part for part in parts if part in nets] for name, parts in averages.items()}
+    for name, parts in ({name: [name] for name in nets} | means).items():
+        if parts:
+            members = [measured[part] for part in parts]
+            predicted[name] = _predict(members, inputs, player)
+            importance[name] = _importance(members, inputs.take(some), player[some], action[some])
     record: dict[str, Any] = {
-        "rows": {"train": len(rows.train_rows), "test": len(rows.test_rows)},
+        "rows": {
+            "train": len(rows.train_rows),
+            "test": len(rows.test_rows),
+            "by_known_players": _by_known_players(measured.values(), rows),
+            "fingerprint": rows.fingerprint,
+        },
+        "nets": {name: found.record.fingerprint for name, found in measured.items()},
+        "averages": means,
         "predictors": {name: _scores(probs, rows) for name, probs in predicted.items()},
         "importance": importance,
     }
@@ -124,6 +136,40 @@ def table(
     report = Report("Predictors of actions", _sections(record, output), record, scalars)
     report.write(Path(output), Console(stderr=True))
     return losses
+
+
+def _measured(
+    nets: Mapping[str, str], base: str, data: str, test_share: float | None, architectures: Collection[str]
+) -> tuple[OpponentRows, dict[str, Measured], Inputs]:
+    """The rows at `data`, from whose test part no net has learned, the nets, and what they read of that part."""
+    records = {name: NetRecord.read(name, path) for name, path in nets.items()}
+    check_together(list(records.values()))
+    loaded = {name: load_opponent_net(path, architectures) for name, path in nets.items()}
+    needs = set().union(*(net.needs for net in loaded.values()))
+    rows = OpponentRows(data, 1.0 if test_share is None else test_share)
+    kept = next((found.test_share for found in records.values() if found.rows == rows.fingerprint), None)
+    if test_share is None and kept is not None:
+        rows = OpponentRows(data, kept)
+    rest = None
+    unseen = list(records.values())
+    if "past" in needs:
+        rest = partial(probabilities, load_opponent_net(base, architectures))
+        unseen.append(NetRecord.read("base", base))
+        check_base(unseen[-1], [found for name, found in records.items() if "past" in loaded[name].needs])
+    for found in unseen:
+        found.check_unseen(rows)
+    population = unseen[0].table if unseen else None
+    inputs = rows.inputs(needs, rest, population).take(rows.test_rows)
+    measured = {name: Measured(net, records[name], records[name].numbers(rows.names)) for name, net in loaded.items()}
+    return rows, measured, inputs
+
+
+def _by_known_players(nets: Iterable[Measured], rows: OpponentRows) -> int:
+    """Decisions of the test part by players whom the nets have met in training."""
+    known = np.zeros(len(rows.names), dtype=np.bool_)
+    for found in nets:
+        known |= found.numbers != UNKNOWN
+    return int(known[rows.columns["player"][rows.test_rows]].sum())
 
 
 def _walk(predictor: Predictor, rows: OpponentRows) -> Floats:
@@ -143,9 +189,9 @@ def _walk(predictor: Predictor, rows: OpponentRows) -> Floats:
     return out[rows.test_rows]
 
 
-def _predict(nets: Sequence[ActionNet], inputs: Inputs, player: NDArray[np.int64]) -> Floats:
-    """[n, 3] for inputs and players by number, the mean of the nets."""
-    each = [probabilities(net, inputs, player) for net in nets]
+def _predict(nets: Sequence[Measured], inputs: Inputs, player: NDArray[np.int64]) -> Floats:
+    """[n, 3] for inputs and players of the rows, the mean of the nets."""
+    each = [probabilities(found.net, inputs, found.numbers[player]) for found in nets]
     return np.asarray(np.mean(each, axis=0, dtype=np.float64))
 
 
@@ -168,8 +214,7 @@ def bootstrap(values: Floats, groups: NDArray[np.int64], seed: int = 0) -> tuple
 
 
 def _importance(
-    nets: Sequence[ActionNet],
-    needs: Sequence[str],
+    nets: Sequence[Measured],
     inputs: Inputs,
     player: NDArray[np.int64],
     action: NDArray[np.int64],
@@ -186,9 +231,9 @@ def _importance(
         shuffled = inputs.features.copy()
         shuffled[:, column] = shuffled[order, column]
         note(name, inputs._replace(features=shuffled))
-    for name in needs:
+    for name in sorted(set().union(*(found.net.needs for found in nets))):
         note(name, inputs._replace(**{name: getattr(inputs, name)[order]}))
-    if any(isinstance(net, PlayerNet) for net in nets):
+    if any(isinstance(found.net, PlayerNet) for found in nets):
         note("player", inputs, player[order])
     return found
 
@@ -212,21 +257,29 @@ def _scores(probs: Floats, rows: OpponentRows) -> dict[str, Any]:
 
 
 def _sections(record: Mapping[str, Any], output: str) -> list[Section]:
+    """The console has the columns for which eighty characters leave room."""
     rows: list[list[object]] = []
+    parts: list[list[object]] = []
     losses = []
     for name, found in record["predictors"].items():
-        every, parts = found["all"], (found["facing a bet"], found["mean of the most active players"])
+        every, faced, active = found["all"], found["facing a bet"], found["mean of the most active players"]
         low, high = every["interval"]
         middle = (low + high) / 2 - every["log_loss"]
         losses.append((name, Estimate(every["log_loss"], (high - low) / 2, math.nan, every["rows"], middle)))
-        scores = [f"{every['accuracy']:.1%}", losses[-1][1], every["brier"], every["calibration"]]
-        rows.append([name, *scores, *(f"{part['accuracy']:.1%}" for part in parts)])
-    columns = ("predictor", "accuracy", "log-loss", "Brier", "calibration", "facing a bet", "most active")
+        rows.append([name, f"{every['accuracy']:.1%}", losses[-1][1], every["calibration"]])
+        parts.append([name, every["brier"], f"{faced['accuracy']:.1%}", f"{active['accuracy']:.1%}"])
+    tested, known = record["rows"]["test"], record["rows"]["by_known_players"]
     inputs = dict.fromkeys(name for found in record["importance"].values() for name in found)
     rises = [[name, *(found.get(name) for found in record["importance"].values())] for name in inputs]
     note = "rise of the log-loss when the values of an input change places"
     return [
-        Table(columns, rows, f"Predictors on {record['rows']['test']:,} later decisions ({output})"),
-        Figure("results", partial(intervals, "Predictors of actions", "log-loss", {"all later decisions": losses})),
+        Table(
+            ("predictor", "accuracy", "log-loss", "calibration"),
+            rows,
+            f"Predictors on {tested:,} decisions from which no net has learned ({output})",
+            f"{known:,} of the decisions are by players whom the nets have met",
+        ),
+        Figure("results", partial(intervals, "Predictors of actions", "log-loss", {"all decisions": losses})),
+        Table(("predictor", "Brier", "facing a bet", "most active"), parts, "Further scores", console=False),
         Table(("input", *record["importance"]), rises, "Importance of the inputs", note, console=False),
     ]

@@ -17,7 +17,7 @@ from torch import Tensor
 from models.shuffle import BlockShuffle, OrderedLoader, Position, ShuffledLoader
 from poker.errors import PokernetsError
 from poker.features import opponent, opponent_history
-from poker.features.action_rows import COLUMNS, open_rows
+from poker.features.action_rows import COLUMNS, STAMP, open_rows
 
 UNKNOWN = 0
 """Number of a player that is not in the training part; others are numbered from 1."""
@@ -59,27 +59,33 @@ Base = Callable[[Inputs], NDArray[np.float32]]
 
 
 class OpponentRows:
-    """All rows of an artifact in memory, and which of them train and test."""
+    """All rows of an artifact in memory, and which of them train and test. `source` is the configuration that made
+    them."""
 
     def __init__(self, path: str, test_share: float) -> None:
-        if not 0 < test_share < 1:
-            raise PokernetsError(f"data.test_share must lie between 0 and 1, it is {test_share}")
+        if not 0 < test_share <= 1:
+            raise PokernetsError(f"test_share must be above 0 and at most 1, it is {test_share}")
         artifact = open_rows(path)
         self.path, self.fingerprint = path, artifact.fingerprint
+        self.source = {name: value for name, value in artifact.config.items() if name not in STAMP}
         self.columns: dict[str, NDArray[Any]] = {name: np.array(artifact.arrays[name]) for name in COLUMNS}
         self.names: list[str] = artifact.arrays["names"].tolist()
         hand, street = self.columns["hand"], self.columns["street"]
-        self.first_test_hand = int((1 - test_share) * (int(hand.max()) + 1))
+        self.first_test_hand = self.first_hand(test_share)
         self.in_training: NDArray[np.bool_] = hand < self.first_test_hand
         self.train_rows: NDArray[np.int64] = np.flatnonzero(self.in_training & (street > 0))
         self.test_rows: NDArray[np.int64] = np.flatnonzero(~self.in_training & (street > 0))
-        if not len(self.train_rows) or not len(self.test_rows):
-            raise PokernetsError(f"{path}: too few hands to train and to test on; make more with job=opponent_actions")
+        if not len(self.test_rows):
+            raise PokernetsError(f"{path}: too few hands to test on; make more with job=opponent_actions")
         known = np.unique(self.columns["player"][self.in_training])
         numbers = np.full(len(self.names), UNKNOWN, dtype=np.int64)
         numbers[known] = np.arange(1, len(known) + 1)
         self.player_numbers = numbers
         self.known_names = [self.names[player] for player in known]
+
+    def first_hand(self, test_share: float) -> int:
+        """The first of the last `test_share` of the hands."""
+        return int((1 - test_share) * (int(self.columns["hand"].max()) + 1))
 
     @property
     def contexts(self) -> NDArray[np.int64]:
@@ -92,10 +98,10 @@ class OpponentRows:
             self.contexts[self.in_training], self.columns["action"][self.in_training]
         )
 
-    def inputs(self, needs: Collection[str], base: Base | None) -> Inputs:
+    def inputs(self, needs: Collection[str], base: Base | None, table: NDArray[np.float64] | None = None) -> Inputs:
         """Of all rows, what `needs` names; `past` takes a base predictor.
 
-        Before the flop what is expected of anybody is the population's table.
+        Before the flop what is expected of anybody is the population's `table`, None: that of the training part.
         """
         rows = len(self.columns["action"])
         found = Inputs(
@@ -110,7 +116,7 @@ class OpponentRows:
         if "past" in needs:
             if base is None:
                 raise ValueError("inputs about a player's past need a base predictor")
-            table = self.population_table()
+            table = self.population_table() if table is None else table
             predicted = table[self.contexts].astype(np.float32)
             later = np.flatnonzero(self.columns["street"] > 0)
             predicted[later] = base(found.take(later))
@@ -126,6 +132,8 @@ class OpponentData(lightning.LightningDataModule):
         self.config: dict[str, Any] = {"test_share": test_share, "batch_rows": batch_rows, "seed": seed}
         self.rows = OpponentRows(path, test_share)
         train = self.rows.train_rows
+        if not len(train):
+            raise PokernetsError(f"{path}: too few hands to train on; make more, or test on less: data.test_share")
         self.shuffle = BlockShuffle(train, min(batch_rows, len(train)), seed, block_rows=1)
         self.prepare((), None)
 

@@ -121,8 +121,11 @@ def test_the_split_is_by_time(work: Path) -> None:
     assert hand[rows.train_rows].max() < rows.first_test_hand == 560 <= hand[rows.test_rows].min()
     assert (rows.columns["street"][rows.train_rows] > 0).all()
     assert rows.columns["time"][rows.train_rows].max() < rows.columns["time"][rows.test_rows].min()
-    with pytest.raises(PokernetsError, match="test_share"):
-        OpponentRows(str(work / "artifacts" / "opponent_actions"), 1.0)
+    for test_share in (0.0, 1.01):
+        with pytest.raises(PokernetsError, match="test_share must be above 0 and at most 1"):
+            OpponentRows(str(work / "artifacts" / "opponent_actions"), test_share)
+    with pytest.raises(PokernetsError, match="too few hands to train on"):
+        OpponentData(str(work / "artifacts" / "opponent_actions"), 1.0)
 
 
 @pytest.mark.slow

@@ -1,0 +1,112 @@
+"""What an opponent net's manifest says of its training: which hands, whose, and on which base.
+
+Rows and nets know each other by this: a net is measured on hands that it has not learned from, and finds the players
+that it knows by their names.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from models.opponent_data import UNKNOWN, OpponentRows
+from models.opponent_inference import OPPONENT_NET, PLAYERS, POPULATION, STAMP
+from poker.artifacts import MismatchedArtifactError, open_artifact
+
+TRAINED = "trained"
+"""Count in a net's manifest: `first` and `last` time of the hands it learned from, and the `source` of the rows."""
+
+
+def training_counts(rows: OpponentRows) -> dict[str, Any]:
+    """What the manifest of a net that learns from `rows` says of them."""
+    times = rows.columns["time"][rows.in_training]
+    trained = {"first": int(times.min()), "last": int(times.max()), "source": rows.source}
+    return {POPULATION: rows.population_table().tolist(), PLAYERS: rows.known_names, TRAINED: trained}
+
+
+@dataclass(frozen=True)
+class NetRecord:
+    """`name` is what the net is called here, `rows` and `base` are fingerprints, `table` [12, 3] the population's."""
+
+    name: str
+    fingerprint: str
+    rows: str
+    test_share: float
+    first: int
+    last: int
+    source: Mapping[str, Any]
+    base: str | None
+    table: NDArray[np.float64]
+    players: tuple[str, ...]
+
+    @classmethod
+    def read(cls, name: str, path: str | Path) -> "NetRecord":
+        found = open_artifact(path, OPPONENT_NET, config=STAMP)
+        if TRAINED not in found.counts or PLAYERS not in found.counts:
+            raise MismatchedArtifactError(
+                f"the net `{name}` at {path} does not say which hands it learned from: remove it and train it again"
+            )
+        trained, made_from = found.counts[TRAINED], found.made_from
+        return cls(
+            name,
+            found.fingerprint,
+            made_from["opponent_actions"],
+            float(found.config["data"]["test_share"]),
+            trained["first"],
+            trained["last"],
+            trained["source"],
+            made_from.get("base"),
+            np.array(found.counts[POPULATION], dtype=np.float64),
+            tuple(found.counts[PLAYERS]),
+        )
+
+    def numbers(self, names: Sequence[str]) -> NDArray[np.int64]:
+        """[players] by which the net knows them, UNKNOWN those whom it has not met."""
+        known = {name: number for number, name in enumerate(self.players, UNKNOWN + 1)}
+        return np.array([known.get(name, UNKNOWN) for name in names], dtype=np.int64)
+
+    def check_unseen(self, rows: OpponentRows) -> None:
+        """Raises MismatchedArtifactError if the net may have learned from the hands that `rows` test."""
+        if rows.fingerprint == self.rows:
+            if rows.first_test_hand < rows.first_hand(self.test_share):
+                raise MismatchedArtifactError(
+                    f"the net `{self.name}` learned from the first {1 - self.test_share:.0%} of {rows.path};"
+                    f" measure it on others: test_share={self.test_share:g} or less"
+                )
+            return
+        dealt = [source.get("seed") for source in (self.source, rows.source) if source.get("source") == "self_play"]
+        if len(set(dealt)) > 1:
+            return  # cards of two seeds
+        times = rows.columns["time"]
+        tested = rows.test_rows[(self.first <= times[rows.test_rows]) & (times[rows.test_rows] <= self.last)]
+        shared = int((self.numbers(rows.names)[rows.columns["player"][tested]] != UNKNOWN).sum())
+        if shared:
+            _, first_rows = np.unique(rows.columns["hand"], return_index=True)
+            later = np.floor(1000 * np.mean(times[first_rows] > self.last)) / 1000
+            raise MismatchedArtifactError(
+                f"the net `{self.name}` may have learned from {rows.path}, which has {shared:,} decisions of players it"
+                f" knows in the time of its own hands, {self.first} to {self.last}: measure it on other rows"
+                + (f", or on later hands, test_share={later:g} or less" if later else "")
+            )
+
+
+def check_together(nets: Sequence[NetRecord]) -> None:
+    """Raises MismatchedArtifactError unless all learned from the same hands, so that they stand on one population."""
+    for one in nets[1:]:
+        if (one.rows, one.test_share) != (nets[0].rows, nets[0].test_share):
+            raise MismatchedArtifactError(
+                f"the nets `{nets[0].name}` and `{one.name}` learned from different hands: measure them apart,"
+                f" ~model.nets.{one.name}"
+            )
+
+
+def check_base(base: NetRecord, nets: Sequence[NetRecord]) -> None:
+    """Raises MismatchedArtifactError unless the player inputs of `nets` rest on `base`."""
+    for one in nets:
+        if one.base != base.fingerprint:
+            raise MismatchedArtifactError(
+                f"the net `{one.name}` rests on another net than `base`: give model.base=PATH, that of its training"
+            )
