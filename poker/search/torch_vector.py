@@ -104,19 +104,32 @@ class TorchVectorSolver:
         """Makes the average strategy of one game that of a numba solver of the same game."""
         of = self.games[game]
         for node in of.layout.decisions.tolist():
-            rows = self._sums(node, game).cpu().numpy()
+            rows = self._rows("sums", node, game).cpu().numpy()
             for row, index in enumerate(of.on(int(of.tree.street[node]))):
                 hands = of.hands(int(of.tree.player[node]), index)
                 solver.set_average(node, index, rows[:, row, : len(hands)].T)
 
-    def _sums(self, node: int, game: int) -> Tensor:
-        """[A, B, N] strategy sums at a decision, on the boards of one game."""
+    def _rows(self, name: str, node: int, game: int) -> Tensor:
+        """[A, B, N] of a decision, on the boards of one game."""
         tree = self.games[0].tree
         street, player = int(tree.street[node]), int(tree.player[node])
         entry, actions = int(self.layout.nodes.entry[self.layout.position[node]]), int(tree.num_children[node])
         before = sum(len(other.on(street)) for other in self.games[:game])
         boards = slice(before, before + len(self.games[game].on(street)))
-        return self.rows["sums", street, player][entry : entry + actions, boards]
+        return self.rows[name, street, player][entry : entry + actions, boards]
+
+    def restrict(self, player: int, modelled: Sequence[NDArray[np.float32]]) -> None:
+        """As of `VectorSolver`, for each game of the batch: a part of the range of `player` plays by a model."""
+        if self.iterations:
+            raise PokernetsError("restrict a player before the first iteration")
+        for street in self._streets:
+            self.rows["modelled", street, player] = torch.zeros_like(self.rows["sums", street, player])
+        for number, (game, reach) in enumerate(zip(self.games, modelled, strict=True)):
+            for node in game.layout.decisions[game.tree.player[game.layout.decisions] == player].tolist():
+                rows = self._rows("modelled", node, number)
+                for row, index in enumerate(game.on(int(game.tree.street[node]))):
+                    listed = game.rows(reach, node, index)
+                    rows[:, row, : listed.shape[1]] = torch.from_numpy(listed)
 
     def sweep(self, player: int, parameters: NDArray[np.float32]) -> None:
         """One update of `player` in every game, with the parameters [6] of an iteration."""
@@ -124,9 +137,9 @@ class TorchVectorSolver:
         self._sweep(player, SOLVE)
 
     def exploitability(self) -> NDArray[np.float64]:
-        """float64[G]: half of what both players gain by best responses, chips per hand."""
+        """float64[G]: half of what both players gain by best responses, chips per hand; see `VectorSolver`."""
         gain = self._root_values(0, BEST_RESPONSE) + self._root_values(1, BEST_RESPONSE)
-        if self.games[0].rake.fraction > 0:
+        if self.games[0].rake.fraction > 0 or any(name == "modelled" for name, _, _ in self.rows):
             gain -= self._root_values(0, AVERAGE) + self._root_values(1, AVERAGE)
         return 0.5 * gain
 
@@ -138,7 +151,7 @@ class TorchVectorSolver:
         """float32[H, A]: the average strategy at a decision of one game, as of `VectorSolver.strategy`."""
         of, tree = self.games[game], self.games[0].tree
         index, permutation = of.find_board(int(tree.street[node]), of.board if board is None else board)
-        rows = self._sums(node, game)[:, index - of.on(int(tree.street[node])).start]
+        rows = self._rows("sums", node, game)[:, index - of.on(int(tree.street[node])).start]
         hands = of.hands(int(tree.player[node]), index)
         shares = proportions(rows.clamp(min=0))[:, : len(hands)].T.cpu().numpy()
         return of.by_hand(node, index, permutation, shares)
@@ -177,8 +190,14 @@ class TorchVectorSolver:
         sums = self.rows["sums", street, group.player]
         source = sums if mode != SOLVE else self._source(street, group.player)
         shares = proportions(source[group.entries].clamp(min=0).transpose(0, 1)).transpose(0, 1)
-        children = reach[group.reach][:, None] * shares
-        reach[group.child_reach] = children
+        modelled = self.rows.get(("modelled", street, group.player))
+        if modelled is None:
+            children = reach[group.reach][:, None] * shares
+            reach[group.child_reach] = children
+        else:
+            held = modelled[group.entries]
+            children = (reach[group.reach] - held.sum(dim=1)).clamp(min=0)[:, None] * shares
+            reach[group.child_reach] = children + held
         if mode == SOLVE:
             sums[group.entries] = sums[group.entries] * self._parameters[5] + children
 
@@ -288,6 +307,9 @@ def solve_on_device(
 ) -> Progress:
     """Solves the game of `solver` until its exploitability is `target` chips, and leaves the average strategy there."""
     batch = TorchVectorSolver([solver.game], solver.schedule, device=device)
+    if solver.restricted is not None:
+        player, modelled = solver.restricted
+        batch.restrict(player, [modelled])
     begin = time.perf_counter()
     done = Progress(0, 0.0, float("nan"))
     while batch.iterations < iterations:

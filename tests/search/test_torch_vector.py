@@ -8,13 +8,14 @@ import torch
 
 from poker.betting import Betting
 from poker.errors import PokernetsError
-from poker.search.torch_vector import TorchVectorSolver
+from poker.search.torch_vector import TorchVectorSolver, solve_on_device
 from poker.solvers.rollout.leaf_values import LeafValues
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.layout import Rake
+from poker.solvers.vector.restricted import modelled_reach
 from poker.solvers.vector.solver import VectorSolver
 from poker.tree import BettingTree, DepthLimit, Gadget, bet_menu, build_tree
-from tests.solvers.games import kuhn, leduc, small_holdem, spot_game
+from tests.solvers.games import kuhn, leduc, small_holdem, some_model, spot_game
 
 MENU = bet_menu(preflop=[[1.0], ["a"]], flop=[["a"], []], turn=[["a"], []])
 DEVICES = [
@@ -61,9 +62,17 @@ def exchange(batch: TorchVectorSolver, solvers: list[VectorSolver], compare: boo
                         theirs[:, :hands] = rows.to(theirs.device)
 
 
-def assert_same(games: list[VectorGame], algorithm: str, device: str, iterations: int) -> None:
+def assert_same(
+    games: list[VectorGame], algorithm: str, device: str, iterations: int, restricted: int | None = None
+) -> None:
     """Every sweep starts from the same state on both sides, because ties would be broken by rounding."""
     batch, solvers = TorchVectorSolver(games, algorithm, device=device), [VectorSolver(g, algorithm) for g in games]
+    if restricted is not None:
+        model = some_model(games[0].tree)
+        reach = [np.float32(0.6) * modelled_reach(game, restricted, model, lambda *_: 0.8) for game in games]
+        batch.restrict(restricted, reach)
+        for solver, modelled in zip(solvers, reach, strict=True):
+            solver.restrict(restricted, modelled)
     for t in range(iterations):
         parameters = batch.schedule.parameters(t + 1, 1)
         for player in range(2):
@@ -99,6 +108,7 @@ def test_two_card_games_with_runouts_and_rake(device: str) -> None:
 def test_a_batch_of_games_of_one_tree(device: str) -> None:
     tree = build_tree(Betting.start(small_holdem()), MENU)
     assert_same([small_game(seed, tree) for seed in range(2)], "dcfr", device, 2)
+    assert_same([small_game(seed, tree) for seed in range(2)], "dcfr", device, 2, restricted=0)
 
 
 @pytest.mark.parametrize("device", DEVICES)
@@ -107,7 +117,26 @@ def test_depth_limit_leaves(device: str) -> None:
     rng = np.random.default_rng(4)
     clusters = rng.integers(-1, 5, (2, 28)).astype(np.int32)
     values = rng.normal(size=(tree.num_leaf_states, 3, 5, 5)).astype(np.float32)
-    assert_same([small_game(3, tree, leaf_values=LeafValues(1, clusters[0], clusters[1], values))], "dcfr", device, 3)
+    game = small_game(3, tree, leaf_values=LeafValues(1, clusters[0], clusters[1], values))
+    assert_same([game], "dcfr", device, 3)
+    assert_same([game], "apdcfr", device, 3, restricted=1)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_a_restricted_solve_stays_so_on_a_device(device: str) -> None:
+    game = VectorGame(build_tree(Betting.start(leduc())))
+    solvers = [VectorSolver(game, "dcfr") for _ in range(2)]
+    for solver in solvers:
+        solver.restrict(1, np.float32(0.7) * modelled_reach(game, 1, some_model(game.tree)))
+    solvers[0].run(iterations=200)
+    done = solve_on_device(solvers[1], device, 200, 0.0, lambda _: None)
+    values = [solver.best_response_value(0) for solver in solvers]
+    assert values[1] == pytest.approx(values[0], abs=1e-3)
+    assert done.exploitability < 0.02
+    batch = TorchVectorSolver([game], device=device)
+    batch.run(1)
+    with pytest.raises(PokernetsError, match="before the first iteration"):
+        batch.restrict(1, [np.zeros(game.num_entries, np.float32)])
 
 
 @pytest.mark.parametrize("device", DEVICES)

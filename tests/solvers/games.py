@@ -9,7 +9,9 @@ import numpy as np
 from poker.cards import parse_cards
 from poker.formats.ranges import parse_range
 from poker.rules import Rules
+from poker.solvers.best_response.ranges import RangePolicy
 from poker.solvers.vector.game import VectorGame
+from poker.tree import BettingTree
 from poker.tree.spots import spot_tree
 
 SPOTS: dict[str, Any] = json.loads((Path(__file__).parents[1] / "golden" / "spots.json").read_text())["spots"]
@@ -34,3 +36,17 @@ def spot_game(name: str, **options: Any) -> VectorGame:
     ranges = np.stack([parse_range(config.pop("oop_range")), parse_range(config.pop("ip_range"))])
     board, pot, stack = parse_cards(config.pop("board")), int(config.pop("pot")), int(config.pop("stack"))
     return VectorGame(spot_tree(len(board), pot, stack, config), board, ranges, **options)
+
+
+def some_model(tree: BettingTree, seed: int = 1) -> RangePolicy:
+    """A random strategy that treats suits alike."""
+    rules = tree.rules
+    ranks = rules.space.hand_cards // rules.num_suits
+    alike = ranks @ rules.num_ranks ** np.arange(rules.num_hole_cards)
+
+    def model(node: int, board: tuple[int, ...]) -> np.ndarray:
+        rng = np.random.default_rng([seed, node, *(1 + card // rules.num_suits for card in board)])
+        rows = rng.random((rules.num_ranks**rules.num_hole_cards, int(tree.num_children[node]))) ** 3
+        return np.asarray((rows / rows.sum(axis=1, keepdims=True))[alike])
+
+    return model

@@ -69,6 +69,8 @@ class VectorSolver:
         self.game = game
         self.schedule = schedule(algorithm, **options)
         self.iterations = 0
+        self.restricted: tuple[int, NDArray[np.float32]] | None = None
+        """A player and the reach of the part that plays by a model, as given to `restrict`."""
         need = game.memory(3 if self.schedule.predictive else 2).bytes * bits // 32
         if need > game.memory_limit:
             raise PokernetsError(
@@ -203,7 +205,7 @@ class VectorSolver:
         Of a player who is restricted, what the free part gains, as if it were the whole.
         """
         gain = self._root_values(0, BEST_RESPONSE) + self._root_values(1, BEST_RESPONSE)
-        if self.game.rake.fraction > 0 or self._sweep.modelled_player >= 0:
+        if self.game.rake.fraction > 0 or self.restricted is not None:
             gain -= self._root_values(0, AVERAGE) + self._root_values(1, AVERAGE)
         return 0.5 * gain
 
@@ -319,6 +321,7 @@ class VectorSolver:
             raise PokernetsError("restrict a player before the first iteration")
         if self.game.layout.has_margins:
             raise PokernetsError("where the opponent chooses a hand (maxmargin, reach), no part can play by a model")
+        self.restricted = player, modelled
         self._sweep = self._sweep._replace(modelled=modelled, modelled_player=player)
 
     def start_passive(self) -> None:

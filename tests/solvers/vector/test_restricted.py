@@ -10,27 +10,13 @@ from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.realization import realization, strategy_of
 from poker.solvers.vector.restricted import modelled_reach
 from poker.solvers.vector.solver import VectorSolver
-from poker.tree import BettingTree, Gadget
-from tests.solvers.games import kuhn, leduc, small_holdem
+from poker.tree import Gadget
+from tests.solvers.games import kuhn, leduc, small_holdem, some_model
 from tests.solvers.resolving import game_tree
 
 Board = tuple[int, ...]
 LEDUC = 0.0856
 """Chips per hand that the first player loses between equilibrium strategies."""
-
-
-def some_model(tree: BettingTree, seed: int = 1) -> RangePolicy:
-    """A random strategy that treats suits alike."""
-    rules = tree.rules
-    ranks = rules.space.hand_cards // rules.num_suits
-    alike = ranks @ rules.num_ranks ** np.arange(rules.num_hole_cards)
-
-    def model(node: int, board: Board) -> np.ndarray:
-        rng = np.random.default_rng([seed, node, *(1 + card // rules.num_suits for card in board)])
-        rows = rng.random((rules.num_ranks**rules.num_hole_cards, int(tree.num_children[node]))) ** 3
-        return np.asarray((rows / rows.sum(axis=1, keepdims=True))[alike])
-
-    return model
 
 
 def response(game: VectorGame, searcher: int, model: RangePolicy, p: float, iterations: int = 1000) -> VectorSolver:
