@@ -48,49 +48,47 @@ class FileReviews(Reviews):
 
 @dataclass(frozen=True)
 class HandFile:
-    """The `hands` of a file with the SHA-256 `digest`, and the lines of those that could not be read; `game` is that of
-    the agent."""
+    """A file of `count` hands, with its SHA-256: `hands` in chips of the agent's game by their place, the settings in
+    which others differ, and the lines of those that could not be read."""
 
     name: str
     digest: str
-    game: Rules
-    hands: list[PlayedHand]
+    count: int
+    hands: dict[int, LoggedHand]
+    left_out: Counter[str]
     errors: list[HistoryError]
 
     @classmethod
     def read(cls, name: str, data: bytes, game: Rules) -> "HandFile":
         """A HistoryError if it is no file of hands."""
         errors: list[HistoryError] = []
-        digest = hashlib.sha256(data).hexdigest()
-        return cls(name, digest, game, list(hands_of(text_of(data), name, game, errors.append)), errors)
+        left_out, hands, count = Counter[str](), dict[int, LoggedHand](), 0
+        for count, hand in enumerate(hands_of(text_of(data), name, game, errors.append), 1):
+            reason = why_not(hand, game)
+            if reason:
+                left_out[reason] += 1
+            else:
+                unit = game.big_blind / hand.rules.big_blind
+                payoffs = tuple(chips * unit for chips in hand.payoffs)
+                hands[count - 1] = LoggedHand(count - 1, in_chips_of(game, hand), payoffs, hand.names)
+        return cls(name, hashlib.sha256(data).hexdigest(), count, hands, left_out, errors)
 
     def players(self) -> list[str]:
         """Whose decisions can be reviewed, those with the most hands first."""
-        found = Counter(
-            name
-            for hand in self.hands
-            if not why_not(hand, self.game)
-            for name, cards in zip(hand.names, hand.state.hole_cards, strict=True)
-            if cards
-        )
-        return [name for name, _ in found.most_common()]
+        pairs = (pair for hand in self.hands.values() for pair in zip(hand.names, hand.state.hole_cards, strict=True))
+        return [name for name, _ in Counter(name for name, cards in pairs if cards).most_common()]
 
     def of(self, player: str) -> tuple[dict[int, LoggedHand], Counter[str]]:
-        """Hands by their place in the file, in chips of the game, and why others are not reviewed."""
-        found, refused = {}, Counter[str]()
-        for place, hand in enumerate(self.hands):
-            reason = why_not(hand, self.game)
-            if not reason and player not in hand.names:
-                reason = f"{player} is not in the hand"
-            elif not reason and not hand.state.hole_cards[hand.names.index(player)]:
-                reason = f"the file does not have the cards of {player}"
-            if reason:
-                refused[reason] += 1
-                continue
-            unit = self.game.big_blind / hand.rules.big_blind
-            payoffs = tuple(chips * unit for chips in hand.payoffs)
-            found[place] = LoggedHand(place, in_chips_of(self.game, hand), payoffs, hand.names)
-        return found, refused
+        """Those of the hands in which the player's cards are known, and why others are not reviewed."""
+        found, left_out = dict[int, LoggedHand](), self.left_out.copy()
+        for place, hand in self.hands.items():
+            if player not in hand.names:
+                left_out[f"{player} is not in the hand"] += 1
+            elif not hand.state.hole_cards[hand.names.index(player)]:
+                left_out[f"the file does not have the cards of {player}"] += 1
+            else:
+                found[place] = hand
+        return found, left_out
 
 
 def why_not(hand: PlayedHand, game: Rules) -> str:

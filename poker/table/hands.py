@@ -117,6 +117,7 @@ class _Hands:
         if event.file.size() > _MOST_BYTES:
             self._rejected()
             return
+        self._status.set_content("Reading …")
         data = await event.file.read()
         try:
             found = await run.io_bound(HandFile.read, event.file.name, data, self._reviewing.game)
@@ -135,7 +136,7 @@ class _Hands:
 
     def _show_file(self) -> None:
         players = self._file.players() if self._file else []
-        self._status.set_content(_told(self._file, self._file.of("")[1]) if self._file else "")
+        self._status.set_content(_told(self._file, self._file.left_out) if self._file else "")
         self._player.set_visibility(bool(players))
         self._player.set_options(players, value=players[0] if players else None)
         self._choose()
@@ -214,7 +215,7 @@ def _told(file: HandFile, left_out: Counter[str]) -> str:
     rows += [f"and {more} more"] * bool(more)
     items = "".join(f"<li>{escape(row)}</li>" for row in rows)
     unread = f", {len(file.errors):,} more cannot be read" if file.errors else ""
-    return f"<p>{escape(file.name)}: {len(file.hands):,} hands{unread}</p><ul>{items}</ul>"
+    return f"<p>{escape(file.name)}: {file.count:,} hands{unread}</p><ul>{items}</ul>"
 
 
 def _alert(text: str) -> str:

@@ -173,9 +173,8 @@ def test_chance_may_be_behind_the_actions_of_both_players(agent: DepthLimitedAge
 def test_other_games_are_refused_with_their_reason(text: str, reason: str) -> None:
     file = read(text)
     assert file.players() == []
-    hands, left_out = file.of("Ann")
-    assert not hands
-    assert [reason in one for one in left_out] == [True]
+    assert not file.hands
+    assert [reason in one for one in file.left_out] == [True]
 
 
 def test_hands_without_the_player_or_their_cards_are_counted() -> None:
