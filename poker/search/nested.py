@@ -24,15 +24,17 @@ from dataclasses import dataclass, replace
 from poker.betting import Betting
 from poker.rules import Rules
 from poker.search.beliefs import Ranges, observe_action, observe_board, start_ranges
+from poker.search.exploiting import Exploit, Modelled
 from poker.search.memory import Memory
 from poker.search.round_solver import NodePolicy, RoundSolution
 from poker.search.safety import Values
+from poker.state import public_state
 
 Board = tuple[int, ...]
 
-RoundSolver = Callable[[Betting, Board, Ranges, int, tuple[int, ...], Values | None], RoundSolution]
-"""(root, board, ranges, searcher, actions that must be possible at the root, alternatives of the opponent) ->
-strategies of the round."""
+RoundSolver = Callable[[Betting, Board, Ranges, int, tuple[int, ...], Values | None, Modelled | None], RoundSolution]
+"""(root, board, ranges, searcher, actions that must be possible at the root, alternatives of the opponent, what part of
+their range is modelled) -> strategies of the round."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,7 @@ class Belief:
 
     `answered`: the solution was made for what led here, so it already holds the decision at `betting`. `alternatives`:
     what the solutions followed so far concede to each hand of the opponent here (None: nothing is known, or asked).
+    `modelled`: the part of the opponent's range that plays by a model (None: there is no model).
     """
 
     betting: Betting
@@ -48,6 +51,7 @@ class Belief:
     solution: RoundSolution | None
     answered: bool
     alternatives: Values | None = None
+    modelled: Modelled | None = None
 
     def known(self) -> NodePolicy | None:
         """What the solution says at `betting`."""
@@ -59,6 +63,7 @@ class NestedSearch:
 
     `remembered` states are kept of each street: those before the flop come up in hand after hand, whatever was solved
     on boards since. `own_noise` is what `opponent_noise` is, for a searcher that need not have played as solved.
+    `exploit` says what part of the opponent's range plays by a model.
     """
 
     def __init__(
@@ -71,12 +76,14 @@ class NestedSearch:
         remembered: int,
         follow: bool = False,
         own_noise: float = 0.0,
+        exploit: Exploit = Exploit(),  # noqa: B008 - frozen
     ) -> None:
         self._rules = rules
         self._searcher = searcher
         self._solve = solve
         self._noise = own_noise, opponent_noise
         self._follow = follow
+        self._exploit = exploit
         self._beliefs = [Memory[tuple[str, Board], Belief](remembered) for _ in range(rules.num_streets)]
         self._before: Memory[tuple[str, Board], RoundSolution] | None = None
         self._remembered = remembered
@@ -127,7 +134,8 @@ class NestedSearch:
     def _belief(self, betting: Betting, board: Board) -> Belief:
         states = _states_until(betting)
         known = next(i for i in reversed(range(len(states))) if i == 0 or self._recall(states[i], board) is not None)
-        start = Belief(states[0], start_ranges(self._rules), None, answered=False)
+        modelled = self._exploit.start(self._rules)
+        start = Belief(states[0], start_ranges(self._rules), None, answered=False, modelled=modelled)
         belief = self._recall(states[known], board) or start
         actions = [action for street in betting.actions for action in street]
         for action in actions[known:]:
@@ -156,21 +164,24 @@ class NestedSearch:
             policy = belief.known()
         assert policy is not None
         assert belief.solution is not None
-        noise = self._noise[player != self._searcher]
-        ranges = observe_action(belief.ranges, player, policy.probability(action), noise)
+        noise, probs, modelled = self._noise[player != self._searcher], policy.probability(action), belief.modelled
+        if modelled is not None and player != self._searcher:
+            seen = public_state(state, self._shown(state, board))
+            probs, modelled = modelled.after(seen, policy.actions, action, probs, noise)
+        ranges = observe_action(belief.ranges, player, probs, noise)
         following = state.apply(action)
         dealt, shown = following.street != state.street, self._shown(following, board)
         if dealt:
             ranges = observe_board(ranges, shown)
         alternatives = belief.solution.alternatives(following, shown, ranges)
         if dealt:
-            return Belief(following, ranges, None, answered=False, alternatives=alternatives)
-        answered = inserted or self._follow
-        return Belief(following, ranges, belief.solution, answered=answered, alternatives=alternatives)
+            return Belief(following, ranges, None, False, alternatives, modelled)
+        return Belief(following, ranges, belief.solution, inserted or self._follow, alternatives, modelled)
 
     def _solved(self, belief: Belief, board: Board, at_root: tuple[int, ...]) -> RoundSolution:
         shown = self._shown(belief.betting, board)
-        return self._solve(belief.betting, shown, belief.ranges, self._searcher, at_root, belief.alternatives)
+        of_opponent = belief.alternatives, belief.modelled
+        return self._solve(belief.betting, shown, belief.ranges, self._searcher, at_root, *of_opponent)
 
     def _shown(self, state: Betting, board: Board) -> Board:
         return board[: self._rules.board_sizes[state.street]]

@@ -15,6 +15,7 @@ from poker.cards import HOLDEM
 from poker.rules import NO_ACTION
 from poker.search.beliefs import Ranges
 from poker.search.clock import Clock
+from poker.search.exploiting import Modelled
 from poker.search.leaf import LeafEvaluator
 from poker.search.safety import Concessions, Safety, Values
 from poker.search.solved_values import SolvedValues
@@ -121,10 +122,11 @@ class DepthLimitedSolver:
         searcher: int,
         at_root: tuple[int, ...],
         alternatives: Values | None = None,
+        modelled: Modelled | None = None,
     ) -> RoundSolution:
         """Solve from `root`, where the raises `at_root` are possible besides the menu's; safely if there are
-        `alternatives` and the settings say so."""
-        solver = self.solved(root, board, ranges, searcher, at_root, alternatives)
+        `alternatives` and the settings say so; against the `modelled` part of the opponent's range and what is free."""
+        solver = self.solved(root, board, ranges, searcher, at_root, alternatives, modelled)
         concessions = self._safety.concessions(solver, root, searcher, alternatives)
         kept = SolvedValues.of(solver, 1 - searcher) if self.keeps_values else None
         return RoundSolution(root, _round_policies(solver.game.tree, solver, root.street), concessions, kept)
@@ -137,6 +139,7 @@ class DepthLimitedSolver:
         searcher: int,
         at_root: tuple[int, ...],
         alternatives: Values | None = None,
+        modelled: Modelled | None = None,
         *,
         every_hand: bool = False,
     ) -> VectorSolver:
@@ -153,6 +156,8 @@ class DepthLimitedSolver:
         likely = ranges if every_hand else self._likely(ranges, searcher)
         game = VectorGame(tree, board, likely, values, alternatives=None if gadget is None else alternatives)
         solver = VectorSolver(game, algorithm=self._settings.algorithm, threads=self._settings.threads)
+        if modelled is not None:
+            solver.restrict(1 - searcher, modelled.reach(game, root, 1 - searcher))
         seconds = self._clock.for_solve()
         if seconds is None:
             solver.run(iterations=self._settings.on(root.street))

@@ -135,9 +135,9 @@ class BettingTree:
             node = self.child(node, action)
         return node
 
-    def betting(self, node: int) -> Betting:
-        """The betting at `node` of a tree that begins with the hand."""
-        betting = Betting.start(self.rules)
+    def betting(self, node: int, root: Betting | None = None) -> Betting:
+        """The betting at `node` of a tree that begins at `root` (default: with the hand)."""
+        betting = Betting.start(self.rules) if root is None else root
         for action in self.path(node):
             betting = betting.apply(action)
         return betting

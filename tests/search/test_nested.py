@@ -12,6 +12,7 @@ from poker.betting import Betting
 from poker.cards import parse_cards
 from poker.rules import CALL, Rules
 from poker.search.beliefs import Ranges, observe_action, observe_board, start_ranges
+from poker.search.exploiting import Exploit, Frequencies, Modelled
 from poker.search.nested import NestedSearch
 from poker.search.round_solver import NodePolicy, RoundSolution
 from poker.search.safety import Concessions, Values
@@ -34,6 +35,7 @@ class RandomRounds:
         self.calls: list[tuple[str, tuple[int, ...], tuple[int, ...]]] = []
         self.ranges: list[Ranges] = []
         self.alternatives: list[Values | None] = []
+        self.modelled: list[Modelled | None] = []
 
     def __call__(
         self,
@@ -43,8 +45,10 @@ class RandomRounds:
         searcher: int,
         at_root: tuple[int, ...],
         alternatives: Values | None = None,
+        modelled: Modelled | None = None,
     ) -> RoundSolution:
         self.alternatives.append(alternatives)
+        self.modelled.append(modelled)
         self.calls.append((root.text(), board, at_root))
         self.ranges.append(ranges)
         menu = self.menu
@@ -145,6 +149,24 @@ def test_a_solution_is_kept_to_while_the_hand_is_in_it(rules: Rules) -> None:
     assert rounds.calls == [(f"r{raise_to}", (), (max(reply.actions) - 1,))]
 
 
+def test_the_modelled_part_moves_with_the_opponents_actions_alone(rules: Rules) -> None:
+    rounds, exploit = RandomRounds(load_menu("demo")), Exploit(0.5, Frequencies(folds=0.1, raises=0.7))
+    nested = NestedSearch(rules, 1, rounds, opponent_noise=0.02, remembered=1000, exploit=exploit)
+    raise_to = min(action for action in nested.policy(Betting.start(rules), ()).actions if action > 0)
+    known = rounds(Betting.start(rules), (), start_ranges(rules), 1, ()).at(played(rules, [raise_to]))
+    assert known is not None
+    nested.policy(played(rules, [raise_to, CALL]), BOARD[:3])
+    first, _, second = rounds.modelled
+    assert first is not None
+    assert second is not None
+    np.testing.assert_allclose(first.share, 0.5)
+    free = known.probability(CALL)
+    taken = 0.5 * 0.9 * 0.3 + 0.5 * free
+    np.testing.assert_allclose(second.share, 0.98 * 0.5 * 0.9 * 0.3 / (0.98 * taken + 0.02), rtol=1e-5)
+    believed = observe_board(observe_action(start_ranges(rules), 0, taken, 0.02), BOARD[:3])
+    np.testing.assert_allclose(rounds.ranges[-1][0], believed[0], rtol=1e-5)
+
+
 def test_policy_depends_on_the_history_alone(rules: Rules) -> None:
     state = played(rules, [300, CALL, 400, 1100, CALL, CALL])
     followed, _ = search(rules, seat=1, noise=0.01)
@@ -187,6 +209,7 @@ class NumberedRounds(RandomRounds):
         searcher: int,
         at_root: tuple[int, ...],
         alternatives: Values | None = None,
+        modelled: Modelled | None = None,
     ) -> RoundSolution:
         solution = super().__call__(root, board, ranges, searcher, at_root, alternatives)
         return replace(solution, concessions=cast(Concessions, _Numbers(len(self.calls), root)))
