@@ -20,7 +20,7 @@ from data_gen.progress import JobProgress
 from poker.abstraction.buckets import game_cards
 from poker.artifacts import find_artifact, open_artifact, write_artifact
 from poker.errors import PokernetsError
-from poker.parallel import run_tasks
+from poker.parallel import Cluster, Given, Work
 from poker.report.estimates import estimate
 from poker.rules import Rules
 from poker.search.self_generated import Response, remedied, respond
@@ -47,7 +47,6 @@ class Sampled:
     response_boards: int
     match_boards: int
     seed: int
-    processes: int | None
 
 
 @dataclass(frozen=True)
@@ -64,14 +63,13 @@ class Plan:
     @property
     def config(self) -> dict[str, Any]:
         settings = {key: value for key, value in asdict(self.sampled).items() if isinstance(value, int)}
-        settings.pop("processes", None)
         return {"game": self.game.name, **asdict(self.remedies), "solving": asdict(self.solving), **settings}
 
     def part(self, name: str) -> Path:
         return Path(f"{self.output}.parts") / name
 
 
-def run(plan: Plan, size: int, runs: str) -> None:
+def run(plan: Plan, size: int, runs: str, cluster: Cluster) -> None:
     """Make `size` continuations at `plan.output`, the blueprint among them. Parts of an interrupted run are used."""
     if plan.remedies.both:
         raise PokernetsError("continuations: `both` needs a game of two rounds; choose `weaken` or `pot_fraction`")
@@ -80,15 +78,20 @@ def run(plan: Plan, size: int, runs: str) -> None:
     if find_artifact(plan.output, KIND, config={**plan.config, "size": size}, made_from=made_from) is not None:
         print(f"continuations {plan.output} are there", file=sys.stderr)
         return
-    leaves, processes = len(preflop_leaves(policy.tree)), plan.sampled.processes
+    leaves = len(preflop_leaves(policy.tree))
+    inputs = Path(plan.sampled.abstraction), Path(plan.sampled.blueprint)
     _announce(plan, policy, size)
     with JobProgress("continuations", total=size, logs=runs) as progress:
         for k in range(size):
             metrics: dict[str, float] = {}
+            values = [plan.part(f"values-{i}") for i in range(k)]
             if k and find_artifact(plan.part(f"form-{k}"), FORM, config=plan.config, made_from=made_from) is None:
-                _save_form(plan, policy, k, dict(run_tasks(partial(_response, plan, k), [0, 1], processes)))
+                responses = Work(Given(partial(_response, plan, k)), inputs=(*inputs, *values))
+                _save_form(plan, policy, k, dict(cluster.run(responses, [0, 1])))
             if find_artifact(plan.part(f"values-{k}"), VALUES, config=plan.config, made_from=made_from) is None:
-                valued = dict(run_tasks(partial(_leaf_values, plan, k), range(leaves), processes))
+                made = (plan.part(f"form-{k}"), *values[:1]) if k else ()
+                work = Work(Given(partial(_leaf_values, plan, k)), inputs=(*inputs, *made))
+                valued = dict(cluster.run(work, range(leaves)))
                 by_leaf = [valued[leaf] for leaf in range(leaves)]
                 arrays = {name: np.stack([each[i] for each in by_leaf]) for i, name in enumerate(("values", "sem"))}
                 write_artifact(plan.part(f"values-{k}"), VALUES, config=plan.config, arrays=arrays, made_from=made_from)

@@ -13,6 +13,7 @@ from data_gen.continuation_forms import Plan, Sampled
 from data_gen.continuation_forms import run as run_sampled
 from data_gen.progress import JobProgress
 from poker.artifacts import find_artifact
+from poker.parallel import Cluster
 from poker.rules import Rules
 from poker.solvers.blueprint import tree_fingerprint
 from poker.solvers.continuations.generation import ContinuationSet, Remedies, Solving, Step, self_generated
@@ -43,12 +44,13 @@ def run(
     solving: Solving,
     exact: Exact | None,
     sampled: Sampled,
+    cluster: Cluster,
     output: str,
     runs: str,
 ) -> None:
     """Make `size` continuations for either seat, the blueprint among them. Without `exact` all games are sampled."""
     if exact is None or game.num_streets != 2:
-        run_sampled(Plan(game, menu, remedies, solving, sampled, output), size, runs)
+        run_sampled(Plan(game, menu, remedies, solving, sampled, output), size, runs, cluster)
         return
     tree = build_tree(Betting.start(game), menu)
     config = {

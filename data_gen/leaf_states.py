@@ -12,6 +12,7 @@ import sys
 import time
 from dataclasses import asdict, dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ from poker.errors import PokernetsError
 from poker.features.leaf import encode_pairs
 from poker.features.shards import KIND, columns_of, shard_path, write_shard
 from poker.kernels.cards.isomorphism import NUM_BOARDS, canonical_board
-from poker.parallel import run_tasks
+from poker.parallel import Cluster, Given, Work
 from poker.rules import Rules
 from poker.solvers.blueprint import Blueprint
 from poker.solvers.rollout.continuation import Continuations, sample_boards
@@ -65,11 +66,11 @@ def run(
     blueprint: str,
     shards: int,
     settings: ShardSettings,
-    processes: int | None,
+    cluster: Cluster,
     output: str,
     runs: str,
 ) -> None:
-    """Write the shards of `output` that are not there yet. `processes` None: one a core."""
+    """Write the shards of `output` that are not there yet."""
     if settings.continuations.remedies.weaken:
         raise PokernetsError(
             "job=leaf_states labels single pairs of hands, and a response is weakened by what a whole infoset gains: "
@@ -89,8 +90,9 @@ def run(
     make_shard = partial(_make_shard, game, abstraction, blueprint, settings, output)
     started, rows = time.perf_counter(), 0
     with JobProgress("leaf states", total=shards, done=shards - len(missing), logs=runs) as progress:
-        results = run_tasks(make_shard, missing, processes)
-        for done, (count, sem) in enumerate(results, shards - len(missing) + 1):
+        inputs = (Path(abstraction), Path(blueprint), *settings.continuations.inputs)
+        work = Work(Given(make_shard), inputs=inputs, output=partial(shard_path, output))
+        for done, (count, sem) in enumerate(cluster.run(work, missing), shards - len(missing) + 1):
             rows += count
             rate = rows / (time.perf_counter() - started)
             progress.update(done, step=done, rows=rows, rows_per_second=rate, label_sem=sem)

@@ -13,7 +13,7 @@ from data_gen.progress import JobProgress
 from poker.abstraction.buckets import game_cards
 from poker.artifacts import find_artifact, open_artifact, write_artifact
 from poker.features.leaf import TARGET
-from poker.parallel import run_tasks
+from poker.parallel import Cluster, Given, Work
 from poker.rules import Rules
 from poker.search.self_generated import remedied
 from poker.solvers.blueprint import Blueprint
@@ -39,11 +39,11 @@ def run(
     abstraction: str,
     blueprint: str,
     settings: TableSettings,
-    processes: int | None,
+    cluster: Cluster,
     output: str,
     runs: str,
 ) -> None:
-    """Make the table at `output`. Parts of an interrupted run are kept and used. `processes` None: one a core."""
+    """Make the table at `output`. Parts of an interrupted run are kept and used."""
     policy = Blueprint.load(blueprint, game_cards(game, abstraction))
     config, made_from = _identity(game, settings), _origin(policy, settings)
     if find_artifact(output, KIND, config=config, made_from=made_from) is not None:
@@ -57,8 +57,10 @@ def run(
     work = float(sum(sizes))
     done = work - sum(sizes[leaf] for leaf in missing)
     make_part = partial(_make_part, game, abstraction, blueprint, settings, output)
+    inputs = (Path(abstraction), Path(blueprint), *settings.continuations.inputs)
+    parted = Work(Given(make_part), inputs=inputs, output=partial(_part_path, output))
     with JobProgress("leaf table", total=work, done=done, logs=runs) as progress:
-        for step, (leaf, sem) in enumerate(run_tasks(make_part, missing, processes), sum(kept) + 1):
+        for step, (leaf, sem) in enumerate(cluster.run(parted, missing), sum(kept) + 1):
             done += sizes[leaf]
             progress.update(done, step=step, sem_in_pots=sem)
     found = [open_artifact(part, PART, config=config, made_from=made_from) for part in parts]

@@ -1,43 +1,154 @@
-"""Tasks over processes of this machine, and what such a process needs: it ends with the one that started it, however
-that ends, and has as many threads as it is told.
+"""The one executor: tasks over processes of this machine, or over a Ray cluster (`poker.ray_cluster`).
+
+A process is prepared once and then takes tasks. Processes end with the one that started them, however that ends; tasks
+of a process that is killed are taken by another.
 """
 
 import multiprocessing
 import os
+import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from typing import TypeVar
+from dataclasses import dataclass
+from itertools import count, islice
+from pathlib import Path
+from typing import Any, Generic, Protocol, TypeVar
+
+from poker.errors import PokernetsError
 
 T = TypeVar("T")
 R = TypeVar("R")
 
 BLAS_THREADS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS")
+_ALL_THREADS = (*BLAS_THREADS, "NUMBA_NUM_THREADS")
+_AHEAD = 2
+"""Tasks handed out for each process, so that none waits for its next."""
+_DEATHS = 3
+"""Of processes, without a result in between, after which there is no use in going on."""
 
 
-def run_tasks(
-    task: Callable[[T], R], tasks: Sequence[T], processes: int | None, start: Callable[[], object] | None = None
-) -> Iterator[R]:
-    """Results of `task` as they come, in any order, from processes with one BLAS thread each. None: one a core.
+@dataclass(frozen=True)
+class Work(Generic[T, R]):
+    """`prepare` makes the function of tasks in each process; picklable.
 
-    `start` is called once in each process, before its first task.
+    `share_cores`: a process may use its share of the cores; otherwise linear algebra has one thread, so that results
+    are the same to the bit with any number of processes. `inputs` are files and folders that it reads, `output` tells
+    which one a task writes: clusters without common storage move them.
     """
-    count = min(processes or os.cpu_count() or 1, max(len(tasks), 1))
-    context = multiprocessing.get_context("spawn")
-    one_thread = environment(dict.fromkeys(BLAS_THREADS, "1"))
-    with one_thread, ProcessPoolExecutor(count, context, _start, (start,)) as pool:
+
+    prepare: Callable[[], Callable[[T], R]]
+    share_cores: bool = False
+    inputs: tuple[Path, ...] = ()
+    output: Callable[[T], Path] | None = None
+
+
+class Cluster(Protocol):
+    """Where tasks are done."""
+
+    @property
+    def workers(self) -> int:
+        """Processes that work at a time."""
+
+    def run(self, work: Work[T, R], tasks: Iterable[T]) -> Iterator[R]:
+        """Results as they come, in any order. `tasks` are taken one by one as processes come free; what is running when
+        the iterator is closed is finished and dropped."""
+
+
+@dataclass(frozen=True)
+class Given(Generic[T, R]):
+    """The `Work.prepare` of a function that needs no preparation."""
+
+    function: Callable[[T], R]
+
+    def __call__(self) -> Callable[[T], R]:
+        return self.function
+
+
+class LocalCluster:
+    """Processes of this machine; None: one a core."""
+
+    def __init__(self, processes: int | None = None) -> None:
+        if processes is not None and processes < 1:
+            raise PokernetsError("`cluster.processes` must be at least 1, or null for one a core")
+        self._processes = processes or os.cpu_count() or 1
+
+    @property
+    def workers(self) -> int:
+        return self._processes
+
+    def run(self, work: Work[T, R], tasks: Iterable[T]) -> Iterator[R]:
+        waiting, deaths = iter(tasks), 0
+        taken: dict[int, T] = {}
+        with environment(thread_variables(work.share_cores, self._processes)):
+            while True:
+                try:
+                    for result in self._until_death(work, waiting, taken):
+                        deaths = 0
+                        yield result
+                    return
+                except BrokenProcessPool as error:
+                    deaths += 1
+                    if deaths == _DEATHS:
+                        raise PokernetsError(TOO_MANY_DEATHS) from error
+                    print(DEATH, file=sys.stderr)
+
+    def _until_death(self, work: Work[T, R], waiting: Iterator[T], taken: dict[int, T]) -> Iterator[R]:
+        """Results of what is `taken` and of all that wait; what has no result yet stays in `taken`."""
+        context = multiprocessing.get_context("spawn")
+        pool = ProcessPoolExecutor(self._processes, context, _start, (work.prepare,))
         try:
-            for future in as_completed([pool.submit(task, item) for item in tasks]):
-                yield future.result()
+            running = {pool.submit(_do, task): number for number, task in taken.items()}
+            numbers = count(max(taken, default=-1) + 1)
+            while True:
+                for task in islice(waiting, _AHEAD * self._processes - len(running)):
+                    number = next(numbers)
+                    taken[number] = task
+                    running[pool.submit(_do, task)] = number
+                if not running:
+                    return
+                for future in wait(running, return_when=FIRST_COMPLETED).done:
+                    result = future.result()
+                    del taken[running.pop(future)]
+                    yield result
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _start(start: Callable[[], object] | None) -> None:
+DEATH = "a process was killed, perhaps for want of memory; another takes its tasks"
+TOO_MANY_DEATHS = (
+    "processes are killed again and again, perhaps for want of memory: use fewer (cluster.processes, cluster.workers);"
+    " what is done is kept, the same command continues"
+)
+
+
+def thread_variables(share_cores: bool, processes: int) -> dict[str, str]:
+    """For the environment of a process: one thread for linear algebra, or its share of the cores for everything that
+    the user has not set."""
+    if not share_cores:
+        return dict.fromkeys(BLAS_THREADS, "1")
+    share = str(max(1, (os.cpu_count() or 1) // processes))
+    return {name: share for name in _ALL_THREADS if name not in os.environ}
+
+
+_prepare: Callable[[], Callable[[Any], Any]] | None = None
+_function: Callable[[Any], Any] | None = None
+
+
+def _start(prepare: Callable[[], Callable[[Any], Any]]) -> None:
+    global _prepare  # noqa: PLW0603 (of this process, for its whole life)
+    _prepare = prepare
     end_with_parent()
-    if start is not None:
-        start()
+
+
+def _do(task: Any) -> Any:
+    global _function  # noqa: PLW0603
+    if _function is None:
+        assert _prepare is not None
+        _function = _prepare()
+    return _function(task)
 
 
 def end_with_parent() -> None:

@@ -38,6 +38,7 @@ from poker.agents.simple import AlwaysCall, RandomAgent
 from poker.errors import PokernetsError
 from poker.evaluation.match import run
 from poker.formats.acpc_log import cards_text, log_line, match_state_text, parse_log_line, parse_match_state
+from poker.parallel import LocalCluster
 from poker.play.lineup import AgentSpec
 from poker.provenance import provenance
 from poker.rules import Rules
@@ -126,7 +127,7 @@ def soak(
             "session": 1,
             "half_width": None,
             "decision_seconds": decision_seconds,
-            "processes": processes,
+            "cluster": LocalCluster(processes),
             "fresh": False,
             "out": folder,
         }

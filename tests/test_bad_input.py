@@ -77,6 +77,6 @@ def test_a_game_definition_file_is_played(tmp_path: Path) -> None:
     path = tmp_path / "mine.game"
     path.write_text(load_rules("leduc").to_acpc())
     command = [sys.executable, "evaluate.py", "evaluate=match", "agents=[random,always_call]", "game=acpc"]
-    command += [f"game.path={path}", "hands=20", "processes=1", f"runs={tmp_path}/runs"]
+    command += [f"game.path={path}", "hands=20", "cluster.processes=1", f"runs={tmp_path}/runs"]
     subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
     assert list(tmp_path.glob("runs/matches/mine/hands/*.log"))

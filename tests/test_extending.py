@@ -98,7 +98,7 @@ def test_an_agent_is_a_class_and_a_file_and_a_game_a_file(tmp_path: Path, extens
     assert (len(AGENT), len(GAME)) == (2, 1)
     run = extension({**AGENT, **GAME})
     match = ("evaluate.py", "evaluate=match", "game=big_kuhn", "agents=[shy,always_raise]", "aivat=false")
-    run(*match, "agent.shy.folds=false", "hands=20", "processes=1")
+    run(*match, "agent.shy.folds=false", "hands=20", "cluster.processes=1")
     [found] = tmp_path.glob("runs/matches/big_kuhn/*/results.json")
     record = json.loads(found.read_text())
     assert record["lineups"][0]["hands"] == 20
@@ -221,7 +221,13 @@ bonus: 0.0
 def test_a_leaf_evaluator_is_a_class_and_a_file(tmp_path: Path, extension: Extension) -> None:
     assert len(LEAF) == 2
     run = extension(LEAF)
-    match = ("evaluate.py", "evaluate=match", "agents=[depth_limited,always_call]", "aivat=false", "processes=1")
+    match = (
+        "evaluate.py",
+        "evaluate=match",
+        "agents=[depth_limited,always_call]",
+        "aivat=false",
+        "cluster.processes=1",
+    )
     leaves = ("leaf=equity", "leaf@leaves.table=equity", "leaf.bonus=0.1", "search.solver.iterations=[2,2,2,2]")
     run(*match, *leaves, "hands=4")
     [found] = tmp_path.glob("runs/matches/*/*/results.json")

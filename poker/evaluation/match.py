@@ -7,7 +7,6 @@
 import contextlib
 import ctypes
 import gc
-import os
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -27,6 +26,7 @@ from poker.evaluation.match_aivat import MatchAivat
 from poker.evaluation.match_report import match_report
 from poker.evaluation.match_results import MatchResults, comparison
 from poker.evaluation.results import Independent, Results, Unit
+from poker.parallel import Cluster
 from poker.play.exports import Counted, export
 from poker.play.hand_store import HandStore
 from poker.play.lineup import AgentSpec, LineUp, Rotation, Shared, line_ups, with_players
@@ -61,7 +61,7 @@ def run(
     aivat: bool = False,
     fallback: AgentSpec | None = None,
     values: ValueFunctionSpec | None = None,
-    processes: int,
+    cluster: Cluster,
     fresh: bool,
     out: str,
 ) -> MatchResults:
@@ -77,15 +77,15 @@ def run(
     With `decision_seconds` every agent has a process of its own, and one that takes longer, dies or answers rubbish
     checks or folds. With `aivat` the luck is taken out of every hand as far as the agents' policies allow; `fallback`
     has a quick policy for where no agent in the line-up has one (`match_aivat.py`), `values` say what hands are worth.
-    `processes` 0 means one for each core. `fresh` plays anew what was kept of earlier runs with the same settings.
+    `cluster` plays. `fresh` plays anew what was kept of earlier runs with the same settings.
     """
     if adversary is not None:
         agents, lineups = _local_best_responses(game, agents, adversary, adversaries)
     game = game if players is None else with_players(game, players)
     names = [spec.name for spec in agents]
     chosen = line_ups(game, names, lineups)
-    if hands < 1 or session < 1 or processes < 0:
-        raise PokernetsError("`hands` and `session` must be at least 1, `processes` 0 (one for each core) or more")
+    if hands < 1 or session < 1:
+        raise PokernetsError("`hands` and `session` must be at least 1")
     if any(limit is not None and limit <= 0 for limit in (half_width, decision_seconds)):
         raise PokernetsError("`half_width` and `decision_seconds` must be positive or null")
     mark = values.mark if values is not None else None
@@ -108,9 +108,7 @@ def run(
         lineup: Results(game, lineup, rotation.seatings, session, log=store.path, **measure)
         for lineup, store in stores.items()
     }
-    results = MatchResults(
-        game, unit, seed, session, settings, list(found.values()), asked, processes=processes or os.cpu_count() or 1
-    )
+    results = MatchResults(game, unit, seed, session, settings, list(found.values()), asked, processes=cluster.workers)
     shaping = [[lineup.players for lineup in chosen], settings, hands, session, seed, unit, independent, contrasts]
     identity = fingerprint_of([*shaping, half_width, decision_seconds, aivat, mark])
     target = folder / f"{'-'.join(settings)[:_FOLDER_NAME]}-seed{seed}-{identity[:8]}"
@@ -119,7 +117,7 @@ def run(
     sessions = -(-hands // rotation.hands_per_session)
     started = time.monotonic()
     with contextlib.closing(_Live(results, sessions * rotation.hands_per_session, target, console)) as live:
-        play = _Play(worker, stores, found, results.processes, live, half_width)
+        play = _Play(worker, stores, found, cluster, live, half_width)
         play.sessions(sessions)
         play.revise(console)
     for store in stores.values():
@@ -179,7 +177,7 @@ class _Play:
     worker: Worker
     stores: Mapping[LineUp, HandStore]
     results: Mapping[LineUp, Results]
-    processes: int
+    cluster: Cluster
     live: "_Live"
     half_width: float | None
 
@@ -197,7 +195,7 @@ class _Play:
         }
         worker = replace(self.worker, played=played)
         wanted = lambda task: self.results[task[0]].stopped_at is None  # noqa: E731
-        for (lineup, session), record in play_all(worker, tasks, self.processes, wanted):
+        for (lineup, session), record in play_all(worker, tasks, self.cluster, wanted):
             if (lineup, session) in played:
                 self.stores[lineup].revise(record)
             else:
@@ -221,7 +219,7 @@ class _Play:
                 names = " and ".join(self.results[lineup].unknown)
                 console.print(f"{lineup.title}: estimates are made again, {names} counts as unknown", highlight=False)
             worker = replace(self.worker, played=outdated)
-            for (lineup, session), record in play_all(worker, list(outdated), self.processes):
+            for (lineup, session), record in play_all(worker, list(outdated), self.cluster):
                 self.stores[lineup].revise(record)
                 self.results[lineup].adjust(session, record)
 

@@ -1,22 +1,18 @@
-"""Plays sessions of many line-ups in this process, or in several, and yields them as they are done.
+"""Plays sessions of many line-ups in this process, or over a cluster, and yields them as they are done.
 
-Workers are spawned, build the agents they need, and end with the process that started them, however it ends. Each gets
-its share of the cores for threads inside agents.
+Processes build the agents they need, and have their share of the cores for threads inside agents.
 """
 
-import multiprocessing
-import os
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
+from functools import partial
 
 from poker.agents.base import Agent
 from poker.agents.remote import RemoteAgent
 from poker.errors import PokernetsError
-from poker.parallel import BLAS_THREADS, end_with_parent, environment
+from poker.parallel import Cluster, Work
 from poker.play.hand import AbsentAgent
 from poker.play.lineup import AgentSpec, LineUp, Rotation
 from poker.play.session import SessionRecord, play_session
@@ -29,8 +25,6 @@ Estimator = Callable[[Rotation, Sequence[Sequence[Agent]], SessionRecord], None]
 _ALONE_SECONDS, _WORTH_SECONDS = 1.0, 3.0
 _CHUNK_SECONDS = 0.5
 _MAX_CHUNK = 500
-_THREAD_VARIABLES = (*BLAS_THREADS, "NUMBA_NUM_THREADS")
-"""A fair share of the cores for each process; what the user has set stays."""
 
 
 @dataclass
@@ -83,7 +77,7 @@ class Worker:
 
 
 def play_all(
-    worker: Worker, tasks: Sequence[Task], processes: int, wanted: Callable[[Task], bool] = lambda task: True
+    worker: Worker, tasks: Sequence[Task], cluster: Cluster, wanted: Callable[[Task], bool] = lambda task: True
 ) -> Iterator[tuple[Task, SessionRecord]]:
     """Every task with its record, in order of completion; a task that is not `wanted` any more when its turn comes is
     left out.
@@ -92,7 +86,7 @@ def play_all(
     """
     waiting, seconds = deque(tasks), 0.0
     try:
-        while waiting and (processes == 1 or not _is_long(seconds, len(tasks) - len(waiting), len(waiting))):
+        while waiting and (cluster.workers == 1 or not _is_long(seconds, len(tasks) - len(waiting), len(waiting))):
             task = waiting.popleft()
             if wanted(task):
                 started = time.perf_counter()
@@ -101,20 +95,10 @@ def play_all(
                 yield task, record
     finally:
         worker.close()
-    if not waiting:
-        return
-    threads = str(max(1, (os.cpu_count() or 1) // processes))
-    with environment({name: threads for name in _THREAD_VARIABLES if name not in os.environ}):
-        pool = ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), _start_worker, (worker,))
-        try:
-            yield from _play_in(pool, deque(_units(waiting, processes)), processes, wanted)
-        except BrokenProcessPool as error:
-            raise PokernetsError(
-                "a process that plays hands was killed, perhaps for want of memory: use fewer `processes`; what was"
-                " played is kept, the same command continues"
-            ) from error
-        finally:
-            pool.shutdown(wait=True, cancel_futures=True)
+    chunks = _Chunks(_units(waiting, cluster.workers), cluster.workers, wanted)
+    for records, taken in cluster.run(Work(partial(_player, worker), share_cores=True), chunks):
+        chunks.seen(len(records), taken)
+        yield from records
 
 
 def _is_long(seconds: float, played: int, left: int) -> bool:
@@ -131,38 +115,35 @@ def _units(tasks: Iterable[Task], processes: int) -> list[list[Task]]:
     return list(by_session.values()) if len(by_session) >= 4 * processes else [[task] for task in tasks]
 
 
-def _play_in(
-    pool: ProcessPoolExecutor, waiting: deque[list[Task]], processes: int, wanted: Callable[[Task], bool]
-) -> Iterator[tuple[Task, SessionRecord]]:
-    running: set[Future[tuple[list[tuple[Task, SessionRecord]], float]]] = set()
-    chunk, per_unit = 1, max((len(unit) for unit in waiting), default=1)
-    while waiting or running:
-        while waiting and len(running) < 2 * processes:
-            size = min(chunk, -(-len(waiting) // processes))
-            tasks = [task for _ in range(size) for task in waiting.popleft() if wanted(task)]
+class _Chunks(Iterator[list[Task]]):
+    """Units together, as many as take a process about half a second, without tasks that are not wanted any more."""
+
+    def __init__(self, units: list[list[Task]], processes: int, wanted: Callable[[Task], bool]) -> None:
+        self._waiting, self._processes, self._wanted = deque(units), processes, wanted
+        self._size, self._per_unit = 1, max((len(unit) for unit in units), default=1)
+
+    def __next__(self) -> list[Task]:
+        while self._waiting:
+            size = min(self._size, -(-len(self._waiting) // self._processes))
+            tasks = [task for _ in range(size) for task in self._waiting.popleft() if self._wanted(task)]
             if tasks:
-                running.add(pool.submit(_work, tasks))
-        if not running:
-            return
-        done, running = wait(running, return_when=FIRST_COMPLETED)
-        for future in done:
-            records, seconds = future.result()
-            pace = len(records) / max(seconds, 1e-6)
-            chunk = max(1, min(_MAX_CHUNK, round(_CHUNK_SECONDS * pace)) // per_unit)
-            yield from records
+                return tasks
+        raise StopIteration
+
+    def seen(self, tasks: int, seconds: float) -> None:
+        """How long a process took for so many."""
+        pace = tasks / max(seconds, 1e-6)
+        self._size = max(1, min(_MAX_CHUNK, round(_CHUNK_SECONDS * pace)) // self._per_unit)
 
 
-_worker: Worker | None = None
+_Played = tuple[list[tuple[Task, SessionRecord]], float]
 
 
-def _start_worker(worker: Worker) -> None:
-    global _worker  # noqa: PLW0603 (a process has one worker for its whole life)
-    _worker = worker
-    end_with_parent()
+def _player(worker: Worker) -> Callable[[list[Task]], _Played]:
+    return partial(_played, worker)
 
 
-def _work(tasks: list[Task]) -> tuple[list[tuple[Task, SessionRecord]], float]:
-    assert _worker is not None
+def _played(worker: Worker, tasks: list[Task]) -> _Played:
     started = time.perf_counter()
-    records = [(task, _worker.play(task)) for task in tasks]
+    records = [(task, worker.play(task)) for task in tasks]
     return records, time.perf_counter() - started

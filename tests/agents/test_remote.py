@@ -11,6 +11,7 @@ from poker.agents.base import Agent, ObservingAgent, PolicyAgent
 from poker.agents.remote import AgentFailure, AgentGivenUp, PolicyUnavailable, RemoteAgent
 from poker.agents.simple import AlwaysCall, RandomAgent
 from poker.errors import PokernetsError
+from poker.parallel import LocalCluster
 from poker.play.lineup import AgentSpec, LineUp, Rotation
 from poker.play.session import play_session
 from poker.play.workers import Worker, play_all
@@ -116,7 +117,7 @@ def test_trouble_is_named_and_the_match_goes_on(what: str, message: str) -> None
     tasks = [(table, session) for session in range(4)]
     seconds = 0.3 if what == "sleeps" else 20.0
     worker = Worker(Rotation(LEDUC, 1, 1), {spec.name: spec for spec in specs}, seconds)
-    records = [record for _, record in play_all(worker, tasks, 1)]
+    records = [record for _, record in play_all(worker, tasks, LocalCluster(1))]
     assert sum(len(record.payoffs) for record in records) == 8
     incidents = [incident for record in records for incident in record.incidents]
     assert len(incidents) >= 2

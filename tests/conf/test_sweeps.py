@@ -18,7 +18,7 @@ from tests.games import CONF
 from tests.models.shards import write_leaf_states
 
 AGENTS = "agents=[random,always_call]"
-MATCH = ("evaluate.py", "-m", "evaluate=match", AGENTS, "game=leduc", "processes=1")
+MATCH = ("evaluate.py", "-m", "evaluate=match", AGENTS, "game=leduc", "cluster.processes=1")
 
 
 def sweep(*arguments: str) -> subprocess.CompletedProcess[str]:

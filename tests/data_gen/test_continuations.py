@@ -49,8 +49,15 @@ def test_leduc(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_forms_of_a_tiny_blueprint_and_the_table_of_their_values(tmp_path: Path) -> None:
     common = tiny_blueprint(tmp_path)
-    settings = ("boards=40", "response_boards=60", "match_boards=40", "processes=1")
-    job = ("job=continuations", "job.exact=null", "job.size=3", *(f"job.sampled.{each}" for each in settings), *common)
+    settings = ("boards=40", "response_boards=60", "match_boards=40")
+    job = (
+        "job=continuations",
+        "job.exact=null",
+        "job.size=3",
+        "cluster.processes=1",
+        *(f"job.sampled.{each}" for each in settings),
+        *common,
+    )
     assert "3 strategies" in data_gen(*job)
     assert not (tmp_path / "continuations.parts").exists()
     assert "are there" in data_gen(*job)
@@ -61,7 +68,7 @@ def test_forms_of_a_tiny_blueprint_and_the_table_of_their_values(tmp_path: Path)
     steps = open_artifact(tmp_path / "continuations", FORMS).counts["steps"]
     assert sum(each["gain_mbb"] for step in steps for each in step["seats"]) > 1000
 
-    table = ("job=leaf_table", "continuations=self_generated", "job.settings.boards=40", "job.processes=1", *common)
+    table = ("job=leaf_table", "continuations=self_generated", "job.settings.boards=40", "cluster.processes=1", *common)
     data_gen(*table)
     leaf = TableLeaf(path=str(tmp_path / "leaf_table"), blueprint=FirstRound.load(tmp_path / "blueprint"))
     assert leaf.num_continuations == 3

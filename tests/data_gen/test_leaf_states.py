@@ -29,7 +29,7 @@ SMALL = (
     "job.settings.boards_per_shard=2",
     "job.settings.states_per_board=2",
     "job.settings.preflop_share=1.0",
-    "job.processes=2",
+    "cluster.processes=2",
 )
 
 

@@ -15,6 +15,7 @@ from poker.agents.simple import AlwaysCall
 from poker.errors import PokernetsError
 from poker.evaluation.match import run
 from poker.evaluation.match_results import MatchResults
+from poker.parallel import LocalCluster
 from poker.play import workers
 from poker.play.lineup import AgentSpec, Shared
 from tests.games import load_rules
@@ -39,7 +40,7 @@ def play(out: Path, adversaries: list[str], processes: int = 1, game: str = "led
         half_width=None,
         aivat=True,
         fallback=None,
-        processes=processes,
+        cluster=LocalCluster(processes),
         fresh=False,
         out=str(out),
     )
@@ -92,7 +93,7 @@ def test_command(tmp_path: Path) -> None:
     assert refused.returncode == 2
     assert refused.stderr.startswith("error: the agent `equity` has no policy interface")
     subprocess.run(
-        [*command, "agents=[random]", "adversaries=[lbr_fcpa]", "processes=1"],
+        [*command, "agents=[random]", "adversaries=[lbr_fcpa]", "cluster.processes=1"],
         cwd=ROOT,
         check=True,
         capture_output=True,

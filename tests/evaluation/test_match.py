@@ -19,6 +19,7 @@ from poker.errors import PokernetsError
 from poker.evaluation.match import run
 from poker.evaluation.match_results import MatchResults
 from poker.formats.acpc_log import read_log
+from poker.parallel import LocalCluster
 from poker.play import workers
 from poker.play.hand_store import HandStore
 from poker.play.lineup import AgentSpec, LineUp, Rotation
@@ -49,7 +50,7 @@ def match(out: Path, **changes: Any) -> MatchResults:
         "seed": 1,
         "half_width": None,
         "decision_seconds": None,
-        "processes": 1,
+        "cluster": LocalCluster(1),
         "fresh": False,
         "out": str(out),
     }
@@ -179,7 +180,7 @@ def test_same_seed_same_bytes_and_other_seed_other_hands(tmp_path: Path) -> None
 def test_processes_do_not_change_the_hands(tmp_path: Path, session: int, monkeypatch: pytest.MonkeyPatch) -> None:
     one = match(tmp_path / "one", session=session)
     monkeypatch.setattr(workers, "_is_long", lambda *pace: True)
-    two = match(tmp_path / "two", session=session, processes=2)
+    two = match(tmp_path / "two", session=session, cluster=LocalCluster(2))
     assert hands_of(tmp_path / "one") == hands_of(tmp_path / "two")
     assert one.by_agent() == two.by_agent()
 
@@ -241,7 +242,7 @@ def test_foreign_lines_in_a_log_are_refused(tmp_path: Path) -> None:
 def test_killed_match_continues_to_the_same_hands(tmp_path: Path) -> None:
     """SIGKILL while two processes play; the same command then ends in the bytes of an uninterrupted match."""
     command = [sys.executable, "evaluate.py", "evaluate=match", "agents=[random,always_call]", "game=leduc"]
-    command += ["hands=3000", "processes=2", "aivat=false"]
+    command += ["hands=3000", "cluster.processes=2", "aivat=false"]
     root = Path(__file__).parents[2]
     process = subprocess.Popen([*command, f"runs={tmp_path}/killed"], cwd=root, stdout=subprocess.DEVNULL)
     logs = tmp_path / "killed" / "matches" / "leduc" / "hands"
@@ -287,7 +288,7 @@ def test_a_failing_agent_is_named_and_the_match_goes_on(tmp_path: Path, capsys: 
 @pytest.mark.parametrize("what", ["raises", "sleeps", "garbage", "dies"])
 def test_a_match_with_a_troublemaker_ends_with_a_result_that_names_it(tmp_path: Path, what: str) -> None:
     specs = [AgentSpec(what, partial(Troublemaker, what), {}), SPECS[0]]
-    results = match(tmp_path, agents=specs, hands=12, decision_seconds=2.0, processes=2)
+    results = match(tmp_path, agents=specs, hands=12, decision_seconds=2.0, cluster=LocalCluster(2))
     assert len(list(read_log(LEDUC, results.lineups[0].log))) == 12
     [table] = json.loads((report_of(tmp_path / "leduc", f"{what}-call") / "results.json").read_text())["lineups"]
     assert table["hands"] == 12
@@ -373,7 +374,7 @@ def test_match_stops_when_the_interval_is_narrow(tmp_path: Path) -> None:
     assert early.estimates()[0].half_width <= wanted
     before = estimate(whole.values()[: early.stopped_at * 10 // 11 - 1, 0])
     assert before.half_width > wanted or early.stopped_at == 400
-    same = match(tmp_path / "many", agents=agents, hands=2000, half_width=wanted, processes=2).lineups[0]
+    same = match(tmp_path / "many", agents=agents, hands=2000, half_width=wanted, cluster=LocalCluster(2)).lineups[0]
     assert same.estimates() == early.estimates()
     again = match(tmp_path / "many", agents=agents, hands=2000, half_width=wanted).lineups[0]
     assert again.estimates() == early.estimates()

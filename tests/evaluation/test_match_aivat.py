@@ -17,6 +17,7 @@ from poker.evaluation.match import run
 from poker.evaluation.match_aivat import MatchAivat
 from poker.evaluation.match_results import MatchResults
 from poker.evaluation.results import Results
+from poker.parallel import LocalCluster
 from poker.play.hand import Incident
 from poker.play.lineup import AgentSpec, LineUp, Rotation
 from poker.play.session import SessionRecord, play_session
@@ -63,7 +64,7 @@ class Opaque:
 def play(out: Path, hands: int, **settings: Any) -> MatchResults:
     agents = [AgentSpec("caller", caller, {}), AgentSpec("random", randomly, {})]
     defaults = {"agents": agents, "session": 1, "half_width": None, "decision_seconds": None}
-    more = {**defaults, "seed": 3, "processes": 1, "fresh": False, **settings}
+    more = {**defaults, "seed": 3, "cluster": LocalCluster(1), "fresh": False, **settings}
     return run(game=LEDUC, hands=hands, out=str(out), **more)
 
 

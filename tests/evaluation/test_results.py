@@ -11,6 +11,7 @@ from poker.evaluation.match import run
 from poker.evaluation.match_report import match_report
 from poker.evaluation.match_results import MatchResults
 from poker.evaluation.results import Results, chip_value
+from poker.parallel import LocalCluster
 from poker.play.lineup import AgentSpec, LineUp
 from poker.report.estimates import FEW_UNITS, Estimate, estimate
 from tests.evaluation.coverage import stored_deals
@@ -87,7 +88,15 @@ def test_a_round_robin_is_reported_whole(tmp_path: Path, capsys: pytest.CaptureF
         AgentSpec("random", lambda: RandomAgent(name="random", raises=[1]), {}),
     ]
     results = run(
-        game=LEDUC, agents=agents, hands=60, session=1, seed=1, aivat=True, processes=1, fresh=False, out=str(tmp_path)
+        game=LEDUC,
+        agents=agents,
+        hands=60,
+        session=1,
+        seed=1,
+        aivat=True,
+        cluster=LocalCluster(1),
+        fresh=False,
+        out=str(tmp_path),
     )
     told = capsys.readouterr().out
     for text in ("row against column", "call less raise", "raise, all line-ups", "its intervals may be too narrow"):

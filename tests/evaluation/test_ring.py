@@ -11,6 +11,7 @@ from poker.errors import PokernetsError
 from poker.evaluation.match import run
 from poker.evaluation.match_results import MatchResults
 from poker.evaluation.results import flows, opponent_class
+from poker.parallel import LocalCluster
 from poker.play.lineup import AgentSpec, LineUp, Rotation, with_players
 from poker.play.session import play_session
 from poker.rules import Rules
@@ -39,7 +40,7 @@ SPECS = [
 
 def play(out: Path, *, game: str = "holdem_limit_3p", **options: Any) -> MatchResults:
     settings: dict[str, Any] = {"contrasts": [["caller", "random+raiser"]], "agents": SPECS, "players": None}
-    settings |= {"hands": 60, "session": 5, "seed": 1, "processes": 1, "fresh": False, "unit": "sb"}
+    settings |= {"hands": 60, "session": 5, "seed": 1, "cluster": LocalCluster(1), "fresh": False, "unit": "sb"}
     settings |= {"independent": "deal", **options}
     return run(game=load_rules(game), out=str(out), **settings)
 

@@ -27,6 +27,8 @@ def test_it_plays(tmp_path: Path) -> None:
         "hands=4",
         f"runs={tmp_path}",
     ]
-    subprocess.run([sys.executable, "evaluate.py", *asked, "processes=1"], cwd=ROOT, check=True, capture_output=True)
+    subprocess.run(
+        [sys.executable, "evaluate.py", *asked, "cluster.processes=1"], cwd=ROOT, check=True, capture_output=True
+    )
     [results] = tmp_path.rglob("results.json")
     assert json.loads(results.read_text())["agents"]["depth_limited"]["units"] == 2  # deals, each in both seats

@@ -2,7 +2,8 @@
 
 Form 0 is the blueprint. Forms hold the strategies of both seats; a table or a label of player `own` uses those of the
 other seat. `Biased` and `SelfGenerated` say which forms there are: `names` [K] and `config` for manifests, `made_from`
-the fingerprints of artifacts besides the blueprint's, `remedies` what is taken off the values of forms but the first.
+the fingerprints of artifacts besides the blueprint's, `inputs` where they lie, `remedies` what is taken off the values
+of forms but the first.
 """
 
 from collections.abc import Mapping, Sequence
@@ -43,6 +44,10 @@ class Biased:
     def remedies(self) -> Remedies:
         return Remedies()
 
+    @property
+    def inputs(self) -> tuple[Path, ...]:
+        return ()
+
     def of(self, blueprint: Blueprint) -> list[Blueprint]:
         return [blueprint.biased(kind, self.factor) for kind in CONTINUATIONS]
 
@@ -74,6 +79,10 @@ class SelfGenerated:
     def remedies(self) -> Remedies:
         config = open_artifact(self.path, KIND, verify=False).config
         return Remedies(config["weaken"], config["both"], config["pot_fraction"])
+
+    @property
+    def inputs(self) -> tuple[Path, ...]:
+        return (Path(self.path),)
 
     def of(self, blueprint: Blueprint) -> list[Blueprint]:
         made_from = {"blueprint": blueprint.fingerprint}

@@ -11,6 +11,7 @@ from poker.betting import Betting
 from poker.evaluation.aivat.search_values import SearchValues
 from poker.evaluation.aivat.value_functions import FoldEquityValues, ValueFunctionSpec
 from poker.evaluation.match import run
+from poker.parallel import LocalCluster
 from poker.play.lineup import AgentSpec
 from poker.rules import Rules
 from poker.search.solved_values import DecisionValues, SolvedValues
@@ -112,7 +113,7 @@ def test_a_match_asks_the_agents_that_solve(tmp_path: Path) -> None:
     plain, solved = (
         run(
             game=rules, agents=specs, lineups=[["solves"] * 2], hands=100, session=1, seed=2, aivat=True, values=values,
-            processes=1, fresh=False, out=str(tmp_path),
+            cluster=LocalCluster(1), fresh=False, out=str(tmp_path),
         ).lineups[0]
         for values in (None, search)
     )  # fmt: skip

@@ -28,6 +28,7 @@ from poker.evaluation.aivat.value_functions import (
 from poker.evaluation.aivat.values import CheckDown
 from poker.evaluation.match import run
 from poker.evaluation.match_results import MatchResults
+from poker.parallel import LocalCluster
 from poker.play.lineup import AgentSpec
 from poker.rules import CALL, Rules
 from poker.search.beliefs import Ranges
@@ -183,7 +184,7 @@ def play(out: Path, values: ValueFunctionSpec | None, *, fresh: bool = False) ->
         decision_seconds=None,
         aivat=True,
         values=values,
-        processes=1,
+        cluster=LocalCluster(1),
         fresh=fresh,
         out=str(out),
     )
