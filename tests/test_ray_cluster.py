@@ -1,0 +1,100 @@
+"""Tasks over Ray: two machines in one, of one core each, and the death of workers and of one of the machines."""
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from poker.errors import PokernetsError
+from poker.parallel import Given, Work
+from poker.ray_cluster import RayCluster, packed, unpack
+from tests.test_parallel import fail, square_or_die
+
+ray: Any = pytest.importorskip("ray", reason="needs Ray: pip install 'pokernets[ray]'")
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def machines() -> Iterator[Any]:
+    """Two of them; `ray.init` knows the address."""
+    from ray.cluster_utils import Cluster
+
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "object_store_memory": 10**8})
+    cluster.add_node(num_cpus=1, object_store_memory=10**8)
+    cluster.wait_for_nodes()
+    yield cluster
+    ray.shutdown()
+    cluster.shutdown()
+
+
+@pytest.fixture
+def cluster(machines: Any) -> RayCluster:
+    return RayCluster(machines.address)
+
+
+def slow_place(number: int) -> tuple[int, str]:
+    time.sleep(0.3)
+    return number, ray.get_runtime_context().get_node_id()
+
+
+def written(folder: Path, number: int) -> int:
+    (folder / str(number)).write_text(f"{(folder / 'input' / 'file').read_text()} {number}")
+    return number
+
+
+def place_of(folder: Path, number: int) -> Path:
+    return folder / str(number)
+
+
+def test_every_task_once_on_both_machines(cluster: RayCluster) -> None:
+    assert cluster.workers == 2
+    found = list(cluster.run(Work(Given(slow_place)), range(10)))
+    assert sorted(number for number, _ in found) == list(range(10))
+    assert len({machine for _, machine in found}) == 2
+
+
+def test_the_task_of_a_killed_worker_is_taken_by_another(
+    cluster: RayCluster, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    work = Work(Given(partial(square_or_die, tmp_path)))
+    assert sorted(cluster.run(work, range(8))) == [number**2 for number in range(8)]
+    assert "a worker was lost" in capsys.readouterr().err
+
+
+def test_errors_of_tasks_come_through(cluster: RayCluster) -> None:
+    with pytest.raises(PokernetsError, match="no 5"):
+        list(cluster.run(Work(Given(fail)), [5]))
+
+
+def test_files_go_to_the_machines_and_come_back(machines: Any, tmp_path: Path) -> None:
+    source = tmp_path / "input"
+    source.mkdir()
+    (source / "file").write_text("read")
+    sent = RayCluster(machines.address, storage="driver")
+    work = Work(Given(partial(written, tmp_path)), inputs=(source,), output=partial(place_of, tmp_path))
+    assert sorted(sent.run(work, range(4))) == [0, 1, 2, 3]
+    assert [(tmp_path / str(number)).read_text() for number in range(4)] == [f"read {number}" for number in range(4)]
+    unpack(packed(source), tmp_path / "elsewhere" / "input")
+    assert (tmp_path / "elsewhere" / "input" / "file").read_text() == "read"
+
+
+def test_a_machine_that_is_lost_takes_nothing_along(machines: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    machine = machines.add_node(num_cpus=1, object_store_memory=10**8)
+    machines.wait_for_nodes()
+    found = []
+    for result in RayCluster(machines.address, workers=3).run(Work(Given(slow_place)), range(20)):
+        found.append(result[0])
+        if len(found) == 6:
+            machines.remove_node(machine, allow_graceful=False)
+    assert sorted(found) == list(range(20))
+    assert "a worker was lost" in capsys.readouterr().err
+
+
+def test_what_cannot_be_is_refused() -> None:
+    with pytest.raises(PokernetsError, match="shared or driver"):
+        RayCluster(storage="tape")
