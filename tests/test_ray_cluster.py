@@ -1,7 +1,9 @@
 """Tasks over Ray: two machines in one, of one core each, and the death of workers and of one of the machines."""
 
+import importlib
 import os
 import signal
+import subprocess
 import time
 from collections.abc import Iterator
 from functools import partial
@@ -10,9 +12,16 @@ from typing import Any
 
 import pytest
 
+from poker.agents.simple import RandomAgent
 from poker.errors import PokernetsError
-from poker.parallel import Given, Work
+from poker.evaluation.match import run
+from poker.parallel import Given, LocalCluster, Work
+from poker.play import workers
+from poker.play.lineup import AgentSpec
 from poker.ray_cluster import RayCluster, packed, unpack
+from tests.data_gen.commands import ROOT, command, data_gen, digests
+from tests.data_gen.tiny import tiny_blueprint
+from tests.games import load_rules
 from tests.test_parallel import fail, square_or_die
 
 ray: Any = pytest.importorskip("ray", reason="needs Ray: pip install 'pokernets[ray]'")
@@ -22,10 +31,9 @@ pytestmark = pytest.mark.slow
 @pytest.fixture(scope="module")
 def machines() -> Iterator[Any]:
     """Two of them; `ray.init` knows the address."""
-    from ray.cluster_utils import Cluster
-
-    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "object_store_memory": 10**8})
-    cluster.add_node(num_cpus=1, object_store_memory=10**8)
+    size = {"num_cpus": 1, "object_store_memory": 10**8}
+    cluster = importlib.import_module("ray.cluster_utils").Cluster(initialize_head=True, head_node_args=size)
+    cluster.add_node(**size)
     cluster.wait_for_nodes()
     yield cluster
     ray.shutdown()
@@ -93,6 +101,37 @@ def test_a_machine_that_is_lost_takes_nothing_along(machines: Any, capsys: pytes
             machines.remove_node(machine, allow_graceful=False)
     assert sorted(found) == list(range(20))
     assert "a worker was lost" in capsys.readouterr().err
+
+
+def test_a_job_whose_worker_is_killed_makes_the_same_bytes(machines: Any, tmp_path: Path) -> None:
+    common = ("job=leaf_states", "job.shards=10", "job.settings.preflop_share=1.0", *tiny_blueprint(tmp_path))
+    data_gen(*common, "cluster.processes=1", f"job.output={tmp_path}/local")
+    on_ray = (*common, "cluster=ray", f"cluster.address={machines.address}", f"job.output={tmp_path}/ray")
+    job = subprocess.Popen(command(*on_ray), cwd=ROOT, stderr=subprocess.PIPE, text=True)
+    while not any((tmp_path / "ray").glob("shard-*/manifest.json")):
+        assert job.poll() is None
+        time.sleep(0.05)
+    os.kill(_workers()[0], signal.SIGKILL)
+    _, said = job.communicate(timeout=300)
+    assert job.returncode == 0, said
+    assert "a worker was lost" in said
+    assert digests(tmp_path / "ray") == digests(tmp_path / "local")
+
+
+def _workers() -> list[int]:
+    """Processes of actors that work."""
+    names = {path.parent.name: path.read_bytes() for path in Path("/proc").glob("[0-9]*/cmdline")}
+    return [int(number) for number, name in names.items() if name.startswith(b"ray::_Actor.do")]
+
+
+def test_a_match_has_the_same_hands(machines: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workers, "_is_long", lambda *pace: True)
+    agents = [AgentSpec(name, partial(RandomAgent, name=name, raises=[1]), {}) for name in ("one", "two")]
+    settings: dict[str, Any] = {"game": load_rules("leduc"), "agents": agents, "session": 1, "seed": 1, "fresh": False}
+    for name, where in (("local", LocalCluster(1)), ("ray", RayCluster(machines.address))):
+        run(hands=400, half_width=None, cluster=where, out=str(tmp_path / name), **settings)
+    local, ray_ = (sorted((tmp_path / name).rglob("*.log")) for name in ("local", "ray"))
+    assert [path.read_bytes() for path in local] == [path.read_bytes() for path in ray_] != []
 
 
 def test_what_cannot_be_is_refused() -> None:
