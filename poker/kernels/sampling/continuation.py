@@ -32,7 +32,7 @@ def _one_form(
     reach: F32,
     out: F32,
 ) -> None:
-    """`end_reaches` of one hand for one form, at three times the speed."""
+    """`end_reaches` of one hand for one form."""
     reach[0, 0] = np.float32(1.0)
     for node in range(len(player)):
         actions, child, here = arity[node], first[node], reach[node, 0]

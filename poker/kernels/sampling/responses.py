@@ -39,8 +39,7 @@ def _weaker_lanes(
     order: I32, begin: int, step: int, rank: I32, cards: U8, held: int, sign: float, x: int, to: int, work: F32
 ) -> None:
     """Adds to work[to + 16 h] `sign` times the weight of the compatible hands that come before those as strong as h."""
-    factor, mass, group = splat(np.float32(sign)), splat(0.0), begin
-    n = begin
+    factor, mass, n = splat(np.float32(sign)), splat(0.0), begin
     while 0 <= n < len(order):
         strength = rank[order[n]]
         group = n
