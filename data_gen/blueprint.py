@@ -8,7 +8,9 @@ learning curve is written on the way (`poker.solvers.curve`).
 import sys
 import time
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -17,12 +19,15 @@ from numpy.typing import NDArray
 
 from data_gen.progress import JobProgress
 from poker.abstraction.buckets import Buckets, game_cards
-from poker.abstraction.dealers import Dealer, dealer_of
+from poker.abstraction.dealers import dealer_of
 from poker.artifacts import find_artifact, write_artifact
 from poker.errors import PokernetsError
+from poker.parallel import Cluster
 from poker.rules import Rules
 from poker.solvers.blueprint import KIND, save_strategy, saved_tree, strategy_table, tree_fingerprint
 from poker.solvers.curve import Curve, CurvePlan
+from poker.solvers.sampling.external_sampling import RegretSolver
+from poker.solvers.sampling.rounds import RoundPlan, Rounds
 from poker.solvers.sampling.tree import SamplingTree
 from poker.state import Betting
 from poker.tree import BetMenu, BettingTree, Kind, build_tree
@@ -33,8 +38,11 @@ CHECKPOINT = "blueprint_checkpoint"
 class BlueprintSolver(Protocol):
     """What a solver must offer to be trained by this job. `metrics` are what converges, in chips per hand."""
 
-    iterations: int
-    visits: int
+    @property
+    def iterations(self) -> int: ...
+
+    @property
+    def visits(self) -> int: ...
 
     @property
     def sampling(self) -> SamplingTree: ...
@@ -56,7 +64,8 @@ class BlueprintSolver(Protocol):
     def restore(self, arrays: Mapping[str, NDArray[Any]], counters: Mapping[str, int]) -> None: ...
 
 
-SolverFactory = Callable[[BettingTree, Buckets, Dealer], BlueprintSolver]
+SolverFactory = Callable[..., BlueprintSolver]
+"""(tree, cards, dealer), and options by name that go before its own."""
 
 
 def run(
@@ -71,46 +80,67 @@ def run(
     checkpoint_seconds: float,
     report_seconds: float,
     curve: CurvePlan | None,
+    rounds: RoundPlan,
+    cluster: Cluster,
     output: str,
     runs: str,
 ) -> None:
     """Train until the blueprint at `output` has `iterations`, or `seconds` of training, whichever comes first.
 
-    `curve` says when to note what was reached; None keeps no learning curve.
+    `curve` says when to note what was reached; None keeps no learning curve. `rounds` with parts are played over
+    `cluster`, otherwise the threads of this process train.
     """
     if iterations is None and seconds is None:
         raise PokernetsError("job=blueprint needs job.iterations, job.seconds or both")
     cards = game_cards(game, abstraction)
     tree = build_tree(Betting.start(game), menu)
-    trainer = solver(tree, cards, dealer_of(game, cards))
-    config = {"game": game.name, **trainer.settings, "tree": tree_fingerprint(tree)}
-    made_from = {"abstraction": cards.fingerprint}
-    training = _Training(trainer, Path(f"{output}.checkpoint"), config, made_from, iterations, seconds)
-    made = find_artifact(output, KIND, config={**config, "bits": bits}, made_from=made_from)
-    if made is not None and training.enough(made.counts["iterations"], made.counts["seconds"]):
-        print(f"blueprint {output} is there: {made.counts['iterations']:,} iterations", file=sys.stderr)
-        return
-    _announce(tree, cards, trainer, bits)
-    saved = saved_tree(tree)
-    del tree  # gigabytes, with three players; solvers of large games do not keep it either
-    training.resume()
+    with ExitStack() as stack:
+        if rounds.parts is None:
+            trainer: BlueprintSolver = solver(tree, cards, dealer_of(game, cards))
+        else:
+            make = partial(_with_regrets, game, menu, abstraction, solver)
+            trainer = stack.enter_context(Rounds(make, cluster, rounds, (Path(abstraction),)))
+        config = {"game": game.name, **trainer.settings, "tree": tree_fingerprint(tree)}
+        made_from = {"abstraction": cards.fingerprint}
+        training = _Training(trainer, Path(f"{output}.checkpoint"), config, made_from, iterations, seconds)
+        made = find_artifact(output, KIND, config={**config, "bits": bits}, made_from=made_from)
+        if made is not None and training.enough(made.counts["iterations"], made.counts["seconds"]):
+            print(f"blueprint {output} is there: {made.counts['iterations']:,} iterations", file=sys.stderr)
+            return
+        _announce(tree, cards, trainer, bits)
+        saved = saved_tree(tree)
+        del tree  # gigabytes, with three players; solvers of large games do not keep it either
+        training.resume()
 
-    def store(path: str) -> None:
-        strategy = strategy_table(trainer.sampling, trainer.averages, bits)
-        save_strategy(path, strategy, cards, game, saved, config, training.counts())
+        def store(path: str) -> None:
+            strategy = strategy_table(trainer.sampling, trainer.averages, bits)
+            save_strategy(path, strategy, cards, game, saved, config, training.counts())
 
-    def snapshot(iterations: int) -> str:
-        path = f"{output}.snapshots/{iterations}"
-        store(path)
-        return path
+        def snapshot(iterations: int) -> str:
+            path = f"{output}.snapshots/{iterations}"
+            store(path)
+            return path
 
-    points = None
-    if curve is not None:
-        keep = snapshot if curve.snapshots else None
-        points = Curve(runs, {**config, **made_from}, curve, iterations=trainer.iterations, snapshot=keep)
-    training.train(report_seconds, checkpoint_seconds, runs, points)
-    store(output)
+        points = None
+        if curve is not None:
+            keep = snapshot if curve.snapshots else None
+            points = Curve(runs, {**config, **made_from}, curve, iterations=trainer.iterations, snapshot=keep)
+        training.train(report_seconds, checkpoint_seconds, runs, points)
+        store(output)
     print(f"blueprint {output}: {trainer.iterations:,} iterations in {training.seconds:.0f} s", file=sys.stderr)
+
+
+def _with_regrets(game: Rules, menu: BetMenu, abstraction: str, solver: SolverFactory, **options: Any) -> RegretSolver:
+    """For rounds, which add regrets up."""
+    kind = solver.func if isinstance(solver, partial) else solver
+    if not (isinstance(kind, type) and issubclass(kind, RegretSolver)):
+        raise PokernetsError(
+            "job.rounds.parts: only solvers with regrets play in rounds, such as solver=external_sampling"
+        )
+    cards = game_cards(game, abstraction)
+    found = solver(build_tree(Betting.start(game), menu), cards, dealer_of(game, cards), **options)
+    assert isinstance(found, RegretSolver)
+    return found
 
 
 @dataclass

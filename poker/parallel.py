@@ -8,14 +8,19 @@ import multiprocessing
 import os
 import sys
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from itertools import count, islice
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Generic, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from poker.errors import PokernetsError
 
@@ -45,18 +50,6 @@ class Work(Generic[T, R]):
     output: Callable[[T], Path] | None = None
 
 
-class Cluster(Protocol):
-    """Where tasks are done."""
-
-    @property
-    def workers(self) -> int:
-        """Processes that work at a time."""
-
-    def run(self, work: Work[T, R], tasks: Iterable[T]) -> Iterator[R]:
-        """Results as they come, in any order. `tasks` are taken one by one as processes come free; what is running when
-        the iterator is closed is finished and dropped."""
-
-
 @dataclass(frozen=True)
 class Given(Generic[T, R]):
     """The `Work.prepare` of a function that needs no preparation."""
@@ -67,7 +60,45 @@ class Given(Generic[T, R]):
         return self.function
 
 
-class LocalCluster:
+class Shared(Protocol):
+    """An array that tasks carry without its content; each machine gets that once."""
+
+    def get(self) -> NDArray[Any]:
+        """The array, read-only."""
+
+
+class Team(ABC, Generic[T, R]):
+    """Processes that stay until all is done."""
+
+    @abstractmethod
+    def run(self, tasks: Iterable[T]) -> Iterator[R]:
+        """Results as they come, in any order. `tasks` are taken one by one as processes come free; what is running when
+        the iterator is closed is finished and dropped."""
+
+    @abstractmethod
+    def share(self, array: NDArray[Any]) -> Shared:
+        """For tasks of the next `run` alone."""
+
+
+class Cluster(ABC):
+    """Where tasks are done."""
+
+    @property
+    @abstractmethod
+    def workers(self) -> int:
+        """Processes that work at a time."""
+
+    @abstractmethod
+    def team(self, work: Work[T, R]) -> AbstractContextManager[Team[T, R]]:
+        """Processes for `work`, for several runs."""
+
+    def run(self, work: Work[T, R], tasks: Iterable[T]) -> Iterator[R]:
+        """One `Team.run`."""
+        with self.team(work) as team:
+            yield from team.run(tasks)
+
+
+class LocalCluster(Cluster):
     """Processes of this machine; None: one a core."""
 
     def __init__(self, processes: int | None = None) -> None:
@@ -79,34 +110,62 @@ class LocalCluster:
     def workers(self) -> int:
         return self._processes
 
-    def run(self, work: Work[T, R], tasks: Iterable[T]) -> Iterator[R]:
+    @contextmanager
+    def team(self, work: Work[T, R]) -> Iterator[Team[T, R]]:
+        with environment(thread_variables(work.share_cores, self._processes)), TemporaryDirectory() as folder:
+            team = _LocalTeam(work, self._processes, Path(folder))
+            try:
+                yield team
+            finally:
+                team.close()
+
+
+class _LocalTeam(Team[T, R]):
+    def __init__(self, work: Work[T, R], processes: int, folder: Path) -> None:
+        self._work, self._processes, self._folder = work, processes, folder
+        self._pool: ProcessPoolExecutor | None = None
+
+    def run(self, tasks: Iterable[T]) -> Iterator[R]:
         waiting, deaths = iter(tasks), 0
         taken: dict[int, T] = {}
-        with environment(thread_variables(work.share_cores, self._processes)):
-            while True:
-                try:
-                    for result in self._until_death(work, waiting, taken):
-                        deaths = 0
-                        yield result
-                    return
-                except BrokenProcessPool as error:
-                    deaths += 1
-                    if deaths == _DEATHS:
-                        raise PokernetsError(TOO_MANY_DEATHS) from error
-                    print(DEATH, file=sys.stderr)
+        while True:
+            try:
+                for result in self._until_death(waiting, taken):
+                    deaths = 0
+                    yield result
+                return
+            except BrokenProcessPool as error:
+                deaths += 1
+                if deaths == _DEATHS:
+                    raise PokernetsError(TOO_MANY_DEATHS) from error
+                print(DEATH, file=sys.stderr)
+                self.close()
 
-    def _until_death(self, work: Work[T, R], waiting: Iterator[T], taken: dict[int, T]) -> Iterator[R]:
+    def share(self, array: NDArray[Any]) -> Shared:
+        path = self._folder / "shared.npy"
+        path.unlink(missing_ok=True)
+        np.save(path, array)
+        return _OnDisk(path)
+
+    def close(self) -> None:
+        """Ends the processes."""
+        if self._pool is not None:
+            self._pool.shutdown(wait=True, cancel_futures=True)
+            self._pool = None
+
+    def _until_death(self, waiting: Iterator[T], taken: dict[int, T]) -> Iterator[R]:
         """Results of what is `taken` and of all that wait; what has no result yet stays in `taken`."""
-        context = multiprocessing.get_context("spawn")
-        pool = ProcessPoolExecutor(self._processes, context, _start, (work.prepare,))
+        if self._pool is None:
+            context = multiprocessing.get_context("spawn")
+            self._pool = ProcessPoolExecutor(self._processes, context, _start, (self._work.prepare,))
+        running = {self._pool.submit(_do, task): number for number, task in taken.items()}
+        numbers = count(max(taken, default=-1) + 1)
         try:
-            running = {pool.submit(_do, task): number for number, task in taken.items()}
-            numbers = count(max(taken, default=-1) + 1)
             while True:
                 for task in islice(waiting, _AHEAD * self._processes - len(running)):
                     number = next(numbers)
                     taken[number] = task
-                    running[pool.submit(_do, task)] = number
+                    running[self._pool.submit(_do, task)] = number
                 if not running:
                     return
                 for future in wait(running, return_when=FIRST_COMPLETED).done:
@@ -114,7 +173,17 @@ class LocalCluster:
                     del taken[running.pop(future)]
                     yield result
         finally:
-            pool.shutdown(wait=True, cancel_futures=True)
+            for future in running:
+                future.cancel()
+
+
+@dataclass(frozen=True)
+class _OnDisk:
+    path: Path
+
+    def get(self) -> NDArray[Any]:
+        array: NDArray[Any] = np.load(self.path, mmap_mode="r")
+        return array
 
 
 DEATH = "a process was killed, perhaps for want of memory; another takes its tasks"

@@ -14,19 +14,22 @@ import tarfile
 import tempfile
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from numpy.typing import NDArray
+
 from poker.errors import PokernetsError
-from poker.parallel import BLAS_THREADS, TOO_MANY_DEATHS, R, T, Work
+from poker.parallel import BLAS_THREADS, TOO_MANY_DEATHS, Cluster, R, Shared, T, Team, Work
 
 STORAGES = ("shared", "driver")
 _DEATHS = 3
 
 
-class RayCluster:
+class RayCluster(Cluster):
     """The cluster at `address` (`auto`: the one that this machine belongs to; None: one is started on this machine),
     with so many `workers` (None: one for each of its cores), each with a share of `gpus_per_worker`."""
 
@@ -57,50 +60,85 @@ class RayCluster:
     def workers(self) -> int:
         return self._workers
 
-    def run(self, work: Work[T, R], tasks: Iterable[T]) -> Iterator[R]:
-        ray, sends = self._ray, self._storage == "driver"
-        files = ray.put({str(path): packed(path) for path in work.inputs} if sends else {})
-        actor = ray.remote(num_cpus=1, num_gpus=self._gpus, runtime_env={"env_vars": _variables(work)})(_Actor)
+    @contextmanager
+    def team(self, work: Work[T, R]) -> Iterator[Team[T, R]]:
+        team = _RayTeam(self._ray, work, self._workers, self._gpus, self._storage == "driver")
+        try:
+            yield team
+        finally:
+            team.close()
+
+
+class _RayTeam(Team[T, R]):
+    def __init__(self, ray: Any, work: Work[T, R], workers: int, gpus: float, sends: bool) -> None:
+        self._ray, self._work, self._workers, self._sends = ray, work, workers, sends
+        self._files = ray.put({str(path): packed(path) for path in work.inputs} if sends else {})
+        self._actor = ray.remote(num_cpus=1, num_gpus=gpus, runtime_env={"env_vars": _variables(work)})(_Actor)
+        self._idle: list[Any] = []
+        self._running: dict[Any, tuple[Any, list[T]]] = {}
+        """What each worker does: a task, or nothing yet while it is started."""
+        for _ in range(workers):
+            self._start()
+
+    def run(self, tasks: Iterable[T]) -> Iterator[R]:
         queue, deaths = _Queue(tasks), 0
-        running: dict[Any, tuple[Any, list[T]]] = {}
-        idle: list[Any] = []
-
-        def start() -> None:
-            new = actor.remote(work.prepare, work.output if sends else None)
-            running[new.place.remote(files)] = new, []
-
-        for _ in range(self._workers):
-            start()
         try:
             while True:
-                while idle and queue:
-                    one, task = idle.pop(), queue.take()
-                    running[one.do.remote(task)] = one, [task]
-                if not queue and not any(doing for _, doing in running.values()):
+                while self._idle and queue:
+                    worker, task = self._idle.pop(), queue.take()
+                    self._running[worker.do.remote(task)] = worker, [task]
+                if not queue and not any(doing for _, doing in self._running.values()):
                     return
-                (ready,), _ = ray.wait(list(running), num_returns=1)
-                one, doing = running.pop(ready)
-                try:
-                    found = ray.get(ready)
-                except ray.exceptions.RayActorError as error:
+                doing, found = self._next()
+                if found is None:
                     deaths += 1
                     if deaths == _DEATHS * self._workers:
-                        raise PokernetsError(TOO_MANY_DEATHS) from error
-                    print(_LOST, file=sys.stderr)
+                        raise PokernetsError(TOO_MANY_DEATHS)
                     queue.put_back(doing)
-                    start()
-                    continue
-                except ray.exceptions.RayTaskError as error:
-                    raise error.cause from error
-                idle.append(one)
-                if doing:
+                elif doing:
                     deaths, (result, written) = 0, found
-                    if written is not None and work.output is not None:
-                        unpack(written, work.output(doing[0]))
+                    if written is not None and self._work.output is not None:
+                        unpack(written, self._work.output(doing[0]))
                     yield result
         finally:
-            for one in (*idle, *(one for one, _ in running.values())):
-                ray.kill(one)
+            self._running = {ready: (worker, []) for ready, (worker, _) in self._running.items()}
+
+    def _next(self) -> tuple[list[T], Any]:
+        """What a worker that is through was doing and has found; None if it was lost, and another is started."""
+        ray = self._ray
+        (ready,), _ = ray.wait(list(self._running), num_returns=1)
+        worker, doing = self._running.pop(ready)
+        try:
+            found = ray.get(ready)
+        except ray.exceptions.RayActorError:
+            print(_LOST, file=sys.stderr)
+            self._start()
+            return doing, None
+        except ray.exceptions.RayTaskError as error:
+            raise error.cause from error
+        self._idle.append(worker)
+        return doing, found
+
+    def share(self, array: NDArray[Any]) -> Shared:
+        return _InStore(self._ray.put(array))
+
+    def close(self) -> None:
+        """Ends the workers."""
+        for worker in (*self._idle, *(worker for worker, _ in self._running.values())):
+            self._ray.kill(worker)
+
+    def _start(self) -> None:
+        worker = self._actor.remote(self._work.prepare, self._work.output if self._sends else None)
+        self._running[worker.place.remote(self._files)] = worker, []
+
+
+@dataclass(frozen=True)
+class _InStore:
+    reference: Any
+
+    def get(self) -> NDArray[Any]:
+        array: NDArray[Any] = importlib.import_module("ray").get(self.reference)
+        return array
 
 
 _LOST = "a worker was lost; another takes its task"
@@ -131,11 +169,12 @@ class _Actor:
         self._prepare, self._output = prepare, output
         self._function: Callable[[Any], Any] | None = None
 
-    def place(self, files: Mapping[str, bytes]) -> None:
+    def place(self, files: Mapping[str, bytes]) -> bool:
         """Puts inputs where this machine has nothing."""
         for name, data in files.items():
             if not Path(name).exists():
                 unpack(data, Path(name))
+        return True
 
     def do(self, task: Any) -> tuple[Any, bytes | None]:
         if self._function is None:

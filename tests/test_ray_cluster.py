@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from poker.agents.simple import RandomAgent
@@ -19,9 +20,11 @@ from poker.parallel import Given, LocalCluster, Work
 from poker.play import workers
 from poker.play.lineup import AgentSpec
 from poker.ray_cluster import RayCluster, packed, unpack
+from poker.solvers.sampling.rounds import RoundPlan, Rounds
 from tests.data_gen.commands import ROOT, command, data_gen, digests
 from tests.data_gen.tiny import tiny_blueprint
 from tests.games import load_rules
+from tests.solvers.sampling.test_rounds import leduc
 from tests.test_parallel import fail, square_or_die
 
 ray: Any = pytest.importorskip("ray", reason="needs Ray: pip install 'pokernets[ray]'")
@@ -132,6 +135,15 @@ def test_a_match_has_the_same_hands(machines: Any, tmp_path: Path, monkeypatch: 
         run(hands=400, half_width=None, cluster=where, out=str(tmp_path / name), **settings)
     local, ray_ = (sorted((tmp_path / name).rglob("*.log")) for name in ("local", "ray"))
     assert [path.read_bytes() for path in local] == [path.read_bytes() for path in ray_] != []
+
+
+def test_rounds_of_a_blueprint_add_up_to_the_same(machines: Any) -> None:
+    tables = []
+    for where in (LocalCluster(1), RayCluster(machines.address)):
+        with Rounds(leduc, where, RoundPlan(4, 2000)) as solver:
+            solver.run(iterations=24_000)
+        tables.append(solver.state()[0]["table"])
+    np.testing.assert_array_equal(*tables)
 
 
 def test_what_cannot_be_is_refused() -> None:

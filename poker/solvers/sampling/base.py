@@ -115,6 +115,10 @@ class SamplingSolver(ABC):
             ):
                 self._step(pool)
 
+    def reseed(self, seed: np.random.SeedSequence) -> None:
+        """Go on with other random numbers."""
+        self._streams = streams(seed, self.threads)
+
     def metrics(self) -> dict[str, float]:
         """What converges: in small two-player games the exact ones."""
         return self._metrics(self.average)

@@ -112,8 +112,12 @@ class RegretSolver(SamplingSolver):
         super()._step(pool)
         due = self._period > 0 and self.iterations // self._period > self.periods
         if due and (self._discount_until is None or self.iterations <= self._discount_until):
-            self.periods += 1
-            self.table *= self.periods / (self.periods + 1)
+            self.end_period()
+
+    def end_period(self) -> None:
+        """Weighs what was gathered so far against what comes."""
+        self.periods += 1
+        self.table *= self.periods / (self.periods + 1)
 
 
 class ExternalSampling(RegretSolver):

@@ -1,0 +1,177 @@
+"""Sampling with regrets over several machines: in rounds, each of which is played in parts from one table.
+
+Every part starts from the table that all share, plays so many iterations with a random stream of its own, and returns
+what it changed. The table moves on by the mean of the changes: parts take away the noise of sampling, as so many
+iterations of one process would. (Their sum is the step of one part made so many times as long, and strategies then
+swing about the equilibrium.) What was gathered is weighted by the number of the round (`RegretSolver`: linear weighting
+whose period is the round). Within a round a part does not see what others learn: that costs iterations, little while a
+round is short beside what was played before it. The result depends on the seed, the parts and the length of a round,
+and not on how many processes there are, nor on their machines.
+"""
+
+import time
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poker.errors import PokernetsError
+from poker.parallel import Cluster, Shared, Team, Work
+from poker.solvers.sampling.external_sampling import RegretSolver
+from poker.solvers.sampling.tree import SamplingTree
+
+MakeSolver = Callable[..., RegretSolver]
+"""Takes options of `RegretSolver` by name, which go before what it was made with."""
+
+
+@dataclass(frozen=True)
+class RoundPlan:
+    """`parts` of a round (None: no rounds), each of so many `iterations`."""
+
+    parts: int | None = None
+    iterations: int = 100_000
+
+    def __post_init__(self) -> None:
+        if self.iterations < 1 or (self.parts is not None and self.parts < 1):
+            raise PokernetsError("job.rounds needs parts and iterations of at least 1")
+
+
+@dataclass(frozen=True)
+class Part:
+    """Iterations from a shared table; `done` counts those of all parts before the round."""
+
+    number: int
+    table: Shared
+    done: int
+    iterations: int
+    seed: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Change:
+    """What a part added to the numbers at `places` (None: to all of them), and to the counters."""
+
+    part: int
+    places: NDArray[np.uint32] | None
+    amounts: NDArray[np.floating]
+    counters: dict[str, int]
+
+
+class Rounds:
+    """A `BlueprintSolver` that plays rounds with a team of processes, while it is entered."""
+
+    def __init__(self, make: MakeSolver, cluster: Cluster, plan: RoundPlan, inputs: tuple[Path, ...] = ()) -> None:
+        assert plan.parts is not None
+        self._plan, self._parts = plan, plan.parts
+        self._solver = make(threads=1, discount_every=plan.parts * plan.iterations)
+        if plan.iterations % self._solver.settings["batch"]:
+            raise PokernetsError("job.rounds.iterations must be a multiple of solver.batch")
+        self._cluster, self._work = cluster, Work(partial(player, make), inputs=inputs)
+        self._stack = ExitStack()
+        self._team: Team[Part, Change] | None = None
+
+    def __enter__(self) -> "Rounds":
+        self._team = self._stack.enter_context(self._cluster.team(self._work))
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._stack.close()
+
+    @property
+    def iterations(self) -> int:
+        return self._solver.iterations
+
+    @property
+    def visits(self) -> int:
+        return self._solver.visits
+
+    @property
+    def sampling(self) -> SamplingTree:
+        return self._solver.sampling
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        return {**self._solver.settings, "rounds": [self._parts, self._plan.iterations]}
+
+    @property
+    def bytes_needed(self) -> int:
+        """Of this process; each of the others needs as much, and twice its table."""
+        return self._solver.bytes_needed
+
+    def run(self, *, iterations: int | None = None, seconds: float | None = None) -> None:
+        """Whole rounds until there are `iterations` in all, or for `seconds` from now."""
+        started = time.perf_counter()
+        while (iterations is None or self.iterations < iterations) and (
+            seconds is None or time.perf_counter() - started < seconds
+        ):
+            self._round()
+
+    def metrics(self) -> dict[str, float]:
+        """Those of the solver; regrets in the table are those of a part."""
+        found = self._solver.metrics()
+        return {name: value * (self._parts if "regret" in name else 1) for name, value in found.items()}
+
+    def averages(self, nodes: NDArray[np.int32]) -> NDArray[np.float32]:
+        return self._solver.averages(nodes)
+
+    def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, int]]:
+        return self._solver.state()
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]], counters: Mapping[str, int]) -> None:
+        self._solver.restore(arrays, counters)
+
+    def _round(self) -> None:
+        assert self._team is not None
+        solver, table = self._solver, self._solver.table
+        shared, seed = self._team.share(table), solver.settings["seed"]
+        parts = [
+            Part(part, shared, solver.iterations, self._plan.iterations, (seed, solver.periods, part))
+            for part in range(self._parts)
+        ]
+        waiting: dict[int, Change] = {}
+        added = 0
+        for change in self._team.run(parts):
+            waiting[change.part] = change
+            while added in waiting:  # in order, so that the sum is the same however they come
+                _add(solver, waiting.pop(added), self._parts)
+                added += 1
+        solver.end_period()
+
+
+def player(make: MakeSolver) -> Callable[[Part], Change]:
+    """Plays parts with a solver of its own."""
+    return partial(_play, make(threads=1, discount_every=None))
+
+
+def _play(solver: RegretSolver, part: Part) -> Change:
+    shared = part.table.get()
+    solver.table[:] = shared
+    solver.iterations = part.done
+    solver.reseed(np.random.SeedSequence(part.seed))
+    before = {name: getattr(solver, name) for name in _added(solver)}
+    solver.run(iterations=part.done + part.iterations)
+    change = solver.table - shared
+    places = np.flatnonzero(change).astype(np.uint32)
+    counters = {name: getattr(solver, name) - count for name, count in before.items()}
+    if places.nbytes + len(places) * change.itemsize >= change.nbytes or len(change) > np.iinfo(np.uint32).max:
+        return Change(part.number, None, change, counters)
+    return Change(part.number, places, change[places], counters)
+
+
+def _add(solver: RegretSolver, change: Change, parts: int) -> None:
+    amounts = change.amounts / parts
+    if change.places is None:
+        solver.table += amounts
+    else:
+        solver.table[change.places] += amounts
+    for name, count in change.counters.items():
+        setattr(solver, name, getattr(solver, name) + count)
+
+
+def _added(solver: RegretSolver) -> list[str]:
+    return [name for name in solver.counters if name != "periods"]

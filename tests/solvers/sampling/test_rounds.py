@@ -1,0 +1,68 @@
+"""Sampling in rounds: as good as one process at equal iterations, the same on any number of them, resumed exactly."""
+
+from functools import lru_cache, partial
+from typing import Any
+
+import numpy as np
+import pytest
+
+from poker.abstraction.buckets import game_cards
+from poker.abstraction.dealers import dealer_of
+from poker.errors import PokernetsError
+from poker.parallel import LocalCluster
+from poker.solvers.sampling.external_sampling import ExternalSampling
+from poker.solvers.sampling.rounds import RoundPlan, Rounds
+from poker.state import Betting
+from poker.tree import BetMenu, build_tree
+from tests.games import load_rules
+
+
+def leduc(**options: Any) -> ExternalSampling:
+    rules = load_rules("leduc")
+    cards = game_cards(rules, "none")
+    tree = build_tree(Betting.start(rules), BetMenu(()))
+    return ExternalSampling(tree, cards, dealer_of(rules, cards), **{"seed": 1, "batch": 1000, **options})
+
+
+@lru_cache
+def trained(processes: int, parts: int, iterations: int, rounds: int) -> Rounds:
+    with Rounds(leduc, LocalCluster(processes), RoundPlan(parts, iterations)) as solver:
+        solver.run(iterations=parts * iterations * rounds)
+    return solver
+
+
+def test_converges_as_one_process_does() -> None:
+    rounds = trained(2, 4, 2000, 50)
+    alone = leduc(discount_every=8000)
+    alone.run(iterations=400_000)
+    assert rounds.iterations == alone.iterations == 400_000
+    assert rounds.visits == pytest.approx(alone.visits, rel=0.05)
+    there, here = rounds.metrics(), alone.metrics()
+    assert there["nash_conv"] < 1.2 * here["nash_conv"]
+    assert there["mean_regret_bb"] == pytest.approx(here["mean_regret_bb"], rel=0.5)
+
+
+def test_processes_make_no_difference() -> None:
+    one, two = (trained(processes, 4, 2000, 3).state() for processes in (1, 2))
+    np.testing.assert_array_equal(one[0]["table"], two[0]["table"])
+    assert one[1] == two[1]
+
+
+def test_continues_where_it_was() -> None:
+    plan = RoundPlan(2, 1000)
+    with Rounds(leduc, LocalCluster(1), plan) as first:
+        first.run(iterations=4000)
+        arrays, counters = first.state()
+        arrays = {name: array.copy() for name, array in arrays.items()}
+        first.run(iterations=8000)
+    with Rounds(leduc, LocalCluster(1), plan) as second:
+        second.restore(arrays, counters)
+        second.run(iterations=8000)
+    np.testing.assert_array_equal(first.state()[0]["table"], second.state()[0]["table"])
+
+
+def test_what_cannot_be_is_refused() -> None:
+    with pytest.raises(PokernetsError, match=r"multiple of solver\.batch"):
+        Rounds(partial(leduc, batch=3000), LocalCluster(1), RoundPlan(2, 1000))
+    with pytest.raises(PokernetsError, match="at least 1"):
+        RoundPlan(0, 1000)
