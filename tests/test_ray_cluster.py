@@ -143,7 +143,7 @@ def test_rounds_of_a_blueprint_add_up_to_the_same(machines: Any) -> None:
         with Rounds(leduc, where, RoundPlan(4, 2000)) as solver:
             solver.run(iterations=24_000)
         tables.append(solver.state()[0]["table"])
-    np.testing.assert_array_equal(*tables)
+    np.testing.assert_array_equal(tables[0], tables[1])
 
 
 def test_what_cannot_be_is_refused() -> None:

@@ -95,3 +95,17 @@ def test_settings_that_cannot_work_are_named(tmp_path: Path) -> None:
     )
     assert "job=abstraction" in data_gen_fails("job=blueprint", "game=flop_holdem_nolimit", *here)
     assert "iteratons" in data_gen_fails(*LEDUC, "job.iteratons=5", *here)
+
+
+@pytest.mark.slow
+def test_rounds_go_on_and_are_told_apart(tmp_path: Path) -> None:
+    rounds = ("job=blueprint", "game=leduc", "job.seconds=null", "job.rounds.parts=3", "job.rounds.iterations=2000")
+    run = (*rounds, "cluster.processes=1", *places(tmp_path))
+    data_gen(*run, "job.iterations=12_000")
+    assert "continuing" in data_gen(*run, "job.iterations=24_000")
+    data_gen(*rounds, "cluster.processes=2", *places(tmp_path / "whole"), "job.iterations=24_000")
+    tables = [folder / "blueprint.checkpoint" / "table.npy" for folder in (tmp_path, tmp_path / "whole")]
+    assert tables[0].read_bytes() == tables[1].read_bytes()
+    assert "rounds" in data_gen_fails(*LEDUC, "job.iterations=48_000", *places(tmp_path))
+    refused = data_gen_fails(*rounds, "solver=smooth_uct", "job.iterations=6000", *places(tmp_path / "uct"))
+    assert "only solvers with regrets" in refused
