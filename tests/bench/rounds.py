@@ -89,4 +89,4 @@ class _Copy:
 
 
 if __name__ == "__main__":
-    print(json.dumps(main(int(sys.argv[1]) if len(sys.argv) > 1 else 1_600_000), indent=1))
+    print(json.dumps(main(int(sys.argv[1]) if len(sys.argv) > 1 else 1_536_000), indent=1))
