@@ -106,19 +106,27 @@ def test_a_machine_that_is_lost_takes_nothing_along(machines: Any, capsys: pytes
     assert "a worker was lost" in capsys.readouterr().err
 
 
-def test_a_job_whose_worker_is_killed_makes_the_same_bytes(machines: Any, tmp_path: Path) -> None:
-    common = ("job=leaf_states", "job.shards=10", "job.settings.preflop_share=1.0", *tiny_blueprint(tmp_path))
+def test_a_job_that_loses_a_worker_and_a_machine_makes_the_same_bytes(machines: Any, tmp_path: Path) -> None:
+    common = ("job=leaf_states", "job.shards=16", "job.settings.preflop_share=1.0", *tiny_blueprint(tmp_path))
     data_gen(*common, "cluster.processes=1", f"job.output={tmp_path}/local")
+    machine = machines.add_node(num_cpus=1, object_store_memory=10**8)
+    machines.wait_for_nodes()
     on_ray = (*common, "cluster=ray", f"cluster.address={machines.address}", f"job.output={tmp_path}/ray")
     job = subprocess.Popen(command(*on_ray), cwd=ROOT, stderr=subprocess.PIPE, text=True)
-    while not any((tmp_path / "ray").glob("shard-*/manifest.json")):
-        assert job.poll() is None
-        time.sleep(0.05)
+    _until_shards(job, tmp_path / "ray", 1)
     os.kill(_workers()[0], signal.SIGKILL)
+    _until_shards(job, tmp_path / "ray", 4)
+    machines.remove_node(machine, allow_graceful=False)
     _, said = job.communicate(timeout=300)
     assert job.returncode == 0, said
-    assert "a worker was lost" in said
+    assert said.count("a worker was lost") == 2
     assert digests(tmp_path / "ray") == digests(tmp_path / "local")
+
+
+def _until_shards(job: "subprocess.Popen[str]", folder: Path, count: int) -> None:
+    while len(list(folder.glob("shard-*/manifest.json"))) < count:
+        assert job.poll() is None
+        time.sleep(0.05)
 
 
 def _workers() -> list[int]:
