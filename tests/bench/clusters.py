@@ -19,7 +19,7 @@ from typing import Any
 from poker.provenance import provenance
 from tests.bench.startup import ROOT
 
-REPEATS = 3
+REPEATS = 2
 SMALL = 8
 """Shards, or hundreds of hands."""
 
