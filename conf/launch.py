@@ -62,6 +62,7 @@ def launch(root: str, task: Callable[[DictConfig], Any]) -> None:
             failed.append(" ".join(HydraConfig.get().overrides.task))
             raise PokernetsError(f"{failed[-1]}: {error}") from error
 
+    sys.argv[1:] = ["dry=true" if argument == "--dry" else argument for argument in sys.argv[1:]]
     try:
         hydra.main(version_base="1.3", config_path=str(CONF), config_name=root)(job)()
     except InstantiationException:

@@ -33,6 +33,7 @@ from poker.state import Betting
 from poker.tree import BetMenu, BettingTree, Kind, build_tree
 
 CHECKPOINT = "blueprint_checkpoint"
+_TRIAL_SECONDS = 2.0
 
 
 class BlueprintSolver(Protocol):
@@ -82,6 +83,7 @@ def run(
     curve: CurvePlan | None,
     rounds: RoundPlan,
     cluster: Cluster,
+    dry: bool,
     output: str,
     runs: str,
 ) -> None:
@@ -108,6 +110,9 @@ def run(
             print(f"blueprint {output} is there: {made.counts['iterations']:,} iterations", file=sys.stderr)
             return
         _announce(tree, cards, trainer, bits)
+        if dry:
+            _tell_rate(trainer, iterations, seconds)
+            return
         saved = saved_tree(tree)
         del tree  # gigabytes, with three players; solvers of large games do not keep it either
         training.resume()
@@ -227,6 +232,16 @@ class _Training:
                     self.save()
                     saved = time.perf_counter()
         self.save()
+
+
+def _tell_rate(trainer: BlueprintSolver, iterations: int | None, seconds: float | None) -> None:
+    """From a short time of training, which is thrown away; the first iterations are the fastest."""
+    trainer.run(seconds=_TRIAL_SECONDS / 10)  # loads kernels
+    before, started = trainer.iterations, time.perf_counter()
+    trainer.run(seconds=_TRIAL_SECONDS)
+    rate = (trainer.iterations - before) / (time.perf_counter() - started)
+    ends = [end for end in (seconds, None if iterations is None else iterations / rate) if end is not None]
+    print(f"about {rate:,.0f} iterations a second: {min(ends) * rate:,.0f} in {min(ends):,.0f} s", file=sys.stderr)
 
 
 def _announce(tree: BettingTree, cards: Buckets, trainer: BlueprintSolver, bits: int) -> None:

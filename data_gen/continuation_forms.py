@@ -6,8 +6,7 @@ them at every preflop leaf (`poker.search.self_generated`).
 
 import shutil
 import sys
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from data_gen.costs import cpu_seconds, tell
 from data_gen.progress import JobProgress
 from poker.abstraction.buckets import game_cards
 from poker.artifacts import find_artifact, open_artifact, write_artifact
@@ -69,7 +69,7 @@ class Plan:
         return Path(f"{self.output}.parts") / name
 
 
-def run(plan: Plan, size: int, runs: str, cluster: Cluster) -> None:
+def run(plan: Plan, size: int, runs: str, cluster: Cluster, dry: bool) -> None:
     """Make `size` continuations at `plan.output`, the blueprint among them. Parts of an interrupted run are used."""
     if plan.remedies.both:
         raise PokernetsError("continuations: `both` needs a game of two rounds; choose `weaken` or `pot_fraction`")
@@ -80,7 +80,9 @@ def run(plan: Plan, size: int, runs: str, cluster: Cluster) -> None:
         return
     leaves = len(preflop_leaves(policy.tree))
     inputs = Path(plan.sampled.abstraction), Path(plan.sampled.blueprint)
-    _announce(plan, policy, size)
+    _announce(plan, policy, size, cluster)
+    if dry:
+        return
     with JobProgress("continuations", total=size, logs=runs) as progress:
         for k in range(size):
             metrics: dict[str, float] = {}
@@ -188,7 +190,7 @@ def _leaf_values(plan: Plan, k: int, leaf: int) -> tuple[int, tuple[NDArray[np.f
     return leaf, (values, sem)
 
 
-def _announce(plan: Plan, policy: Blueprint, size: int) -> None:
+def _announce(plan: Plan, policy: Blueprint, size: int, cluster: Cluster) -> None:
     """What the run takes, by a trial of each kind of work."""
     leaves, sampled = preflop_leaves(policy.tree), plan.sampled
     continuations, game = Continuations(policy, [policy]), BoardGame(policy, 0)
@@ -205,23 +207,15 @@ def _announce(plan: Plan, policy: Blueprint, size: int) -> None:
 
     class_values(continuations, int(leaves[-1]), _TRIAL_BOARDS[0], np.random.default_rng(0))
     respond_on(1)
-    boards = _cpu_seconds(value, _TRIAL_BOARDS, sampled.boards)
+    boards = cpu_seconds(value, _TRIAL_BOARDS, sampled.boards)
     played = sampled.response_boards + 2 * sampled.match_boards
-    responses = 2 * _cpu_seconds(respond_on, _TRIAL_RESPONSE, played)
-    minutes = (size * boards + (size - 1) * responses) / 60
-    print(
-        f"continuations of {plan.game.name}: {size} strategies of {policy.strategy.nbytes / 1e6:,.1f} MB, values of "
-        f"{len(leaves)} leaves of {len(leaves) * 2 * 169**2 * 8 / 1e6:,.1f} MB each; about {boards:,.0f} s of CPU for "
-        f"the values of each, {responses:,.0f} s for its responses, {minutes:,.1f} min in all",
-        file=sys.stderr,
+    responses = 2 * cpu_seconds(respond_on, _TRIAL_RESPONSE, played)
+    each = f"{boards:,.0f} s for the values of each, {responses:,.0f} s for its responses"
+    disk = (size - 1) * policy.strategy.nbytes + size * len(leaves) * 2 * 169**2 * 8
+    tell(
+        f"continuations of {plan.game.name}: {size} strategies, values of {len(leaves)} leaves, {each}",
+        size * boards + (size - 1) * responses,
+        2,  # responses of the seats, which take most of the time
+        cluster,
+        disk / 1e6,
     )
-
-
-def _cpu_seconds(work: Callable[[int], object], trials: tuple[int, int], count: int) -> float:
-    """What `work(count)` takes, by the straight line through two trials: some of it is there for any count."""
-    taken = []
-    for trial in trials:
-        started = time.process_time()
-        work(trial)
-        taken.append(time.process_time() - started)
-    return taken[0] + max(0.0, taken[1] - taken[0]) * (count - trials[0]) / (trials[1] - trials[0])

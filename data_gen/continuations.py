@@ -45,12 +45,13 @@ def run(
     exact: Exact | None,
     sampled: Sampled,
     cluster: Cluster,
+    dry: bool,
     output: str,
     runs: str,
 ) -> None:
     """Make `size` continuations for either seat, the blueprint among them. Without `exact` all games are sampled."""
     if exact is None or game.num_streets != 2:
-        run_sampled(Plan(game, menu, remedies, solving, sampled, output), size, runs, cluster)
+        run_sampled(Plan(game, menu, remedies, solving, sampled, output), size, runs, cluster, dry)
         return
     tree = build_tree(Betting.start(game), menu)
     config = {
@@ -67,6 +68,8 @@ def run(
         return
     full = VectorGame(tree, memory_limit=int(exact.memory_gib * 2**30))
     _announce(full, size)
+    if dry:
+        return
     started = time.perf_counter()
     solver = VectorSolver(full, "cfr_plus", threads=exact.threads)
     with JobProgress("blueprint", total=exact.iterations) as progress:

@@ -10,7 +10,7 @@ Shard i depends on the seed, i and the settings of a shard alone: killed and con
 
 import sys
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from data_gen.costs import cpu_seconds, tell
 from data_gen.leaf_table import continuations_of
 from data_gen.progress import JobProgress
 from poker.abstraction.buckets import game_cards
@@ -36,6 +37,7 @@ from poker.solvers.rollout.leaf_states import LeafSampler
 
 Board = tuple[int, ...]
 Columns = dict[str, NDArray[Any]]
+_TRIAL_BOARDS = 1, 4
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,7 @@ def run(
     shards: int,
     settings: ShardSettings,
     cluster: Cluster,
+    dry: bool,
     output: str,
     runs: str,
 ) -> None:
@@ -84,8 +87,12 @@ def run(
         return find_artifact(shard_path(output, index), KIND, config=identity, made_from=made_from) is None
 
     missing = list(filter(is_missing, range(shards)))
-    _announce(output, shards, len(missing), settings)
     if not missing:
+        print(f"leaf states {output}: {shards} of {shards} shards are there", file=sys.stderr)
+        return
+    continuations = Continuations(policy, settings.continuations.of(policy))
+    _announce(output, shards, len(missing), settings, continuations, cluster)
+    if dry:
         return
     make_shard = partial(_make_shard, game, abstraction, blueprint, settings, output)
     started, rows = time.perf_counter(), 0
@@ -157,15 +164,20 @@ def _origin(policy: Blueprint, settings: ShardSettings) -> dict[str, str]:
     return {"blueprint": policy.fingerprint, **settings.continuations.made_from}
 
 
-def _announce(output: str, shards: int, missing: int, settings: ShardSettings) -> None:
+def _announce(
+    output: str, shards: int, missing: int, settings: ShardSettings, continuations: Continuations, cluster: Cluster
+) -> None:
     rows = 2 * settings.boards_per_shard * settings.states_per_board * settings.pairs_per_state
     columns = columns_of(len(settings.continuations.names))
     width = sum(np.dtype(dtype).itemsize * int(np.prod(shape)) for dtype, shape in columns.values())
-    print(
-        f"leaf states {output}: {shards - missing} of {shards} shards are there, {missing} to make, "
-        f"up to {missing * rows:,} rows, {missing * rows * width / 1e6:,.0f} MB",
-        file=sys.stderr,
-    )
+
+    def label(boards: int) -> None:
+        shard_rows(continuations, replace(settings, boards_per_shard=boards), 0)
+
+    label(1)  # loads kernels
+    seconds = cpu_seconds(label, _TRIAL_BOARDS, missing * settings.boards_per_shard)
+    what = f"leaf states {output}: {shards - missing} of {shards} shards are there, {missing} to make"
+    tell(f"{what}, up to {missing * rows:,} rows", seconds, missing, cluster, missing * rows * width / 1e6)
 
 
 def _make_shard(

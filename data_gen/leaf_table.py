@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from data_gen.costs import cpu_seconds, tell
 from data_gen.progress import JobProgress
 from poker.abstraction.buckets import game_cards
 from poker.artifacts import find_artifact, open_artifact, write_artifact
@@ -22,6 +23,7 @@ from poker.solvers.rollout.forms import FormsOf
 from poker.solvers.rollout.leaf_table import KIND, class_values, preflop_leaves
 
 PART = "leaf_table_part"
+_TRIAL_BOARDS = 1, 4
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,7 @@ def run(
     blueprint: str,
     settings: TableSettings,
     cluster: Cluster,
+    dry: bool,
     output: str,
     runs: str,
 ) -> None:
@@ -57,6 +60,20 @@ def run(
     work = float(sum(sizes))
     done = work - sum(sizes[leaf] for leaf in missing)
     make_part = partial(_make_part, game, abstraction, blueprint, settings, output)
+    continuations = Continuations(policy, settings.continuations.of(policy))
+    nodes = [int(leaves[leaf]) for leaf in missing]
+
+    def value(boards: int) -> None:
+        for node in nodes:
+            class_values(continuations, node, boards, np.random.default_rng(0))
+
+    value(1)  # loads kernels
+    megabytes = len(settings.continuations.names) * 2 * 169**2 * 8 * len(leaves) / 1e6
+    seconds = cpu_seconds(value, _TRIAL_BOARDS, settings.boards)
+    what = f"leaf table {output}: {len(missing)} of {len(leaves)} leaves to value"
+    tell(what, seconds, len(missing), cluster, megabytes)
+    if dry:
+        return
     inputs = (Path(abstraction), Path(blueprint), *settings.continuations.inputs)
     parted = Work(Given(make_part), inputs=inputs, output=partial(_part_path, output))
     with JobProgress("leaf table", total=work, done=done, logs=runs) as progress:

@@ -58,6 +58,8 @@ def test_forms_of_a_tiny_blueprint_and_the_table_of_their_values(tmp_path: Path)
         *(f"job.sampled.{each}" for each in settings),
         *common,
     )
+    assert "3 strategies" in data_gen(*job, "--dry")
+    assert not (tmp_path / "continuations").exists()
     assert "3 strategies" in data_gen(*job)
     assert not (tmp_path / "continuations.parts").exists()
     assert "are there" in data_gen(*job)

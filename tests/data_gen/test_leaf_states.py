@@ -37,6 +37,8 @@ SMALL = (
 def test_killed_and_continued_is_byte_identical(tmp_path: Path) -> None:
     common = tiny_blueprint(tmp_path)
     whole, broken = tmp_path / "whole", tmp_path / "broken"
+    assert "s of CPU" in data_gen(*SMALL, "job.shards=12", *common, f"job.output={whole}", "--dry")
+    assert not whole.exists()
     said = data_gen(*SMALL, "job.shards=12", *common, f"job.output={whole}")
     assert "0 of 12 shards are there, 12 to make" in said
 

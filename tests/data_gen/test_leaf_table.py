@@ -21,6 +21,7 @@ BOARDS = 60
 def test_table_of_a_tiny_blueprint(tmp_path: Path) -> None:
     common = tiny_blueprint(tmp_path)
     job = ("job=leaf_table", f"job.settings.boards={BOARDS}", "cluster.processes=1", *common)
+    assert "leaves to value; about" in data_gen(*job, "--dry")
     data_gen(*job)
     first = digests(tmp_path / "leaf_table")
     assert not (tmp_path / "leaf_table.parts").exists()
