@@ -1,0 +1,61 @@
+"""Training on two processes: the steps of one with the whole batch, and killed and resumed to the same weights."""
+
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+import torch
+
+from models.export import load_net
+from models.inference import LEAF_NET, leaf_stamp
+from poker.features.leaf import CONTINUATIONS
+from tests.models.shards import write_leaf_states
+from tests.models.test_train import REPOSITORY, command, run
+
+pytestmark = pytest.mark.slow
+TWO = ("trainer.devices=2", "trainer.strategy=ddp", "model.data.batch_rows=256")
+
+
+def weights(work: Path) -> dict[str, torch.Tensor]:
+    return load_net(work / "artifacts" / "leaf_net", LEAF_NET, stamp=leaf_stamp(CONTINUATIONS)).state_dict()
+
+
+def work_in(folder: Path, name: str) -> Path:
+    write_leaf_states(folder / name / "artifacts" / "leaf_states", rows=50_000)
+    return folder / name
+
+
+def test_two_processes_take_the_steps_of_one(tmp_path: Path) -> None:
+    few = ("trainer.max_epochs=1", "model.data.epoch_rows=4096")
+    one, two = work_in(tmp_path, "one"), work_in(tmp_path, "two")
+    for work, settings in ((one, ()), (two, TWO)):
+        done = run(work, *few, *settings)
+        assert done.returncode == 0, done.stderr
+    found, start = weights(two), weights(one)
+    for name, tensor in start.items():
+        torch.testing.assert_close(found[name], tensor, rtol=0, atol=2e-6)
+
+
+def test_killed_on_two_processes_it_ends_in_the_same_weights(tmp_path: Path) -> None:
+    settings = (*TWO, "trainer.max_epochs=5")
+    whole, broken = work_in(tmp_path, "whole"), work_in(tmp_path, "broken")
+    assert run(whole, *settings).returncode == 0
+    process = subprocess.Popen(
+        command(broken, *settings), cwd=REPOSITORY, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )  # fmt: skip
+    deadline = time.monotonic() + 120
+    while not list((broken / "runs").glob("leaf_net-*/checkpoints/epoch=[1-9].ckpt")):
+        assert process.poll() is None, "ended before it could be killed"
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    assert not (broken / "artifacts" / "leaf_net").exists()
+    assert run(broken, *settings).returncode == 0
+    expected = weights(whole)
+    for name, tensor in weights(broken).items():
+        assert torch.equal(tensor, expected[name]), name
