@@ -29,7 +29,7 @@ from poker.solvers.blueprint import Blueprint, blueprint_from
 from poker.solvers.continuations.generation import Remedies, Solving
 from poker.solvers.rollout.continuation import Continuations, sample_boards
 from poker.solvers.rollout.forms import KIND, save_forms
-from poker.solvers.rollout.leaf_table import LeafTable, class_values, preflop_leaves
+from poker.solvers.rollout.leaf_table import LeafTable, class_values, preflop_leaves, table_bytes
 from poker.tree import BetMenu
 
 FORM, VALUES = "continuation_form", "continuation_values"
@@ -211,7 +211,7 @@ def _announce(plan: Plan, policy: Blueprint, size: int, cluster: Cluster) -> Non
     played = sampled.response_boards + 2 * sampled.match_boards
     responses = 2 * cpu_seconds(respond_on, _TRIAL_RESPONSE, played)
     each = f"{boards:,.0f} s for the values of each, {responses:,.0f} s for its responses"
-    disk = (size - 1) * policy.strategy.nbytes + size * len(leaves) * 2 * 169**2 * 8
+    disk = (size - 1) * policy.strategy.nbytes + table_bytes(len(leaves), size)
     tell(
         f"continuations of {plan.game.name}: {size} strategies, values of {len(leaves)} leaves, {each}",
         size * boards + (size - 1) * responses,

@@ -20,7 +20,7 @@ from poker.search.self_generated import remedied
 from poker.solvers.blueprint import Blueprint
 from poker.solvers.rollout.continuation import Continuations, subtree
 from poker.solvers.rollout.forms import FormsOf
-from poker.solvers.rollout.leaf_table import KIND, class_values, preflop_leaves
+from poker.solvers.rollout.leaf_table import KIND, class_values, preflop_leaves, table_bytes
 
 PART = "leaf_table_part"
 _TRIAL_BOARDS = 1, 4
@@ -68,7 +68,7 @@ def run(
             class_values(continuations, node, boards, np.random.default_rng(0))
 
     value(1)  # loads kernels
-    megabytes = len(settings.continuations.names) * 2 * 169**2 * 8 * len(leaves) / 1e6
+    megabytes = table_bytes(len(leaves), len(settings.continuations.names)) / 1e6
     seconds = cpu_seconds(value, _TRIAL_BOARDS, settings.boards)
     what = f"leaf table {output}: {len(missing)} of {len(leaves)} leaves to value"
     tell(what, seconds, len(missing), cluster, megabytes)

@@ -55,6 +55,11 @@ class LeafTable:
         return values
 
 
+def table_bytes(leaves: int, continuations: int) -> int:
+    """Of `values` and `sem`."""
+    return 2 * leaves * 2 * continuations * NUM_CLASSES**2 * np.dtype(np.float32).itemsize
+
+
 def preflop_leaves(tree: BettingTree) -> NDArray[np.int32]:
     """[L] STREET nodes that end the first round with betting to come."""
     ended = np.flatnonzero((tree.kind == Kind.STREET) & (tree.street == 0))

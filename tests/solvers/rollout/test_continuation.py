@@ -76,6 +76,15 @@ def test_equal_to_recursion(name: str) -> None:
                 )
 
 
+def test_one_form_is_worth_what_it_is_among_others() -> None:
+    """The kernel has a loop of its own for it."""
+    blueprint, hands = random_blueprint(load_rules("leduc")), np.arange(6)
+    alone = Continuations(blueprint, [blueprint]).on_board(0, (2,), hands, hands)[0]
+    among = Continuations(blueprint, Biased(FACTOR).of(blueprint)).on_board(0, (2,), hands, hands)[0]
+    assert np.abs(alone).max() > 0.1
+    np.testing.assert_allclose(alone[:, 0], among[:, 0], atol=1e-5)
+
+
 def test_equal_to_hands_played_out() -> None:
     """Leduc from the start, jack against king, the opponent raising: 20,000 sampled hands, four standard errors."""
     blueprint = random_blueprint(LEDUC)
