@@ -13,28 +13,37 @@ _PRIOR_NOISE = 0.2
 _PRIOR_ACTIONS = 40.0
 
 
-class Calibration:
-    """Share of actions that do not depend on the cards, for each player, from the hands shown at showdowns.
+BlindActions = tuple[float, float]
+"""Of the actions of a player that shown hands explain: how many did not depend on the cards, expected, and all."""
 
-    Each shown hand tells, for each action of that player, how likely the action was with the hand and without looking
-    at it; the expected number of the latter kind is counted (one step of expectation maximisation for each showdown).
-    """
+
+def blind_share(seen: BlindActions) -> float:
+    """Share of a player's actions that do not depend on the cards, between the prior, for a stranger, and their own."""
+    return (seen[0] + _PRIOR_NOISE * _PRIOR_ACTIONS) / (seen[1] + _PRIOR_ACTIONS)
+
+
+def with_shown(seen: BlindActions, informed: float, uninformed: float) -> BlindActions:
+    """After an action of probability `informed` given the hand shown, `uninformed` without looking: one step of
+    expectation maximisation."""
+    noise = blind_share(seen)
+    share = noise * uninformed
+    total = share + (1 - noise) * informed
+    return seen[0] + (share / total if total > 0 else 1.0), seen[1] + 1
+
+
+class Calibration:
+    """Share of actions that do not depend on the cards, for each player, from the hands shown at showdowns."""
 
     def __init__(self) -> None:
-        self._seen: dict[str, tuple[float, float]] = {}
+        self._seen: dict[str, BlindActions] = {}
 
     def noise(self, player: str) -> float:
-        """Between the prior, for a stranger, and the player's own share."""
-        blind, actions = self._seen.get(player, (0.0, 0.0))
-        return (blind + _PRIOR_NOISE * _PRIOR_ACTIONS) / (actions + _PRIOR_ACTIONS)
+        """That of a stranger or the player's own."""
+        return blind_share(self._seen.get(player, (0.0, 0.0)))
 
     def shown(self, player: str, informed: float, uninformed: float) -> None:
         """An action had probability `informed` given the hand shown, `uninformed` without looking."""
-        noise = self.noise(player)
-        share = noise * uninformed
-        total = share + (1 - noise) * informed
-        blind, actions = self._seen.get(player, (0.0, 0.0))
-        self._seen[player] = blind + (share / total if total > 0 else 1.0), actions + 1
+        self._seen[player] = with_shown(self._seen.get(player, (0.0, 0.0)), informed, uninformed)
 
     def forget(self) -> None:
         self._seen.clear()

@@ -167,7 +167,7 @@ class NestedSearch:
         noise, probs, modelled = self._noise[player != self._searcher], policy.probability(action), belief.modelled
         if modelled is not None and player != self._searcher:
             seen = public_state(state, self._shown(state, board))
-            probs, modelled = modelled.after(seen, policy.actions, action, probs, noise)
+            probs, modelled = modelled.after(seen, policy.actions, action, probs, noise, belief.ranges[player])
         ranges = observe_action(belief.ranges, player, probs, noise)
         following = state.apply(action)
         dealt, shown = following.street != state.street, self._shown(following, board)

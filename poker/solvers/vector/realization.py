@@ -16,9 +16,20 @@ Strategy = Callable[[int, int], NDArray[np.floating]]
 """(node, board of the game by its index) -> [A, hands of the board's list] probabilities of the actions, or less."""
 
 
+Taken = Callable[[int, int, Rows], NDArray[np.floating]]
+"""(node, board, weights [H] of the hands there) -> [A, hands of the board's list] weights of the actions."""
+
+
 def realization(game: VectorGame, player: int, strategy: Strategy, reach: Rows | None = None) -> Rows:
     """[entries] in the layout of the game: with what probability `player` takes each own action, all earlier ones
     included, from weights `reach` [H] at the root (None: 1)."""
+    start = np.ones(game.rules.num_hands, np.float32) if reach is None else reach
+    taken = lambda node, board, weights: strategy(node, board) * weights[game.hands(player, board)]  # noqa: E731
+    return played(game, player, taken, start)
+
+
+def played(game: VectorGame, player: int, taken: Taken, reach: Rows) -> Rows:
+    """[entries] the weights of all own actions of `player`, from `reach` [H] at the root."""
     tree, out = game.tree, np.zeros(game.num_entries, np.float32)
 
     def walk(node: int, board: int, reach: Rows) -> None:
@@ -34,13 +45,13 @@ def realization(game: VectorGame, player: int, strategy: Strategy, reach: Rows |
             return
         hands = game.hands(player, board)
         own = game.rows(out, node, board)
-        own[:] = strategy(node, board) * reach[hands]
+        own[:] = taken(node, board, reach)
         for child, weights in zip(tree.children(node), own, strict=True):
             going = np.zeros_like(reach)
             going[hands] = weights
             walk(child, board, going)
 
-    walk(0, 0, np.ones(game.rules.num_hands, np.float32) if reach is None else reach)
+    walk(0, 0, reach)
     return out
 
 

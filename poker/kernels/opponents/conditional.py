@@ -1,0 +1,74 @@
+"""How often each hand folds, calls and raises, from how often a whole range does."""
+
+import math
+
+import numpy as np
+from numba import njit
+
+from poker.kernels.registry import entry
+from poker.kernels.types import F32, F64, I8
+
+_FOLD, _CALL, _RAISE = range(3)
+_FAR = 60.0
+"""Log odds beyond which nobody looks."""
+_HALVINGS = 40
+
+
+@njit(cache=True, nogil=True)
+def _logistic(x: float) -> float:
+    return 1.0 / (1.0 + math.exp(-x))
+
+
+@njit(cache=True, nogil=True)
+def _shift(mass: F64, z: F64, slope: float, target: float) -> float:
+    """The log odds at z = 0 with which `mass` [B] takes an action `target` in all, by halving."""
+    low, high = -_FAR, _FAR
+    for _ in range(_HALVINGS):
+        middle, total = (low + high) / 2, 0.0
+        for b in range(len(z)):
+            if mass[b] > 0:
+                total += mass[b] * _logistic(middle + slope * z[b])
+        if total < target:
+            low = middle
+        else:
+            high = middle
+    return (low + high) / 2
+
+
+@entry("i1_1, f8_1, f8_1, f8_1, f8, f8, f8")
+def conditional(
+    bins: I8, weights: F64, z: F64, habits: F64, fold_slope: float, raise_slope: float, blind: float
+) -> F32:
+    """[H, 3] fold, call and raise of each hand in a bin of strength (-1: dead, all 0), so that the mean over `weights`
+    [H] is `habits` [3].
+
+    The odds to raise, and those to fold if not to raise, are exponential in z [B] with these slopes; a share `blind`
+    acts without a look at the hand. Without weights all hands are alike.
+    """
+    mass = np.zeros(len(z))
+    for hand in range(len(bins)):
+        if bins[hand] >= 0:
+            mass[bins[hand]] += weights[hand]
+    if not mass.sum() > 0:
+        for hand in range(len(bins)):
+            if bins[hand] >= 0:
+                mass[bins[hand]] += 1
+    mass /= mass.sum()
+    raises = _shift(mass, z, raise_slope, habits[_RAISE])
+    by_bin = np.zeros((len(z), 3), np.float32)
+    for b in range(len(z)):
+        raised = _logistic(raises + raise_slope * z[b])
+        mass[b] *= 1 - raised
+        by_bin[b, _RAISE] = raised
+    folds = _shift(mass, z, -fold_slope, habits[_FOLD])
+    for b in range(len(z)):
+        raised = by_bin[b, _RAISE]
+        folded = (1 - raised) * _logistic(folds - fold_slope * z[b])
+        by_bin[b, _FOLD] = (1 - blind) * folded + blind * habits[_FOLD]
+        by_bin[b, _RAISE] = (1 - blind) * raised + blind * habits[_RAISE]
+        by_bin[b, _CALL] = 1 - by_bin[b, _FOLD] - by_bin[b, _RAISE]
+    out = np.zeros((len(bins), 3), np.float32)
+    for hand in range(len(bins)):
+        if bins[hand] >= 0:
+            out[hand] = by_bin[bins[hand]]
+    return out

@@ -1,0 +1,256 @@
+"""A heads-up opponent learned from hands: how often they fold, call and raise by public context, and with which hands.
+
+Every action counts in one of 360 contexts: street, what is asked, raises of the round, seat, who raised last. Their
+frequencies are estimated from coarse to fine, what is asked alone (all streets together), with the street, with the
+raises, all of it, each level being the prior of the next with a weight of `half` observations:
+
+    f = (n f_seen + half f_coarser) / (n + half)        c = (n + half c_coarser / 2) / (n + half)
+
+where n observations have frequencies f_seen. The confidence c starts from 0, for the frequencies of nobody in
+particular, and half of what is borrowed from coarser contexts counts. Raises are told apart by size, in pots, alike in
+all contexts of a street.
+
+What each hand does follows from its strength (`poker.kernels.opponents.conditional`), so that the frequencies come out
+for the range at hand: the best raise, the worst fold. Of the actions of a player a share does not depend on the cards;
+hands shown at showdowns tell it (`poker.opponents.weights`).
+
+Symbols: H hands, A actions, S size classes.
+"""
+
+import hashlib
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
+from itertools import chain
+from pathlib import Path
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poker.abstraction.equities import showdown_chances
+from poker.betting import Betting
+from poker.cards import hand_index
+from poker.errors import PokernetsError
+from poker.formats.histories import read_hands
+from poker.kernels.opponents.conditional import conditional
+from poker.opponents.predictor import CALL_CLASS, FOLD_CLASS, RAISE_CLASS, action_class
+from poker.opponents.weights import BlindActions, blind_share, with_shown
+from poker.rules import CALL, FOLD, Rules
+from poker.state import HandState
+
+Floats = NDArray[np.float64]
+Context = tuple[int, int, int, int, int]
+
+_NOTHING, _ALL_IN = 0, 4
+_ASKED_EDGES = (0.6, 1.2)
+_SHAPE = (4, 5, 3, 2, 3)
+"""Streets; nothing asked, a small, middle or large bet, all-in; 0, 1 or more raises; seats; nobody, self, other."""
+_LEVELS = ((0, 2, 3, 4), (2, 3, 4), (3, 4), ())
+"""Axes that the contexts of a level are summed over, from coarse to fine."""
+_ANYBODY = np.array([[0.0, 0.6, 0.4], [0.3, 0.57, 0.13], [0.45, 0.43, 0.12], [0.55, 0.37, 0.08], [0.6, 0.4, 0.0]])
+"""[5, 3] by what is asked: bets are given up to about as often as bluffs of the size would break even."""
+_SIZE_EDGES = (0.4, 0.8, 1.25, 2.5)
+_NUM_SIZES = len(_SIZE_EDGES) + 2
+"""The last is all-in."""
+
+_REMEMBERED = 10_000
+"""Decisions whose context is not worked out again."""
+_BINS = 64
+_Z = np.array([NormalDist().inv_cdf((i + 0.5) / _BINS) for i in range(_BINS)])
+_FOLD_SLOPE = (1.8, 1.8, 1.9, 3.5)
+"""By street, as after the flop in `poker.opponents.responses`."""
+_RAISE_SLOPE = (1.8, 2.8, 4.0)
+"""By raises of the round."""
+
+
+@dataclass(frozen=True, eq=False)
+class Habits:
+    """What was seen of a player: `counts` [4, 5, 3, 2, 3, 3] of actions by context, `sizes` [4, S] of raises by street.
+
+    A model of `poker.search.exploiting`. Equal counts are equal models.
+    """
+
+    half: float = 10.0
+    counts: Floats = field(default_factory=lambda: np.zeros((*_SHAPE, 3)))
+    sizes: Floats = field(default_factory=lambda: np.zeros((_SHAPE[0], _NUM_SIZES)))
+    blind: BlindActions = (0.0, 0.0)
+    _at: dict[tuple[str, tuple[int, ...]], tuple[Context, Floats]] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        if not self.half > 0:
+            raise PokernetsError(f"habits: `half` is a number of observations above 0, not {self.half}")
+
+    def after(self, hand: HandState, player: int) -> "Habits":
+        """With a finished hand in which the opponent was `player`; their cards count where they were shown."""
+        rules, shown = hand.rules, hand.betting.is_showdown and hand.hole_cards[player]
+        counts, sizes, blind = self.counts.copy(), self.sizes.copy(), self.blind
+        weights, past = np.ones(rules.num_hands), Betting.start(rules)
+        for action in chain.from_iterable(hand.betting.actions):
+            if not past.legal().allows(action):  # people fold out of turn and where nothing is asked
+                break
+            if past.to_act == player:
+                context, kind = context_of(past), action_class(action)
+                counts[(*context, kind)] += 1
+                if kind == RAISE_CLASS:
+                    sizes[past.street, _size_class(past, action)] += 1
+                if shown:
+                    board = hand.runout[: rules.board_sizes[past.street]]
+                    looking = self._conditional(rules, board, context, weights, 0.0)[:, kind]
+                    any_hand, held = float(self.frequencies[context][kind]), hand_index(*hand.hole_cards[player])
+                    blind = with_shown(blind, float(looking[held]), any_hand)
+                    weights = weights * ((1 - self._blind) * looking + self._blind * any_hand)
+            past = past.apply(action)
+        return replace(self, counts=counts, sizes=sizes, blind=blind, _at={})
+
+    def __call__(
+        self, state: HandState, actions: tuple[int, ...], weights: NDArray[np.floating]
+    ) -> tuple[NDArray[np.floating], float]:
+        """As `poker.search.exploiting.Model`."""
+        betting = state.betting
+        key = betting.text(), actions
+        if key not in self._at:
+            if len(self._at) > _REMEMBERED:
+                self._at.clear()
+            self._at[key] = context_of(betting), self._split(betting, actions)
+        context, split = self._at[key]
+        by_class = self._conditional(state.rules, state.board, context, weights, self._blind)
+        return by_class @ split, float(self.confidence[context])
+
+    def later(self, street: int) -> tuple[Floats, float]:
+        """[n, 2, 3] frequencies on each street after `street`, where nothing is asked and where something is, and the
+        confidence in them."""
+        by_asked = self.counts.sum(axis=(2, 3, 4))[street + 1 :]
+        seen = np.stack([by_asked[:, _NOTHING], by_asked[:, 1:].sum(axis=1)], axis=1)
+        total = seen.sum(axis=2, keepdims=True) + self.half
+        prior = np.stack([_ANYBODY[_NOTHING], _ANYBODY[1:_ALL_IN].mean(axis=0)])
+        return (seen + self.half * prior) / total, float(1 - (self.half / total).mean()) if len(seen) else 0.0
+
+    @cached_property
+    def frequencies(self) -> Floats:
+        """[4, 5, 3, 2, 3, 3] of fold, call and raise by context."""
+        return self._estimates[0]
+
+    @cached_property
+    def confidence(self) -> Floats:
+        """[4, 5, 3, 2, 3] in the frequencies."""
+        return self._estimates[1]
+
+    @cached_property
+    def _estimates(self) -> tuple[Floats, Floats]:
+        found: Floats = _ANYBODY[:, None, None, None]
+        sure: Floats = np.zeros((1,) * len(_SHAPE))
+        for axes in _LEVELS:
+            seen = self.counts.sum(axis=axes, keepdims=True)
+            number = seen.sum(axis=-1)
+            found = (seen + self.half * found) / (number + self.half)[..., None]
+            sure = (number + self.half * sure / 2) / (number + self.half)
+        return found, sure
+
+    @cached_property
+    def _size_shares(self) -> Floats:
+        """[4, S] of the raises of a street."""
+        found: Floats = np.full(_NUM_SIZES, 1 / _NUM_SIZES)
+        for seen in (self.sizes.sum(axis=0), self.sizes):
+            found = (seen + self.half * found) / (seen.sum(axis=-1, keepdims=True) + self.half)
+        return found
+
+    @cached_property
+    def _fingerprint(self) -> bytes:
+        data = (self.counts.tobytes(), self.sizes.tobytes(), repr((self.half, self.blind)).encode())
+        return hashlib.sha256(b"".join(data)).digest()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Habits) and self._fingerprint == other._fingerprint
+
+    def __hash__(self) -> int:
+        return hash(self._fingerprint)
+
+    @cached_property
+    def _blind(self) -> float:
+        return blind_share(self.blind)
+
+    def _conditional(
+        self, rules: Rules, board: tuple[int, ...], context: Context, weights: NDArray[np.floating], blind: float
+    ) -> NDArray[np.float32]:
+        """[H, 3] fold, call and raise."""
+        slopes = _FOLD_SLOPE[context[0]], _RAISE_SLOPE[context[2]]
+        mass = np.ascontiguousarray(weights, dtype=np.float64)
+        return conditional(_bins(rules, board), mass, _Z, self.frequencies[context], *slopes, blind)
+
+    def _split(self, betting: Betting, actions: tuple[int, ...]) -> Floats:
+        """[3, A] what share of each class goes to each action: classes that are missing check or call; raises of a size
+        that is missing take the next."""
+        out = np.zeros((3, len(actions)))
+        out[:, actions.index(CALL)] = 1
+        if FOLD in actions:
+            out[FOLD_CLASS] = [action == FOLD for action in actions]
+        classes = np.array([_size_class(betting, action) if action > 0 else -1 for action in actions])
+        if (classes >= 0).any():
+            out[RAISE_CLASS] = 0
+            there = np.unique(classes[classes >= 0])
+            for size, share in enumerate(self._size_shares[betting.street]):
+                taken = classes == there[np.abs(there - size).argmin()]
+                out[RAISE_CLASS] += share * taken / taken.sum()
+        assert (out[CALL_CLASS] == [action == CALL for action in actions]).all()
+        return out
+
+
+def habits(
+    *, half: float = 10.0, hands: str | None = None, player: str | None = None, game: Rules | None = None
+) -> Habits:
+    """Of nobody, or of `player` in the heads-up no-limit hands of the file `hands`: PHH, PokerStars' text or an ACPC
+    log, of `game` if that does not define its own."""
+    found = Habits(half)
+    if hands is None:
+        return found
+    number = 0
+    for hand in read_hands(Path(hands), game):
+        if player in hand.names and hand.rules.num_players == 2 and not hand.rules.is_limit:
+            seat = hand.names.index(player)
+            found, number = found.after(hand.state.view(1 - seat), seat), number + 1
+    if not number:
+        raise PokernetsError(f"{hands} has no heads-up no-limit hands of the player `{player}`: set `player` to a name")
+    return found
+
+
+def context_of(betting: Betting) -> Context:
+    """Of the player to act."""
+    player, last = betting.to_act, 0
+    for action, actor in zip(chain.from_iterable(betting.actions), chain.from_iterable(betting.actors), strict=True):
+        if action > 0:
+            last = 1 if actor == player else 2
+    return betting.street, _asked(betting), min(betting.num_raises, 2), player, last
+
+
+def _asked(betting: Betting) -> int:
+    to_call = betting.to_call
+    if to_call == 0:
+        return _NOTHING
+    if betting.legal().max_raise == 0:
+        return _ALL_IN
+    return 1 + int(np.searchsorted(_ASKED_EDGES, to_call / (betting.pot - to_call)))
+
+
+def _size_class(betting: Betting, total: int) -> int:
+    """Of a raise to `total`, in pots once the bet before is called."""
+    if total >= betting.legal().max_raise:
+        return _NUM_SIZES - 1
+    return int(np.searchsorted(_SIZE_EDGES, (total - betting.highest) / (betting.pot + betting.to_call)))
+
+
+@lru_cache(maxsize=4096)
+def _bins(rules: Rules, board: tuple[int, ...]) -> NDArray[np.int8]:
+    """[H] of strength, -1 for hands that the board rules out."""
+    bins = np.minimum(weaker_hands(rules, board) * _BINS, _BINS - 1).astype(np.int8)
+    return np.where(rules.space.live(board), bins, np.int8(-1))
+
+
+def weaker_hands(rules: Rules, board: tuple[int, ...]) -> Floats:
+    """[H] the share of hands that win fewer showdowns against a random hand, on average over the cards to come, and
+    half of those that win as many; 0 for hands that the board rules out."""
+    live = rules.space.live(board)
+    chances = showdown_chances(rules, board, live.astype(np.float64))
+    chances = np.round(chances / np.maximum(rules.space.compatible_mass(live.astype(np.float64)), 1), 9)
+    ordered = np.sort(chances[live])
+    middle = np.searchsorted(ordered, chances, "left") + np.searchsorted(ordered, chances, "right")
+    return np.where(live, middle / (2 * len(ordered)), 0.0)

@@ -1,0 +1,165 @@
+"""A player learned from hands: frequencies come back, hands get them by strength, confidence grows."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from poker.agents.simple import AlwaysCall, AlwaysRaise, RandomAgent
+from poker.betting import Betting
+from poker.cards import HOLDEM, parse_cards
+from poker.errors import PokernetsError
+from poker.formats.acpc_log import log_line
+from poker.opponents.habits import Habits, context_of, habits, weaker_hands
+from poker.opponents.weights import blind_share
+from poker.play.hand import play_hand
+from poker.rules import CALL, FOLD
+from poker.state import HandState, public_state
+from tests.games import load_rules
+
+RULES = load_rules("holdem_nolimit_2p")
+FLOP = parse_cards("Kh9h4c")
+EVERY = np.ones(RULES.num_hands)
+
+
+def caller() -> AlwaysCall:
+    return AlwaysCall(name="caller")
+
+
+def random() -> RandomAgent:
+    return RandomAgent(name="random", raises=[0.5, 1])
+
+
+def played(opponent: Callable[[], AlwaysCall | AlwaysRaise | RandomAgent], number: int) -> list[HandState]:
+    """Finished hands of `opponent`, as player 1, against a random player."""
+    players = [random(), opponent()]
+    for seed, player in enumerate(players):
+        player.reset(seed)
+    deals = (HandState.deal(RULES, np.random.default_rng([5, n])) for n in range(number))
+    return [play_hand(players, deal) for deal in deals]
+
+
+def hands_of(opponent: Callable[[], AlwaysCall | AlwaysRaise | RandomAgent], number: int) -> list[HandState]:
+    """As seen by somebody to whom no cards are shown, which is quicker to learn from."""
+    return [replace(hand, hole_cards=((), ())) for hand in played(opponent, number)]
+
+
+def learned(hands: list[HandState], half: float = 10.0) -> Habits:
+    found = Habits(half)
+    for hand in hands:
+        found = found.after(hand, 1)
+    return found
+
+
+def after(*actions: int) -> Betting:
+    state = Betting.start(RULES)
+    for action in actions:
+        state = state.apply(action)
+    return state
+
+
+def test_contexts_say_what_is_asked_and_by_whom() -> None:
+    assert context_of(after()) == (0, 1, 0, 1, 0)  # the small blind, half a pot to call
+    assert context_of(after(300)) == (0, 2, 1, 0, 2)  # a pot
+    assert context_of(after(300, 1200)) == (0, 3, 2, 1, 2)
+    assert context_of(after(300, CALL)) == (1, 0, 0, 0, 2)
+    assert context_of(after(300, CALL, 900)) == (1, 2, 1, 1, 2)
+    assert context_of(after(300, 20000)) == (0, 4, 2, 1, 2)
+
+
+def test_a_known_players_frequencies_are_recovered() -> None:
+    model = learned(hands_of(random, 1500), half=1.0)
+    unasked = model.counts[1:, 0].sum(axis=(0, 1, 2, 3))
+    np.testing.assert_allclose(unasked / unasked.sum(), [0, 0.5, 0.5], atol=0.05)
+    small_blind = model.frequencies[context_of(after())]
+    np.testing.assert_allclose(small_blind, [1 / 3, 1 / 3, 1 / 3], atol=0.05)
+    later, confidence = model.later(0)
+    np.testing.assert_allclose(later[:, 0], [[0, 0.5, 0.5]] * 3, atol=0.08)
+    assert later.shape == (3, 2, 3)
+    assert confidence > 0.9
+    assert model.later(3)[0].shape == (0, 2, 3)
+
+
+def test_the_mean_over_any_range_is_the_frequency_of_the_context() -> None:
+    model = learned(hands_of(random, 300))
+    betting = after(300, CALL, 900)
+    actions = (FOLD, CALL, 2700, 20000)
+    rng = np.random.default_rng(1)
+    for weights in (EVERY, rng.random(RULES.num_hands) ** 4, np.where(weaker_hands(RULES, FLOP) > 0.8, 1.0, 0.0)):
+        probs, confidence = model(public_state(betting, FLOP), actions, weights)
+        live = HOLDEM.live(FLOP)
+        np.testing.assert_allclose(probs[live].sum(axis=1), 1, atol=1e-5)
+        assert not probs[~live].any()
+        mean = np.average(probs[live], axis=0, weights=np.asarray(weights, float)[live])
+        expected = model.frequencies[context_of(betting)]
+        np.testing.assert_allclose([mean[0], mean[1], mean[2:].sum()], expected, atol=1e-4)
+        order = np.argsort(weaker_hands(RULES, FLOP)[live])
+        assert np.diff(probs[live][order, 0]).max() < 1e-6
+        assert np.diff(probs[live][order, 2:].sum(axis=1)).min() > -1e-6
+    assert 0 < confidence < 1
+
+
+def test_actions_that_are_missing_pass_their_share_on() -> None:
+    model = learned(hands_of(random, 300))
+    pot, half = 600, 300
+    state = public_state(after(300, CALL), FLOP)
+
+    def mean(*actions: int) -> list[float]:
+        found: list[float] = model(state, actions, EVERY)[0][HOLDEM.live(FLOP)].mean(axis=0).tolist()
+        return found
+
+    calls, small, large = mean(CALL, 300 + half, 300 + pot)
+    assert small == pytest.approx(large, rel=0.25)
+    assert mean(CALL, 20000)[1] == pytest.approx(small + large, abs=1e-5)
+    assert mean(CALL)[0] == pytest.approx(1, abs=1e-6)
+    assert mean(CALL, 300 + half, 310 + half, 300 + pot)[1] == pytest.approx(small / 2, abs=1e-5)
+    assert calls + small + large == pytest.approx(1, abs=1e-5)
+
+
+def test_confidence_grows_with_every_observation_and_starts_from_none() -> None:
+    hands = hands_of(random, 40)
+    models = [learned(hands[:count]) for count in (0, 10, 20, 40)]
+    assert not models[0].confidence.any()
+    assert models[0].later(0)[1] == 0
+    for less, more in pairwise(models):
+        assert (more.confidence >= less.confidence).all()
+        assert more.confidence[context_of(after())] > less.confidence[context_of(after())]
+    assert models[-1].confidence.max() < 1
+
+
+def test_a_caller_is_told_from_a_raiser_after_few_hands() -> None:
+    calling = learned(hands_of(caller, 60))
+    raising = learned(hands_of(lambda: AlwaysRaise(name="raiser", raises=[1]), 60))
+    state, actions = public_state(after(300, CALL, CALL), FLOP), (CALL, 600)
+    assert calling(state, actions, EVERY)[0][HOLDEM.live(FLOP), 0].mean() > 0.95
+    assert raising(state, actions, EVERY)[0][HOLDEM.live(FLOP), 1].mean() > 0.85
+
+
+def test_hands_shown_tell_who_does_not_look_at_the_cards() -> None:
+    model = Habits()
+    for hand in played(random, 100):
+        model = model.after(hand.view(0), 1)
+    assert model.blind[1] > 20
+    assert blind_share(model.blind) > blind_share((0.0, 0.0)) + 0.02
+
+
+def test_equal_hands_make_equal_models_from_a_session_and_from_a_log(tmp_path: Path) -> None:
+    hands = [hand.view(0) for hand in played(random, 30)]
+    model = learned(hands)
+    assert model == learned(hands)
+    assert hash(model) == hash(learned(hands))
+    assert model != learned(hands[1:])
+    log = tmp_path / "match.log"
+    ends = enumerate(played(random, 30))
+    log.write_text("".join(log_line(end, number, ("villain", "hero")) + "\n" for number, end in ends))
+    read = habits(hands=str(log), player="hero", game=RULES)
+    np.testing.assert_array_equal(read.counts, model.counts)
+    assert read == model
+    with pytest.raises(PokernetsError, match="no heads-up no-limit hands of the player `nobody`"):
+        habits(hands=str(log), player="nobody", game=RULES)
+    assert habits() == Habits()
+    with pytest.raises(PokernetsError, match="above 0"):
+        Habits(half=0)
