@@ -1,26 +1,44 @@
 """The layout of a batch of games as tensors, for `poker.search.torch_vector`: rows of nodes, hands of boards, leaves.
 
 Shapes as there: G games, B boards of a street, N hands of a player on a board (padded to the most), R rows, A actions.
+Where all games are alike in something, its dimension B is 1.
 """
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from poker.kernels.vector.arrays import ACT, PASS
+from poker.kernels.vector.arrays import ACT, MARGIN, OWN, PASS, STOP
+from poker.search.torch_gadgets import NAMES, RootGadget
 from poker.search.torch_terminals import Hands
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.layout import Layout
+from poker.tree import BettingTree, Kind
+
+
+def shape_of(game: VectorGame) -> Hashable:
+    """Equal for games that can be solved together: the same betting, whatever the chips (under rake, these too)."""
+    tree = game.tree
+    arrays = [tree.kind, tree.player, tree.street, tree.parent, tree.folded, tree.leaf_state, tree.leaf_choice]
+    arrays.append(tree.committed if game.rake.fraction > 0 else _at_stake(tree) > 0)
+    return tree.rules, game.rake, tree.gadget, *(array.tobytes() for array in arrays)
+
+
+def _at_stake(tree: BettingTree) -> NDArray[np.float64]:
+    """[nodes]: what a player wins or loses at a terminal of the zero-sum game."""
+    stake: NDArray[np.float64] = tree.committed.min(axis=1) + 0.5 * tree.dead
+    return stake
 
 
 @dataclass(frozen=True)
 class Group:
     """Decisions of one depth and player with A actions: G nodes. `entries` [G, A] action rows, `parents` [G] and
-    `children` [G, A] rows of reach or value, `scales` [G, A] on the children's values."""
+    `children` [G, A] rows of reach or value, `scales` [G, A, B] on the children's values."""
 
     player: int
     entries: Tensor
@@ -43,20 +61,14 @@ class Street:
     runouts: Tensor | None
 
 
-@dataclass(frozen=True)
-class Leaf:
-    """Per player: matrices [L, K, C, C'] and the cluster of every hand [B, N] of each street, -1 for none."""
-
-    matrices: list[Tensor]
-    clusters: list[dict[int, Tensor]]
-
-
 class Tensors:
     """Tensors by street, or by (street, player whose values are computed).
 
     `tables` are rows of terminals, `mixed` values that are sums of two (target, won, held and their factors); reach of
-    the components' roots is at `root_rows`, their values at `root_values_at` times a scale; cards are dealt from
-    `deal_rows`, and values come back to `deal_slots`. `root` [G, N] are the ranges of each player.
+    the components' roots is at `root_rows`, their values at `root_values_at` times a scale [R, B]; cards are dealt from
+    `deal_rows`, and values come back to `deal_slots`. `root` [G, N] are the ranges of each player. `leaves` [R, B, C,
+    C'] are the matrices of the rows of leaves, own clusters first, `clusters` [B, N] those of the player's hands, -1
+    for none.
     """
 
     def __init__(self, games: Sequence[VectorGame], layout: Layout, device: torch.device) -> None:
@@ -67,11 +79,18 @@ class Tensors:
         self.root_values_at: dict[tuple[int, int], tuple[Tensor, Tensor]] = {}
         self.deal_rows: dict[tuple[int, int], Tensor] = {}
         self.deal_slots: dict[int, Tensor] = {}
+        self.leaves: dict[tuple[int, int], Tensor] = {}
+        self.clusters: dict[tuple[int, int], Tensor] = {}
+        self._scales = self._chip_scales()
         self.streets = {
             street: self._make_street(street) for street in range(layout.first_street, layout.last_street + 1)
         }
         self.root = [self._root_reach(player) for player in range(2)]
-        self.leaf = self._make_leaf()
+        if games[0].leaf_values is not None:
+            for street in self.streets:
+                self._make_leaves(street)
+        memory, self.gadgets = self._make_gadgets()
+        self.gadget_memory: dict[str, Tensor] = memory
 
     def _make_street(self, street: int) -> Street:
         self._index_rows(street)
@@ -108,7 +127,7 @@ class Tensors:
         for p in range(2):
             self.root_rows[street, p] = self._tensor(nodes.reach_row[p, roots], torch.int64)
             rows = self._tensor(nodes.value_row[p, roots], torch.int64)
-            self.root_values_at[street, p] = rows, self._tensor(nodes.scale[p, roots], torch.float32)
+            self.root_values_at[street, p] = rows, self._scale(street, p, roots)
             if deals[0] >= 0:
                 self.deal_rows[street, p] = self._tensor(nodes.reach_row[p, deals], torch.int64)
                 self.deal_slots[street] = self._tensor(nodes.value_row[p, deals], torch.int64)
@@ -138,7 +157,7 @@ class Tensors:
                 found.setdefault((level, int(nodes.player[node]), int(nodes.num_children[node])), []).append(node)
                 for child in range(nodes.first_child[node], nodes.first_child[node] + nodes.num_children[node]):
                     depth[child] = level + 1
-            assert nodes.role[node] in (ACT, PASS) or nodes.num_children[node] == 0
+            assert nodes.role[node] in (ACT, PASS, MARGIN) or nodes.num_children[node] == 0
         groups = []
         for (_, player, actions), members in sorted(found.items()):
             at = np.array(members)
@@ -146,8 +165,7 @@ class Tensors:
             entries = nodes.entry[at][:, None] + np.arange(actions)
             reach, child_reach = (self._tensor(nodes.reach_row[p, chosen], torch.int64) for chosen in (at, child))
             value, child_value = (self._tensor(nodes.value_row[p, chosen], torch.int64) for chosen in (at, child))
-            scales = self._tensor(nodes.scale[p, child], torch.float32)
-            rows = self._tensor(entries, torch.int64)
+            rows, scales = self._tensor(entries, torch.int64), self._scale(street, p, child)
             groups.append(Group(player, rows, reach, child_reach, value, child_value, scales))
         return tuple(groups)
 
@@ -167,8 +185,9 @@ class Tensors:
             start, size = int(made.list_start[p, b]), int(made.size[p, b])
             window, entries = slice(start, start + size), slice(2 * start, 2 * (start + size))
             arrays["live"][row, :size] = 1
-            for name in ("up", "less", "upto", "orbit"):
+            for name in ("up", "less", "upto"):
                 arrays[name][row, :size] = getattr(lists, name)[window]
+            arrays["orbit"][row, :size] = lists.orbit[window] if made.symmetric[b] else np.arange(size)
             same = lists.same[window].astype(np.int64)
             arrays["twin"][row, :size] = np.where(same >= made.size[1 - p, b], widths[1 - p], same)
             cards[row, :size] = np.stack([lists.card0[window], lists.card1[window]], axis=1)
@@ -204,20 +223,59 @@ class Tensors:
             out[row, : len(hands)] = game.ranges[player, hands]
         return self._tensor(out, torch.float32)
 
-    def _make_leaf(self) -> Leaf | None:
-        leaf = self.games[0].leaf_values
-        if leaf is None:
-            return None
-        offset = 0.5 * self.games[0].tree.dead
-        matrices = [
-            self._tensor(leaf.matrices(p) - (offset if p == leaf.own else -offset), torch.float32) for p in range(2)
-        ]
-        clusters: list[dict[int, Tensor]] = [{}, {}]
+    def _chip_scales(self) -> NDArray[np.float64]:
+        """[G or 1, nodes]: chips at the terminals of each game, as a multiple of the first's."""
+        stakes = [_at_stake(game.tree) for game in self.games]
+        if all(np.array_equal(stake, stakes[0]) for stake in stakes):
+            return np.ones((1, len(self.layout.nodes.role)))
+        position, role, kind = self.layout.position, self.layout.nodes.role, self.games[0].tree.kind
+        paid = np.flatnonzero((position >= 0) & (kind != Kind.LEAF) & (kind != Kind.ALTERNATIVE))
+        paid = paid[(role[position[paid]] == STOP) & (stakes[0][paid] > 0)]
+        out = np.ones((len(stakes), len(role)))
+        out[:, position[paid]] = [stake[paid] / stakes[0][paid] for stake in stakes]
+        return out
+
+    def _scale(self, street: int, p: int, nodes: NDArray[np.integer]) -> Tensor:
+        """[..., B] factors on the values of `nodes` [...]."""
+        scale = self.layout.nodes.scale[p, nodes] * self._scales[:, nodes]
+        return self._tensor(np.moveaxis(self._by_board(street, scale), 0, -1), torch.float32)
+
+    def _by_board(self, street: int, rows: NDArray[Any]) -> NDArray[Any]:
+        """[B or 1, ...] of [G or 1, ...]."""
+        return rows if len(rows) == 1 else np.repeat(rows, [len(game.on(street)) for game in self.games], axis=0)
+
+    def _make_leaves(self, street: int) -> None:
+        values = [game.leaf_values for game in self.games]
+        offsets = [0.5 * game.tree.dead for game in self.games]
+        alike = len({(id(leaf), offset) for leaf, offset in zip(values, offsets, strict=True)}) == 1
         for p in range(2):
-            for street, made in self.streets.items():
-                found = np.full(made.hands[p].live.shape, -1, np.int64)
-                for row, (game, b) in enumerate(self._boards(street)):
-                    hands = game.hands(p, b)
-                    found[row, : len(hands)] = leaf.cluster(p)[hands]
-                clusters[p][street] = self._tensor(found, torch.int64)
-        return Leaf(matrices, clusters)
+            found = np.full(self.streets[street].hands[p].live.shape, -1, np.int64)
+            for row, (game, b) in enumerate(self._boards(street)):
+                hands, leaf = game.hands(p, b), game.leaf_values
+                assert leaf is not None
+                found[row, : len(hands)] = leaf.cluster(p)[hands]
+            self.clusters[street, p] = self._tensor(found, torch.int64)
+            matrices, (state, choice) = [], self.tables[street, p]["leaves"][:, 2:].T.cpu().numpy()
+            for leaf, offset in list(zip(values, offsets, strict=True))[: 1 if alike else None]:
+                assert leaf is not None
+                matrices.append(leaf.matrices(p)[state, choice] - (offset if p == leaf.own else -offset))
+            sizes = np.max([matrix.shape[1:] for matrix in matrices], axis=0)
+            padded = np.zeros((len(matrices), len(state), *sizes), np.float32)
+            for place, matrix in zip(padded, matrices, strict=True):
+                place[:, : matrix.shape[1], : matrix.shape[2]] = matrix
+            self.leaves[street, p] = self._tensor(self._by_board(street, padded).swapaxes(0, 1), torch.float32)
+
+    def _make_gadgets(self) -> tuple[dict[str, Tensor], dict[int, RootGadget]]:
+        """What an owner who chooses remembers, and the gadget by the player whose values are computed."""
+        gadget, (start, rows) = self.games[0].tree.gadget, self.layout.gadgets
+        if gadget is None:
+            return {}, {}
+        alternatives = np.zeros(self.root[gadget.player].shape, np.float32)
+        for row, game in zip(alternatives, self.games, strict=True):
+            count = len(game.hands(gadget.player))
+            row[:count] = game.alternatives[game.alternative_at[0] :][:count]
+        theirs = self._tensor(alternatives, torch.float32)
+        memory = {name: torch.zeros_like(theirs) for name in NAMES}
+        found = [RootGadget(rows[start[p, 0]].tolist(), theirs, memory) for p in range(2)]
+        assert rows[start[gadget.player, 0], OWN]
+        return memory, dict(enumerate(found))

@@ -1,9 +1,10 @@
 """The vector engine on torch: the same layout, boards and update rule, on any device, many subgames at once.
 
-Games of one tree are solved as a batch: their boards, street by street, are one dimension. Work is level-synchronous:
-nodes of one depth, player and number of actions are one group. Shapes: G games, B boards of a street, N hands of a
-player on a board (padded to the most), R rows, E action rows, A actions. float32; strategies equal those of
-`VectorSolver` to rounding. On a CUDA device an iteration is captured once and replayed as a graph.
+Games whose betting has one shape (`torch_layout.shape_of`) are solved as a batch: their boards, street by street, are
+one dimension. Work is level-synchronous: nodes of one depth, player and number of actions are one group. Shapes: G
+games, B boards of a street, N hands of a player on a board (padded to the most), R rows, E action rows, A actions.
+float32; strategies equal those of `VectorSolver` to rounding. On a CUDA device an iteration is captured once and
+replayed as a graph.
 """
 
 import time
@@ -15,7 +16,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from poker.errors import PokernetsError
-from poker.search.torch_layout import Group, Tensors
+from poker.kernels.simd import from_float32
+from poker.search.torch_layout import Group, Tensors, shape_of
 from poker.search.torch_terminals import fold_values, proportions, showdown_values
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.layout import Layout, tree_layout
@@ -32,7 +34,7 @@ SOLVE, BEST_RESPONSE, AVERAGE = "solve", "best_response", "average"
 
 
 class TorchVectorSolver:
-    """Solves games of one tree together. `algorithm` and `options` are those of `VectorSolver`."""
+    """Solves games of one shape together. `algorithm` and `options` are those of `VectorSolver`."""
 
     def __init__(
         self,
@@ -44,14 +46,12 @@ class TorchVectorSolver:
     ) -> None:
         if not games:
             raise PokernetsError("a batch needs at least one game")
-        if games[0].tree.gadget is not None:
-            raise PokernetsError("the torch backend does not solve gadgets; use VectorSolver, on the CPU")
-        if any(game.tree is not games[0].tree or game.rake != games[0].rake for game in games):
-            raise PokernetsError("games of a batch share one betting tree and rake")
-        if len({id(game.leaf_values) for game in games if game.leaf_values is not None}) > 1:
-            raise PokernetsError("games of a batch share their leaf values")
-        if device.startswith("cuda") and not torch.cuda.is_available():
-            raise PokernetsError(f"device `{device}` was asked for and torch finds no CUDA device; use device=cpu")
+        if any(shape_of(game) != shape_of(games[0]) for game in games[1:]):
+            raise PokernetsError("games of a batch share the shape of their betting and the rake")
+        gadget = games[0].tree.gadget
+        if gadget is not None and gadget.street != games[0].layout.first_street:
+            raise PokernetsError("the torch backend solves gadgets at the root only; use VectorSolver, on the CPU")
+        check_device(device)
         self.games = tuple(games)
         self.layout: Layout = tree_layout(games[0].tree, games[0].rake, ONE_BATCH)
         self.schedule = schedule(algorithm, **options)
@@ -66,7 +66,9 @@ class TorchVectorSolver:
                 shape = (int(self.layout.entries[street, player]), boards, hands)
                 for name in ("regrets", "sums", *(("source",) if self.schedule.predictive else ())):
                     self.rows[name, street, player] = torch.zeros(shape, device=self.device)
-        self._root, self._leaf = self._tensors.root, self._tensors.leaf
+        for name, tensor in self._tensors.gadget_memory.items():
+            self.rows[f"gadget_{name}", self.layout.first_street, gadget.player if gadget else 0] = tensor
+        self._root = self._tensors.root
         self._parameters = torch.zeros(6, device=self.device)
         self._graph: torch.cuda.CUDAGraph | None = None
 
@@ -100,28 +102,55 @@ class TorchVectorSolver:
         for player in range(2):
             self._sweep(player, SOLVE)
 
-    def export(self, game: int, solver: VectorSolver) -> None:
-        """Makes the average strategy of one game that of a numba solver of the same game."""
-        of = self.games[game]
-        for node in of.layout.decisions.tolist():
-            rows = self._rows("sums", node, game).cpu().numpy()
-            for row, index in enumerate(of.on(int(of.tree.street[node]))):
-                hands = of.hands(int(of.tree.player[node]), index)
-                solver.set_average(node, index, rows[:, row, : len(hands)].T)
+    def run_until(self, targets: NDArray[np.float64], seconds: float) -> None:
+        """Iterates until every game is at most as exploitable as its target, in chips, or the time is up."""
+        begin, block = time.perf_counter(), 1
+        while True:
+            self.run(block)
+            close = bool((self.exploitability() <= targets).all())
+            spent = time.perf_counter() - begin
+            if close or spent >= seconds:
+                return
+            affordable = int(0.5 * (seconds - spent) * self.iterations / spent)
+            block = max(1, min(affordable, max(_FEWEST_BETWEEN, self.iterations // 5)))
+
+    def export(self, number: int, solver: VectorSolver) -> None:
+        """Leaves the strategies of one game, its average and its next, in a numba solver of the same game."""
+        game, boards = self.games[number], self.games[number].boards.boards
+        for (name, street, player), rows in self.rows.items():
+            on = game.on(street)
+            if name not in solver.arrays or (name == "regrets" and self.schedule.predictive):
+                continue
+            array, found = solver.arrays[name], rows[:, self._boards(number, street)].cpu().numpy()
+            for row, board in enumerate(on):
+                start, padded = int(boards.block[player, board]), int(boards.padded[player, board])
+                block = array[start : start + len(found) * padded].reshape(len(found), padded)
+                size = int(boards.size[player, board])
+                block[:, :size] = from_float32(np.ascontiguousarray(found[:, row, :size]), array.dtype)
+        for name, tensor in self._tensors.gadget_memory.items():
+            array = getattr(solver.gadgets, name)
+            count = min(len(array), tensor.shape[1])
+            array[:count] = tensor[number, :count].cpu().numpy()
+        solver.iterations = self.iterations
 
     def _rows(self, name: str, node: int, game: int) -> Tensor:
         """[A, B, N] of a decision, on the boards of one game."""
         tree = self.games[0].tree
         street, player = int(tree.street[node]), int(tree.player[node])
         entry, actions = int(self.layout.nodes.entry[self.layout.position[node]]), int(tree.num_children[node])
+        return self.rows[name, street, player][entry : entry + actions, self._boards(game, street)]
+
+    def _boards(self, game: int, street: int) -> slice:
+        """Where the boards of one game are among those of a street."""
         before = sum(len(other.on(street)) for other in self.games[:game])
-        boards = slice(before, before + len(self.games[game].on(street)))
-        return self.rows[name, street, player][entry : entry + actions, boards]
+        return slice(before, before + len(self.games[game].on(street)))
 
     def restrict(self, player: int, modelled: Sequence[NDArray[np.float32]]) -> None:
         """As of `VectorSolver`, for each game of the batch: a part of the range of `player` plays by a model."""
         if self.iterations:
             raise PokernetsError("restrict a player before the first iteration")
+        if self.layout.has_margins:
+            raise PokernetsError("where the opponent chooses a hand (maxmargin, reach), no part can play by a model")
         for street in self._streets:
             self.rows["modelled", street, player] = torch.zeros_like(self.rows["sums", street, player])
         for number, (game, reach) in enumerate(zip(self.games, modelled, strict=True)):
@@ -145,11 +174,11 @@ class TorchVectorSolver:
 
     def game_value(self, player: int = 0) -> NDArray[np.float64]:
         """float64[G]: chips per hand of the player under the average profile."""
-        return self._root_values(player, AVERAGE) + 0.5 * self.games[0].tree.dead
+        return self._root_values(player, AVERAGE) + 0.5 * np.array([game.tree.dead for game in self.games])
 
     def strategy(self, node: int, game: int = 0, board: tuple[int, ...] | None = None) -> NDArray[np.float32]:
         """float32[H, A]: the average strategy at a decision of one game, as of `VectorSolver.strategy`."""
-        of, tree = self.games[game], self.games[0].tree
+        of, tree = self.games[game], self.games[game].tree
         index, permutation = of.find_board(int(tree.street[node]), of.board if board is None else board)
         rows = self._rows("sums", node, game)[:, index - of.on(int(tree.street[node])).start]
         hands = of.hands(int(tree.player[node]), index)
@@ -175,16 +204,27 @@ class TorchVectorSolver:
         reach[self._tensors.root_rows[street, p]] = arriving
         own_width = made.hands[p].live.shape[1]
         values = torch.zeros((int(layout.value_rows[street]) + 1, boards, own_width), device=self.device)
+        gadget = self._tensors.gadgets.get(p) if street == layout.first_street else None
+        followed = "sums" if mode != SOLVE else "source" if self.schedule.predictive else "regrets"
+        if gadget is not None:
+            gadget.enter(reach, followed, self._parameters[5] if mode == SOLVE else None)
         for group in made.groups[p]:
             if group.player == opponent:
                 self._push(street, group, mode, reach)
         if street < layout.last_street:
             values[: int(layout.num_slots[street])] = self._deal(street, p, mode, reach)
+        if gadget is not None:
+            gadget.weigh(reach)
         self._terminals(street, p, reach, values)
+        if gadget is not None:
+            gadget.take(values)
         for group in reversed(made.groups[p]):
             self._pull(street, p, group, mode, values)
+        if gadget is not None:
+            best = mode == BEST_RESPONSE
+            gadget.leave(values, None if best else followed, self._parameters if mode == SOLVE else None)
         rows, scales = self._tensors.root_values_at[street, p]
-        return values[rows] * scales[:, None, None]
+        return values[rows] * scales[..., None]
 
     def _push(self, street: int, group: Group, mode: str, reach: Tensor) -> None:
         sums = self.rows["sums", street, group.player]
@@ -202,7 +242,7 @@ class TorchVectorSolver:
             sums[group.entries] = sums[group.entries] * self._parameters[5] + children
 
     def _pull(self, street: int, p: int, group: Group, mode: str, values: Tensor) -> None:
-        children = values[group.child_value] * group.scales[..., None, None]
+        children = values[group.child_value] * group.scales[..., None]
         if group.player != p:
             values[group.value] = children.sum(dim=1)
             return
@@ -268,17 +308,14 @@ class TorchVectorSolver:
         for target, won, held, a, b in self._tensors.mixed[street, p]:
             values[target] = values[won] * a + values[held] * b
         if len(tables["leaves"]):
-            values[tables["leaves"][:, 1]] = self._leaf_values(
-                p, street, reach[tables["leaves"][:, 0]], tables["leaves"]
-            )
+            values[tables["leaves"][:, 1]] = self._leaf_values(p, street, reach[tables["leaves"][:, 0]])
 
-    def _leaf_values(self, p: int, street: int, reach: Tensor, rows: Tensor) -> Tensor:
+    def _leaf_values(self, p: int, street: int, reach: Tensor) -> Tensor:
         """Values [R, B, N] at LEAFs: the cluster matrix on the reach, less what shares a card with the hand."""
-        assert self._leaf is not None
         own, theirs = self._streets[street].hands[p], self._streets[street].hands[1 - p]
-        matrices, clusters = self._leaf.matrices[p][rows[:, 2], rows[:, 3]], self._leaf.clusters
-        mine, other = clusters[p][street], clusters[1 - p][street]
-        number, boards = matrices.shape[2], reach.shape[1]
+        matrices, clusters = self._tensors.leaves[street, p], self._tensors.clusters
+        mine, other = clusters[street, p], clusters[street, 1 - p]
+        number, boards = matrices.shape[3], reach.shape[1]
         known = reach * (other >= 0)
         index = other.clamp(min=0).expand_as(reach)
         totals = torch.zeros((len(reach), boards, number), device=self.device).scatter_add_(2, index, known)
@@ -286,8 +323,8 @@ class TorchVectorSolver:
         parts = torch.zeros((len(reach), boards, slots * number), device=self.device)
         for side in range(2):
             parts.scatter_add_(2, theirs.cards[..., side] * number + index, known)
-        by_card = torch.einsum("rkc,rbsc->rbks", matrices, parts.view(len(reach), boards, slots, number))
-        whole = torch.einsum("rkc,rbc->rbk", matrices, totals)
+        by_card = torch.einsum("rbkc,rbsc->rbks", matrices, parts.view(len(reach), boards, slots, number))
+        whole = torch.einsum("rbkc,rbc->rbk", matrices, totals)
         chosen = mine.clamp(min=0).expand(len(reach), -1, -1)
         value = whole.gather(2, chosen)
         flat = by_card.reshape(len(reach), boards, -1)
@@ -297,9 +334,15 @@ class TorchVectorSolver:
         same = own.twin.clamp(max=known.shape[2])
         held = padded.gather(2, same.expand(len(reach), -1, -1))
         of_twin = torch.cat([other, torch.zeros_like(other[:, :1])], dim=1).clamp(min=0).gather(1, same)
-        pair = matrices.reshape(len(reach), 1, -1).expand(-1, boards, -1)
+        pair = matrices.flatten(2).expand(-1, boards, -1)
         value = value + held * pair.gather(2, chosen * number + of_twin.expand_as(chosen))
         return value * (mine >= 0) * own.live
+
+
+def check_device(device: str) -> None:
+    """Raises PokernetsError for a CUDA device that is not there."""
+    if device.startswith("cuda") and not torch.cuda.is_available():
+        raise PokernetsError(f"device `{device}` was asked for and torch finds no CUDA device; use device=cpu")
 
 
 def solve_on_device(

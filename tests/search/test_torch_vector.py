@@ -8,6 +8,7 @@ import torch
 
 from poker.betting import Betting
 from poker.errors import PokernetsError
+from poker.search.torch_gadgets import NAMES
 from poker.search.torch_vector import TorchVectorSolver, solve_on_device
 from poker.solvers.rollout.leaf_values import LeafValues
 from poker.solvers.vector.game import VectorGame
@@ -60,6 +61,14 @@ def exchange(batch: TorchVectorSolver, solvers: list[VectorSolver], compare: boo
                         torch.testing.assert_close(theirs[:, :hands].cpu(), rows, rtol=1e-3, atol=1e-5 * scale)
                     else:
                         theirs[:, :hands] = rows.to(theirs.device)
+        gadget = game.tree.gadget
+        for name in NAMES if gadget is not None and game.layout.has_margins else ():
+            mine = torch.from_numpy(getattr(solver.gadgets, name))[: len(game.hands(gadget.player))]
+            theirs = batch.rows[f"gadget_{name}", game.layout.first_street, gadget.player][number, : len(mine)]
+            if compare:
+                torch.testing.assert_close(theirs.cpu(), mine, rtol=1e-3, atol=1e-5)
+            else:
+                theirs.copy_(mine)
 
 
 def assert_same(
@@ -123,6 +132,33 @@ def test_depth_limit_leaves(device: str) -> None:
 
 
 @pytest.mark.parametrize("device", DEVICES)
+def test_games_of_one_shape_with_chips_and_leaf_values_of_their_own(device: str) -> None:
+    limit, games = DepthLimit(0, 3, (1,), cut_runouts=True), []
+    for dead, count in ((0, 5), (3, 4)):
+        tree = build_tree(Betting.start(small_holdem()), MENU, limit, dead)
+        rng = np.random.default_rng(dead)
+        clusters = rng.integers(-1, count, (2, 28)).astype(np.int32)
+        values = rng.normal(size=(tree.num_leaf_states, 3, count, count)).astype(np.float32)
+        games.append(small_game(dead, tree, leaf_values=LeafValues(1, clusters[0], clusters[1], values)))
+    assert_same(games, "apdcfr", device, 3)
+    assert_same(
+        [small_game(1, build_tree(Betting.start(small_holdem()), MENU, dead=dead)) for dead in (0, 1)],
+        "dcfr",
+        device,
+        2,
+    )
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("kind", ["resolve", "maxmargin"])
+def test_gadgets_at_the_root(kind: str, device: str) -> None:
+    tree = build_tree(Betting.start(small_holdem()), MENU, gadget=Gadget(kind, 1, 0))
+    rng = np.random.default_rng(5)
+    games = [small_game(seed, tree, alternatives=rng.normal(size=28).astype(np.float32)) for seed in range(2)]
+    assert_same(games, "apdcfr_short", device, 3)
+
+
+@pytest.mark.parametrize("device", DEVICES)
 def test_a_restricted_solve_stays_so_on_a_device(device: str) -> None:
     game = VectorGame(build_tree(Betting.start(leduc())))
     solvers = [VectorSolver(game, "dcfr") for _ in range(2)]
@@ -146,11 +182,9 @@ def test_spots(device: str) -> None:
 
 
 def test_what_cannot_be_batched_is_refused() -> None:
-    with pytest.raises(PokernetsError, match="share one betting tree"):
-        TorchVectorSolver([small_game(1), small_game(2)])
-    tree = build_tree(Betting.start(small_holdem()), MENU, gadget=Gadget("resolve", 1, 0))
-    with pytest.raises(PokernetsError, match="does not solve gadgets"):
-        TorchVectorSolver([small_game(1, tree, alternatives=np.zeros(28, np.float32))])
+    other = build_tree(Betting.start(small_holdem()), bet_menu(preflop=[[1.0], []], flop=[["a"], []], turn=[["a"], []]))
+    with pytest.raises(PokernetsError, match="share the shape of their betting"):
+        TorchVectorSolver([small_game(1), small_game(2, other)])
     if not torch.cuda.is_available():
         with pytest.raises(PokernetsError, match="no CUDA device"):
             TorchVectorSolver([small_game(1)], device="cuda")
