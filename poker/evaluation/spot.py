@@ -127,7 +127,7 @@ def _solve(
 ) -> Progress:
     if device == "cpu":
         return solver.run(iterations=iterations, target=target, progress=progress)
-    from poker.search.torch_vector import solve_on_device  # noqa: PLC0415 (torch takes seconds to import)
+    from poker.search.torch_batches import solve_on_device  # noqa: PLC0415 (torch takes seconds to import)
 
     return solve_on_device(solver, device, iterations, target, progress)
 

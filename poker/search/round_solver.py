@@ -4,8 +4,9 @@ Before the last two rounds the tree ends with the round: a leaf evaluator says w
 continuation that the opponent picks there. The last two rounds are solved to the end of the game.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,7 @@ from poker.cards import HOLDEM
 from poker.rules import NO_ACTION
 from poker.search.beliefs import Ranges
 from poker.search.clock import Clock
+from poker.search.engines import Effort, engine
 from poker.search.exploiting import Modelled
 from poker.search.leaf import LeafEvaluator
 from poker.search.safety import Concessions, Safety, Values
@@ -78,16 +80,32 @@ class RoundSolution:
 @dataclass(frozen=True)
 class SolverSettings:
     """How hard to solve, on `threads` threads: iterations by street (the last entry serves later ones), or, where time
-    is limited, until the time is up or exploitability within the solve is at most `precision` of the pot."""
+    is limited, until the time is up or exploitability within the solve is at most `precision` of the pot. `device` is
+    cpu, cuda, auto (CUDA where there is one, else the CPU) or torch: that backend on the CPU, which is slower."""
 
     algorithm: str
     iterations: tuple[int, ...]
     threads: int
     precision: float = 0.002
+    device: str = "cpu"
 
     def on(self, street: int) -> int:
         """Iterations for a solve that starts on `street`."""
         return self.iterations[min(street, len(self.iterations) - 1)]
+
+
+class Request(NamedTuple):
+    """A solve from `root`, where the raises `at_root` are possible besides the menu's; safely if there are
+    `alternatives` of the opponent and the settings say so; against the `modelled` part of the opponent's range and what
+    is free."""
+
+    root: Betting
+    board: tuple[int, ...]
+    ranges: Ranges
+    searcher: int
+    at_root: tuple[int, ...]
+    alternatives: Values | None = None
+    modelled: Modelled | None = None
 
 
 class DepthLimitedSolver:
@@ -109,6 +127,7 @@ class DepthLimitedSolver:
         self._ahead = ahead
         self._leaves = dict(leaves)
         self._settings = settings
+        self._engine = engine(settings.device, settings.threads)
         self._safety = safety
         self._clock = clock or Clock()
         self.keeps_values = False
@@ -124,12 +143,19 @@ class DepthLimitedSolver:
         alternatives: Values | None = None,
         modelled: Modelled | None = None,
     ) -> RoundSolution:
-        """Solve from `root`, where the raises `at_root` are possible besides the menu's; safely if there are
-        `alternatives` and the settings say so; against the `modelled` part of the opponent's range and what is free."""
-        solver = self.solved(root, board, ranges, searcher, at_root, alternatives, modelled)
-        concessions = self._safety.concessions(solver, root, searcher, alternatives)
-        kept = SolvedValues.of(solver, 1 - searcher) if self.keeps_values else None
-        return RoundSolution(root, _round_policies(solver.game.tree, solver, root.street), concessions, kept)
+        """One solve, as a `Request` says."""
+        return self.together([Request(root, board, ranges, searcher, at_root, alternatives, modelled)])[0]
+
+    def together(self, requests: Sequence[Request]) -> list[RoundSolution]:
+        """Solutions in the order of `requests`; as many as the engine likes are solved at a time."""
+        size, found = self._engine.at_once or max(1, len(requests)), []
+        for start in range(0, len(requests), size):
+            chosen = requests[start : start + size]
+            threads = max(1, self._settings.threads // len(chosen))
+            solvers = [self._posed(request, threads) for request in chosen]
+            self._run(solvers, chosen)
+            found += [self._solution(solver, request) for solver, request in zip(solvers, chosen, strict=True)]
+        return found
 
     def solved(
         self,
@@ -144,6 +170,14 @@ class DepthLimitedSolver:
         every_hand: bool = False,
     ) -> VectorSolver:
         """The solver that has done so; with `every_hand` no unlikely hands are left out."""
+        request = Request(root, board, ranges, searcher, at_root, alternatives, modelled)
+        solver = self._posed(request, self._settings.threads, every_hand)
+        self._run([solver], [request])
+        return solver
+
+    def _posed(self, request: Request, threads: int, every_hand: bool = False) -> VectorSolver:
+        """A solver that has done no iteration yet."""
+        root, board, ranges, searcher, at_root, alternatives, modelled = request
         menu = self._menu.until(root.street, self._ahead)
         for total in at_root:
             menu = menu.with_action(root, total)
@@ -155,15 +189,24 @@ class DepthLimitedSolver:
             values = evaluator.values(leaf_states(root, tree), board, ranges, searcher)
         likely = ranges if every_hand else self._likely(ranges, searcher)
         game = VectorGame(tree, board, likely, values, alternatives=None if gadget is None else alternatives)
-        solver = VectorSolver(game, algorithm=self._settings.algorithm, threads=self._settings.threads)
+        solver = VectorSolver(game, algorithm=self._settings.algorithm, threads=threads)
         if modelled is not None:
             solver.restrict(1 - searcher, modelled.reach(game, root, 1 - searcher))
-        seconds = self._clock.for_solve()
-        if seconds is None:
-            solver.run(iterations=self._settings.on(root.street))
-        else:
-            solver.run(target=self._settings.precision * root.pot, seconds=seconds)
         return solver
+
+    def _run(self, solvers: list[VectorSolver], requests: Sequence[Request]) -> None:
+        seconds, settings = self._clock.for_solve(), self._settings
+        if seconds is None:
+            efforts = [Effort(settings.on(request.root.street)) for request in requests]
+        else:
+            efforts = [Effort(None, settings.precision * request.root.pot, seconds) for request in requests]
+        self._engine.run(solvers, efforts)
+
+    def _solution(self, solver: VectorSolver, request: Request) -> RoundSolution:
+        root, searcher = request.root, request.searcher
+        concessions = self._safety.concessions(solver, root, searcher, request.alternatives)
+        kept = SolvedValues.of(solver, 1 - searcher) if self.keeps_values else None
+        return RoundSolution(root, _round_policies(solver.game.tree, solver, root.street), concessions, kept)
 
     def _likely(self, ranges: Ranges, searcher: int) -> Ranges:
         """Safe solves keep all hands of the opponent: none of them shall gain."""

@@ -24,7 +24,8 @@ from poker.tree import BettingTree, Kind
 def shape_of(game: VectorGame) -> Hashable:
     """Equal for games that can be solved together: the same betting, whatever the chips (under rake, these too)."""
     tree = game.tree
-    arrays = [tree.kind, tree.player, tree.street, tree.parent, tree.folded, tree.leaf_state, tree.leaf_choice]
+    names = ("kind", "player", "street", "parent", "folded", "leaf_state", "leaf_choice")
+    arrays: list[NDArray[Any]] = [getattr(tree, name) for name in names]
     arrays.append(tree.committed if game.rake.fraction > 0 else _at_stake(tree) > 0)
     return tree.rules, game.rake, tree.gadget, *(array.tobytes() for array in arrays)
 

@@ -8,7 +8,7 @@ replayed as a graph.
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import torch
@@ -22,7 +22,7 @@ from poker.search.torch_terminals import fold_values, proportions, showdown_valu
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.layout import Layout, tree_layout
 from poker.solvers.vector.schedules import Schedule, schedule
-from poker.solvers.vector.solver import Progress, VectorSolver
+from poker.solvers.vector.solver import VectorSolver
 
 ONE_BATCH = 1 << 30
 """Rows to a batch of components: all of a street."""
@@ -51,7 +51,6 @@ class TorchVectorSolver:
         gadget = games[0].tree.gadget
         if gadget is not None and gadget.street != games[0].layout.first_street:
             raise PokernetsError("the torch backend solves gadgets at the root only; use VectorSolver, on the CPU")
-        check_device(device)
         self.games = tuple(games)
         self.layout: Layout = tree_layout(games[0].tree, games[0].rake, ONE_BATCH)
         self.schedule = schedule(algorithm, **options)
@@ -337,29 +336,3 @@ class TorchVectorSolver:
         pair = matrices.flatten(2).expand(-1, boards, -1)
         value = value + held * pair.gather(2, chosen * number + of_twin.expand_as(chosen))
         return value * (mine >= 0) * own.live
-
-
-def check_device(device: str) -> None:
-    """Raises PokernetsError for a CUDA device that is not there."""
-    if device.startswith("cuda") and not torch.cuda.is_available():
-        raise PokernetsError(f"device `{device}` was asked for and torch finds no CUDA device; use device=cpu")
-
-
-def solve_on_device(
-    solver: VectorSolver, device: str, iterations: int, target: float, progress: Callable[[Progress], None]
-) -> Progress:
-    """Solves the game of `solver` until its exploitability is `target` chips, and leaves the average strategy there."""
-    batch = TorchVectorSolver([solver.game], solver.schedule, device=device)
-    if solver.restricted is not None:
-        player, modelled = solver.restricted
-        batch.restrict(player, [modelled])
-    begin = time.perf_counter()
-    done = Progress(0, 0.0, float("nan"))
-    while batch.iterations < iterations:
-        batch.run(min(max(_FEWEST_BETWEEN, batch.iterations // 5), iterations - batch.iterations))
-        done = Progress(batch.iterations, time.perf_counter() - begin, float(batch.exploitability()[0]))
-        progress(done)
-        if done.exploitability <= target:
-            break
-    batch.export(0, solver)
-    return done
