@@ -56,7 +56,8 @@ class SolvingAgent(PolicyAgent, Protocol):
 
 @runtime_checkable
 class ObservingAgent(Agent, Protocol):
-    """An agent that learns from how hands end."""
+    """An agent that learns from how hands end. Its policy, if it has one, stays the same within a hand, and is a
+    function of the hands since `reset` that it was shown."""
 
     def end_hand(self, state: HandState) -> None:
         """The finished hand as the agent sees it: cards are shown at showdowns only."""

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.abstraction.equities import EMPTY, Board, Floats, check_down_chances
-from poker.agents.base import Agent, hand_number, policy_mismatch, require_policy
+from poker.agents.base import Agent, ObservingAgent, hand_number, policy_mismatch, require_policy
 from poker.betting import Betting
 from poker.cards import updated_range
 from poker.errors import PokernetsError
@@ -93,14 +93,20 @@ class LocalBestResponse:
         self._rules = game
         self._opponent = require_policy(opponent, "local best response")
         self._actions = actions
-        self._ranges: _Memories[Floats] = _Memories()
-        self._choices: _Memories[NDArray[np.uint8]] = _Memories()
+        self._learning = isinstance(opponent, ObservingAgent)
+        self._forget()
 
     def reset(self, seed: int) -> None:
         """Nothing is drawn at random."""
 
     def start_hand(self, seat: int) -> None:
-        """Nothing is carried from hand to hand."""
+        """What is carried from hand to hand is what an opponent who does not learn does."""
+        if self._learning:
+            self._forget()
+
+    def _forget(self) -> None:
+        self._ranges: _Memories[Floats] = _Memories()
+        self._choices: _Memories[NDArray[np.uint8]] = _Memories()
 
     def act(self, state: HandState) -> int:
         actions, probs = self.policy(state)

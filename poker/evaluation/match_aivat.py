@@ -1,7 +1,8 @@
 """AIVAT beside the chips of a match: estimates for every hand of a session, right after it was played.
 
-The agents that played are asked for their policies while they still remember what they solved. Agents without a policy,
-and those that learn from hands (whose policy has moved on), count as unknown.
+The agents that played are asked for their policies while they still remember what they solved; those that learn from
+hands are shown the session again, from its start, and asked before the end of each hand. Agents without a policy count
+as unknown.
 
 An agent that failed did not play its policy: it checked or folded, perhaps more often with some hands than with others,
 so that the hands without a failure are a selection too. It counts as unknown in all hands of the line-up, and estimates
@@ -16,8 +17,9 @@ agents without a policy would do is not said to the value function: for `FoldEqu
 counts nothing.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from poker.agents.base import Agent, ObservingAgent, PolicyAgent, SolvingAgent
 from poker.agents.remote import PolicyUnavailable, RemoteAgent
@@ -58,7 +60,7 @@ class MatchAivat:
             try:
                 record.aivat = [
                     self._estimate(rotation, hand, by_name, record.unknown)
-                    for hand, by_name in zip(hands, seated, strict=True)
+                    for hand, by_name in _shown_again(rotation, hands, seated, record.unknown)
                 ]
                 return
             except PolicyUnavailable as error:
@@ -101,11 +103,43 @@ def _seated(rotation: Rotation, agents: Sequence[Sequence[Agent]], hand: LoggedH
     return {name: mine[entry] for name, entry in zip(hand.names, rotation.seatings[seating], strict=True)}
 
 
+def _shown_again(
+    rotation: Rotation, hands: Sequence[LoggedHand], seated: Sequence[Mapping[str, Agent]], unknown: Collection[str]
+) -> Iterator[tuple[LoggedHand, Mapping[str, Agent]]]:
+    """Every hand, with known agents that learn as they were when they played it."""
+    last = -1
+    for hand, by_name in zip(hands, seated, strict=True):
+        session, place = divmod(hand.number, rotation.hands_per_session)
+        seating = place % len(rotation.seatings)
+        learns = any(_learns(agent) for name, agent in by_name.items() if name not in unknown)
+        for seat, (name, agent) in enumerate(by_name.items() if learns else ()):
+            if name not in unknown and _policy(agent) is not None:
+                if seating != last:
+                    entry = rotation.seatings[seating][seat]
+                    _told(agent, agent.reset, rotation.agent_seed(session, seating, entry))
+                _told(agent, agent.start_hand, seat)
+        yield hand, by_name
+        for seat, (name, agent) in enumerate(by_name.items() if learns else ()):
+            if name not in unknown and _learns(agent) and isinstance(agent, ObservingAgent):
+                _told(agent, agent.end_hand, hand.state.view(seat))
+        last = seating
+
+
+def _learns(agent: Agent) -> bool:
+    """From hands, and has a policy."""
+    return isinstance(agent, PolicyAgent) and isinstance(agent, ObservingAgent)
+
+
+def _told(agent: Agent, step: Callable[[Any], None], what: object) -> None:
+    try:
+        step(what)
+    except Exception as error:
+        raise PolicyUnavailable(agent, f"{type(error).__name__}: {error}") from error
+
+
 def _policy(agent: Agent | None) -> PolicyFunction | None:
     """The policy, if it is known; an error of it is not one of the match."""
-    if not isinstance(agent, PolicyAgent) or isinstance(agent, ObservingAgent):
-        return None
-    return _Asked(agent)
+    return _Asked(agent) if isinstance(agent, PolicyAgent) else None
 
 
 def _solved(agent: Agent | None, seat: int) -> Solved | None:

@@ -63,7 +63,8 @@ class NestedSearch:
 
     `remembered` states are kept of each street: those before the flop come up in hand after hand, whatever was solved
     on boards since. `own_noise` is what `opponent_noise` is, for a searcher that need not have played as solved.
-    `exploit` says what part of the opponent's range plays by a model.
+    `exploit` says what part of the opponent's range plays by a model; it may be set between hands, and what was solved
+    under another is met again when that comes back.
     """
 
     def __init__(
@@ -83,9 +84,9 @@ class NestedSearch:
         self._solve = solve
         self._noise = own_noise, opponent_noise
         self._follow = follow
-        self._exploit = exploit
-        self._beliefs = [Memory[tuple[str, Board], Belief](remembered) for _ in range(rules.num_streets)]
-        self._before: Memory[tuple[str, Board], RoundSolution] | None = None
+        self.exploit = exploit
+        self._beliefs = [Memory[_Place, Belief](remembered) for _ in range(rules.num_streets)]
+        self._before: Memory[_Place, RoundSolution] | None = None
         self._remembered = remembered
 
     def policy(self, betting: Betting, board: Board) -> NodePolicy:
@@ -111,12 +112,12 @@ class NestedSearch:
         """Those of the opponent's decisions too, from now on; with `forget` all is solved anew."""
         self._before = Memory(self._remembered)
         if forget:
-            self._beliefs = [Memory[tuple[str, Board], Belief](self._remembered) for _ in self._beliefs]
+            self._beliefs = [Memory[_Place, Belief](self._remembered) for _ in self._beliefs]
 
     def _solved_before(self, belief: Belief, board: Board) -> RoundSolution:
         """From the opponent's decision at `belief`, with the bets of the menu."""
         assert self._before is not None
-        key = belief.betting.text(), self._shown(belief.betting, board)
+        key = self._place(belief.betting, board)
         solution = self._before.get(key)
         if solution is None:
             solution = self._solved(belief, board, ())
@@ -134,7 +135,7 @@ class NestedSearch:
     def _belief(self, betting: Betting, board: Board) -> Belief:
         states = _states_until(betting)
         known = next(i for i in reversed(range(len(states))) if i == 0 or self._recall(states[i], board) is not None)
-        modelled = self._exploit.start(self._rules)
+        modelled = self.exploit.start(self._rules)
         start = Belief(states[0], start_ranges(self._rules), None, answered=False, modelled=modelled)
         belief = self._recall(states[known], board) or start
         actions = [action for street in betting.actions for action in street]
@@ -187,11 +188,17 @@ class NestedSearch:
         return board[: self._rules.board_sizes[state.street]]
 
     def _recall(self, state: Betting, board: Board) -> Belief | None:
-        return self._beliefs[state.street].get((state.text(), self._shown(state, board)))
+        return self._beliefs[state.street].get(self._place(state, board))
 
     def _store(self, belief: Belief, board: Board) -> None:
-        state = belief.betting
-        self._beliefs[state.street].put((state.text(), self._shown(state, board)), belief)
+        self._beliefs[belief.betting.street].put(self._place(belief.betting, board), belief)
+
+    def _place(self, state: Betting, board: Board) -> "_Place":
+        return self.exploit, state.text(), self._shown(state, board)
+
+
+_Place = tuple[Exploit, str, Board]
+"""What is remembered belongs to a model."""
 
 
 def _states_until(betting: Betting) -> list[Betting]:

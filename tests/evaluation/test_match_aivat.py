@@ -157,6 +157,43 @@ def test_an_agent_whose_policy_is_unavailable_counts_as_unknown() -> None:
     assert record.aivat == without.aivat
 
 
+class Alternates(AlwaysCall):
+    """Calls in one hand and raises in the next."""
+
+    def __init__(self) -> None:
+        super().__init__(name="alternates")
+        self.seen: list[tuple[int, str]] = []
+        self._raiser = AlwaysRaise(name="raiser", raises=[1])
+
+    def reset(self, seed: int) -> None:
+        super().reset(seed)
+        self.seen = []
+
+    def end_hand(self, state: HandState) -> None:
+        self.seen.append((self._seat, str(state)))
+
+    def start_hand(self, seat: int) -> None:
+        self._seat = seat
+
+    def policy(self, state: HandState) -> Policy:
+        return self._raiser.policy(state) if len(self.seen) % 2 else super().policy(state)
+
+
+def test_an_agent_that_learns_is_asked_as_it_was_in_each_hand() -> None:
+    """Any other policy would not have chosen its actions."""
+    rotation, agents = Rotation(LEDUC, 1, 5), [Alternates(), caller()]
+    record = play_session(rotation, LineUp(("alternates", "caller")), [agents], 0)
+    assert isinstance(agents[0], Alternates)
+    shown = list(agents[0].seen)
+    MatchAivat()(rotation, [agents], record)
+    assert agents[0].seen == shown
+    assert record.unknown == {}
+    assert len(record.aivat) == 10
+    without = replace(record, unknown={"alternates": "for a test"})
+    MatchAivat()(rotation, [agents], without)
+    assert np.std([row[0] for row in record.aivat]) < np.std([row[0] for row in without.aivat])
+
+
 class Fails(RandomAgent):
     """Fails in the second round, with a king also in the first when it faces a raise; or so in a few hands only."""
 
