@@ -116,14 +116,13 @@ class Habits:
         by_class = self._conditional(state.rules, state.board, context, weights, self._blind)
         return by_class @ split, float(self.confidence[context])
 
-    def later(self, street: int) -> tuple[Floats, float]:
-        """[n, 2, 3] frequencies on each street after `street`, where nothing is asked and where something is, and the
-        confidence in them."""
-        by_asked = self.counts.sum(axis=(2, 3, 4))[street + 1 :]
+    def later(self, rules: Rules, street: int) -> tuple[Floats, float]:
+        """As `poker.search.exploiting.Model`."""
+        by_asked = self.counts.sum(axis=(2, 3, 4))[street + 1 : rules.num_streets]
         seen = np.stack([by_asked[:, _NOTHING], by_asked[:, 1:].sum(axis=1)], axis=1)
         total = seen.sum(axis=2, keepdims=True) + self.half
         prior = np.stack([_ANYBODY[_NOTHING], _ANYBODY[1:_ALL_IN].mean(axis=0)])
-        return (seen + self.half * prior) / total, float(1 - (self.half / total).mean()) if len(seen) else 0.0
+        return (seen + self.half * prior) / total, float(1 - (self.half / total).mean())
 
     @cached_property
     def frequencies(self) -> Floats:

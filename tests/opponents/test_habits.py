@@ -76,11 +76,11 @@ def test_a_known_players_frequencies_are_recovered() -> None:
     np.testing.assert_allclose(unasked / unasked.sum(), [0, 0.5, 0.5], atol=0.05)
     small_blind = model.frequencies[context_of(after())]
     np.testing.assert_allclose(small_blind, [1 / 3, 1 / 3, 1 / 3], atol=0.05)
-    later, confidence = model.later(0)
+    later, confidence = model.later(RULES, 0)
     np.testing.assert_allclose(later[:, 0], [[0, 0.5, 0.5]] * 3, atol=0.08)
     assert later.shape == (3, 2, 3)
     assert confidence > 0.9
-    assert model.later(3)[0].shape == (0, 2, 3)
+    assert model.later(RULES, 2)[0].shape == (1, 2, 3)
 
 
 def test_the_mean_over_any_range_is_the_frequency_of_the_context() -> None:
@@ -123,7 +123,7 @@ def test_confidence_grows_with_every_observation_and_starts_from_none() -> None:
     hands = hands_of(random, 40)
     models = [learned(hands[:count]) for count in (0, 10, 20, 40)]
     assert not models[0].confidence.any()
-    assert models[0].later(0)[1] == 0
+    assert models[0].later(RULES, 0)[1] == 0
     for less, more in pairwise(models):
         assert (more.confidence >= less.confidence).all()
         assert more.confidence[context_of(after())] > less.confidence[context_of(after())]
