@@ -6,6 +6,8 @@ does with every hand it could hold; ranges, variance reduction and best response
 Symbols: H hands (`rules.num_hands`), A actions.
 """
 
+from collections.abc import Sequence
+from copy import copy
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -101,9 +103,22 @@ def sample_action(policy: Policy, state: HandState, rng: np.random.Generator) ->
 class SamplingAgent:
     """Samples the policy that its class has; nothing is carried from hand to hand but what does not depend on them."""
 
+    _original: "SamplingAgent | None" = None
+
     def __init__(self, name: str) -> None:
         self.name = name
         self._rng = np.random.default_rng(0)
+
+    @property
+    def original(self) -> "SamplingAgent":
+        """The agent of which this is a copy for another table, or itself."""
+        return self._original or self
+
+    def at_another_table(self) -> "SamplingAgent":
+        """A copy that draws for itself and shares all that the agent has worked out."""
+        other = copy(self)
+        other._original = self.original
+        return other
 
     def reset(self, seed: int) -> None:
         self._rng = np.random.default_rng(seed)
@@ -112,7 +127,15 @@ class SamplingAgent:
         """Every hand is played alike."""
 
     def act(self, state: HandState) -> int:
-        return sample_action(self.policy(state), state, self._rng)
+        return self.draw(self.policy(state), state)
+
+    def draw(self, policy: Policy, state: HandState) -> int:
+        """The action, where `policy` is known to be the policy at `state`."""
+        return sample_action(policy, state, self._rng)
+
+    def policies(self, states: Sequence[HandState]) -> list[Policy]:
+        """`policy` at each state; many at once may be quicker."""
+        return [self.policy(state) for state in states]
 
     def policy(self, state: HandState) -> Policy:
         """Legal actions and their probabilities [H, A] for the player to act at `state`."""

@@ -4,6 +4,7 @@ Every decision is the strategy of a subgame solved for it (`poker.search`), over
 own cards only pick the row to sample from.
 """
 
+from collections.abc import Sequence
 from functools import partial
 
 from poker.abstraction.equities import renamed_flop
@@ -15,9 +16,9 @@ from poker.search.clock import Clock
 from poker.search.exploiting import Exploit
 from poker.search.leaf import LeafEvaluator
 from poker.search.memory import Memory
-from poker.search.nested import NestedSearch
+from poker.search.nested import NestedSearch, together
 from poker.search.opponent_decision import SolvedDecision, every_hand, solved_decision
-from poker.search.round_solver import DepthLimitedSolver, SolverSettings
+from poker.search.round_solver import DepthLimitedSolver, NodePolicy, SolverSettings
 from poker.search.safety import DealtValues, Safety
 from poker.search.solved_values import DecisionValues
 from poker.state import HandState, Policy
@@ -25,6 +26,8 @@ from poker.tree import BetMenu
 
 _REMEMBERED_GAMES = 4
 """Stacks of others whose hands are looked at."""
+_STATES_OF_A_ROUND = 8
+"""About as many as a hand has; with fewer in memory, hands played side by side would be solved again and again."""
 
 
 class DepthLimitedAgent(SamplingAgent):
@@ -86,7 +89,21 @@ class DepthLimitedAgent(SamplingAgent):
         board, renaming = _solved_board(state.board)
         with self._clock.decision():
             found = self._search[state.to_act].policy(state.betting, board)
-        return found.actions, found.probs if renaming is None else found.probs[HAND_PERMUTATION[renaming]]
+        return _dealt(found, renaming)
+
+    def policies(self, states: Sequence[HandState]) -> list[Policy]:
+        """What the states wait for is solved together, unless each decision has its time."""
+        if self._clock.limited:
+            return super().policies(states)
+        boards = [_solved_board(state.board) for state in states]
+        for search in self._search:
+            search.remember(_STATES_OF_A_ROUND * len(states))
+        searches = [
+            self._search[state.to_act].searched_policy(state.betting, board)
+            for state, (board, _) in zip(states, boards, strict=True)
+        ]
+        found = together(searches, self._solve.together)
+        return [_dealt(policy, renaming) for policy, (_, renaming) in zip(found, boards, strict=True)]
 
     def solved_values(self, state: HandState, seat: int) -> DecisionValues:
         """What the agent, playing in `seat`, thinks that the opponent's hands are worth after each action in `state`.
@@ -122,6 +139,11 @@ class DepthLimitedAgent(SamplingAgent):
         ranges = every_hand(belief.ranges, player, board)
         solver = self._solve.solved(state.betting, board, ranges, 1 - player, raises, every_hand=True)
         return solved_decision(solver, belief.ranges, renaming)
+
+
+def _dealt(found: NodePolicy, renaming: int | None) -> Policy:
+    """In the suits that were dealt."""
+    return found.actions, found.probs if renaming is None else found.probs[HAND_PERMUTATION[renaming]]
 
 
 def _solved_board(board: tuple[int, ...]) -> tuple[tuple[int, ...], int | None]:

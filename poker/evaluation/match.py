@@ -29,9 +29,9 @@ from poker.evaluation.results import Independent, Results, Unit
 from poker.parallel import Cluster
 from poker.play.exports import Counted, export
 from poker.play.hand_store import HandStore
-from poker.play.lineup import AgentSpec, LineUp, Rotation, Shared, line_ups, with_players
+from poker.play.lineup import AgentSpec, LineUp, Rotation, Shared, Task, line_ups, with_players
 from poker.play.session import SessionRecord
-from poker.play.workers import Task, Worker, play_all
+from poker.play.workers import Worker, play_all
 from poker.report.estimates import estimate
 from poker.report.progress import progress_bars
 from poker.rules import Rules
@@ -58,6 +58,7 @@ def run(
     contrasts: Sequence[Sequence[str]] = (),
     half_width: float | None = None,
     decision_seconds: float | None = None,
+    tables: int = 1,
     aivat: bool = False,
     fallback: AgentSpec | None = None,
     values: ValueFunctionSpec | None = None,
@@ -75,7 +76,8 @@ def run(
     compared. With `half_width` (in `unit`) a line-up stops before `hands` when the interval of its first agent is as
     narrow as that.
     With `decision_seconds` every agent has a process of its own, and one that takes longer, dies or answers rubbish
-    checks or folds. With `aivat` the luck is taken out of every hand as far as the agents' policies allow; `fallback`
+    checks or folds. `tables` are played side by side in each process, where agents answer for many at once; the hands
+    stay the same. With `aivat` the luck is taken out of every hand as far as the agents' policies allow; `fallback`
     has a quick policy for where no agent in the line-up has one (`match_aivat.py`), `values` say what hands are worth.
     `cluster` plays. `fresh` plays anew what was kept of earlier runs with the same settings.
     """
@@ -88,6 +90,8 @@ def run(
         raise PokernetsError("`hands` and `session` must be at least 1")
     if any(limit is not None and limit <= 0 for limit in (half_width, decision_seconds)):
         raise PokernetsError("`half_width` and `decision_seconds` must be positive or null")
+    if tables < 1 or (tables > 1 and decision_seconds is not None):
+        raise PokernetsError("`tables` must be at least 1, and 1 with `decision_seconds`: agents then play alone")
     mark = values.mark if values is not None else None
     if game.num_players > 2 and mark is not None:
         raise PokernetsError(
@@ -113,7 +117,7 @@ def run(
     identity = fingerprint_of([*shaping, half_width, decision_seconds, aivat, mark])
     target = folder / f"{'-'.join(settings)[:_FOLDER_NAME]}-seed{seed}-{identity[:8]}"
     estimator = MatchAivat(None if fallback is None else Shared(fallback.build), values) if aivat else None
-    worker = Worker(rotation, {spec.name: spec for spec in agents}, decision_seconds, estimator)
+    worker = Worker(rotation, {spec.name: spec for spec in agents}, decision_seconds, estimator, tables)
     sessions = -(-hands // rotation.hands_per_session)
     started = time.monotonic()
     with contextlib.closing(_Live(results, sessions * rotation.hands_per_session, target, console)) as live:

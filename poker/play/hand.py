@@ -6,16 +6,19 @@ anybody is asked for an action, and of the last one.
 
 import time
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from functools import partial
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from poker.agents.base import Agent
+from poker.agents.base import Agent, SamplingAgent
 from poker.agents.remote import AgentGivenUp
 from poker.rules import CALL, FOLD
-from poker.state import HandState
+from poker.state import HandState, Policy
+
+P = TypeVar("P", bound="Player")
 
 
 class Player(Protocol):
@@ -28,13 +31,27 @@ class Player(Protocol):
 
 def play_hand(players: Sequence[Player], state: HandState) -> HandState:
     """The finished hand; `players` are by seat, and what they raise ends it."""
+    steps, action = hand_steps(players, state), None
+    while True:
+        try:
+            player, view = steps.send(action)
+        except StopIteration as end:
+            finished: HandState = end.value
+            return finished
+        action = player.act(view)
+
+
+def hand_steps(players: Sequence[P], state: HandState) -> Generator[tuple[P, HandState], int | None, HandState]:
+    """The same by steps: yields the player to act with their view, is sent the action, returns the finished hand."""
     watchers = [(seat, player.watch) for seat, player in enumerate(players) if hasattr(player, "watch")]
     for seat, player in enumerate(players):
         player.start_hand(seat)
     while not state.is_over:
         for seat, watch in watchers:
             watch(state.view(seat))
-        state = state.apply(players[state.to_act].act(state.view(state.to_act)))
+        action = yield players[state.to_act], state.view(state.to_act)
+        assert action is not None
+        state = state.apply(action)
     for seat, watch in watchers:
         watch(state.view(seat))
     for seat, player in enumerate(players):
@@ -103,17 +120,21 @@ class Guarded:
         self._given_up = False
         self._try(None, self.agent.start_hand, seat)
 
-    def act(self, state: HandState) -> int:
-        started = time.perf_counter()
-        action = self._try(state, self._legal_action, state)
+    def act(self, state: HandState, policy: Policy | None = None, seconds: float = 0.0) -> int:
+        """With the `policy` at `state`, if it is known already, found in `seconds`."""
+        started = time.perf_counter() - seconds
+        action = self._try(state, partial(self._legal_action, policy), state)
         self.seconds.setdefault((self.entry, state.street), []).append(time.perf_counter() - started)
         return passive(state) if action is None else action
 
     def _end_hand(self, state: HandState) -> None:
         self._try(state, self.agent.end_hand, state)  # type: ignore[attr-defined]
 
-    def _legal_action(self, view: HandState) -> int:
-        action = self.agent.act(view)
+    def _legal_action(self, policy: Policy | None, view: HandState) -> int:
+        if policy is not None and isinstance(self.agent, SamplingAgent):
+            action = self.agent.draw(policy, view)
+        else:
+            action = self.agent.act(view)
         if not isinstance(action, int | np.integer):
             raise TypeError(f"the answer is no action but {repr(action)[:100]}")
         view.betting.apply(int(action))

@@ -73,6 +73,10 @@ class LineUp:
         return " vs ".join(self.labels)
 
 
+Task = tuple[LineUp, int]
+"""A line-up and a session."""
+
+
 @dataclass(frozen=True)
 class Rotation:
     """What every line-up plays: deals in sessions of `session`, from `seed`, each in all seatings."""

@@ -1,11 +1,11 @@
 """A session: a run of deals, each in every seating, and what is left of them."""
 
-from collections.abc import Sequence
+from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from poker.agents.base import Agent
 from poker.formats.acpc_log import log_line
-from poker.play.hand import AbsentAgent, Guarded, Incident, play_hand
+from poker.play.hand import AbsentAgent, Guarded, Incident, hand_steps, play_hand
 from poker.play.lineup import LineUp, Rotation
 from poker.state import HandState
 
@@ -28,7 +28,7 @@ class SessionRecord:
     commit: str = ""
 
 
-class _Seating:
+class Seating:
     """The hands of one seating, as they are played."""
 
     def __init__(self, rotation: Rotation, lineup: LineUp, agents: Sequence[Agent], session: int, seating: int) -> None:
@@ -49,10 +49,20 @@ class _Seating:
         self._names = [lineup.labels[entry] for entry in self._entries]
 
     def play(self, number: int, deal: HandState) -> None:
-        hand = number * self._size + self._seating
+        self._begin(number)
+        self._end(number, play_hand(self._seats, deal))
+
+    def steps(self, number: int, deal: HandState) -> Generator[tuple[Guarded, HandState], int | None, None]:
+        """As `hand_steps`."""
+        self._begin(number)
+        self._end(number, (yield from hand_steps(self._seats, deal)))
+
+    def _begin(self, number: int) -> None:
         for player in self._seats:
-            player.hand = hand
-        end = play_hand(self._seats, deal)
+            player.hand = number * self._size + self._seating
+
+    def _end(self, number: int, end: HandState) -> None:
+        hand = number * self._size + self._seating
         self.record.lines.append(log_line(end, hand, self._names))
         by_entry = dict(zip(self._entries, end.payoffs(), strict=True))
         self.record.payoffs.append([by_entry[entry] for entry in range(len(by_entry))])
@@ -65,19 +75,24 @@ def play_session(rotation: Rotation, lineup: LineUp, agents: Sequence[Sequence[A
     plays all seatings of a deal in a row. The record is the same.
     """
     places = range(len(rotation.seatings))
-    played: list[_Seating] = []
+    played: list[Seating] = []
     for together in [[place] for place in places] if len(agents) == 1 else [places]:
-        seated = [_Seating(rotation, lineup, agents[place % len(agents)], session, place) for place in together]
+        seated = [Seating(rotation, lineup, agents[place % len(agents)], session, place) for place in together]
         for number in range(session * rotation.session, (session + 1) * rotation.session):
             deal = rotation.deal(number)
             for seating in seated:
                 seating.play(number, deal)
         played += seated
+    return joined(seating.record for seating in played)
+
+
+def joined(seatings: Iterable[SessionRecord]) -> SessionRecord:
+    """The session of the records of all its seatings, in their order."""
     whole = SessionRecord()
-    for seating in played:
-        whole.lines += seating.record.lines
-        whole.payoffs += seating.record.payoffs
-        whole.incidents += seating.record.incidents
-        for key, seconds in seating.record.seconds.items():
+    for record in seatings:
+        whole.lines += record.lines
+        whole.payoffs += record.payoffs
+        whole.incidents += record.incidents
+        for key, seconds in record.seconds.items():
             whole.seconds.setdefault(key, []).extend(seconds)
     return whole

@@ -9,16 +9,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from poker.agents.base import Agent
+from poker.agents.base import Agent, SamplingAgent
 from poker.agents.remote import RemoteAgent
 from poker.errors import PokernetsError
 from poker.parallel import Cluster, Work
 from poker.play.hand import AbsentAgent
-from poker.play.lineup import AgentSpec, LineUp, Rotation
+from poker.play.lineup import AgentSpec, LineUp, Rotation, Task
 from poker.play.session import SessionRecord, play_session
+from poker.play.tables import play_at_tables, shares_tables
 
-Task = tuple[LineUp, int]
-"""A line-up and a session."""
 Estimator = Callable[[Rotation, Sequence[Sequence[Agent]], SessionRecord], None]
 """Fills `record.aivat` of a session that the agents, as `play_session` takes them, have played; picklable."""
 
@@ -31,14 +30,15 @@ _MAX_CHUNK = 500
 class Worker:
     """Plays and estimates sessions in one process; agents are built when they are first needed.
 
-    With `decision_seconds` each agent gets a process of its own and that much time for every decision. What is in
-    `played` is estimated only.
+    With `decision_seconds` each agent gets a process of its own and that much time for every decision. `tables` are
+    played side by side. What is in `played` is estimated only.
     """
 
     rotation: Rotation
     specs: dict[str, AgentSpec]
     decision_seconds: float | None = None
     estimator: Estimator | None = None
+    tables: int = 1
     played: Mapping[Task, SessionRecord] = field(default_factory=dict)
     _agents: dict[tuple[str, int, int], Agent] = field(default_factory=dict, init=False)
 
@@ -51,6 +51,37 @@ class Worker:
         if self.estimator is not None:
             self.estimator(self.rotation, agents, record)
         return record
+
+    def play_all(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, SessionRecord]]:
+        """Each with its record, in order of completion; tasks are taken when their turn comes."""
+        if self.tables == 1:
+            yield from ((task, self.play(task)) for task in tasks)
+            return
+        done = deque[Task]()
+
+        def to_play() -> Iterator[Task]:
+            for task in tasks:
+                if task in self.played:
+                    done.append(task)
+                else:
+                    yield task
+
+        for task, record in play_at_tables(self.rotation, to_play(), self.tables, self._sit):
+            if self.estimator is not None:
+                self.estimator(self.rotation, [self._sit(task[0], 0)], record)
+            yield task, record
+        yield from ((task, self.play(task)) for task in done)
+
+    def _sit(self, lineup: LineUp, table: int) -> list[Agent]:
+        """Agents at one of several tables; those at the first are themselves, others may be copies."""
+        agents: list[Agent] = []
+        for name, copy in lineup.copies:
+            agent = self._agent(name, copy, 0)
+            if table and isinstance(agent, SamplingAgent) and shares_tables(agent):
+                agents.append(agent.at_another_table())
+            else:
+                agents.append(self._agent(name, copy, table))
+        return agents
 
     def _agent(self, name: str, copy: int, seating: int) -> Agent:
         key = name, copy, seating
@@ -85,17 +116,25 @@ def play_all(
     This process plays until it is worth starting others, which build agents and load kernels of their own.
     """
     waiting, seconds = deque(tasks), 0.0
-    try:
+
+    def alone() -> Iterator[Task]:
         while waiting and (cluster.workers == 1 or not _is_long(seconds, len(tasks) - len(waiting), len(waiting))):
             task = waiting.popleft()
             if wanted(task):
-                started = time.perf_counter()
-                record = worker.play(task)
-                seconds += time.perf_counter() - started
-                yield task, record
+                yield task
+
+    try:
+        playing = worker.play_all(alone())
+        while True:
+            started = time.perf_counter()
+            found = next(playing, None)
+            seconds += time.perf_counter() - started
+            if found is None:
+                break
+            yield found
     finally:
         worker.close()
-    chunks = _Chunks(_units(waiting, cluster.workers), cluster.workers, wanted)
+    chunks = _Chunks(_units(waiting, cluster.workers), cluster.workers, wanted, worker.tables)
     for records, taken in cluster.run(Work(partial(_player, worker), share_cores=True), chunks):
         chunks.seen(len(records), taken)
         yield from records
@@ -116,11 +155,12 @@ def _units(tasks: Iterable[Task], processes: int) -> list[list[Task]]:
 
 
 class _Chunks(Iterator[list[Task]]):
-    """Units together, as many as take a process about half a second, without tasks that are not wanted any more."""
+    """Units together, as many as take a process about half a second, without tasks that are not wanted any more; not
+    fewer than there are tables."""
 
-    def __init__(self, units: list[list[Task]], processes: int, wanted: Callable[[Task], bool]) -> None:
+    def __init__(self, units: list[list[Task]], processes: int, wanted: Callable[[Task], bool], tables: int) -> None:
         self._waiting, self._processes, self._wanted = deque(units), processes, wanted
-        self._size, self._per_unit = 1, max((len(unit) for unit in units), default=1)
+        self._size, self._least, self._per_unit = tables, tables, max((len(unit) for unit in units), default=1)
 
     def __next__(self) -> list[Task]:
         while self._waiting:
@@ -133,7 +173,7 @@ class _Chunks(Iterator[list[Task]]):
     def seen(self, tasks: int, seconds: float) -> None:
         """How long a process took for so many."""
         pace = tasks / max(seconds, 1e-6)
-        self._size = max(1, min(_MAX_CHUNK, round(_CHUNK_SECONDS * pace)) // self._per_unit)
+        self._size = max(self._least, min(_MAX_CHUNK, round(_CHUNK_SECONDS * pace)) // self._per_unit)
 
 
 _Played = tuple[list[tuple[Task, SessionRecord]], float]
@@ -145,5 +185,5 @@ def _player(worker: Worker) -> Callable[[list[Task]], _Played]:
 
 def _played(worker: Worker, tasks: list[Task]) -> _Played:
     started = time.perf_counter()
-    records = [(task, worker.play(task)) for task in tasks]
+    records = list(worker.play_all(tasks))
     return records, time.perf_counter() - started

@@ -15,6 +15,10 @@ class Memory(Generic[K, V]):
         self._size = size
         self._values: OrderedDict[K, V] = OrderedDict()
 
+    def hold(self, size: int) -> None:
+        """At least so many from now on."""
+        self._size = max(self._size, size)
+
     def get(self, key: K) -> V | None:
         value = self._values.get(key)
         if value is not None:

@@ -16,17 +16,21 @@ What the solutions followed concede to the opponent is carried along as well, an
 Nothing but the public history, the board (a flop in any order of its cards) and the settings enters, so the policy at a
 state is a function of the state: a fixed iteration count gives the same answer in every process, and answers are
 remembered for states met again.
+
+A search does not solve: it yields a `Request` for each solve that it needs and is sent the solution, so that those of
+many states can be solved together.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from poker.betting import Betting
 from poker.rules import Rules
 from poker.search.beliefs import Ranges, observe_action, observe_board, start_ranges
 from poker.search.exploiting import Exploit, Modelled
 from poker.search.memory import Memory
-from poker.search.round_solver import NodePolicy, RoundSolution
+from poker.search.round_solver import NodePolicy, Request, RoundSolution
 from poker.search.safety import Values
 from poker.state import public_state
 
@@ -35,6 +39,41 @@ Board = tuple[int, ...]
 RoundSolver = Callable[[Betting, Board, Ranges, int, tuple[int, ...], Values | None, Modelled | None], RoundSolution]
 """(root, board, ranges, searcher, actions that must be possible at the root, alternatives of the opponent, what part of
 their range is modelled) -> strategies of the round."""
+
+T = TypeVar("T")
+Search = Generator[Request, RoundSolution, T]
+"""Asks for solves, one after the other, and returns a T."""
+
+
+def alone(search: Search[T], solve: RoundSolver) -> T:
+    """What the search finds with one solve at a time."""
+    solution = None
+    while True:
+        try:
+            request = next(search) if solution is None else search.send(solution)
+        except StopIteration as found:
+            return found.value  # type: ignore[no-any-return]
+        solution = solve(*request)
+
+
+def together(searches: Sequence[Search[T]], solve: Callable[[Sequence[Request]], Sequence[RoundSolution]]) -> list[T]:
+    """What searches of one agent find, with the solves for which they wait done at once; one for which several wait is
+    done for all of them."""
+    found: dict[int, T] = {}
+    solutions: dict[int, RoundSolution] = {}
+    while True:
+        asked: dict[int, Request] = {}
+        for number, search in enumerate(searches):
+            if number not in found:
+                try:
+                    asked[number] = search.send(solutions[number]) if number in solutions else next(search)
+                except StopIteration as ended:
+                    found[number] = ended.value
+        if not asked:
+            return [found[number] for number in range(len(searches))]
+        distinct = {request.state: request for request in asked.values()}
+        solved = dict(zip(distinct, solve(list(distinct.values())), strict=True))
+        solutions = {number: solved[request.state] for number, request in asked.items()}
 
 
 @dataclass(frozen=True)
@@ -91,22 +130,36 @@ class NestedSearch:
 
     def policy(self, betting: Betting, board: Board) -> NodePolicy:
         """Actions and their probabilities for every hand of the searcher, who is to act at `betting`."""
-        policy = self._answered(betting, self._rules.ordered_board(board)).known()
+        return alone(self.searched_policy(betting, board), self._solve)
+
+    def searched_policy(self, betting: Betting, board: Board) -> Search[NodePolicy]:
+        """The same as a search that waits for its solves."""
+        policy = (yield from self._answered(betting, self._rules.ordered_board(board))).known()
         assert policy is not None
         return policy
 
     def belief(self, betting: Betting, board: Board) -> Belief:
         """Both ranges at `betting`, from the public history that led there."""
-        return self._belief(betting, self._rules.ordered_board(board))
+        return alone(self._belief(betting, self._rules.ordered_board(board)), self._solve)
 
     def solution(self, betting: Betting, board: Board) -> RoundSolution:
         """One that holds the decision of either player at `betting`, and was made without regard to what is done there.
 
         `keep_solutions` comes first.
         """
-        board = self._rules.ordered_board(board)
-        belief = self._answered(betting, board) if betting.to_act == self._searcher else self._belief(betting, board)
-        return belief.solution if belief.solution is not None and belief.known() else self._solved_before(belief, board)
+        return alone(self._solution(betting, self._rules.ordered_board(board)), self._solve)
+
+    def remember(self, states: int) -> None:
+        """At least so many of each street."""
+        for memory in self._beliefs:
+            memory.hold(states)
+
+    def _solution(self, betting: Betting, board: Board) -> Search[RoundSolution]:
+        reached = self._answered if betting.to_act == self._searcher else self._belief
+        belief = yield from reached(betting, board)
+        if belief.solution is not None and belief.known():
+            return belief.solution
+        return (yield from self._solved_before(belief, board))
 
     def keep_solutions(self, *, forget: bool) -> None:
         """Those of the opponent's decisions too, from now on; with `forget` all is solved anew."""
@@ -114,25 +167,25 @@ class NestedSearch:
         if forget:
             self._beliefs = [Memory[_Place, Belief](self._remembered) for _ in self._beliefs]
 
-    def _solved_before(self, belief: Belief, board: Board) -> RoundSolution:
+    def _solved_before(self, belief: Belief, board: Board) -> Search[RoundSolution]:
         """From the opponent's decision at `belief`, with the bets of the menu."""
         assert self._before is not None
         key = self._place(belief.betting, board)
         solution = self._before.get(key)
         if solution is None:
-            solution = self._solved(belief, board, ())
+            solution = yield from self._solved(belief, board, ())
             self._before.put(key, solution)
         return solution
 
-    def _solved_after(self, belief: Belief, action: int, board: Board) -> RoundSolution:
+    def _solved_after(self, belief: Belief, action: int, board: Board) -> Search[RoundSolution]:
         """From the opponent's decision at `belief`, with `action`."""
         if self._before is not None and belief.known() is None:
-            solution = self._solved_before(belief, board)
+            solution = yield from self._solved_before(belief, board)
             if action in solution.policies[()].actions:  # the same tree
                 return solution
-        return self._solved(belief, board, (action,) if action > 0 else ())
+        return (yield from self._solved(belief, board, (action,) if action > 0 else ()))
 
-    def _belief(self, betting: Betting, board: Board) -> Belief:
+    def _belief(self, betting: Betting, board: Board) -> Search[Belief]:
         states = _states_until(betting)
         known = next(i for i in reversed(range(len(states))) if i == 0 or self._recall(states[i], board) is not None)
         modelled = self.exploit.start(self._rules)
@@ -140,28 +193,29 @@ class NestedSearch:
         belief = self._recall(states[known], board) or start
         actions = [action for street in betting.actions for action in street]
         for action in actions[known:]:
-            belief = self._step(belief, action, board)
+            belief = yield from self._step(belief, action, board)
             self._store(belief, board)
         return belief
 
-    def _answered(self, betting: Betting, board: Board) -> Belief:
+    def _answered(self, betting: Betting, board: Board) -> Search[Belief]:
         """The belief at a decision of the searcher, with a solution that holds the decision."""
-        belief = self._belief(betting, board)
+        belief = yield from self._belief(betting, board)
         if not belief.answered:
-            solution = self._solved(belief, board, ())
+            solution = yield from self._solved(belief, board, ())
             belief = replace(belief, solution=solution, answered=True)
             self._store(belief, board)
         return belief
 
-    def _step(self, belief: Belief, action: int, board: Board) -> Belief:
+    def _step(self, belief: Belief, action: int, board: Board) -> Search[Belief]:
         state = belief.betting
         player = state.to_act
         if player == self._searcher:
-            belief = self._answered(state, self._shown(state, board))
+            belief = yield from self._answered(state, self._shown(state, board))
         policy = belief.known()
         inserted = policy is None or action not in policy.actions
         if inserted:
-            belief = replace(belief, solution=self._solved_after(belief, action, board))
+            solution = yield from self._solved_after(belief, action, board)
+            belief = replace(belief, solution=solution)
             policy = belief.known()
         assert policy is not None
         assert belief.solution is not None
@@ -179,10 +233,10 @@ class NestedSearch:
             return Belief(following, ranges, None, False, alternatives, modelled)
         return Belief(following, ranges, belief.solution, inserted or self._follow, alternatives, modelled)
 
-    def _solved(self, belief: Belief, board: Board, at_root: tuple[int, ...]) -> RoundSolution:
+    def _solved(self, belief: Belief, board: Board, at_root: tuple[int, ...]) -> Search[RoundSolution]:
         shown = self._shown(belief.betting, board)
         of_opponent = belief.alternatives, belief.modelled
-        return self._solve(belief.betting, shown, belief.ranges, self._searcher, at_root, *of_opponent)
+        return (yield Request(belief.betting, shown, belief.ranges, self._searcher, at_root, *of_opponent))
 
     def _shown(self, state: Betting, board: Board) -> Board:
         return board[: self._rules.board_sizes[state.street]]

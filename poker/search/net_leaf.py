@@ -18,8 +18,8 @@ from poker.search.leaf import cluster_equity, leaf_values, possible_pairs
 from poker.search.memory import Memory
 from poker.solvers.rollout.leaf_values import LeafValues
 
-_REMEMBERED_LEAVES = 64
-"""Solves of one round with other bet sizes share most leaves."""
+_REMEMBERED_LEAVES = 256
+"""Solves of one round with other bet sizes share most leaves; tables side by side come between."""
 
 _REMEMBERED_BOARDS = 1755
 """Every flop up to the names of suits: 60 kB each for 64 clusters."""

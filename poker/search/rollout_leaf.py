@@ -22,9 +22,9 @@ from poker.solvers.rollout.leaf_values import LeafValues
 
 Board = tuple[int, ...]
 
-_REMEMBERED_BOARDS = 2
-_REMEMBERED_NODES = 128
-"""Solves of one round with other bet sizes share most leaves."""
+_REMEMBERED_BOARDS = 32
+_REMEMBERED_NODES = 256
+"""Solves of one round with other bet sizes share most leaves; tables side by side come between."""
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ Before the last two rounds the tree ends with the round: a leaf evaluator says w
 continuation that the opponent picks there. The last two rounds are solved to the end of the game.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -106,6 +106,11 @@ class Request(NamedTuple):
     at_root: tuple[int, ...]
     alternatives: Values | None = None
     modelled: Modelled | None = None
+
+    @property
+    def state(self) -> Hashable:
+        """What all of the rest follows from in the searches of one agent."""
+        return self.searcher, self.root.text(), self.board, self.at_root
 
 
 class DepthLimitedSolver:

@@ -1,7 +1,7 @@
 """Nested solving: beliefs follow Bayes, bets of other sizes are put into the tree, and history is all that matters."""
 
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple, cast
 
@@ -13,8 +13,8 @@ from poker.cards import parse_cards
 from poker.rules import CALL, Rules
 from poker.search.beliefs import Ranges, observe_action, observe_board, start_ranges
 from poker.search.exploiting import Exploit, Frequencies, Modelled
-from poker.search.nested import NestedSearch
-from poker.search.round_solver import NodePolicy, RoundSolution
+from poker.search.nested import NestedSearch, together
+from poker.search.round_solver import NodePolicy, Request, RoundSolution
 from poker.search.safety import Concessions, Values
 from poker.tree import BetMenu, DepthLimit, Kind, build_tree
 from tests.games import load_menu, load_rules
@@ -196,6 +196,33 @@ def test_states_before_the_flop_are_not_forgotten_for_later_ones(rules: Rules) -
             nested.policy(state.apply(CALL), board)
     assert [call[0] for call in rounds.calls if not call[1]] == ["", ""]
     assert sum(bool(call[1]) for call in rounds.calls) == 6
+
+
+def test_states_searched_together_have_the_policies_that_they_have_alone(rules: Rules) -> None:
+    """Hands of both seats that share their first rounds: every round is solved once."""
+    states = [
+        (played(rules, [300, CALL, 400]), BOARD[:3]),
+        (played(rules, [300, CALL, 400, 1100, CALL, CALL]), BOARD[:4]),
+        (played(rules, [300, CALL, CALL]), BOARD[:3]),
+        (played(rules, [300, CALL, CALL]), BOARD[1:4]),
+        (played(rules, [CALL, CALL]), BOARD[:3]),
+    ]
+    alone, rounds = [search(rules, seat)[0] for seat in range(2)], RandomRounds(load_menu("demo"))
+    by_seat = [NestedSearch(rules, seat, rounds, opponent_noise=0.0, remembered=1000) for seat in range(2)]
+    waves = []
+
+    def solve(requests: Sequence[Request]) -> list[RoundSolution]:
+        waves.append(len(requests))
+        return [rounds(*request) for request in requests]
+
+    searches = [by_seat[betting.to_act].searched_policy(betting, board) for betting, board in states]
+    found = together(searches, solve)
+    for (betting, board), policy in zip(states, found, strict=True):
+        np.testing.assert_array_equal(policy.probs, alone[betting.to_act].policy(betting, board).probs)
+    assert len(rounds.calls) == sum(waves)
+    assert waves[0] == 2  # before the flop, one for each seat
+    assert len(waves) < len(rounds.calls)
+    assert together([], solve) == []
 
 
 class NumberedRounds(RandomRounds):

@@ -1,0 +1,168 @@
+"""Tables side by side: the same hands as one after the other, with decisions asked for together."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from poker.agents.base import Agent, SamplingAgent
+from poker.agents.depth_limited import DepthLimitedAgent
+from poker.agents.simple import AlwaysCall, AlwaysRaise, RandomAgent
+from poker.errors import PokernetsError
+from poker.evaluation.match import run
+from poker.parallel import LocalCluster
+from poker.play.lineup import AgentSpec, LineUp, Rotation
+from poker.play.session import SessionRecord
+from poker.play.tables import shares_tables
+from poker.play.workers import Worker
+from poker.rules import CALL, FOLD
+from poker.search.round_solver import SolverSettings
+from poker.state import HandState, Policy
+from poker.tree import bet_menu
+from tests.games import load_rules
+from tests.search.even_leaf import EvenLeaf
+
+LEDUC = load_rules("leduc")
+HOLDEM = load_rules("holdem_nolimit_2p")
+MENU = bet_menu(preflop=[["a"], []], flop=[[1.0], []], turn=[[1.0], []], river=[[1.0], []])
+
+
+class Counting(RandomAgent):
+    """Notes how many states it is asked about at once; with `fails` it cannot be asked about several."""
+
+    asked: list[int] = []  # noqa: RUF012 - of all copies
+
+    def __init__(self, fails: bool = False) -> None:
+        super().__init__(name="random", raises=[1])
+        self.fails = fails
+
+    def policies(self, states: Sequence[HandState]) -> list[Policy]:
+        self.asked.append(len(states))
+        if self.fails and len(states) > 1:
+            raise ValueError("too many")
+        return super().policies(states)
+
+
+class Learning(AlwaysCall):
+    """Folds to bets once it has seen two hands end."""
+
+    def __init__(self) -> None:
+        super().__init__(name="learning")
+        self.seen = 0
+
+    def reset(self, seed: int) -> None:
+        self.seen = 0
+
+    def act(self, state: HandState) -> int:
+        return FOLD if state.legal().fold and self.seen > 1 else CALL
+
+    def end_hand(self, state: HandState) -> None:
+        self.seen += 1
+
+
+class Failing(AlwaysCall):
+    def policy(self, state: HandState) -> Policy:
+        raise ValueError("no policy here")
+
+
+AGENTS: dict[str, Callable[[], Agent]] = {
+    "random": Counting,
+    "raise": partial(AlwaysRaise, name="raise", raises=[1]),
+    "learning": Learning,
+    "failing": partial(Failing, name="failing"),
+}
+
+
+def records(lineup: tuple[str, ...], tables: int, session: int, sessions: int = 5) -> dict[int, SessionRecord]:
+    players = len(lineup)
+    rules = LEDUC if players == 2 else load_rules("holdem_limit_3p")
+    worker = Worker(
+        Rotation(rules, 3, session),
+        {name: AgentSpec(name, build, {}) for name, build in AGENTS.items()},
+        tables=tables,
+    )
+    table = LineUp(lineup)
+    return {number: record for (_, number), record in worker.play_all([(table, n) for n in range(sessions)])}
+
+
+@pytest.mark.parametrize(
+    "lineup", [("random", "random"), ("learning", "random"), ("failing", "raise"), ("random", "learning", "raise")]
+)
+@pytest.mark.parametrize("session", [1, 4])
+def test_hands_are_those_of_one_table(lineup: tuple[str, ...], session: int) -> None:
+    alone = records(lineup, 1, session)
+    for tables in (3, 100):
+        found = records(lineup, tables, session)
+        assert found.keys() == alone.keys()
+        for number, record in found.items():
+            assert record.lines == alone[number].lines
+            assert record.payoffs == alone[number].payoffs
+            assert [(one.hand, one.error) for one in record.incidents] == [
+                (one.hand, one.error) for one in alone[number].incidents
+            ]
+            assert {key: len(times) for key, times in record.seconds.items()} == {
+                key: len(times) for key, times in alone[number].seconds.items()
+            }
+
+
+def test_agents_are_asked_for_all_tables_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Counting, "asked", [])
+    records(("random", "raise"), 6, 1)
+    assert max(Counting.asked) > 3
+    assert sum(Counting.asked) > 2 * len(Counting.asked)
+    failing = Counting(fails=True)
+    monkeypatch.setitem(AGENTS, "random", lambda: failing)
+    assert not any(record.incidents for record in records(("random", "raise"), 6, 1).values())
+
+
+def test_agents_that_learn_or_act_for_themselves_are_not_shared() -> None:
+    assert shares_tables(Counting())
+    assert not shares_tables(Learning())
+    random = Counting()
+    other = random.at_another_table().at_another_table()
+    assert other is not random
+    assert other.original is random
+    other.reset(1)
+    assert isinstance(other, SamplingAgent)
+    assert other._rng is not random._rng
+
+
+@pytest.mark.parametrize("device", ["cpu", "torch"])
+def test_depth_limited_hands_are_those_of_one_table(device: str) -> None:
+    settings = SolverSettings("apdcfr_short", (4, 4, 2, 6), 1, device=device)
+
+    def agent() -> Agent:
+        return DepthLimitedAgent(
+            name="d",
+            game=HOLDEM,
+            menu=MENU,
+            ahead=bet_menu(river=[[], []]),
+            leaves=[EvenLeaf(), EvenLeaf()],
+            solver=settings,
+            opponent_noise=0.02,
+            remembered_states=2,
+        )
+
+    builds: dict[str, Callable[[], Agent]] = {"d": agent, "random": partial(RandomAgent, name="random", raises=[0.5])}
+    specs = {name: AgentSpec(name, build, {}) for name, build in builds.items()}
+    table = LineUp(("d", "random"))
+    tasks = [(table, number) for number in range(4)]
+    alone, together = (dict(Worker(Rotation(HOLDEM, 5, 1), specs, tables=tables).play_all(tasks)) for tables in (1, 5))
+    for task in tasks:
+        assert together[task].lines == alone[task].lines
+        assert not together[task].incidents
+    assert len({len(line) for record in alone.values() for line in record.lines}) > 2
+
+
+def test_matches_at_tables(tmp_path: Path) -> None:
+    specs = [AgentSpec(name, AGENTS[name], {}) for name in ("random", "raise")]
+    common = {"game": LEDUC, "agents": specs, "hands": 40, "session": 2, "seed": 1, "fresh": False, "aivat": True}
+    logs = []
+    for tables in (1, 5):
+        out = tmp_path / str(tables)
+        results = run(**common, tables=tables, cluster=LocalCluster(1), out=str(out))  # type: ignore[arg-type]
+        logs.append(results.lineups[0].log.read_text())
+    assert logs[0] == logs[1]
+    with pytest.raises(PokernetsError, match="1 with `decision_seconds`"):
+        run(**common, tables=2, decision_seconds=1.0, cluster=LocalCluster(1), out=str(tmp_path))  # type: ignore[arg-type]
