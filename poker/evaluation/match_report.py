@@ -27,6 +27,8 @@ from poker.rules import CALL, FOLD, Rules
 _PICTURED_HANDS = 20_000
 _SHOWN_FAILURES = 100
 _NAMED_OPPONENTS = 3
+_LEARNING = 50
+"""Deals of a session from which on it is looked at in parts."""
 _COURSE = 30
 """Points of the course of a mean."""
 _PUBLISHED = (
@@ -69,6 +71,8 @@ def _sections(results: MatchResults, title: str) -> Iterator[Section]:
         note = f"standard deviation in {unit}; duplicate: of a unit's mean, scaled to one hand"
         spread = ("line-up", "chips", "duplicate", "AIVAT", "AIVAT and duplicate", "chips / AIVAT")
         yield Table(spread, [_spread(result) for result in lineups if result.has_aivat], "Luck", note, console=False)
+    if results.session >= _LEARNING:
+        yield from _stages(results)
     if results.game.num_players > 2 and results.settings:
         yield from _places(results)
     times = [
@@ -85,6 +89,18 @@ def _sections(results: MatchResults, title: str) -> Iterator[Section]:
     yield from _failures(lineups)
     yield from _other_commits(lineups)
     yield from _first_decisions(results.game, [result.log for result in lineups])
+
+
+def _stages(results: MatchResults) -> Iterator[Section]:
+    """What agents learn in a session."""
+    columns = ("line-up", "by", *results.lineups[0].by_stage())
+    rows = [
+        (result.lineup.title, "AIVAT" if result.has_aivat else "chips", *(f"{found:+}" for found in stages.values()))
+        for result in results.lineups
+        if (stages := result.by_stage(aivat=result.has_aivat))
+    ]
+    note = f"{results.unit} per hand of the first agent, by the number of the deal in its session"
+    yield Table(columns, rows, "Over a session", note, console=False)
 
 
 def _units(results: MatchResults) -> str:
@@ -324,6 +340,7 @@ def _lineup_record(results: MatchResults, result: Results) -> dict[str, Any]:
         "sd_per_hand": {
             name: result.sd_per_hand(aivat=aivat) for name, aivat in result.measures.items() if result.hands > 1
         },
+        **({"by_stage": _told_stages(result)} if results.session >= _LEARNING else {}),
         "stopped_early": result.stopped_at is not None,
         "kept_from_earlier_runs": result.kept,
         "hands_by_commit": result.commits,
@@ -332,6 +349,10 @@ def _lineup_record(results: MatchResults, result: Results) -> dict[str, Any]:
         "incidents": [vars(incident) for incident in result.incidents],
         "decision_seconds": {f"{name}, street {street}": took for (name, street), took in _seconds(result).items()},
     }
+
+
+def _told_stages(result: Results) -> dict[str, Any]:
+    return {stage: _told(found) for stage, found in result.by_stage(aivat=result.has_aivat).items()}
 
 
 def _seconds(result: Results) -> dict[tuple[str, int], dict[str, float]]:

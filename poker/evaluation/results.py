@@ -29,6 +29,8 @@ _TIMES_KEPT = 20_000
 _LEAST_SESSIONS = 100
 SHORT = f"A line-up has fewer than {FEW_UNITS} deals, or {_LEAST_SESSIONS} sessions: its intervals may be too narrow."
 _ROUNDING = 1e-12
+_STAGES = (16, 8, 4, 2, 1)
+"""A session is looked at in parts that end at its length divided by these."""
 
 
 def chip_value(rules: Rules, unit: Unit) -> float:
@@ -196,6 +198,18 @@ class Results:
                 )
                 for kind in sorted({classes[player] for player in players})
             }
+        return found
+
+    def by_stage(self, *, aivat: bool = False) -> dict[str, Estimate]:
+        """Of the first entry in the first sixteenth of a session's deals, in the rest of the first eighth, quarter and
+        half, and in the second half: what agents learn."""
+        payoffs, start, found = self.payoffs(aivat=aivat)[..., 0], 0, {}
+        for share in _STAGES:
+            end = self.deals // share
+            if end > start:
+                units = _mean(payoffs[:, :, start:end], 1 if self.by_deal else (1, 2)).ravel()
+                found[f"{start + 1}-{end}"] = estimate_of(units)
+            start = end
         return found
 
     def sd_per_hand(self, *, aivat: bool = False) -> float:

@@ -1,4 +1,5 @@
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +73,23 @@ def test_stopping_rule_keeps_the_coverage() -> None:
 def test_first_look_is_after_400_deals_and_100_sessions() -> None:
     looks = [Results(LEDUC, LineUp(("a", "b")), [(0, 1)], deals, log=Path()).first_look for deals in (1, 3, 50)]
     assert looks == [400, 134, 100]
+
+
+def test_sessions_are_looked_at_in_parts() -> None:
+    """Two sessions of 64 deals in two seatings: the first player wins the number of the deal, in the second 1 more."""
+    for independent, units in (("deal", 32), ("session", 2)):
+        unit: Any = independent
+        found = Results(LEDUC, LineUp(("a", "b")), [(0, 1), (1, 0)], 64, independent=unit, log=Path())
+        deals = np.arange(1, 65) / chip_value(LEDUC, "mbb")
+        won = np.stack([np.broadcast_to(deals, (2, 64)), np.broadcast_to(deals, (2, 64)) + deals[0]])
+        found.fill(np.stack([won, -won], axis=-1))
+        stages = found.by_stage()
+        assert list(stages) == ["1-4", "5-8", "9-16", "17-32", "33-64"]
+        assert [each.mean for each in stages.values()] == pytest.approx([3.0, 7.0, 13.0, 25.0, 49.0])
+        assert stages["17-32"].n == units
+        report = match_report(replace(match_of(found), session=64))
+        assert report.record["lineups"][0]["by_stage"]["5-8"]["mean"] == pytest.approx(7.0)
+        assert "Over a session" in report.page({}, {"results": b""})
 
 
 def test_short_matches_are_named() -> None:
