@@ -111,23 +111,18 @@ def _shown_again(
     for hand, by_name in zip(hands, seated, strict=True):
         session, place = divmod(hand.number, rotation.hands_per_session)
         seating = place % len(rotation.seatings)
-        learns = any(_learns(agent) for name, agent in by_name.items() if name not in unknown)
-        for seat, (name, agent) in enumerate(by_name.items() if learns else ()):
-            if name not in unknown and _policy(agent) is not None:
-                if seating != last:
-                    entry = rotation.seatings[seating][seat]
-                    _told(agent, agent.reset, rotation.agent_seed(session, seating, entry))
-                _told(agent, agent.start_hand, seat)
+        seats = enumerate(by_name.items())
+        known = [(seat, agent) for seat, (name, agent) in seats if name not in unknown and _policy(agent)]
+        learning = [(seat, agent) for seat, agent in known if isinstance(agent, ObservingAgent)]
+        for seat, agent in learning if seating != last else ():
+            entry = rotation.seatings[seating][seat]
+            _told(agent, agent.reset, rotation.agent_seed(session, seating, entry))
+        for seat, asked in known if learning else ():
+            _told(asked, asked.start_hand, seat)
         yield hand, by_name
-        for seat, (name, agent) in enumerate(by_name.items() if learns else ()):
-            if name not in unknown and _learns(agent) and isinstance(agent, ObservingAgent):
-                _told(agent, agent.end_hand, hand.state.view(seat))
+        for seat, agent in learning:
+            _told(agent, agent.end_hand, hand.state.view(seat))
         last = seating
-
-
-def _learns(agent: Agent) -> bool:
-    """From hands, and has a policy."""
-    return isinstance(agent, PolicyAgent) and isinstance(agent, ObservingAgent)
 
 
 def _told(agent: Agent, step: Callable[[Any], None], what: object) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from poker.agents.base import Agent, SamplingAgent
+from poker.agents.base import Agent, ObservingAgent, PolicyAgent, SamplingAgent
 from poker.agents.remote import RemoteAgent
 from poker.errors import PokernetsError
 from poker.parallel import Cluster, Work
@@ -68,7 +68,7 @@ class Worker:
 
         for task, record in play_at_tables(self.rotation, to_play(), self.tables, self._sit):
             if self.estimator is not None:
-                self.estimator(self.rotation, [self._sit(task[0], 0)], record)
+                self.estimator(self.rotation, [self._asked(task[0])], record)
             yield task, record
         yield from ((task, self.play(task)) for task in done)
 
@@ -82,6 +82,15 @@ class Worker:
             else:
                 agents.append(self._agent(name, copy, table))
         return agents
+
+    def _asked(self, lineup: LineUp) -> list[Agent]:
+        """Agents for estimates; those that learn are shown the session again, and not while they play another."""
+        found: list[Agent] = []
+        for name, copy in lineup.copies:
+            agent = self._agent(name, copy, 0)
+            learns = isinstance(agent, PolicyAgent) and isinstance(agent, ObservingAgent)
+            found.append(self._agent(name, copy, self.tables) if learns else agent)
+        return found
 
     def _agent(self, name: str, copy: int, seating: int) -> Agent:
         key = name, copy, seating

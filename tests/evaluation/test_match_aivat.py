@@ -194,6 +194,17 @@ def test_an_agent_that_learns_is_asked_as_it_was_in_each_hand() -> None:
     assert np.std([row[0] for row in record.aivat]) < np.std([row[0] for row in without.aivat])
 
 
+def test_an_agent_that_learns_is_not_asked_at_a_table_where_it_plays(tmp_path: Path) -> None:
+    agents = [AgentSpec("alternates", Alternates, {}), AgentSpec("random", randomly, {})]
+    found = [
+        play(tmp_path / str(tables), 60, agents=agents, session=6, tables=tables, aivat=True).lineups[0]
+        for tables in (1, 3)
+    ]
+    assert found[0].log.read_bytes() == found[1].log.read_bytes()
+    np.testing.assert_array_equal(found[0].payoffs(aivat=True), found[1].payoffs(aivat=True))
+    assert not found[1].unknown
+
+
 class Fails(RandomAgent):
     """Fails in the second round, with a king also in the first when it faces a raise; or so in a few hands only."""
 
