@@ -157,16 +157,26 @@ class Grid:
         """From features of hands [n, 11] and [m, 11], of pairs [n, m, 2] and of the board [4]; means over groups of
         hands will do."""
         buffer = np.empty((len(own), len(opp), SIZE), dtype=np.float32)
-        buffer[:, :, _OWN] = own[:, None]
-        buffer[:, :, _OPP] = opp[None]
-        buffer[:, :, _PAIR] = pairs
-        buffer[:, :, _TEXTURE] = texture
+        fill_cards(buffer, own, opp, pairs, texture)
         self._rows = buffer.reshape(-1, SIZE)
 
     def encode(self, betting: Betting, own: int) -> Floats:
         """[n * m, 34] at the end of a betting round; valid until the next call."""
-        self._rows[:, _BETTING] = public_features(betting, own)
+        fill_betting(self._rows, public_features(betting, own))
         return self._rows
+
+
+def fill_cards(rows: Any, own: Any, opp: Any, pairs: Any, texture: Any) -> None:
+    """Writes the columns of `rows` [..., n, m, 34] that depend on cards alone; arrays, or tensors, as of a `Grid`."""
+    rows[..., _OWN] = own[:, None]
+    rows[..., _OPP] = opp[None]
+    rows[..., _PAIR] = pairs
+    rows[..., _TEXTURE] = texture
+
+
+def fill_betting(rows: Any, betting: Any) -> None:
+    """Writes the columns of `rows` [..., 34] that depend on the betting, `public_features`."""
+    rows[..., _BETTING] = betting
 
 
 def _moves(betting: Betting, street: int) -> list[tuple[int, int]]:

@@ -57,8 +57,8 @@ def engine(device: str, threads: int) -> Engine:
         return KernelEngine(threads)
     if device not in ("auto", "torch") and device.partition(":")[0] != "cuda":
         raise PokernetsError(f"search.device `{device}`: choose cpu, cuda (or cuda:1 and so on), auto or torch")
-    from poker.search.torch_batches import TorchEngine, has_cuda  # noqa: PLC0415 (torch takes seconds to import)
+    from poker.search.torch_batches import TorchEngine, torch_device  # noqa: PLC0415 (torch takes seconds to import)
 
-    if device == "auto":
-        return TorchEngine("cuda") if has_cuda() else KernelEngine(threads)
-    return TorchEngine("cpu" if device == "torch" else device)
+    if device == "auto" and torch_device(device).type == "cpu":
+        return KernelEngine(threads)
+    return TorchEngine(device)

@@ -6,7 +6,7 @@ holds, for every pair of hands, K values. Where everybody is all-in nobody acts 
 """
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,25 @@ class LeafEvaluator(Protocol):
         """Net chips of `own` over the whole hand at each of `leaves` [L, K, C, C], hands grouped in clusters."""
 
 
+Leaves = tuple[Sequence[Betting], tuple[int, ...], Ranges, int]
+"""The arguments of `LeafEvaluator.values`."""
+
+
+@runtime_checkable
+class LeavesTogether(Protocol):
+    """A leaf evaluator that does better with the leaves of many solves at once."""
+
+    def together(self, asked: Sequence[Leaves]) -> list[LeafValues]:
+        """What `values` says of each."""
+
+
+def values_together(evaluator: LeafEvaluator, asked: Sequence[Leaves]) -> list[LeafValues]:
+    """At once where the evaluator can."""
+    if isinstance(evaluator, LeavesTogether):
+        return evaluator.together(asked)
+    return [evaluator.values(*leaves) for leaves in asked]
+
+
 class SingleValue:
     """The naive form: one value per leaf, as if both players followed the blueprint from there ([DLS] section 6)."""
 
@@ -42,6 +61,9 @@ class SingleValue:
     def values(self, leaves: Sequence[Betting], board: tuple[int, ...], ranges: Ranges, own: int) -> LeafValues:
         """The first continuation of `of`, which is the unbiased blueprint."""
         return self._of.values(leaves, board, ranges, own).first_continuation()
+
+    def together(self, asked: Sequence[Leaves]) -> list[LeafValues]:
+        return [found.first_continuation() for found in values_together(self._of, asked)]
 
 
 def matched_pot(state: Betting) -> int:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from poker.abstraction.buckets import Buckets
 from poker.abstraction.features import ahead_now, all_in_equity
 from poker.betting import Betting
-from poker.features.leaf import Grid, board_features
+from poker.features.leaf import Grid, board_features, public_features
 from poker.rules import Rules
 from poker.search.beliefs import Ranges
 from poker.search.clusters import cluster_means, hand_clusters, pair_means
-from poker.search.leaf import cluster_equity, leaf_values, possible_pairs
+from poker.search.leaf import Leaves, cluster_equity, leaf_values, possible_pairs
 from poker.search.memory import Memory
 from poker.solvers.rollout.leaf_values import LeafValues
 
@@ -23,6 +23,15 @@ _REMEMBERED_LEAVES = 256
 
 _REMEMBERED_BOARDS = 1755
 """Every flop up to the names of suits: 60 kB each for 64 clusters."""
+
+
+class GridParts(NamedTuple):
+    """Features of the cards of all pairs of n and m hands on one board, as `poker.features.leaf.Grid` takes them."""
+
+    own: NDArray[np.float32]
+    opp: NDArray[np.float32]
+    pairs: NDArray[np.float32]
+    texture: NDArray[np.float32]
 
 
 class _Groups(NamedTuple):
@@ -35,8 +44,8 @@ class _Groups(NamedTuple):
     texture: NDArray[np.float32]
     equity: NDArray[np.float32]
 
-    def grid(self) -> Grid:
-        return Grid(self.hands, self.hands, self.pairs, self.texture)
+    def parts(self) -> GridParts:
+        return GridParts(self.hands, self.hands, self.pairs, self.texture)
 
 
 class ValueNet(Protocol):
@@ -48,6 +57,17 @@ class ValueNet(Protocol):
 
     def values(self, features: NDArray[np.float32]) -> NDArray[np.float32]:
         """[n, 34] -> [n, K], net chips of own over the whole hand divided by the pot."""
+
+
+@runtime_checkable
+class GridNet(Protocol):
+    """A net that makes the rows itself, if it `takes_grids`: on a device, where those of many leaves are one batch."""
+
+    @property
+    def takes_grids(self) -> bool: ...
+
+    def grid_values(self, grids: Sequence[tuple[GridParts, NDArray[np.float32]]]) -> list[NDArray[np.float32]]:
+        """For each grid and what the betting says at L leaves on its board [L, 6] the values [L, n * m, K]."""
 
 
 class NetLeaf:
@@ -72,10 +92,36 @@ class NetLeaf:
         """As `LeafEvaluator`; ranges play no part."""
         board = tuple(sorted(board))
         groups = self._grouped(leaves[0].rules, board)
-        grid, count = groups.grid(), len(groups.equity)
+        grid, count = Grid(*groups.parts()), len(groups.equity)
         predicted = [self._predict(leaf, board, own, grid) for leaf in leaves if not leaf.is_over]
         in_pots = np.array(predicted, dtype=np.float32).reshape(-1, count, count, self.num_continuations)
         return leaf_values(leaves, own, groups.clusters, groups.equity, in_pots.transpose(0, 3, 1, 2))
+
+    def together(self, asked: Sequence[Leaves]) -> list[LeafValues]:
+        """What is not known yet goes through the net at once, if it takes grids and values are remembered."""
+        if isinstance(self._net, GridNet) and self._net.takes_grids and self._clusters is not None:
+            self._predict_together(self._net, asked)
+        return [self.values(*leaves) for leaves in asked]
+
+    def _predict_together(self, net: GridNet, asked: Sequence[Leaves]) -> None:
+        missing: dict[tuple[Rules, tuple[int, ...], int], dict[str, Betting]] = {}
+        wanted = 0
+        for states, shown, _, own in asked:
+            board = tuple(sorted(shown))
+            for leaf in (state for state in states if not state.is_over):
+                wanted += 1
+                if self._predicted.get((leaf.rules, board, leaf.text(), own)) is None:
+                    missing.setdefault((leaf.rules, board, own), {})[leaf.text()] = leaf
+        if not missing:
+            return
+        self._predicted.hold(wanted)
+        grids = [
+            (self._grouped(rules, board).parts(), np.stack([public_features(leaf, own) for leaf in leaves.values()]))
+            for (rules, board, own), leaves in missing.items()
+        ]
+        for ((rules, board, own), leaves), values in zip(missing.items(), net.grid_values(grids), strict=True):
+            for text, found in zip(leaves, values, strict=True):
+                self._predicted.put((rules, board, text, own), found)
 
     def _predict(self, leaf: Betting, board: tuple[int, ...], own: int, grid: Grid) -> NDArray[np.float32]:
         """[C * C, K] in pots."""

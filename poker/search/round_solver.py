@@ -18,9 +18,10 @@ from poker.search.beliefs import Ranges
 from poker.search.clock import Clock
 from poker.search.engines import Effort, engine
 from poker.search.exploiting import Modelled
-from poker.search.leaf import LeafEvaluator
+from poker.search.leaf import LeafEvaluator, Leaves, values_together
 from poker.search.safety import Concessions, Safety, Values
 from poker.search.solved_values import SolvedValues
+from poker.solvers.rollout.leaf_values import LeafValues
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
 from poker.tree import BetMenu, BettingTree, DepthLimit, Kind, build_tree
@@ -157,7 +158,7 @@ class DepthLimitedSolver:
         for start in range(0, len(requests), size):
             chosen = requests[start : start + size]
             threads = max(1, self._settings.threads // len(chosen))
-            solvers = [self._posed(request, threads) for request in chosen]
+            solvers = self._posed(chosen, threads)
             self._run(solvers, chosen)
             found += [self._solution(solver, request) for solver, request in zip(solvers, chosen, strict=True)]
         return found
@@ -176,24 +177,46 @@ class DepthLimitedSolver:
     ) -> VectorSolver:
         """The solver that has done so; with `every_hand` no unlikely hands are left out."""
         request = Request(root, board, ranges, searcher, at_root, alternatives, modelled)
-        solver = self._posed(request, self._settings.threads, every_hand)
-        self._run([solver], [request])
-        return solver
+        solvers = self._posed([request], self._settings.threads, every_hand)
+        self._run(solvers, [request])
+        return solvers[0]
 
-    def _posed(self, request: Request, threads: int, every_hand: bool = False) -> VectorSolver:
-        """A solver that has done no iteration yet."""
-        root, board, ranges, searcher, at_root, alternatives, modelled = request
+    def _posed(self, requests: Sequence[Request], threads: int, every_hand: bool = False) -> list[VectorSolver]:
+        """Solvers that have done no iteration yet."""
+        trees = [self._tree(request) for request in requests]
+        values = self._leaf_values(requests, trees)
+        return [
+            self._solver(request, tree, values.get(number), threads, every_hand)
+            for number, (request, tree) in enumerate(zip(requests, trees, strict=True))
+        ]
+
+    def _tree(self, request: Request) -> BettingTree:
+        root, searcher = request.root, request.searcher
         menu = self._menu.until(root.street, self._ahead)
-        for total in at_root:
+        for total in request.at_root:
             menu = menu.with_action(root, total)
-        evaluator = self._leaves.get(root.street)
-        gadget = self._safety.gadget(root, searcher, alternatives)
-        tree = build_tree(root, menu, self._limit(root.street, searcher, evaluator), gadget=gadget)
-        values = None
-        if evaluator is not None and tree.num_leaf_states:
-            values = evaluator.values(leaf_states(root, tree), board, ranges, searcher)
+        gadget = self._safety.gadget(root, searcher, request.alternatives)
+        limit = self._limit(root.street, searcher, self._leaves.get(root.street))
+        return build_tree(root, menu, limit, gadget=gadget)
+
+    def _leaf_values(self, requests: Sequence[Request], trees: Sequence[BettingTree]) -> dict[int, LeafValues]:
+        """Of the requests whose trees have leaves, by number."""
+        found: dict[int, LeafValues] = {}
+        for street, evaluator in self._leaves.items():
+            asked: dict[int, Leaves] = {}
+            for number, (request, tree) in enumerate(zip(requests, trees, strict=True)):
+                if request.root.street == street and tree.num_leaf_states:
+                    states = leaf_states(request.root, tree)
+                    asked[number] = states, request.board, request.ranges, request.searcher
+            found |= zip(asked, values_together(evaluator, list(asked.values())), strict=True)
+        return found
+
+    def _solver(
+        self, request: Request, tree: BettingTree, values: LeafValues | None, threads: int, every_hand: bool
+    ) -> VectorSolver:
+        root, board, ranges, searcher, _, alternatives, modelled = request
         likely = ranges if every_hand else self._likely(ranges, searcher)
-        game = VectorGame(tree, board, likely, values, alternatives=None if gadget is None else alternatives)
+        game = VectorGame(tree, board, likely, values, alternatives=None if tree.gadget is None else alternatives)
         solver = VectorSolver(game, algorithm=self._settings.algorithm, threads=threads)
         if modelled is not None:
             solver.restrict(1 - searcher, modelled.reach(game, root, 1 - searcher))

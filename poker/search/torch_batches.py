@@ -32,8 +32,7 @@ class TorchEngine:
     at_once = None
 
     def __init__(self, device: str) -> None:
-        check_device(device)
-        self._device = device
+        self._device = torch_device(device)
         self._share = _OF_FREE
 
     def run(self, solvers: Sequence[VectorSolver], efforts: Sequence[Effort]) -> None:
@@ -62,7 +61,7 @@ class TorchEngine:
                 print(f"{self._device} ran out of memory; batches are smaller from now on", file=sys.stderr)
             self._share /= 2
         gc.collect()
-        if self._device.startswith("cuda"):
+        if self._device.type == "cuda":
             torch.cuda.empty_cache()
         if len(solvers) == 1:
             efforts[0].spend(solvers[0])
@@ -82,7 +81,7 @@ class TorchEngine:
             batch.export(number, solver)
 
 
-def batch_of(solvers: Sequence[VectorSolver], device: str) -> TorchVectorSolver:
+def batch_of(solvers: Sequence[VectorSolver], device: torch.device) -> TorchVectorSolver:
     """The games of solvers of one schedule, whose restrictions are of one player, together."""
     batch = TorchVectorSolver([solver.game for solver in solvers], solvers[0].schedule, device=device)
     restricted = [solver.restricted for solver in solvers if solver.restricted is not None]
@@ -91,19 +90,22 @@ def batch_of(solvers: Sequence[VectorSolver], device: str) -> TorchVectorSolver:
     return batch
 
 
-def has_cuda() -> bool:
-    return torch.cuda.is_available()
+def torch_device(name: str) -> torch.device:
+    """That of `search.device`: auto is CUDA where there is one, torch the CPU. Raises PokernetsError for a CUDA device
+    that is not there."""
+    there = torch.cuda.is_available() if name.startswith(("cuda", "auto")) else False
+    if name.startswith("cuda") and not there:
+        raise PokernetsError(f"device `{name}` was asked for and torch finds no CUDA device; use device=cpu")
+    if name == "auto":
+        return torch.device("cuda" if there else "cpu")
+    if name.startswith("cuda:"):
+        torch.cuda.set_device(name)  # for streams and graphs, which have no device of their own
+    return torch.device("cpu" if name == "torch" else name)
 
 
-def check_device(device: str) -> None:
-    """Raises PokernetsError for a CUDA device that is not there."""
-    if device.startswith("cuda") and not has_cuda():
-        raise PokernetsError(f"device `{device}` was asked for and torch finds no CUDA device; use device=cpu")
-
-
-def free_bytes(device: str) -> int:
+def free_bytes(device: torch.device) -> int:
     """What a batch could take; the CPU has as much as a game is given by default."""
-    if not device.startswith("cuda"):
+    if device.type != "cuda":
         return DEFAULT_MEMORY_LIMIT
     free = torch.cuda.mem_get_info(device)[0]
     return int(free + torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device))
@@ -137,8 +139,7 @@ def solve_on_device(
     solver: VectorSolver, device: str, iterations: int, target: float, progress: Callable[[Progress], None]
 ) -> Progress:
     """Solves the game of `solver` until its exploitability is `target` chips, and leaves the strategies there."""
-    check_device(device)
-    batch = batch_of([solver], device)
+    batch = batch_of([solver], torch_device(device))
     begin = time.perf_counter()
     done = Progress(0, 0.0, float("nan"))
     while batch.iterations < iterations:

@@ -41,7 +41,7 @@ class TorchVectorSolver:
         games: Sequence[VectorGame],
         algorithm: str | Schedule = "apdcfr",
         *,
-        device: str = "cpu",
+        device: str | torch.device = "cpu",
         **options: object,
     ) -> None:
         if not games:

@@ -12,11 +12,14 @@ from safetensors.torch import load_file
 
 from models import inference
 from models.export import WEIGHTS, Architecture, describe, export_net, load_net
-from models.inference import CHUNK_ROWS, LEAF_NET, Backend, LeafNet, LeafRunner, leaf_stamp
+from models.inference import CHUNK_ROWS, LEAF_NET, Backend, LeafNet, LeafRunner, encode_grid, leaf_stamp
 from models.mlp import Mlp
 from poker.artifacts import CorruptArtifactError, MismatchedArtifactError, MissingArtifactError
+from poker.betting import Betting
 from poker.errors import PokernetsError
 from poker.features import leaf
+from poker.search.net_leaf import GridParts
+from tests.games import load_rules
 
 LEAF_STAMP = leaf_stamp(leaf.CONTINUATIONS)
 BACKENDS: tuple[Backend, ...] = ("auto", "onednn", "torch")
@@ -155,3 +158,37 @@ def test_a_net_gives_as_many_values_as_it_was_trained_for(tmp_path: Path) -> Non
     net = LeafNet(tmp_path / "n")
     assert net.num_continuations == 10
     assert net.values(np.zeros((3, leaf.SIZE), np.float32)).shape == (3, 10)
+
+
+def test_grids_on_a_device_are_encoded_and_valued_as_on_the_cpu(
+    exported: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows are the same, values to rounding, whatever the chunks."""
+    rng = np.random.default_rng(3)
+    rules = load_rules("holdem_nolimit_2p")
+    leaves = [Betting.parse(rules, text) for text in ("r300c/cc/", "r300c/r900c/", "cc/r200r700c/")]
+    plain, grids, expected = LeafNet(exported), [], []
+    for own, (n, m) in enumerate(((5, 7), (4, 4))):
+        shapes = (n, len(leaf.HAND_NAMES)), (m, len(leaf.HAND_NAMES)), (n, m, 2), (4,)
+        parts = GridParts(*(rng.random(shape, dtype=np.float32) for shape in shapes))
+        betting = np.stack([leaf.public_features(state, own) for state in leaves])
+        rows = [leaf.Grid(*parts).encode(state, own).copy() for state in leaves]
+        encoded = encode_grid(parts, betting, torch.device("cpu"))
+        np.testing.assert_array_equal(encoded.numpy(), np.concatenate(rows))
+        grids.append((parts, betting))
+        expected.append(np.stack([plain.values(each) for each in rows]))
+    for chunk in (1 << 18, 10):
+        monkeypatch.setattr(inference, "DEVICE_ROWS", chunk)
+        on_device = LeafNet(exported, device="torch")
+        assert on_device.takes_grids
+        found = on_device.grid_values(grids)
+        assert [values.shape for values in found] == [(3, 35, 4), (3, 16, 4)]
+        for one, other in zip(found, expected, strict=True):
+            np.testing.assert_allclose(one, other, atol=1e-5)
+        np.testing.assert_allclose(on_device.values(rows[0]), plain.values(rows[0]), atol=1e-5)
+    assert on_device.grid_values([]) == []
+    assert not plain.takes_grids
+    if not torch.cuda.is_available():
+        assert not LeafNet(exported, device="auto").takes_grids
+        with pytest.raises(PokernetsError, match="finds no CUDA device"):
+            LeafNet(exported, device="cuda")

@@ -11,12 +11,12 @@ from poker.abstraction.features import all_in_equity, hand_features
 from poker.agents.depth_limited import DepthLimitedAgent
 from poker.betting import Betting
 from poker.cards import HOLDEM, NUM_HANDS, parse_cards
-from poker.features.leaf import CONTINUATIONS, encode_pairs
+from poker.features.leaf import CONTINUATIONS, SIZE, encode_pairs, fill_betting, fill_cards
 from poker.kernels.cards.hands import CARD_PERMUTATION, HAND_PERMUTATION
 from poker.rules import CALL
 from poker.search.beliefs import observe_board, start_ranges
-from poker.search.leaf import SingleValue
-from poker.search.net_leaf import NetLeaf
+from poker.search.leaf import Leaves, SingleValue, values_together
+from poker.search.net_leaf import GridParts, NetLeaf
 from poker.search.rollout_leaf import RolloutLeaf, representatives
 from poker.search.round_solver import DepthLimitedSolver, SolverSettings, leaf_states
 from poker.solvers.blueprint import Blueprint, blueprint_from
@@ -205,6 +205,33 @@ def test_leaves_valued_before_are_not_valued_again(net: LinearNet, blueprint: Bl
     assert asked == 3
     evaluator.values(leaves, FLOP, RANGES, 1)
     assert asked == 6
+
+
+def test_leaves_of_many_solves_go_through_a_net_on_a_device_at_once(net: LinearNet, leaves: list[Betting]) -> None:
+    calls = []
+
+    class OnDevice(LinearNet):
+        takes_grids = True
+
+        def grid_values(self, grids: Sequence[tuple[GridParts, NDArray[np.float32]]]) -> list[NDArray[np.float32]]:
+            calls.append([len(betting) for _, betting in grids])
+            found = []
+            for parts, betting in grids:
+                rows = np.empty((len(betting), len(parts.own), len(parts.opp), SIZE), np.float32)
+                fill_cards(rows, *parts)
+                fill_betting(rows, betting[:, None, None])
+                found.append(self.values(rows.reshape(-1, SIZE)).reshape(len(betting), -1, self.num_continuations))
+            return found
+
+    other = parse_cards("AhKd2c")
+    asked: list[Leaves] = [(leaves, FLOP, RANGES, 0), (leaves[:2], other, RANGES, 0), (leaves[1:], FLOP, RANGES, 0)]
+    asked.append((leaves, FLOP, RANGES, 1))
+    nets = net, OnDevice(net.weights)
+    alone, at_once = (NetLeaf(net=each, abstraction=StrengthBuckets(), clusters=8) for each in nets)
+    for _ in range(2):
+        for found, one in zip(values_together(SingleValue(of=at_once), asked), asked, strict=True):
+            np.testing.assert_allclose(found.values, alone.values(*one).values[:, :1], rtol=1e-5, atol=1e-2)
+    assert calls == [[3, 2, 3]]
 
 
 def test_values_are_to_own_and_the_opponent_gains_from_choosing(blueprint: Blueprint, leaves: list[Betting]) -> None:
