@@ -4,11 +4,11 @@ Every action counts in one of 360 contexts: street, what is asked, raises of the
 frequencies are estimated from coarse to fine, what is asked alone (all streets together), with the street, with the
 raises, all of it, each level being the prior of the next with a weight of `half` observations:
 
-    f = (n f_seen + half f_coarser) / (n + half)        c = (n + half c_coarser / 2) / (n + half)
+    f = (n f_seen + half f_coarser) / (n + half)        c = (n + 3/4 half c_coarser) / (n + half)
 
 where n observations have frequencies f_seen. The confidence c starts from 0, for the frequencies of nobody in
-particular, and half of what is borrowed from coarser contexts counts. Raises are told apart by size, in pots, alike in
-all contexts of a street.
+particular, and three quarters of what is borrowed from coarser contexts count. Raises are told apart by size, in pots,
+alike in all contexts of a street.
 
 What each hand does follows from its strength (`poker.kernels.opponents.conditional`), so that the frequencies come out
 for the range at hand: the best raise, the worst fold. Of the actions of a player a share does not depend on the cards;
@@ -47,6 +47,7 @@ _SHAPE = (4, 5, 3, 2, 3)
 """Streets; nothing asked, a small, middle or large bet, all-in; 0, 1 or more raises; seats; nobody, self, other."""
 _LEVELS = ((0, 2, 3, 4), (2, 3, 4), (3, 4), ())
 """Axes that the contexts of a level are summed over, from coarse to fine."""
+_BORROWED = 0.75
 _ANYBODY = np.array([[0.0, 0.6, 0.4], [0.3, 0.57, 0.13], [0.45, 0.43, 0.12], [0.55, 0.37, 0.08], [0.6, 0.4, 0.0]])
 """[5, 3] by what is asked: bets are given up to about as often as bluffs of the size would break even."""
 _SIZE_EDGES = (0.4, 0.8, 1.25, 2.5)
@@ -70,7 +71,7 @@ class Habits:
     A model of `poker.search.exploiting`. Equal counts are equal models.
     """
 
-    half: float = 10.0
+    half: float = 5.0
     counts: Floats = field(default_factory=lambda: np.zeros((*_SHAPE, 3)))
     sizes: Floats = field(default_factory=lambda: np.zeros((_SHAPE[0], _NUM_SIZES)))
     blind: BlindActions = (0.0, 0.0)
@@ -142,7 +143,7 @@ class Habits:
             seen = self.counts.sum(axis=axes, keepdims=True)
             number = seen.sum(axis=-1)
             found = (seen + self.half * found) / (number + self.half)[..., None]
-            sure = (number + self.half * sure / 2) / (number + self.half)
+            sure = (number + self.half * _BORROWED * sure) / (number + self.half)
         return found, sure
 
     @cached_property
@@ -195,7 +196,7 @@ class Habits:
 
 
 def habits(
-    *, half: float = 10.0, hands: str | None = None, player: str | None = None, game: Rules | None = None
+    *, half: float = 5.0, hands: str | None = None, player: str | None = None, game: Rules | None = None
 ) -> Habits:
     """Of nobody, or of `player` in the heads-up no-limit hands of the file `hands`: PHH, PokerStars' text or an ACPC
     log, of `game` if that does not define its own."""

@@ -47,7 +47,7 @@ def hands_of(opponent: Callable[[], AlwaysCall | AlwaysRaise | RandomAgent], num
     return [replace(hand, hole_cards=((), ())) for hand in played(opponent, number)]
 
 
-def learned(hands: list[HandState], half: float = 10.0) -> Habits:
+def learned(hands: list[HandState], half: float = 5.0) -> Habits:
     found = Habits(half)
     for hand in hands:
         found = found.after(hand, 1)
