@@ -11,7 +11,7 @@ from torch import nn
 from models.export import Architecture, describe, load_net
 from models.fitting import Goal, Trained, TrainerSettings, fit, keep_or_train, metrics_of_test, quiet, recipe
 from models.inference import LEAF_NET, leaf_stamp
-from models.leaf_data import Columns, LeafData, held_out, selected
+from models.leaf_data import Columns, LeafData, held_out, in_order, selected
 from models.leaf_module import LeafModule
 from models.shuffle import Position
 from poker.artifacts import open_artifact
@@ -90,7 +90,7 @@ def test(*, net: str, architectures: Sequence[str], path: str, trainer: lightnin
         torch.tensor(artifact.counts["label_mean"]),
         names,
     )
-    losses = {"rows": len(rows), **metrics_of_test(trainer, module, columns.in_order(rows, Position()))}
+    losses = {"rows": len(rows), **metrics_of_test(trainer, module, in_order(columns.batches, rows, Position()))}
     record = {**losses, "net": artifact.fingerprint, "states": columns.fingerprint}
     table = _table(losses, names, f"{net}, {path}")
     Report("A leaf net on held-out states", [table], record, losses).write(Path(output), Console(stderr=True))

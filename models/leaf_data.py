@@ -1,6 +1,7 @@
 """Leaf states as shuffled batches: `LeafData` opens the shards, splits them by group and feeds the trainer."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import lightning
@@ -24,6 +25,10 @@ class LeafBatch(NamedTuple):
     labels: Tensor
     label_sem: Tensor
     street: Tensor
+
+
+Batches = Callable[[NDArray[np.int64]], Iterator[LeafBatch]]
+"""Batches of n rows for the rows of an array [b, n]."""
 
 
 class Columns:
@@ -60,11 +65,25 @@ class Columns:
         """A batch in float32 for each row of `rows` [b, n], which are read together."""
         pool = [self.take(name, rows.ravel()) for name in LeafBatch._fields]
         for at in range(0, rows.size, rows.shape[1]):
-            yield LeafBatch(*(_to_torch(column[at : at + rows.shape[1]]) for column in pool))
+            yield LeafBatch(*(_floats(torch.from_numpy(column[at : at + rows.shape[1]])) for column in pool))
 
-    def in_order(self, rows: NDArray[np.int64], position: Position) -> OrderedLoader[LeafBatch]:
-        """Large batches of `rows` for one process."""
-        return OrderedLoader(rows, VALIDATION_BATCH, lambda part: next(self.batches(part[None])), position)
+
+class DeviceColumns:
+    """What batches have of all rows, in the memory of one device: only row numbers are sent there for a batch."""
+
+    def __init__(self, columns: Columns, device: torch.device) -> None:
+        self._columns = [torch.from_numpy(columns.all(name)).to(device) for name in LeafBatch._fields]
+        self._device = device
+
+    def batches(self, rows: NDArray[np.int64]) -> Iterator[LeafBatch]:
+        """As those of `Columns`."""
+        for chosen in torch.from_numpy(rows).to(self._device):
+            yield LeafBatch(*(_floats(column[chosen]) for column in self._columns))
+
+
+def in_order(batches: Batches, rows: NDArray[np.int64], position: Position) -> OrderedLoader[LeafBatch]:
+    """Large batches of `rows` for one process."""
+    return OrderedLoader(rows, VALIDATION_BATCH, lambda part: next(batches(part[None])), position)
 
 
 class LeafData(lightning.LightningDataModule):
@@ -73,7 +92,8 @@ class LeafData(lightning.LightningDataModule):
     Groups, not rows, are drawn into the validation part: about `validation_share` of them, by a hash of `seed` and
     the group's number. An epoch is `epoch_rows` rows of an endless shuffled stream (a whole pass where that is None):
     it sets how often there is validation and a checkpoint, not what is seen. `streets` and `seats` keep only states
-    whose ended round, or own seat, is among them.
+    whose ended round, or own seat, is among them. With `on_device` all rows stay in the memory of the trainer's device,
+    of each of them where there are several; the batches are the same.
     """
 
     def __init__(
@@ -85,6 +105,7 @@ class LeafData(lightning.LightningDataModule):
         seed: int = 0,
         streets: Sequence[int] | None = None,
         seats: Sequence[int] | None = None,
+        on_device: bool = False,
     ) -> None:
         super().__init__()
         if not 0 < validation_share < 1 or batch_rows < 1:
@@ -101,6 +122,7 @@ class LeafData(lightning.LightningDataModule):
             "seats": None if seats is None else list(seats),
         }
         self._columns = Columns(path)
+        self._on_device = on_device
         chosen = selected(self._columns, path, streets, seats)
         in_validation = held_out(self._columns.all("group")[chosen], validation_share, seed)
         self.train_rows: NDArray[np.int64] = chosen[~in_validation]
@@ -133,10 +155,17 @@ class LeafData(lightning.LightningDataModule):
         return torch.from_numpy(mean / len(self.train_rows)).float()
 
     def train_dataloader(self) -> ShuffledLoader[LeafBatch]:
-        return ShuffledLoader(self, self._shuffle, self.epoch_batches, self._columns.batches)
+        return ShuffledLoader(self, self._shuffle, self.epoch_batches, self._batches)
 
     def val_dataloader(self) -> OrderedLoader[LeafBatch]:
-        return self._columns.in_order(self.validation_rows, Position.of(self))
+        return in_order(self._batches, self.validation_rows, Position.of(self))
+
+    @cached_property
+    def _batches(self) -> Batches:
+        if not self._on_device:
+            return self._columns.batches
+        device = torch.device("cpu") if self.trainer is None else self.trainer.strategy.root_device
+        return DeviceColumns(self._columns, device).batches
 
 
 def selected(
@@ -165,6 +194,5 @@ def held_out(groups: NDArray[np.int32], share: float, seed: int) -> NDArray[np.b
     return below
 
 
-def _to_torch(column: NDArray[Any]) -> Tensor:
-    tensor = torch.from_numpy(column)
+def _floats(tensor: Tensor) -> Tensor:
     return tensor.float() if tensor.is_floating_point() else tensor

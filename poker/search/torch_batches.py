@@ -56,7 +56,9 @@ class TorchEngine:
         try:
             self._solve_at_once(solvers, efforts, len(solvers) / whole)
             return
-        except torch.OutOfMemoryError:
+        except RuntimeError as error:
+            if not _of_memory(error):
+                raise
             if self._share == _OF_FREE:
                 print(f"{self._device} ran out of memory; batches are smaller from now on", file=sys.stderr)
             self._share /= 2
@@ -79,6 +81,11 @@ class TorchEngine:
             batch.run_until(targets, share * min(effort.seconds for effort in efforts))
         for number, solver in enumerate(solvers):
             batch.export(number, solver)
+
+
+def _of_memory(error: BaseException | None) -> bool:
+    """Whether memory ran out: while a graph is captured, that error is the context of another."""
+    return error is not None and (isinstance(error, torch.OutOfMemoryError) or _of_memory(error.__context__))
 
 
 def batch_of(solvers: Sequence[VectorSolver], device: torch.device) -> TorchVectorSolver:

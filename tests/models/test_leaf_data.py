@@ -6,6 +6,7 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
+import torch
 from lightning import Trainer
 
 from models.leaf_data import Columns, LeafData, held_out
@@ -58,6 +59,24 @@ def test_batches_hold_matching_features_and_labels(root: Path) -> None:
         assert abs(error.std() - 0.05) < 0.005
     seen = sum(len(batch.street) for batch in data.val_dataloader())
     assert seen == len(data.validation_rows)
+
+
+def test_rows_on_the_device_make_the_same_batches(root: Path) -> None:
+    settings: dict[str, Any] = {"batch_rows": 512, "validation_share": 0.2}
+    data, on_device = LeafData(str(root), **settings), LeafData(str(root), **settings, on_device=True)
+    assert on_device.config == data.config
+    trainer = SimpleNamespace(current_epoch=1, global_rank=1, world_size=2)
+    trainer.strategy = SimpleNamespace(root_device=torch.device("cpu"))
+    data.trainer = on_device.trainer = cast(Trainer, trainer)
+    loaders = [(each.train_dataloader(), each.val_dataloader()) for each in (data, on_device)]
+    for loader, other in zip(*loaders, strict=True):
+        count = 0
+        for batch, same in zip(loader, other, strict=True):
+            count += 1
+            for column, equal in zip(batch, same, strict=True):
+                assert column.dtype == equal.dtype
+                torch.testing.assert_close(column, equal, rtol=0, atol=0)
+        assert count == len(other)
 
 
 def test_epochs_follow_each_other_in_one_stream(root: Path) -> None:
