@@ -22,6 +22,12 @@ from poker.solvers.vector.game import VectorGame
 from poker.tree import bet_menu, build_tree
 from tests.games import load_rules
 
+DEVICES = [
+    "torch",
+    pytest.param(
+        "cuda", marks=[pytest.mark.gpu, pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")]
+    ),
+]
 RULES = load_rules("holdem_nolimit_2p")
 MENU = bet_menu(preflop=[[1.0], ["a"]], flop=[[1.0], ["a"]], turn=[[1.0], []], river=[[1.0], []])
 BOARD = parse_cards("2cKdAh7s9h")
@@ -74,25 +80,28 @@ def assert_alike(found: RoundSolution, expected: RoundSolution, chips: float = 0
                 np.testing.assert_allclose(starts.rows, other.starts[path].rows, atol=chips, rtol=2e-3)
 
 
+@pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("street", range(4))
-def test_rounds_agree_with_the_kernels(street: int) -> None:
-    kernels, on_torch = solver("cpu"), solver("torch")
+def test_rounds_agree_with_the_kernels(street: int, device: str) -> None:
+    kernels, on_torch = solver("cpu"), solver(device)
     kernels.keeps_values = on_torch.keeps_values = True
     assert_alike(on_torch(*request(street, 1)), kernels(*request(street, 1)))
 
 
+@pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("safety", ["resolve", "maxmargin", "reach"])
-def test_safe_solves_agree(safety: str) -> None:
+def test_safe_solves_agree(safety: str, device: str) -> None:
     asked = request(3, 2, alternatives=np.random.default_rng(1).normal(0, 300, RULES.num_hands).astype(np.float32))
-    assert_alike(solver("torch", safety)(*asked), solver("cpu", safety)(*asked))
+    assert_alike(solver(device, safety)(*asked), solver("cpu", safety)(*asked))
 
 
-def test_solves_against_a_model_agree() -> None:
+@pytest.mark.parametrize("device", DEVICES)
+def test_solves_against_a_model_agree(device: str) -> None:
     asked = request(1, 3, modelled=MODELLED)
-    assert_alike(solver("torch")(*asked), solver("cpu")(*asked))
+    assert_alike(solver(device)(*asked), solver("cpu")(*asked))
 
 
-@pytest.mark.parametrize("device", ["cpu", "torch"])
+@pytest.mark.parametrize("device", ["cpu", *DEVICES])
 def test_requests_are_answered_in_their_order(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Rivers of one shape with pots of their own go together; another street and a solve against a model do not."""
     flops = request(1, 2), request(1, 5, 400), request(1, 3, modelled=MODELLED)
