@@ -93,7 +93,7 @@ class LeafRunner:
 
 def encode_grid(parts: GridParts, betting: NDArray[np.float32], device: torch.device) -> Tensor:
     """[L * n * m, 34] on `device`, as `poker.features.leaf.Grid` encodes each of the L leaves."""
-    own, opp, pairs, texture, public = (torch.from_numpy(np.asarray(part)).to(device) for part in (*parts, betting))
+    own, opp, pairs, texture, public = (torch.tensor(part, device=device) for part in (*parts, betting))
     rows = torch.empty((len(public), len(own), len(opp), leaf.SIZE), device=device)
     leaf.fill_cards(rows, own, opp, pairs, texture)
     leaf.fill_betting(rows, public[:, None, None])

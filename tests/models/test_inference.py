@@ -171,6 +171,7 @@ def test_grids_on_a_device_are_encoded_and_valued_as_on_the_cpu(
     for own, (n, m) in enumerate(((5, 7), (4, 4))):
         shapes = (n, len(leaf.HAND_NAMES)), (m, len(leaf.HAND_NAMES)), (n, m, 2), (4,)
         parts = GridParts(*(rng.random(shape, dtype=np.float32) for shape in shapes))
+        parts.texture.setflags(write=False)  # as that of a board
         betting = np.stack([leaf.public_features(state, own) for state in leaves])
         rows = [leaf.Grid(*parts).encode(state, own).copy() for state in leaves]
         encoded = encode_grid(parts, betting, torch.device("cpu"))
