@@ -5,32 +5,17 @@ A dealer is shared by threads; the state of a generator (`poker.kernels.rng.stre
 """
 
 import itertools
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from poker.abstraction.buckets import Buckets, CardAbstraction, SmallGameBuckets, is_holdem
-from poker.cards import card_mask
 from poker.errors import PokernetsError
 from poker.kernels.sampling import deals as kernel
 from poker.kernels.sampling.nodes import Deals
 from poker.rules import Rules
 from poker.state import showdown_ranks
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Runouts:
-    """Completions of a board: `boards` uint8 [n, cards], `buckets` int32 [n, m, S] and `ranks` int32 [n, m] of m hands.
-
-    Hands that share a card with a completed board have -1 there.
-    """
-
-    boards: NDArray[np.uint8]
-    buckets: NDArray[np.int32]
-    ranks: NDArray[np.int32]
 
 
 class Dealer(Protocol):
@@ -50,7 +35,6 @@ class HoldemDealer:
             )
         self._num_players = rules.num_players
         self._num_streets = rules.num_streets
-        self._board_size = rules.total_board_cards
         last = rules.num_streets - 1
         self._tables = (cards.tables[0], cards.tables[1], cards.tables[min(2, last)], cards.tables[last])
 
@@ -58,22 +42,6 @@ class HoldemDealer:
         deals = _empty_deals(n, self._num_players, self._num_streets)
         kernel.deal_holdem(rng, *self._tables, deals.buckets, deals.ranks)
         return deals
-
-    def runouts(
-        self,
-        board: Sequence[int],
-        hands: NDArray[np.int32],
-        n: int,
-        rng: NDArray[np.uint64],
-        *,
-        dead: Sequence[int] = (),
-    ) -> Runouts:
-        """`n` random completions of a board, without the cards `dead`, and what `hands` [m] make of them."""
-        boards = np.empty((n, self._board_size), dtype=np.uint8)
-        deals = _empty_deals(n, len(hands), self._num_streets)
-        prefix = np.array(board, dtype=np.uint8)
-        kernel.deal_runouts(rng, prefix, card_mask(dead), hands, *self._tables, boards, deals.buckets, deals.ranks)
-        return Runouts(boards, deals.buckets, deals.ranks)
 
 
 class SmallGameDealer:

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 
 from poker.abstraction.buckets import BOARD_SIZES, CardAbstraction, SmallGameBuckets, game_cards, make_abstraction
 from poker.abstraction.dealers import HoldemDealer, SmallGameDealer, dealer_of
-from poker.cards import HAND_CARDS, NUM_HANDS, PREFLOP_CLASS, PREFLOP_CLASS_SIZE, CardError, hand_index
+from poker.cards import NUM_HANDS, PREFLOP_CLASS, PREFLOP_CLASS_SIZE, CardError, hand_index
 from poker.errors import PokernetsError
 from poker.kernels.cards.isomorphism import NUM_BOARDS
 from poker.kernels.cards.ranks import rank_board_hands
@@ -122,31 +122,6 @@ def test_a_stored_abstraction_is_the_same(cards: CardAbstraction, tmp_path_facto
     assert cut.fingerprint == stored.fingerprint
     with pytest.raises(PokernetsError, match="2 streets"):
         game_cards(holdem(), path)
-
-
-@pytest.mark.parametrize("board", [(), (5, 9, 40), (5, 9, 40, 2)])
-def test_runouts_complete_the_board(cards: CardAbstraction, board: tuple[int, ...]) -> None:
-    dealer = HoldemDealer(holdem(), cards)
-    hands = np.arange(0, NUM_HANDS, 7, dtype=np.int32)
-    found = dealer.runouts(board, hands, 60, streams(5, 1)[0], dead=(0, 1))
-    assert (found.boards[:, : len(board)] == board).all()
-    assert not np.isin(found.boards, (0, 1)).any()
-    for full, buckets, ranks in zip(found.boards, found.buckets, found.ranks, strict=True):
-        assert len(set(full.tolist())) == 5
-        assert np.array_equal(ranks, rank_board_hands(full)[hands])
-        blocked = np.isin(HAND_CARDS[hands], full).any(axis=1)
-        assert (buckets[blocked] == -1).all()
-        for street, size in enumerate(BOARD_SIZES):
-            assert np.array_equal(buckets[~blocked, street], cards.buckets(full[:size].tolist())[hands[~blocked]])
-
-
-def test_runouts_are_uniform(cards: CardAbstraction) -> None:
-    """River cards after a turn: 46 cards with equal chances, chi-square of 45 degrees of freedom, mean + 5 sigma."""
-    found = HoldemDealer(holdem(), cards).runouts(
-        (0, 1, 2, 3), np.zeros(0, np.int32), 46_000, streams(2, 1)[0], dead=(4, 5)
-    )
-    counts = np.bincount(found.boards[:, 4], minlength=52)[6:]
-    assert ((counts - 1000.0) ** 2 / 1000).sum() < 45 + 5 * np.sqrt(90)
 
 
 @pytest.mark.parametrize("rules", [KUHN, LEDUC, small(4, 3, (0, 2, 1))])

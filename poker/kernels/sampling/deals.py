@@ -9,7 +9,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from poker.kernels.cards.hands import HAND_CARDS, HAND_OF_CARDS, HAND_PERMUTATION
+from poker.kernels.cards.hands import HAND_OF_CARDS, HAND_PERMUTATION
 from poker.kernels.cards.isomorphism import canonical_board
 from poker.kernels.cards.ranks import rank5, rank7
 from poker.kernels.registry import entry
@@ -82,57 +82,6 @@ def deal_holdem(
                 if num_streets == 4:
                     out[2] = turn[rows[i, 1], HAND_PERMUTATION[images[i, 1], hand]]
                     out[3] = river[rows[i, 2], HAND_PERMUTATION[images[i, 2], hand]]
-
-
-@entry(
-    "u8_1, u1_1, i8, i4_1, u1_2r, u1_2r, u1_2r, u1_2r, u1_2, i4_3, i4_2",
-    "u8_1, u1_1, i8, i4_1, u1_2r, u2_2r, u2_2r, u2_2r, u1_2, i4_3, i4_2",
-)
-def deal_runouts(
-    rng: U64,
-    board: U8,
-    dead: int,
-    hands: I32,
-    preflop: NDArray[Any],
-    flop: NDArray[Any],
-    turn: NDArray[Any],
-    river: NDArray[Any],
-    boards: U8,
-    buckets: I32,
-    ranks: I32,
-) -> None:
-    """Complete `board` to boards [n, 5 or 3] without the cards of the mask `dead`; buckets [n, m, S], ranks [n, m].
-
-    Hands that share a card with a completed board get -1 on every street of it.
-    """
-    given, (n, board_size) = len(board), boards.shape
-    used = dead
-    for card in board:
-        used |= 1 << card
-    for i in range(n):
-        full = boards[i]
-        for k in range(given):
-            full[k] = board[k]
-        draw_cards(rng, 52, used, full[given:])
-        mask = 0
-        for card in full:
-            mask |= 1 << card
-        flop_row, flop_image = canonical_board(full[:3])
-        turn_row, turn_image = canonical_board(full[:4]) if board_size == 5 else (0, 0)
-        river_row, river_image = canonical_board(full) if board_size == 5 else (0, 0)
-        for k in range(len(hands)):
-            hand = hands[k]
-            a, b = int(HAND_CARDS[hand, 0]), int(HAND_CARDS[hand, 1])
-            if (mask >> a) & 1 or (mask >> b) & 1:
-                buckets[i, k] = -1
-                ranks[i, k] = -1
-                continue
-            ranks[i, k] = showdown_rank(a, b, full)
-            buckets[i, k, 0] = preflop[0, hand]
-            buckets[i, k, 1] = flop[flop_row, HAND_PERMUTATION[flop_image, hand]]
-            if board_size == 5:
-                buckets[i, k, 2] = turn[turn_row, HAND_PERMUTATION[turn_image, hand]]
-                buckets[i, k, 3] = river[river_row, HAND_PERMUTATION[river_image, hand]]
 
 
 @entry("u8_1, i8, i8_1, i8_1, i4_2, i4_2, i4_3, i4_2")
