@@ -29,7 +29,15 @@ from poker.solvers.blueprint import Blueprint, blueprint_from
 from poker.solvers.continuations.generation import Remedies, Solving
 from poker.solvers.rollout.continuation import Continuations, sample_boards
 from poker.solvers.rollout.forms import KIND, save_forms
-from poker.solvers.rollout.leaf_table import LeafTable, class_values, preflop_leaves, table_bytes
+from poker.solvers.rollout.leaf_table import (
+    NUM_CLASSES,
+    Estimate,
+    LeafTable,
+    blueprint_values,
+    class_values,
+    preflop_leaves,
+    table_bytes,
+)
 from poker.tree import BetMenu
 
 FORM, VALUES = "continuation_form", "continuation_values"
@@ -38,12 +46,14 @@ _TRIAL_BOARDS, _TRIAL_RESPONSE = (2, 22), (1, 4)
 
 @dataclass(frozen=True)
 class Sampled:
-    """Games with a blueprint by buckets: `boards` behind every value, `response_boards` from which either seat learns a
-    response, `match_boards` on which it is measured."""
+    """Games with a blueprint by buckets: `boards` behind the values of the blueprint, `form_boards` on which responses
+    are compared with it, `response_boards` from which either seat learns one, `match_boards` on which it is measured.
+    """
 
     abstraction: str
     blueprint: str
     boards: int
+    form_boards: int
     response_boards: int
     match_boards: int
     seed: int
@@ -180,14 +190,17 @@ def _save_form(plan: Plan, policy: Blueprint, k: int, found: dict[int, dict[str,
 
 def _leaf_values(plan: Plan, k: int, leaf: int) -> tuple[int, tuple[NDArray[np.float32], NDArray[np.float32]]]:
     """Values, standard errors [2, 1, 169, 169] of continuation k at a leaf; every k sees the same boards."""
-    policy = _policy(plan)
-    rng = np.random.default_rng(np.random.SeedSequence(plan.sampled.seed, spawn_key=(leaf,)))
+    policy, sampled = _policy(plan), plan.sampled
+    for_blueprint, for_forms = (np.random.default_rng(seed) for seed in np.random.SeedSequence(sampled.seed).spawn(2))
     node = int(preflop_leaves(policy.tree)[leaf])
-    values, sem = class_values(Continuations(policy, [_form(plan, policy, k)]), node, plan.sampled.boards, rng)
-    if k:
-        blueprint_values = open_artifact(plan.part("values-0"), VALUES).arrays["values"][leaf, :, 0]
-        values = remedied(policy, node, values, blueprint_values, plan.remedies)
-    return leaf, (values, sem)
+    continuations = Continuations(policy, [_form(plan, policy, k)])
+    if k == 0:
+        base = blueprint_values(continuations, node, sampled.boards, for_blueprint)
+        return leaf, (np.stack([base.mean, -base.mean])[:, None], np.stack([base.sem, base.sem])[:, None])
+    known = open_artifact(plan.part("values-0"), VALUES).arrays
+    base = Estimate(known["values"][leaf, 0, 0], known["sem"][leaf, 0, 0])
+    found = class_values(continuations, node, sampled.form_boards, for_forms, base)
+    return leaf, (remedied(policy, node, found.mean, known["values"][leaf, :, 0], plan.remedies), found.sem)
 
 
 def _announce(plan: Plan, policy: Blueprint, size: int, cluster: Cluster) -> None:
@@ -199,22 +212,29 @@ def _announce(plan: Plan, policy: Blueprint, size: int, cluster: Cluster) -> Non
 
     def value(boards: int) -> None:
         for node in leaves.tolist():
-            class_values(continuations, node, boards, np.random.default_rng(0))
+            blueprint_values(continuations, node, boards, np.random.default_rng(0))
+
+    def compare(boards: int) -> None:
+        for node in leaves.tolist():
+            class_values(continuations, node, boards, np.random.default_rng(0), none)
 
     def respond_on(boards: int) -> None:
         for board in drawn[:boards]:
             game.play(table, board, learn=True)
 
-    class_values(continuations, int(leaves[-1]), _TRIAL_BOARDS[0], np.random.default_rng(0))
+    zeros = np.zeros((NUM_CLASSES, NUM_CLASSES), np.float32)
+    none = Estimate(zeros, zeros)
+    class_values(continuations, int(leaves[-1]), _TRIAL_BOARDS[0], np.random.default_rng(0), none)
     respond_on(1)
-    boards = cpu_seconds(value, _TRIAL_BOARDS, sampled.boards)
+    values = cpu_seconds(value, _TRIAL_BOARDS, sampled.boards)
+    compared = cpu_seconds(compare, _TRIAL_BOARDS, sampled.form_boards)
     played = sampled.response_boards + 2 * sampled.match_boards
     responses = 2 * cpu_seconds(respond_on, _TRIAL_RESPONSE, played)
-    each = f"{boards:,.0f} s for the values of each, {responses:,.0f} s for its responses"
+    each = f"{compared:,.0f} s for the values of each, {responses:,.0f} s for its responses"
     disk = (size - 1) * policy.strategy.nbytes + table_bytes(len(leaves), size)
     tell(
         f"continuations of {plan.game.name}: {size} strategies, values of {len(leaves)} leaves, {each}",
-        size * boards + (size - 1) * responses,
+        values + (size - 1) * (compared + responses),
         2,  # responses of the seats, which take most of the time
         cluster,
         disk / 1e6,

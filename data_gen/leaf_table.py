@@ -20,7 +20,15 @@ from poker.search.self_generated import remedied
 from poker.solvers.blueprint import Blueprint
 from poker.solvers.rollout.continuation import Continuations, subtree
 from poker.solvers.rollout.forms import FormsOf
-from poker.solvers.rollout.leaf_table import KIND, class_values, preflop_leaves, table_bytes
+from poker.solvers.rollout.leaf_table import (
+    KIND,
+    NUM_CLASSES,
+    Estimate,
+    blueprint_values,
+    class_values,
+    preflop_leaves,
+    table_bytes,
+)
 
 PART = "leaf_table_part"
 _TRIAL_BOARDS = 1, 4
@@ -28,10 +36,12 @@ _TRIAL_BOARDS = 1, 4
 
 @dataclass(frozen=True)
 class TableSettings:
-    """What the table depends on besides the blueprint; `boards` are drawn anew for each leaf."""
+    """What the table depends on besides the blueprint: on how many boards it is played out, and on how many of them the
+    other forms are compared with it. All leaves see the same ones."""
 
     seed: int
     boards: int
+    form_boards: int
     continuations: FormsOf
 
 
@@ -63,13 +73,20 @@ def run(
     continuations = Continuations(policy, settings.continuations.of(policy))
     nodes = [int(leaves[leaf]) for leaf in missing]
 
-    def value(boards: int) -> None:
+    def play(boards: int) -> None:
         for node in nodes:
-            class_values(continuations, node, boards, np.random.default_rng(0))
+            blueprint_values(continuations, node, boards, np.random.default_rng(0))
 
-    value(1)  # loads kernels
+    def compare(boards: int) -> None:
+        for node in nodes:
+            class_values(continuations, node, boards, np.random.default_rng(0), none)
+
+    zeros = np.zeros((NUM_CLASSES, NUM_CLASSES), np.float32)
+    none = Estimate(zeros, zeros)
+    compare(1)  # loads kernels
     megabytes = table_bytes(len(leaves), len(settings.continuations.names)) / 1e6
-    seconds = cpu_seconds(value, _TRIAL_BOARDS, settings.boards)
+    seconds = cpu_seconds(play, _TRIAL_BOARDS, settings.boards)
+    seconds += cpu_seconds(compare, _TRIAL_BOARDS, settings.form_boards)
     what = f"leaf table {output}: {len(missing)} of {len(leaves)} leaves to value"
     tell(what, seconds, len(missing), cluster, megabytes)
     if dry:
@@ -95,8 +112,8 @@ def run(
 
 
 def _identity(game: Rules, settings: TableSettings) -> dict[str, Any]:
-    own = {"game": game.name, "seed": settings.seed, "boards": settings.boards, "target": TARGET}
-    return {**own, **settings.continuations.config}
+    boards = {"boards": settings.boards, "form_boards": settings.form_boards}
+    return {"game": game.name, "seed": settings.seed, **boards, "target": TARGET, **settings.continuations.config}
 
 
 def _origin(policy: Blueprint, settings: TableSettings) -> dict[str, str]:
@@ -120,9 +137,11 @@ def _make_part(
     """Write the values of one leaf; returns it and their mean standard error."""
     continuations = continuations_of(game, abstraction, blueprint, settings.continuations)
     policy = continuations.blueprint
-    rng = np.random.default_rng(np.random.SeedSequence(settings.seed, spawn_key=(leaf,)))
+    for_blueprint, for_forms = (np.random.default_rng(seed) for seed in np.random.SeedSequence(settings.seed).spawn(2))
     node = int(preflop_leaves(policy.tree)[leaf])
-    values, sem = class_values(continuations, node, settings.boards, rng)
+    base = blueprint_values(continuations, node, settings.boards, for_blueprint)
+    found = class_values(continuations, node, settings.form_boards, for_forms, base)
+    values, sem = found.mean, found.sem
     values[:, 1:] = remedied(policy, node, values[:, 1:], values[:, 0], settings.continuations.remedies)
     config, made_from = _identity(game, settings), _origin(policy, settings)
     arrays = {"values": values, "sem": sem}

@@ -7,55 +7,18 @@ Symbols: Q nodes of the subtree (root first, parents before children), Z ends, m
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from poker.kernels.registry import INLINE, entry
+from poker.kernels.registry import entry
 from poker.kernels.types import F32, I8, I32, I64
 
-
-@njit(**INLINE, fastmath=True)
-def _one_form(
-    player: I8,
-    street: I8,
-    first: I32,
-    arity: I32,
-    row: I64,
-    stride: I64,
-    end: I32,
-    action_class: I8,
-    strategy: NDArray[np.integer],
-    bias: F32,
-    own: int,
-    buckets: I32,
-    hand: int,
-    reach: F32,
-    out: F32,
-) -> None:
-    """`end_reaches` of one hand for one form."""
-    reach[0, 0] = np.float32(1.0)
-    for node in range(len(player)):
-        actions, child, here = arity[node], first[node], reach[node, 0]
-        if actions == 0:
-            out[0, hand, end[node]] = here
-        elif player[node] != own:
-            for a in range(actions):
-                reach[child + a, 0] = here
-        else:
-            at = row[node] + np.int64(buckets[street[node], hand]) * stride[node]
-            total = np.float32(0.0)
-            for a in range(actions):
-                biased = np.float32(strategy[at + a]) * bias[action_class[child + a], 0]
-                reach[child + a, 0] = biased
-                total += biased
-            scale = here / total
-            for a in range(actions):
-                reach[child + a, 0] *= scale
+BLOCK = 128
+"""Hands that walk the subtree together, so that a node's probabilities are fetched once for all of them."""
 
 
 @entry(
-    "i1_1, i1_1, i4_1, i4_1, i8_1, i8_1, i4_1, i1_1, u1_1r, f4_2, i8, i4_2, f4_2, f4_3",
-    "i1_1, i1_1, i4_1, i4_1, i8_1, i8_1, i4_1, i1_1, u2_1r, f4_2, i8, i4_2, f4_2, f4_3",
+    "i1_1, i1_1, i4_1, i4_1, i8_1, i8_1, i4_1, i1_1, u1_1r, f4_2, i8, i4_2, f4_3, f4_3",
+    "i1_1, i1_1, i4_1, i4_1, i8_1, i8_1, i4_1, i1_1, u2_1r, f4_2, i8, i4_2, f4_3, f4_3",
     fastmath=True,
 )
 def end_reaches(
@@ -74,52 +37,55 @@ def end_reaches(
     reach: F32,
     out: F32,
 ) -> None:
-    """Fill out [K, m, Z]. Per node of the subtree: player, street, first child, arity (0 at an end), row and stride in
-    `strategy`, column `end` in out, class (0 fold, 1 call, 2 raise) of the action that leads to it.
+    """Fill out [K, Z, m]. Per node of the subtree: player, street, first child, arity (0 at an end), row and stride in
+    `strategy`, row `end` in out, class (0 fold, 1 call, 2 raise) of the action that leads to it.
 
     buckets [S, m], any value for a street that the subtree does not contain; a hand with bucket -1 gets no reach.
-    bias [3, K]: factor by class of action. Probabilities are
-    normalised here, so `strategy` may have any scale. reach [Q, K] is scratch.
+    bias [3, K]: factor by class of action. Probabilities are normalised here, so `strategy` may have any scale. reach
+    [Q, K, BLOCK] is scratch.
     """
-    num_forms, hands = out.shape[0], out.shape[1]
-    size = player.shape[0]
-    total = np.zeros(num_forms, dtype=np.float32)
-    for hand in range(hands):
-        dead = False
-        for s in range(buckets.shape[0]):
-            dead = dead or buckets[s, hand] < 0
-        if dead:
-            out[:, hand, :] = 0.0
-            continue
-        if num_forms == 1:
-            _one_form(
-                player, street, first, arity, row, stride, end, action_class, strategy, bias, own, buckets, hand, reach,
-                out,
-            )  # fmt: skip
-            continue
-        reach[0, :] = 1.0
+    num_forms, hands = out.shape[0], out.shape[2]
+    size, streets = player.shape[0], buckets.shape[0]
+    rows = np.empty(BLOCK, dtype=np.int64)
+    scale = np.empty(BLOCK, dtype=np.float32)
+    weights = np.empty((BLOCK, BLOCK), dtype=np.float32)
+    for begin in range(0, hands, BLOCK):
+        count = min(BLOCK, hands - begin)
+        for i in range(count):
+            live = np.float32(1.0)
+            for s in range(streets):
+                if buckets[s, begin + i] < 0:
+                    live = np.float32(0.0)
+            reach[0, :, i] = live
         for node in range(size):
-            actions = arity[node]
-            child = first[node]
+            actions, child = arity[node], first[node]
             if actions == 0:
                 for form in range(num_forms):
-                    out[form, hand, end[node]] = reach[node, form]
-            elif player[node] != own:
+                    for i in range(count):
+                        out[form, end[node], begin + i] = reach[node, form, i]
+                continue
+            if player[node] != own:
                 for a in range(actions):
                     for form in range(num_forms):
-                        reach[child + a, form] = reach[node, form]
-            else:
-                at = row[node] + np.int64(buckets[street[node], hand]) * stride[node]
-                for form in range(num_forms):
-                    total[form] = 0.0
+                        for i in range(count):
+                            reach[child + a, form, i] = reach[node, form, i]
+                continue
+            held = buckets[street[node]]
+            for i in range(count):
+                rows[i] = row[node] + max(np.int64(held[begin + i]), 0) * stride[node]
+            for a in range(actions):
+                for i in range(count):
+                    weights[a, i] = np.float32(strategy[rows[i] + a])
+            for form in range(num_forms):
+                for i in range(count):
+                    scale[i] = 0.0
                 for a in range(actions):
-                    weight = np.float32(strategy[at + a])
-                    for form in range(num_forms):
-                        biased = weight * bias[action_class[child + a], form]
-                        reach[child + a, form] = biased
-                        total[form] += biased
-                for form in range(num_forms):
-                    total[form] = reach[node, form] / total[form]
+                    factor = bias[action_class[child + a], form]
+                    for i in range(count):
+                        scale[i] += factor * weights[a, i]
+                for i in range(count):
+                    scale[i] = reach[node, form, i] / scale[i]
                 for a in range(actions):
-                    for form in range(num_forms):
-                        reach[child + a, form] *= total[form]
+                    factor = bias[action_class[child + a], form]
+                    for i in range(count):
+                        reach[child + a, form, i] = factor * weights[a, i] * scale[i]

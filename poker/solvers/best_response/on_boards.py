@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.abstraction.equities import hand_ranks
-from poker.kernels.sampling.continuation import end_reaches
+from poker.kernels.sampling.continuation import BLOCK, end_reaches
 from poker.kernels.sampling.responses import end_values, respond
 from poker.kernels.simd import LANES
 from poker.solvers.blueprint import Blueprint
@@ -72,11 +72,12 @@ class BoardGame:
 
     def _reach(self, piece: "_Piece", deal: "_Deal", out: Floats) -> None:
         """The opponent's, from the root of the piece on."""
-        tree = piece.tree
+        tree, reach = piece.tree, np.zeros((1, piece.width, len(deal.rank)), np.float32)
         end_reaches(
             tree.player, tree.street, tree.first, tree.arity, tree.row, tree.stride, piece.column, tree.action_class,
-            self._opponent.strategy, _NO_BIAS, 1 - self._seat, deal.buckets, piece.reach, out[None],
+            self._opponent.strategy, _NO_BIAS, 1 - self._seat, deal.buckets, piece.reach, reach,
         )  # fmt: skip
+        out[:] = reach[0].T
 
     def _value(
         self, piece: "_Piece", deal: "_Deal", table: Floats, reach: Floats, weight: Floats, values: Floats, learn: bool
@@ -108,7 +109,7 @@ class _Piece:
         self.pay = np.zeros(self.width, np.float32)
         self.pay[:folds] = tree.fold_value if seat == 0 else -tree.fold_value
         self.pay[self.folds : self.folds + shows] = tree.stake
-        self.reach = np.empty((len(tree.player), 1), np.float32)
+        self.reach = np.empty((len(tree.player), 1, BLOCK), np.float32)
 
 
 class _Deal:

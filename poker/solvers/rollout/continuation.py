@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from poker.abstraction.equities import hand_ranks
 from poker.kernels.sampling import nodes as kernel
-from poker.kernels.sampling.continuation import end_reaches
+from poker.kernels.sampling.continuation import BLOCK, end_reaches
 from poker.rules import Rules
 from poker.solvers.blueprint import Blueprint, action_classes
 from poker.tree import Kind
@@ -159,6 +159,7 @@ class Continuations:
         first = forms[0].strategy is blueprint.strategy and forms[0].bias == blueprint.bias
         self._extra = 0 if first else 1
         self._groups = _by_strategy(forms if first else [blueprint, *forms])
+        self._alone = _by_strategy([blueprint])
         self._subtrees: dict[int, Subtree] = {}
 
     def subtree(self, node: int) -> Subtree:
@@ -193,48 +194,69 @@ class Continuations:
         The first two are 0 for impossible pairs.
         """
         below = self.subtree(node)
-        folds = len(below.fold_value)
         (keep0, reach0), (keep1, reach1) = (
             self._reaches(below, player, board, hands) for player, hands in enumerate((hands0, hands1))
         )
+        order, won, possible = self._showdowns(board, hands0, hands1)
+        out = np.empty((2, self.num_forms, len(hands0), len(hands1)), dtype=np.float32)
+        for form in range(self.num_forms):
+            out[0, form] = _won(below, keep0, reach1[form], order)
+            out[1, form] = -_won(below, reach0[form], keep1, order)
+        out *= possible
+        return out, won, possible
+
+    def of_blueprint(
+        self, node: int, board: Board, hands0: NDArray[np.integer], hands1: NDArray[np.integer]
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.bool_]]:
+        """As `on_board` where both keep to the blueprint: exact values [m0, m1] to player 0."""
+        below = self.subtree(node)
+        keep0, keep1 = (
+            self._reaches(below, player, board, hands, alone=True)[0] for player, hands in enumerate((hands0, hands1))
+        )
+        order, won, possible = self._showdowns(board, hands0, hands1)
+        return _won(below, keep0, keep1, order) * possible, won, possible
+
+    def _showdowns(
+        self, board: Board, hands0: NDArray[np.integer], hands1: NDArray[np.integer]
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.bool_]]:
+        """[m0, m1] 1 where hands0 win and -1 where they lose; what they win, 0 for impossible pairs; possible pairs."""
         ranks = hand_ranks(self.blueprint.rules, board)
         order = np.sign(ranks[hands0][:, None] - ranks[hands1][None, :]).astype(np.float32)
         possible = self.blueprint.rules.space.disjoint[np.ix_(hands0, hands1)]
         possible &= (ranks[hands0] >= 0)[:, None] & (ranks[hands1] >= 0)[None, :]
-        out = np.empty((2, self.num_forms, len(hands0), len(hands1)), dtype=np.float32)
-
-        keeps, varies = keep0, reach1.reshape(-1, below.num_ends)
-        fold = (keeps[:, :folds] * below.fold_value) @ varies[:, :folds].T
-        show = (keeps[:, folds:] * below.stake) @ varies[:, folds:].T
-        by_hand0 = (len(hands0), len(reach1), len(hands1))
-        out[0] = (fold.reshape(by_hand0) + show.reshape(by_hand0) * order[:, None]).transpose(1, 0, 2)
-
-        keeps, varies = keep1, reach0.reshape(-1, below.num_ends)
-        fold = varies[:, :folds] @ (keeps[:, :folds] * below.fold_value).T
-        show = varies[:, folds:] @ (keeps[:, folds:] * below.stake).T
-        np.negative(fold.reshape(out[1].shape) + show.reshape(out[1].shape) * order, out=out[1])
-        out *= possible
-        return out, (order / 2 + np.float32(0.5)) * possible, possible
+        won: NDArray[np.float32] = (order / 2 + np.float32(0.5)) * possible.astype(np.float32)
+        return order, won, possible
 
     def _reaches(
-        self, below: Subtree, player: int, board: Board, hands: NDArray[np.integer]
+        self, below: Subtree, player: int, board: Board, hands: NDArray[np.integer], alone: bool = False
     ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """[m, Z] of the blueprint and [K, m, Z] of the forms."""
+        """[Z, m] of the blueprint and [K, Z, m] of the forms; with `alone` the first only."""
         blueprint, sizes = self.blueprint, self.blueprint.rules.board_sizes
         buckets = np.zeros((len(sizes), len(hands)), dtype=np.int32)
         for street in range(int(below.street[0]), len(sizes)):
             buckets[street] = blueprint.cards.buckets(board[: sizes[street]])[hands]
-        out = np.empty((self._extra + self.num_forms, len(hands), below.num_ends), dtype=np.float32)
+        groups = self._alone if alone else self._groups
+        out = np.empty((sum(bias.shape[1] for _, bias in groups), below.num_ends, len(hands)), dtype=np.float32)
         begin = 0
-        for strategy, bias in self._groups:
+        for strategy, bias in groups:
             end = begin + bias.shape[1]
-            scratch = np.empty((len(below.player), end - begin), dtype=np.float32)
+            scratch = np.empty((len(below.player), end - begin, BLOCK), dtype=np.float32)
             end_reaches(
                 below.player, below.street, below.first, below.arity, below.row, below.stride, below.end,
                 below.action_class, strategy, bias, player, buckets, scratch, out[begin:end],
             )  # fmt: skip
             begin = end
         return out[0], out[self._extra :]
+
+
+def _won(
+    below: Subtree, reach0: NDArray[np.float32], reach1: NDArray[np.float32], order: NDArray[np.float32]
+) -> NDArray[np.float32]:
+    """[m0, m1] chips to player 0, from reaches [Z, m0] and [Z, m1] of the ends."""
+    folds = len(below.fold_value)
+    fold = (reach0[:folds] * below.fold_value[:, None]).T @ reach1[:folds]
+    show = (reach0[folds:] * below.stake[:, None]).T @ reach1[folds:]
+    return np.asarray(fold + show * order)
 
 
 def _by_strategy(forms: Sequence[Blueprint]) -> list[tuple[NDArray[Any], NDArray[np.float32]]]:

@@ -7,6 +7,7 @@ are the preflop classes (`poker.cards.PREFLOP_CLASS`) of players 0 and 1.
 Symbols: L leaf states, K continuations (biased or self-generated, `poker.solvers.rollout.forms`), 169 classes.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from poker.artifacts import CorruptArtifactError, open_artifact
 from poker.cards import PREFLOP_CLASS, PREFLOP_CLASS_SIZE
 from poker.features.leaf import TARGET
 from poker.solvers.blueprint import Blueprint, FirstRound
-from poker.solvers.rollout.continuation import Continuations, Moments, sample_boards
+from poker.solvers.rollout.continuation import Board, Continuations, Moments, sample_boards
 from poker.tree import BettingTree, Kind
 
 KIND = "leaf_table"
@@ -67,19 +68,52 @@ def preflop_leaves(tree: BettingTree) -> NDArray[np.int32]:
     return np.array(bets, dtype=np.int32)
 
 
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """`mean` and its standard error `sem`, float32 of the same shape."""
+
+    mean: NDArray[np.float32]
+    sem: NDArray[np.float32]
+
+
+def blueprint_values(continuations: Continuations, node: int, boards: int, rng: np.random.Generator) -> Estimate:
+    """What a leaf is worth to player 0 if both keep to the blueprint [169, 169], in pots: one random hand a board,
+    class and player.
+
+    All that is noise here is profit to a search that looks for the best of many actions, so this wants many boards.
+    """
+    moments = Moments((1, 1, NUM_CLASSES, NUM_CLASSES))
+    for board, hands, equity in _deals(continuations, boards, rng):
+        values, won, possible = continuations.of_blueprint(node, board, *hands)
+        moments.add(values[None, None], (won - equity) * possible, possible)
+    mean, sem = moments.result().in_pots(continuations.blueprint.tree.pot(node))
+    return Estimate(mean[0, 0], sem[0, 0])
+
+
 def class_values(
-    continuations: Continuations, node: int, boards: int, rng: np.random.Generator
-) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Values, standard errors [2, K, 169, 169] of one leaf, in pots: one random hand a board, class and player."""
-    tree, rules = continuations.blueprint.tree, continuations.blueprint.rules
-    equity = showdown_equity(rules, ())
+    continuations: Continuations, node: int, boards: int, rng: np.random.Generator, base: Estimate
+) -> Estimate:
+    """Values [2, K, 169, 169] of one leaf, in pots: `base`, those of the blueprint, and by how much a form differs from
+    it on the same boards, which takes fewer of them."""
     moments = Moments((2, continuations.num_forms, NUM_CLASSES, NUM_CLASSES))
+    for board, hands, equity in _deals(continuations, boards, rng):
+        values, won, possible = continuations.on_board(node, board, *hands)
+        kept = continuations.of_blueprint(node, board, *hands)[0]
+        moments.add(values - np.stack([kept, -kept])[:, None], (won - equity) * possible, possible)
+    mean, sem = moments.result().in_pots(continuations.blueprint.tree.pot(node))
+    mean += np.stack([base.mean, -base.mean])[:, None]
+    return Estimate(mean, np.hypot(sem, base.sem))
+
+
+def _deals(
+    continuations: Continuations, boards: int, rng: np.random.Generator
+) -> Iterator[tuple[Board, tuple[NDArray[np.int64], NDArray[np.int64]], NDArray[np.float32]]]:
+    """Boards, a hand of each class for either player, and their chances [169, 169] before the flop."""
+    rules = continuations.blueprint.rules
+    equity = showdown_equity(rules, ())
     for board in sample_boards(rules, (), boards, rng):
-        hands0, hands1 = _one_of_each_class(rng), _one_of_each_class(rng)
-        values, won, possible = continuations.on_board(node, board, hands0, hands1)
-        luck = (won - equity[np.ix_(hands0, hands1)]) * possible
-        moments.add(values, luck, possible)
-    return moments.result().in_pots(tree.pot(node))
+        hands = _one_of_each_class(rng), _one_of_each_class(rng)
+        yield board, hands, equity[np.ix_(*hands)]
 
 
 _BY_CLASS = np.argsort(PREFLOP_CLASS, kind="stable")
