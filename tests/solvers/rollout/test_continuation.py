@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from poker.abstraction.buckets import SmallGameBuckets
 from poker.abstraction.equities import hand_ranks
 from poker.features.leaf import CONTINUATIONS
+from poker.kernels.sampling.continuation import BLOCK
 from poker.rules import CALL, Rules
 from poker.solvers.blueprint import Blueprint, blueprint_from
 from poker.solvers.rollout.continuation import Continuations, Moments, sample_boards, subtree
@@ -77,12 +78,15 @@ def test_equal_to_recursion(name: str) -> None:
 
 
 def test_one_form_is_worth_what_it_is_among_others() -> None:
-    """The kernel has a loop of its own for it."""
     blueprint, hands = random_blueprint(load_rules("leduc")), np.arange(6)
     alone = Continuations(blueprint, [blueprint]).on_board(0, (2,), hands, hands)[0]
-    among = Continuations(blueprint, Biased(FACTOR).of(blueprint)).on_board(0, (2,), hands, hands)[0]
+    among = Continuations(blueprint, Biased(FACTOR).of(blueprint))
     assert np.abs(alone).max() > 0.1
-    np.testing.assert_allclose(alone[:, 0], among[:, 0], atol=1e-5)
+    np.testing.assert_allclose(alone[:, 0], among.on_board(0, (2,), hands, hands)[0][:, 0], atol=1e-5)
+    values, won, possible = among.of_blueprint(0, (2,), hands, hands)
+    np.testing.assert_allclose(values, alone[0, 0], atol=1e-5)
+    np.testing.assert_array_equal(won, among.on_board(0, (2,), hands, hands)[1])
+    assert possible.sum() == 5 * 4
 
 
 def test_equal_to_hands_played_out() -> None:
@@ -161,3 +165,12 @@ def test_sampled_boards_are_distinct_cards_and_stratified() -> None:
     assert all(board[:3] == shown and len(set(board)) == 5 for board in boards)
     assert sorted(board[3] for board in boards) == sorted(set(range(52)) - set(shown))
     assert sample_boards(load_rules("kuhn"), (), 2, np.random.default_rng(1)) == [(), ()]
+
+
+def test_many_hands_at_once_are_worth_what_few_are() -> None:
+    """Hands walk the betting in blocks."""
+    blueprint, hands = random_blueprint(LEDUC), np.arange(6)
+    continuations = Continuations(blueprint, Biased(FACTOR).of(blueprint))
+    few, many = (continuations.on_board(0, (2,), each, hands)[0] for each in (hands, np.tile(hands, 50)))
+    assert many.shape[2] > BLOCK
+    np.testing.assert_allclose(many, np.tile(few, (1, 1, 50, 1)), atol=1e-5)
