@@ -11,19 +11,16 @@ from poker.solvers.vector.solver import VectorSolver
 
 @dataclass(frozen=True)
 class Effort:
-    """How long to solve: so many iterations, or (None) until exploitability is at most `target` chips or `seconds` are
-    over."""
+    """How long to solve: until so many iterations are done (None: any number), exploitability is at most `target` chips
+    (None: whatever it is) or `seconds` are over."""
 
     iterations: int | None
-    target: float = 0.0
-    seconds: float = float("inf")
+    target: float | None = None
+    seconds: float | None = None
 
     def spend(self, solver: VectorSolver) -> None:
         """By the solver itself."""
-        if self.iterations is not None:
-            solver.run(iterations=self.iterations)
-        else:
-            solver.run(target=self.target, seconds=self.seconds)
+        solver.run(self.iterations, self.target, self.seconds)
 
 
 class Engine(Protocol):

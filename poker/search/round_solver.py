@@ -80,14 +80,15 @@ class RoundSolution:
 
 @dataclass(frozen=True)
 class SolverSettings:
-    """How hard to solve, on `threads` threads: iterations by street (the last entry serves later ones), or, where time
-    is limited, until the time is up or exploitability within the solve is at most `precision` of the pot. `device` is
-    cpu, cuda, auto (CUDA where there is one, else the CPU) or torch: that backend on the CPU, which is slower."""
+    """How hard to solve, on `threads` threads: until exploitability within the solve is at most `precision` of the pot
+    (0: any), but no more than so many iterations by street (the last entry serves later ones) or, where time is
+    limited, no longer than that. `device` is cpu, cuda, auto (CUDA where there is one, else the CPU) or torch: that
+    backend on the CPU, which is slower."""
 
     algorithm: str
     iterations: tuple[int, ...]
     threads: int
-    precision: float = 0.002
+    precision: float = 0.0
     device: str = "cpu"
 
     def on(self, street: int) -> int:
@@ -224,10 +225,14 @@ class DepthLimitedSolver:
 
     def _run(self, solvers: list[VectorSolver], requests: Sequence[Request]) -> None:
         seconds, settings = self._clock.for_solve(), self._settings
-        if seconds is None:
-            efforts = [Effort(settings.on(request.root.street)) for request in requests]
-        else:
-            efforts = [Effort(None, settings.precision * request.root.pot, seconds) for request in requests]
+        efforts = [
+            Effort(
+                None if seconds is not None else settings.on(request.root.street),
+                settings.precision * request.root.pot if settings.precision else None,
+                seconds,
+            )
+            for request in requests
+        ]
         self._engine.run(solvers, efforts)
 
     def _solution(self, solver: VectorSolver, request: Request) -> RoundSolution:

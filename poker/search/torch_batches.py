@@ -74,13 +74,19 @@ class TorchEngine:
 
     def _solve_at_once(self, solvers: list[VectorSolver], efforts: list[Effort], share: float) -> None:
         batch = batch_of(solvers, self._device)
-        if efforts[0].iterations is not None:
-            batch.run(efforts[0].iterations)
-        else:
-            targets = np.array([effort.target for effort in efforts])
-            batch.run_until(targets, share * min(effort.seconds for effort in efforts))
-        for number, solver in enumerate(solvers):
-            batch.export(number, solver)
+        most = sys.maxsize if efforts[0].iterations is None else efforts[0].iterations
+        seconds = min((share * effort.seconds for effort in efforts if effort.seconds is not None), default=np.inf)
+        targets = np.array([-1.0 if effort.target is None else effort.target for effort in efforts])
+
+        def keep(number: int) -> None:
+            batch.export(number, solvers[number])
+
+        if (targets >= 0).any() or seconds < np.inf:
+            batch.run_until(targets, seconds, most, keep)
+            return
+        batch.run(most)
+        for number in range(len(solvers)):
+            keep(number)
 
 
 def _of_memory(error: BaseException | None) -> bool:

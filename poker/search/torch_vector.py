@@ -8,7 +8,7 @@ replayed as a graph.
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import torch
@@ -101,17 +101,24 @@ class TorchVectorSolver:
         for player in range(2):
             self._sweep(player, SOLVE)
 
-    def run_until(self, targets: NDArray[np.float64], seconds: float) -> None:
-        """Iterates until every game is at most as exploitable as its target, in chips, or the time is up."""
-        begin, block = time.perf_counter(), 1
-        while True:
-            self.run(block)
-            close = bool((self.exploitability() <= targets).all())
+    def run_until(
+        self, targets: NDArray[np.float64], seconds: float, most: int, reached: Callable[[int], None]
+    ) -> None:
+        """Iterates until every game is at most as exploitable as its target, in chips, the time is up or `most`
+        iterations are done. `reached` is called with the number of each game once, when it is there or the rest is
+        over: games measure and stop alike, whatever else is in the batch."""
+        begin, block = time.perf_counter(), _FEWEST_BETWEEN if seconds == np.inf else 1
+        left = np.ones(len(targets), np.bool_)
+        while left.any():
+            self.run(min(block, most - self.iterations))
             spent = time.perf_counter() - begin
-            if close or spent >= seconds:
-                return
-            affordable = int(0.5 * (seconds - spent) * self.iterations / spent)
-            block = max(1, min(affordable, max(_FEWEST_BETWEEN, self.iterations // 5)))
+            over = spent >= seconds or self.iterations >= most
+            done = left & (over | (self.exploitability() <= targets))
+            for number in np.flatnonzero(done).tolist():
+                reached(number)
+            left &= ~done
+            affordable = 0.5 * (seconds - spent) * self.iterations / spent
+            block = max(1, int(min(affordable, max(_FEWEST_BETWEEN, self.iterations // 5))))
 
     def export(self, number: int, solver: VectorSolver) -> None:
         """Leaves the strategies of one game, its average and its next, in a numba solver of the same game."""

@@ -58,8 +58,14 @@ def request(street: int, seed: int, opening: int = 300, **more: Any) -> Request:
     return Request(root, board, observe_board(ranges.astype(np.float32), board), 0, (), **more)
 
 
-def solver(device: str, safety: str = "unsafe", clock: Clock | None = None) -> DepthLimitedSolver:
-    settings = SolverSettings("apdcfr_short", (ITERATIONS,), 2, device=device, precision=0.02)
+def solver(
+    device: str,
+    safety: str = "unsafe",
+    clock: Clock | None = None,
+    iterations: int = ITERATIONS,
+    precision: float = 0.02,
+) -> DepthLimitedSolver:
+    settings = SolverSettings("apdcfr_short", (iterations,), 2, precision, device)
     leaves = {0: RandomLeaf(), 1: RandomLeaf()}
     return DepthLimitedSolver(MENU, MENU, leaves, settings, Safety(safety), clock)
 
@@ -169,6 +175,18 @@ def test_time_is_shared_and_precision_ends_a_solve() -> None:
     assert 1 < solved.iterations < 500
     hurried = solver("torch", clock=Clock(per_decision=1e-6)).solved(*asked[0])
     assert hurried.iterations < solved.iterations
+
+
+@pytest.mark.parametrize("device", ["cpu", "torch"])
+def test_precision_ends_every_solve_of_a_batch_where_it_ends_alone(device: str) -> None:
+    asked, precision = [request(3, 1), request(3, 3, 9000)], 0.001
+    solve = solver(device, iterations=400, precision=precision)
+    alone = [solve.solved(*each) for each in asked]
+    assert all(found.iterations < 400 for found in alone), [f.iterations for f in alone]
+    assert alone[0].iterations != alone[1].iterations
+    for found, solution, each in zip(alone, solve.together(asked), asked, strict=True):
+        assert found.exploitability() <= precision * each.root.pot
+        assert_alike(solution, solve(*each))
 
 
 def test_devices_that_are_not_there_are_refused() -> None:
