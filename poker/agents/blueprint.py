@@ -40,6 +40,17 @@ class BlueprintAgent(SamplingAgent):
         return blueprint_policy(self.blueprint, self._translator, betting, None)
 
 
+class BlueprintBefore:
+    """What the blueprint does in the first `streets` rounds, to explain what others do there."""
+
+    def __init__(self, *, blueprint: Blueprint, translation_seed: int, streets: int) -> None:
+        self._agent = BlueprintAgent(name="blueprint", blueprint=blueprint, translation_seed=translation_seed)
+        self._streets = streets
+
+    def __call__(self, state: HandState) -> Policy | None:
+        return self._agent.policy(state) if state.betting.street < self._streets else None
+
+
 def response_agent(*, name: str, path: str, game: Rules, abstraction: str) -> BlueprintAgent:
     """The agent that plays the abstract best response at `path`."""
     return BlueprintAgent(name=name, blueprint=Blueprint.load(path, game_cards(game, abstraction)), translation_seed=0)

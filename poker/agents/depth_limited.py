@@ -12,6 +12,7 @@ from poker.agents.base import SamplingAgent
 from poker.errors import PokernetsError
 from poker.kernels.cards.hands import HAND_PERMUTATION
 from poker.rules import Rules
+from poker.search.beliefs import Explanation
 from poker.search.clock import Clock
 from poker.search.exploiting import Exploit
 from poker.search.leaf import LeafEvaluator
@@ -38,7 +39,8 @@ class DepthLimitedAgent(SamplingAgent):
     that follow others are kept from conceding more (`poker.search.safety`), with `dealt` for what no solution holds.
     With `follow` a solution is kept to while the hand is in it, instead of solving for every decision. With seconds,
     solves go on while they last instead of for a number of iterations (`poker.search.clock`). `exploit` says what part
-    of the opponent's range is taken to play by a model.
+    of the opponent's range is taken to play by a model, `explain` how the opponent plays where it says anything, for
+    beliefs.
     """
 
     def __init__(
@@ -58,6 +60,7 @@ class DepthLimitedAgent(SamplingAgent):
         seconds_per_decision: float | None = None,
         seconds_per_hand: float | None = None,
         exploit: Exploit = Exploit(),  # noqa: B008 - frozen
+        explain: Explanation | None = None,
     ) -> None:
         if game.num_players != 2 or game.num_hole_cards != 2 or game.deck_size != 52:
             raise PokernetsError(f"{name} plays heads-up hold'em, not '{game.name}'; choose another agent or game")
@@ -73,7 +76,7 @@ class DepthLimitedAgent(SamplingAgent):
             remembered=remembered_states,
             follow=follow,
         )
-        self._search = [search(game, seat, exploit=exploit) for seat in range(2)]
+        self._search = [search(game, seat, exploit=exploit, explain=explain) for seat in range(2)]
         self._search_of_others = partial(search, own_noise=opponent_noise)
         self._others: Memory[tuple[Rules, int], NestedSearch] = Memory(2 * _REMEMBERED_GAMES)
         self._repeatable = not self._clock.limited
