@@ -27,8 +27,7 @@ _USUAL = (
     ((0.552, 0.420, 0.169), (0.527, 0.437, 0.160), (0.552, 0.464, 0.225)),
 )
 """[K, 3, 3] of bets where nothing is asked, folds and raises where something is, on flop, turn and river: `measured` of
-a laptop blueprint and its forms that fold, call and raise ten times as often, 20,000 hands. Other blueprints of hold'em
-differ little."""
+a laptop blueprint and its forms that fold, call and raise ten times as often, 20,000 hands."""
 
 
 def usual() -> Floats:
