@@ -38,7 +38,7 @@ FORMULA = {"preflop_rollouts": "preflop_rollouts"}
 PREDICTING = {**FORMULA, "opponent_net/hand": "opponent_net", "opponent_net/adaptive": "opponent_net"}
 STYLES = ("bluffer", "calling_station", "loose_aggressive", "loose_passive", "maniac", "moderate", "rock", "semi_loose")
 NEEDS: dict[str, dict[str, str]] = {
-    **dict.fromkeys(("depth_limited", "naive"), SOLVING),
+    **dict.fromkeys(("depth_limited", "depth_limited_exploit", "naive"), SOLVING),
     "depth_limited_generated": GENERATED,
     **dict.fromkeys(("poki_formula", "poki_generic", "poki_none", "poki_simulation"), FORMULA),
     **dict.fromkeys([f"ring_{style}" for style in (*STYLES, "tight_aggressive", "tight_passive")], FORMULA),
