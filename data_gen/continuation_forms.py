@@ -30,7 +30,7 @@ from poker.solvers.continuations.generation import Remedies, Solving
 from poker.solvers.rollout.continuation import Continuations, sample_boards
 from poker.solvers.rollout.forms import KIND, save_forms
 from poker.solvers.rollout.leaf_table import (
-    NUM_CLASSES,
+    NOTHING,
     Estimate,
     LeafTable,
     blueprint_values,
@@ -216,15 +216,13 @@ def _announce(plan: Plan, policy: Blueprint, size: int, cluster: Cluster) -> Non
 
     def compare(boards: int) -> None:
         for node in leaves.tolist():
-            class_values(continuations, node, boards, np.random.default_rng(0), none)
+            class_values(continuations, node, boards, np.random.default_rng(0), NOTHING)
 
     def respond_on(boards: int) -> None:
         for board in drawn[:boards]:
             game.play(table, board, learn=True)
 
-    zeros = np.zeros((NUM_CLASSES, NUM_CLASSES), np.float32)
-    none = Estimate(zeros, zeros)
-    class_values(continuations, int(leaves[-1]), _TRIAL_BOARDS[0], np.random.default_rng(0), none)
+    class_values(continuations, int(leaves[-1]), _TRIAL_BOARDS[0], np.random.default_rng(0), NOTHING)
     respond_on(1)
     values = cpu_seconds(value, _TRIAL_BOARDS, sampled.boards)
     compared = cpu_seconds(compare, _TRIAL_BOARDS, sampled.form_boards)

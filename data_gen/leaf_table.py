@@ -22,8 +22,7 @@ from poker.solvers.rollout.continuation import Continuations, subtree
 from poker.solvers.rollout.forms import FormsOf
 from poker.solvers.rollout.leaf_table import (
     KIND,
-    NUM_CLASSES,
-    Estimate,
+    NOTHING,
     blueprint_values,
     class_values,
     preflop_leaves,
@@ -79,10 +78,8 @@ def run(
 
     def compare(boards: int) -> None:
         for node in nodes:
-            class_values(continuations, node, boards, np.random.default_rng(0), none)
+            class_values(continuations, node, boards, np.random.default_rng(0), NOTHING)
 
-    zeros = np.zeros((NUM_CLASSES, NUM_CLASSES), np.float32)
-    none = Estimate(zeros, zeros)
     compare(1)  # loads kernels
     megabytes = table_bytes(len(leaves), len(settings.continuations.names)) / 1e6
     seconds = cpu_seconds(play, _TRIAL_BOARDS, settings.boards)

@@ -123,6 +123,14 @@ def test_every_file_composes(file: Path) -> None:
         assert config[group] is not None
 
 
+@pytest.mark.parametrize("scale", choices("scale"))
+@pytest.mark.parametrize("job", ["abstraction", "blueprint", "leaf_table", "leaf_states", "continuations"])
+def test_every_scale_has_the_settings_of_the_jobs(job: str, scale: str) -> None:
+    config = compose("data_gen", [f"job={job}", f"scale={scale}"])
+    resolve(config.job)
+    assert config.artifacts == f"artifacts/{scale}"
+
+
 @pytest.mark.parametrize("name", choices("experiment"))
 def test_every_experiment_is_the_command_that_it_names(name: str) -> None:
     file = CONF / "experiment" / f"{name}.yaml"

@@ -76,6 +76,10 @@ class Estimate:
     sem: NDArray[np.float32]
 
 
+NOTHING = Estimate(*np.zeros((2, NUM_CLASSES, NUM_CLASSES), np.float32))
+"""For a `base`: forms by how they differ from the blueprint."""
+
+
 def blueprint_values(continuations: Continuations, node: int, boards: int, rng: np.random.Generator) -> Estimate:
     """What a leaf is worth to player 0 if both keep to the blueprint [169, 169], in pots: one random hand a board,
     class and player.
