@@ -12,15 +12,13 @@ import torch
 from poker.errors import PokernetsError
 from poker.search.engines import Effort
 from poker.search.torch_layout import shape_of
-from poker.search.torch_vector import ONE_BATCH, TorchVectorSolver
+from poker.search.torch_vector import FEWEST_BETWEEN, ONE_BATCH, TorchVectorSolver
 from poker.solvers.vector.game import DEFAULT_MEMORY_LIMIT, VectorGame
 from poker.solvers.vector.layout import tree_layout
 from poker.solvers.vector.solver import Progress, VectorSolver
 
 _OF_FREE = 0.8
 """Share of a device's free memory that a batch may plan to take: the rest is for what libraries keep and for gaps."""
-_FEWEST_BETWEEN = 20
-"""Iterations between two measurements, at first."""
 _PER_ROW, _PER_SCRATCH, _PER_TERMINAL, _PER_HAND = 32, 12, 160, 280
 """Bytes by hand: of three arrays of action rows and their copies, of reach and values with what is made from them, of
 sums in float64 over hands and over cards, of lists of both players' hands."""
@@ -156,7 +154,7 @@ def solve_on_device(
     begin = time.perf_counter()
     done = Progress(0, 0.0, float("nan"))
     while batch.iterations < iterations:
-        batch.run(min(max(_FEWEST_BETWEEN, batch.iterations // 5), iterations - batch.iterations))
+        batch.run(min(max(FEWEST_BETWEEN, batch.iterations // 5), iterations - batch.iterations))
         done = Progress(batch.iterations, time.perf_counter() - begin, float(batch.exploitability()[0]))
         progress(done)
         if done.exploitability <= target:

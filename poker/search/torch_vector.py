@@ -27,7 +27,7 @@ from poker.solvers.vector.solver import VectorSolver
 ONE_BATCH = 1 << 30
 """Rows to a batch of components: all of a street."""
 
-_FEWEST_BETWEEN = 20
+FEWEST_BETWEEN = 20
 """Iterations between two measurements, at first."""
 
 SOLVE, BEST_RESPONSE, AVERAGE = "solve", "best_response", "average"
@@ -107,7 +107,7 @@ class TorchVectorSolver:
         """Iterates until every game is at most as exploitable as its target, in chips, the time is up or `most`
         iterations are done. `reached` is called with the number of each game once, when it is there or the rest is
         over: games measure and stop alike, whatever else is in the batch."""
-        begin, block = time.perf_counter(), _FEWEST_BETWEEN if seconds == np.inf else 1
+        begin, block = time.perf_counter(), FEWEST_BETWEEN if seconds == np.inf else 1
         left = np.ones(len(targets), np.bool_)
         while left.any():
             self.run(min(block, most - self.iterations))
@@ -118,7 +118,7 @@ class TorchVectorSolver:
                 reached(number)
             left &= ~done
             affordable = 0.5 * (seconds - spent) * self.iterations / spent
-            block = max(1, int(min(affordable, max(_FEWEST_BETWEEN, self.iterations // 5))))
+            block = max(1, int(min(affordable, max(FEWEST_BETWEEN, self.iterations // 5))))
 
     def export(self, number: int, solver: VectorSolver) -> None:
         """Leaves the strategies of one game, its average and its next, in a numba solver of the same game."""
