@@ -19,12 +19,13 @@ def test_it_is_small_and_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert "depth_limited" in open_bundle(TRAINED).seats
 
 
-def test_it_plays(tmp_path: Path) -> None:
+def test_it_plays(tmp_path: Path, device: str) -> None:
     asked = [
         "evaluate=match",
         "agents=[depth_limited,always_call]",
         f"artifacts={TRAINED}",
         "hands=4",
+        f"search.device={device}",
         f"runs={tmp_path}",
     ]
     subprocess.run(

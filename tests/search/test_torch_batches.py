@@ -20,20 +20,14 @@ from poker.search.torch_vector import TorchVectorSolver
 from poker.solvers.rollout.leaf_values import LeafValues
 from poker.solvers.vector.game import VectorGame
 from poker.tree import bet_menu, build_tree
+from tests.devices import CHIPS, CUDA, FEW, SHARE
 from tests.games import load_rules
 
-DEVICES = [
-    "torch",
-    pytest.param(
-        "cuda", marks=[pytest.mark.gpu, pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")]
-    ),
-]
+DEVICES = ["torch", CUDA]
 RULES = load_rules("holdem_nolimit_2p")
 MENU = bet_menu(preflop=[[1.0], ["a"]], flop=[[1.0], ["a"]], turn=[[1.0], []], river=[[1.0], []])
 BOARD = parse_cards("2cKdAh7s9h")
 MODELLED = Modelled(Exploit(0.5, Frequencies(0.2, 0.3)), np.full(RULES.num_hands, 0.5))
-ITERATIONS = 8
-"""Few: a hand that two actions are worth the same to goes one way or the other by rounding."""
 
 
 class RandomLeaf:
@@ -62,7 +56,7 @@ def solver(
     device: str,
     safety: str = "unsafe",
     clock: Clock | None = None,
-    iterations: int = ITERATIONS,
+    iterations: int = FEW,
     precision: float = 0.02,
 ) -> DepthLimitedSolver:
     settings = SolverSettings("apdcfr_short", (iterations,), 2, precision, device)
@@ -70,12 +64,12 @@ def solver(
     return DepthLimitedSolver(MENU, MENU, leaves, settings, Safety(safety), clock)
 
 
-def assert_alike(found: RoundSolution, expected: RoundSolution, chips: float = 0.05) -> None:
-    """The same strategies to 1e-4 and the same values of hands."""
+def assert_alike(found: RoundSolution, expected: RoundSolution, chips: float = CHIPS) -> None:
+    """The same strategies and the same values of hands."""
     assert found.policies.keys() == expected.policies.keys()
     for path, policy in found.policies.items():
         assert policy.actions == expected.policies[path].actions
-        np.testing.assert_allclose(policy.probs, expected.policies[path].probs, atol=1e-4)
+        np.testing.assert_allclose(policy.probs, expected.policies[path].probs, atol=SHARE)
     for one, other in ((found.concessions, expected.concessions), (found.values, expected.values)):
         assert (one is None) == (other is None)
         if one is not None and other is not None:

@@ -17,15 +17,11 @@ from poker.solvers.vector.layout import Rake
 from poker.solvers.vector.restricted import modelled_reach
 from poker.solvers.vector.solver import VectorSolver
 from poker.tree import BettingTree, DepthLimit, Gadget, bet_menu, build_tree
+from tests.devices import CUDA
 from tests.solvers.games import kuhn, leduc, small_holdem, some_model, spot_game
 
 MENU = bet_menu(preflop=[[1.0], ["a"]], flop=[["a"], []], turn=[["a"], []])
-DEVICES = [
-    "cpu",
-    pytest.param(
-        "cuda", marks=[pytest.mark.gpu, pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")]
-    ),
-]
+DEVICES = ["cpu", CUDA]
 
 
 def small_game(seed: int, tree: BettingTree | None = None, **options: Any) -> VectorGame:

@@ -1,0 +1,25 @@
+"""`pytest --device=torch` (or cuda): agents whose settings name no device solve their rounds there.
+
+pytest -n 2 --device=torch tests/search tests/agents tests/play tests/evaluation tests/models/test_trained.py
+"""
+
+import pytest
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--device", default="cpu", help="where agents solve rounds: cpu, torch (torch on the CPU) or cuda")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    device = config.getoption("--device")
+    if device != "cpu":
+        from poker.search.round_solver import SolverSettings  # noqa: PLC0415 (takes seconds to import)
+
+        *others, _ = SolverSettings.__init__.__defaults__ or ()
+        SolverSettings.__init__.__defaults__ = (*others, device)
+
+
+@pytest.fixture
+def device(request: pytest.FixtureRequest) -> str:
+    """That of the option; tests that always run on several are parametrised with theirs."""
+    return str(request.config.getoption("--device"))

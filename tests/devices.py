@@ -1,0 +1,13 @@
+"""Devices that tests of the torch backend run on, and how near its answers are to those of the kernels."""
+
+import pytest
+import torch
+
+CUDA = pytest.param(
+    "cuda", marks=[pytest.mark.gpu, pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")]
+)
+
+CHIPS, SHARE = 0.05, 1e-4
+"""How far values of hands and their strategies may be from those of the kernels after equal iterations."""
+FEW = 8
+"""Iterations for which that holds of every hand: later, one to which two actions are worth the same goes either way."""
