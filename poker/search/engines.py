@@ -1,12 +1,21 @@
-"""What does the iterations of solves: the kernels on the CPU, or torch on any device."""
+"""What does the iterations of solves: the kernels on the CPU, torch on any device, or the faster of the two."""
 
-from collections.abc import Sequence
+import time
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from typing import Protocol
 
 from poker.errors import PokernetsError
+from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
+
+_TRIALS = 1, 4, 12
+"""Iterations of a solve to warm up and of two that tell what an iteration takes, and what comes before the first."""
+_UNLIMITED = 200
+"""Iterations expected of solves that are limited by time alone."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +57,59 @@ class KernelEngine:
             list(pool.map(Effort.spend, efforts, solvers))
 
 
+class FasterEngine:
+    """The kernels or a device, whichever takes less time for so many solves of a kind. Both are timed when the kind is
+    met, and remembered: one solve on the kernels; on the device as many as there are, again for each power of two.
+    Solves limited in time share theirs, that of the trials included."""
+
+    at_once = None
+
+    def __init__(
+        self,
+        kernels: KernelEngine,
+        device: Engine,
+        kind: Callable[[VectorGame], Hashable],
+        now: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        self._kernels, self._device, self._kind, self._now = kernels, device, kind, now
+        self._known: dict[Hashable, tuple[float, float]] = {}
+
+    def run(self, solvers: Sequence[VectorSolver], efforts: Sequence[Effort]) -> None:
+        kinds: dict[tuple[Hashable, int | None], list[int]] = defaultdict(list)
+        for number, solver in enumerate(solvers):
+            kinds[self._kind(solver.game), efforts[number].iterations].append(number)
+        for (kind, iterations), numbers in kinds.items():
+            chosen, begun = [solvers[number] for number in numbers], self._now()
+            engine = self._faster(kind, chosen, iterations or _UNLIMITED)
+            share, tried = len(numbers) / len(solvers), self._now() - begun
+            engine.run(chosen, [_part(efforts[number], share, tried) for number in numbers])
+
+    def _faster(self, kind: Hashable, solvers: Sequence[VectorSolver], iterations: int) -> Engine:
+        """For so many iterations of all `solvers`, which are left as they are."""
+        kernels = self._seconds((kind, 0), self._kernels, solvers[:1], iterations)
+        device = self._seconds((kind, len(solvers).bit_length()), self._device, solvers, iterations)
+        return self._device if device < -(-len(solvers) // self._kernels.at_once) * kernels else self._kernels
+
+    def _seconds(self, key: Hashable, engine: Engine, solvers: Sequence[VectorSolver], iterations: int) -> float:
+        if key not in self._known:
+            _, few, many = (self._timed(engine, solvers, count) for count in _TRIALS)
+            each = max(0.0, many - few) / (_TRIALS[2] - _TRIALS[1])
+            self._known[key] = max(0.0, few - _TRIALS[1] * each), each
+        before, each = self._known[key]
+        return before + iterations * each
+
+    def _timed(self, engine: Engine, solvers: Sequence[VectorSolver], iterations: int) -> float:
+        tried = [VectorSolver(solver.game, solver.schedule) for solver in solvers]
+        begun = self._now()
+        engine.run(tried, [Effort(iterations)] * len(tried))
+        return self._now() - begun
+
+
+def _part(effort: Effort, share: float, tried: float) -> Effort:
+    """The share of an effort's time, if it is limited, less the seconds of trials."""
+    return effort if effort.seconds is None else replace(effort, seconds=max(0.0, share * effort.seconds - tried))
+
+
 def engine(device: str, threads: int) -> Engine:
     """That of `search.solver.device`; PokernetsError for one that is not there."""
     if device == "cpu":
@@ -56,6 +118,14 @@ def engine(device: str, threads: int) -> Engine:
         raise PokernetsError(f"search.device `{device}`: choose cpu, cuda (or cuda:1 and so on), auto or torch")
     from poker.search.torch_batches import TorchEngine, torch_device  # noqa: PLC0415 (torch takes seconds to import)
 
-    if device == "auto" and torch_device(device).type == "cpu":
-        return KernelEngine(threads)
-    return TorchEngine(device)
+    if device != "auto":
+        return TorchEngine(device)
+    return KernelEngine(threads) if torch_device(device).type == "cpu" else _faster(threads)
+
+
+@cache
+def _faster(threads: int) -> FasterEngine:
+    """One for the process: what it has timed serves all agents."""
+    from poker.search.torch_batches import TorchEngine, kind_of  # noqa: PLC0415
+
+    return FasterEngine(KernelEngine(threads), TorchEngine("cuda"), kind_of)

@@ -82,8 +82,8 @@ class RoundSolution:
 class SolverSettings:
     """How hard to solve, on `threads` threads: until exploitability within the solve is at most `precision` of the pot
     (0: any), but no more than so many iterations by street (the last entry serves later ones) or, where time is
-    limited, no longer than that. `device` is cpu, cuda, auto (CUDA where there is one, else the CPU) or torch: that
-    backend on the CPU, which is slower."""
+    limited, no longer than that. `device` is cpu, cuda, auto (CUDA where there is one and it takes less time than
+    the CPU, which is measured) or torch: that backend on the CPU, which is slower."""
 
     algorithm: str
     iterations: tuple[int, ...]

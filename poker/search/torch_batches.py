@@ -101,6 +101,11 @@ def batch_of(solvers: Sequence[VectorSolver], device: torch.device) -> TorchVect
     return batch
 
 
+def kind_of(game: VectorGame) -> Hashable:
+    """Equal for games that take about the same time: of one shape, with hands and actions of one power of two."""
+    return shape_of(game), game.hand_actions.bit_length()
+
+
 def torch_device(name: str) -> torch.device:
     """That of `search.device`: auto is CUDA where there is one, torch the CPU. Raises PokernetsError for a CUDA device
     that is not there."""
