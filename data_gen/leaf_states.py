@@ -6,6 +6,7 @@ that can follow, averaged over `runouts` complete boards (`poker.solvers.rollout
 of hands of a state become rows, two a pair: one with either player as `own`.
 
 Shard i depends on the seed, i and the settings of a shard alone: killed and continued, the job writes the same bytes.
+On another `device` (`search.device`'s names but auto) labels are the same to the rounding of float32.
 """
 
 import sys
@@ -19,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from data_gen.costs import cpu_seconds, tell
-from data_gen.leaf_table import continuations_of
+from data_gen.leaf_table import continuations_of, on_device
 from data_gen.progress import JobProgress
 from poker.abstraction.buckets import game_cards
 from poker.abstraction.equities import showdown_equity
@@ -68,6 +69,7 @@ def run(
     blueprint: str,
     shards: int,
     settings: ShardSettings,
+    device: str,
     cluster: Cluster,
     dry: bool,
     output: str,
@@ -90,11 +92,11 @@ def run(
     if not missing:
         print(f"leaf states {output}: {shards} of {shards} shards are there", file=sys.stderr)
         return
-    continuations = Continuations(policy, settings.continuations.of(policy))
+    continuations = on_device(policy, settings.continuations, device)
     _announce(output, shards, len(missing), settings, continuations, cluster)
     if dry:
         return
-    make_shard = partial(_make_shard, game, abstraction, blueprint, settings, output)
+    make_shard = partial(_make_shard, game, abstraction, blueprint, settings, device, output)
     started, rows = time.perf_counter(), 0
     with JobProgress("leaf states", total=shards, done=shards - len(missing), logs=runs) as progress:
         inputs = (Path(abstraction), Path(blueprint), *settings.continuations.inputs)
@@ -181,10 +183,10 @@ def _announce(
 
 
 def _make_shard(
-    game: Rules, abstraction: str, blueprint: str, settings: ShardSettings, output: str, index: int
+    game: Rules, abstraction: str, blueprint: str, settings: ShardSettings, device: str, output: str, index: int
 ) -> tuple[int, float]:
     """Write one shard; returns its rows and the mean standard error of its labels, in pots."""
-    continuations = continuations_of(game, abstraction, blueprint, settings.continuations)
+    continuations = continuations_of(game, abstraction, blueprint, settings.continuations, device)
     columns = shard_rows(continuations, settings, index)
     columns["labels"][:, 1:] += np.float32(settings.continuations.remedies.pot_fraction)
     made_from = _origin(continuations.blueprint, settings)

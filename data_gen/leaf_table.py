@@ -122,10 +122,20 @@ def _part_path(output: str, leaf: int) -> Path:
 
 
 @lru_cache(maxsize=1)
-def continuations_of(game: Rules, abstraction: str, blueprint: str, forms: FormsOf) -> Continuations:
+def continuations_of(
+    game: Rules, abstraction: str, blueprint: str, forms: FormsOf, device: str = "cpu"
+) -> Continuations:
     """Those of this process, with the subtrees that it has met."""
-    policy = Blueprint.load(blueprint, game_cards(game, abstraction))
-    return Continuations(policy, forms.of(policy))
+    return on_device(Blueprint.load(blueprint, game_cards(game, abstraction)), forms, device)
+
+
+def on_device(policy: Blueprint, forms: FormsOf, device: str) -> Continuations:
+    """By the kernels for cpu, else on torch."""
+    if device == "cpu":
+        return Continuations(policy, forms.of(policy))
+    from poker.search.torch_continuations import TorchContinuations  # noqa: PLC0415 (torch takes seconds to import)
+
+    return TorchContinuations(policy, forms.of(policy), device)
 
 
 def _make_part(

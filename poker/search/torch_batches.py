@@ -17,7 +17,7 @@ from poker.solvers.vector.game import DEFAULT_MEMORY_LIMIT, VectorGame
 from poker.solvers.vector.layout import tree_layout
 from poker.solvers.vector.solver import Progress, VectorSolver
 
-_OF_FREE = 0.8
+OF_FREE = 0.8
 """Share of a device's free memory that a batch may plan to take: the rest is for what libraries keep and for gaps."""
 _PER_ROW, _PER_SCRATCH, _PER_TERMINAL, _PER_HAND = 32, 12, 160, 280
 """Bytes by hand: of three arrays of action rows and their copies, of reach and values with what is made from them, of
@@ -31,7 +31,7 @@ class TorchEngine:
 
     def __init__(self, device: str) -> None:
         self._device = torch_device(device)
-        self._share = _OF_FREE
+        self._share = OF_FREE
 
     def run(self, solvers: Sequence[VectorSolver], efforts: Sequence[Effort]) -> None:
         """Solves from the first iteration, and leaves strategies and iterations in the solvers."""
@@ -55,9 +55,9 @@ class TorchEngine:
             self._solve_at_once(solvers, efforts, len(solvers) / whole)
             return
         except RuntimeError as error:
-            if not _of_memory(error):
+            if not of_memory(error):
                 raise
-            if self._share == _OF_FREE:
+            if self._share == OF_FREE:
                 print(f"{self._device} ran out of memory; batches are smaller from now on", file=sys.stderr)
             self._share /= 2
         gc.collect()
@@ -87,9 +87,9 @@ class TorchEngine:
             keep(number)
 
 
-def _of_memory(error: BaseException | None) -> bool:
+def of_memory(error: BaseException | None) -> bool:
     """Whether memory ran out: while a graph is captured, that error is the context of another."""
-    return error is not None and (isinstance(error, torch.OutOfMemoryError) or _of_memory(error.__context__))
+    return error is not None and (isinstance(error, torch.OutOfMemoryError) or of_memory(error.__context__))
 
 
 def batch_of(solvers: Sequence[VectorSolver], device: torch.device) -> TorchVectorSolver:
@@ -107,8 +107,8 @@ def kind_of(game: VectorGame) -> Hashable:
 
 
 def torch_device(name: str) -> torch.device:
-    """That of `search.device`: auto is CUDA where there is one, torch the CPU. Raises PokernetsError for a CUDA device
-    that is not there."""
+    """That of `search.device`: auto is CUDA where there is one, torch the CPU. Raises PokernetsError for a name without
+    a meaning and for a CUDA device that is not there."""
     there = torch.cuda.is_available() if name.startswith(("cuda", "auto")) else False
     if name.startswith("cuda") and not there:
         raise PokernetsError(f"device `{name}` was asked for and torch finds no CUDA device; use device=cpu")
@@ -116,7 +116,10 @@ def torch_device(name: str) -> torch.device:
         return torch.device("cuda" if there else "cpu")
     if name.startswith("cuda:"):
         torch.cuda.set_device(name)  # for streams and graphs, which have no device of their own
-    return torch.device("cpu" if name == "torch" else name)
+    try:
+        return torch.device("cpu" if name == "torch" else name)
+    except RuntimeError:
+        raise PokernetsError(f"device `{name}`: choose cpu, cuda (or cuda:1 and so on), auto or torch") from None
 
 
 def free_bytes(device: torch.device) -> int:

@@ -13,7 +13,7 @@ Symbols: Q nodes of the betting subtree, Z ends, F of them folds, m0 and m1 hand
 S streets, R boards.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +28,8 @@ from poker.solvers.blueprint import Blueprint, action_classes
 from poker.tree import Kind
 
 Board = tuple[int, ...]
+OnBoard = tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.bool_]]
+"""What `Continuations.on_board` finds."""
 
 
 @dataclass(frozen=True)
@@ -181,14 +183,17 @@ class Continuations:
         a control variate (see `Moments`).
         """
         moments = Moments((2, self.num_forms, len(hands0), len(hands1)))
-        for board in boards:
-            values, won, possible = self.on_board(node, board, hands0, hands1)
+        for values, won, possible in self.on_boards(node, boards, hands0, hands1):
             moments.add(values, np.zeros_like(won) if equity is None else (won - equity) * possible, possible)
         return moments.result()
 
-    def on_board(
-        self, node: int, board: Board, hands0: NDArray[np.integer], hands1: NDArray[np.integer]
-    ) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.bool_]]:
+    def on_boards(
+        self, node: int, boards: Sequence[Board], hands0: NDArray[np.integer], hands1: NDArray[np.integer]
+    ) -> Iterator[OnBoard]:
+        """`on_board` of one after the other."""
+        return (self.on_board(node, board, hands0, hands1) for board in boards)
+
+    def on_board(self, node: int, board: Board, hands0: NDArray[np.integer], hands1: NDArray[np.integer]) -> OnBoard:
         """On one complete board: exact values [2, K, m0, m1], what hands0 win of a showdown [m0, m1], possible pairs.
 
         The first two are 0 for impossible pairs.
@@ -231,10 +236,7 @@ class Continuations:
         self, below: Subtree, player: int, board: Board, hands: NDArray[np.integer], alone: bool = False
     ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """[Z, m] of the blueprint and [K, Z, m] of the forms; with `alone` the first only."""
-        blueprint, sizes = self.blueprint, self.blueprint.rules.board_sizes
-        buckets = np.zeros((len(sizes), len(hands)), dtype=np.int32)
-        for street in range(int(below.street[0]), len(sizes)):
-            buckets[street] = blueprint.cards.buckets(board[: sizes[street]])[hands]
+        buckets = self._buckets(below, board, hands)
         groups = self._alone if alone else self._groups
         out = np.empty((sum(bias.shape[1] for _, bias in groups), below.num_ends, len(hands)), dtype=np.float32)
         begin = 0
@@ -247,6 +249,14 @@ class Continuations:
             )  # fmt: skip
             begin = end
         return out[0], out[self._extra :]
+
+    def _buckets(self, below: Subtree, board: Board, hands: NDArray[np.integer]) -> NDArray[np.int32]:
+        """[S, m] on the streets of the subtree, 0 on those before."""
+        sizes = self.blueprint.rules.board_sizes
+        buckets = np.zeros((len(sizes), len(hands)), dtype=np.int32)
+        for street in range(int(below.street[0]), len(sizes)):
+            buckets[street] = self.blueprint.cards.buckets(board[: sizes[street]])[hands]
+        return buckets
 
 
 def _won(
