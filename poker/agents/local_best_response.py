@@ -12,7 +12,7 @@ Which actions it considers is set by street; fewer actions can win more, because
 Symbols: H hands, A actions.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Generic, TypeVar
@@ -21,7 +21,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.abstraction.equities import EMPTY, Board, Floats, check_down_chances
-from poker.agents.base import Agent, ObservingAgent, hand_number, policy_mismatch, require_policy
+from poker.agents.base import (
+    Agent,
+    ObservingAgent,
+    SamplingAgent,
+    hand_number,
+    policy_mismatch,
+    require_policy,
+)
 from poker.betting import Betting
 from poker.cards import updated_range
 from poker.errors import PokernetsError
@@ -33,6 +40,8 @@ from poker.tree import BetMenu, Size, StreetMenu
 _REMEMBERED = 256
 _REMEMBERED_BEFORE_CARDS = 4096
 """Of the states without public cards: few, and they come up in every hand."""
+_STATES_OF_A_HAND = 16
+"""About as many as are remembered of a hand, where many are played side by side."""
 
 V = TypeVar("V")
 
@@ -80,7 +89,7 @@ def _has_acted(betting: Betting) -> bool:
     return any(betting.to_act in actors for actors in betting.actors)
 
 
-class LocalBestResponse:
+class LocalBestResponse(SamplingAgent):
     """An agent that plays against `opponent`, which must be set up as the agent it meets at the table.
 
     Its choice is a function of the public state and its hand, so it has a policy itself.
@@ -89,15 +98,14 @@ class LocalBestResponse:
     def __init__(self, *, name: str, game: Rules, opponent: Agent, actions: LbrActions) -> None:
         if game.num_players != 2:
             raise PokernetsError(f"the local best response is heads-up; '{game.name}' has {game.num_players} players")
-        self.name = name
+        super().__init__(name)
         self._rules = game
         self._opponent = require_policy(opponent, "local best response")
         self._actions = actions
         self._learning = isinstance(opponent, ObservingAgent)
+        self._answers: dict[tuple[str, Board], Policy] = {}
+        """Of the opponent, asked for together."""
         self._forget()
-
-    def reset(self, seed: int) -> None:
-        """Nothing is drawn at random."""
 
     def start_hand(self, seat: int) -> None:
         """What is carried from hand to hand is what an opponent who does not learn does."""
@@ -108,9 +116,21 @@ class LocalBestResponse:
         self._ranges: _Memories[Floats] = _Memories()
         self._choices: _Memories[NDArray[np.uint8]] = _Memories()
 
-    def act(self, state: HandState) -> int:
-        actions, probs = self.policy(state)
+    def draw(self, policy: Policy, state: HandState) -> int:
+        """Nothing is drawn at random."""
+        actions, probs = policy
         return actions[int(probs[hand_number(state, state.to_act)].argmax())]
+
+    def policies(self, states: Sequence[HandState]) -> list[Policy]:
+        """The opponent is asked about all of them at once."""
+        for memories in (self._ranges, self._choices):
+            memories.hold(_STATES_OF_A_HAND * len(states))
+        asked = {(asked.betting.text(), asked.board): asked for state in states for asked in self._asks(state)}
+        if isinstance(self._opponent, SamplingAgent):
+            self._answers = dict(zip(asked, self._opponent.policies(list(asked.values())), strict=True))
+        found = super().policies(states)
+        self._answers = {}
+        return found
 
     def policy(self, state: HandState) -> Policy:
         """The choice of each hand, with probability 1; of equal values the first in the order of the actions."""
@@ -150,16 +170,30 @@ class LocalBestResponse:
                 row[:] = share * (own + theirs) + (1 - share) * called
         return out
 
+    def _asks(self, state: HandState) -> Iterator[HandState]:
+        """Public states at which the opponent's policy is needed for the choice in `state`."""
+        betting, board = state.betting, self._rules.ordered_board(state.board)
+        choices = self._actions.choices(betting)
+        if len(choices) == 1 or self._choices.get(betting.text(), board) is not None:
+            return
+        for before, shown, action in self._decisions(betting, board, 1 - betting.to_act):
+            if self._ranges.get(before.apply(action).text(), shown) is None:
+                yield public_state(before, shown)
+        yield from (public_state(betting.apply(action), board) for action in choices if action > CALL)
+
+    def _decisions(self, betting: Betting, board: Board, player: int) -> Iterator[tuple[Betting, Board, int]]:
+        """Of `player` on the way to `betting`, with the board then and the action."""
+        state = Betting.start(self._rules)
+        for action in [action for street in betting.actions for action in street]:
+            if state.to_act == player:
+                yield state, board[: self._rules.board_sizes[state.street]], action
+            state = state.apply(action)
+
     def _range(self, betting: Betting, board: Board, player: int) -> Floats:
         """[H] the hands of `player`, the opponent, given its actions and the board; sums to 1 before the last deal."""
-        state = Betting.start(self._rules)
         weights = np.full(self._rules.num_hands, 1.0 / self._rules.num_hands)
-        for action in [action for street in betting.actions for action in street]:
-            shown = board[: self._rules.board_sizes[state.street]]
-            following = state.apply(action)
-            if state.to_act == player:
-                weights = self._after(state, shown, action, weights)
-            state = following
+        for state, shown, action in self._decisions(betting, board, player):
+            weights = self._after(state, shown, action, weights)
         return weights * self._rules.space.live(board)
 
     def _after(self, state: Betting, board: Board, action: int, weights: Floats) -> Floats:
@@ -175,7 +209,8 @@ class LocalBestResponse:
 
     def _answer(self, betting: Betting, board: Board, action: int) -> Floats:
         """[H] probability of the opponent's `action`."""
-        actions, probs = self._opponent.policy(public_state(betting, board))
+        known = self._answers.get((betting.text(), board))
+        actions, probs = known or self._opponent.policy(public_state(betting, board))
         if action not in actions:
             return np.zeros(self._rules.num_hands)
         return probs[:, actions.index(action)].astype(np.float64)
@@ -187,6 +222,9 @@ class _Memories(Generic[V]):
     def __init__(self) -> None:
         self._by_place: tuple[Memory[tuple[str, Board], V], Memory[tuple[str, Board], V]]
         self._by_place = Memory(_REMEMBERED_BEFORE_CARDS), Memory(_REMEMBERED)
+
+    def hold(self, states: int) -> None:
+        self._by_place[True].hold(states)
 
     def get(self, history: str, board: Board) -> V | None:
         return self._by_place[bool(board)].get((history, board))

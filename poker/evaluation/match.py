@@ -31,6 +31,7 @@ from poker.play.exports import Counted, export
 from poker.play.hand_store import HandStore
 from poker.play.lineup import AgentSpec, LineUp, Rotation, Shared, Task, line_ups, with_players
 from poker.play.session import SessionRecord
+from poker.play.tables import shares_tables
 from poker.play.workers import Worker, play_all
 from poker.report.estimates import estimate
 from poker.report.progress import progress_bars
@@ -82,7 +83,7 @@ def run(
     `cluster` plays. `fresh` plays anew what was kept of earlier runs with the same settings.
     """
     if adversary is not None:
-        agents, lineups = _local_best_responses(game, agents, adversary, adversaries)
+        agents, lineups = _local_best_responses(game, agents, adversary, adversaries, tables)
     game = game if players is None else with_players(game, players)
     names = [spec.name for spec in agents]
     chosen = line_ups(game, names, lineups)
@@ -134,13 +135,17 @@ def run(
 
 
 def _local_best_responses(
-    game: Rules, agents: Sequence[AgentSpec], adversary: Mapping[str, LbrActions], adversaries: Sequence[str]
+    game: Rules,
+    agents: Sequence[AgentSpec],
+    adversary: Mapping[str, LbrActions],
+    adversaries: Sequence[str],
+    tables: int,
 ) -> tuple[list[AgentSpec], list[list[str]]]:
     """The agents and their adversaries, and the line-ups of each adversary with the agent that it was made for.
 
     The adversary knows its opponent's policy, so within a process both use one agent object: what was solved for a
     decision in a hand is not solved again for the adversary's picture of the range. An agent without a policy interface
-    is refused by name.
+    is refused by name, and one of which there can be no copies at other tables if there are several.
     """
     if game.num_players != 2:
         raise PokernetsError(f"local best responses are heads-up; '{game.name}' has {game.num_players} players")
@@ -152,7 +157,9 @@ def _local_best_responses(
     lineups: list[list[str]] = []
     for spec in agents:
         shared = Shared(spec.build)
-        require_policy(shared(), "local best response")
+        opponent = require_policy(shared(), "local best response")
+        if tables > 1 and not shares_tables(opponent):
+            raise PokernetsError(f"`{spec.name}` goes by what it has seen at its table: measure it with tables=1")
         specs.append(AgentSpec(spec.name, shared, spec.settings))
         for name in adversaries:
             title = f"{name}@{spec.name}"
