@@ -20,7 +20,7 @@ from poker.artifacts import open_artifact
 from poker.errors import PokernetsError
 from poker.features import leaf
 from poker.search.net_leaf import GridParts
-from poker.search.torch_batches import torch_device
+from poker.search.torch_device import ran_out, torch_device
 
 CHUNK_ROWS = 4096
 DEVICE_ROWS = 1 << 18
@@ -70,11 +70,18 @@ class LeafRunner:
 
     def grid_values(self, grids: Sequence[tuple[GridParts, NDArray[np.float32]]]) -> list[NDArray[np.float32]]:
         """For each grid and what the betting says at L leaves on its board [L, 6] the values [L, n * m, K]; the rows of
-        all are one batch, cut to chunks."""
+        all are one batch, cut to chunks, smaller ones once memory has run out."""
         if not grids:
             return []
-        with torch.inference_mode():
-            found = torch.cat([self._forward(rows).cpu() for rows in self._chunks(grids)]).numpy()
+        while True:
+            try:
+                with torch.inference_mode():
+                    found = torch.cat([self._forward(rows).cpu() for rows in self._chunks(grids)]).numpy()
+                break
+            except RuntimeError as error:
+                if self._rows <= CHUNK_ROWS or not ran_out(self._device, error, told=self._rows < DEVICE_ROWS):
+                    raise
+                self._rows //= 2
         shapes = [(len(betting), len(parts.own) * len(parts.opp)) for parts, betting in grids]
         values = np.split(found, np.cumsum([leaves * pairs for leaves, pairs in shapes])[:-1])
         return [rows.reshape(*shape, -1) for rows, shape in zip(values, shapes, strict=True)]

@@ -14,6 +14,7 @@ from models.shuffle import BlockShuffle, OrderedLoader, Position, ShuffledLoader
 from poker.artifacts import fingerprint_of
 from poker.errors import PokernetsError
 from poker.features.shards import columns_of, open_shards
+from poker.search.torch_device import room
 
 VALIDATION_BATCH = 8192
 
@@ -72,7 +73,14 @@ class DeviceColumns:
     """What batches have of all rows, in the memory of one device: only row numbers are sent there for a batch."""
 
     def __init__(self, columns: Columns, device: torch.device) -> None:
-        self._columns = [torch.from_numpy(columns.all(name)).to(device) for name in LeafBatch._fields]
+        arrays = [columns.all(name) for name in LeafBatch._fields]
+        need, there = sum(array.nbytes for array in arrays), room(device)
+        if device.type == "cuda" and need > there:
+            raise PokernetsError(
+                f"data.on_device=true: the rows take {need / 2**30:.1f} GiB, {device} has room for "
+                f"{there / 2**30:.1f} GiB; use data.on_device=false"
+            )
+        self._columns = [torch.from_numpy(array).to(device) for array in arrays]
         self._device = device
 
     def batches(self, rows: NDArray[np.int64]) -> Iterator[LeafBatch]:

@@ -113,7 +113,8 @@ def engine(device: str, threads: int) -> Engine:
     """That of `search.solver.device`; as `torch_device` raises."""
     if device == "cpu":
         return KernelEngine(threads)
-    from poker.search.torch_batches import TorchEngine, torch_device  # noqa: PLC0415 (torch takes seconds to import)
+    from poker.search.torch_batches import TorchEngine  # noqa: PLC0415 (torch takes seconds to import)
+    from poker.search.torch_device import torch_device  # noqa: PLC0415
 
     if device != "auto":
         return TorchEngine(device)

@@ -9,16 +9,14 @@ from collections.abc import Callable, Hashable, Sequence
 import numpy as np
 import torch
 
-from poker.errors import PokernetsError
 from poker.search.engines import Effort
+from poker.search.torch_device import ran_out, room, torch_device
 from poker.search.torch_layout import shape_of
 from poker.search.torch_vector import FEWEST_BETWEEN, ONE_BATCH, TorchVectorSolver
-from poker.solvers.vector.game import DEFAULT_MEMORY_LIMIT, VectorGame
+from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.layout import tree_layout
 from poker.solvers.vector.solver import Progress, VectorSolver
 
-OF_FREE = 0.8
-"""Share of a device's free memory that a batch may plan to take: the rest is for what libraries keep and for gaps."""
 _PER_ROW, _PER_SCRATCH, _PER_TERMINAL, _PER_HAND = 32, 12, 160, 280
 """Bytes by hand: of three arrays of action rows and their copies, of reach and values with what is made from them, of
 sums in float64 over hands and over cards, of lists of both players' hands."""
@@ -31,7 +29,7 @@ class TorchEngine:
 
     def __init__(self, device: str) -> None:
         self._device = torch_device(device)
-        self._share = OF_FREE
+        self._share = 1.0
 
     def run(self, solvers: Sequence[VectorSolver], efforts: Sequence[Effort]) -> None:
         """Solves from the first iteration, and leaves strategies and iterations in the solvers."""
@@ -46,7 +44,7 @@ class TorchEngine:
     def _cut(self, numbers: list[int], games: list[VectorGame]) -> list[list[int]]:
         """Runs of `numbers` that fit into memory, by the need of the largest game."""
         need = max(bytes_needed(game) for game in games)
-        most = max(1, int(self._share * free_bytes(self._device) / need))
+        most = max(1, int(self._share * room(self._device) / need))
         return [numbers[start : start + most] for start in range(0, len(numbers), most)]
 
     def _solve(self, solvers: list[VectorSolver], efforts: list[Effort], whole: int) -> None:
@@ -55,10 +53,8 @@ class TorchEngine:
             self._solve_at_once(solvers, efforts, len(solvers) / whole)
             return
         except RuntimeError as error:
-            if not of_memory(error):
+            if not ran_out(self._device, error, told=self._share < 1):
                 raise
-            if self._share == OF_FREE:
-                print(f"{self._device} ran out of memory; batches are smaller from now on", file=sys.stderr)
             self._share /= 2
         gc.collect()
         if self._device.type == "cuda":
@@ -87,11 +83,6 @@ class TorchEngine:
             keep(number)
 
 
-def of_memory(error: BaseException | None) -> bool:
-    """Whether memory ran out: while a graph is captured, that error is the context of another."""
-    return error is not None and (isinstance(error, torch.OutOfMemoryError) or of_memory(error.__context__))
-
-
 def batch_of(solvers: Sequence[VectorSolver], device: torch.device) -> TorchVectorSolver:
     """The games of solvers of one schedule, whose restrictions are of one player, together."""
     batch = TorchVectorSolver([solver.game for solver in solvers], solvers[0].schedule, device=device)
@@ -104,30 +95,6 @@ def batch_of(solvers: Sequence[VectorSolver], device: torch.device) -> TorchVect
 def kind_of(game: VectorGame) -> Hashable:
     """Equal for games that take about the same time: of one shape, with hands and actions of one power of two."""
     return shape_of(game), game.hand_actions.bit_length()
-
-
-def torch_device(name: str) -> torch.device:
-    """That of `search.device`: auto is CUDA where there is one, torch the CPU. Raises PokernetsError for a name without
-    a meaning and for a CUDA device that is not there."""
-    there = torch.cuda.is_available() if name.startswith(("cuda", "auto")) else False
-    if name.startswith("cuda") and not there:
-        raise PokernetsError(f"device `{name}` was asked for and torch finds no CUDA device; use device=cpu")
-    if name == "auto":
-        return torch.device("cuda" if there else "cpu")
-    if name.startswith("cuda:"):
-        torch.cuda.set_device(name)  # for streams and graphs, which have no device of their own
-    try:
-        return torch.device("cpu" if name == "torch" else name)
-    except RuntimeError:
-        raise PokernetsError(f"device `{name}`: choose cpu, cuda (or cuda:1 and so on), auto or torch") from None
-
-
-def free_bytes(device: torch.device) -> int:
-    """What a batch could take; the CPU has as much as a game is given by default."""
-    if device.type != "cuda":
-        return DEFAULT_MEMORY_LIMIT
-    free = torch.cuda.mem_get_info(device)[0]
-    return int(free + torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device))
 
 
 def bytes_needed(game: VectorGame) -> int:

@@ -16,7 +16,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from poker.search.torch_batches import OF_FREE, free_bytes, of_memory, torch_device
+from poker.search.torch_device import ran_out, room, torch_device
 from poker.solvers.blueprint import Blueprint
 from poker.solvers.rollout.continuation import Board, Continuations, OnBoard, Subtree
 
@@ -67,15 +67,14 @@ class TorchContinuations(Continuations):
         need = _BYTES * len(below.player) * forms * (len(hands0) + len(hands1))
         done = 0
         while done < len(boards):
-            most = min(self._most, max(1, int(OF_FREE * free_bytes(self._device) / need)))
+            most = min(self._most, max(1, room(self._device) // need))
             chosen = boards[done : done + most]
             try:
                 found = self._values(node, chosen, hands0, hands1)
             except RuntimeError as error:
-                if not of_memory(error) or len(chosen) == 1:
+                if len(chosen) == 1 or not ran_out(self._device, error, told=self._most < sys.maxsize):
                     raise
                 self._most = len(chosen) // 2
-                print(f"{self._device} ran out of memory; {self._most} boards at once from now on", file=sys.stderr)
                 continue
             yield from found
             done += len(chosen)

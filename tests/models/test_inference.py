@@ -160,6 +160,31 @@ def test_a_net_gives_as_many_values_as_it_was_trained_for(tmp_path: Path) -> Non
     assert net.values(np.zeros((3, leaf.SIZE), np.float32)).shape == (3, 10)
 
 
+def test_grids_go_in_smaller_chunks_once_memory_has_run_out(
+    exported: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rng = np.random.default_rng(4)
+    width = len(leaf.HAND_NAMES)
+    shapes = (64, width), (64, width), (64, 64, 2), (4,)
+    parts = GridParts(*(rng.random(shape, dtype=np.float32) for shape in shapes))
+    grids = [(parts, rng.random((6, 6), dtype=np.float32))]
+    net = LeafNet(exported, device="torch")
+    [expected], forward, most = net.grid_values(grids), net._forward, 1 << 13
+
+    def small(rows: torch.Tensor) -> torch.Tensor:
+        if len(rows) > most:
+            raise torch.OutOfMemoryError
+        return forward(rows)
+
+    monkeypatch.setattr(net, "_forward", small)
+    for _ in range(2):
+        np.testing.assert_allclose(net.grid_values(grids)[0], expected, atol=1e-6)
+    assert capsys.readouterr().err.count("ran out of memory") == 1
+    most = 0
+    with pytest.raises(torch.OutOfMemoryError):
+        net.grid_values(grids)
+
+
 def test_grids_on_a_device_are_encoded_and_valued_as_on_the_cpu(
     exported: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

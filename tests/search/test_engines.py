@@ -92,5 +92,6 @@ def test_auto_is_the_kernels_without_a_device(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
     assert isinstance(engine("auto", 1), KernelEngine)
     monkeypatch.setattr("torch.cuda.is_available", lambda: True)
+    monkeypatch.setattr("poker.search.torch_device._tell", lambda device: None)
     assert isinstance(engine("auto", 1), FasterEngine)
     assert engine("auto", 1) is engine("auto", 1)

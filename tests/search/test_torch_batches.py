@@ -142,7 +142,7 @@ def test_a_batch_that_does_not_fit_is_cut(monkeypatch: pytest.MonkeyPatch, capsy
         assert sizes == [4, 2, 1, 1, 2, 1, 1]
         assert capsys.readouterr().err.count("ran out of memory") == 1
     Small.most = 4
-    monkeypatch.setattr(torch_batches, "free_bytes", lambda device: 3 * torch_batches.bytes_needed(game(asked[0])))
+    monkeypatch.setattr(torch_batches, "room", lambda device: 2.4 * torch_batches.bytes_needed(game(asked[0])))
     sizes.clear()
     solver("torch").together(asked)
     assert sizes == [2, 2]
