@@ -19,6 +19,8 @@ from poker.betting import Betting
 from poker.errors import PokernetsError
 from poker.features import leaf
 from poker.search.net_leaf import GridParts
+from poker.search.torch_device import torch_device
+from tests.devices import CUDA
 from tests.games import load_rules
 
 LEAF_STAMP = leaf_stamp(leaf.CONTINUATIONS)
@@ -185,8 +187,9 @@ def test_grids_go_in_smaller_chunks_once_memory_has_run_out(
         net.grid_values(grids)
 
 
+@pytest.mark.parametrize("device", ["torch", CUDA])
 def test_grids_on_a_device_are_encoded_and_valued_as_on_the_cpu(
-    exported: Path, monkeypatch: pytest.MonkeyPatch
+    exported: Path, monkeypatch: pytest.MonkeyPatch, device: str
 ) -> None:
     """Rows are the same, values to rounding, whatever the chunks."""
     rng = np.random.default_rng(3)
@@ -199,13 +202,13 @@ def test_grids_on_a_device_are_encoded_and_valued_as_on_the_cpu(
         parts.texture.setflags(write=False)  # as that of a board
         betting = np.stack([leaf.public_features(state, own) for state in leaves])
         rows = [leaf.Grid(*parts).encode(state, own).copy() for state in leaves]
-        encoded = encode_grid(parts, betting, torch.device("cpu"))
-        np.testing.assert_array_equal(encoded.numpy(), np.concatenate(rows))
+        encoded = encode_grid(parts, betting, torch_device(device))
+        np.testing.assert_array_equal(encoded.cpu().numpy(), np.concatenate(rows))
         grids.append((parts, betting))
         expected.append(np.stack([plain.values(each) for each in rows]))
     for chunk in (1 << 18, 10):
         monkeypatch.setattr(inference, "DEVICE_ROWS", chunk)
-        on_device = LeafNet(exported, device="torch")
+        on_device = LeafNet(exported, device=device)
         assert on_device.takes_grids
         found = on_device.grid_values(grids)
         assert [values.shape for values in found] == [(3, 35, 4), (3, 16, 4)]

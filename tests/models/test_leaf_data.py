@@ -13,6 +13,7 @@ from models.leaf_data import Columns, LeafData, held_out
 from poker.artifacts import CorruptArtifactError, MismatchedArtifactError, MissingArtifactError, write_artifact
 from poker.errors import PokernetsError
 from poker.features import leaf, shards
+from tests.devices import CUDA
 from tests.models.shards import truth, write_leaf_states
 
 
@@ -61,12 +62,13 @@ def test_batches_hold_matching_features_and_labels(root: Path) -> None:
     assert seen == len(data.validation_rows)
 
 
-def test_rows_on_the_device_make_the_same_batches(root: Path) -> None:
+@pytest.mark.parametrize("device", ["cpu", CUDA])
+def test_rows_on_the_device_make_the_same_batches(root: Path, device: str) -> None:
     settings: dict[str, Any] = {"batch_rows": 512, "validation_share": 0.2}
     data, on_device = LeafData(str(root), **settings), LeafData(str(root), **settings, on_device=True)
     assert on_device.config == data.config
     trainer = SimpleNamespace(current_epoch=1, global_rank=1, world_size=2)
-    trainer.strategy = SimpleNamespace(root_device=torch.device("cpu"))
+    trainer.strategy = SimpleNamespace(root_device=torch.device(device))
     data.trainer = on_device.trainer = cast(Trainer, trainer)
     loaders = [(each.train_dataloader(), each.val_dataloader()) for each in (data, on_device)]
     for loader, other in zip(*loaders, strict=True):
@@ -75,7 +77,7 @@ def test_rows_on_the_device_make_the_same_batches(root: Path) -> None:
             count += 1
             for column, equal in zip(batch, same, strict=True):
                 assert column.dtype == equal.dtype
-                torch.testing.assert_close(column, equal, rtol=0, atol=0)
+                torch.testing.assert_close(column, equal.cpu(), rtol=0, atol=0)
         assert count == len(other)
 
 

@@ -20,6 +20,7 @@ from poker.rules import CALL, FOLD
 from poker.search.round_solver import SolverSettings
 from poker.state import HandState, Policy
 from poker.tree import bet_menu
+from tests.devices import CUDA
 from tests.games import load_rules
 from tests.search.even_leaf import EvenLeaf
 
@@ -128,7 +129,7 @@ def test_agents_that_learn_or_act_for_themselves_are_not_shared() -> None:
     assert other._rng is not random._rng
 
 
-@pytest.mark.parametrize("device", ["cpu", "torch"])
+@pytest.mark.parametrize("device", ["cpu", "torch", CUDA])
 def test_depth_limited_hands_are_those_of_one_table(device: str) -> None:
     settings = SolverSettings("apdcfr_short", (4, 4, 2, 6), 1, device=device)
 

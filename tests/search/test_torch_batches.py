@@ -171,7 +171,7 @@ def test_time_is_shared_and_precision_ends_a_solve() -> None:
     assert hurried.iterations < solved.iterations
 
 
-@pytest.mark.parametrize("device", ["cpu", "torch"])
+@pytest.mark.parametrize("device", ["cpu", *DEVICES])
 def test_precision_ends_every_solve_of_a_batch_where_it_ends_alone(device: str) -> None:
     asked, precision = [request(3, 1), request(3, 3, 9000)], 0.001
     solve = solver(device, iterations=400, precision=precision)

@@ -1,0 +1,315 @@
+"""What a GPU does in a second, all of it in one command of a few minutes.
+
+    python -m tests.bench.gpu [--device cuda] [--tiny] [--artifacts FILE] [--out docs/results/gpu.json] [PART ...]
+
+Wall seconds, the least of two runs but for `tables`; what was measured is on disk after every part, and one that fails
+is noted and does not end the rest. `--device torch` and `--tiny` try the paths without a GPU.
+"""
+
+import argparse
+import json
+import shlex
+import sys
+import tempfile
+import time
+import traceback
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import lightning
+import numpy as np
+import torch
+
+from conf.bundles import unbundle
+from conf.launch import call, compose
+from data_gen.leaf_states import ShardSettings, shard_rows
+from models.fitting import quiet
+from models.inference import LeafRunner
+from models.leaf_data import LeafData
+from models.leaf_module import LeafModule
+from models.mlp import Mlp
+from poker.artifacts import write_atomically
+from poker.betting import Betting
+from poker.features import leaf
+from poker.play.lineup import LineUp, Rotation
+from poker.play.workers import Worker
+from poker.provenance import provenance
+from poker.rules import Rules
+from poker.search.net_leaf import GridParts
+from poker.search.torch_batches import batch_of, solve_on_device
+from poker.search.torch_continuations import TorchContinuations
+from poker.search.torch_device import torch_device
+from poker.solvers.blueprint import Blueprint, blueprint_from
+from poker.solvers.rollout.forms import Biased
+from poker.solvers.vector.game import VectorGame
+from poker.solvers.vector.solver import VectorSolver
+from poker.tree import build_tree
+from poker.tree.spots import spot_tree
+from tests.bench.bench_models import HIDDEN, best
+from tests.bench.bench_vector import flop_holdem
+from tests.data_gen.test_leaf_states import Classes
+from tests.games import load_menu, load_rules
+from tests.models.shards import write_leaf_states
+from tests.solvers.games import SPOTS, small_holdem, spot_game
+
+BUNDLE = Path(__file__).parents[2] / "models" / "trained" / "laptop.bundle"
+OUT = Path("docs/results/gpu.json")
+GOALS = {"spot": 0.3, "rivers": 0.3, "flop": 1.0, "inference": 50e6, "training": 10e6}
+"""Seconds, or rows per second."""
+Found = dict[str, Any]
+_REPEATS = 2
+_MOST_ITERATIONS = 5000
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How much of everything; `settings` are the agent's."""
+
+    spot: str = "t2_turn_wide"
+    percent: float = 0.1
+    rivers: int = 256
+    rivers_percent: float = 0.5
+    tables: int = 512
+    settings: tuple[str, ...] = ("scale=laptop",)
+    grids: int = 64
+    leaves: int = 64
+    clusters: int = 64
+    shard_rows: int = 500_000
+    epoch_rows: int = 10_000_000
+    batch_rows: tuple[int, ...] = (4096, 65_536)
+    menu: str = "laptop"
+    boards: int = 8
+    flop_game: Callable[[], VectorGame] = flop_holdem
+    flop_mbb: float = 1.0
+
+
+def _small_flop_game() -> VectorGame:
+    rules = small_holdem()
+    return VectorGame(build_tree(Betting.start(rules), load_menu("demo")))
+
+
+TINY = Sizes(
+    spot="r1_river_full",
+    percent=20.0,
+    rivers=2,
+    rivers_percent=20.0,
+    tables=2,
+    settings=("scale=laptop", "search.solver.iterations=[2,2,2,2]", "search.clusters=4"),
+    grids=2,
+    leaves=2,
+    clusters=4,
+    shard_rows=2000,
+    epoch_rows=2000,
+    batch_rows=(512,),
+    menu="demo",
+    boards=1,
+    flop_game=_small_flop_game,
+    flop_mbb=100.0,
+)
+
+
+def spot(device: str, sizes: Sizes) -> list[Found]:
+    """A reference spot; `with_set_up` counts its tensors and the way back too."""
+    game = spot_game(sizes.spot)
+    return [
+        {
+            "name": f"{sizes.spot} to {sizes.percent}% of the pot",
+            **_solved(game, device, sizes.percent / 100 * game.tree.dead),
+        }
+    ]
+
+
+def rivers(device: str, sizes: Sizes) -> list[Found]:
+    """Rivers of one betting tree on boards of their own, as one batch; `with_set_up` as for a spot."""
+    config = dict(SPOTS["r1_river_full"]["config"])
+    pot, stack = int(config.pop("pot")), int(config.pop("stack"))
+    menu = {key: value for key, value in config.items() if key not in ("board", "oop_range", "ip_range")}
+    tree, rng = spot_tree(5, pot, stack, menu), np.random.default_rng(1)
+    begin = time.perf_counter()
+    games = [
+        VectorGame(tree, tuple(sorted(rng.choice(52, 5, replace=False).tolist())), rng.random((2, 1326), np.float32))
+        for _ in range(sizes.rivers)
+    ]
+    posed = time.perf_counter() - begin
+    found = []
+    for _ in range(_REPEATS):
+        solvers, begin = [VectorSolver(game) for game in games], time.perf_counter()
+        batch = batch_of(solvers, torch_device(device))
+        ready, reached = time.perf_counter(), list[int]()
+        batch.run_until(np.full(len(games), sizes.rivers_percent / 100 * pot), np.inf, _MOST_ITERATIONS, reached.append)
+        done = time.perf_counter() - ready
+        for number, solver in enumerate(solvers):
+            batch.export(number, solver)
+        found.append((done, time.perf_counter() - begin))
+    seconds, whole = min(found)
+    name = f"{len(games)} river subgames to {sizes.rivers_percent}% of the pot"
+    return [
+        {
+            "name": name,
+            "value": seconds,
+            "unit": "s",
+            "with_set_up": whole,
+            "iterations": batch.iterations,
+            "games_made_in": posed,
+        }
+    ]
+
+
+def flop(device: str, sizes: Sizes) -> list[Found]:
+    """The two-street game of the golden file."""
+    game = sizes.flop_game()
+    found = _solved(game, device, sizes.flop_mbb * game.rules.big_blind / 1000)
+    return [{"name": f"flop hold'em to {sizes.flop_mbb} mbb", **found, "hand_actions": game.hand_actions}]
+
+
+def tables(device: str, sizes: Sizes, artifacts: Path = BUNDLE) -> list[Found]:
+    """One hand at every table, the depth-limited agent against itself, agents and first solves included."""
+    settings = ["evaluate=match", "agents=[depth_limited]", f"artifacts={artifacts}", f"search.device={device}"]
+    config = compose("evaluate", [*settings, *sizes.settings])
+    unbundle(config, writes=False)
+    specs = {spec.name: spec for spec in call(config.agent)}
+    lineup = LineUp(("depth_limited", "depth_limited"))
+    worker = Worker(Rotation(call(config.game), config.seed, 1), specs, tables=sizes.tables)
+    begin = time.perf_counter()
+    played = [record for _, record in worker.play_all([(lineup, deal) for deal in range(sizes.tables // 2)])]
+    seconds, hands = time.perf_counter() - begin, sum(len(record.lines) for record in played)
+    failed = sum(len(record.incidents) for record in played)
+    name = f"hands of {sizes.tables} tables"
+    return [{"name": name, "value": hands / seconds, "unit": "hands/s", "hands": hands, "incidents": failed}]
+
+
+def inference(device: str, sizes: Sizes) -> list[Found]:
+    """Leaves of many boards, rows made on the device and values brought back; and rows that are there."""
+    runner, rng = LeafRunner(Mlp(leaf.SIZE, HIDDEN, 4), device=device), np.random.default_rng(1)
+    hands, number = (sizes.clusters, len(leaf.HAND_NAMES)), sizes.clusters
+    shapes = hands, hands, (number, number, 2), (4,)
+    parts = [GridParts(*(rng.random(shape, np.float32) for shape in shapes)) for _ in range(sizes.grids)]
+    grids = [(each, rng.random((sizes.leaves, 6), np.float32)) for each in parts]
+    rows = sizes.grids * sizes.leaves * number**2
+    found = [
+        {"name": "leaf rows, from grids", "value": rows / _least(partial(runner.grid_values, grids)), "unit": "rows/s"}
+    ]
+    there = torch.rand((min(rows, 1 << 18), leaf.SIZE), device=torch_device(device))
+    net = Mlp(leaf.SIZE, HIDDEN, 4).to(there.device)
+
+    def forward() -> None:
+        with torch.inference_mode():
+            net(there)[0].cpu()
+
+    return [*found, {"name": "leaf rows, on the device", "value": len(there) / _least(forward), "unit": "rows/s"}]
+
+
+def training(device: str, sizes: Sizes) -> list[Found]:
+    """An epoch with all rows in the device's memory."""
+    found: list[Found] = []
+    with tempfile.TemporaryDirectory() as root:
+        write_leaf_states(Path(root), rows=sizes.shard_rows, shards=2)
+        for rows in sizes.batch_rows:
+            for precision in ("32-true", "bf16-mixed"):
+                data = LeafData(root, batch_rows=rows, epoch_rows=sizes.epoch_rows, on_device=True)
+                seconds = _least(partial(_epoch, data, torch_device(device).type, precision))
+                rate = data.epoch_batches * rows / seconds
+                found.append({"name": f"training, batches of {rows}, {precision}", "value": rate, "unit": "rows/s"})
+    return found
+
+
+def labels(device: str, sizes: Sizes) -> list[Found]:
+    """Rows of a shard of `job=leaf_states`, all that it takes included, of a blueprint with a random strategy."""
+    blueprint = _blueprint(load_rules("holdem_nolimit_2p"), sizes.menu)
+    continuations = TorchContinuations(blueprint, Biased().of(blueprint), device)
+    settings = ShardSettings(1, sizes.boards, 8, 128, 24, 32, 0.2, 0.2, 0.3, Biased())
+    rows = len(shard_rows(continuations, settings, 0)["group"])
+    seconds = _least(partial(shard_rows, continuations, settings, 0))
+    return [{"name": "labelled rows", "value": rows / seconds, "unit": "rows/s", "labels": 4 * rows / seconds}]
+
+
+PARTS: dict[str, Callable[[str, Sizes], list[Found]]] = {
+    part.__name__: part for part in (spot, rivers, flop, inference, training, labels, tables)
+}
+
+
+def _solved(game: VectorGame, device: str, target: float) -> Found:
+    found = []
+    for _ in range(_REPEATS):
+        solver, begin = VectorSolver(game), time.perf_counter()
+        done = solve_on_device(solver, device, _MOST_ITERATIONS, target, lambda _: None)
+        found.append((done.seconds, time.perf_counter() - begin, done))
+    seconds, whole, done = min(found, key=lambda row: row[:2])
+    reached = done.exploitability <= target
+    return {"value": seconds, "unit": "s", "with_set_up": whole, "iterations": done.iterations, "reached": reached}
+
+
+def _epoch(data: LeafData, accelerator: str, precision: Any) -> None:
+    module = LeafModule(Mlp(leaf.SIZE, HIDDEN, 4), 1.0, 1e-3, data.label_mean(), data.continuations)
+    trainer = lightning.Trainer(
+        accelerator=accelerator,
+        devices=1,
+        max_epochs=1,
+        precision=precision,
+        logger=False,
+        enable_checkpointing=False,
+        enable_progress_bar=False,
+        enable_model_summary=False,
+        limit_val_batches=0,
+    )
+    trainer.fit(module, datamodule=data)
+
+
+def _blueprint(rules: Rules, menu: str) -> Blueprint:
+    cards, tree = Classes(), build_tree(Betting.start(rules), load_menu(menu))
+
+    def strategy(node: int) -> np.ndarray:
+        shape = (cards.num_buckets[int(tree.street[node])], int(tree.num_children[node]))
+        return np.random.default_rng(node).dirichlet(np.ones(shape[1]), shape[0]).astype(np.float32)
+
+    return blueprint_from(tree, cards, strategy)
+
+
+_least = partial(best, repeats=_REPEATS, clock=time.perf_counter)
+
+
+def main(arguments: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("parts", nargs="*", choices=[[], *PARTS], metavar="PART", help=", ".join(PARTS))
+    parser.add_argument("--device", default="cuda")
+    parser.add_argument("--tiny", action="store_true")
+    parser.add_argument("--artifacts", type=Path, default=BUNDLE)
+    parser.add_argument("--out", type=Path)
+    asked = parser.parse_args(arguments)
+    device = torch_device(asked.device)
+    if asked.out is None and (asked.tiny or device.type != "cuda"):
+        parser.error("docs/results/gpu.json is for whole runs on a GPU: say --out=FILE")
+    out: Path = asked.out or OUT
+    quiet()
+    named = torch.cuda.get_device_name(device) if device.type == "cuda" else "torch on the CPU"
+    record: Found = {
+        "what": "seconds and rates of one device, the least of two runs; tables: one run",
+        "device": named,
+        "tiny": asked.tiny,
+        "goals": GOALS,
+        "rows": [],
+        "failed": {},
+        "seconds": {},
+        "command": shlex.join(["python", "-m", "tests.bench.gpu", *arguments]),
+        **provenance(),
+    }
+    for name in asked.parts or PARTS:
+        part, begin = PARTS[name], time.perf_counter()
+        if name == "tables":
+            part = partial(tables, artifacts=asked.artifacts)
+        try:
+            record["rows"] += part(asked.device, TINY if asked.tiny else Sizes())
+        except Exception:
+            record["failed"][name] = traceback.format_exc(limit=-3)
+            print(record["failed"][name], file=sys.stderr)
+        record["seconds"][name] = round(time.perf_counter() - begin, 1)
+        print(json.dumps({"part": name, "seconds": record["seconds"][name], "last": record["rows"][-1:]}), flush=True)
+        write_atomically(out, json.dumps(record, indent=1).encode() + b"\n")
+    return 1 if record["failed"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,25 @@
+"""The benchmark of a GPU runs through, at sizes for which none is needed."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.bench.gpu import PARTS, main
+from tests.devices import CUDA
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("device", ["torch", CUDA])
+def test_every_part_is_measured(device: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    out = tmp_path / "gpu.json"
+    status = main(["--device", device, "--tiny", "--out", str(out)])
+    record = json.loads(out.read_text())
+    assert record["failed"] == {}
+    assert status == 0
+    assert list(record["seconds"]) == list(PARTS)
+    assert all(row["value"] > 0 for row in record["rows"])
+    assert all(row.get("reached", True) and not row.get("incidents") for row in record["rows"])
+    assert record["tiny"]
+    assert record["device"]
