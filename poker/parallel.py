@@ -9,7 +9,7 @@ import os
 import sys
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractContextManager, contextmanager
@@ -41,13 +41,13 @@ class Work(Generic[T, R]):
 
     `share_cores`: a process may use its share of the cores; otherwise linear algebra has one thread, so that results
     are the same to the bit with any number of processes. `inputs` are files and folders that it reads, `output` tells
-    which one a task writes: clusters without common storage move them.
+    which one a task writes, or which several: clusters without common storage move them.
     """
 
     prepare: Callable[[], Callable[[T], R]]
     share_cores: bool = False
     inputs: tuple[Path, ...] = ()
-    output: Callable[[T], Path] | None = None
+    output: Callable[[T], Path | Sequence[Path]] | None = None
 
 
 @dataclass(frozen=True)

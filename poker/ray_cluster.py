@@ -13,7 +13,7 @@ import sys
 import tarfile
 import tempfile
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice
@@ -98,7 +98,8 @@ class _RayTeam(Team[T, R]):
                 elif doing:
                     deaths, (result, written) = 0, found
                     if written is not None and self._work.output is not None:
-                        unpack(written, self._work.output(doing[0]))
+                        for data, path in zip(written, _paths(self._work.output(doing[0])), strict=True):
+                            unpack(data, path)
                     yield result
         finally:
             self._running = {ready: (worker, []) for ready, (worker, _) in self._running.items()}
@@ -162,10 +163,16 @@ class _Queue:
         self._next.extendleft(tasks)
 
 
+def _paths(output: Path | Sequence[Path]) -> Sequence[Path]:
+    return [output] if isinstance(output, Path) else output
+
+
 class _Actor:
     """A worker. With `output` what it writes goes back with the result and does not stay where it is."""
 
-    def __init__(self, prepare: Callable[[], Callable[[Any], Any]], output: Callable[[Any], Path] | None) -> None:
+    def __init__(
+        self, prepare: Callable[[], Callable[[Any], Any]], output: Callable[[Any], Path | Sequence[Path]] | None
+    ) -> None:
         self._prepare, self._output = prepare, output
         self._function: Callable[[Any], Any] | None = None
 
@@ -176,15 +183,16 @@ class _Actor:
                 unpack(data, Path(name))
         return True
 
-    def do(self, task: Any) -> tuple[Any, bytes | None]:
+    def do(self, task: Any) -> tuple[Any, list[bytes] | None]:
         if self._function is None:
             self._function = self._prepare()
         result = self._function(task)
         if self._output is None:
             return result, None
-        path = self._output(task)
-        written = packed(path)
-        shutil.rmtree(path) if path.is_dir() else path.unlink()
+        paths = _paths(self._output(task))
+        written = [packed(path) for path in paths]
+        for path in paths:
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
         return result, written
 
 

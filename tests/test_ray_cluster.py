@@ -62,6 +62,14 @@ def place_of(folder: Path, number: int) -> Path:
     return folder / str(number)
 
 
+def written_twice(folder: Path, number: int) -> int:
+    return written(folder, number) + written(folder, number + 100)
+
+
+def places_of(folder: Path, number: int) -> list[Path]:
+    return [folder / str(number), folder / str(number + 100)]
+
+
 def test_every_task_once_on_both_machines(cluster: RayCluster) -> None:
     assert cluster.workers == 2
     found = list(cluster.run(Work(Given(slow_place)), range(10)))
@@ -90,6 +98,9 @@ def test_files_go_to_the_machines_and_come_back(machines: Any, tmp_path: Path) -
     work = Work(Given(partial(written, tmp_path)), inputs=(source,), output=partial(place_of, tmp_path))
     assert sorted(sent.run(work, range(4))) == [0, 1, 2, 3]
     assert [(tmp_path / str(number)).read_text() for number in range(4)] == [f"read {number}" for number in range(4)]
+    several = Work(Given(partial(written_twice, tmp_path)), inputs=(source,), output=partial(places_of, tmp_path))
+    assert sorted(sent.run(several, [5, 6])) == [110, 112]
+    assert [(tmp_path / str(number)).read_text()[-3:] for number in (5, 105, 6, 106)] == ["d 5", "105", "d 6", "106"]
     unpack(packed(source), tmp_path / "elsewhere" / "input")
     assert (tmp_path / "elsewhere" / "input" / "file").read_text() == "read"
 

@@ -26,7 +26,7 @@ from poker.rules import Rules
 from poker.solvers.best_response.public import columns, tree_of_both
 from poker.solvers.best_response.ranges import RangeWalk
 from poker.solvers.best_response.unabstracted import CLASS_HAND, RootStreet
-from poker.state import Policy, PolicyFunction, public_state
+from poker.state import HandState, Policy, PolicyFunction, public_state
 from poker.tree import BetMenu, BettingTree, Kind
 
 Floats = NDArray[np.float64]
@@ -57,6 +57,16 @@ class SeatWalk:
         walk = RangeWalk(tree, on_tree, self.responder, isomorphism=False)
         found = [walk.values(node, board, reach * live) for node, reach in zip(self.entries, self.reach, strict=True)]
         return live * np.array(found).reshape(len(self.entries), NUM_HANDS)
+
+    def states(self, flop: int) -> list[HandState]:
+        """Where the policy is asked on canonical flop number `flop`."""
+        tree, board = self.tree, tuple(canonical_boards(3)[flop].tolist())
+        on_flop = np.zeros(len(tree), bool)
+        on_flop[self.entries] = True
+        for node in range(len(tree)):  # parents come first
+            on_flop[node] |= tree.parent[node] >= 0 and on_flop[tree.parent[node]]
+        asked = on_flop & (tree.kind == Kind.DECISION) & (tree.player != self.responder)
+        return [public_state(tree.betting(node), board) for node in np.flatnonzero(asked).tolist()]
 
 
 def flop_values(walks: list[SeatWalk], policy: PolicyFunction, flop: int) -> list[Floats]:
