@@ -85,20 +85,23 @@ class FasterEngine:
 
     def _faster(self, kind: Hashable, solvers: Sequence[VectorSolver], iterations: int) -> Engine:
         """For so many iterations of all `solvers`, which are left as they are."""
-        kernels = self._seconds((kind, 0), self._kernels, solvers[:1], iterations)
+        threads = max(1, self._kernels.at_once // len(solvers))
+        kernels = self._seconds((kind, -threads), self._kernels, solvers[:1], iterations, threads)
         device = self._seconds((kind, len(solvers).bit_length()), self._device, solvers, iterations)
         return self._device if device < -(-len(solvers) // self._kernels.at_once) * kernels else self._kernels
 
-    def _seconds(self, key: Hashable, engine: Engine, solvers: Sequence[VectorSolver], iterations: int) -> float:
+    def _seconds(
+        self, key: Hashable, engine: Engine, solvers: Sequence[VectorSolver], iterations: int, threads: int = 1
+    ) -> float:
         if key not in self._known:
-            _, few, many = (self._timed(engine, solvers, count) for count in _TRIALS)
+            _, few, many = (self._timed(engine, solvers, count, threads) for count in _TRIALS)
             each = max(0.0, many - few) / (_TRIALS[2] - _TRIALS[1])
             self._known[key] = max(0.0, few - _TRIALS[1] * each), each
         before, each = self._known[key]
         return before + iterations * each
 
-    def _timed(self, engine: Engine, solvers: Sequence[VectorSolver], iterations: int) -> float:
-        tried = [VectorSolver(solver.game, solver.schedule) for solver in solvers]
+    def _timed(self, engine: Engine, solvers: Sequence[VectorSolver], iterations: int, threads: int) -> float:
+        tried = [VectorSolver(solver.game, solver.schedule, threads=threads) for solver in solvers]
         begun = self._now()
         engine.run(tried, [Effort(iterations)] * len(tried))
         return self._now() - begun
