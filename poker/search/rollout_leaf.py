@@ -41,14 +41,21 @@ class _Sample:
 class RolloutLeaf:
     """Exact expectations over the betting on `runouts` sampled boards, for `hands_per_cluster` hands of each cluster.
 
-    `clusters` bounds C; `factor` multiplies the favoured class of action of a biased continuation. The boards and hands
-    are drawn from `seed` and the board, so equal states get equal values.
+    `clusters` bounds C, None leaves every hand by itself; `factor` multiplies the favoured class of action of a biased
+    continuation. The boards and hands are drawn from `seed` and the board, so equal states get equal values.
     """
 
     num_continuations = len(CONTINUATIONS)
 
     def __init__(
-        self, *, blueprint: Blueprint, factor: float, clusters: int, hands_per_cluster: int, runouts: int, seed: int
+        self,
+        *,
+        blueprint: Blueprint,
+        factor: float,
+        clusters: int | None,
+        hands_per_cluster: int,
+        runouts: int,
+        seed: int,
     ) -> None:
         self._blueprint = blueprint
         self._continuations = Continuations(blueprint, Biased(factor).of(blueprint))
