@@ -26,6 +26,7 @@ def test_it_plays(tmp_path: Path, device: str) -> None:
         f"artifacts={TRAINED}",
         "hands=4",
         f"search.device={device}",
+        *([] if device == "cpu" else ["search.solver.iterations=[4,4,4,4]"]),
         f"runs={tmp_path}",
     ]
     subprocess.run(
