@@ -108,7 +108,8 @@ def _resampled(deals: Floats) -> Draw:
 
 
 def stored_deals(log: Path) -> dict[str, Floats]:
-    """By `chips` and `AIVAT`, means [deals] over both seatings of the first player, in chips."""
+    """By `chips` and `AIVAT` (and the mark of another value function), means [deals] over both seatings of the first
+    player, in chips."""
     record = json.loads(log.with_suffix(".json").read_text())
     if len(record["table"]) != 2 or record["session"] != 1:
         return {}
@@ -117,9 +118,11 @@ def stored_deals(log: Path) -> dict[str, Floats]:
         if line.startswith("STATE:"):
             *_, payoffs, names = line.split(":")
             chips[int(line.split(":")[1])] = float(payoffs.split("|")[names.split("|").index(record["table"][0])])
-    estimates = log.with_suffix(".aivat.jsonl")
-    rows = map(json.loads, estimates.read_text().splitlines()) if estimates.exists() else ()
-    by = {"chips": chips, "AIVAT": {number: values[0] for number, values, *_ in rows}}
+    by = {"chips": chips}
+    for estimates in sorted(log.parent.glob(f"{log.stem}*.aivat.jsonl")):
+        rows = map(json.loads, estimates.read_text().splitlines())
+        mark = estimates.name.removeprefix(log.stem).removesuffix(".aivat.jsonl")
+        by[f"AIVAT{mark}"] = {number: values[0] for number, values, *_ in rows}
     return {
         name: np.array([(hands[i] + hands[i + 1]) / 2 for i in sorted(hands) if i % 2 == 0 and i + 1 in hands])
         for name, hands in by.items()
