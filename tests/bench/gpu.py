@@ -19,7 +19,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import lightning
 import numpy as np
 import torch
 
@@ -29,7 +28,6 @@ from data_gen.leaf_states import ShardSettings, shard_rows
 from models.fitting import quiet
 from models.inference import LeafRunner
 from models.leaf_data import LeafData
-from models.leaf_module import LeafModule
 from models.mlp import Mlp
 from poker.artifacts import write_atomically
 from poker.betting import Betting
@@ -48,7 +46,7 @@ from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
 from poker.tree import build_tree
 from poker.tree.spots import spot_tree
-from tests.bench.bench_models import HIDDEN, best
+from tests.bench.bench_models import HIDDEN, best, epoch
 from tests.bench.bench_vector import flop_holdem
 from tests.data_gen.test_leaf_states import Classes
 from tests.games import load_menu, load_rules
@@ -210,7 +208,7 @@ def training(device: str, sizes: Sizes) -> list[Found]:
         for rows in sizes.batch_rows:
             for precision in ("32-true", "bf16-mixed"):
                 data = LeafData(root, batch_rows=rows, epoch_rows=sizes.epoch_rows, on_device=True)
-                seconds = _least(partial(_epoch, data, torch_device(device).type, precision))
+                seconds = _least(partial(epoch, data, torch_device(device).type, precision))
                 rate = data.epoch_batches * rows / seconds
                 found.append({"name": f"training, batches of {rows}, {precision}", "value": rate, "unit": "rows/s"})
     return found
@@ -240,22 +238,6 @@ def _solved(game: VectorGame, device: str, target: float) -> Found:
     seconds, whole, done = min(found, key=lambda row: row[:2])
     reached = done.exploitability <= target
     return {"value": seconds, "unit": "s", "with_set_up": whole, "iterations": done.iterations, "reached": reached}
-
-
-def _epoch(data: LeafData, accelerator: str, precision: Any) -> None:
-    module = LeafModule(Mlp(leaf.SIZE, HIDDEN, 4), 1.0, 1e-3, data.label_mean(), data.continuations)
-    trainer = lightning.Trainer(
-        accelerator=accelerator,
-        devices=1,
-        max_epochs=1,
-        precision=precision,
-        logger=False,
-        enable_checkpointing=False,
-        enable_progress_bar=False,
-        enable_model_summary=False,
-        limit_val_batches=0,
-    )
-    trainer.fit(module, datamodule=data)
 
 
 def _blueprint(rules: Rules, menu: str) -> Blueprint:
