@@ -1,7 +1,7 @@
 """`job=abstraction`: sort the hands of every street of hold'em into buckets, by any method of conf/abstraction.
 
 A finished street is kept beside the output (`<output>.streets/`) until all are there, so a killed run continues with
-the street it was at. The result depends on method and seed alone, not on threads or interruptions.
+the street it was at. The result depends on method and seed alone, not on threads, machines or interruptions.
 """
 
 import shutil
@@ -16,13 +16,14 @@ from rich.progress import Progress
 from poker.abstraction.buckets import KIND, CardAbstraction, make_abstraction
 from poker.abstraction.methods import Method, StreetTable
 from poker.artifacts import ArtifactError, find_artifact, write_artifact
+from poker.parallel import Cluster
 from poker.report.progress import progress_bars
 
 STREETS = ("preflop", "flop", "turn", "river")
 STREET_KIND = "abstraction_street"
 
 
-def run(*, method: Method, seed: int, output: str) -> CardAbstraction:
+def run(*, method: Method, seed: int, cluster: Cluster, output: str) -> CardAbstraction:
     """Make the abstraction at `output`, or reuse it if it was made with the same settings."""
     config: dict[str, Any] = {"method": method.settings, "seed": seed}
     if find_artifact(output, KIND, config=config) is not None:
@@ -31,12 +32,13 @@ def run(*, method: Method, seed: int, output: str) -> CardAbstraction:
     started = time.perf_counter()
     parts = Path(f"{output}.streets")
     built: dict[int, StreetTable] = {}
+    assigning = None if cluster.one_machine else cluster
     with progress_bars("") as bars:
         for street in method.order:
             path = parts / STREETS[street]
             stored = _stored_street(path, config)
             if stored is None:
-                stored = method.build(street, built, seed, partial(_show, bars))
+                stored = method.build(street, built, seed, partial(_show, bars), assigning)
                 arrays = {"table": stored.table, "vectors": stored.vectors}
                 counts = {"num_buckets": stored.num_buckets}
                 write_artifact(path, STREET_KIND, config=config, arrays=arrays, counts=counts)

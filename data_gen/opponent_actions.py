@@ -1,19 +1,23 @@
 """`job=opponent_actions`: observed decisions as rows, to train and measure predictors of opponents on.
 
 `source=irc path=ARCHIVE` takes them from hands of people, `source=self_play` from matches among our own players. What
-of an archive could not be used is counted by reason in the manifest and listed in `problems.json` beside it.
+of an archive could not be used is counted by reason in the manifest and listed in `problems.json` beside it. Hands are
+read, or played, here; a task is to make rows of some hundreds of them.
 """
 
 import json
 import sys
-from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 from rich.console import Console
 
+from data_gen.costs import tell
 from data_gen.progress import JobProgress
 from poker.artifacts import find_artifact
 from poker.betting import Betting
@@ -21,9 +25,8 @@ from poker.features.action_rows import COLUMNS, KIND, MAX_BOARD, NO_CARD, STAMP,
 from poker.features.opponent import bets_to_call, encode
 from poker.formats.irc import Problems
 from poker.opponents.predictor import CLASS_NAMES, action_class
+from poker.parallel import Cluster, Given, Work
 from poker.report import Table
-
-REPORT_HANDS = 200
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,9 @@ class ObservedHand:
     decisions: list[tuple[Betting, tuple[int, ...], int]]
 
 
+Observe = Callable[[list[Any]], tuple[list[ObservedHand], Problems]]
+
+
 class HandSource(Protocol):
     """Where observed hands come from."""
 
@@ -42,59 +48,83 @@ class HandSource(Protocol):
     made_from: dict[str, str]
     expected_hands: int | None
 
-    def hands(self, problems: Problems) -> Iterator[ObservedHand]:
-        """In the order of time; what cannot be used is added to `problems`."""
+    def batches(self) -> Iterator[list[Any]]:
+        """Hands in the order of time, some hundreds at a time."""
+
+    @property
+    def observe(self) -> Observe:
+        """What makes of a batch what was seen of its hands, and says what of it cannot be used; picklable."""
 
 
-@dataclass
-class RowBuilder:
-    columns: dict[str, list[Any]] = field(default_factory=lambda: {name: [] for name in COLUMNS})
-    players: dict[str, int] = field(default_factory=dict)
-    hands: int = 0
+@dataclass(frozen=True)
+class Rows:
+    """Decisions of `hands` hands as `COLUMNS`, hands numbered from 0 and players by their place in `names`."""
 
-    def add(self, hand: ObservedHand) -> None:
-        columns = self.columns
-        for betting, board, action in hand.decisions:
-            seat = betting.to_act
-            columns["features"].append(encode(betting, board))
-            columns["action"].append(action_class(action))
-            columns["street"].append(betting.street)
-            columns["bets"].append(bets_to_call(betting))
-            columns["player"].append(self.players.setdefault(hand.names[seat], len(self.players)))
-            columns["seat"].append(seat)
-            columns["board"].append([*board, *[NO_CARD] * (MAX_BOARD - len(board))])
-            columns["hand"].append(self.hands)
-            columns["time"].append(hand.time)
-        self.hands += 1
+    columns: dict[str, NDArray[Any]]
+    names: list[str]
+    hands: int
+
+    @classmethod
+    def of(cls, hands: Iterable[ObservedHand]) -> "Rows":
+        columns: dict[str, list[Any]] = {name: [] for name in COLUMNS}
+        players: dict[str, int] = {}
+        number = 0
+        for number, hand in enumerate(hands, 1):
+            for betting, board, action in hand.decisions:
+                seat = betting.to_act
+                columns["features"].append(encode(betting, board))
+                columns["action"].append(action_class(action))
+                columns["street"].append(betting.street)
+                columns["bets"].append(bets_to_call(betting))
+                columns["player"].append(players.setdefault(hand.names[seat], len(players)))
+                columns["seat"].append(seat)
+                columns["board"].append([*board, *[NO_CARD] * (MAX_BOARD - len(board))])
+                columns["hand"].append(number - 1)
+                columns["time"].append(hand.time)
+        arrays = {
+            name: np.array(columns[name], dtype=dtype).reshape(-1, *shape) for name, (dtype, shape) in COLUMNS.items()
+        }
+        return cls(arrays, list(players), number)
+
+    @classmethod
+    def joined(cls, parts: Sequence["Rows"]) -> "Rows":
+        """One after the other."""
+        players: dict[str, int] = {}
+        columns: dict[str, list[NDArray[Any]]] = {name: [] for name in COLUMNS}
+        hands = 0
+        for part in parts:
+            numbers = np.array([players.setdefault(name, len(players)) for name in part.names], dtype=np.int32)
+            moved = {"player": numbers[part.columns["player"]], "hand": part.columns["hand"] + np.int32(hands)}
+            for name, column in (part.columns | moved).items():
+                columns[name].append(column)
+            hands += part.hands
+        return cls({name: np.concatenate(found) for name, found in columns.items()}, list(players), hands)
 
 
-def run(*, source: HandSource, output: str, runs: str) -> None:
+def run(*, source: HandSource, cluster: Cluster, dry: bool, output: str, runs: str) -> None:
     """Write the rows of all hands of `source` to `output`, unless they are there."""
     console = Console(stderr=True)
     found = find_artifact(output, KIND, config={**source.config, **STAMP}, made_from=source.made_from)
     if found is not None:
         console.print(f"{found.counts['rows']:,} decisions at {output} are there already", soft_wrap=True)
         return
-    rows, problems = RowBuilder(), Problems()
-    total = source.expected_hands
-    with JobProgress("hands", total=total or 0, logs=runs) as progress:
-        for hand in source.hands(problems):
-            rows.add(hand)
-            if rows.hands % REPORT_HANDS == 0:
-                progress.update(rows.hands, step=rows.hands, decisions=len(rows.columns["action"]))
+    if dry:
+        _tell(source, cluster, output)
+        return
+    rows, problems = _gather(source, cluster, runs)
     unused = dict(problems.counts.most_common())
-    classes = Counter(rows.columns["action"])
+    classes = np.bincount(rows.columns["action"], minlength=len(CLASS_NAMES)).tolist()
     artifact = write_rows(
         output,
-        {name: np.array(column) for name, column in rows.columns.items()},
-        list(rows.players),
+        rows.columns,
+        rows.names,
         config=source.config,
         made_from=source.made_from,
         counts={
             "hands": rows.hands,
             "unused": unused,
             "after_the_flop": int(np.count_nonzero(rows.columns["street"])),
-            "classes": {name: classes[index] for index, name in enumerate(CLASS_NAMES)},
+            "classes": dict(zip(CLASS_NAMES, classes, strict=True)),
         },
         files={"problems.json": json.dumps({"counts": unused, "examples": problems.examples}, indent=2).encode()},
     )
@@ -104,3 +134,44 @@ def run(*, source: HandSource, output: str, runs: str) -> None:
     Table(("observed", "count"), lines, f"observed decisions: {output}").print(console)
     if problems.counts:
         print(f"what could not be used is listed in {output}/problems.json", file=sys.stderr)
+
+
+def _gather(source: HandSource, cluster: Cluster, runs: str) -> tuple[Rows, Problems]:
+    """All rows, in the order of the hands whatever batch is done first, and all that cannot be used."""
+    parts: list[Rows] = []
+    unused = Problems()
+    waiting: dict[int, tuple[Rows, Problems]] = {}
+    hands = decisions = 0
+    work = Work(Given(partial(_rows_of, source.observe)))
+    with JobProgress("hands", total=source.expected_hands or 0, logs=runs) as progress:
+        for number, rows, problems in cluster.run(work, enumerate(source.batches())):
+            hands, decisions = hands + rows.hands, decisions + len(rows.columns["action"])
+            progress.update(hands, step=hands, decisions=decisions)
+            waiting[number] = rows, problems
+            while len(parts) in waiting:
+                rows, problems = waiting.pop(len(parts))
+                parts.append(rows)
+                unused.take(problems)
+    return Rows.joined([Rows.of(()), *parts]), unused
+
+
+def _rows_of(observe: Observe, task: tuple[int, list[Any]]) -> tuple[int, Rows, Problems]:
+    number, batch = task
+    hands, problems = observe(batch)
+    return number, Rows.of(hands), problems
+
+
+def _tell(source: HandSource, cluster: Cluster, output: str) -> None:
+    """By the first batch; an archive is read to the end, to count its hands."""
+    started = time.process_time()
+    batches = source.batches()
+    first = next(batches, [])
+    hands = source.expected_hands or len(first) + sum(map(len, batches))
+    share = hands / max(1, len(first))
+    reading = (time.process_time() - started) * (share if source.expected_hands else 1.0)
+    Rows.of(source.observe(first[:1])[0])  # loads kernels
+    started = time.process_time()
+    rows = Rows.of(source.observe(first)[0])
+    seconds = reading + share * (time.process_time() - started)
+    size = sum(column.nbytes for column in rows.columns.values())
+    tell(f"observed decisions {output}: at most {hands:,} hands", seconds, hands, cluster, share * size / 1e6)

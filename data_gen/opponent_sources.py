@@ -3,20 +3,30 @@
 import itertools
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from data_gen.opponent_actions import ObservedHand
+from data_gen.opponent_actions import Observe, ObservedHand
 from poker.agents.base import Agent
 from poker.artifacts import file_sha256, fingerprint_of
 from poker.betting import Betting
 from poker.errors import PokernetsError
-from poker.formats.irc import Problems, read_hands
+from poker.formats.irc import Problems, RawHand, read_hands
 from poker.formats.irc_replay import replay_all
 from poker.play.hand import play_hand
 from poker.rules import Rules
 from poker.state import HandState
+
+T = TypeVar("T")
+
+_BATCH = 250
+"""Hands of a task: a tenth of a second."""
+
+
+class _Unread(NamedTuple):
+    reason: str
+    where: str
 
 
 class IrcArchive:
@@ -31,15 +41,56 @@ class IrcArchive:
         self.config: dict[str, Any] = {"source": "irc"}
         self.made_from = {"archive": _identity(self._path)}
 
-    def hands(self, problems: Problems) -> Iterator[ObservedHand]:
+    def batches(self) -> Iterator[list[RawHand | _Unread]]:
         """Months, and hands within a month, by time stamp."""
-        for hand in replay_all(read_hands(self._path, problems), problems):
-            decisions = [
-                (state.betting, state.board, move.action)
-                for state, move in hand.states()
-                if move.player == state.betting.to_act
-            ]
-            yield ObservedHand(hand.stamp, hand.names, decisions)
+        return _batches(self._read())
+
+    @property
+    def observe(self) -> Observe:
+        return _replayed
+
+    def _read(self) -> Iterator[RawHand | _Unread]:
+        """Hands, and what cannot be read where it was met."""
+        met = _Met()
+        for hand in read_hands(self._path, met):
+            yield from met.taken()
+            yield hand
+        yield from met.taken()
+
+
+class _Met(Problems):
+    """Keeps problems until they are taken."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._waiting: list[_Unread] = []
+
+    def add(self, reason: str, where: str) -> None:
+        self._waiting.append(_Unread(reason, where))
+
+    def taken(self) -> list[_Unread]:
+        taken, self._waiting = self._waiting, []
+        return taken
+
+
+def _replayed(batch: list[RawHand | _Unread]) -> tuple[list[ObservedHand], Problems]:
+    problems, found = Problems(), []
+    for hand in replay_all(_readable(batch, problems), problems):
+        decisions = [
+            (state.betting, state.board, move.action)
+            for state, move in hand.states()
+            if move.player == state.betting.to_act
+        ]
+        found.append(ObservedHand(hand.stamp, hand.names, decisions))
+    return found, problems
+
+
+def _readable(batch: list[RawHand | _Unread], problems: Problems) -> Iterator[RawHand]:
+    for item in batch:
+        if isinstance(item, _Unread):
+            problems.add(*item)
+        else:
+            yield item
 
 
 class SelfPlay:
@@ -59,7 +110,14 @@ class SelfPlay:
         self.config: dict[str, Any] = {"source": "self_play", "hands": hands, "seed": seed, "agents": list(agents)}
         self.made_from = {"game": fingerprint_of(game.to_acpc())}
 
-    def hands(self, problems: Problems) -> Iterator[ObservedHand]:
+    def batches(self) -> Iterator[list[ObservedHand]]:
+        return _batches(self._played())
+
+    @property
+    def observe(self) -> Observe:
+        return _as_played
+
+    def _played(self) -> Iterator[ObservedHand]:
         """Hand i is dealt and seated by the i-th child of the seed."""
         names = list(self._agents)
         sequence = np.random.SeedSequence(self._seed)
@@ -70,6 +128,15 @@ class SelfPlay:
             seated = tuple(names[index] for index in rng.permutation(len(names))[: self._game.num_players])
             end = play_hand([self._agents[name] for name in seated], HandState.deal(self._game, rng))
             yield ObservedHand(number, seated, list(_decisions(end)))
+
+
+def _as_played(hands: list[ObservedHand]) -> tuple[list[ObservedHand], Problems]:
+    return hands, Problems()
+
+
+def _batches(hands: Iterator[T]) -> Iterator[list[T]]:
+    while batch := list(itertools.islice(hands, _BATCH)):
+        yield batch
 
 
 def _decisions(end: HandState) -> Iterator[tuple[Betting, tuple[int, ...], int]]:

@@ -1,28 +1,48 @@
 """`job=preflop_rollouts`: income rates of all preflop hands for 2 to 10 players, plain and iterated.
 
-Seconds at the small scale; a run that was interrupted starts anew.
+A task for each number of players; a run that was interrupted starts anew.
 """
 
 import sys
+from dataclasses import asdict, replace
 
+from data_gen.costs import cpu_seconds, tell
 from data_gen.progress import JobProgress
 from poker.artifacts import find_artifact
-from poker.kernels.rng import streams
-from poker.opponents.preflop import KIND, MAX_PLAYERS, MIN_PLAYERS, RollOuts
+from poker.opponents.preflop import KIND, MAX_PLAYERS, MIN_PLAYERS, IncomeRates, RollOuts, Row
+from poker.parallel import Cluster, Given, Work
+
+_TRIAL_DEALS = 1_000, 3_000
+_BYTES = 5 * 9 * 169 * 8
 
 
-def run(*, deals: int, iterations: int, iteration_deals: int, seed: int, output: str, runs: str) -> None:
+def run(
+    *, deals: int, iterations: int, iteration_deals: int, seed: int, cluster: Cluster, dry: bool, output: str, runs: str
+) -> None:
     """Write the rates to `output`, unless they are there with these settings."""
-    config = {"deals": deals, "iterations": iterations, "iteration_deals": iteration_deals, "seed": seed}
+    rollouts = RollOuts(deals, iterations, iteration_deals, seed)
+    config = asdict(rollouts)
     if find_artifact(output, KIND, config=config) is not None:
         print(f"preflop roll-outs {output} are there", file=sys.stderr)
         return
-    rollouts = RollOuts(deals=deals, iterations=iterations, iteration_deals=iteration_deals, rng=streams(seed, 1)[0])
-    total = (MAX_PLAYERS - MIN_PLAYERS + 1) * iterations
-    with JobProgress("preflop roll-outs", total=total, logs=runs) as shown:
-        for done, (players, change) in enumerate(rollouts.run(), 1):
-            shown.update(done, step=done, players=players, change_of_entering=change)
-    rates = rollouts.rates
+    largest_first = range(MAX_PLAYERS, MIN_PLAYERS - 1, -1)
+
+    def trial(deals: int) -> None:
+        for players in largest_first:
+            replace(rollouts, deals=deals, iterations=0).of(players)
+
+    trial(1)  # loads kernels
+    seconds = cpu_seconds(trial, _TRIAL_DEALS, deals + iterations * iteration_deals // 2)
+    tell(f"preflop roll-outs {output}", seconds, len(largest_first), cluster, _BYTES / 1e6)
+    if dry:
+        return
+    rows: list[Row] = []
+    with JobProgress("preflop roll-outs", total=sum(largest_first), logs=runs) as progress:
+        for row in cluster.run(Work(Given(rollouts.of)), largest_first):
+            rows.append(row)
+            done = sum(each.players for each in rows)
+            progress.update(done, step=row.players, change_of_entering=row.changes[-1] if row.changes else 0.0)
+    rates = IncomeRates.of(rows)
     rates.save(output, config)
     print(
         f"preflop roll-outs {output}: largest standard error {rates.plain_error.max():.4f} plain, "

@@ -28,7 +28,7 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 BLAS_THREADS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS")
-_ALL_THREADS = (*BLAS_THREADS, "NUMBA_NUM_THREADS")
+ALL_THREADS = (*BLAS_THREADS, "NUMBA_NUM_THREADS")
 _AHEAD = 2
 """Tasks handed out for each process, so that none waits for its next."""
 _DEATHS = 3
@@ -81,7 +81,9 @@ class Team(ABC, Generic[T, R]):
 
 
 class Cluster(ABC):
-    """Where tasks are done."""
+    """Where tasks are done. `one_machine`: this one, which the threads of one process fill as well."""
+
+    one_machine: bool
 
     @property
     @abstractmethod
@@ -100,6 +102,8 @@ class Cluster(ABC):
 
 class LocalCluster(Cluster):
     """Processes of this machine; None: one a core."""
+
+    one_machine = True
 
     def __init__(self, processes: int | None = None) -> None:
         if processes is not None and processes < 1:
@@ -199,7 +203,7 @@ def thread_variables(share_cores: bool, processes: int) -> dict[str, str]:
     if not share_cores:
         return dict.fromkeys(BLAS_THREADS, "1")
     share = str(max(1, (os.cpu_count() or 1) // processes))
-    return {name: share for name in _ALL_THREADS if name not in os.environ}
+    return {name: share for name in ALL_THREADS if name not in os.environ}
 
 
 _prepare: Callable[[], Callable[[Any], Any]] | None = None

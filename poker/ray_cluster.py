@@ -1,8 +1,9 @@
 """Tasks over the machines of a Ray cluster, as `poker.parallel` does them on one.
 
-An actor a core is prepared once and then takes tasks, one at a time. When one dies, or the machine that it is on,
-another takes its task. Every machine needs this project installed. Artifacts lie on a path that all of them see, or are
-sent to each machine once through Ray's object store and come back with the results (`storage`).
+An actor a core (or for each `cores_per_worker`) is prepared once and then takes tasks, one at a time. When one dies,
+or the machine that it is on, another takes its task. Every machine needs this project installed. Artifacts lie on a
+path that all of them see, or are sent to each machine once through Ray's object store and come back with the results
+(`storage`).
 """
 
 import importlib
@@ -23,7 +24,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from poker.errors import PokernetsError
-from poker.parallel import BLAS_THREADS, TOO_MANY_DEATHS, Cluster, R, Shared, T, Team, Work
+from poker.parallel import ALL_THREADS, BLAS_THREADS, TOO_MANY_DEATHS, Cluster, R, Shared, T, Team, Work
 
 STORAGES = ("shared", "driver")
 _DEATHS = 3
@@ -31,12 +32,16 @@ _DEATHS = 3
 
 class RayCluster(Cluster):
     """The cluster at `address` (`auto`: the one that this machine belongs to; None: one is started on this machine),
-    with so many `workers` (None: one for each of its cores), each with a share of `gpus_per_worker`."""
+    with so many `workers` (None: as many as there are cores for), each with `cores_per_worker` and a share of
+    `gpus_per_worker`."""
+
+    one_machine = False
 
     def __init__(
         self,
         address: str | None = None,
         workers: int | None = None,
+        cores_per_worker: int = 1,
         gpus_per_worker: float = 0.0,
         storage: str = "shared",
     ) -> None:
@@ -54,7 +59,8 @@ class RayCluster(Cluster):
             except (ConnectionError, ValueError) as error:
                 raise PokernetsError(f"no Ray cluster at cluster.address={address}: {error}") from error
         cores = int(ray.cluster_resources().get("CPU", 1))
-        self._workers, self._gpus, self._storage = workers or cores, gpus_per_worker, storage
+        self._workers = workers or max(1, cores // cores_per_worker)
+        self._share, self._storage = {"num_cpus": cores_per_worker, "num_gpus": gpus_per_worker}, storage
 
     @property
     def workers(self) -> int:
@@ -62,7 +68,7 @@ class RayCluster(Cluster):
 
     @contextmanager
     def team(self, work: Work[T, R]) -> Iterator[Team[T, R]]:
-        team = _RayTeam(self._ray, work, self._workers, self._gpus, self._storage == "driver")
+        team = _RayTeam(self._ray, work, self._workers, self._share, self._storage == "driver")
         try:
             yield team
         finally:
@@ -70,10 +76,12 @@ class RayCluster(Cluster):
 
 
 class _RayTeam(Team[T, R]):
-    def __init__(self, ray: Any, work: Work[T, R], workers: int, gpus: float, sends: bool) -> None:
+    def __init__(self, ray: Any, work: Work[T, R], workers: int, share: Mapping[str, float], sends: bool) -> None:
         self._ray, self._work, self._workers, self._sends = ray, work, workers, sends
+        self._prepare = ray.put(work.prepare)
         self._files = ray.put({str(path): packed(path) for path in work.inputs} if sends else {})
-        self._actor = ray.remote(num_cpus=1, num_gpus=gpus, runtime_env={"env_vars": _variables(work)})(_Actor)
+        variables = _variables(work, int(share["num_cpus"]))
+        self._actor = ray.remote(**share, runtime_env={"env_vars": variables})(_Actor)
         self._idle: list[Any] = []
         self._running: dict[Any, tuple[Any, list[T]]] = {}
         """What each worker does: a task, or nothing yet while it is started."""
@@ -129,7 +137,7 @@ class _RayTeam(Team[T, R]):
             self._ray.kill(worker)
 
     def _start(self) -> None:
-        worker = self._actor.remote(self._work.prepare, self._work.output if self._sends else None)
+        worker = self._actor.remote(self._prepare, self._work.output if self._sends else None)
         self._running[worker.place.remote(self._files)] = worker, []
 
 
@@ -214,6 +222,6 @@ def unpack(data: bytes, path: Path) -> None:
             (Path(folder) / "content").rename(path)
 
 
-def _variables(work: Work[Any, Any]) -> dict[str, str]:
-    threads = {} if work.share_cores else dict.fromkeys(BLAS_THREADS, "1")
+def _variables(work: Work[Any, Any], cores: int) -> dict[str, str]:
+    threads = dict.fromkeys(ALL_THREADS, str(cores)) | ({} if work.share_cores else dict.fromkeys(BLAS_THREADS, "1"))
     return {**threads, "PYTHONPATH": os.pathsep.join(filter(None, (os.getcwd(), os.environ.get("PYTHONPATH"))))}

@@ -8,17 +8,13 @@ import numpy as np
 
 from poker.agents.poki_formula import PokiFormula
 from poker.agents.poki_simulation import PokiSimulation
-from poker.kernels.rng import streams
 from poker.opponents.modelling import Modelling
 from poker.opponents.preflop import IncomeRates, RollOuts
 
 
 @cache
 def rates() -> IncomeRates:
-    rollouts = RollOuts(deals=30_000, iterations=5, iteration_deals=10_000, rng=streams(7, 1)[0])
-    for _ in rollouts.run():
-        pass
-    return rollouts.rates
+    return IncomeRates.of(map(RollOuts(deals=30_000, iterations=5, iteration_deals=10_000, seed=7).of, range(2, 11)))
 
 
 @cache

@@ -13,14 +13,18 @@ from typing import Any
 import numpy as np
 import pytest
 
+from poker.abstraction.methods import FLOP, TURN, FlopStrengthGrid, StreetTable
 from poker.agents.simple import RandomAgent
+from poker.cards import NUM_HANDS
 from poker.errors import PokernetsError
 from poker.evaluation.match import run
+from poker.kernels.cards.isomorphism import NUM_BOARDS
 from poker.parallel import Given, LocalCluster, Work
 from poker.play import workers
 from poker.play.lineup import AgentSpec
 from poker.ray_cluster import RayCluster, packed, unpack
 from poker.solvers.sampling.rounds import RoundPlan, Rounds
+from tests.abstraction.test_methods import TINY, quiet
 from tests.data_gen.commands import ROOT, command, data_gen, digests
 from tests.data_gen.tiny import tiny_blueprint
 from tests.games import load_rules
@@ -154,6 +158,17 @@ def test_a_match_has_the_same_hands(machines: Any, tmp_path: Path, monkeypatch: 
         run(hands=400, half_width=None, cluster=where, out=str(tmp_path / name), **settings)
     local, ray_ = (sorted((tmp_path / name).rglob("*.log")) for name in ("local", "ray"))
     assert [path.read_bytes() for path in local] == [path.read_bytes() for path in ray_] != []
+
+
+def test_hands_are_assigned_to_the_same_buckets(machines: Any) -> None:
+    rng = np.random.default_rng(0)
+    vectors = np.sort(rng.integers(0, 500, (10, 20)), axis=0).astype(np.int16)
+    turn = StreetTable(rng.integers(0, 10, (NUM_BOARDS[4], NUM_HANDS), dtype=np.uint8), 10, vectors)
+    for method in (TINY, FlopStrengthGrid(7)):
+        here, there = (
+            method.build(FLOP, {TURN: turn}, 0, quiet, over).table for over in (None, RayCluster(machines.address))
+        )
+        np.testing.assert_array_equal(here, there)
 
 
 def test_rounds_of_a_blueprint_add_up_to_the_same(machines: Any) -> None:

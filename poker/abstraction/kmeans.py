@@ -114,7 +114,7 @@ class FlowPoints:
         return FlowCenters((counts / counts.sum(axis=1, keepdims=True)).astype(np.float32), self.ground.bucket_vectors)
 
 
-def cluster(
+def find_centers(
     points: Points[CentersT], num_centers: int, effort: Effort, seed: int, progress: Callable[[int, int], None]
 ) -> CentersT:
     """Centres of the best of several runs, by the mean squared distance of the points to their centres."""

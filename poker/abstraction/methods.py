@@ -12,6 +12,7 @@ Buckets ascend with strength.
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -27,12 +28,13 @@ from poker.abstraction.kmeans import (
     Ground,
     VectorPoints,
     Vectors,
-    cluster,
+    find_centers,
 )
 from poker.cards import NUM_HANDS, PREFLOP_CLASS
 from poker.errors import PokernetsError
 from poker.kernels.cards import clustering, strength
 from poker.kernels.cards.isomorphism import board_multiplicities, canonical_boards
+from poker.parallel import Cluster, Given, Work
 
 PREFLOP, FLOP, TURN, RIVER = range(4)
 NUM_PREFLOP_CLASSES = 169
@@ -43,6 +45,8 @@ _HANDS_PER_BOARD = 100
 
 Progress = Callable[[str, int, int], None]
 """Called with what is being done, how much of it is done, and how much there is."""
+LabelsOf = Callable[[NDArray[np.uint8]], NDArray[np.int32]]
+"""Buckets of the live hands of boards [n, L], board after board; picklable."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +67,15 @@ class Method(Protocol):
     @property
     def order(self) -> tuple[int, ...]: ...
 
-    def build(self, street: int, built: Mapping[int, StreetTable], seed: int, progress: Progress) -> StreetTable: ...
+    def build(
+        self,
+        street: int,
+        built: Mapping[int, StreetTable],
+        seed: int,
+        progress: Progress,
+        cluster: Cluster | None = None,
+    ) -> StreetTable:
+        """`cluster` assigns hands to buckets; None: the threads of this process do."""
 
 
 @dataclass(frozen=True)
@@ -110,13 +122,20 @@ class PotentialAware(_Streets):
         _check_range("restarts", self.restarts, 1, 1000)
         _check_range("iterations", self.iterations, 1, 10_000)
 
-    def build(self, street: int, built: Mapping[int, StreetTable], seed: int, progress: Progress) -> StreetTable:
+    def build(
+        self,
+        street: int,
+        built: Mapping[int, StreetTable],
+        seed: int,
+        progress: Progress,
+        cluster: Cluster | None = None,
+    ) -> StreetTable:
         if street == PREFLOP:
             return lossless_preflop(progress)
         if street == FLOP:
-            return self._build_flop(built[TURN], seed, progress)
+            return self._build_flop(built[TURN], seed, progress, cluster)
         points_of = self._river_points if street == RIVER else self._turn_points
-        return self._build_by_vectors(street, points_of, seed, progress)
+        return self._build_by_vectors(street, points_of, seed, progress, cluster)
 
     def _river_points(self, boards: NDArray[np.uint8]) -> Vectors:
         """[n, L, C] equities against the clusters."""
@@ -130,34 +149,55 @@ class PotentialAware(_Streets):
         return (np.int16(_TURN_RIVERS) - strength.boards_distribution(boards, self.bins).astype(np.int16)) * scale
 
     def _build_by_vectors(
-        self, street: int, points_of: Callable[[NDArray[np.uint8]], Vectors], seed: int, progress: Progress
+        self,
+        street: int,
+        points_of: Callable[[NDArray[np.uint8]], Vectors],
+        seed: int,
+        progress: Progress,
+        cluster: Cluster | None,
     ) -> StreetTable:
         num_buckets = self.river if street == RIVER else self.turn
         points = VectorPoints(_sample(street, self.sample, points_of, seed))
         effort = Effort(self.sample, self.restarts, self.iterations)
-        centers = cluster(points, num_buckets, effort, seed, _phase(progress, street, "k-means"))
+        centers = find_centers(points, num_buckets, effort, seed, _phase(progress, street, "k-means"))
         centers = centers[np.argsort(centers.sum(axis=1, dtype=np.int64), kind="stable")]
-        table = _assign_all(
-            street,
-            num_buckets,
-            lambda boards: VectorPoints(_rows(points_of(boards))).assign(centers)[0],
-            _phase(progress, street, "assignment"),
-        )
+        table = _assign_all(street, num_buckets, _NearestVector(points_of, centers), progress, cluster)
         return StreetTable(table, num_buckets, centers)
 
-    def _build_flop(self, turn: StreetTable, seed: int, progress: Progress) -> StreetTable:
+    def _build_flop(self, turn: StreetTable, seed: int, progress: Progress, cluster: Cluster | None) -> StreetTable:
         ground, turn_table = Ground(turn.vectors), turn.table.astype(np.uint16)
         lists = _sample(FLOP, self.flop_sample, lambda boards: clustering.turn_bucket_lists(boards, turn_table), seed)
         effort = Effort(self.flop_sample, self.restarts, self.iterations)
-        found = cluster(FlowPoints(lists, ground), self.flop, effort, seed, _phase(progress, FLOP, "k-means"))
+        found = find_centers(FlowPoints(lists, ground), self.flop, effort, seed, _phase(progress, FLOP, "k-means"))
         order = np.argsort(found.vectors.sum(axis=1, dtype=np.int64), kind="stable")
         centers = FlowCenters(found.masses[order], turn.vectors)
-
-        def labels(boards: NDArray[np.uint8]) -> NDArray[np.int32]:
-            return FlowPoints(_rows(clustering.turn_bucket_lists(boards, turn_table)), ground).assign(centers)[0]
-
-        table = _assign_all(FLOP, self.flop, labels, _phase(progress, FLOP, "assignment"))
+        table = _assign_all(FLOP, self.flop, _NearestFlow(turn_table, ground, centers), progress, cluster)
         return StreetTable(table, self.flop, centers.vectors)
+
+
+@dataclass(frozen=True, eq=False)
+class _NearestVector:
+    """The centre that is nearest to the points of a board's live hands."""
+
+    points_of: Callable[[NDArray[np.uint8]], Vectors]
+    centers: Vectors
+
+    def __call__(self, boards: NDArray[np.uint8]) -> NDArray[np.int32]:
+        return VectorPoints(_rows(self.points_of(boards))).assign(self.centers)[0]
+
+
+@dataclass(frozen=True, eq=False)
+class _NearestFlow:
+    """The same of distributions over the turn's buckets."""
+
+    turn_table: NDArray[np.uint16]
+    ground: Ground
+    centers: FlowCenters
+
+    def __call__(self, boards: NDArray[np.uint8]) -> NDArray[np.int32]:
+        return FlowPoints(_rows(clustering.turn_bucket_lists(boards, self.turn_table)), self.ground).assign(
+            self.centers
+        )[0]
 
 
 @dataclass(frozen=True)
@@ -167,18 +207,19 @@ class ExpectedSquareGrid(_Streets):
     name = "ehs2_grid"
     order = (PREFLOP, FLOP, TURN, RIVER)
 
-    def build(self, street: int, built: Mapping[int, StreetTable], seed: int, progress: Progress) -> StreetTable:
+    def build(
+        self,
+        street: int,
+        built: Mapping[int, StreetTable],
+        seed: int,
+        progress: Progress,
+        cluster: Cluster | None = None,
+    ) -> StreetTable:
         if street == PREFLOP:
             return lossless_preflop(progress)
         num_buckets = (self.flop, self.turn, self.river)[street - 1]
         completions = (1081, _TURN_RIVERS, 1)[street - 1]
-
-        def labels(boards: NDArray[np.uint8]) -> NDArray[np.int32]:
-            squares = strength.boards_moments(boards)[:, 1] * num_buckets // (completions * _RIVER_FULL**2)
-            live = np.stack([strength.live_hand_list(board) for board in boards]).astype(np.int64)
-            return np.minimum(np.take_along_axis(squares, live, axis=1), num_buckets - 1).astype(np.int32)
-
-        table = _assign_all(street, num_buckets, labels, _phase(progress, street, "assignment"))
+        table = _assign_all(street, num_buckets, partial(_square_cells, num_buckets, completions), progress, cluster)
         return StreetTable(table, num_buckets, np.zeros((0, 0), dtype=np.int16))
 
 
@@ -198,17 +239,30 @@ class FlopStrengthGrid:
     def settings(self) -> dict[str, Any]:
         return {"name": self.name, **asdict(self)}
 
-    def build(self, street: int, built: Mapping[int, StreetTable], seed: int, progress: Progress) -> StreetTable:
+    def build(
+        self,
+        street: int,
+        built: Mapping[int, StreetTable],
+        seed: int,
+        progress: Progress,
+        cluster: Cluster | None = None,
+    ) -> StreetTable:
         if street == PREFLOP:
             return lossless_preflop(progress)
-
-        def labels(boards: NDArray[np.uint8]) -> NDArray[np.int32]:
-            found = strength.boards_strength(boards)
-            held = found[found >= 0].reshape(len(boards), -1).astype(np.int32)
-            return np.minimum(held * self.flop // _FLOP_FULL, self.flop - 1)
-
-        table = _assign_all(FLOP, self.flop, labels, _phase(progress, FLOP, "assignment"))
+        table = _assign_all(FLOP, self.flop, partial(_strength_cells, self.flop), progress, cluster)
         return StreetTable(table, self.flop, np.zeros((0, 0), dtype=np.int16))
+
+
+def _square_cells(num_buckets: int, completions: int, boards: NDArray[np.uint8]) -> NDArray[np.int32]:
+    squares = strength.boards_moments(boards)[:, 1] * num_buckets // (completions * _RIVER_FULL**2)
+    live = np.stack([strength.live_hand_list(board) for board in boards]).astype(np.int64)
+    return np.minimum(np.take_along_axis(squares, live, axis=1), num_buckets - 1).astype(np.int32)
+
+
+def _strength_cells(num_buckets: int, boards: NDArray[np.uint8]) -> NDArray[np.int32]:
+    found = strength.boards_strength(boards)
+    held = found[found >= 0].reshape(len(boards), -1).astype(np.int32)
+    return np.minimum(held * num_buckets // _FLOP_FULL, num_buckets - 1)
 
 
 def lossless_preflop(progress: Progress) -> StreetTable:
@@ -261,16 +315,27 @@ def _chunk(street: int) -> int:
 
 
 def _assign_all(
-    street: int,
-    num_buckets: int,
-    labels_of: Callable[[NDArray[np.uint8]], NDArray[np.int32]],
-    progress: Callable[[int, int], None],
+    street: int, num_buckets: int, labels_of: LabelsOf, progress: Progress, cluster: Cluster | None
 ) -> NDArray[Any]:
     """[canonical boards, 1326] from the labels of the live hands of chunks of boards."""
-    boards = canonical_boards(BOARD_SIZES[street])
-    table = np.zeros((len(boards), NUM_HANDS), dtype=np.uint8 if num_buckets <= 256 else np.uint16)
-    for start in range(0, len(boards), _chunk(street)):
-        part = boards[start : start + _chunk(street)]
-        clustering.scatter_hands(part, labels_of(part).reshape(len(part), -1), table[start : start + len(part)])
-        progress(start + len(part), len(boards))
+    table = np.zeros((len(canonical_boards(BOARD_SIZES[street])), NUM_HANDS), dtype=_small(num_buckets))
+    show, done = _phase(progress, street, "assignment"), 0
+    assign = partial(_assign, street, _small(num_buckets), labels_of)
+    starts = range(0, len(table), _chunk(street))
+    for start, rows in map(assign, starts) if cluster is None else cluster.run(Work(Given(assign)), starts):
+        table[start : start + len(rows)] = rows
+        done += len(rows)
+        show(done, len(table))
     return table
+
+
+def _assign(street: int, dtype: type[np.generic], labels_of: LabelsOf, start: int) -> tuple[int, NDArray[Any]]:
+    """`start` and the rows of the table from there, as many as a chunk has."""
+    boards = canonical_boards(BOARD_SIZES[street])[start : start + _chunk(street)]
+    rows = np.zeros((len(boards), NUM_HANDS), dtype=dtype)
+    clustering.scatter_hands(boards, labels_of(boards).reshape(len(boards), -1), rows)
+    return start, rows
+
+
+def _small(num_buckets: int) -> type[np.generic]:
+    return np.uint8 if num_buckets <= 256 else np.uint16

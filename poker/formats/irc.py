@@ -73,6 +73,12 @@ class Problems:
         if len(self.examples[reason]) < MAX_EXAMPLES:
             self.examples[reason].append(where)
 
+    def take(self, others: "Problems") -> None:
+        """Adds what was met elsewhere, later."""
+        self.counts += others.counts
+        for reason, where in others.examples.items():
+            self.examples[reason] = (self.examples[reason] + where)[:MAX_EXAMPLES]
+
 
 @dataclass
 class _Month:

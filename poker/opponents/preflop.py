@@ -7,10 +7,11 @@ player's share of the blinds of one and a half bets, 1.5 / n. Entering is averag
 which converges where an alternation of tight and loose tables would not.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,8 @@ from numpy.typing import NDArray
 from poker.artifacts import Artifact, open_artifact, write_artifact
 from poker.cards import NUM_HANDS, PREFLOP_CLASS, PREFLOP_CLASS_SIZE
 from poker.kernels.opponents.preflop_rollouts import COUNT, INCOME, SQUARES, add_rollouts
+from poker.kernels.rng import streams
+from poker.kernels.types import U64
 
 KIND = "preflop_rollouts"
 MIN_PLAYERS, MAX_PLAYERS = 2, 10
@@ -25,6 +28,19 @@ BLINDS = 1.5
 """Small and big blind together, in bets."""
 
 Floats = NDArray[np.float64]
+
+
+class Row(NamedTuple):
+    """What `IncomeRates` has for a number of players, [169] each; `changes` [iterations] are the shares of all hands
+    that entered more or less often from one iteration to the next."""
+
+    players: int
+    plain: Floats
+    plain_error: Floats
+    iterated: Floats
+    iterated_error: Floats
+    enters: Floats
+    changes: list[float]
 
 
 @dataclass(frozen=True)
@@ -55,6 +71,12 @@ class IncomeRates:
             rows.append(share[PREFLOP_CLASS])
         return np.array(rows, dtype=np.float32)
 
+    @classmethod
+    def of(cls, rows: Iterable[Row]) -> "IncomeRates":
+        """Of all numbers of players, in any order."""
+        ascending = sorted(rows, key=lambda row: row.players)
+        return cls(**{field.name: np.array([getattr(row, field.name) for row in ascending]) for field in fields(cls)})
+
     def save(self, path: str | Path, config: dict[str, int]) -> Artifact:
         arrays = {field.name: getattr(self, field.name) for field in fields(self)}
         return write_artifact(path, KIND, config=config, arrays=arrays)
@@ -65,42 +87,37 @@ class IncomeRates:
         return cls(**{name: np.array(arrays[name]) for name in arrays})
 
 
+@dataclass(frozen=True)
 class RollOuts:
-    """Computes `IncomeRates`: `deals` for a result, `iteration_deals` for each of `iterations` on the way to it."""
+    """What `IncomeRates` are computed with: `deals` for a result, `iteration_deals` for each of `iterations` on the way
+    to it."""
 
-    def __init__(self, *, deals: int, iterations: int, iteration_deals: int, rng: NDArray[np.uint64]) -> None:
-        self._deals = deals
-        self._iterations = iterations
-        self._iteration_deals = iteration_deals
-        self._rng = rng
-        rows = MAX_PLAYERS - MIN_PLAYERS + 1
-        self._found = {name: np.zeros((rows, len(PREFLOP_CLASS_SIZE))) for name in IncomeRates.__dataclass_fields__}
+    deals: int
+    iterations: int
+    iteration_deals: int
+    seed: int
 
-    def run(self) -> Iterator[tuple[int, float]]:
-        """After each iteration: number of players, mean change of who enters; `rates` is complete at the end."""
-        for players in range(MIN_PLAYERS, MAX_PLAYERS + 1):
-            row, forfeit = _row(players), BLINDS / players
-            play = np.ones(len(PREFLOP_CLASS_SIZE))
-            self._found["plain"][row], self._found["plain_error"][row] = self._rates(players, self._deals, play)
-            for iteration in range(1, self._iterations + 1):
-                rates, _ = self._rates(players, self._iteration_deals, play)
-                step = ((rates > -forfeit) - play) / (iteration + 1)
-                play += step
-                yield players, float(np.abs(step) @ PREFLOP_CLASS_SIZE / NUM_HANDS)
-            self._found["enters"][row] = play
-            self._found["iterated"][row], self._found["iterated_error"][row] = self._rates(players, self._deals, play)
+    def of(self, players: int) -> Row:
+        """For so many players, from a random stream of their own."""
+        rng = streams(self.seed, MAX_PLAYERS - MIN_PLAYERS + 1)[_row(players)]
+        play, forfeit = np.ones(len(PREFLOP_CLASS_SIZE)), BLINDS / players
+        plain = _rates(players, self.deals, play, rng)
+        changes = []
+        for iteration in range(1, self.iterations + 1):
+            rates, _ = _rates(players, self.iteration_deals, play, rng)
+            step = ((rates > -forfeit) - play) / (iteration + 1)
+            play += step
+            changes.append(float(np.abs(step) @ PREFLOP_CLASS_SIZE / NUM_HANDS))
+        return Row(players, *plain, *_rates(players, self.deals, play, rng), play, changes)
 
-    @property
-    def rates(self) -> IncomeRates:
-        return IncomeRates(**self._found)
 
-    def _rates(self, players: int, deals: int, play: Floats) -> tuple[Floats, Floats]:
-        """[169] mean income of each class and its standard error."""
-        sums = np.zeros((3, len(PREFLOP_CLASS_SIZE)))
-        add_rollouts(players, deals, play, PREFLOP_CLASS, BLINDS / players, self._rng, sums)
-        count = np.maximum(sums[COUNT], 1)
-        mean = sums[INCOME] / count
-        return mean, np.sqrt(np.maximum(sums[SQUARES] / count - mean**2, 0) / count)
+def _rates(players: int, deals: int, play: Floats, rng: U64) -> tuple[Floats, Floats]:
+    """[169] mean income of each class and its standard error."""
+    sums = np.zeros((3, len(PREFLOP_CLASS_SIZE)))
+    add_rollouts(players, deals, play, PREFLOP_CLASS, BLINDS / players, rng, sums)
+    count = np.maximum(sums[COUNT], 1)
+    mean = sums[INCOME] / count
+    return mean, np.sqrt(np.maximum(sums[SQUARES] / count - mean**2, 0) / count)
 
 
 def _row(players: int) -> int:

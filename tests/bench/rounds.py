@@ -62,6 +62,7 @@ def _in_rounds(seed: int, iterations: int, rounds: int, parts: int) -> float:
 class _Here(Cluster):
     """This process."""
 
+    one_machine = True
     workers = 1
 
     @contextmanager

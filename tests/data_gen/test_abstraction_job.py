@@ -14,6 +14,7 @@ from poker.abstraction.methods import Progress, StreetTable
 from poker.artifacts import MismatchedArtifactError
 from poker.cards import NUM_HANDS, PREFLOP_CLASS
 from poker.kernels.cards.isomorphism import NUM_BOARDS
+from poker.parallel import Cluster, LocalCluster
 
 
 @dataclass
@@ -32,7 +33,15 @@ class TwoStreets:
     def order(self) -> tuple[int, ...]:
         return 0, 1
 
-    def build(self, street: int, built: Mapping[int, StreetTable], seed: int, progress: Progress) -> StreetTable:
+    def build(
+        self,
+        street: int,
+        built: Mapping[int, StreetTable],
+        seed: int,
+        progress: Progress,
+        cluster: Cluster | None = None,
+    ) -> StreetTable:
+        assert cluster is None
         self.calls.append(street)
         none = np.zeros((0, 0), dtype=np.int16)
         if street == 0:
@@ -47,8 +56,8 @@ class TwoStreets:
 
 def test_a_finished_abstraction_is_reused(tmp_path: Path) -> None:
     output, method = str(tmp_path / "abstraction"), TwoStreets()
-    made = run(method=method, seed=1, output=output)
-    again = run(method=method, seed=1, output=output)
+    made = run(cluster=LocalCluster(2), method=method, seed=1, output=output)
+    again = run(cluster=LocalCluster(2), method=method, seed=1, output=output)
     assert method.calls == [0, 1]
     assert made.fingerprint == again.fingerprint == CardAbstraction.load(output).fingerprint
     assert made.num_buckets == (169, 7)
@@ -58,27 +67,30 @@ def test_a_finished_abstraction_is_reused(tmp_path: Path) -> None:
 def test_an_interrupted_run_continues_with_its_street(tmp_path: Path) -> None:
     output, method = str(tmp_path / "abstraction"), TwoStreets(broken=True)
     with pytest.raises(KeyboardInterrupt):
-        run(method=method, seed=1, output=output)
+        run(cluster=LocalCluster(2), method=method, seed=1, output=output)
     method.broken = False
-    made = run(method=method, seed=1, output=output)
+    made = run(cluster=LocalCluster(2), method=method, seed=1, output=output)
     assert method.calls == [0, 1, 1]
-    assert made.fingerprint == run(method=TwoStreets(), seed=1, output=str(tmp_path / "whole")).fingerprint
+    assert (
+        made.fingerprint
+        == run(cluster=LocalCluster(2), method=TwoStreets(), seed=1, output=str(tmp_path / "whole")).fingerprint
+    )
 
 
 def test_streets_of_other_settings_are_made_anew(tmp_path: Path) -> None:
     output = str(tmp_path / "abstraction")
     with pytest.raises(KeyboardInterrupt):
-        run(method=TwoStreets(broken=True), seed=1, output=output)
+        run(cluster=LocalCluster(2), method=TwoStreets(broken=True), seed=1, output=output)
     other = TwoStreets(buckets=9)
-    assert run(method=other, seed=1, output=output).num_buckets == (169, 9)
+    assert run(cluster=LocalCluster(2), method=other, seed=1, output=output).num_buckets == (169, 9)
     assert other.calls == [0, 1]
 
 
 def test_an_abstraction_of_other_settings_is_refused(tmp_path: Path) -> None:
     output = str(tmp_path / "abstraction")
-    kept = run(method=TwoStreets(), seed=1, output=output).fingerprint
+    kept = run(cluster=LocalCluster(2), method=TwoStreets(), seed=1, output=output).fingerprint
     with pytest.raises(MismatchedArtifactError, match="job=abstraction"):
-        run(method=TwoStreets(buckets=9), seed=1, output=output)
+        run(cluster=LocalCluster(2), method=TwoStreets(buckets=9), seed=1, output=output)
     with pytest.raises(MismatchedArtifactError, match="seed=1"):
-        run(method=TwoStreets(), seed=2, output=output)
+        run(cluster=LocalCluster(2), method=TwoStreets(), seed=2, output=output)
     assert CardAbstraction.load(output).fingerprint == kept

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from conf.launch import call, chosen, compose
+from data_gen import opponent_sources
 from poker.artifacts import MismatchedArtifactError
 from poker.features import opponent
 from poker.features.action_rows import COLUMNS, NAMES, open_rows
@@ -16,6 +17,7 @@ from poker.features.opponent import bets_to_call
 from poker.formats.irc import Problems, read_hands
 from poker.formats.irc_replay import replay_all
 from poker.opponents.predictor import action_class
+from tests.data_gen.commands import digests
 from tests.formats.test_irc import played
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -83,6 +85,21 @@ def test_a_second_run_reuses_and_another_archive_is_refused(work: Path, capsys: 
     with pytest.raises(MismatchedArtifactError, match="made_from archive="):
         make(work, "source=irc", f"path={work / 'other.tgz'}")
     assert manifest.read_bytes() == before
+
+
+def test_the_same_bytes_with_any_number_of_processes(work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In batches of ten, of which the last are small."""
+    monkeypatch.setattr(opponent_sources, "_BATCH", 10)
+    one, two = (work / f"{processes} processes" for processes in (1, 2))
+    for processes, place in enumerate((one, two), 1):
+        make(place, "source=irc", f"path={work / 'month.tgz'}", f"cluster.processes={processes}")
+    assert digests(one / "artifacts") == digests(two / "artifacts") == digests(work / "artifacts")
+
+
+def test_dry_says_what_it_takes(work: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    make(work / "dry", "source=irc", f"path={work / 'month.tgz'}", "dry=true")
+    assert "at most 121 hands; about" in capsys.readouterr().err
+    assert not (work / "dry").exists()
 
 
 def test_an_archive_that_is_not_there_is_one_line(work: Path) -> None:

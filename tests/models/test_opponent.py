@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from conf.launch import call, chosen, compose
-from data_gen.opponent_actions import ObservedHand, RowBuilder
+from data_gen.opponent_actions import ObservedHand, Rows
 from models.export import Architecture, export_net
 from models.opponent import bootstrap
 from models.opponent_data import OpponentBatch, OpponentData, OpponentRows
@@ -63,11 +63,8 @@ def hands() -> list[ObservedHand]:
 @pytest.fixture(scope="module")
 def work(tmp_path_factory: pytest.TempPathFactory, hands: list[ObservedHand]) -> Path:
     root = tmp_path_factory.mktemp("opponent")
-    rows = RowBuilder()
-    for hand in hands:
-        rows.add(hand)
-    columns = {name: np.array(column) for name, column in rows.columns.items()}
-    write_rows(root / "artifacts" / "opponent_actions", columns, list(rows.players), config={}, made_from={}, counts={})
+    rows = Rows.of(hands)
+    write_rows(root / "artifacts" / "opponent_actions", rows.columns, rows.names, config={}, made_from={}, counts={})
     return root
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from data_gen.opponent_actions import ObservedHand, RowBuilder
+from data_gen.opponent_actions import ObservedHand, Rows
 from models.export import Architecture, export_net
 from models.opponent import table
 from models.opponent_data import OpponentRows
@@ -28,11 +28,8 @@ IRC = {"source": "irc"}
 
 
 def rows_at(path: Path, hands: Sequence[ObservedHand], config: dict[str, Any] = IRC) -> Path:
-    rows = RowBuilder()
-    for hand in hands:
-        rows.add(hand)
-    columns = {name: np.array(column) for name, column in rows.columns.items()}
-    write_rows(path, columns, list(rows.players), config=config, made_from={}, counts={})
+    rows = Rows.of(hands)
+    write_rows(path, rows.columns, rows.names, config=config, made_from={}, counts={})
     return path
 
 

@@ -6,7 +6,6 @@ import pytest
 from poker.abstraction.features import hand_features
 from poker.artifacts import MissingArtifactError
 from poker.cards import NUM_HANDS, PREFLOP_CLASS, hand_index, parse_cards
-from poker.kernels.rng import streams
 from poker.opponents.preflop import IncomeRates, RollOuts
 
 
@@ -16,9 +15,8 @@ def hand_class(text: str) -> int:
 
 @pytest.fixture(scope="module")
 def rates() -> IncomeRates:
-    rollouts = RollOuts(deals=100_000, iterations=8, iteration_deals=20_000, rng=streams(7, 1)[0])
-    assert [players for players, _ in rollouts.run()] == [n for n in range(2, 11) for _ in range(8)]
-    return rollouts.rates
+    rollouts = RollOuts(deals=100_000, iterations=8, iteration_deals=20_000, seed=7)
+    return IncomeRates.of(map(rollouts.of, range(10, 1, -1)))
 
 
 def test_heads_up_rate_is_twice_the_equity_less_one(rates: IncomeRates) -> None:
@@ -52,6 +50,12 @@ def test_iterated_players_enter_with_less_at_larger_tables(rates: IncomeRates) -
     assert shares[0] > 0.9
     assert rates.enters[:, hand_class("AsAh")].min() == 1
     assert rates.enters[-1, hand_class("7c2d")] < 0.2
+
+
+def test_entering_settles() -> None:
+    changes = RollOuts(deals=1000, iterations=20, iteration_deals=20_000, seed=7).of(6).changes
+    assert len(changes) == 20
+    assert changes[-1] < changes[0] / 4
 
 
 def test_quantiles_rank_hands_and_survive_the_disk(rates: IncomeRates, tmp_path: Path) -> None:

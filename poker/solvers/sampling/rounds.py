@@ -6,7 +6,8 @@ iterations of one process would. (Their sum is the step of one part made so many
 swing about the equilibrium.) What was gathered is weighted by the number of the round (`RegretSolver`: linear weighting
 whose period is the round). Within a round a part does not see what others learn: that costs iterations, little while a
 round is short beside what was played before it. The result depends on the seed, the parts and the length of a round,
-and not on how many processes there are, nor on their machines.
+and not on how many processes there are, nor on their machines; parts of several threads, which do see what the others
+learn, are a little different every time.
 """
 
 import time
@@ -31,14 +32,15 @@ MakeSolver = Callable[..., RegretSolver]
 
 @dataclass(frozen=True)
 class RoundPlan:
-    """`parts` of a round (None: no rounds), each of so many `iterations`."""
+    """`parts` of a round (None: no rounds), each of so many `iterations` on `threads` that share its table."""
 
     parts: int | None = None
     iterations: int = 100_000
+    threads: int = 1
 
     def __post_init__(self) -> None:
-        if self.iterations < 1 or (self.parts is not None and self.parts < 1):
-            raise PokernetsError("job.rounds needs parts and iterations of at least 1")
+        if min(self.iterations, self.threads) < 1 or (self.parts is not None and self.parts < 1):
+            raise PokernetsError("job.rounds needs parts, iterations and threads of at least 1")
 
 
 @dataclass(frozen=True)
@@ -69,9 +71,9 @@ class Rounds:
         assert plan.parts is not None
         self._plan, self._parts = plan, plan.parts
         self._solver = make(threads=1, discount_every=plan.parts * plan.iterations)
-        if plan.iterations % self._solver.settings["batch"]:
-            raise PokernetsError("job.rounds.iterations must be a multiple of solver.batch")
-        self._cluster, self._work = cluster, Work(partial(player, make), inputs=inputs)
+        if plan.iterations % (plan.threads * self._solver.settings["batch"]):
+            raise PokernetsError("job.rounds.iterations must be a multiple of solver.batch times job.rounds.threads")
+        self._cluster, self._work = cluster, Work(partial(player, make, plan.threads), inputs=inputs)
         self._stack = ExitStack()
         self._team: Team[Part, Change] | None = None
 
@@ -143,9 +145,9 @@ class Rounds:
         solver.end_period()
 
 
-def player(make: MakeSolver) -> Callable[[Part], Change]:
+def player(make: MakeSolver, threads: int) -> Callable[[Part], Change]:
     """Plays parts with a solver of its own."""
-    return partial(_play, make(threads=1, discount_every=None))
+    return partial(_play, make(threads=threads, discount_every=None))
 
 
 def _play(solver: RegretSolver, part: Part) -> Change:

@@ -48,6 +48,14 @@ def test_processes_make_no_difference() -> None:
     assert one[1] == two[1]
 
 
+def test_parts_of_several_threads_converge_as_well() -> None:
+    one = trained(2, 4, 2000, 50)
+    with Rounds(leduc, LocalCluster(1), RoundPlan(2, 4000, threads=2)) as two:
+        two.run(iterations=400_000)
+    assert two.iterations == 400_000
+    assert two.metrics()["nash_conv"] < 1.2 * one.metrics()["nash_conv"]
+
+
 def test_continues_where_it_was() -> None:
     plan = RoundPlan(2, 1000)
     with Rounds(leduc, LocalCluster(1), plan) as first:
@@ -64,5 +72,8 @@ def test_continues_where_it_was() -> None:
 def test_what_cannot_be_is_refused() -> None:
     with pytest.raises(PokernetsError, match=r"multiple of solver\.batch"):
         Rounds(partial(leduc, batch=3000), LocalCluster(1), RoundPlan(2, 1000))
-    with pytest.raises(PokernetsError, match="at least 1"):
-        RoundPlan(0, 1000)
+    with pytest.raises(PokernetsError, match=r"times job\.rounds\.threads"):
+        Rounds(leduc, LocalCluster(1), RoundPlan(2, 3000, threads=2))
+    for plan in ((0, 1000), (2, 0), (2, 1000, 0)):
+        with pytest.raises(PokernetsError, match="at least 1"):
+            RoundPlan(*plan)

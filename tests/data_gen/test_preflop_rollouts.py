@@ -1,0 +1,17 @@
+from pathlib import Path
+
+from tests.data_gen.commands import data_gen, digests
+
+SMALL = ("job=preflop_rollouts", "job.deals=2000", "job.iterations=2", "job.iteration_deals=1000")
+
+
+def test_the_same_bytes_with_any_number_of_processes(tmp_path: Path) -> None:
+    outputs = [tmp_path / f"{processes} processes" for processes in (1, 2)]
+    logs = f"job.runs={tmp_path / 'runs'}"
+    assert "s of CPU" in data_gen(*SMALL, logs, f"job.output={outputs[0]}", "--dry")
+    assert not outputs[0].exists()
+    for processes, output in enumerate(outputs, 1):
+        said = data_gen(*SMALL, logs, f"job.output={output}", f"cluster.processes={processes}")
+        assert "largest standard error" in said
+    assert digests(outputs[0]) == digests(outputs[1])
+    assert "are there" in data_gen(*SMALL, logs, f"job.output={outputs[0]}")
