@@ -13,8 +13,9 @@ from typing import Any
 
 from rich.progress import Progress
 
-from poker.abstraction.buckets import KIND, CardAbstraction, make_abstraction
-from poker.abstraction.methods import Method, StreetTable
+from data_gen.costs import tell
+from poker.abstraction.buckets import KIND, make_abstraction
+from poker.abstraction.methods import Method, StreetTable, table_bytes
 from poker.artifacts import ArtifactError, find_artifact, write_artifact
 from poker.parallel import Cluster
 from poker.report.progress import progress_bars
@@ -23,33 +24,36 @@ STREETS = ("preflop", "flop", "turn", "river")
 STREET_KIND = "abstraction_street"
 
 
-def run(*, method: Method, seed: int, cluster: Cluster, output: str) -> CardAbstraction:
-    """Make the abstraction at `output`, or reuse it if it was made with the same settings."""
+def run(*, method: Method, seed: int, cluster: Cluster, dry: bool, output: str) -> None:
+    """Make the abstraction at `output`, unless it was made with the same settings."""
     config: dict[str, Any] = {"method": method.settings, "seed": seed}
     if find_artifact(output, KIND, config=config) is not None:
         print(f"abstraction {output} is there", file=sys.stderr)
-        return CardAbstraction.load(output)
+        return
     started = time.perf_counter()
     parts = Path(f"{output}.streets")
     built: dict[int, StreetTable] = {}
+    stored = {street: _stored_street(parts / STREETS[street], config) for street in method.order}
+    seconds = sum(method.cpu_seconds(street) for street in method.order if stored[street] is None)
+    tell(f"abstraction {output}", seconds, cluster.workers, cluster, table_bytes(method.num_buckets) / 1e6)
+    if dry:
+        return
     assigning = None if cluster.one_machine else cluster
     with progress_bars("") as bars:
         for street in method.order:
-            path = parts / STREETS[street]
-            stored = _stored_street(path, config)
-            if stored is None:
-                stored = method.build(street, built, seed, partial(_show, bars), assigning)
-                arrays = {"table": stored.table, "vectors": stored.vectors}
-                counts = {"num_buckets": stored.num_buckets}
-                write_artifact(path, STREET_KIND, config=config, arrays=arrays, counts=counts)
-            built[street] = stored
+            found = stored[street]
+            if found is None:
+                found = method.build(street, built, seed, partial(_show, bars), assigning)
+                arrays = {"table": found.table, "vectors": found.vectors}
+                counts = {"num_buckets": found.num_buckets}
+                write_artifact(parts / STREETS[street], STREET_KIND, config=config, arrays=arrays, counts=counts)
+            built[street] = found
     order = range(len(built))
     made = make_abstraction([built[s].table for s in order], [built[s].num_buckets for s in order])
     saved = made.save(output, config)
     shutil.rmtree(parts, ignore_errors=True)
     sizes = ", ".join(f"{STREETS[s]} {saved.num_buckets[s]}" for s in order)
     print(f"abstraction {output}: buckets {sizes}; {time.perf_counter() - started:.0f} s", file=sys.stderr)
-    return saved
 
 
 def _stored_street(path: Path, config: dict[str, Any]) -> StreetTable | None:

@@ -10,9 +10,11 @@ river.
 Buckets ascend with strength.
 """
 
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
+from math import comb
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -41,6 +43,8 @@ NUM_PREFLOP_CLASSES = 169
 _TURN_RIVERS = 46
 _RIVER_FULL = 1980
 _FLOP_FULL = 2162
+_TURN_FULL = 2070
+_TRIAL_BOARDS = 16
 _HANDS_PER_BOARD = 100
 
 Progress = Callable[[str, int, int], None]
@@ -67,6 +71,9 @@ class Method(Protocol):
     @property
     def order(self) -> tuple[int, ...]: ...
 
+    @property
+    def num_buckets(self) -> tuple[int, ...]: ...
+
     def build(
         self,
         street: int,
@@ -76,6 +83,9 @@ class Method(Protocol):
         cluster: Cluster | None = None,
     ) -> StreetTable:
         """`cluster` assigns hands to buckets; None: the threads of this process do."""
+
+    def cpu_seconds(self, street: int) -> float:
+        """What `build` takes at most, by a few boards."""
 
 
 @dataclass(frozen=True)
@@ -94,6 +104,10 @@ class _Streets:
     @property
     def settings(self) -> dict[str, Any]:
         return {"name": self.name, **asdict(self)}
+
+    @property
+    def num_buckets(self) -> tuple[int, ...]:
+        return NUM_PREFLOP_CLASSES, self.flop, self.turn, self.river
 
 
 @dataclass(frozen=True)
@@ -156,13 +170,30 @@ class PotentialAware(_Streets):
         progress: Progress,
         cluster: Cluster | None,
     ) -> StreetTable:
-        num_buckets = self.river if street == RIVER else self.turn
+        num_buckets = self.num_buckets[street]
         points = VectorPoints(_sample(street, self.sample, points_of, seed))
         effort = Effort(self.sample, self.restarts, self.iterations)
         centers = find_centers(points, num_buckets, effort, seed, _phase(progress, street, "k-means"))
-        centers = centers[np.argsort(centers.sum(axis=1, dtype=np.int64), kind="stable")]
+        centers = _by_sum(centers)
         table = _assign_all(street, num_buckets, _NearestVector(points_of, centers), progress, cluster)
         return StreetTable(table, num_buckets, centers)
+
+    def cpu_seconds(self, street: int) -> float:
+        """k-means may end before its last iteration. Turn buckets are those of hand strength here."""
+        if street == PREFLOP:
+            return 0.0
+        if street == FLOP:
+            ground = Ground(_by_sum(_sample(TURN, self.turn, self._turn_points, 0)))
+            held = strength.boards_strength(canonical_boards(BOARD_SIZES[TURN])).astype(np.int64)
+            turn_table = (np.maximum(held, 0) * self.turn // (_TURN_FULL + 1)).astype(np.uint16)
+            lists_of = partial(clustering.turn_bucket_lists, turn=turn_table)
+            few = FlowPoints(_sample(FLOP, self.flop, lists_of, 0), ground)
+            labels_of = _NearestFlow(turn_table, ground, few.at(np.arange(self.flop)))
+            return _cpu_seconds(FLOP, labels_of, lists_of, Effort(self.flop_sample, self.restarts, self.iterations))
+        points_of = self._river_points if street == RIVER else self._turn_points
+        centers = _sample(street, self.num_buckets[street], points_of, 0)
+        effort = Effort(self.sample, self.restarts, self.iterations)
+        return _cpu_seconds(street, _NearestVector(points_of, centers), points_of, effort)
 
     def _build_flop(self, turn: StreetTable, seed: int, progress: Progress, cluster: Cluster | None) -> StreetTable:
         ground, turn_table = Ground(turn.vectors), turn.table.astype(np.uint16)
@@ -217,10 +248,14 @@ class ExpectedSquareGrid(_Streets):
     ) -> StreetTable:
         if street == PREFLOP:
             return lossless_preflop(progress)
-        num_buckets = (self.flop, self.turn, self.river)[street - 1]
-        completions = (1081, _TURN_RIVERS, 1)[street - 1]
-        table = _assign_all(street, num_buckets, partial(_square_cells, num_buckets, completions), progress, cluster)
-        return StreetTable(table, num_buckets, np.zeros((0, 0), dtype=np.int16))
+        table = _assign_all(street, self.num_buckets[street], self._cells(street), progress, cluster)
+        return StreetTable(table, self.num_buckets[street], np.zeros((0, 0), dtype=np.int16))
+
+    def cpu_seconds(self, street: int) -> float:
+        return 0.0 if street == PREFLOP else _cpu_seconds(street, self._cells(street))
+
+    def _cells(self, street: int) -> LabelsOf:
+        return partial(_square_cells, self.num_buckets[street], (1081, _TURN_RIVERS, 1)[street - 1])
 
 
 @dataclass(frozen=True)
@@ -239,6 +274,10 @@ class FlopStrengthGrid:
     def settings(self) -> dict[str, Any]:
         return {"name": self.name, **asdict(self)}
 
+    @property
+    def num_buckets(self) -> tuple[int, ...]:
+        return NUM_PREFLOP_CLASSES, self.flop
+
     def build(
         self,
         street: int,
@@ -251,6 +290,9 @@ class FlopStrengthGrid:
             return lossless_preflop(progress)
         table = _assign_all(FLOP, self.flop, partial(_strength_cells, self.flop), progress, cluster)
         return StreetTable(table, self.flop, np.zeros((0, 0), dtype=np.int16))
+
+    def cpu_seconds(self, street: int) -> float:
+        return 0.0 if street == PREFLOP else _cpu_seconds(FLOP, partial(_strength_cells, self.flop))
 
 
 def _square_cells(num_buckets: int, completions: int, boards: NDArray[np.uint8]) -> NDArray[np.int32]:
@@ -335,6 +377,39 @@ def _assign(street: int, dtype: type[np.generic], labels_of: LabelsOf, start: in
     rows = np.zeros((len(boards), NUM_HANDS), dtype=dtype)
     clustering.scatter_hands(boards, labels_of(boards).reshape(len(boards), -1), rows)
     return start, rows
+
+
+def _cpu_seconds(
+    street: int,
+    labels_of: LabelsOf,
+    points_of: Callable[[NDArray[np.uint8]], NDArray[Any]] | None = None,
+    effort: Effort = Effort(0, 0, 0),  # noqa: B008 - frozen
+) -> float:
+    """Of k-means with such an effort and of the assignment of all hands, by a few boards."""
+    boards = canonical_boards(BOARD_SIZES[street])
+    few = boards[:: len(boards) // _TRIAL_BOARDS][:_TRIAL_BOARDS]
+
+    def taken(work: Callable[[NDArray[np.uint8]], object]) -> float:
+        work(few[:1])  # loads kernels
+        started = time.process_time()
+        work(few)
+        return (time.process_time() - started) / len(few)
+
+    labels, points = taken(labels_of), 0.0 if points_of is None else taken(points_of)
+    hands = comb(52 - BOARD_SIZES[street], 2)
+    passes = effort.restarts * (effort.iterations + 1) * effort.sample / hands  # one for the seeding
+    return effort.sample / _HANDS_PER_BOARD * points + passes * max(0.0, labels - points) + len(boards) * labels
+
+
+def table_bytes(num_buckets: Sequence[int]) -> int:
+    """Of all streets."""
+    sizes = (len(canonical_boards(BOARD_SIZES[street])) * NUM_HANDS for street in range(len(num_buckets)))
+    return sum(size * np.dtype(_small(count)).itemsize for size, count in zip(sizes, num_buckets, strict=True))
+
+
+def _by_sum(vectors: Vectors) -> Vectors:
+    """Ascending with strength."""
+    return vectors[np.argsort(vectors.sum(axis=1, dtype=np.int64), kind="stable")]
 
 
 def _small(num_buckets: int) -> type[np.generic]:

@@ -1,5 +1,7 @@
 """The ways to make buckets, on a few boards each: points against exact features, order, determinism, symmetry."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -155,3 +157,13 @@ def test_impossible_settings_are_named(change: dict[str, int], name: str) -> Non
     settings = {key: value for key, value in TINY.settings.items() if key != "name"}
     with pytest.raises(PokernetsError, match=rf"abstraction\.{name} is"):
         PotentialAware(**{**settings, **change})
+
+
+@pytest.mark.slow
+def test_what_it_takes_grows_with_the_buckets(few_boards: Boards) -> None:
+    """By trials on the few boards; the flop's are on turn tables of all boards."""
+    larger = replace(TINY, turn=40 * TINY.turn, river=40 * TINY.river)
+    for street in (TURN, RIVER):
+        assert 0.0 < TINY.cpu_seconds(street) < larger.cpu_seconds(street)
+    assert TINY.cpu_seconds(PREFLOP) == 0.0
+    assert ExpectedSquareGrid(flop=6, turn=5, river=4).cpu_seconds(RIVER) > 0.0

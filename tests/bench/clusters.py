@@ -1,8 +1,8 @@
-"""What Ray costs beside processes of one machine, two workers each, in turns.
+"""What work costs on one process, on two and on two of Ray, and what that says of many.
 
 `python -m tests.bench.clusters ARTIFACTS > docs/results/clusters.json`, with nothing else running. Seconds of N and of
-3 N tasks give those of a task, and the fixed ones (processes started, kernels loaded, artifacts opened). ARTIFACTS are
-those of `make demo`.
+3 N tasks give those of a task, and the fixed ones (processes started, kernels loaded, artifacts opened); CPU seconds of
+the process that hands the tasks out give what it can serve at most. ARTIFACTS are those of `make demo`.
 """
 
 import json
@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,59 +21,127 @@ from poker.provenance import provenance
 from tests.bench.startup import ROOT
 
 REPEATS = 2
-SMALL = 8
-"""Shards, or hundreds of hands."""
+SMALL = 4
+"""Tasks of the shorter of two runs."""
+CLUSTERS = {
+    "one": ("cluster.processes=1",),
+    "local": ("cluster.processes=2",),
+    "ray": ("cluster=ray", "cluster.workers=2"),
+}
+MANY = 16, 64, 256
+"""Workers to extrapolate to."""
+PART = 200_000
+"""Iterations of a part of a blueprint's round."""
+GIGABIT = 10
+"""Of the driver's network, for the extrapolation."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """`arguments(tasks, workers)` is a command for so many tasks, of `amount` units each and `bytes` over the network
+    that the driver sends or receives; with `each_worker` a task is one of each worker."""
+
+    unit: str
+    amount: int
+    arguments: Callable[[int, int], tuple[str, ...]]
+    bytes: int = 0
+    each_worker: bool = False
+
+
+def kinds(artifacts: Path) -> dict[str, Kind]:
+    """What is measured."""
+    there = f"artifacts={artifacts.resolve()}"
+    table = sum(file.stat().st_size for file in (artifacts / "blueprint.checkpoint").glob("*.npy"))
+    states = ("-m", "data_gen", "job=leaf_states", "job.output=states", there)
+    match = (str(ROOT / "evaluate.py"), "evaluate=match", "agents=[blueprint,equity]", there)
+    blueprint = ("-m", "data_gen", "job=blueprint", "job.seconds=null", "job.output=blueprint", there)
+    rounds = f"job.rounds.iterations={PART}"
+    return {
+        "leaf_states": Kind("rows", 16_384, lambda tasks, _: (*states, f"job.shards={tasks}")),
+        "match": Kind("hands", 100, lambda tasks, _: (*match, f"hands={100 * tasks}")),
+        "blueprint": Kind(
+            "iterations",
+            PART,
+            lambda tasks, workers: (
+                *blueprint,
+                rounds,
+                f"job.rounds.parts={workers}",
+                f"job.iterations={tasks * workers * PART}",
+            ),
+            bytes=2 * table,
+            each_worker=True,
+        ),
+    }
 
 
 def main(artifacts: Path) -> dict[str, Any]:
-    """Seconds of each kind of work on each cluster, medians of the repeats, and ratios of Ray to local."""
-    kinds: dict[str, Callable[[str, int], float]] = {
-        "leaf_states": lambda cluster, size: _leaf_states(artifacts, cluster, size),
-        "match": lambda cluster, size: _match(artifacts, cluster, 100 * size),
-    }
+    """Of each kind of work: seconds of a task by cluster, medians of the repeats; rates; and rates of many workers."""
     found: dict[str, Any] = {}
-    for kind, seconds in kinds.items():
-        taken: dict[str, list[tuple[float, float]]] = {"local": [], "ray": []}
-        for _ in range(REPEATS):
-            for cluster, times in taken.items():
-                few, many = seconds(cluster, SMALL), seconds(cluster, 3 * SMALL)
-                times.append((few, many))
-                print(kind, cluster, few, many, file=sys.stderr)
-        rows = {}
-        for cluster, times in taken.items():
-            few, many = (statistics.median(each) for each in zip(*times, strict=True))
-            each = (many - few) / (2 * SMALL)
-            rows[cluster] = {"each": each, "fixed": few - SMALL * each, "runs": times}
-        found[kind] = {**rows, "ratio": rows["ray"]["each"] / rows["local"]["each"]}
+    for name, kind in kinds(artifacts).items():
+        rows: dict[str, Any] = {}
+        for cluster, overrides in CLUSTERS.items():
+            workers = 1 if cluster == "one" else 2
+            runs = []
+            for _ in range(REPEATS):
+                runs.append([_taken(*kind.arguments(tasks, workers), *overrides) for tasks in (SMALL, 3 * SMALL)])
+                print(name, cluster, runs[-1], file=sys.stderr)
+            few, many = ([statistics.median(run[size][part] for run in runs) for part in (0, 1)] for size in (0, 1))
+            each, driver = ((more - less) / (2 * SMALL) for less, more in zip(few, many, strict=True))
+            amount = kind.amount * (workers if kind.each_worker else 1)
+            rows[cluster] = {
+                "seconds_a_task": each,
+                "fixed_seconds": few[0] - SMALL * each,
+                "driver_cpu_seconds_a_task": max(0.0, driver),
+                f"{kind.unit}_a_second": amount / each,
+                "runs": runs,
+            }
+        rates = {cluster: row[f"{kind.unit}_a_second"] for cluster, row in rows.items()}
+        found[name] = {
+            **rows,
+            "bytes_of_a_task": kind.bytes,
+            "second_worker": rates["local"] / rates["one"],
+            "ray_over_local": rates["local"] / rates["ray"],
+            f"estimated_{kind.unit}_a_second": {workers: _many(kind, rows["ray"], workers) for workers in MANY},
+        }
     made = {key: value for key, value in provenance().items() if key in ("commit", "machine", "versions")}
     return {
-        "what": "Ray beside processes of one machine, two workers each",
-        "unit": "s of a shard, of 100 hands",
+        "what": "one process, two, two workers of Ray, and by extrapolation many. A task is a shard of leaf states, "
+        f"100 hands of blueprint against equity, a round of parts of {PART:,} iterations each",
+        "model": "n workers do n times what one of two of Ray's does, but no more than the driver can serve: its CPU "
+        f"time of a task on one core, and bytes at {GIGABIT} Gbit/s; in rounds, where all wait for the driver, the two "
+        "come after one another",
         "found": found,
         **made,
     }
 
 
-CLUSTERS = {"local": ("cluster.processes=2",), "ray": ("cluster=ray", "cluster.workers=2")}
+def _many(kind: Kind, ray: dict[str, Any], workers: int) -> float:
+    """Units a second, by the model."""
+    network = kind.bytes / (GIGABIT * 1e9 / 8)
+    seconds, driver = float(ray["seconds_a_task"]), float(ray["driver_cpu_seconds_a_task"])
+    if kind.each_worker:  # a round: parts at a time, then the driver with each of them
+        return workers * kind.amount / (seconds - driver + workers * (driver / 2 + network))
+    return kind.amount / max(2 * seconds / workers, driver, network)
 
 
-def _leaf_states(artifacts: Path, cluster: str, shards: int) -> float:
-    job = ("-m", "data_gen", "job=leaf_states", f"job.shards={shards}", "job.output=states")
-    return _seconds(*job, f"artifacts={artifacts.resolve()}", *CLUSTERS[cluster])
-
-
-def _match(artifacts: Path, cluster: str, hands: int) -> float:
-    match = (str(ROOT / "evaluate.py"), "evaluate=match", "agents=[blueprint,equity]", f"hands={hands}")
-    return _seconds(*match, f"artifacts={artifacts.resolve()}", *CLUSTERS[cluster])
-
-
-def _seconds(*arguments: str) -> float:
-    """Wall time of a command in a folder of its own."""
+def _taken(*arguments: str) -> tuple[float, float]:
+    """Wall time of a command in a folder of its own, and CPU seconds of its first process."""
     with tempfile.TemporaryDirectory() as folder:
-        started = time.perf_counter()
+        started, cpu = time.perf_counter(), 0.0
         environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-        subprocess.run([sys.executable, *arguments], cwd=folder, env=environment, check=True, capture_output=True)
-        return time.perf_counter() - started
+        command, none = [sys.executable, *arguments], subprocess.DEVNULL
+        with subprocess.Popen(command, cwd=folder, env=environment, stdout=none, stderr=none) as process:
+            while process.poll() is None:
+                cpu = max(cpu, _cpu_seconds(process.pid))
+                time.sleep(0.02)
+        assert process.returncode == 0, arguments
+        return time.perf_counter() - started, cpu
+
+
+def _cpu_seconds(process: int) -> float:
+    """Of all its threads, and none of its children."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 if __name__ == "__main__":

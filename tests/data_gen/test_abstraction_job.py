@@ -33,6 +33,13 @@ class TwoStreets:
     def order(self) -> tuple[int, ...]:
         return 0, 1
 
+    @property
+    def num_buckets(self) -> tuple[int, ...]:
+        return 169, self.buckets
+
+    def cpu_seconds(self, street: int) -> float:
+        return 12.0 * street
+
     def build(
         self,
         street: int,
@@ -54,12 +61,17 @@ class TwoStreets:
         return StreetTable(table, self.buckets, none)
 
 
+def make(method: TwoStreets, seed: int, output: str) -> CardAbstraction:
+    run(method=method, seed=seed, output=output, cluster=LocalCluster(2), dry=False)
+    return CardAbstraction.load(output)
+
+
 def test_a_finished_abstraction_is_reused(tmp_path: Path) -> None:
     output, method = str(tmp_path / "abstraction"), TwoStreets()
-    made = run(cluster=LocalCluster(2), method=method, seed=1, output=output)
-    again = run(cluster=LocalCluster(2), method=method, seed=1, output=output)
+    made = make(method, 1, output)
+    again = make(method, 1, output)
     assert method.calls == [0, 1]
-    assert made.fingerprint == again.fingerprint == CardAbstraction.load(output).fingerprint
+    assert made.fingerprint == again.fingerprint
     assert made.num_buckets == (169, 7)
     assert [path.name for path in tmp_path.iterdir()] == ["abstraction"]
 
@@ -67,30 +79,35 @@ def test_a_finished_abstraction_is_reused(tmp_path: Path) -> None:
 def test_an_interrupted_run_continues_with_its_street(tmp_path: Path) -> None:
     output, method = str(tmp_path / "abstraction"), TwoStreets(broken=True)
     with pytest.raises(KeyboardInterrupt):
-        run(cluster=LocalCluster(2), method=method, seed=1, output=output)
+        make(method, 1, output)
     method.broken = False
-    made = run(cluster=LocalCluster(2), method=method, seed=1, output=output)
+    made = make(method, 1, output)
     assert method.calls == [0, 1, 1]
-    assert (
-        made.fingerprint
-        == run(cluster=LocalCluster(2), method=TwoStreets(), seed=1, output=str(tmp_path / "whole")).fingerprint
-    )
+    assert made.fingerprint == make(TwoStreets(), 1, str(tmp_path / "whole")).fingerprint
 
 
 def test_streets_of_other_settings_are_made_anew(tmp_path: Path) -> None:
     output = str(tmp_path / "abstraction")
     with pytest.raises(KeyboardInterrupt):
-        run(cluster=LocalCluster(2), method=TwoStreets(broken=True), seed=1, output=output)
+        make(TwoStreets(broken=True), 1, output)
     other = TwoStreets(buckets=9)
-    assert run(cluster=LocalCluster(2), method=other, seed=1, output=output).num_buckets == (169, 9)
+    assert make(other, 1, output).num_buckets == (169, 9)
     assert other.calls == [0, 1]
 
 
 def test_an_abstraction_of_other_settings_is_refused(tmp_path: Path) -> None:
     output = str(tmp_path / "abstraction")
-    kept = run(cluster=LocalCluster(2), method=TwoStreets(), seed=1, output=output).fingerprint
+    kept = make(TwoStreets(), 1, output)
     with pytest.raises(MismatchedArtifactError, match="job=abstraction"):
-        run(cluster=LocalCluster(2), method=TwoStreets(buckets=9), seed=1, output=output)
+        make(TwoStreets(buckets=9), 1, output)
     with pytest.raises(MismatchedArtifactError, match="seed=1"):
-        run(cluster=LocalCluster(2), method=TwoStreets(), seed=2, output=output)
-    assert CardAbstraction.load(output).fingerprint == kept
+        make(TwoStreets(), 2, output)
+    assert CardAbstraction.load(output).fingerprint == kept.fingerprint
+
+
+def test_dry_says_what_it_takes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    method = TwoStreets()
+    run(method=method, seed=1, output=str(tmp_path / "abstraction"), cluster=LocalCluster(2), dry=True)
+    assert "about 12 s of CPU, 6 s on 2" in capsys.readouterr().err
+    assert method.calls == []
+    assert list(tmp_path.iterdir()) == []
