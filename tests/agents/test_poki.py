@@ -44,7 +44,7 @@ def test_styles_order_what_is_played_before_the_flop() -> None:
 
 def test_raised_pots_are_entered_with_less_and_a_free_look_is_never_folded() -> None:
     style = Style(0.5, 0.5, 0.1)
-    hand = quantile("QhJh")
+    hand = quantile("JcTd")
     limped, raised = Betting.parse(RULES, "c"), Betting.parse(RULES, "r")
     assert preflop_triple(hand, limped, style, rates())[0] < preflop_triple(hand, raised, style, rates())[0]
     big_blind = Betting.parse(RULES, "cccccccc" + "c")
