@@ -1,4 +1,4 @@
-"""Draws docs/overview.png from docs/results/lbr_laptop.json: `python -m tests.bench.overview`."""
+"""Draws docs/overview.png from files of docs/results: `python -m tests.bench.overview`."""
 
 import json
 from pathlib import Path
@@ -8,7 +8,9 @@ from poker.report.charts import intervals, png
 from poker.report.estimates import Estimate
 
 DOCS = Path(__file__).parents[2] / "docs"
-AGENTS = ("blueprint", "naive", "depth_limited_rollout", "depth_limited")
+AGENTS = ("blueprint", "depth_limited")
+FILES = "lbr_clone_blueprint", "lbr_clone_raises", "lbr_clone_raises_56_sizes"
+"""Of the artifacts in the clone. The last has hands of the one before, estimated better."""
 ADVERSARIES = {
     "lbr_fold_call": "fold or call",
     "lbr_flop_sizes": "11 bet sizes on the flop",
@@ -18,8 +20,9 @@ ADVERSARIES = {
 
 def main() -> None:
     """One panel an adversary, one row an agent, in big blinds per hand."""
-    tables = json.loads((DOCS / "results" / "lbr_laptop.json").read_text())["tables"]
-    found = {table["players"][0]["agent"]: _big_blinds(table["players"][0]["aivat"]) for table in tables}
+    results = [json.loads((DOCS / "results" / f"{name}.json").read_text()) for name in FILES]
+    adversaries = [lineup["players"][0] for result in results for lineup in result["lineups"]]
+    found = {player["agent"]: _big_blinds(player["aivat"]) for player in adversaries}
     panels = {
         words: [(agent, found[f"{adversary}@{agent}"]) for agent in AGENTS] for adversary, words in ADVERSARIES.items()
     }
