@@ -15,7 +15,7 @@ from rich.progress import Progress
 
 from data_gen.costs import tell
 from poker.abstraction.buckets import KIND, make_abstraction
-from poker.abstraction.methods import Method, StreetTable, table_bytes
+from poker.abstraction.methods import Building, Method, StreetTable, table_bytes
 from poker.artifacts import ArtifactError, find_artifact, write_artifact
 from poker.parallel import Cluster
 from poker.report.progress import progress_bars
@@ -38,12 +38,12 @@ def run(*, method: Method, seed: int, cluster: Cluster, dry: bool, output: str) 
     tell(f"abstraction {output}", seconds, cluster.workers, cluster, table_bytes(method.num_buckets) / 1e6)
     if dry:
         return
-    assigning = None if cluster.one_machine else cluster
     with progress_bars("") as bars:
+        how = Building(seed, partial(_show, bars), None if cluster.one_machine else cluster)
         for street in method.order:
             found = stored[street]
             if found is None:
-                found = method.build(street, built, seed, partial(_show, bars), assigning)
+                found = method.build(street, built, how)
                 arrays = {"table": found.table, "vectors": found.vectors}
                 counts = {"num_buckets": found.num_buckets}
                 write_artifact(parts / STREETS[street], STREET_KIND, config=config, arrays=arrays, counts=counts)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from poker.abstraction.methods import FLOP, TURN, FlopStrengthGrid, StreetTable
+from poker.abstraction.methods import FLOP, TURN, Building, FlopStrengthGrid, StreetTable
 from poker.agents.simple import RandomAgent
 from poker.cards import NUM_HANDS
 from poker.errors import PokernetsError
@@ -164,11 +164,10 @@ def test_hands_are_assigned_to_the_same_buckets(machines: Any) -> None:
     rng = np.random.default_rng(0)
     vectors = np.sort(rng.integers(0, 500, (10, 20)), axis=0).astype(np.int16)
     turn = StreetTable(rng.integers(0, 10, (NUM_BOARDS[4], NUM_HANDS), dtype=np.uint8), 10, vectors)
+    there = RayCluster(machines.address)
     for method in (TINY, FlopStrengthGrid(7)):
-        here, there = (
-            method.build(FLOP, {TURN: turn}, 0, quiet, over).table for over in (None, RayCluster(machines.address))
-        )
-        np.testing.assert_array_equal(here, there)
+        tables = [method.build(FLOP, {TURN: turn}, Building(0, quiet, over)).table for over in (None, there)]
+        np.testing.assert_array_equal(*tables)
 
 
 def test_rounds_of_a_blueprint_add_up_to_the_same(machines: Any) -> None:

@@ -62,6 +62,20 @@ class StreetTable:
     vectors: Vectors
 
 
+@dataclass(frozen=True)
+class Building:
+    """`cluster` assigns hands to buckets; None: the threads of this process do."""
+
+    seed: int
+    progress: Progress
+    cluster: Cluster | None = None
+
+    def phase(self, street: int, what: str) -> Callable[[int, int], None]:
+        """Progress of one part of the work."""
+        title = f"{('preflop', 'flop', 'turn', 'river')[street]}: {what}"
+        return lambda done, total: self.progress(title, done, total)
+
+
 class Method(Protocol):
     """A way to make the four tables. `settings` identify it; streets are built in `order`, each seeing those before."""
 
@@ -74,15 +88,7 @@ class Method(Protocol):
     @property
     def num_buckets(self) -> tuple[int, ...]: ...
 
-    def build(
-        self,
-        street: int,
-        built: Mapping[int, StreetTable],
-        seed: int,
-        progress: Progress,
-        cluster: Cluster | None = None,
-    ) -> StreetTable:
-        """`cluster` assigns hands to buckets; None: the threads of this process do."""
+    def build(self, street: int, built: Mapping[int, StreetTable], how: Building) -> StreetTable: ...
 
     def cpu_seconds(self, street: int) -> float:
         """What `build` takes at most, by a few boards."""
@@ -136,20 +142,13 @@ class PotentialAware(_Streets):
         _check_range("restarts", self.restarts, 1, 1000)
         _check_range("iterations", self.iterations, 1, 10_000)
 
-    def build(
-        self,
-        street: int,
-        built: Mapping[int, StreetTable],
-        seed: int,
-        progress: Progress,
-        cluster: Cluster | None = None,
-    ) -> StreetTable:
+    def build(self, street: int, built: Mapping[int, StreetTable], how: Building) -> StreetTable:
         if street == PREFLOP:
-            return lossless_preflop(progress)
+            return lossless_preflop(how.progress)
         if street == FLOP:
-            return self._build_flop(built[TURN], seed, progress, cluster)
+            return self._build_flop(built[TURN], how)
         points_of = self._river_points if street == RIVER else self._turn_points
-        return self._build_by_vectors(street, points_of, seed, progress, cluster)
+        return self._build_by_vectors(street, points_of, how)
 
     def _river_points(self, boards: NDArray[np.uint8]) -> Vectors:
         """[n, L, C] equities against the clusters."""
@@ -163,19 +162,14 @@ class PotentialAware(_Streets):
         return (np.int16(_TURN_RIVERS) - strength.boards_distribution(boards, self.bins).astype(np.int16)) * scale
 
     def _build_by_vectors(
-        self,
-        street: int,
-        points_of: Callable[[NDArray[np.uint8]], Vectors],
-        seed: int,
-        progress: Progress,
-        cluster: Cluster | None,
+        self, street: int, points_of: Callable[[NDArray[np.uint8]], Vectors], how: Building
     ) -> StreetTable:
         num_buckets = self.num_buckets[street]
-        points = VectorPoints(_sample(street, self.sample, points_of, seed))
+        points = VectorPoints(_sample(street, self.sample, points_of, how.seed))
         effort = Effort(self.sample, self.restarts, self.iterations)
-        centers = find_centers(points, num_buckets, effort, seed, _phase(progress, street, "k-means"))
+        centers = find_centers(points, num_buckets, effort, how.seed, how.phase(street, "k-means"))
         centers = _by_sum(centers)
-        table = _assign_all(street, num_buckets, _NearestVector(points_of, centers), progress, cluster)
+        table = _assign_all(street, num_buckets, _NearestVector(points_of, centers), how)
         return StreetTable(table, num_buckets, centers)
 
     def cpu_seconds(self, street: int) -> float:
@@ -195,14 +189,16 @@ class PotentialAware(_Streets):
         effort = Effort(self.sample, self.restarts, self.iterations)
         return _cpu_seconds(street, _NearestVector(points_of, centers), points_of, effort)
 
-    def _build_flop(self, turn: StreetTable, seed: int, progress: Progress, cluster: Cluster | None) -> StreetTable:
+    def _build_flop(self, turn: StreetTable, how: Building) -> StreetTable:
         ground, turn_table = Ground(turn.vectors), turn.table.astype(np.uint16)
-        lists = _sample(FLOP, self.flop_sample, lambda boards: clustering.turn_bucket_lists(boards, turn_table), seed)
+        lists = _sample(
+            FLOP, self.flop_sample, lambda boards: clustering.turn_bucket_lists(boards, turn_table), how.seed
+        )
         effort = Effort(self.flop_sample, self.restarts, self.iterations)
-        found = find_centers(FlowPoints(lists, ground), self.flop, effort, seed, _phase(progress, FLOP, "k-means"))
+        found = find_centers(FlowPoints(lists, ground), self.flop, effort, how.seed, how.phase(FLOP, "k-means"))
         order = np.argsort(found.vectors.sum(axis=1, dtype=np.int64), kind="stable")
         centers = FlowCenters(found.masses[order], turn.vectors)
-        table = _assign_all(FLOP, self.flop, _NearestFlow(turn_table, ground, centers), progress, cluster)
+        table = _assign_all(FLOP, self.flop, _NearestFlow(turn_table, ground, centers), how)
         return StreetTable(table, self.flop, centers.vectors)
 
 
@@ -238,17 +234,10 @@ class ExpectedSquareGrid(_Streets):
     name = "ehs2_grid"
     order = (PREFLOP, FLOP, TURN, RIVER)
 
-    def build(
-        self,
-        street: int,
-        built: Mapping[int, StreetTable],
-        seed: int,
-        progress: Progress,
-        cluster: Cluster | None = None,
-    ) -> StreetTable:
+    def build(self, street: int, built: Mapping[int, StreetTable], how: Building) -> StreetTable:
         if street == PREFLOP:
-            return lossless_preflop(progress)
-        table = _assign_all(street, self.num_buckets[street], self._cells(street), progress, cluster)
+            return lossless_preflop(how.progress)
+        table = _assign_all(street, self.num_buckets[street], self._cells(street), how)
         return StreetTable(table, self.num_buckets[street], np.zeros((0, 0), dtype=np.int16))
 
     def cpu_seconds(self, street: int) -> float:
@@ -278,17 +267,10 @@ class FlopStrengthGrid:
     def num_buckets(self) -> tuple[int, ...]:
         return NUM_PREFLOP_CLASSES, self.flop
 
-    def build(
-        self,
-        street: int,
-        built: Mapping[int, StreetTable],
-        seed: int,
-        progress: Progress,
-        cluster: Cluster | None = None,
-    ) -> StreetTable:
+    def build(self, street: int, built: Mapping[int, StreetTable], how: Building) -> StreetTable:
         if street == PREFLOP:
-            return lossless_preflop(progress)
-        table = _assign_all(FLOP, self.flop, partial(_strength_cells, self.flop), progress, cluster)
+            return lossless_preflop(how.progress)
+        table = _assign_all(FLOP, self.flop, partial(_strength_cells, self.flop), how)
         return StreetTable(table, self.flop, np.zeros((0, 0), dtype=np.int16))
 
     def cpu_seconds(self, street: int) -> float:
@@ -326,11 +308,6 @@ def _check_range(name: str, value: int, low: int, high: int) -> None:
         raise PokernetsError(f"abstraction.{name} is {value}; it must lie between {low} and {high}")
 
 
-def _phase(progress: Progress, street: int, what: str) -> Callable[[int, int], None]:
-    title = f"{('preflop', 'flop', 'turn', 'river')[street]}: {what}"
-    return lambda done, total: progress(title, done, total)
-
-
 def _rows(points: NDArray[Any]) -> NDArray[Any]:
     """[n, L, ...] as [n * L, ...]."""
     return points.reshape(-1, points.shape[-1])
@@ -356,15 +333,13 @@ def _chunk(street: int) -> int:
     return (1, 64, 128, 1024)[street]
 
 
-def _assign_all(
-    street: int, num_buckets: int, labels_of: LabelsOf, progress: Progress, cluster: Cluster | None
-) -> NDArray[Any]:
+def _assign_all(street: int, num_buckets: int, labels_of: LabelsOf, how: Building) -> NDArray[Any]:
     """[canonical boards, 1326] from the labels of the live hands of chunks of boards."""
     table = np.zeros((len(canonical_boards(BOARD_SIZES[street])), NUM_HANDS), dtype=_small(num_buckets))
-    show, done = _phase(progress, street, "assignment"), 0
+    show, done = how.phase(street, "assignment"), 0
     assign = partial(_assign, street, _small(num_buckets), labels_of)
     starts = range(0, len(table), _chunk(street))
-    for start, rows in map(assign, starts) if cluster is None else cluster.run(Work(Given(assign)), starts):
+    for start, rows in map(assign, starts) if how.cluster is None else how.cluster.run(Work(Given(assign)), starts):
         table[start : start + len(rows)] = rows
         done += len(rows)
         show(done, len(table))

@@ -14,6 +14,7 @@ from poker.abstraction.methods import (
     PREFLOP,
     RIVER,
     TURN,
+    Building,
     ExpectedSquareGrid,
     FlopStrengthGrid,
     PotentialAware,
@@ -60,7 +61,7 @@ def strength_of(boards: NDArray[np.uint8]) -> NDArray[np.float64]:
 @pytest.mark.parametrize("street", [TURN, RIVER])
 def test_buckets_by_vectors(few_boards: Boards, street: int) -> None:
     """All buckets occur, ascend with strength, and tell most of it; a second run gives the same table."""
-    made = TINY.build(street, {}, 3, quiet)
+    made = TINY.build(street, {}, Building(3, quiet))
     assert made.num_buckets == (TINY.turn if street == TURN else TINY.river)
     ehs = strength_of(few_boards[BOARD_SIZES[street]])
     live = ~np.isnan(ehs)
@@ -68,8 +69,8 @@ def test_buckets_by_vectors(few_boards: Boards, street: int) -> None:
     assert np.corrcoef(means, np.arange(made.num_buckets))[0, 1] > 0.95
     within = np.mean((ehs - np.array(means)[made.table])[live] ** 2)
     assert within < 0.05 * np.var(ehs[live])
-    assert np.array_equal(TINY.build(street, {}, 3, quiet).table, made.table)
-    assert not np.array_equal(TINY.build(street, {}, 4, quiet).table, made.table)
+    assert np.array_equal(TINY.build(street, {}, Building(3, quiet)).table, made.table)
+    assert not np.array_equal(TINY.build(street, {}, Building(4, quiet)).table, made.table)
 
 
 @pytest.mark.slow
@@ -78,7 +79,7 @@ def test_flop_buckets_are_potential_aware(few_boards: Boards) -> None:
     rng = np.random.default_rng(0)
     vectors = np.sort(rng.integers(0, 500, (10, 20)), axis=0).astype(np.int16)
     turn = StreetTable(rng.integers(0, 10, (NUM_BOARDS[4], NUM_HANDS), dtype=np.uint8), 10, vectors)
-    made = TINY.build(FLOP, {TURN: turn}, 0, quiet)
+    made = TINY.build(FLOP, {TURN: turn}, Building(0, quiet))
     assert set(np.unique(made.table)) == set(range(8))
     boards = few_boards[3]
     lists = clustering.turn_bucket_lists(boards, turn.table.astype(np.uint16))
@@ -130,7 +131,7 @@ def test_opponent_clusters_are_equal_and_ordered() -> None:
 @pytest.mark.parametrize("street", [FLOP, TURN, RIVER])
 def test_grid_of_expected_squares(few_boards: Boards, street: int) -> None:
     grid = ExpectedSquareGrid(flop=1000, turn=500, river=200)
-    made = grid.build(street, {}, 0, quiet)
+    made = grid.build(street, {}, Building(0, quiet))
     for row, board in zip(made.table, few_boards[BOARD_SIZES[street]].tolist(), strict=True):
         live, squares = HOLDEM.live(board), hand_features(board).ehs2
         expected = np.minimum(np.floor(squares * made.num_buckets + 1e-9), made.num_buckets - 1)
@@ -138,7 +139,7 @@ def test_grid_of_expected_squares(few_boards: Boards, street: int) -> None:
 
 
 def test_grid_of_strength_on_the_flop(few_boards: Boards) -> None:
-    made = FlopStrengthGrid(flop=50).build(FLOP, {}, 0, quiet)
+    made = FlopStrengthGrid(flop=50).build(FLOP, {}, Building(0, quiet))
     for row, board in zip(made.table, few_boards[3].tolist(), strict=True):
         live = HOLDEM.live(board)
         expected = np.minimum(np.floor(hand_features(board).hs * 50 + 1e-9), 49)
@@ -147,7 +148,7 @@ def test_grid_of_strength_on_the_flop(few_boards: Boards) -> None:
 
 def test_preflop_is_lossless() -> None:
     for method in (TINY, ExpectedSquareGrid(flop=2, turn=2, river=2), FlopStrengthGrid(flop=2)):
-        made = method.build(PREFLOP, {}, 0, quiet)
+        made = method.build(PREFLOP, {}, Building(0, quiet))
         assert made.num_buckets == 169
         assert np.array_equal(made.table[0], PREFLOP_CLASS)
 

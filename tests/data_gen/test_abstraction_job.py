@@ -10,11 +10,11 @@ import pytest
 
 from data_gen.abstraction import run
 from poker.abstraction.buckets import CardAbstraction
-from poker.abstraction.methods import Progress, StreetTable
+from poker.abstraction.methods import Building, StreetTable
 from poker.artifacts import MismatchedArtifactError
 from poker.cards import NUM_HANDS, PREFLOP_CLASS
 from poker.kernels.cards.isomorphism import NUM_BOARDS
-from poker.parallel import Cluster, LocalCluster
+from poker.parallel import LocalCluster
 
 
 @dataclass
@@ -40,24 +40,17 @@ class TwoStreets:
     def cpu_seconds(self, street: int) -> float:
         return 12.0 * street
 
-    def build(
-        self,
-        street: int,
-        built: Mapping[int, StreetTable],
-        seed: int,
-        progress: Progress,
-        cluster: Cluster | None = None,
-    ) -> StreetTable:
-        assert cluster is None
+    def build(self, street: int, built: Mapping[int, StreetTable], how: Building) -> StreetTable:
+        assert how.cluster is None
         self.calls.append(street)
         none = np.zeros((0, 0), dtype=np.int16)
         if street == 0:
             return StreetTable(PREFLOP_CLASS[None], 169, none)
-        progress("flop", 1, 2)
+        how.progress("flop", 1, 2)
         if self.broken:
             raise KeyboardInterrupt
         assert built[0].num_buckets == 169
-        table = np.random.default_rng(seed).integers(0, self.buckets, (NUM_BOARDS[3], NUM_HANDS), dtype=np.uint8)
+        table = np.random.default_rng(how.seed).integers(0, self.buckets, (NUM_BOARDS[3], NUM_HANDS), dtype=np.uint8)
         return StreetTable(table, self.buckets, none)
 
 
