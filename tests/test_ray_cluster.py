@@ -167,7 +167,7 @@ def test_hands_are_assigned_to_the_same_buckets(machines: Any) -> None:
     there = RayCluster(machines.address)
     for method in (TINY, FlopStrengthGrid(7)):
         tables = [method.build(FLOP, {TURN: turn}, Building(0, quiet, over)).table for over in (None, there)]
-        np.testing.assert_array_equal(*tables)
+        np.testing.assert_array_equal(tables[0], tables[1])
 
 
 def test_rounds_of_a_blueprint_add_up_to_the_same(machines: Any) -> None:
