@@ -35,7 +35,8 @@ def run(*, method: Method, seed: int, cluster: Cluster, dry: bool, output: str) 
     built: dict[int, StreetTable] = {}
     stored = {street: _stored_street(parts / STREETS[street], config) for street in method.order}
     seconds = sum(method.cpu_seconds(street) for street in method.order if stored[street] is None)
-    tell(f"abstraction {output}", seconds, cluster.workers, cluster, table_bytes(method.num_buckets) / 1e6)
+    megabytes = table_bytes(method.num_buckets) / 1e6
+    tell(f"abstraction {output}", seconds, cluster.workers, cluster, megabytes, threads=cluster.one_machine)
     if dry:
         return
     with progress_bars("") as bars:

@@ -18,13 +18,15 @@ def cpu_seconds(work: Callable[[int], object], trials: tuple[int, int], count: i
     return taken[0] + max(0.0, taken[1] - taken[0]) * (count - trials[0]) / (trials[1] - trials[0])
 
 
-def tell(what: str, seconds: float, tasks: int, cluster: Cluster, megabytes: float) -> None:
-    """Time of so many tasks over the cluster, memory of a worker as of this process now, and disk."""
+def tell(what: str, seconds: float, tasks: int, cluster: Cluster, megabytes: float, threads: bool = False) -> None:
+    """Time of so many tasks over the cluster, memory of a worker as of this process now, and disk. With `threads` it is
+    this process that does the work, and it will hold what goes to disk."""
     workers = max(1, min(cluster.workers, tasks))
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    where = f"threads, {memory + megabytes:,.0f} MB" if threads else f"processes of {memory:,.0f} MB"
     print(
-        f"{what}; about {seconds:,.0f} s of CPU, {_duration(seconds / workers)} on {workers} processes of "
-        f"{memory:,.0f} MB; {megabytes:,.1f} MB on disk",
+        f"{what}; about {seconds:,.0f} s of CPU, {_duration(seconds / workers)} on {workers} {where}; "
+        f"{megabytes:,.1f} MB on disk",
         file=sys.stderr,
     )
 

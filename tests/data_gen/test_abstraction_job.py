@@ -101,6 +101,6 @@ def test_an_abstraction_of_other_settings_is_refused(tmp_path: Path) -> None:
 def test_dry_says_what_it_takes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     method = TwoStreets()
     run(method=method, seed=1, output=str(tmp_path / "abstraction"), cluster=LocalCluster(2), dry=True)
-    assert "about 12 s of CPU, 6 s on 2" in capsys.readouterr().err
+    assert "about 12 s of CPU, 6 s on 2 threads" in capsys.readouterr().err
     assert method.calls == []
     assert list(tmp_path.iterdir()) == []
