@@ -11,8 +11,8 @@ hand with its board; order within a round does not matter.
 
 `canonical_board` is the same index for one round of 3, 4 or 5 cards, fast, with the suit permutation that turns the
 board into the canonical one: tables [number of canonical boards, 1326] then serve every concrete board:
-`table[index, HAND_PERMUTATION[permutation, hand]]`. All integers are int64. `canonical_board` is also called from the
-kernels that deal boards, in other files: keep it stable, or clear numba's cache.
+`table[index, HAND_PERMUTATION[permutation, hand]]`. All integers are int64. `canonical_board` and `canonical_suits` are
+also called from the kernels that deal boards, in other files: keep them stable, or clear numba's cache.
 """
 
 import itertools
@@ -321,15 +321,23 @@ def canonical_board(cards: U8) -> tuple[int, int]:
     n = len(cards)
     if n == 0:
         return 0, 0
-    k0 = k1 = k2 = k3 = 0
+    suits = np.zeros(4, dtype=np.int64)
     for card in cards:
-        bit = (1 << 15) + (4 << (int(card) >> 2))
-        suit = card & 3
-        k0 += bit if suit == 0 else 0
-        k1 += bit if suit == 1 else 0
-        k2 += bit if suit == 2 else 0
-        k3 += bit if suit == 3 else 0
-    return _sorted_index(n, k0, k1 + 1, k2 + 2, k3 + 3)
+        add_card(suits, card)
+    return canonical_suits(n, suits)
+
+
+@njit(cache=True, nogil=True)
+def add_card(suits: I64, card: int) -> None:
+    """Add a card to what is known of a board by suit [4]: count << 15 | rank mask << 2, at first 0."""
+    card = int(card)
+    suits[card & 3] += (1 << 15) + (4 << (card >> 2))
+
+
+@njit(cache=True, nogil=True)
+def canonical_suits(n: int, suits: I64) -> tuple[int, int]:
+    """`canonical_board` of n cards that `add_card` has put into `suits`, for boards that grow card by card."""
+    return _sorted_index(n, suits[0], suits[1] + 1, suits[2] + 2, suits[3] + 3)
 
 
 @njit(cache=True, nogil=True)

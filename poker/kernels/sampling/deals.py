@@ -9,8 +9,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from poker.kernels.cards.hands import HAND_OF_CARDS, HAND_PERMUTATION
-from poker.kernels.cards.isomorphism import canonical_board
+from poker.kernels.cards.hands import HAND_OF_CARDS, HAND_PERMUTATION, NUM_HANDS
+from poker.kernels.cards.isomorphism import add_card, canonical_suits
 from poker.kernels.cards.ranks import rank5, rank7
 from poker.kernels.registry import entry
 from poker.kernels.rng import next_below
@@ -55,33 +55,41 @@ def deal_holdem(
 ) -> None:
     """Fill buckets [n, P, S] and ranks [n, P] with random deals, S = 2 (the last board is the flop) or 4.
 
-    Blocks keep the cards apart from the table look-ups, so that the cache misses of many deals overlap.
+    Blocks keep the cards apart from the table look-ups, so that the cache misses of many deals overlap: first `buckets`
+    holds places in the tables, then what is there.
     """
     n, num_players, num_streets = buckets.shape
     board_size = 5 if num_streets == 4 else 3
+    flops, turns, rivers = flop.reshape(-1), turn.reshape(-1), river.reshape(-1)
     cards = np.empty(2 * num_players + board_size, dtype=np.uint8)
-    hands = np.empty((_BLOCK, num_players), dtype=np.int64)
-    rows = np.empty((_BLOCK, 3), dtype=np.int64)
-    images = np.empty((_BLOCK, 3), dtype=np.int64)
+    board = cards[2 * num_players :]
+    suits = np.empty(4, dtype=np.int64)
+    rows = np.empty(3, dtype=np.int64)
+    images = np.empty(3, dtype=np.int64)
     for start in range(0, n, _BLOCK):
-        size = min(_BLOCK, n - start)
-        for i in range(size):
+        end = min(start + _BLOCK, n)
+        for i in range(start, end):
             draw_cards(rng, 52, 0, cards)
-            board = cards[2 * num_players :]
-            for street in range(num_streets - 1):
-                rows[i, street], images[i, street] = canonical_board(board[: 3 + street])
+            suits[:] = 0
+            for k in range(board_size):
+                add_card(suits, board[k])
+                if k >= 2:
+                    rows[k - 2], images[k - 2] = canonical_suits(k + 1, suits)
             for p in range(num_players):
                 a, b = cards[2 * p], cards[2 * p + 1]
-                hands[i, p] = HAND_OF_CARDS[a, b]
-                ranks[start + i, p] = showdown_rank(a, b, board)
-        for i in range(size):
+                hand = HAND_OF_CARDS[a, b]
+                buckets[i, p, 0] = preflop[0, hand]
+                for street in range(num_streets - 1):
+                    place = HAND_PERMUTATION[images[street], hand]
+                    buckets[i, p, street + 1] = rows[street] * NUM_HANDS + place
+                ranks[i, p] = showdown_rank(a, b, board)
+        for i in range(start, end):
             for p in range(num_players):
-                hand, out = hands[i, p], buckets[start + i, p]
-                out[0] = preflop[0, hand]
-                out[1] = flop[rows[i, 0], HAND_PERMUTATION[images[i, 0], hand]]
+                out = buckets[i, p]
+                out[1] = flops[out[1]]
                 if num_streets == 4:
-                    out[2] = turn[rows[i, 1], HAND_PERMUTATION[images[i, 1], hand]]
-                    out[3] = river[rows[i, 2], HAND_PERMUTATION[images[i, 2], hand]]
+                    out[2] = turns[out[2]]
+                    out[3] = rivers[out[3]]
 
 
 @entry("u8_1, i8, i8_1, i8_1, i4_2, i4_2, i4_3, i4_2")
