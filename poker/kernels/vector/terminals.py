@@ -207,31 +207,59 @@ def _leaves(sweep: Sweep, p: int, street: int, board: int, batch: int, work: F32
 
 
 @njit(**INLINE)
-def _runout_rows_of_0(matrix: I16, start: int, width: int, theirs: int, work: F32, reach: I64, value: I64) -> None:
-    """Four rows: value[i] = sum over j of matrix[j, i] * reach[j]."""
+def _runout_rows_of_0(
+    matrix: I16, start: int, width: int, theirs: int, work: F32, reach: I64, value: I64, found: I64
+) -> None:
+    """Four rows: value[i] = sum over j of matrix[j, i] * reach[j], of the hands j that get here two at a time."""
     a, b, c, d = reach[0], reach[1], reach[2], reach[3]
+    count = 0
+    for j in range(theirs):
+        found[count] = j
+        count += work[a + j] + work[b + j] + work[c + j] + work[d + j] != 0.0
+    va, vb, vc, vd = value[0], value[1], value[2], value[3]
     for i in range(0, width, 16):
-        va, vb, vc, vd = splat(0.0), splat(0.0), splat(0.0), splat(0.0)
-        for j in range(theirs):
-            results = load_int16(matrix, start + j * width + i)
-            va = fma(results, splat(work[a + j]), va)
-            vb = fma(results, splat(work[b + j]), vb)
-            vc = fma(results, splat(work[c + j]), vc)
-            vd = fma(results, splat(work[d + j]), vd)
-        store(work, value[0] + i, va)
-        store(work, value[1] + i, vb)
-        store(work, value[2] + i, vc)
-        store(work, value[3] + i, vd)
+        store(work, va + i, splat(0.0))
+        store(work, vb + i, splat(0.0))
+        store(work, vc + i, splat(0.0))
+        store(work, vd + i, splat(0.0))
+    for n in range(0, count - 1, 2):
+        j, k = found[n], found[n + 1]
+        one, other = start + j * width, start + k * width
+        a0, b0, c0, d0 = splat(work[a + j]), splat(work[b + j]), splat(work[c + j]), splat(work[d + j])
+        a1, b1, c1, d1 = splat(work[a + k]), splat(work[b + k]), splat(work[c + k]), splat(work[d + k])
+        for i in range(0, width, 16):
+            m0, m1 = load_int16(matrix, one + i), load_int16(matrix, other + i)
+            store(work, va + i, fma(m0, a0, fma(m1, a1, load(work, va + i))))
+            store(work, vb + i, fma(m0, b0, fma(m1, b1, load(work, vb + i))))
+            store(work, vc + i, fma(m0, c0, fma(m1, c1, load(work, vc + i))))
+            store(work, vd + i, fma(m0, d0, fma(m1, d1, load(work, vd + i))))
+    if count & 1:
+        j = found[count - 1]
+        a0, b0, c0, d0 = splat(work[a + j]), splat(work[b + j]), splat(work[c + j]), splat(work[d + j])
+        for i in range(0, width, 16):
+            m0 = load_int16(matrix, start + j * width + i)
+            store(work, va + i, fma(m0, a0, load(work, va + i)))
+            store(work, vb + i, fma(m0, b0, load(work, vb + i)))
+            store(work, vc + i, fma(m0, c0, load(work, vc + i)))
+            store(work, vd + i, fma(m0, d0, load(work, vd + i)))
 
 
 @njit(**INLINE)
-def _runout_rows_of_1(matrix: I16, start: int, width: int, own: int, work: F32, reach: I64, value: I64) -> None:
-    """Four rows: value[j] = - sum over i of matrix[j, i] * reach[i]."""
+def _runout_rows_of_1(
+    matrix: I16, start: int, width: int, own: int, work: F32, reach: I64, value: I64, found: I64
+) -> None:
+    """Four rows: value[j] = - sum over i of matrix[j, i] * reach[i], sixteen hands i at a time, where any gets here."""
     a, b, c, d = reach[0], reach[1], reach[2], reach[3]
+    count = 0
+    for i in range(0, width, 16):
+        found[count] = i
+        count += total((load(work, a + i) + load(work, b + i)) + (load(work, c + i) + load(work, d + i))) != 0.0
     for j in range(own):
+        row = start + j * width
         va, vb, vc, vd = splat(0.0), splat(0.0), splat(0.0), splat(0.0)
-        for i in range(0, width, 16):
-            results = load_int16(matrix, start + j * width + i)
+        for n in range(count):
+            i = found[n]
+            results = load_int16(matrix, row + i)
             va = fma(results, load(work, a + i), va)
             vb = fma(results, load(work, b + i), vb)
             vc = fma(results, load(work, c + i), vc)
@@ -244,20 +272,23 @@ def _runout_rows_of_1(matrix: I16, start: int, width: int, own: int, work: F32, 
 
 @njit(**INLINE)
 def _runouts(sweep: Sweep, p: int, street: int, board: int, batch: int, work: F32, rows: I64) -> None:
-    """Results of all-ins with cards to come, four rows at a time."""
+    """Results of all-ins with cards to come, four rows at a time. Few hands go all-in: the others are passed over."""
     boards, table = sweep.boards, sweep.batches.runouts
     stride, reach, value = sweep.place[STRIDE, street], sweep.place[REACH, street], sweep.place[VALUE, street]
     begin, end = sweep.batches.runout_start[p, batch], sweep.batches.runout_start[p, batch + 1]
+    if begin == end:
+        return
     start, width, hands = int(sweep.runout_at[board]), int(boards.padded[0, board]), int(boards.size[1, board])
+    found = np.empty(max(width, hands) + 1, np.int64)
     for group in range(begin, end, 4):
         for r in range(4):
             inside = group + r < end
             rows[r] = reach + table[group + r, 0] * stride if inside else sweep.areas[ZERO_ROW]
             rows[4 + r] = value + table[group + r, 1] * stride if inside else sweep.areas[DUMP_ROW]
         if p == 0:
-            _runout_rows_of_0(sweep.runout_matrix, start, width, hands, work, rows[:4], rows[4:8])
+            _runout_rows_of_0(sweep.runout_matrix, start, width, hands, work, rows[:4], rows[4:8], found)
         else:
-            _runout_rows_of_1(sweep.runout_matrix, start, width, hands, work, rows[:4], rows[4:8])
+            _runout_rows_of_1(sweep.runout_matrix, start, width, hands, work, rows[:4], rows[4:8], found)
 
 
 @njit(**INLINE)
