@@ -8,6 +8,9 @@ An episode plays one deal to its end. At an information state u of the player's 
 A state that is not in the tree enters it, and its player acts at random from there to the end of the hand. Afterwards
 N(u, a) grows by 1 and Q(u, a), the mean of the player's net chips, is updated at the states of the tree on the path.
 
+Episodes of a thread follow one another. Sixteen side by side hide the memory's latency and take two thirds of the time,
+but choose without what the others learn: UCT's nash_conv in Kuhn rose from 0.036 to 0.082 chips.
+
 Symbols: M sampling nodes, P players, S streets, A actions, n deals. Entry (node, bucket, action) of `means`, float64 or
 float32, and `counts` int32 is row + bucket * stride + action; N(u) is the sum of a row's counts. Unlocked threads may
 lose an update now and then.
