@@ -41,6 +41,8 @@ WIDTH = 110
 """Columns of the tables where the output is not a terminal."""
 _SCALAR_SECONDS = 5.0
 _FOLDER_NAME = 80
+_MOST_BARS = 10
+"""Line-ups that have a progress bar each; more share one."""
 
 
 def run(
@@ -249,9 +251,11 @@ class _Live:
     def __init__(self, results: MatchResults, hands: int, folder: Path, console: Console) -> None:
         self._unit = results.unit
         self._progress = progress_bars("hands", console)
+        lineups = results.lineups
+        shared = [(f"{len(lineups)} line-ups", lineups)] if len(lineups) > _MOST_BARS else []
         self._bars = {
-            result.lineup: self._progress.add_task(result.lineup.title, total=hands, found="")
-            for result in results.lineups
+            self._progress.add_task(title, total=hands * len(group), found=""): group
+            for title, group in shared or [(result.lineup.title, [result]) for result in lineups]
         }
         self._written: dict[LineUp, float] = {}
         self._folder = folder
@@ -265,14 +269,16 @@ class _Live:
             self._writer.close()
 
     def update(self, result: Results) -> None:
-        now, bar = time.monotonic(), self._bars[result.lineup]
-        self._progress.update(bar, completed=result.hands)
+        now = time.monotonic()
+        bar, group = next((bar, group) for bar, group in self._bars.items() if result in group)
+        self._progress.update(bar, completed=sum(each.hands for each in group))
         if now - self._written.get(result.lineup, self._started) < _SCALAR_SECONDS:
             return
         self._written[result.lineup] = now
-        rate = (result.hands - result.kept) / max(now - self._started, 1e-9)
+        rate = sum(each.hands - each.kept for each in group) / max(now - self._started, 1e-9)
         best = result.estimates(aivat=result.has_aivat)[0]
-        found = f"{rate:,.0f}/s  {result.lineup.labels[0]} {best:+} {self._unit}/hand"
+        of = result.lineup.labels[0] if len(group) == 1 else result.lineup.title
+        found = f"{rate:,.1f}/s  {of} {best:+} {self._unit}/hand"
         self._progress.update(bar, found=found + (" (AIVAT)" if result.has_aivat else ""))
         if self._writer is None:
             from tensorboard.summary import Writer  # noqa: PLC0415 (half a second)

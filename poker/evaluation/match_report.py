@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from poker.agents.base import hand_number
 from poker.betting import Betting
 from poker.cards import PREFLOP_CLASS
-from poker.evaluation.match_results import Contrast, MatchResults
+from poker.evaluation.match_results import Contrast, MatchResults, Standing
 from poker.evaluation.results import SHORT, Results, opponent_class
 from poker.formats.acpc_log import read_log
 from poker.play.hand_store import UNKNOWN
 from poker.provenance import commit
 from poker.report import Figure, RangeGrids, Report, Section, Table, Text
-from poker.report.charts import Series, intervals_and_means
+from poker.report.charts import Series, crosstable, intervals_and_means
 from poker.report.estimates import Estimate, estimate
 from poker.report.scalars import Scalar
 from poker.rules import CALL, FOLD, Rules
@@ -27,6 +27,8 @@ from poker.rules import CALL, FOLD, Rules
 _PICTURED_HANDS = 20_000
 _SHOWN_FAILURES = 100
 _NAMED_OPPONENTS = 3
+_SHOWN_ROWS, _SHOWN_COLUMNS = 15, 5
+"""Of a table on the console, where another one says what matters; the page has all."""
 _LEARNING = 50
 """Deals of a session from which on it is looked at in parts."""
 _COURSE = 30
@@ -66,7 +68,12 @@ def _sections(results: MatchResults, title: str) -> Iterator[Section]:
     if against_lbr and not results.game.is_limit:
         note = "mbb per hand of local best responses to its agent, which beat both"
         yield Table(("adversary", "published"), _PUBLISHED, "Beside the figures of [DLS]", note, console=False)
-    yield Figure("results", lambda: _picture(results, title), "Intervals, and how the means settled")
+    standings = results.run_off()
+    if len(standings) > 2:
+        names, note = [one.name for one in standings], "coloured where the interval is clear of 0"
+        yield Figure("crosstable", lambda: crosstable(title, unit, names, _means(results)), "Who beats whom", note)
+    if not standings or len(lineups) <= _SHOWN_ROWS:
+        yield Figure("results", lambda: _picture(results, title), "Intervals, and how the means settled")
     if has_aivat:
         note = f"standard deviation in {unit}; duplicate: of a unit's mean, scaled to one hand"
         spread = ("line-up", "chips", "duplicate", "AIVAT", "AIVAT and duplicate", "chips / AIVAT")
@@ -135,11 +142,11 @@ def _results(results: MatchResults, heading: str, note: str) -> Table:
             failures = sum(heads_up or incident.agent == labels[entry] for incident in result.incidents)
             name = result.lineup.title if heads_up else f"{labels[entry]}{_where(results, result)}"
             rows.append(row(name, found, reduced[entry], result.hands, failures))
-    if len(results.lineups) > 1:
+    if len(results.lineups) > 1 and not results.is_round_robin:
         chips, aivat = results.by_agent(), results.by_agent(aivat=True)
         for name, found in sorted(chips.items(), key=lambda item: -aivat.get(item[0], item[1]).mean):
             rows.append(row(f"{name}, all line-ups", found, aivat.get(name), None))
-    return Table(columns, rows, heading, note)
+    return Table(columns, rows, heading, note, console=not results.is_round_robin or len(rows) <= _SHOWN_ROWS)
 
 
 def _where(results: MatchResults, result: Results) -> str:
@@ -147,23 +154,39 @@ def _where(results: MatchResults, result: Results) -> str:
 
 
 def _comparisons(results: MatchResults) -> Iterator[Section]:
-    table = results.crosstable()
-    if len(table) > 2:
-        rows = [
-            [name, *("" if other == name else _marked(*row[other]) for other in table)] for name, row in table.items()
+    table, standings = results.crosstable(), results.run_off()
+    if len(standings) > 2:
+        order = [one.name for one in standings]
+        rows: list[list[object]] = [
+            [name, *("" if other == name else _marked(*table[name][other]) for other in order)] for name in order
         ]
         note = f"row against column, {results.unit}/hand; AIVAT where known, c: chips"
-        yield Table(("", *table), rows, "Everybody against everybody", note)
+        yield Table(("", *order), rows, "Everybody against everybody", note, console=len(rows) <= _SHOWN_COLUMNS)
+        note = "whoever won least against those still in has dropped out, one after the other; `then`: against these"
+        rows = [
+            [place + 1, one.name, one.all, one.left, _lost_to(table[one.name])] for place, one in enumerate(standings)
+        ]
+        yield Table(("place", "agent", "against all", "then", "loses to"), rows, "Standings", note)
     found = results.contrasts()
     overall = list({(item.first, item.second): item for item in reversed(found)}.values())[::-1]
     columns = ("difference", "against", "by", f"{results.unit}/hand", _units(results))
     if overall:
         note = "on the same cards, subtracted unit by unit, so that what agents share falls out"
-        yield Table(columns, [_contrast(item) for item in overall], "Differences between agents", note)
+        told = [_contrast(item) for item in overall]
+        yield Table(columns, told, "Differences between agents", note, console=len(told) <= _SHOWN_ROWS)
     if len(found) > len(overall):
         note = "of many differences one in twenty lies outside its interval"
         by_opponent = [_contrast(item) for item in found if item not in overall]
         yield Table(columns, by_opponent, "Differences by opponent", note, console=False)
+
+
+def _lost_to(row: Mapping[str, tuple[Estimate, bool]]) -> str:
+    """Those who beat it, their intervals clear of 0."""
+    return ", ".join(other for other, (won, _) in row.items() if won.has_interval and won.high < 0)
+
+
+def _means(results: MatchResults) -> dict[str, dict[str, Estimate]]:
+    return {name: {other: won for other, (won, _) in row.items()} for name, row in results.crosstable().items()}
 
 
 def _contrast(item: Contrast) -> list[object]:
@@ -311,6 +334,7 @@ def _record(results: MatchResults) -> dict[str, Any]:
             for name, settings in results.settings.items()
             if any(name in result.lineup.players for result in results.lineups)
         },
+        **({"standings": [_standing_record(one) for one in standings]} if (standings := results.run_off()) else {}),
         "contrasts": [
             {
                 "first": item.first,
@@ -324,6 +348,11 @@ def _record(results: MatchResults) -> dict[str, Any]:
         "hands_per_second": round(played / results.seconds, 3) if results.seconds else None,
         "processes": results.processes,
     }
+
+
+def _standing_record(one: Standing) -> dict[str, Any]:
+    left = {"opponents": one.opponents_left, **_told(one.left)}
+    return {"agent": one.name, **_told(one.all), "against_those_left": left}
 
 
 def _lineup_record(results: MatchResults, result: Results) -> dict[str, Any]:

@@ -35,6 +35,17 @@ class Contrast:
     found: Estimate
 
 
+@dataclass(frozen=True)
+class Standing:
+    """An agent of a round robin: what it won on average against all others, and against those that were `left` when it
+    dropped out of the run-off."""
+
+    name: str
+    all: Estimate
+    left: Estimate
+    opponents_left: int
+
+
 @dataclass
 class MatchResults:
     """All line-ups of a match; `settings` by agent, `asked` are pairs of groups of agents to compare."""
@@ -87,6 +98,34 @@ class MatchResults:
             for entry, name in enumerate(result.lineup.players):
                 found.setdefault(name, {})[result.lineup.players[1 - entry]] = (estimates[entry], result.has_aivat)
         return found
+
+    def run_off(self) -> list[Standing]:
+        """The standings of a round robin, best first; empty if it is none.
+
+        By instant run-off, as in the Annual Computer Poker Competition: whoever won least against those still in drops
+        out, so that what is taken from the weakest does not decide between the best. The winner's `left` is what it won
+        against the second. By AIVAT where all line-ups have it.
+        """
+        aivat = all(result.has_aivat for result in self.lineups)
+        every = self.by_agent(aivat=aivat) if self.is_round_robin else {}
+        still, standings = list(every), []
+        while len(still) > 1:
+            left = {name: self._against(name, still, aivat=aivat) for name in still}
+            last = min(still, key=lambda name: left[name].mean)
+            standings.append(Standing(last, every[last], left[last], len(still) - 1))
+            still.remove(last)
+            if len(still) == 1:
+                standings.append(Standing(still[0], every[still[0]], left[still[0]], 1))
+        return standings[::-1]
+
+    def _against(self, name: str, others: Sequence[str], *, aivat: bool) -> Estimate:
+        """What it won on average against those of `others` that are not itself."""
+        places = [
+            (number, entry)
+            for number, entry in self._places([name])
+            if self.lineups[number].lineup.players[1 - entry] in others
+        ]
+        return estimate_of(self._mean_of([places], aivat=aivat))
 
     def contrasts(self) -> list[Contrast]:
         """Those asked for; then every two agents that played the same opponents, against each line-up of these and, if

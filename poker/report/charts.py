@@ -114,6 +114,28 @@ def _draw_interval(axes: "Axes", height: float, found: Estimate, color: str) -> 
     axes.errorbar(found.mean, height, xerr=sides, fmt="o", markersize=5, capsize=3, color=color)
 
 
+def crosstable(title: str, unit: str, names: Sequence[str], found: Mapping[str, Mapping[str, Estimate]]) -> "Figure":
+    """What each of `names` won from each other one (row from column): blue where its interval is above 0, red below,
+    darker the more it is, on a logarithmic scale."""
+    figure = _figure(1.15 * len(names) + 2.5, 0.42 * len(names) + 2.0, title)
+    [axes] = _panels(figure, 1)
+    clear = np.zeros((len(names), len(names)))
+    for i, name in enumerate(names):
+        for j, other in enumerate(names):
+            won = found[name].get(other)
+            if won is None:
+                continue
+            if won.has_interval and won.low * won.high > 0:
+                clear[i, j] = np.sign(won.mean) * np.log10(1 + abs(won.mean))
+            axes.text(j, i, f"{won:+}".replace(" ", "\n", 1), ha="center", va="center", fontsize=7)
+    most = max(1.0, float(np.abs(clear).max()))
+    axes.imshow(clear, cmap="RdBu", vmin=-2 * most, vmax=2 * most, aspect="auto")
+    axes.set_xticks(range(len(names)), names, rotation=30, ha="right", fontsize="small")
+    axes.set_yticks(range(len(names)), names, fontsize="small")
+    axes.set_xlabel(f"{unit}, row from column, 95% intervals")
+    return figure
+
+
 def curves(title: str, value: str, lines: Sequence[Curve], *, logarithmic: bool) -> "Figure":
     """Curves with their intervals against each of their clocks, side by side."""
     clocks = list(lines[0].clocks)

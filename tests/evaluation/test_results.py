@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from rich.console import Console
 
 from poker.agents.simple import AlwaysCall, AlwaysRaise, RandomAgent
-from poker.evaluation.match import run
+from poker.evaluation.match import WIDTH, run
 from poker.evaluation.match_report import match_report
 from poker.evaluation.match_results import MatchResults
 from poker.evaluation.results import Results, chip_value
@@ -43,7 +44,7 @@ def match_of(*lineups: Results) -> MatchResults:
 
 def page_of(*lineups: Results) -> str:
     report = match_report(match_of(*lineups))
-    return report.page({}, {"results": b""})
+    return report.page({}, {"results": b"", "crosstable": b""})
 
 
 def same(found: Estimate, expected: Estimate) -> bool:
@@ -89,7 +90,7 @@ def test_sessions_are_looked_at_in_parts() -> None:
         assert stages["17-32"].n == units
         report = match_report(replace(match_of(found), session=64))
         assert report.record["lineups"][0]["by_stage"]["5-8"]["mean"] == pytest.approx(7.0)
-        assert "Over a session" in report.page({}, {"results": b""})
+        assert "Over a session" in report.page({}, {"results": b"", "crosstable": b""})
 
 
 def test_short_matches_are_named() -> None:
@@ -117,11 +118,15 @@ def test_a_round_robin_is_reported_whole(tmp_path: Path, capsys: pytest.CaptureF
         out=str(tmp_path),
     )
     told = capsys.readouterr().out
-    for text in ("row against column", "call less raise", "raise, all line-ups", "its intervals may be too narrow"):
+    for text in ("row against column", "call less raise", "Standings", "its intervals may be too narrow"):
         assert text in told
     html = next(tmp_path.glob("leduc/call-raise-random-seed1-*/report.html")).read_text()
-    for text in ("Everybody against everybody", '<td>call less raise</td><td class="text">random</td>'):
+    headings = ("Everybody against everybody", "Who beats whom")
+    for text in (*headings, '<td>call less raise</td><td class="text">random</td>'):
         assert text in html
+    standings = results.run_off()
+    assert {one.name for one in standings} == {"call", "raise", "random"}
+    assert html.index(f"<td>{standings[0].name}</td>") < html.index(f"<td>{standings[-1].name}</td>")
     for result in results.lineups:
         deals = stored_deals(result.log)
         assert (1000 * deals["chips"]).tolist() == pytest.approx(result.values()[:, 0].tolist())
@@ -147,9 +152,51 @@ def test_means_over_lineups_by_chips_and_by_aivat() -> None:
     record = match_report(match).record["agents"]
     assert record["a"]["aivat"]["mean"] == pytest.approx(1.5 * reduced.mean())
     assert "aivat" not in record["b"]
-    text = page_of(*lineups)
-    assert f"{estimate(-bc):+} c</td>" in text
-    assert "a, all line-ups" in text
+    assert f"{estimate(-bc):+} c</td>" in page_of(*lineups)
+
+
+def test_the_standings_are_those_of_an_instant_run_off() -> None:
+    """What `shark` takes from `fish` would put it first; against the two others it is last."""
+    noise = np.array([-1.0, 1.0] * 20)
+    won = {"best second": 10, "best shark": 20, "best fish": 30, "second shark": 20, "second fish": 30}
+    lineups = [played(players, mean + noise) for players, mean in won.items()]
+    lineups.append(played("fish shark", -1000 + noise))
+    match = match_of(*lineups)
+    standings = match.run_off()
+    assert [(one.name, one.opponents_left) for one in standings] == [
+        ("best", 1), ("second", 1), ("shark", 2), ("fish", 3)
+    ]  # fmt: skip
+    assert [one.all.mean for one in standings] == pytest.approx([20, 40 / 3, 320, -1060 / 3])
+    assert [one.left.mean for one in standings] == pytest.approx([10, -10, -20, -1060 / 3])
+    assert same(standings[0].left, estimate(10 + noise))
+    record = match_report(match).record["standings"]
+    assert [one["agent"] for one in record] == ["best", "second", "shark", "fish"]
+    assert record[2]["against_those_left"]["mean"] == pytest.approx(-20)
+    assert re.search("<td>3</td>.{,20}shark.*?best, second</td>", page_of(*lineups))  # to whom it loses
+    assert match_of(*lineups[:-1]).run_off() == []
+
+
+def test_standings_go_by_aivat_where_all_line_ups_have_it() -> None:
+    chips, aivat = np.array([-5.0, -7.0]), np.array([5.0, 7.0])
+    assert [one.name for one in match_of(played("a b", chips, aivat)).run_off()] == ["a", "b"]
+    part = match_of(played("a b", chips, aivat), played("a c", chips, aivat), played("b c", chips))
+    assert [one.name for one in part.run_off()] == ["c", "b", "a"]
+
+
+def test_a_large_round_robin_is_short_on_the_console(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its page has all."""
+    names = "abcdefg"
+    pairs = [f"{first} {second}" for i, first in enumerate(names) for second in names[i + 1 :]]
+    noise = np.array([-1.0, 1.0] * 20)
+    report = match_report(match_of(*(played(pair, 1 + i + noise) for i, pair in enumerate(pairs))))
+    report.write(tmp_path, Console(width=WIDTH))
+    told = capsys.readouterr().out
+    assert len(told.splitlines()) < 30
+    assert "Standings" in told
+    page = (tmp_path / "report.html").read_text()
+    assert "f vs g" in page
+    assert (tmp_path / "crosstable.png").stat().st_size > 10_000
+    assert not (tmp_path / "results.png").exists()
 
 
 def test_no_means_over_unlike_opponents() -> None:
