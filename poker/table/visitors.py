@@ -2,6 +2,7 @@
 
 import logging
 import threading
+import weakref
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -18,9 +19,12 @@ from poker.play.lineup import AgentSpec, Shared
 from poker.play.table_files import TableFiles
 from poker.play.table_game import PERSON, Opponents, TableGame
 from poker.rules import Rules
+from poker.search.memory import Memory
 from poker.search.opponent_decision import DecisionSolver
 
 _THREADS = 4
+_REMEMBERED = 100
+"""Games that stay in memory when nobody looks at them; others are read from their files again."""
 
 
 @dataclass(frozen=True)
@@ -56,15 +60,19 @@ class Visitors:
         mark = fingerprint_of([rules.to_acpc(), settings, artifacts_in(settings)])
         self._folder = out / rules.name / f"{'-'.join(settings)[:80]}-{mark[:10]}"
         self._solver, self._solver_lock = self._reviewer(reviewer)
-        self._visits: dict[str, Visit] = {}
+        self._open: weakref.WeakValueDictionary[str, Visit] = weakref.WeakValueDictionary()
+        self._last: Memory[str, Visit] = Memory(_REMEMBERED)
         self._lock = threading.Lock()
         self._pool = ThreadPoolExecutor(_THREADS, "table")
 
     def visit(self, visitor: str) -> Visit:
+        """The one game of a visitor, however many pages show it."""
         with self._lock:
-            if visitor not in self._visits:
-                self._visits[visitor] = self._begin(self._folder / visitor)
-            return self._visits[visitor]
+            visit = self._open.get(visitor)
+            if visit is None:
+                visit = self._open[visitor] = self._begin(self._folder / visitor)
+            self._last.put(visitor, visit)
+            return visit
 
     def _begin(self, folder: Path) -> Visit:
         files = TableFiles(folder, self.rules)

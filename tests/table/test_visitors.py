@@ -1,0 +1,48 @@
+"""The games of visitors in the memory of the server."""
+
+import gc
+import time
+import weakref
+from pathlib import Path
+
+import pytest
+
+from poker.agents.simple import AlwaysCall
+from poker.play.lineup import AgentSpec
+from poker.rules import CALL
+from poker.table import visitors
+from poker.table.visitors import Visit, Visitors
+from tests.games import load_rules
+
+
+def begun(everybody: Visitors, name: str) -> Visit:
+    """Their game, when it is their turn or the hand is over."""
+    visit = everybody.visit(name)
+    end = time.monotonic() + 30
+    while not (visit.game.seen().is_mine or visit.game.seen().state.is_over):
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    return visit
+
+
+def test_games_that_nobody_looks_at_are_kept_in_files_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(visitors, "_REMEMBERED", 1)
+    spec = AgentSpec("call", lambda: AlwaysCall(name="call"), {})
+    everybody = Visitors(load_rules("leduc"), [spec], None, tmp_path)
+    ann = begun(everybody, "ann")
+    seen = ann.game.seen()
+    ann.game.act(seen.number, seen.step, CALL)
+    step, cards = ann.game.seen().step, ann.game.seen().state.hole_cards
+    bob = begun(everybody, "bob")
+    assert everybody.visit("ann") is ann  # whose page is open
+    assert everybody.visit("bob") is bob
+    gone = weakref.ref(ann)
+    del ann
+    end = time.monotonic() + 30
+    while gone() is not None:  # the thread that let agents act may hold it
+        assert time.monotonic() < end
+        gc.collect()
+    assert everybody.visit("bob") is bob
+    again = everybody.visit("ann").game.seen()
+    assert again.state.hole_cards == cards
+    assert again.step >= step
