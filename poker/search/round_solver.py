@@ -6,6 +6,7 @@ continuation that the opponent picks there. The last two rounds are solved to th
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 
 from poker.betting import Betting
 from poker.cards import HOLDEM
+from poker.kernels.cards.hands import CARD_PERMUTATION, HAND_PERMUTATION
 from poker.rules import NO_ACTION
 from poker.search.beliefs import Ranges
 from poker.search.clock import Clock
@@ -38,6 +40,10 @@ opponent's."""
 
 _ALIKE = np.float32(0.999)
 """Weights in a ratio nearer to 1 differ by no more than rounding in the solves that made them."""
+
+_FLOP = 3
+_EVEN = 0.01
+"""Share of a range that may lie otherwise for the names of suits, by the noise of the solves that made it."""
 
 
 @dataclass(frozen=True)
@@ -216,6 +222,8 @@ class DepthLimitedSolver:
         self, request: Request, tree: BettingTree, values: LeafValues | None, threads: int, every_hand: bool
     ) -> VectorSolver:
         root, board, ranges, searcher, _, alternatives, modelled = request
+        if values is None:  # the boards to come are merged where suits are alike
+            ranges, alternatives = evened(board, ranges, alternatives)
         likely = ranges if every_hand else self._likely(ranges, searcher)
         game = VectorGame(tree, board, likely, values, alternatives=None if tree.gadget is None else alternatives)
         solver = VectorSolver(game, algorithm=self._settings.algorithm, threads=threads)
@@ -263,6 +271,33 @@ def without_unlikely(weights: NDArray[np.float32], share: float) -> NDArray[np.f
     below = np.cumsum(ascending, dtype=np.float64)
     kept = min(int(np.searchsorted(below, share * below[-1], side="right")), len(weights) - 1)
     return np.where(weights < _ALIKE * ascending[kept], np.float32(0.0), weights)
+
+
+def evened(board: tuple[int, ...], ranges: Ranges, alternatives: Values | None) -> tuple[Ranges, Values | None]:
+    """Ranges, and alternatives, that give hands which differ by the names of suits alone their mean; unchanged where
+    that is more than noise of the solves that made them."""
+    alike = _alike(board)
+    if alike is None:
+        return ranges, alternatives
+    even = np.stack([_class_means(alike, weights) for weights in ranges])
+    if (np.abs(even - ranges).sum(axis=1) > 2 * _EVEN * ranges.sum(axis=1)).any():
+        return ranges, alternatives
+    return even, None if alternatives is None else _class_means(alike, alternatives)
+
+
+@lru_cache(maxsize=256)
+def _alike(board: tuple[int, ...]) -> NDArray[np.int64] | None:
+    """[H] classes of hands that permutations of suits turn into each other which leave flop, turn and river alone;
+    None where there is none but itself."""
+    images = CARD_PERMUTATION[:, list(board)]
+    images[:, :_FLOP].sort(axis=1)
+    group = (images == [*sorted(board[:_FLOP]), *board[_FLOP:]]).all(axis=1)
+    return HAND_PERMUTATION[group].min(axis=0).astype(np.int64) if group.sum() > 1 else None
+
+
+def _class_means(classes: NDArray[np.int64], values: NDArray[np.float32]) -> NDArray[np.float32]:
+    counts = np.maximum(np.bincount(classes), 1)
+    return (np.bincount(classes, values) / counts)[classes].astype(np.float32)
 
 
 def leaf_states(root: Betting, tree: BettingTree) -> list[Betting]:

@@ -1,19 +1,24 @@
 """Which hands a solve is made for."""
 
 import numpy as np
+import pytest
 
 from poker.betting import Betting
-from poker.cards import parse_cards
+from poker.cards import HOLDEM, hand_index, parse_cards
 from poker.rules import CALL
-from poker.search.beliefs import observe_board, start_ranges
-from poker.search.round_solver import DepthLimitedSolver, SolverSettings, leaf_states, without_unlikely
-from poker.search.safety import Safety
+from poker.search.beliefs import Ranges, observe_board, start_ranges
+from poker.search.round_solver import DepthLimitedSolver, SolverSettings, evened, leaf_states, without_unlikely
+from poker.search.safety import Safety, Values
+from poker.solvers.vector.boards import symmetries
+from poker.solvers.vector.game import VectorGame
+from poker.solvers.vector.solver import VectorSolver
 from poker.tree import DepthLimit, bet_menu, build_tree
 from tests.games import load_rules
 
 RULES = load_rules("holdem_nolimit_2p")
 RIVER = parse_cards("2cKdAh7s9h")
 MENU = bet_menu(preflop=[[]], flop=[[]], turn=[[]], river=[[1.0], []])
+TWO_SUITS = parse_cards("7h2dKdAh")
 
 
 def test_least_likely_hands_are_left_out_together() -> None:
@@ -86,3 +91,53 @@ def test_values_of_a_decision_are_the_mean_of_those_of_its_actions() -> None:
     live = ranges[0] > 0
     np.testing.assert_allclose(values[()][live], np.asarray(mean)[live], atol=0.01)
     assert np.isnan(values[()][~live]).all()
+
+
+def nearly_even(noise: float) -> Ranges:
+    """[2, H] of other weights for each rank, and some noise."""
+    rng = np.random.default_rng(1)
+    by_rank = rng.random((2, 13, 13))
+    low, high = (HOLDEM.hand_cards[:, side] // 4 for side in range(2))
+    weights = by_rank[:, np.minimum(low, high), np.maximum(low, high)] * rng.uniform(1 - noise, 1 + noise, (2, 1326))
+    return observe_board(weights.astype(np.float32), TWO_SUITS)
+
+
+def test_ranges_that_suits_change_by_noise_alone_are_made_even() -> None:
+    """Where neither clubs nor spades are on the board, these are alike."""
+    club, spade = (hand_index(*parse_cards(text)) for text in ("AcQc", "AsQs"))
+    noisy, values = nearly_even(0.01), np.linspace(0, 1, 1326, dtype=np.float32)
+    values[~HOLDEM.live(TWO_SUITS)] = np.nan
+    even, alternatives = evened(TWO_SUITS, noisy, values)
+    assert (noisy[:, club] != noisy[:, spade]).all()
+    assert len(symmetries(RULES, TWO_SUITS, noisy)) == 1
+    assert len(symmetries(RULES, TWO_SUITS, even)) == 2
+    np.testing.assert_allclose(even[:, club], noisy[:, [club, spade]].mean(axis=1), rtol=1e-5)
+    np.testing.assert_allclose(even.sum(axis=1), noisy.sum(axis=1), rtol=1e-5)
+    assert alternatives is not None
+    np.testing.assert_allclose(alternatives[club], values[[club, spade]].mean(), rtol=1e-5)
+    np.testing.assert_array_equal(np.isnan(alternatives), np.isnan(values))
+    uneven = nearly_even(0.1)
+    assert evened(TWO_SUITS, uneven, None)[0] is uneven
+    three_suits = (*TWO_SUITS[:3], *parse_cards("As"))
+    assert evened(three_suits, noisy, None)[0] is noisy
+    fell_later = parse_cards("7hKc2s7d")  # hearts and diamonds are alike on the whole board, but not on the flop
+    assert evened(fell_later, noisy, None)[0] is noisy
+
+
+def test_a_solve_for_even_ranges_is_that_for_the_noisy_ones_on_fewer_boards() -> None:
+    root = Betting.start(RULES)
+    for _ in range(4):
+        root = root.apply(CALL)
+    ranges, menu = nearly_even(1e-3), bet_menu(preflop=[[]], flop=[[]], turn=[[1.0], []], river=[[1.0], []])
+    values: Values = np.where(HOLDEM.live(TWO_SUITS), 0.0, np.nan).astype(np.float32)
+    for kind, alternatives in (("unsafe", None), ("resolve", values)):
+        solver = DepthLimitedSolver(menu, menu, {}, SolverSettings("apdcfr", (300,), 1), Safety(kind))
+        even = solver.solved(root, TWO_SUITS, ranges, 0, (), alternatives)
+        plain = VectorSolver(
+            VectorGame(even.game.tree, TWO_SUITS, ranges, alternatives=alternatives, isomorphism=False), "apdcfr"
+        )
+        plain.run(300)
+        assert len(even.game.boards.cards) == 36
+        assert len(plain.game.boards.cards) == 49
+        assert even.game_value() == pytest.approx(plain.game_value(), abs=0.002 * root.pot)
+        assert max(even.exploitability(), plain.exploitability()) < 0.005 * root.pot
