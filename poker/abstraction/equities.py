@@ -11,17 +11,19 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.abstraction.features import all_in_equity, preflop_wins
+from poker.abstraction.features import PAIR_COMPLETIONS, all_in_equity, preflop_wins
 from poker.betting import Betting
+from poker.cards import HOLDEM
 from poker.kernels.cards.hands import CARD_PERMUTATION, HAND_PERMUTATION
 from poker.kernels.cards.isomorphism import canonical_board
 from poker.kernels.cards.ranks import rank_board_hands
-from poker.kernels.cards.runouts import showdown_margins
-from poker.kernels.cards.strength import completion_ranks, live_hand_list
+from poker.kernels.cards.runouts import runout_ranks, showdown_margins
+from poker.kernels.cards.strength import completion_ranks, hand_margins, live_hand_list
 from poker.rules import Rules
 from poker.state import showdown_ranks
 
 _FEW_MISSING = 2
+_FEW_HANDS = 4
 _FEWEST_RANKED = 3
 _FLOP = 3
 
@@ -110,9 +112,62 @@ def showdown_totals(rules: Rules, board: Board, own: Floats, opponent: Floats) -
     mass = own.sum(axis=1, keepdims=True)
     unlike = np.abs(own * opponent.sum() - mass * opponent).max(axis=1) > EMPTY * mass[:, 0] * opponent.max()
     totals = np.zeros(len(own))
-    if unlike.any():
-        totals[unlike] = own[unlike] @ showdown_chances(rules, board, opponent)
+    if not unlike.any():
+        return totals
+    found = own[unlike]
+    mine, theirs = _few_hands(rules, found.any(axis=0)), _few_hands(rules, opponent != 0)
+    if mine is not None and theirs is not None and board:
+        between = np.array([[_margin(board, hand, other) for other in theirs.tolist()] for hand in mine.tolist()])
+        totals[unlike] = found[:, mine] @ between @ opponent[theirs]
+    elif mine is not None:
+        totals[unlike] = found[:, mine] @ (_margin_rows(rules, board, mine) @ opponent)
+    elif theirs is not None:
+        totals[unlike] = -(found @ (opponent[theirs] @ _margin_rows(rules, board, theirs)))
+    else:
+        totals[unlike] = found @ showdown_chances(rules, board, opponent)
     return totals
+
+
+def _few_hands(rules: Rules, there: NDArray[np.bool_]) -> NDArray[np.int64] | None:
+    """Those that are there, where so few are compared with all others sooner than all with all."""
+    holdem = rules.deck_size == 52 and rules.num_hole_cards == 2 and rules.total_board_cards == 5
+    return np.flatnonzero(there) if holdem and np.count_nonzero(there) <= _FEW_HANDS else None
+
+
+def _margin_rows(rules: Rules, board: Board, hands: NDArray[np.int64]) -> Floats:
+    """[n, 1326] rows of `margins`."""
+    if not board:
+        return margins(rules, board)[hands].astype(np.float64)
+    return np.stack([_hand_margins(board, hand) for hand in hands.tolist()])
+
+
+@lru_cache(maxsize=256)
+def _margin(board: Board, hand: int, other: int) -> float:
+    """Chance of a hand to win a showdown against another one less that to lose it; 0 for impossible pairs."""
+    cards = HOLDEM.hand_cards[[hand, other]]
+    if len({*board, *cards.ravel().tolist()}) < len(board) + 4:
+        return 0.0
+    ranks = runout_ranks(np.array(board, dtype=np.uint8), cards)
+    return float(np.sign(ranks[:, 0] - ranks[:, 1]).mean())
+
+
+@lru_cache(maxsize=32)
+def _hand_margins(board: Board, hand: int) -> Floats:
+    """[1326] chance of the hand to win a showdown against each hand less that to lose it; 0 for impossible pairs."""
+    live, ranks = _completed(board)
+    out = np.zeros(len(HOLDEM.disjoint))
+    place = int(np.searchsorted(live, hand))
+    if place < len(live) and live[place] == hand:
+        out[live] = HOLDEM.disjoint[hand, live] * hand_margins(ranks, place) / PAIR_COMPLETIONS[len(board)]
+    return out
+
+
+@lru_cache(maxsize=4)
+def _completed(board: Board) -> tuple[NDArray[np.int16], NDArray[np.int16]]:
+    """Live hands [L] and their ranks [N, L] on every completion of the board."""
+    cards = np.array(board, dtype=np.uint8)
+    live = live_hand_list(cards)
+    return live, completion_ranks(cards, live)
 
 
 @lru_cache(maxsize=4096)
@@ -129,9 +184,7 @@ def _complete(rules: Rules, board: Board) -> tuple[NDArray[np.int16], NDArray[np
 def _runouts(rules: Rules, board: Board) -> tuple[NDArray[np.int16], NDArray[np.int16]]:
     """[N, n] the same for every completion of the board."""
     if rules.deck_size == 52 and rules.total_board_cards == 5:
-        cards = np.array(board, dtype=np.uint8)
-        live = live_hand_list(cards)
-        ranks = completion_ranks(cards, live)
+        live, ranks = _completed(board)
         size = math.comb(52 - 5, 2)
         order = np.argsort(ranks, axis=1, kind="stable")[:, :size]
         return live[order], np.take_along_axis(ranks, order, axis=1)

@@ -239,6 +239,22 @@ def count_wins(ranks: I16, first: int, last: int) -> I16:
     return out
 
 
+@entry("i2_2, i8")
+def hand_margins(ranks: I16, hand: int) -> I16:
+    """[L] completions on which hand number `hand` ranks above each hand less those on which it ranks below it, from
+    ranks [N, L].
+
+    BLOCKED counts as the highest rank: of two hands that share no card each is blocked alone on as many completions, so
+    these cancel. Pairs that share a card are counted too and mean nothing.
+    """
+    out = np.zeros(ranks.shape[1], dtype=np.int16)
+    for row in ranks:
+        own = row[hand]
+        for j in range(len(row)):
+            out[j] += np.int16(row[j] < own) - np.int16(row[j] > own)
+    return out
+
+
 @entry("i2_2, i2_1, i8")
 def equity_matrix(wins: I16, live: I16, completions: int) -> F32:
     """[1326, 1326] probability that the row's hand wins plus half of ties, 0 for pairs that cannot be.
