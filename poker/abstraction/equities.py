@@ -18,7 +18,13 @@ from poker.kernels.cards.hands import CARD_PERMUTATION, HAND_PERMUTATION
 from poker.kernels.cards.isomorphism import canonical_board
 from poker.kernels.cards.ranks import rank_board_hands
 from poker.kernels.cards.runouts import runout_ranks, showdown_margins
-from poker.kernels.cards.strength import completion_ranks, hand_margins, live_hand_list
+from poker.kernels.cards.strength import (
+    completion_ranks,
+    completion_strength,
+    hand_margins,
+    live_hand_list,
+    strength_moments,
+)
 from poker.rules import Rules
 from poker.state import showdown_ranks
 
@@ -108,14 +114,22 @@ def _all_pairs(matrix: NDArray[np.floating], opponent: Floats) -> Floats:
 
 
 def showdown_totals(rules: Rules, board: Board, own: Floats, opponent: Floats) -> Floats:
-    """[A] the same summed over each range of own [A, H]: 0, without a look at the cards, where both are the same."""
+    """[A] the same summed over each range of own [A, H]: 0, without a look at the cards, where both are the same.
+
+    In hold'em ranges of few hands and those that hold all hands alike, of players whose hands are seen and of players
+    who do not look at theirs, do without the matrix of all pairs.
+    """
     mass = own.sum(axis=1, keepdims=True)
     unlike = np.abs(own * opponent.sum() - mass * opponent).max(axis=1) > EMPTY * mass[:, 0] * opponent.max()
     totals = np.zeros(len(own))
     if not unlike.any():
         return totals
     found = own[unlike]
-    mine, theirs = _few_hands(rules, found.any(axis=0)), _few_hands(rules, opponent != 0)
+    if not (rules.deck_size == 52 and rules.num_hole_cards == 2 and rules.total_board_cards == 5):
+        totals[unlike] = found @ showdown_chances(rules, board, opponent)
+        return totals
+    mine, theirs = _few_hands(found.any(axis=0)), _few_hands(opponent != 0)
+    live = rules.space.live(board)
     if mine is not None and theirs is not None and board:
         between = np.array([[_margin(board, hand, other) for other in theirs.tolist()] for hand in mine.tolist()])
         totals[unlike] = found[:, mine] @ between @ opponent[theirs]
@@ -123,15 +137,49 @@ def showdown_totals(rules: Rules, board: Board, own: Floats, opponent: Floats) -
         totals[unlike] = found[:, mine] @ (_margin_rows(rules, board, mine) @ opponent)
     elif theirs is not None:
         totals[unlike] = -(found @ (opponent[theirs] @ _margin_rows(rules, board, theirs)))
+    elif _is_even(opponent, live):
+        totals[unlike] = found @ _margin_sums(rules, board) * opponent.max()
+    elif all(_is_even(row, live) for row in found):
+        totals[unlike] = found.max(axis=1) * -(opponent @ _margin_sums(rules, board))
     else:
         totals[unlike] = found @ showdown_chances(rules, board, opponent)
     return totals
 
 
-def _few_hands(rules: Rules, there: NDArray[np.bool_]) -> NDArray[np.int64] | None:
+def _few_hands(there: NDArray[np.bool_]) -> NDArray[np.int64] | None:
     """Those that are there, where so few are compared with all others sooner than all with all."""
-    holdem = rules.deck_size == 52 and rules.num_hole_cards == 2 and rules.total_board_cards == 5
-    return np.flatnonzero(there) if holdem and np.count_nonzero(there) <= _FEW_HANDS else None
+    return np.flatnonzero(there) if np.count_nonzero(there) <= _FEW_HANDS else None
+
+
+def _is_even(weights: Floats, live: NDArray[np.bool_]) -> bool:
+    """All live hands weigh the same, and no other anything."""
+    return bool((weights == np.where(live, weights.max(), 0.0)).all())
+
+
+def _margin_sums(rules: Rules, board: Board) -> Floats:
+    """[1326] sums of the rows of `margins`; 0 for hands that hold a card of the board."""
+    if not board:
+        return np.asarray(margins(rules, board).sum(axis=1, dtype=np.float64))
+    if len(board) > _FLOP:
+        return _sums_from_counts(board)
+    flop, renaming = renamed_flop(board)
+    return np.asarray(_flop_sums(flop)[HAND_PERMUTATION[renaming]])
+
+
+@lru_cache(maxsize=1755)
+def _flop_sums(flop: Board) -> Floats:
+    """Of a flop that stands for all that are alike, of which there are so many."""
+    return _sums_from_counts(flop)
+
+
+@lru_cache(maxsize=16)
+def _sums_from_counts(board: Board) -> Floats:
+    live, ranks = _completed(board)
+    own, others = math.comb(52 - len(board) - 2, 5 - len(board)), math.comb(52 - 5 - 2, 2)
+    beaten = strength_moments(completion_strength(ranks, live))[0]  # twice, plus those tied with
+    out = np.zeros(len(HOLDEM.disjoint))
+    out[live] = (beaten - own * others) / PAIR_COMPLETIONS[len(board)]
+    return out
 
 
 def _margin_rows(rules: Rules, board: Board, hands: NDArray[np.int64]) -> Floats:

@@ -1,4 +1,6 @@
-"""Ranges of few hands are compared with others hand by hand, which must say the same as all with all."""
+"""Ranges of few hands, and of all hands alike, are compared with others in ways of their own.
+
+They must say what all pairs say."""
 
 import numpy as np
 import pytest
@@ -10,7 +12,10 @@ from tests.games import load_rules
 RULES = load_rules("holdem_nolimit_2p")
 
 
-@pytest.mark.parametrize("text", ["", "AhKd2c", "7s7d7h", "AhKd2c2s", "AhKd2c2s9h"])
+BOARDS = ["", "AhKd2c", "7s7d7h", "AhKd2c2s", "AhKd2c2s9h"]
+
+
+@pytest.mark.parametrize("text", BOARDS)
 def test_few_hands_against_many(text: str) -> None:
     board = parse_cards(text)
     rng = np.random.default_rng(1)
@@ -36,3 +41,16 @@ def test_few_hands_share_cards() -> None:
     aces, other = np.zeros((2, 1326))
     aces[hand_index(*parse_cards("AsAd"))] = other[hand_index(*parse_cards("AsQd"))] = 1.0
     assert showdown_totals(RULES, board, aces[None], other) == [0.0]
+
+
+@pytest.mark.parametrize("text", BOARDS)
+def test_all_hands_alike_against_many(text: str) -> None:
+    board = parse_cards(text)
+    rng = np.random.default_rng(2)
+    live = HOLDEM.live(board)
+    many, alike = rng.random((3, 1326)) * live, 0.3 * live
+    expected = many @ margins(RULES, board).astype(np.float64) @ alike
+    assert np.ptp(expected) > 0.1
+    np.testing.assert_allclose(showdown_totals(RULES, board, many, alike), expected, rtol=1e-4, atol=1e-3)
+    [back] = showdown_totals(RULES, board, alike[None], many[0])
+    assert back == pytest.approx(-expected[0], rel=1e-4, abs=1e-3)
