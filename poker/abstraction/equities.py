@@ -18,13 +18,7 @@ from poker.kernels.cards.hands import CARD_PERMUTATION, HAND_PERMUTATION
 from poker.kernels.cards.isomorphism import canonical_board
 from poker.kernels.cards.ranks import rank_board_hands
 from poker.kernels.cards.runouts import runout_ranks, showdown_margins
-from poker.kernels.cards.strength import (
-    completion_ranks,
-    completion_strength,
-    hand_margins,
-    live_hand_list,
-    strength_moments,
-)
+from poker.kernels.cards.strength import boards_moments, completion_ranks, hand_margins, live_hand_list
 from poker.rules import Rules
 from poker.state import showdown_ranks
 
@@ -161,25 +155,20 @@ def _margin_sums(rules: Rules, board: Board) -> Floats:
     if not board:
         return np.asarray(margins(rules, board).sum(axis=1, dtype=np.float64))
     if len(board) > _FLOP:
-        return _sums_from_counts(board)
+        return _later_sums(board)
     flop, renaming = renamed_flop(board)
     return np.asarray(_flop_sums(flop)[HAND_PERMUTATION[renaming]])
 
 
-@lru_cache(maxsize=1755)
-def _flop_sums(flop: Board) -> Floats:
-    """Of a flop that stands for all that are alike, of which there are so many."""
-    return _sums_from_counts(flop)
-
-
-@lru_cache(maxsize=16)
-def _sums_from_counts(board: Board) -> Floats:
-    live, ranks = _completed(board)
+def _sums_from_moments(board: Board) -> Floats:
     own, others = math.comb(52 - len(board) - 2, 5 - len(board)), math.comb(52 - 5 - 2, 2)
-    beaten = strength_moments(completion_strength(ranks, live))[0]  # twice, plus those tied with
-    out = np.zeros(len(HOLDEM.disjoint))
-    out[live] = (beaten - own * others) / PAIR_COMPLETIONS[len(board)]
-    return out
+    beaten = boards_moments(np.array([board], dtype=np.uint8))[0, 0]  # twice, plus those tied with
+    return np.where(HOLDEM.live(board), beaten - own * others, 0) / PAIR_COMPLETIONS[len(board)]
+
+
+_flop_sums = lru_cache(maxsize=1755)(_sums_from_moments)
+"""Of flops that stand for all that are alike, of which there are so many."""
+_later_sums = lru_cache(maxsize=16)(_sums_from_moments)
 
 
 def _margin_rows(rules: Rules, board: Board, hands: NDArray[np.int64]) -> Floats:
