@@ -138,11 +138,18 @@ def play_episodes(
     return visits
 
 
-@entry("NODE_1, i8_1")
-def largest_below(nodes: Records, pots: I64) -> I64:
-    """[M] the largest of `pots` [M] at a node and in the tree below it."""
+@entry("NODE_1, i8_1, f8, f8")
+def exploration(nodes: Records, pots: I64, ceiling: float, potential: float) -> F32:
+    """[M] c = min(ceiling, pot + potential * what betting can still add) at the first decision of a node's betting round
+    ([SUCT] equation 3); `pots` [M] are the chips committed at every node."""
     most = pots.copy()
     for node in range(len(nodes) - 1, -1, -1):
         for a in range(nodes[node].arity):
             most[node] = max(most[node], most[nodes[node].first + a])
-    return most
+    bound = np.minimum(ceiling, pots + potential * (most - pots)).astype(np.float32)
+    for node in range(len(nodes)):
+        for a in range(nodes[node].arity):
+            child = nodes[node].first + a
+            if nodes[child].kind == DECISION and nodes[child].street == nodes[node].street:
+                bound[child] = bound[node]
+    return bound

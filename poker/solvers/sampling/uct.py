@@ -1,7 +1,7 @@
 """Extensive-form UCT and Smooth UCT [SUCT] as trainers of blueprints; `poker.kernels.sampling.uct` is the episode.
 
 Exploration is either one constant or, as in the paper's limit hold'em, c = min(C, pot + k * remaining betting
-potential): the chips in the pot at the node, and k times what betting can still add to it.
+potential): the chips in the pot when the betting round began, and k times what betting could then still add to it.
 
 Two policies can be taken out: the average one, N(u, a) / N(u), which Smooth UCT mixes into its play, and the greedy,
 which takes the action with the best mean.
@@ -93,6 +93,4 @@ def exploration(
     if potential is None:
         return np.full(len(sampling.nodes), ceiling, dtype=np.float32)
     pot = tree.committed.sum(axis=1)[sampling.origin()]
-    most = uct.largest_below(sampling.nodes, pot)
-    bound: NDArray[np.float32] = np.minimum(ceiling, pot + potential * (most - pot)).astype(np.float32)
-    return bound
+    return uct.exploration(sampling.nodes, pot, float(ceiling), float(potential))

@@ -8,8 +8,10 @@ import pytest
 from poker.abstraction.buckets import SmallGameBuckets
 from poker.abstraction.dealers import SmallGameDealer
 from poker.errors import PokernetsError
+from poker.kernels.sampling.nodes import DECISION
 from poker.rules import CALL, FOLD
-from poker.solvers.sampling.uct import Uct
+from poker.solvers.sampling.tree import sampling_tree
+from poker.solvers.sampling.uct import Uct, exploration
 from poker.state import Betting
 from poker.tree import build_tree
 from tests.games import load_rules
@@ -53,17 +55,27 @@ def test_untried_actions_come_first_then_the_better_one() -> None:
     assert counts[0, call] < 0.02 * counts[0, fold]
 
 
-def test_exploration_is_bounded_by_what_betting_can_add() -> None:
-    """Leduc: 2 chips in the pot, at most 26 in all; after the last raise is called nothing more can come."""
+def test_exploration_is_set_when_a_round_begins_by_what_betting_can_add() -> None:
+    """[SUCT] equation 3. Leduc: 2 chips in the pot, at most 26 in all; 18 where the first round was checked."""
     run = solver("leduc", SMOOTH, ceiling=10.0, potential=0.5)
     tree, index = build_tree(Betting.start(load_rules("leduc"))), run.sampling.index
     assert run.exploration[0] == 10
     free = solver("leduc", SMOOTH, ceiling=1000.0, potential=0.5).exploration
-    assert free[0] == 2 + 0.5 * 24
-    late = tree.find((CALL, CALL, 5, 9))  # two raises of 4 on the last street: only the call of 4 is left
-    assert tree.committed[late].tolist() == [5, 9]
-    assert free[index[late]] == 14 + 0.5 * 4
+    for first_round in ((), (CALL,), (3,), (3, 5)):
+        assert free[index[tree.find(first_round)]] == 2 + 0.5 * 24
+    for second_round in ((), (5,), (5, 9)):  # the same c although after the second raise only a call is left
+        assert free[index[tree.find((CALL, CALL, *second_round))]] == 2 + 0.5 * 16
+    assert free[index[tree.find((3, CALL))]] == 6 + 0.5 * 16
     assert (solver("leduc", SMOOTH, ceiling=7.0).exploration == 7).all()
+
+
+def test_exploration_of_limit_holdem_is_within_the_bounds_of_the_paper() -> None:
+    """[SUCT] 4.3: with k = 0.5 and C = 24 big blinds c lies in [10, 24] big blinds; here one is 10 chips."""
+    rules = load_rules("holdem_limit_2p")
+    tree = build_tree(Betting.start(rules))
+    sampling = sampling_tree(tree, (1, 1, 1, 1))
+    bounds = exploration(tree, sampling, 240.0, 0.5)[sampling.nodes["kind"] == DECISION]
+    assert (bounds.min(), bounds.max()) == (100.0, 240.0)
 
 
 def test_means_of_32_bits_are_close_to_those_of_64() -> None:
