@@ -58,7 +58,7 @@ def launch(root: str, task: Callable[[DictConfig], Any]) -> None:
             return result if isinstance(result, float) else getattr(result, "metric", None)
         except PokernetsError as error:
             if not sweeping:
-                _exit(str(error))
+                _exit(_with_choices(str(error), config))
             failed.append(" ".join(HydraConfig.get().overrides.task))
             raise PokernetsError(f"{failed[-1]}: {error}") from error
 
@@ -81,6 +81,26 @@ def _job_folder() -> str:
     return short if short == name else f"{short}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
 
 
+def _with_choices(message: str, config: DictConfig) -> str:
+    """A command that a message ends with, for the scale, the game and the artifacts of this one; the scale is that of
+    the folder where something is missing, if that is one."""
+    if not re.search(r"Make it with: python [^;]*$", message):
+        return message
+    selected = HydraConfig.get().runtime.choices
+    folder = next((name for name in re.findall(r"\bartifacts/(\w+)/", message) if name in choices("scale")), None)
+    wanted = {"scale": folder or selected["scale"], "game": selected["game"]}
+    found = [f"{group}={name}" for group, name in wanted.items() if {group: name} not in _defaults()]
+    elsewhere = folder is None and config.artifacts != f"artifacts/{selected['scale']}"
+    return " ".join([message, *found, *([f"artifacts={config.artifacts}"] if elsewhere else [])])
+
+
+def _defaults() -> list[Any]:
+    """What a command that names no game, no scale gets."""
+    base = OmegaConf.to_container(OmegaConf.load(CONF / "base.yaml"))
+    assert isinstance(base, dict)
+    return list(base["defaults"])
+
+
 def _exit(message: str) -> NoReturn:
     print(f"error: {message}", file=sys.stderr)
     sys.exit(2)
@@ -99,6 +119,19 @@ def compose(root: str, overrides: list[str]) -> DictConfig:
 def choices(group: str) -> list[str]:
     """The options of a configuration group."""
     return sorted(file.stem for file in (CONF / group).glob("*.yaml"))
+
+
+def listed(command: str, *groups: str) -> str:
+    """The resolver of what `--help` lists: groups with their options, and the experiments that `command` runs, by the
+    first line of each."""
+    starts = {file.stem: file.read_text().splitlines()[1] for file in sorted((CONF / "experiment").glob("*.yaml"))}
+    mine = [name for name, line in starts.items() if line.startswith(f"# {command} experiment={name}")]
+    options = {"experiment": mine} if mine else {}
+    options |= {group: choices(group) for group in groups}
+    return "\n".join(f"{group}: {', '.join(options[group])}" for group in sorted(options))
+
+
+OmegaConf.register_new_resolver("listed", listed, replace=True)
 
 
 def chosen(config: DictConfig, group: str) -> DictConfig:

@@ -41,6 +41,15 @@ MAKERS = {
 }
 """The command that makes each kind: what an error about a missing or unusable artifact tells the user to run."""
 
+MAKERS_BY_NAME = {
+    "leaf_table_generated": "python -m data_gen job=leaf_table continuations=self_generated job.output={}",
+    "smooth_uct": "python -m data_gen job=blueprint solver=smooth_uct job.output={}",
+    "uct": "python -m data_gen job=blueprint solver=uct job.output={}",
+    "hand": "python train.py model=opponent net=hand",
+    "adaptive": "python train.py model=opponent net=adaptive",
+}
+"""The same by the last part of the path, where agents name one of several of a kind."""
+
 
 class ArtifactError(PokernetsError):
     """Base of what can be wrong with an artifact on disk."""
@@ -188,10 +197,10 @@ def open_artifact(
     target = Path(path)
     manifest = _read_manifest(target, kind)
     if manifest["kind"] != kind:
-        raise MismatchedArtifactError(f"{target} is a '{manifest['kind']}', not a '{kind}'. {_remedy(kind)}")
+        raise MismatchedArtifactError(f"{target} is a '{manifest['kind']}', not a '{kind}'. {_remedy(kind, target)}")
     if manifest["schema"] != SCHEMA:
         raise MismatchedArtifactError(
-            f"{target} has schema {manifest['schema']}, this version reads {SCHEMA}. {_remedy(kind)}"
+            f"{target} has schema {manifest['schema']}, this version reads {SCHEMA}. {_remedy(kind, target)}"
         )
     _compare(target, kind, "config", manifest["config"], json.loads(canonical_json(config or {})))
     _compare(target, kind, "made_from", manifest["made_from"], dict(made_from or {}))
@@ -223,15 +232,15 @@ def find_artifact(
 def _read_manifest(target: Path, kind: str) -> dict[str, Any]:
     manifest_path = target / MANIFEST
     if not manifest_path.is_file():
-        raise MissingArtifactError(f"no {kind} at {target} (no {MANIFEST} there). {_remedy(kind)}")
+        raise MissingArtifactError(f"no {kind} at {target} (no {MANIFEST} there). {_remedy(kind, target)}")
     try:
         manifest: dict[str, Any] = json.loads(manifest_path.read_text())
         body = {key: value for key, value in manifest.items() if key != "fingerprint"}
         sound = manifest["fingerprint"] == fingerprint_of(body)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise CorruptArtifactError(f"{manifest_path} cannot be read ({error}). {_remedy(kind)}") from error
+        raise CorruptArtifactError(f"{manifest_path} cannot be read ({error}). {_remedy(kind, target)}") from error
     if not sound:
-        raise CorruptArtifactError(f"{manifest_path} does not match its own fingerprint. {_remedy(kind)}")
+        raise CorruptArtifactError(f"{manifest_path} does not match its own fingerprint. {_remedy(kind, target)}")
     return manifest
 
 
@@ -239,12 +248,16 @@ def _check_files(target: Path, kind: str, manifest: dict[str, Any], verify: bool
     for name, entry in manifest["files"].items():
         file = target / name
         if not file.is_file():
-            raise CorruptArtifactError(f"{file} is missing. {_remedy(kind)}")
+            raise CorruptArtifactError(f"{file} is missing. {_remedy(kind, target)}")
         size = file.stat().st_size
         if size != entry["bytes"]:
-            raise CorruptArtifactError(f"{file} has {size} bytes, its manifest says {entry['bytes']}. {_remedy(kind)}")
+            raise CorruptArtifactError(
+                f"{file} has {size} bytes, its manifest says {entry['bytes']}. {_remedy(kind, target)}"
+            )
         if verify and file_sha256(file) != entry["sha256"]:
-            raise CorruptArtifactError(f"{file} was altered: its SHA-256 is not the manifest's. {_remedy(kind)}")
+            raise CorruptArtifactError(
+                f"{file} was altered: its SHA-256 is not the manifest's. {_remedy(kind, target)}"
+            )
 
 
 def _compare(target: Path, kind: str, what: str, found: dict[str, Any], wanted: dict[str, Any]) -> None:
@@ -252,12 +265,13 @@ def _compare(target: Path, kind: str, what: str, found: dict[str, Any], wanted: 
         if key not in found or found[key] != value:
             raise MismatchedArtifactError(
                 f"{target} was made with {what} {key}={found.get(key)!r}, but {value!r} is asked for. "
-                f"Use another path, or delete it and make it anew. {_remedy(kind)}"
+                f"Use another path, or delete it and make it anew. {_remedy(kind, target)}"
             )
 
 
-def _remedy(kind: str) -> str:
-    return f"Make it with: {MAKERS[kind]}" if kind in MAKERS else "Make it anew."
+def _remedy(kind: str, target: Path) -> str:
+    command = MAKERS_BY_NAME.get(target.name, MAKERS.get(kind))
+    return "Make it anew." if command is None else f"Make it with: {command.format(target)}"
 
 
 def _sync(directory: Path) -> None:

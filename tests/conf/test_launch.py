@@ -81,11 +81,38 @@ def test_command_line_errors_are_one_line_and_status_two(tmp_path: Path) -> None
     assert not (tmp_path / "made").exists()
 
 
+def test_what_to_run_first_is_told_for_the_scale_the_game_and_the_place_of_the_command(tmp_path: Path) -> None:
+    arguments = ["job=leaf_table", "scale=laptop", "game=flop_holdem_nolimit", f"runs={tmp_path}"]
+    done = run(*arguments, f"artifacts={tmp_path}/made")
+    remedy = f"job=abstraction scale=laptop game=flop_holdem_nolimit artifacts={tmp_path}/made"
+    assert done.stderr.strip().endswith(f"Make it with: python -m data_gen {remedy}")
+    done = run(*arguments, "artifacts=artifacts/rival")
+    assert done.stderr.strip().endswith("python -m data_gen job=abstraction scale=rival game=flop_holdem_nolimit")
+
+
 def test_help_lists_groups_and_settings() -> None:
     done = run("--help")
     assert done.returncode == 0
     for word in ("job: ", "game: ", "scale: ", "holdem_nolimit_2p", "artifacts:"):
         assert word in done.stdout
+
+
+def test_help_lists_what_the_command_takes_and_all_of_it_somewhere() -> None:
+    """Groups that a root's own parts choose from, and the experiments that it runs."""
+    lists = {root: listed_by(CONF / f"{root}.yaml") for root in ("evaluate", "data_gen", "train")}
+    assert not {"job", "model", "net", "source"} & set(lists["evaluate"])
+    assert not {"evaluate", "agents", "experiment"} & set(lists["train"])
+    experiments = [name for known in lists.values() for name in known.get("experiment", "").split(", ") if name]
+    assert sorted(experiments) == choices("experiment")
+    groups = {folder.name for folder in CONF.iterdir() if any(folder.glob("*.yaml"))}
+    assert groups == set().union(*lists.values())
+
+
+def listed_by(root: Path) -> dict[str, str]:
+    """Options by group."""
+    [listing] = re.findall(r"\$\{listed:[^}]*\}", root.read_text())
+    text = OmegaConf.create({"text": listing}).text
+    return dict(line.split(": ", 1) for line in text.splitlines())
 
 
 @pytest.mark.parametrize("game", [name for name in choices("game") if name != "acpc"])
