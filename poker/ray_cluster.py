@@ -50,7 +50,7 @@ class RayCluster(Cluster):
         try:
             self._ray: Any = importlib.import_module("ray")
         except ImportError as error:
-            raise PokernetsError("cluster=ray needs Ray: pip install 'pokernets[ray]'") from error
+            raise PokernetsError("cluster=ray needs Ray: pip install -e '.[ray]' in a clone") from error
         ray = self._ray
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         if not ray.is_initialized():

@@ -31,7 +31,7 @@ from tests.games import load_rules
 from tests.solvers.sampling.test_rounds import leduc
 from tests.test_parallel import fail, square_or_die
 
-ray: Any = pytest.importorskip("ray", reason="needs Ray: pip install 'pokernets[ray]'")
+ray: Any = pytest.importorskip("ray", reason="needs Ray: pip install -e '.[ray]'")
 pytestmark = pytest.mark.slow
 
 

@@ -15,7 +15,7 @@ def run(*, pages: Sequence[Page], host: str, port: int, token: str | None, show:
     is given; `show` opens the browser.
     """
     if importlib.util.find_spec("nicegui") is None:
-        raise PokernetsError("the pages need NiceGUI, which is not installed: pip install pokernets[play]")
+        raise PokernetsError("the pages need NiceGUI, which is not installed: pip install -e '.[play]' in a clone")
     if token is None and host not in LOCAL:
         token = secrets.token_urlsafe(16)
     with listening(host, port) as server:
