@@ -140,8 +140,8 @@ def play_episodes(
 
 @entry("NODE_1, i8_1, f8, f8")
 def exploration(nodes: Records, pots: I64, ceiling: float, potential: float) -> F32:
-    """[M] c = min(ceiling, pot + potential * what betting can still add) at the first decision of a node's betting round
-    ([SUCT] equation 3); `pots` [M] are the chips committed at every node."""
+    """[M] c = min(ceiling, pot + potential * what betting can still add) where a node's betting round begins ([SUCT]
+    equation 3); `pots` [M] are the chips committed at every node."""
     most = pots.copy()
     for node in range(len(nodes) - 1, -1, -1):
         for a in range(nodes[node].arity):

@@ -17,8 +17,8 @@ The average strategy weighs iteration k <= t by (k / t)^gamma times the player's
 - apcfr_plus(prediction): predictive with a shortened step (asymmetric prediction, arXiv 2503.12770).
 - apdcfr: DCFR that predicts with a short step. With the parameters here it needs 0.71 to 0.90 of DCFR's iterations on
   ten spots (docs/results/vector_algorithms.json), for half as much memory again.
-- apdcfr_short: the same with beta 0.5, for real-time solves (`search=demo`), where it is ahead in the first 100 iterations on turns, on
-  flops to a depth limit and on rivers no worse.
+- apdcfr_short: the same with beta 0.5, for real-time solves (`search=demo`): in the first 100 iterations it is ahead on
+  turns, and on flops to a depth limit and on rivers no worse.
 - hs_dcfr, hs_pcfr_plus: hyperparameter schedules (arXiv 2404.09097): in iteration t exponents are their first value
   plus `rise` * min(t / horizon, 1).
 """
