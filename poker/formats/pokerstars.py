@@ -1,7 +1,8 @@
 """Writes hand histories in PokerStars' text; `poker.formats.pokerstars_read` reads them back.
 
-Of whom the cards are known, `Dealt to` tells them. The rake is taken from the main pot before the side pots. Amounts of
-a table that plays for money have the sign of its currency and cents.
+Of whom the cards are known, `Dealt to` tells them. A check by the only player who is not all-in is left out. The rake
+is taken from the main pot before the side pots. Amounts of a table that plays for money have the sign of its currency
+and cents.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -10,7 +11,7 @@ from datetime import time
 from poker.betting import Betting
 from poker.errors import PokernetsError
 from poker.formats.phh import showing
-from poker.formats.played import PlayedHand, settled
+from poker.formats.played import PlayedHand, only_check_left, settled
 from poker.kernels.cards.ranks import category
 from poker.rules import CALL, FOLD
 from poker.state import HandState, Pot, showdown_ranks
@@ -169,7 +170,8 @@ class _Writer:
                     after = betting.apply(action)
                 else:
                     after = betting.leave(player)
-                yield self._action(betting, after, player, action, start)
+                if action == FOLD or not only_check_left(betting):
+                    yield self._action(betting, after, player, action, start)
                 betting = after
             if betting.is_over and (street == 0 or self._actions(street)):
                 yield from self._uncalled(betting)
