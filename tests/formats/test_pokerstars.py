@@ -1,6 +1,7 @@
 """Hand histories in PokerStars' text: posts, rakes, mucked hands, tournaments, noise, and what is refused by line."""
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -235,6 +236,38 @@ def test_limit_heads_up_and_an_old_header() -> None:
     assert hand.rules.raise_sizes == (50, 50, 100, 100)
     assert list(hand.payoffs) == [-250, 225]
     assert_same_hand(read(hand_text(hand)), hand)
+
+
+WHOLE = """\
+PokerStars Hand #6:  Hold'em No Limit ($1/$2 USD) - 2012/05/03 12:34:56 ET
+Table 'Ann' 2-max Seat #1 is the button
+Seat 1: Ann ($200 in chips)
+Seat 2: Ben ($200 in chips)
+Ann: posts small blind $1
+Ben: posts big blind $2
+*** HOLE CARDS ***
+Ann: raises $4 to $6
+Ben: folds
+Uncalled bet ($4) returned to Ann
+Ann collected $4 from pot
+*** SUMMARY ***
+Total pot $4 | Rake $0
+"""
+
+
+def test_whole_amounts_of_money_stay_money_by_way_of_phh() -> None:
+    hand = phh_read.parse_hand(phh.hand_text(read(WHOLE)), 0)
+    text = hand_text(hand)
+    assert "Hold'em No Limit ($1/$2 USD)" in text
+    assert "Ben ($200 in chips)" in text
+    assert_same_hand(read(text), read(WHOLE))
+    assert "(1/2 USD)" in hand_text(replace(hand, details={"currency": "USD"}))
+    assert "(1/2)" in hand_text(replace(hand, details={"currency_symbol": "1 (", "currency": "tokens"}))
+
+
+def test_a_rake_in_cents_of_whole_amounts_is_kept_by_phh() -> None:
+    raked = WHOLE.replace("collected $4", "collected $3.90").replace("Rake $0", "Rake $0.10")
+    assert_same_hand(phh_read.parse_hand(phh.hand_text(read(raked)), 0), read(raked))
 
 
 @pytest.mark.parametrize(
