@@ -70,6 +70,8 @@ def test_money_games_and_what_is_left_out(tmp_path: Path, capsys: pytest.Capture
         PokernetsError, match=r"holds no hands that can be read and written; .*line 1: hand 1 cannot be written"
     ):
         replay(log, tmp_path, convert="acpc", skip=True)
+    with pytest.raises(PokernetsError, match="is a directory: give the name of a file"):
+        replay(log, tmp_path, convert="phh", to=str(tmp_path))
     for changes in ({"session": 1}, {"hands": -1}):
         with pytest.raises(PokernetsError, match="leave `session` out"):
             replay(log, tmp_path, **changes)
