@@ -43,7 +43,7 @@ def deal_known_cards(other: State, state: HandState) -> None:
 
 
 def closed_again(other: State) -> bool:
-    """Where PokerKit forbids a raise that TDA rule 47 allows: a full raise is faced, but another short one came last."""
+    """Where PokerKit forbids a raise that TDA rule 47 allows: to who faces a full raise, and a short one after it."""
     player = other.actor_index
     full = other.completion_betting_or_raising_amount
     return (
