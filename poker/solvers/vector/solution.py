@@ -1,6 +1,6 @@
 """A solved spot on disk: the average strategy at every node and board, queried by words.
 
-    solution = load_solution("runs/spot/KsTh7s4d2s")
+    solution = load_solution("runs/spot/KsTh7s4d2s-1f0c9a7e/solution")
     node = solution.node("check bet120")
     node.strategy["AhKd"]           # probabilities of node.actions
     solution.node("check check 2c bet50")   # a card word deals it

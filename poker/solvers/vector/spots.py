@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 
+from poker.artifacts import fingerprint_of
 from poker.betting import Betting
 from poker.cards import parse_cards
 from poker.errors import PokernetsError
@@ -47,6 +48,11 @@ class Spot:
         missing = [key for key in REQUIRED if key not in self.text]
         if missing:
             raise PokernetsError(f"spot: missing `{missing[0]}`; a spot needs {', '.join(REQUIRED)} and bet sizes")
+
+    @property
+    def name(self) -> str:
+        """The board, and what tells this spot from others on it: names the folder of a solution."""
+        return f"{self.text['board']}-{fingerprint_of(self.text)[:8]}"
 
     @property
     def board(self) -> tuple[int, ...]:

@@ -107,3 +107,9 @@ def test_spot_files(tmp_path: Path) -> None:
 def test_a_size_beyond_every_stack_is_all_in() -> None:
     spot = spot_of({**SPOTS["r1_river_full"]["config"], "bet": "50%", "raise": "9" * 308 + "x"})
     assert spot.bets.raise_totals(spot.root.apply(100)) == (spot.root.rules.stacks[0],)
+
+
+def test_spots_on_one_board_have_different_names() -> None:
+    names = [spot_of({**CONFIG, "pot": pot}).name for pot in ("100", "120", "100")]
+    assert names[0] == names[2] != names[1]
+    assert names[0].startswith(f"{CONFIG['board']}-")
