@@ -113,3 +113,13 @@ def test_spots_on_one_board_have_different_names() -> None:
     names = [spot_of({**CONFIG, "pot": pot}).name for pot in ("100", "120", "100")]
     assert names[0] == names[2] != names[1]
     assert names[0].startswith(f"{CONFIG['board']}-")
+
+
+def test_an_altered_solution_is_refused(tmp_path: Path) -> None:
+    spot = spot_of(CONFIG)
+    save_solution(tmp_path / "solution", spot, VectorSolver(spot.game()), {})
+    with (tmp_path / "solution" / "strategy.npy").open("r+b") as file:
+        file.seek(-200, 2)
+        file.write(bytes(200))
+    with pytest.raises(PokernetsError, match="was altered"):
+        load_solution(tmp_path / "solution")
