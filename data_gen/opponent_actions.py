@@ -106,7 +106,7 @@ def run(*, source: HandSource, cluster: Cluster, dry: bool, output: str, runs: s
     console = Console(stderr=True)
     found = find_artifact(output, KIND, config={**source.config, **STAMP}, made_from=source.made_from)
     if found is not None:
-        console.print(f"{found.counts['rows']:,} decisions at {output} are there already", soft_wrap=True)
+        console.print(f"{found.counts['rows']:,} decisions at {output} are there already", soft_wrap=True, markup=False)
         return
     if dry:
         _tell(source, cluster, output)

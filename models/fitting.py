@@ -87,11 +87,11 @@ def keep_or_train(
     console = Console(stderr=True)
     found = find_artifact(output, goal.kind, config={**config, **goal.stamp}, made_from=goal.made_from)
     if found is not None:
-        console.print(f"{output} is made already, from these data and settings", soft_wrap=True)
+        console.print(f"{output} is made already, from these data and settings", soft_wrap=True, markup=False)
         return found.counts
     identity = fingerprint_of({"config": config, "made_from": goal.made_from, "stamp": goal.stamp})[:12]
     directory = Path(runs) / f"{goal.kind}-{identity}"
-    console.print(f"training; tensorboard --logdir {directory}", soft_wrap=True)
+    console.print(f"training; tensorboard --logdir {directory}", soft_wrap=True, markup=False)
     trainer, made, counts = train(directory)
     if trainer.is_global_zero:
         made_from = goal.made_from

@@ -68,7 +68,7 @@ def train(
         metrics = {"rows": len(data.rows.test_rows), **metrics_of_test(fitted, module, data.val_dataloader())}
         shown = "accuracy {accuracy:.2%}, log-loss {log_loss:.4f}, calibration error {calibration:.4f}"
         if fitted.is_global_zero:
-            Console(stderr=True).print(f"{output}: {shown.format(**metrics)}", soft_wrap=True)
+            Console(stderr=True).print(f"{output}: {shown.format(**metrics)}", soft_wrap=True, markup=False)
         return fitted, made, {"train_rows": len(data.rows.train_rows), "test": metrics, **training_counts(data.rows)}
 
     config = {"data": data.config, "learning_rate": learning_rate, "weight_decay": weight_decay}

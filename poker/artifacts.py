@@ -11,6 +11,7 @@ arrays are `.npy` without pickles, opened memory-mapped and read-only; nothing r
 import hashlib
 import json
 import os
+import secrets
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -116,25 +117,32 @@ def file_sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def write_atomically(path: Path, data: bytes) -> None:
-    """Write a single file so that a reader, or a crash, sees the old content or the new and nothing between."""
-    with written_atomically(path) as file:
+def write_atomically(path: Path, data: bytes, *, mode: int = 0o666) -> None:
+    """Write a single file so that a reader, or a crash, sees the old content or the new and nothing between.
+
+    A file that is replaced keeps its permissions; a new one gets `mode` less the umask.
+    """
+    with written_atomically(path, mode=mode) as file:
         file.write(data)
 
 
 @contextmanager
-def written_atomically(path: Path) -> Iterator[BinaryIO]:
+def written_atomically(path: Path, *, mode: int = 0o666) -> Iterator[BinaryIO]:
     """The same for content that is written bit by bit; an error within leaves what was there."""
+    if path.is_dir():
+        raise PokernetsError(f"{path} is a directory: give the name of a file")
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:100]}.")
+    staging = path.with_name(f".{path.name[:100]}.{secrets.token_hex(8)}")
     try:
-        with os.fdopen(handle, "wb") as file:
+        with os.fdopen(os.open(staging, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        Path(name).replace(path)
+        if path.exists():
+            shutil.copymode(path, staging)
+        staging.replace(path)
     except BaseException:
-        Path(name).unlink(missing_ok=True)
+        staging.unlink(missing_ok=True)
         raise
 
 

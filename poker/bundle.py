@@ -82,7 +82,6 @@ def write_bundle(path: str | Path, folder: Path, contents: Mapping[str, Any], mo
                 f"the bundle would have {file.tell() / 1e6:.1f} MB, more than {most_bytes / 1e6:.1f} ({parts}):"
                 " pack for fewer agents or raise job.megabytes"
             )
-    Path(path).chmod(0o644)
     return sizes
 
 

@@ -1,6 +1,8 @@
 """Artifacts are complete or absent, and refused by name when they are not what is asked for."""
 
 import json
+import os
+import stat
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +17,7 @@ from poker.artifacts import (
     write_artifact,
     write_atomically,
 )
+from poker.errors import PokernetsError
 
 
 @pytest.fixture
@@ -120,3 +123,24 @@ def test_write_atomically_replaces_and_leaves_nothing_behind(tmp_path: Path) -> 
     write_atomically(file, b"two")
     assert file.read_bytes() == b"two"
     assert list(tmp_path.iterdir()) == [file]
+
+
+def test_files_have_the_permissions_of_the_umask_or_of_those_they_replace(tmp_path: Path) -> None:
+    file, secret = tmp_path / "state.json", tmp_path / "secret.json"
+    old = os.umask(0o027)
+    try:
+        write_atomically(file, b"one")
+        write_atomically(secret, b"one", mode=0o600)
+        assert stat.S_IMODE(file.stat().st_mode) == 0o640
+        assert stat.S_IMODE(secret.stat().st_mode) == 0o600
+        file.chmod(0o604)
+        write_atomically(file, b"two")
+        assert stat.S_IMODE(file.stat().st_mode) == 0o604
+    finally:
+        os.umask(old)
+
+
+def test_a_directory_is_no_file_to_write(tmp_path: Path) -> None:
+    with pytest.raises(PokernetsError, match=f"{tmp_path} is a directory: give the name of a file"):
+        write_atomically(tmp_path, b"one")
+    assert not list(tmp_path.iterdir())

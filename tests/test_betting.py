@@ -58,6 +58,13 @@ def test_two_short_all_ins_together_reopen_the_betting() -> None:
     assert legal_after(rules, "r400r600r700c") == Legal(True, True, 1000, 5000)
 
 
+def test_a_further_short_all_in_does_not_close_the_betting_again() -> None:
+    """All-ins of 400 and 500 make a full raise; the one of 560 after them only adds to what player 2 faces."""
+    rules = nolimit((9000, 9000, 9000, 400, 500, 560))
+    assert legal_after(rules, "r300r400r500cfc") == Legal(True, True, 700, 9000)
+    assert legal_after(rules, "r300r400r500r560fc") == Legal(True, True, 760, 9000)
+
+
 def test_no_raise_against_players_who_are_all_in() -> None:
     rules = nolimit((5000, 500))
     assert legal_after(rules, "r500") == Legal(True, True, 0, 0)

@@ -28,7 +28,6 @@ def bundle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_round_trip(bundle: Path) -> None:
     found = open_bundle(bundle)
-    assert bundle.stat().st_mode & 0o777 == 0o644
     assert (found.seats, found.artifacts) == (("naive",), ("leaf_table", "opponent_net/hand"))
     for name, kind in (("leaf_table", "leaf_table"), ("opponent_net/hand", "opponent_net")):
         packed, made = open_artifact(found.path / name, kind), open_artifact(bundle.parent / "made" / name, kind)

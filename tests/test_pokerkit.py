@@ -10,7 +10,7 @@ import pytest
 from pokerkit import Automation, FixedLimitTexasHoldem, Mode, NoLimitTexasHoldem, State
 
 from poker.rules import CALL, FOLD, Rules
-from poker.state import HandState
+from poker.state import HandState, Legal
 from tests.games import load_rules
 from tests.random_play import nolimit, random_action
 
@@ -42,7 +42,18 @@ def deal_known_cards(other: State, state: HandState) -> None:
         other.deal_board(rules.cards_text(state.runout[dealt : dealt + other.street.board_dealing_count]))
 
 
-def play_beside(state: HandState, other: State, choose: Callable[[HandState], int], compare_legality: bool) -> None:
+def closed_again(other: State) -> bool:
+    """Where PokerKit forbids a raise that TDA rule 47 allows: to who faces a full raise, and a short one after it."""
+    player = other.actor_index
+    full = other.completion_betting_or_raising_amount
+    return (
+        player in other.acted_player_indices
+        and 0 < sum(other.consecutive_short_all_in_amounts) < full
+        and max(other.bets) - other.bets[player] >= full
+    )
+
+
+def play_beside(state: HandState, other: State, choose: Callable[[Legal], int], compare_legality: bool) -> None:
     """Plays `choose` from the start of a hand in both; compares every decision, all pots and the payoffs."""
     deal_known_cards(other, state)
     while not state.is_over:
@@ -55,11 +66,14 @@ def play_beside(state: HandState, other: State, choose: Callable[[HandState], in
         theirs = (0, 0) if least is None or most is None else (least + earlier, most + earlier)
         assert (other.actor_index, other.can_fold()) == (player, legal.fold), where
         assert (other.checking_or_calling_amount, other.total_pot_amount) == (betting.to_call, betting.pot), where
-        if compare_legality:
+        if compare_legality and closed_again(other):
+            assert theirs == (0, 0), where
+            legal = legal._replace(min_raise=0, max_raise=0)
+        elif compare_legality:
             assert theirs == legal[2:], where
         if not any(other.bets):
             assert [(pot.amount, pot.player_indices) for pot in other.pots] == state.pots(), where
-        action = choose(state)
+        action = choose(legal)
         if action == FOLD:
             other.fold()
         elif action == CALL:
@@ -76,7 +90,7 @@ def play_beside(state: HandState, other: State, choose: Callable[[HandState], in
 def play_random_hand(num_players: int, rng: random.Random, cards: np.random.Generator) -> None:
     ranges = [(1, 300), (50, 1000), (100, 20000)]
     start = HandState.deal(nolimit(tuple(rng.randint(*rng.choice(ranges)) for _ in range(num_players))), cards)
-    play_beside(start, pokerkit_state(start.rules), lambda state: random_action(state.legal(), rng), True)
+    play_beside(start, pokerkit_state(start.rules), lambda legal: random_action(legal, rng), True)
 
 
 def replay_in_pokerkit(end: HandState) -> None:
@@ -88,7 +102,7 @@ def replay_in_pokerkit(end: HandState) -> None:
         play_beside(
             HandState.start(rules, end.hole_cards, end.runout),
             pokerkit_state(rules),
-            lambda state: next(actions),
+            lambda legal: next(actions),
             not rules.is_limit,
         )
 

@@ -97,10 +97,10 @@ def sit_down(
         nonlocal told
         told += 1
         if told <= _TOLD_FAILURES:
-            console.print(f"[red]{agent.name}[/red]: {escape(what)}", soft_wrap=True)
+            console.print(f"[red]{escape(agent.name)}[/red]: {escape(what)}", soft_wrap=True)
 
     with connect(host, port, connect_seconds) as line:
-        console.print(f"{agent.name} plays {game.name} at {host}:{port}")
+        console.print(f"{agent.name} plays {game.name} at {host}:{port}", markup=False)
         log = _new_log(Path(out) / game.name, f"acpc-client-{agent.name}-port{port}")
         log.write_text(f"# {agent.name} at {host}:{port}: {game.name}, without the cards that it did not see\n")
         seat = Seat(game, agent, seed, log, tell)
@@ -114,7 +114,7 @@ def sit_down(
     if broken:
         seat.failures.append(Incident(agent.name, seat.number, "", broken, ""))
     else:
-        console.print(f"{agent.name}: the dealer ended the match after {seat.hands} hands")
+        console.print(f"{agent.name}: the dealer ended the match after {seat.hands} hands", markup=False)
     settings = {"host": host, "port": port, "agent": agents[0].settings}
     title = f"{agent.name} at a dealer: {game.name}"
     chips = [[won] for won in seat.chips]

@@ -118,7 +118,7 @@ class Solve:
         course = [(one.iterations, 100 * one.exploitability / self.spot.pot) for one in self.course]
         with self._reading:
             write_results(self.spot, self.solver, last, self.seconds, course, nodes, out)
-        return out / str(self.spot.text["board"])
+        return out / self.spot.name
 
     def _run(self) -> None:
         try:

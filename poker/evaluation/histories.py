@@ -8,6 +8,7 @@ do not tell their game, are left to `poker.evaluation.replay`.
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from decimal import Decimal
 from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -30,7 +31,6 @@ from poker.formats.histories import (
     why_unwritable,
     write_hands,
 )
-from poker.formats.phh import amount
 from poker.formats.played import HistoryError, PlayedHand, difference
 from poker.report import Report, Section, Table, Text
 from poker.report.estimates import Estimate
@@ -42,6 +42,9 @@ _HEAD = 1 << 16
 """Bytes of a file that tell its format."""
 _ROWS = 20
 """Players and refusals that the console shows."""
+_Money = tuple[str, str]
+"""What stands before and behind amounts of a currency; both are empty for chips."""
+_Amounts = dict[_Money, Decimal]
 _NAMES = {"mbb": "mbb/hand", "sb": "sb/hand"}
 
 
@@ -124,8 +127,8 @@ class _Tally:
         self._differing: Counter[str] = Counter()
         self._unit: Unit = unit
         self._values: dict[str, array[float]] = {}
-        self._chips: dict[str, Counter[str]] = {}
-        self._rake: Counter[str] = Counter()
+        self._won: dict[str, _Amounts] = {}
+        self._rake: _Amounts = {}
         self._games: dict[str, list[tuple[int, float, float]]] = {}
         self._refused: list[HistoryError] = []
 
@@ -138,11 +141,13 @@ class _Tally:
     def add(self, hand: PlayedHand) -> None:
         self.hands += 1
         value, money = chip_value(hand.rules, self._unit), _money(hand)
+        unit = Decimal(hand.scale)
         for name, net in zip(hand.names, hand.payoffs, strict=True):
             self._values.setdefault(name, array("d")).append(net * value)
-            self._chips.setdefault(name, Counter())[money] += round(net) * (100 // hand.scale if money else 1)
+            won = self._won.setdefault(name, {})
+            won[money] = won.get(money, Decimal()) + round(net) / unit
         if hand.rake:
-            self._rake[money] += hand.rake
+            self._rake[money] = self._rake.get(money, Decimal()) + hand.rake / unit
         stacks = [chips / hand.rules.min_bet for chips in hand.rules.starting_stacks]
         self._differing[difference(hand.rules, self._game)] += 1
         self._games.setdefault(_game(hand), []).append((len(stacks), min(stacks), max(stacks)))
@@ -162,7 +167,7 @@ class _Tally:
             )
             for game, rows in sorted(self._games.items(), key=lambda item: -len(item[1]))
         ]
-        rows = [(name, found.n, found, _amounts(self._chips[name])) for name, found in self._estimates()]
+        rows = [(name, found.n, found, _amounts(self._won[name])) for name, found in self._estimates()]
         columns = ("player", "hands", f"result, {_NAMES[self._unit]}", "won")
         more = f"{len(rows) - _ROWS:,} players with fewer hands are in the report" if len(rows) > _ROWS else ""
         rake = f"rake: {_amounts(self._rake)}. " if self._rake else ""
@@ -184,7 +189,7 @@ class _Tally:
 
     def record(self) -> dict[str, Any]:
         players = [
-            {"player": name, "hands": found.n, **found.record(), "won": _amounts(self._chips[name])}
+            {"player": name, "hands": found.n, **found.record(), "won": _amounts(self._won[name])}
             for name, found in self._estimates()
         ]
         return {
@@ -198,28 +203,28 @@ class _Tally:
         }
 
 
-def _money(hand: PlayedHand) -> str:
-    """The sign of the currency, or that it is chips: the empty text."""
-    sign = hand.details.get("currency_symbol", "")
-    return str(sign) or "units" if hand.scale > 1 else ""
+def _money(hand: PlayedHand) -> _Money:
+    symbol, currency = (str(hand.details.get(name, "")) for name in ("currency_symbol", "currency"))
+    return (symbol, "") if symbol else ("", f" {currency}" if currency else "")
 
 
-def _amounts(chips: Counter[str]) -> str:
-    texts = []
-    for money, count in chips.items():
-        text = f"{amount(abs(count), 100):,}" if money else f"{abs(count):,}"
-        texts.append(
-            ("-" if count < 0 else "") + (f"{text} {money}" if money == "units" or not money else money + text)
-        )
-    return ", ".join(text.strip() for text in texts)
+def _amounts(sums: _Amounts) -> str:
+    return ", ".join("-" * (found < 0) + _amount(abs(found), money) for money, found in sums.items())
+
+
+def _amount(value: Decimal, money: _Money) -> str:
+    """Such as `$1,250`, `0.50 EUR` or `0.005`."""
+    exponent = value.normalize().as_tuple().exponent
+    assert isinstance(exponent, int)
+    return f"{money[0]}{value:,.{max(2, -exponent) if exponent < 0 else 0}f}{money[1]}"
 
 
 def _game(hand: PlayedHand) -> str:
     """The game as the file tells it, such as `no-limit hold'em $0.50/$1`."""
     rules = hand.rules
     stakes = (rules.raise_sizes[0], rules.raise_sizes[-1]) if rules.is_limit else _blinds(rules.blinds, rules.min_bet)
-    sign = _money(hand).replace("units", "")
-    return f"{rules.name} " + "/".join(f"{sign}{amount(chips, hand.scale)}" for chips in stakes)
+    sign, currency = _money(hand)
+    return f"{rules.name} " + "/".join(_amount(chips / Decimal(hand.scale), (sign, "")) for chips in stakes) + currency
 
 
 def _blinds(blinds: tuple[int, ...], min_bet: int) -> list[int]:

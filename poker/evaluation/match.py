@@ -230,7 +230,8 @@ class _Play:
         while outdated := {task: record for lineup in self.stores for task, record in self._outdated(lineup).items()}:
             for lineup in dict.fromkeys(lineup for lineup, _ in outdated):
                 names = " and ".join(self.results[lineup].unknown)
-                console.print(f"{lineup.title}: estimates are made again, {names} counts as unknown", highlight=False)
+                told = f"{lineup.title}: estimates are made again, {names} counts as unknown"
+                console.print(told, highlight=False, markup=False)
             worker = replace(self.worker, played=outdated)
             for (lineup, session), record in play_all(worker, list(outdated), self.cluster):
                 self.stores[lineup].revise(record)

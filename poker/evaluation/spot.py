@@ -94,7 +94,7 @@ def write_results(
     nodes: list[str],
     out: Path,
 ) -> dict[str, Any]:
-    """Writes solution and report below `out`, in a folder named after the board; returns the record.
+    """Writes solution and report below `out`, in a folder named after the spot; returns the record.
 
     `course` are iterations and exploitability in percent of the pot.
     """
@@ -108,7 +108,7 @@ def write_results(
         "equity_oop": shares[0],
         "equity_ip": shares[1],
     }
-    folder = out / str(read.text["board"])
+    folder = out / read.name
     save_solution(folder / "solution", read, solver, found)
     decisions = [decision(solver, words) for words in nodes]
     told = [{"path": one.path, "player": SEATS[one.player], "actions": one.actions} for one in decisions]

@@ -6,6 +6,7 @@ can hold it. What cannot be read or written is a `HistoryError` with file, line 
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from poker.artifacts import written_atomically
@@ -20,7 +21,7 @@ FORMATS = (PHH, POKERSTARS, ACPC)
 SUFFIXES = {PHH: ".phhs", POKERSTARS: ".txt", ACPC: ".log"}
 
 _OTHER_SITE = re.compile(r".{0,60}\b(Hand|Game|hand)\b.{0,10}#")
-_TOML = re.compile(r"\[[^\[\]]+\]|[\w-]+\s*=.*")
+_TOML = re.compile(r"\[[^\[\]]+\]\s*(#.*)?|([\w-]+|\"[^\"]*\"|'[^']*')\s*=.*")
 _STATE = re.compile(r"(STATE|MATCHSTATE|SCORE):")
 
 
@@ -35,12 +36,16 @@ def read_text(path: Path, most: int = -1) -> str:
 
 
 def text_of(data: bytes) -> str:
-    """Text with `\\n` at the ends of lines: UTF-8 with or without a mark, UTF-16 with one, else Latin-1."""
+    """Text with `\\n` at the ends of lines: UTF-8 with or without a mark, UTF-16 with one, else Windows-1252 or
+    Latin-1."""
     wide = data.startswith((b"\xff\xfe", b"\xfe\xff"))
-    try:
-        text = data.decode("utf-16" if wide else "utf-8-sig")
-    except UnicodeDecodeError:
-        text = data.decode("latin-1")
+    for encoding in ("utf-16" if wide else "utf-8-sig", "cp1252"):
+        with suppress(UnicodeDecodeError):
+            return _with_newlines(data.decode(encoding))
+    return _with_newlines(data.decode("latin-1"))
+
+
+def _with_newlines(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 

@@ -120,7 +120,8 @@ class _Reader:
 
     def _find_scale(self) -> int:
         """Chips in one unit of the file: 1, or 100 or more where amounts have decimals."""
-        amounts = [*_numbers(self._fields.get(name) for name in GAME_FIELDS)]
+        raked = ("winnings", "_rake") if self._fields.get("_rake") else ()
+        amounts = [*_numbers(self._fields.get(name) for name in (*GAME_FIELDS, *raked))]
         amounts += [Decimal(found) for action in self._actions for found in re.findall(r"(?<= )\d{1,10}\.\d+", action)]
         places = max((_places(amount) for amount in amounts), default=0)
         return 10 ** max(min(places, _MOST_DECIMALS), 2) if places else 1

@@ -198,8 +198,16 @@ def replay(rules: Rules, betting: Betting) -> Betting | None:
     return other if other.is_over and other.actions == betting.actions else None
 
 
+def only_check_left(betting: Betting) -> bool:
+    """Whether the one player to act can only check, against players who are all-in: the rules ask, sites do not."""
+    return betting.waiting.bit_count() == 1 and betting.to_call == 0 and not betting.legal().max_raise
+
+
 class Replayer:
-    """One hand on its way: plays what a file says by the rules of the table, and refuses what does not fit."""
+    """One hand on its way: plays what a file says by the rules of the table, and refuses what does not fit.
+
+    A check that is all that is left of the betting may be missing.
+    """
 
     def __init__(self, rules: Rules, names: Sequence[str]) -> None:
         self.betting = Betting.start(rules)
@@ -210,6 +218,8 @@ class Replayer:
 
     def deal(self, cards: Sequence[int]) -> None:
         """The next cards of the board."""
+        if len(self.board) == self.betting.rules.board_sizes[self.betting.street]:
+            self._check_unasked()
         wanted = self.betting.rules.board_sizes[self.betting.street]
         if len(self.board) + len(cards) > wanted:
             raise LineError(0, f"{len(self.board) + len(cards)} board cards after `{self.betting.text()}`")
@@ -252,6 +262,10 @@ class Replayer:
         self.earlier(0)
         self.betting = self.betting.apply(action)
 
+    def _check_unasked(self) -> None:
+        if only_check_left(self.betting):
+            self._apply(CALL)
+
     def _check_turn(self, player: int) -> None:
         self._check_board()
         betting = self.betting
@@ -269,6 +283,7 @@ class Replayer:
 
     def finish(self, hole_cards: Sequence[Sequence[int]]) -> HandState:
         """The state after the last action."""
+        self._check_unasked()
         betting = self.betting
         if not betting.is_over:
             raise IllegalAction(f"the hand ends where it is the turn of {self._names[betting.to_act]}")

@@ -1,16 +1,19 @@
 """Writes hand histories in PokerStars' text; `poker.formats.pokerstars_read` reads them back.
 
-Of whom the cards are known, `Dealt to` tells them. The rake is taken from the main pot before the side pots. Amounts of
-a table that plays for money have the sign of its currency and cents.
+Of whom the cards are known, `Dealt to` tells them. A check by the only player who is not all-in is left out. The rake
+is taken from the main pot before the side pots. Amounts of a table that plays for money have the sign of its currency
+and cents.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import time
 
 from poker.betting import Betting
 from poker.errors import PokernetsError
 from poker.formats.phh import showing
-from poker.formats.played import PlayedHand, settled
+from poker.formats.played import PlayedHand, only_check_left, settled
+from poker.formats.pokerstars_lines import SYMBOL
 from poker.kernels.cards.ranks import category
 from poker.rules import CALL, FOLD
 from poker.state import HandState, Pot, showdown_ranks
@@ -22,6 +25,8 @@ _CATEGORIES = (
 _STREETS = ("", "FLOP", "TURN", "RIVER")
 _TABLE_SIZES = (2, 6, 9, 10)
 _ZONE = "_time_zone"
+_SYMBOL = re.compile(SYMBOL)
+_CURRENCY = re.compile("[A-Z]{3}")
 
 
 def hand_text(hand: PlayedHand) -> str:
@@ -45,7 +50,7 @@ class _Writer:
         self._rules = hand.rules
         self._state = hand.state
         symbol = hand.details.get("currency_symbol", "")
-        self._symbol = symbol if isinstance(symbol, str) and hand.scale > 1 else ""
+        self._symbol = symbol if isinstance(symbol, str) and _SYMBOL.fullmatch(symbol) else ""
         self._names = [" ".join(name.split()) for name in hand.names]
         if not all(self._names) or len(set(self._names)) < len(self._names):
             raise PokernetsError("PokerStars' text needs a name for every player")
@@ -88,9 +93,9 @@ class _Writer:
         if self._hand.scale > 1:
             shown = "/".join(f"{self._symbol}{chips // 100}.{chips % 100:02d}" for chips in stakes)
         else:
-            shown = "/".join(map(str, stakes))
+            shown = "/".join(map(self._money, stakes))
         currency = details.get("currency")
-        shown += f" {currency}" if self._symbol and isinstance(currency, str) else ""
+        shown += f" {currency}" if isinstance(currency, str) and _CURRENCY.fullmatch(currency) else ""
         game = "Hold'em " + ("Limit" if rules.is_limit else "No Limit")
         event, level = details.get("event"), details.get("_level", "I")
         if isinstance(event, str) and event.startswith("Tournament #") and "Hold'em" not in event and "\n" not in event:
@@ -169,7 +174,8 @@ class _Writer:
                     after = betting.apply(action)
                 else:
                     after = betting.leave(player)
-                yield self._action(betting, after, player, action, start)
+                if action == FOLD or not only_check_left(betting):
+                    yield self._action(betting, after, player, action, start)
                 betting = after
             if betting.is_over and (street == 0 or self._actions(street)):
                 yield from self._uncalled(betting)

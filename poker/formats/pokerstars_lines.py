@@ -18,8 +18,9 @@ from poker.formats.played import MOST_CHIPS, LineError
 
 HEADER = re.compile(r"\W*PokerStars\b.*?\b(Hand|Game) #(\d{1,18})\b\s*:?(.*)", re.IGNORECASE)
 HEADER_WITHIN = re.compile(r"PokerStars (?:[A-Z][a-z]+ ){0,3}(?:Hand|Game) #\d{1,18}: ", re.IGNORECASE)
-_A = r"[^\d\s.,()\[\]/+-]{0,4}\s?(\d[\d,]*(?:\.\d+)?)"
-_STAKES = re.compile(rf"[(,] ?([^\d\s.,()\[\]/+-]{{0,4}})\s?(\d[\d,]*(?:\.\d+)?)/{_A}([^)]*)\)")
+SYMBOL = r"[^\d\s.,()\[\]/+-]{0,4}"
+_A = rf"{SYMBOL}\s?(\d[\d,]*(?:\.\d+)?)"
+_STAKES = re.compile(rf"[(,] ?({SYMBOL})\s?(\d[\d,]*(?:\.\d+)?)/{_A}([^)]*)\)")
 _WHEN = re.compile(r"(\d{4})/(\d\d?)/(\d\d?) (?:- )?(\d\d?):(\d\d):(\d\d)(?: \(?([A-Z]{2,5}))?")
 _TABLE = re.compile(r"Table '?(.*?)'?(?: (\d+)-max)?(?: \(.*?\))*(?: Seat #(\d+) is the button.*)?", re.IGNORECASE)
 _SEAT = re.compile(rf"Seat (\d+): (.*) \({_A} in chips(?:, .*? bounty)?\)(.*)")

@@ -186,16 +186,21 @@ class _Reader:
         put_in = dict(zip(self._names, blinds, strict=True))
         if any(not event.all_in for event in self._events("big blind", "both blinds", "straddle")):
             return 0
+        highest = max(event.chips[0] for event in self._events(*POSTS) if event.kind not in ("ante", "dead"))
+        opening = 0
         for event in self._found.events:
             if event.kind == "raise":
                 return max(0, event.chips[1] - event.chips[0])
-            if event.kind == "call" and not event.all_in:
-                return put_in[event.player] + event.chips[0]
+            if event.kind == "call":
+                total = put_in[event.player] + event.chips[0]
+                if not event.all_in:
+                    return total
+                opening = big_blind if total > highest else opening
             if event.kind == "check":
                 return 0
             if event.kind in _STREETS:
                 break
-        return big_blind
+        return opening
 
     def _play(self, rules: TableRules) -> HandState:
         replayer = Replayer(rules, self._names)

@@ -34,7 +34,10 @@ class Progress:
 
 
 class TableFiles:
-    """The files in `folder`. Cards come from a secret `entropy` that is drawn with the folder, unless it is given."""
+    """The files in `folder`. Cards come from a secret `entropy` that is drawn with the folder, unless it is given.
+
+    The secret and the hand in progress are for the owner of the files alone to read.
+    """
 
     def __init__(self, folder: Path, rules: Rules, entropy: int | None = None) -> None:
         self.log = folder / "hands.log"
@@ -51,7 +54,8 @@ class TableFiles:
 
     def _drawn(self, path: Path, entropy: int | None) -> int:
         if not path.exists():
-            write_atomically(path, json.dumps(secrets.randbits(128) if entropy is None else entropy).encode())
+            drawn = secrets.randbits(128) if entropy is None else entropy
+            write_atomically(path, json.dumps(drawn).encode(), mode=0o600)
         return int(json.loads(path.read_bytes()))
 
     def deal(self, number: int) -> HandState:
@@ -64,7 +68,7 @@ class TableFiles:
     def save(self, hand: Progress) -> None:
         cards = {"hole_cards": hand.state.hole_cards, "runout": hand.state.runout}
         row = {"hand": hand.number, "betting": hand.state.betting.text(), **cards}
-        write_atomically(self._current, json.dumps(row).encode())
+        write_atomically(self._current, json.dumps(row).encode(), mode=0o600)
 
     def load(self) -> Progress | None:
         """The hand in progress, None before the first."""

@@ -182,4 +182,4 @@ def cell_text(value: object) -> str:
 def tell_files(console: Console, files: Mapping[str, Path]) -> None:
     """What was written, and where, in lines that can be copied whole."""
     for what, path in files.items():
-        console.print(f"{what}: {path}", soft_wrap=True, highlight=False)
+        console.print(f"{what}: {path}", soft_wrap=True, highlight=False, markup=False)

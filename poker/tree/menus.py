@@ -13,6 +13,7 @@ Fractions of chips round half up. Sizes below the minimum raise become the minim
 
 import math
 import re
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -48,14 +49,15 @@ class Size:
         if unit == "a":
             return cls("allin", 0.0)
         if unit == "e":
-            return cls("geometric", float(number or 0))
+            streets = float(number or 0)
+            return cls._positive("geometric", streets, str(text)) if streets else cls("geometric", 0.0)
         value = float(number) / 100 if unit == "%" else float(number)
         return cls._positive({"x": "previous", "c": "chips"}.get(unit, "pot"), value, str(text))
 
     @classmethod
     def _positive(cls, unit: str, value: float, text: str) -> "Size":
-        if not value > 0:
-            raise MenuError(f"bet size `{text}`: must be positive")
+        if not 0 < value < math.inf:
+            raise MenuError(f"bet size `{text[:100]}`: must be positive and finite")
         return cls(unit, value)
 
     def total(self, betting: Betting, spot: "_Spot") -> int:
@@ -207,7 +209,7 @@ def _last_raiser(betting: Betting) -> int:
 
 
 def _round(value: float) -> int:
-    return math.floor(value + 0.5)
+    return math.floor(min(value + 0.5, sys.float_info.max))
 
 
 def bet_menu(

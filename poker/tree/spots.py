@@ -1,5 +1,6 @@
 """Post-flop spots: a pot, a stack and a bet menu, without the betting that led there. Player 0 is OOP, acts first."""
 
+import math
 from collections.abc import Mapping
 
 from poker.errors import PokernetsError
@@ -59,5 +60,15 @@ def spot_bets(menu: Mapping[str, object]) -> BetMenu:
     keys = {"merge" if key == "merging" else key: value for key, value in keys.items()}
     for key in ("add_allin", "force_allin", "merge"):
         if key in keys:
-            keys[key] = float(str(keys[key]))
+            keys[key] = _threshold(key, str(keys[key]))
     return spot_menu(**keys)  # type: ignore[arg-type]
+
+
+def _threshold(key: str, text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if math.isnan(value):
+        raise PokernetsError(f"bet menu, `{key}`: must be a number, not `{text[:100]}`")
+    return value

@@ -15,7 +15,7 @@ from poker.report.estimates import estimate
 from tests.evaluation.test_match import match
 from tests.evaluation.test_replay import GAME, SPECS, has_the_result_of
 from tests.formats.pokerkit_hands import assert_same_hand, dumped
-from tests.formats.test_pokerstars import CASH, LIMIT, TOURNAMENT
+from tests.formats.test_pokerstars import CASH, LIMIT, TOURNAMENT, WHOLE
 
 
 def replay(log: Path, out: Path, **changes: Any) -> Any:
@@ -70,9 +70,46 @@ def test_money_games_and_what_is_left_out(tmp_path: Path, capsys: pytest.Capture
         PokernetsError, match=r"holds no hands that can be read and written; .*line 1: hand 1 cannot be written"
     ):
         replay(log, tmp_path, convert="acpc", skip=True)
+    with pytest.raises(PokernetsError, match="is a directory: give the name of a file"):
+        replay(log, tmp_path, convert="phh", to=str(tmp_path))
     for changes in ({"session": 1}, {"hands": -1}):
         with pytest.raises(PokernetsError, match="leave `session` out"):
             replay(log, tmp_path, **changes)
+
+
+PHH = """variant = 'NT'
+antes = [0, 0]
+blinds_or_straddles = [0.005, 0.01]
+min_bet = 0.01
+starting_stacks = [2, 2]
+actions = ['d dh p1 ????', 'd dh p2 ????', 'p2 f']
+"""
+
+
+def won(found: dict[str, Any]) -> dict[str, str]:
+    return {player["player"]: player["won"] for player in found["players"]}
+
+
+def test_amounts_of_any_scale_add_up(tmp_path: Path) -> None:
+    log = tmp_path / "small.phhs"
+    cents = PHH.replace("0.005", "0.01").replace("[0.01, 0.01]", "[0.01, 0.02]").replace("= 0.01", "= 0.02")
+    log.write_text(f"[1]\n{PHH}[2]\n{cents}")
+    found = replay(log, tmp_path)
+    assert won(found) == {"p1": "0.015", "p2": "-0.015"}
+    assert found["games"] == {"no-limit hold'em 0.005/0.01": 1, "no-limit hold'em 0.01/0.02": 1}
+    log.write_text(f"{PHH}currency = 'EUR'\n")
+    found = replay(log, tmp_path)
+    assert won(found) == {"p1": "0.005 EUR", "p2": "-0.005 EUR"}
+    assert found["games"] == {"no-limit hold'em 0.005/0.01 EUR": 1}
+
+
+def test_money_is_told_by_the_currency_and_not_by_the_decimals(tmp_path: Path) -> None:
+    log, other = tmp_path / "stars.txt", tmp_path / "other.phhs"
+    log.write_text(f"{WHOLE}\n\n{WHOLE.replace('#6', '#7').replace('200 in', '200.50 in')}")
+    found = replay(log, tmp_path, convert="phh", to=str(other))
+    assert won(found) == {"Ann": "$4", "Ben": "-$4"}
+    again = replay(other, tmp_path / "again")
+    assert (won(again), again["games"]) == (won(found), {"no-limit hold'em $1/$2": 2})
 
 
 def test_logs_of_matches_are_replayed_and_converted(tmp_path: Path) -> None:

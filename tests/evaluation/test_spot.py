@@ -8,6 +8,7 @@ import pytest
 from poker.errors import PokernetsError
 from poker.evaluation.spot import run
 from poker.solvers.vector.solution import load_solution
+from poker.solvers.vector.spots import spot_of
 from tests.report.scalars import read_scalars
 from tests.solvers.games import SPOTS
 
@@ -35,7 +36,7 @@ def test_river_spot(tmp_path: Path) -> None:
     assert sum(action["frequency"] for action in root.values()) == pytest.approx(1)
     mean = sum(action["frequency"] * (action["ev"] or 0) for action in root.values())
     assert mean == pytest.approx(results["ev_oop"], abs=1e-2)
-    folder = tmp_path / "out" / "KsTh7s4d2s"
+    folder = tmp_path / "out" / spot_of(spot["config"]).name
     assert json.loads((folder / "results.json").read_text())["ev_ip"] == results["ev_ip"]
     assert (folder / "ranges_1_check_bet50.png").read_bytes().startswith(b"\x89PNG")
     page = (folder / "report.html").read_text()

@@ -9,7 +9,7 @@ import pytest
 
 from poker.errors import PokernetsError
 from poker.formats import histories, phh, phh_read, pokerstars, pokerstars_read
-from poker.formats.histories import ACPC, FORMATS, POKERSTARS, SUFFIXES, format_of, read_hands, write_hands
+from poker.formats.histories import ACPC, FORMATS, PHH, POKERSTARS, SUFFIXES, format_of, read_hands, write_hands
 from poker.formats.played import HistoryError, LineError, PlayedHand, difference
 from tests.formats.pokerkit_hands import Antes, assert_same_hand, dumped, pokerkit_payoffs, simulated
 from tests.games import load_rules
@@ -107,6 +107,24 @@ def test_formats_are_told_by_content(tmp_path: Path) -> None:
             assert_same_hand(found, wanted, mucks=kind != ACPC)
     file.write_bytes("".join(histories.hand_texts(POKERSTARS, read)).encode("utf-16"))
     assert [hand.payoffs for hand in read_hands(file)] == [hand.payoffs for hand in read]
+
+
+@pytest.mark.parametrize("line", ["[1] # first", '"variant" = "NT"', "'variant'='NT'", "[1]", "variant = 'NT'"])
+def test_every_first_line_of_phh_is_known(line: str) -> None:
+    assert format_of(f"{line}\nantes = []", "x") == PHH
+
+
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        ("€1 Zoë\r\n".encode("cp1252"), "€1 Zoë\n"),
+        ("€1 Zoë".encode("utf-8-sig"), "€1 Zoë"),
+        ("€1".encode("utf-16"), "€1"),
+        (b"\x81\xe9", "\x81é"),
+    ],
+)
+def test_texts_of_any_encoding(data: bytes, text: str) -> None:
+    assert histories.text_of(data) == text
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Hand histories in PokerStars' text: posts, rakes, mucked hands, tournaments, noise, and what is refused by line."""
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -146,6 +147,61 @@ def test_a_tournament_with_short_antes_and_a_short_blind() -> None:
         phh.hand_text(hand)
 
 
+ALL_IN = """\
+PokerStars Hand #4: Tournament #5, $1+$0 USD Hold'em No Limit - Level I (50/100)
+Table 'A 1' 6-max Seat #1 is the button
+Seat 1: Dan (1000 in chips)
+Seat 2: Sue (80 in chips)
+Seat 3: Bob (1000 in chips)
+Sue: posts small blind 50
+Bob: posts big blind 100
+*** HOLE CARDS ***
+Dan: folds
+Sue: calls 30 and is all-in
+Uncalled bet (20) returned to Bob
+*** FLOP *** [2c 7d Kh]
+*** TURN *** [2c 7d Kh] [7s]
+*** RIVER *** [2c 7d Kh 7s] [3h]
+*** SHOW DOWN ***
+Bob: shows [Ah Kd] (two pair)
+Sue: shows [9c 8c] (a pair)
+Bob collected 160 from pot
+*** SUMMARY ***
+Total pot 160 | Rake 0
+Board [2c 7d Kh 7s 3h]
+"""
+ON_ANTE = (
+    ALL_IN.replace("Sue (80", "Sue (5")
+    .replace("Sue: posts small blind 50", "Dan: posts the ante 10\nSue: posts the ante 5 and is all-in")
+    .replace("Bob: posts big", "Bob: posts the ante 10\nBob: posts big")
+    .replace("Sue: calls 30 and is all-in\nUncalled bet (20)", "Uncalled bet (100)")
+    .replace("Bob collected 160 from pot", "Bob collected 10 from side pot\nBob collected 15 from main pot")
+    .replace("Total pot 160", "Total pot 25")
+)
+SHORT_BLIND = (
+    ALL_IN.replace("Sue (80", "Sue (500")
+    .replace("Bob (1000", "Bob (30")
+    .replace("blind 100", "blind 30 and is all-in")
+    .replace("Sue: calls 30 and is all-in\n", "")
+    .replace("to Bob", "to Sue")
+    .replace("160", "60")
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "asked", "payoffs"),
+    [(ALL_IN, "Bob", [-80, 80, 0]), (ON_ANTE, "Bob", [-5, 15, -10]), (SHORT_BLIND, "Sue", [-30, 30, 0])],
+    ids=["small blind", "ante", "big blind"],
+)
+def test_who_alone_is_not_all_in_may_check_or_is_not_asked(text: str, asked: str, payoffs: list[int]) -> None:
+    hand = read(text)
+    assert list(hand.payoffs) == payoffs
+    assert hand_text(hand).count("checks") == 0
+    assert_same_hand(read(text.replace("Uncalled", f"{asked}: checks\nUncalled")), hand)
+    assert_same_hand(read(hand_text(hand)), hand)
+    assert_same_hand(phh_read.parse_hand(phh.hand_text(hand), 0), hand)
+
+
 LIMIT = """\
 PokerStars Game #3:  Hold'em Limit ($0.50/$1.00) - 2005/07/27 - 18:54:16 (ET)
 Table 'Nerthus' Seat #1 is the button
@@ -180,6 +236,38 @@ def test_limit_heads_up_and_an_old_header() -> None:
     assert hand.rules.raise_sizes == (50, 50, 100, 100)
     assert list(hand.payoffs) == [-250, 225]
     assert_same_hand(read(hand_text(hand)), hand)
+
+
+WHOLE = """\
+PokerStars Hand #6:  Hold'em No Limit ($1/$2 USD) - 2012/05/03 12:34:56 ET
+Table 'Ann' 2-max Seat #1 is the button
+Seat 1: Ann ($200 in chips)
+Seat 2: Ben ($200 in chips)
+Ann: posts small blind $1
+Ben: posts big blind $2
+*** HOLE CARDS ***
+Ann: raises $4 to $6
+Ben: folds
+Uncalled bet ($4) returned to Ann
+Ann collected $4 from pot
+*** SUMMARY ***
+Total pot $4 | Rake $0
+"""
+
+
+def test_whole_amounts_of_money_stay_money_by_way_of_phh() -> None:
+    hand = phh_read.parse_hand(phh.hand_text(read(WHOLE)), 0)
+    text = hand_text(hand)
+    assert "Hold'em No Limit ($1/$2 USD)" in text
+    assert "Ben ($200 in chips)" in text
+    assert_same_hand(read(text), read(WHOLE))
+    assert "(1/2 USD)" in hand_text(replace(hand, details={"currency": "USD"}))
+    assert "(1/2)" in hand_text(replace(hand, details={"currency_symbol": "1 (", "currency": "tokens"}))
+
+
+def test_a_rake_in_cents_of_whole_amounts_is_kept_by_phh() -> None:
+    raked = WHOLE.replace("collected $4", "collected $3.90").replace("Rake $0", "Rake $0.10")
+    assert_same_hand(phh_read.parse_hand(phh.hand_text(read(raked)), 0), read(raked))
 
 
 @pytest.mark.parametrize(

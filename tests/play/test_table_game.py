@@ -1,6 +1,7 @@
 """A person's game: what is seen, what is refused, what survives a kill."""
 
 import json
+import stat
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -204,6 +205,11 @@ def test_kill_between_the_last_action_and_the_log(rules: Rules, tmp_path: Path) 
     again = game(rules, tmp_path)
     assert again.files.log.read_text() == whole
     assert again.seen().state.is_over
+
+
+def test_the_cards_to_come_are_for_the_owner_of_the_files_alone(rules: Rules, tmp_path: Path) -> None:
+    game(rules, tmp_path)
+    assert [stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("secret.json", "hand.json")] == [0o600] * 2
 
 
 def test_damaged_file_is_named(rules: Rules, tmp_path: Path) -> None:

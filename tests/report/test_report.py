@@ -15,7 +15,8 @@ from poker.provenance import configured
 from poker.report import Figure, RangeGrids, Report, Section, Table, Text
 from poker.report.charts import intervals
 from poker.report.estimates import Estimate
-from poker.report.report import cell_text
+from poker.report.progress import progress_bars
+from poker.report.report import cell_text, tell_files
 from tests.report.scalars import read_scalars
 
 VOID = {"meta", "img"}
@@ -138,3 +139,13 @@ def test_range_grids_place_hands() -> None:
     ]
     assert text.count("<text") == 169
     assert all(f">{rank}{rank}<" in text for rank in RANKS)
+
+
+def test_brackets_of_paths_and_bars_are_no_markup() -> None:
+    shown, told = console()
+    tell_files(shown, {"report": Path("runs/[hero] 2020/report.html")})
+    with progress_bars("hands", shown) as bars:
+        bars.add_task("[hero] against [b]", total=1, found="[red] 3")
+    assert "report: runs/[hero] 2020/report.html\n" in told.getvalue()
+    assert "[hero] against [b]" in told.getvalue()
+    assert "[red] 3" in told.getvalue()

@@ -1,6 +1,6 @@
 """A solved spot on disk: the average strategy at every node and board, queried by words.
 
-    solution = load_solution("runs/spot/KsTh7s4d2s")
+    solution = load_solution("runs/demo/spots/Td9d6hQc-dea3b63c/solution")
     node = solution.node("check bet120")
     node.strategy["AhKd"]           # probabilities of node.actions
     solution.node("check check 2c bet50")   # a card word deals it
@@ -85,8 +85,8 @@ def save_solution(path: str | Path, spot: Spot, solver: VectorSolver, metrics: d
 
 
 def load_solution(path: str | Path) -> Solution:
-    """Opens a solution; sizes are checked, contents only when read."""
-    artifact = open_artifact(path, KIND, verify=False)
+    """Opens a solution, refused unless it is as it was written."""
+    artifact = open_artifact(path, KIND)
     spot = spot_of(artifact.config["spot"])
     game = spot.game()
     rows = artifact.arrays["strategy"]

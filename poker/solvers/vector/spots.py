@@ -16,6 +16,7 @@ fraction of the pot and `rake_cap` chips.
 """
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,9 +24,11 @@ from typing import Any
 
 import numpy as np
 
+from poker.artifacts import fingerprint_of
 from poker.betting import Betting
 from poker.cards import parse_cards
 from poker.errors import PokernetsError
+from poker.formats.histories import read_text
 from poker.formats.ranges import parse_range
 from poker.solvers.vector.game import DEFAULT_MEMORY_LIMIT, VectorGame
 from poker.solvers.vector.layout import Rake
@@ -45,6 +48,11 @@ class Spot:
         missing = [key for key in REQUIRED if key not in self.text]
         if missing:
             raise PokernetsError(f"spot: missing `{missing[0]}`; a spot needs {', '.join(REQUIRED)} and bet sizes")
+
+    @property
+    def name(self) -> str:
+        """The board, and what tells this spot from others on it: names the folder of a solution."""
+        return f"{self.text['board']}-{fingerprint_of(self.text)[:8]}"
 
     @property
     def board(self) -> tuple[int, ...]:
@@ -88,15 +96,18 @@ class Spot:
 
     def _chips(self, key: str) -> int:
         value = self._number(key, 0.0)
-        if value != int(value) or value <= 0:
+        if not 0 < value < math.inf or value != int(value):
             raise PokernetsError(f"spot: `{key}` must be a positive whole number of chips, not {self.text[key]}")
         return int(value)
 
     def _number(self, key: str, default: float) -> float:
         try:
-            return float(self.text.get(key, default))
-        except (TypeError, ValueError):
-            raise PokernetsError(f"spot: `{key}` must be a number, not `{self.text[key]}`") from None
+            value = float(self.text.get(key, default))
+        except (TypeError, ValueError, OverflowError):
+            value = math.nan
+        if math.isnan(value):
+            raise PokernetsError(f"spot: `{key}` must be a number, not `{str(self.text[key])[:100]}`")
+        return value
 
 
 def read_spot(path: str | Path) -> Spot:
@@ -104,13 +115,16 @@ def read_spot(path: str | Path) -> Spot:
     file = Path(path)
     if not file.is_file():
         raise PokernetsError(f"there is no spot file {file}")
-    text = file.read_text()
+    text = read_text(file)
     if text.lstrip().startswith("{"):
         try:
             found = json.loads(text)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise PokernetsError(f"{file}: no valid JSON ({error})") from None
-        return spot_of(found.get("config", found))
+        keys = found.get("config", found)
+        if not isinstance(keys, dict):
+            raise PokernetsError(f"{file}: `config` must hold the keys of a spot")
+        return spot_of(keys)
     values: dict[str, Any] = {}
     for number, line in enumerate(text.splitlines(), 1):
         content = line.split("#")[0].strip()

@@ -65,6 +65,14 @@ def test_words_that_lead_nowhere(words: str, what: str, tmp_path: Path) -> None:
         ({"bet": "", "raise": ""}, "gives no bet"),
         ({"bet": "50%", "bets": "50%"}, "unknown key `bets`"),
         ({"rake": "2"}, "rake 2.0 must be a fraction"),
+        ({"rake_cap": "nan"}, "`rake_cap` must be a number"),
+        ({"pot": "inf"}, "`pot` must be a positive"),
+        ({"pot": float("nan")}, "`pot` must be a number"),
+        ({"pot": 10**400}, "`pot` must be a number"),
+        ({"stack": "1e400"}, "`stack` must be a positive"),
+        ({"bet": "9" * 400}, "must be positive and finite"),
+        ({"bet": "9" * 400 + "e"}, "must be positive and finite"),
+        ({"add_allin_threshold": "x"}, "`add_allin`: must be a number"),
     ],
 )
 def test_bad_spots_give_one_message(change: dict[str, str], what: str) -> None:
@@ -89,3 +97,29 @@ def test_spot_files(tmp_path: Path) -> None:
     file.write_text("board: KsTh7s4d2s")
     with pytest.raises(PokernetsError, match="missing `oop_range`"):
         read_spot(file)
+    file.write_bytes("# Zoë\n".encode("latin-1") + "\n".join(f"{key}: {CONFIG[key]}" for key in CONFIG).encode())
+    assert read_spot(file).text == CONFIG
+    file.write_text('{"config": [1]}')
+    with pytest.raises(PokernetsError, match="`config` must hold the keys"):
+        read_spot(file)
+
+
+def test_a_size_beyond_every_stack_is_all_in() -> None:
+    spot = spot_of({**SPOTS["r1_river_full"]["config"], "bet": "50%", "raise": "9" * 308 + "x"})
+    assert spot.bets.raise_totals(spot.root.apply(100)) == (spot.root.rules.stacks[0],)
+
+
+def test_spots_on_one_board_have_different_names() -> None:
+    names = [spot_of({**CONFIG, "pot": pot}).name for pot in ("100", "120", "100")]
+    assert names[0] == names[2] != names[1]
+    assert names[0].startswith(f"{CONFIG['board']}-")
+
+
+def test_an_altered_solution_is_refused(tmp_path: Path) -> None:
+    spot = spot_of(CONFIG)
+    save_solution(tmp_path / "solution", spot, VectorSolver(spot.game()), {})
+    with (tmp_path / "solution" / "strategy.npy").open("r+b") as file:
+        file.seek(-200, 2)
+        file.write(bytes(200))
+    with pytest.raises(PokernetsError, match="was altered"):
+        load_solution(tmp_path / "solution")
