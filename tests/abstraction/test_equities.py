@@ -28,9 +28,9 @@ def test_few_hands_against_many(text: str) -> None:
     expected = few @ matrix @ many
     assert np.count_nonzero(expected) > 1
     np.testing.assert_allclose(showdown_totals(RULES, board, few, many), expected, atol=1e-4)
-    for row in few:
-        [back] = showdown_totals(RULES, board, many[None], row)
-        assert back == pytest.approx(-(row @ matrix @ many), abs=1e-4)
+    for held in few:
+        [back] = showdown_totals(RULES, board, many[None], held)
+        assert back == pytest.approx(-(held @ matrix @ many), abs=1e-4)
     [duel] = showdown_totals(RULES, board, few[:1], few[1])
     assert duel == pytest.approx(few[0] @ matrix @ few[1], abs=1e-6)
 
@@ -47,7 +47,7 @@ def test_few_hands_share_cards() -> None:
 def test_all_hands_alike_against_many(text: str) -> None:
     board = parse_cards(text)
     rng = np.random.default_rng(2)
-    live = HOLDEM.live(board)
+    live = HOLDEM.live(board).astype(np.float64)
     many, alike = rng.random((3, 1326)) * live, 0.3 * live
     expected = many @ margins(RULES, board).astype(np.float64) @ alike
     assert np.ptp(expected) > 0.1
