@@ -6,7 +6,7 @@ before it, so that one from an old page changes nothing. Agents act when `let_ag
 as they think; everything else is quick. Calls may come from any thread.
 
 An agent that is known by its policy is shared by all games, and its actions are drawn here, so that what is noted of it
-is what it plays; another one is built for each game.
+is what it plays; another one is built for each game. Both are told of every hand that begins.
 """
 
 import threading
@@ -122,6 +122,8 @@ class TableGame:
         self._lock = threading.RLock()
         self._working = threading.Lock()
         self._since: float | None = None
+        self._unstarted: list[tuple[int, Agent]] = []
+        """Seats and shared agents that are still to be told that a hand has begun, which may wait for their lock."""
         self._over: list[LoggedHand] = []
         logged = self.files.hands()
         self.files.write_histories(logged)
@@ -177,6 +179,7 @@ class TableGame:
     def let_agents_act(self) -> None:
         """Until it is the person's turn or the hand is over, which is then told."""
         with self._working:
+            self._start_shared()
             while self._one_action():
                 pass
             while self._over:
@@ -200,8 +203,19 @@ class TableGame:
 
     def _start_hand(self) -> None:
         for seat in range(self.rules.num_players):
-            if seat != self.seat and not by_policy(self._agent(seat)):
-                self._tried(seat, partial(self._agent(seat).start_hand, seat))
+            if seat == self.seat:
+                continue
+            agent = self._agent(seat)
+            if by_policy(agent):
+                self._unstarted.append((seat, agent))
+            else:
+                self._tried(seat, partial(agent.start_hand, seat))
+
+    def _start_shared(self) -> None:
+        while self._unstarted:
+            seat, agent = self._unstarted.pop(0)
+            with self.opponents.lock:
+                self._tried(seat, partial(agent.start_hand, seat))
 
     def _agent(self, seat: int) -> Agent:
         return self._agents[(seat - self.seat) % self.rules.num_players - 1]

@@ -231,6 +231,20 @@ def test_failing_agent_checks_or_folds_and_is_told(rules: Rules, tmp_path: Path)
     assert list(Notes.read(one.files.notes).lines.values()) == [None]
 
 
+def test_a_shared_agent_is_told_of_every_hand_of_every_game(rules: Rules, tmp_path: Path) -> None:
+    """Its clock gives it seconds then."""
+
+    class Told(AlwaysCall):
+        def start_hand(self, seat: int) -> None:
+            seats.append(seat)
+
+    seats: list[int] = []
+    opponents = Opponents(rules, [spec("told", lambda: Told(name="told"))])
+    for name in ("ann", "bob"):
+        play(TableGame(rules, opponents, TableFiles(tmp_path / name, rules, 7)), 3, np.random.default_rng(1))
+    assert seats == [0, 1, 0] * 2
+
+
 def test_six_seats(tmp_path: Path) -> None:
     rules = load_rules("holdem_nolimit_6p")
     opponents = Opponents(rules, [RANDOM, spec("forgetful", Forgetful)])
