@@ -213,6 +213,54 @@ def test_an_agent_with_illegal_answers_checks_or_folds(tmp_path: Path) -> None:
     assert not any(result.failures.values())
 
 
+class Learner(AlwaysCall):
+    """Counts the hands it was shown since it was reset, and fails in `broken`."""
+
+    def __init__(self, broken: str = "") -> None:
+        super().__init__(name="learner")
+        self.broken = broken
+        self.shown: list[int] = []
+
+    def _do(self, what: str) -> None:
+        if what == self.broken:
+            raise RuntimeError(f"no {what}")
+
+    def reset(self, seed: int) -> None:
+        self._do("reset")
+        self.shown.append(0)
+
+    def start_hand(self, seat: int) -> None:
+        self._do("start_hand")
+
+    def end_hand(self, state: HandState) -> None:
+        self._do("end_hand")
+        self.shown[-1] += 1
+
+
+def seated(agent: Learner, folder: Path, hands: int) -> Seat:
+    """After hands that the agent checks down."""
+    seat = Seat(HEADS_UP, agent, 1, folder / "hands.log", lambda what: None)
+    for number in range(hands):
+        assert seat.answer(f"MATCHSTATE:1:{number}::|JdTc") == f"MATCHSTATE:1:{number}::|JdTc:c"
+        seat.answer(f"MATCHSTATE:1:{number}:f:|JdTc")
+    return seat
+
+
+def test_what_an_agent_learned_lasts_as_long_as_the_connection(tmp_path: Path) -> None:
+    agent = Learner()
+    assert not seated(agent, tmp_path, 5).failures
+    assert agent.shown == [5]
+
+
+@pytest.mark.parametrize(("broken", "times"), [("reset", 1), ("start_hand", 3), ("end_hand", 3)])
+def test_an_agent_that_fails_between_hands_plays_on(tmp_path: Path, broken: str, times: int) -> None:
+    agent = Learner(broken)
+    agent.shown = [0]
+    seat = seated(agent, tmp_path, 3)
+    assert [item.error for item in seat.failures] == [f"RuntimeError: no {broken}"] * times
+    assert len(seat.chips) == 3
+
+
 class Foreign:
     """A program that answers every state in which it is to act with `answer(state text)`, lines of its own making."""
 
