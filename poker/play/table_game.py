@@ -130,12 +130,15 @@ class TableGame:
         last = logged[-1].number if logged else -1
         found = self.files.load()
         self._hand = found or Progress(last + 1, self.files.deal(last + 1))
+        self._logged = last
+        """Number of the last hand in the files."""
         self._agents = self.opponents.seated(int(self.files.rng(self._hand.number, self._step).integers(2**62)))
         self._start_hand()
         if found is None:
             self.files.save(self._hand)
         elif found.state.is_over and found.number > last:
             self.files.add(found, self._names)
+            self._logged = found.number
 
     @property
     def _step(self) -> int:
@@ -171,10 +174,9 @@ class TableGame:
         with self._lock:
             if number != self._hand.number or not self._hand.state.is_over:
                 raise StalePageError("the next hand is dealt when the one that is played is over")
-            self._hand = Progress(number + 1, self.files.deal(number + 1))
+            self._end_hand()
+            self._save(Progress(number + 1, self.files.deal(number + 1)))
             self._start_hand()
-            self.files.save(self._hand)
-            self.version += 1
 
     def let_agents_act(self) -> None:
         """Until it is the person's turn or the hand is over, which is then told."""
@@ -182,8 +184,11 @@ class TableGame:
             self._start_shared()
             while self._one_action():
                 pass
+            with self._lock:
+                self._end_hand()
             while self._over:
-                self.ended(self._over.pop(0))
+                self.ended(self._over[0])
+                self._over.pop(0)
                 self.version += 1
 
     def _one_action(self) -> bool:
@@ -194,11 +199,14 @@ class TableGame:
                 return False
             started = self._since = time.monotonic()
             self.version += 1
-        action = self._asked(hand, step, player)
-        with self._lock:
-            self.thought.append(time.monotonic() - started)
+        try:
+            action = self._asked(hand, step, player)
+            with self._lock:
+                self.thought.append(time.monotonic() - started)
+                self._since = None
+                self._apply(action)
+        finally:
             self._since = None
-            self._apply(action)
         return True
 
     def _start_hand(self) -> None:
@@ -221,16 +229,25 @@ class TableGame:
         return self._agents[(seat - self.seat) % self.rules.num_players - 1]
 
     def _apply(self, action: int) -> None:
-        self._hand = Progress(self._hand.number, self._hand.state.apply(action))
-        self.files.save(self._hand)
+        self._save(Progress(self._hand.number, self._hand.state.apply(action)))
+        self._end_hand()
+
+    def _save(self, hand: Progress) -> None:
+        """To the file first: what cannot be written has not happened."""
+        self.files.save(hand)
+        self._hand = hand
         self.version += 1
-        if self._hand.state.is_over:
-            logged = self.files.add(self._hand, self._names)
-            for seat in range(self.rules.num_players):
-                agent = self._agent(seat) if seat != self.seat else None
-                if isinstance(agent, ObservingAgent):
-                    self._tried(seat, partial(agent.end_hand, self._hand.state.view(seat)))
-            self._over.append(logged)
+
+    def _end_hand(self) -> None:
+        """Logs a hand that is over and shows it to the agents that learn, unless that is done."""
+        if not self._hand.state.is_over or self._logged >= self._hand.number:
+            return
+        self._over.append(self.files.add(self._hand, self._names))
+        self._logged = self._hand.number
+        for seat in range(self.rules.num_players):
+            agent = self._agent(seat) if seat != self.seat else None
+            if isinstance(agent, ObservingAgent):
+                self._tried(seat, partial(agent.end_hand, self._hand.state.view(seat)))
 
     def _asked(self, hand: Progress, step: int, player: int) -> int:
         """The agent's action; it checks or folds if it fails. What its policy was is noted."""
