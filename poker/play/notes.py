@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from poker.errors import PokernetsError
+from poker.play.hand_store import JsonLines
 from poker.state import Policy
 
 Decision = tuple[int, int, str]
@@ -27,8 +28,7 @@ def append_note(path: Path, hand: int, player: int, betting: str, policy: Policy
         actions, probs = policy
         packed = zlib.compress(np.ascontiguousarray(probs, dtype="<f4").tobytes())
         row |= {"actions": [int(action) for action in actions], "probs": base64.b64encode(packed).decode()}
-    with path.open("a", encoding="ascii") as file:
-        file.write(json.dumps(row) + "\n")
+    JsonLines(path).append([row])
 
 
 @dataclass(frozen=True)
@@ -40,13 +40,15 @@ class Notes:
 
     @classmethod
     def read(cls, path: Path, start: int = 0) -> "Notes":
-        """From byte `start` on, where a line begins."""
+        """From byte `start` on, where a line begins; a last line that a kill cut short is left out."""
         if not path.is_file():
             raise PokernetsError(f"there are no notes {path}; evaluate=acpc_client leaves them beside its log")
         lines: dict[Decision, str | None] = {}
         with path.open(encoding="ascii", errors="replace") as file:
             file.seek(start)
             for number, line in enumerate(file, 1):
+                if not line.endswith("\n"):
+                    break
                 try:
                     row = json.loads(line)
                     decision = (int(row["hand"]), int(row["player"]), str(row["betting"]))
