@@ -3,6 +3,7 @@
 import json
 import socket
 import threading
+import time
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
@@ -486,13 +487,15 @@ def test_no_dealer_and_no_player() -> None:
         deal(HEADS_UP, [], 1, Path(), names=["p0", "p0"], ports=[0, 0])
 
 
-def test_lines_time_out_and_are_bounded() -> None:
+@pytest.mark.parametrize("end", [b"", b"\n"])
+def test_lines_time_out_and_are_bounded(end: bytes) -> None:
     dealer = Dealer()
     other = socket.create_connection(("localhost", dealer.port))
     with dealer.accept() as line:
         with pytest.raises(NoAnswer):
             line.read(0.05)
-        other.sendall(b"x" * 10_000)
+        other.sendall(b"x" * 10_000 + end)
+        time.sleep(0.05)  # all of it is there at once
         with pytest.raises(AcpcError, match="a line of more than 4096 bytes"):
             line.read(5)
     other.close()
