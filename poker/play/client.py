@@ -132,8 +132,8 @@ class Seat:
         self.chips.append(payoffs[told.player])
         players = len(payoffs)
         names = [f"opponent#{(seat - told.player) % players}" for seat in range(players)]
-        names[told.player] = re.sub(r"[:|\s]", "_", self.agent.name)
-        with self.log.open("a", encoding="ascii", errors="replace") as file:
+        names[told.player] = re.sub(r"[:|]|[^!-~]", "_", self.agent.name)
+        with self.log.open("a", encoding="ascii") as file:
             file.write(log_line(told.state, told.number, names, payoffs) + "\n")
 
     def _act(self, told: MatchState) -> int:

@@ -47,7 +47,7 @@ class TableFiles:
         for path in (self.log, self.notes):
             JsonLines(path).cut_unfinished()
         if not self.log.exists():
-            self.log.write_text(f"# {rules.name}: a person at the table\n", encoding="ascii")
+            self.log.write_text(f"# {rules.name}: a person at the table\n", encoding="utf-8")
         self._entropy = self._drawn(folder / "secret.json", entropy)
 
     def _drawn(self, path: Path, entropy: int | None) -> int:

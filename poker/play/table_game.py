@@ -20,7 +20,7 @@ import numpy as np
 from poker.agents.base import Agent, ObservingAgent, PolicyAgent, sample_action
 from poker.betting import NOBODY
 from poker.errors import PokernetsError
-from poker.formats.acpc_log import LoggedHand
+from poker.formats.acpc_log import LoggedHand, check_names
 from poker.play.hand import AbsentAgent, Incident, described, passive
 from poker.play.lineup import AgentSpec, LineUp
 from poker.play.notes import append_note
@@ -48,6 +48,7 @@ class Opponents:
                 f"`{rules.name}` has {rules.num_players} seats, one of them yours: `agents` must be 1 to"
                 f" {rules.num_players - 1} different ones, none of them named `{PERSON}`"
             )
+        check_names(names)
         self._specs = [specs[i % len(specs)] for i in range(rules.num_players - 1)]
         self._built = {spec.name: spec.build() for spec in specs}
         self.labels = LineUp((PERSON, *(spec.name for spec in self._specs))).labels

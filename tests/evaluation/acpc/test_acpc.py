@@ -485,6 +485,15 @@ def test_no_dealer_and_no_player() -> None:
         deal(HEADS_UP, [], 1, Path(), names=["p0", "p1"], ports=[0, 0], start_seconds=0.1)
     with pytest.raises(PokernetsError, match="needs 2 different `names`"):
         deal(HEADS_UP, [], 1, Path(), names=["p0", "p0"], ports=[0, 0])
+    with pytest.raises(PokernetsError, match="player name `Zoë`: a name in a log is ASCII"):
+        deal(HEADS_UP, [], 1, Path(), names=["p0", "Zoë"], ports=[0, 0], start_seconds=0.1)
+
+
+def test_a_client_of_any_name_keeps_its_log(tmp_path: Path) -> None:
+    agent = Learner()
+    agent.name = "Zoë: 2"
+    seat = seated(agent, tmp_path, 1)
+    assert [hand.names for hand in read_log(HEADS_UP, seat.log)] == [("opponent#1", "Zo___2")]
 
 
 @pytest.mark.parametrize("end", [b"", b"\n"])
