@@ -104,7 +104,9 @@ def sit_down(
     with connect(host, port, connect_seconds) as line:
         console.print(f"{agent.name} plays {game.name} at {host}:{port}")
         log = _new_log(Path(out) / game.name, f"acpc-client-{agent.name}-port{port}")
-        log.write_text(f"# {agent.name} at {host}:{port}: {game.name}, without the cards that it did not see\n", "utf-8")
+        log.write_text(
+            f"# {agent.name} at {host}:{port}: {game.name}, without the cards that it did not see\n", "utf-8"
+        )
         seat = Seat(game, agent, seed, log, tell)
         seat.notes.unlink(missing_ok=True)
         seat.play(line)

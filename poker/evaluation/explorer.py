@@ -48,9 +48,7 @@ class Settings:
         return replace(self, target_percent=percent)
 
 
-def prepare(
-    spot: Spot, settings: Settings, wanted: Callable[[], bool] = lambda: True
-) -> tuple[VectorSolver, Cost]:
+def prepare(spot: Spot, settings: Settings, wanted: Callable[[], bool] = lambda: True) -> tuple[VectorSolver, Cost]:
     """The solver, ready to start, and what the solve will take; PokernetsError where it is more than the limit, or not
     `wanted` any more."""
     game = spot.game(int(settings.memory_limit_gb * 2**30), wanted)

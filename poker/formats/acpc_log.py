@@ -88,8 +88,8 @@ def check_names(names: Sequence[str]) -> None:
 
 
 def log_line(state: HandState, number: int, names: Sequence[str], payoffs: Sequence[float] | None = None) -> str:
-    """The log line of a finished hand; `names` in seat order, as `check_names` has them, and `payoffs` too: those of the
-    state when left out."""
+    """The log line of a finished hand; `names` in seat order, which `check_names` checks, and `payoffs` too: those of
+    the state when left out."""
     check_names(names)
     chips = "|".join(map(chips_text, state.payoffs() if payoffs is None else payoffs))
     return f"STATE:{number}:{state.betting.text()}:{cards_text(state)}:{chips}:{'|'.join(names)}"

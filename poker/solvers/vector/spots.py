@@ -60,9 +60,7 @@ class Spot:
     def pot(self) -> int:
         return self._chips("pot")
 
-    def game(
-        self, memory_limit: int = DEFAULT_MEMORY_LIMIT, wanted: Callable[[], bool] = lambda: True
-    ) -> VectorGame:
+    def game(self, memory_limit: int = DEFAULT_MEMORY_LIMIT, wanted: Callable[[], bool] = lambda: True) -> VectorGame:
         """The game to solve; each thing that is wrong with the spot is one message.
 
         A tree whose solve needs more than `memory_limit` bytes is refused as soon as that is certain, one that is not
