@@ -1,11 +1,12 @@
 """The betting of one hand, without cards: the one implementation of the betting rules.
 
-`Betting` is immutable: `apply` returns the next state. No-limit rules are PokerKit's, heads-up also the ACPC dealer's:
+`Betting` is immutable: `apply` returns the next state. No-limit rules are PokerKit's, heads-up also the ACPC dealer's,
+but for one case that is said below:
 
 - A raise adds at least the largest raise of the street so far, and at least the big blind, to the highest total.
 - Going all-in is always enough to raise, also below the minimum. Such a short raise does not reopen the betting: who
-  has acted already, and faces less than the largest raise of the street, may only call or fold. Short raises that
-  together reach the largest raise reopen it.
+  faces less than the largest raise of the street, having acted already, may only call or fold. Short raises that
+  together reach the largest raise reopen it (TDA rule 47). PokerKit closes it again at the next short raise.
 - Nobody may raise when no other player left in the hand has chips beyond the highest total.
 - A blind above the stack is posted all-in. Who covers everybody else with the blind alone is not asked to act.
 
@@ -67,9 +68,7 @@ class Betting:
     actors: tuple[tuple[int, ...], ...]
     num_raises: int
     waiting: int
-    acted: int
     largest_raise: int
-    short_raises: int
 
     @classmethod
     def start(cls, rules: Rules) -> "Betting":
@@ -109,7 +108,7 @@ class Betting:
         stacks = rules.stacks
         live_stacks = sorted(stacks[i] for i in range(rules.num_players) if not folded[i])
         if len(live_stacks) == 1:
-            return cls(rules, street, committed, folded, NOBODY, actions, actors, 0, 0, 0, 0, 0)
+            return cls(rules, street, committed, folded, NOBODY, actions, actors, 0, 0, 0)
         matchable = live_stacks[-2]
         waiting = 0
         for i in range(rules.num_players):
@@ -119,9 +118,9 @@ class Betting:
         if waiting == 0 or (only_one and committed[waiting.bit_length() - 1] >= max(committed)):
             last = rules.num_streets - 1
             blank: tuple[tuple[int, ...], ...] = ((),) * (last - street)
-            return cls(rules, last, committed, folded, NOBODY, actions + blank, actors + blank, 0, 0, 0, 0, 0)
+            return cls(rules, last, committed, folded, NOBODY, actions + blank, actors + blank, 0, 0, 0)
         to_act = _first_from(rules.first_player[street], waiting, rules.num_players)
-        return cls(rules, street, committed, folded, to_act, actions, actors, 0, waiting, 0, 0, 0)
+        return cls(rules, street, committed, folded, to_act, actions, actors, 0, waiting, 0)
 
     @property
     def is_over(self) -> bool:
@@ -160,11 +159,7 @@ class Betting:
         highest = self.highest
         stack = rules.stacks[player]
         to_call = min(highest, stack) - committed[player]
-        if (
-            stack <= highest
-            or self.num_raises >= rules.max_raises[self.street]
-            or not self._may_reopen(player, to_call)
-        ):
+        if stack <= highest or self.num_raises >= rules.max_raises[self.street] or to_call < self.largest_raise:
             return Legal(to_call > 0, True, 0, 0)
         for i, other in enumerate(rules.stacks):
             if other > highest and i != player and not self.folded[i]:
@@ -177,11 +172,6 @@ class Betting:
         smallest = max(self.largest_raise, rules.big_blind, 1)
         return Legal(to_call > 0, True, min(stack, highest + smallest), stack)
 
-    def _may_reopen(self, player: int, to_call: int) -> bool:
-        if to_call < self.largest_raise:
-            return False
-        return not (self.acted >> player & 1 and 0 < self.short_raises < self.largest_raise)
-
     def apply(self, action: int) -> "Betting":
         """The state after the player to act does `action`: FOLD, CALL or a raise-to total."""
         player = self.to_act
@@ -190,28 +180,21 @@ class Betting:
             raise IllegalAction(self._refusal(action, legal))
         rules = self.rules
         street = self.street
-        bit = 1 << player
         committed = self.committed
         folded = self.folded
         actions = (*self.actions[:-1], (*self.actions[-1], action))
         actors = (*self.actors[:-1], (*self.actors[-1], player))
-        num_raises, largest, short = self.num_raises, self.largest_raise, self.short_raises
-        waiting, acted = self.waiting & ~bit, self.acted | bit
+        num_raises, largest = self.num_raises, self.largest_raise
+        waiting = self.waiting & ~(1 << player)
         if action == FOLD:
             folded = (*folded[:player], True, *folded[player + 1 :])
         elif action == CALL:
             total = min(self.highest, rules.stacks[player])
             committed = (*committed[:player], total, *committed[player + 1 :])
         else:
-            increment = action - self.highest
+            largest = max(largest, action - self.highest)
             committed = (*committed[:player], action, *committed[player + 1 :])
             num_raises += 1
-            if increment >= largest:
-                acted = bit
-                largest = increment
-            short = short + increment if action == rules.stacks[player] else 0
-            if short >= largest:
-                short = 0
             waiting = 0
             for i, stack in enumerate(rules.stacks):
                 if i != player and not folded[i] and committed[i] < stack:
@@ -223,9 +206,7 @@ class Betting:
             to_act = _first_from(player + 1, waiting, rules.num_players)
         elif street + 1 < rules.num_streets:
             return Betting._open_street(rules, street + 1, committed, folded, (*actions, ()), (*actors, ()))
-        return Betting(
-            rules, street, committed, folded, to_act, actions, actors, num_raises, waiting, acted, largest, short
-        )
+        return Betting(rules, street, committed, folded, to_act, actions, actors, num_raises, waiting, largest)
 
     def leave(self, player: int) -> "Betting":
         """The state after `player` gives up the hand, out of turn or where checking is free: people do both.

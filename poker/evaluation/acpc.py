@@ -13,6 +13,7 @@ from poker.errors import PokernetsError
 from poker.evaluation.match_report import match_report
 from poker.evaluation.match_results import MatchResults
 from poker.evaluation.results import Results
+from poker.formats.acpc_log import check_names
 from poker.formats.acpc_protocol import connect, listen
 from poker.play.client import Seat, warm_up
 from poker.play.dealer import RemotePlayer, Times, deal_match
@@ -44,6 +45,7 @@ def deal(
     """
     if len(names) != game.num_players or len(ports) != game.num_players or len(set(names)) != len(names):
         raise PokernetsError(f"`{game.name}` needs {game.num_players} different `names` and as many `ports`")
+    check_names(names)
     console = Console(stderr=True)
     with contextlib.ExitStack() as stack:
         servers = [stack.enter_context(listen(port)) for port in ports]
@@ -57,7 +59,7 @@ def deal(
         lines = seat_players(names, servers, start_seconds, tell)
     players = [RemotePlayer(name, line, times, hands) for name, line in zip(names, lines, strict=True)]
     log = _new_log(Path(out) / game.name, f"acpc-{'-'.join(names)}-seed{seed}")
-    with log.open("w", encoding="ascii") as file:
+    with log.open("w", encoding="utf-8") as file:
         file.write(f"# name/game/hands/seed {'-'.join(names)} {game.name} {hands} {seed}\n")
         for option, seconds in (("response", times.answer), ("hand", times.in_hand), ("per_hand", times.per_hand)):
             file.write(f"#--t_{option} {round(1000 * seconds)}\n")
@@ -102,7 +104,9 @@ def sit_down(
     with connect(host, port, connect_seconds) as line:
         console.print(f"{agent.name} plays {game.name} at {host}:{port}", markup=False)
         log = _new_log(Path(out) / game.name, f"acpc-client-{agent.name}-port{port}")
-        log.write_text(f"# {agent.name} at {host}:{port}: {game.name}, without the cards that it did not see\n")
+        log.write_text(
+            f"# {agent.name} at {host}:{port}: {game.name}, without the cards that it did not see\n", "utf-8"
+        )
         seat = Seat(game, agent, seed, log, tell)
         seat.notes.unlink(missing_ok=True)
         seat.play(line)

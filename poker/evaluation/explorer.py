@@ -8,7 +8,7 @@ import csv
 import io
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import exp, isfinite, log
 from pathlib import Path
@@ -48,20 +48,22 @@ class Settings:
         return replace(self, target_percent=percent)
 
 
-def prepare(spot: Spot, settings: Settings) -> tuple[VectorSolver, Cost]:
-    """The solver, ready to start, and what the solve will take; PokernetsError where it is more than the limit."""
-    game = spot.game(int(settings.memory_limit_gb * 2**30))
+def prepare(spot: Spot, settings: Settings, wanted: Callable[[], bool] = lambda: True) -> tuple[VectorSolver, Cost]:
+    """The solver, ready to start, and what the solve will take; PokernetsError where it is more than the limit, or not
+    `wanted` any more."""
+    game = spot.game(int(settings.memory_limit_gb * 2**30), wanted)
     solver = VectorSolver(game, settings.algorithm, threads=settings.threads, bits=settings.bits)
     return solver, cost(solver, settings.threads, settings.bits)
 
 
 class Solve:
-    """`course` grows with every measurement; `state` and `problem` say how it ended."""
+    """`course` grows with every measurement; `state` and `problem` say how it ended. Making one may take long and ends
+    with a PokernetsError once it is not `wanted` any more."""
 
-    def __init__(self, spot: Spot, settings: Settings) -> None:
+    def __init__(self, spot: Spot, settings: Settings, wanted: Callable[[], bool] = lambda: True) -> None:
         self.spot = spot
         self.settings = settings
-        self.solver, self.cost = prepare(spot, settings)
+        self.solver, self.cost = prepare(spot, settings, wanted)
         self.course: list[Progress] = []
         self.state: State = "waiting"
         self.problem = ""

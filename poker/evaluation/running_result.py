@@ -51,8 +51,11 @@ class RunningResult:
 
     def add(self, hands: Sequence[LoggedHand]) -> None:
         """The next hands, whose decisions are noted by now."""
-        found = self._estimates([hand for hand in hands if hand.number not in self._kept])
+        new = [hand for hand in hands if hand.number not in self._kept]
+        found = self._estimates(new)
         self._file.append(found)
+        if new and self._notes.exists():
+            self._read = self._notes.stat().st_size
         self._kept.update(found)
         for hand in hands:
             self.chips.append(hand.payoffs[hand.names.index(self._name)])
@@ -69,7 +72,6 @@ class RunningResult:
         notes = Notes(self._notes, {})
         if hands and self._notes.exists():
             notes = Notes.read(self._notes, self._read)
-            self._read = self._notes.stat().st_size
         found: list[tuple[int, float | None]] = []
         for hand in hands:
             seat = hand.names.index(self._name)

@@ -19,7 +19,8 @@ _BLANKS = r"[ \t-\r]*"
 _NUMBER = _BLANKS + r"\+?0*"
 _LETTERS = {FOLD: "[fF]", CALL: "[cCkK]"}
 _CARD = "(?i:[2-9TJQKA][cdhs])"
-_ACTION = re.compile(rf"([fckrb])(?:{_BLANKS}([+-]?[0-9]+))?", re.IGNORECASE)
+_ACTION = re.compile(rf"([fckrb])(?:{_BLANKS}([+-]?)0*([0-9]{{1,18}}))?", re.IGNORECASE)
+"""Of longer sizes the first digits are too large enough."""
 
 
 def answered_action(state: HandState, number: int, line: str) -> str | None:
@@ -43,7 +44,7 @@ def read_action(betting: Betting, text: str) -> int:
     match = _ACTION.match(text)
     if match is None:
         raise IllegalAction(f"`{text[:100]}` is no action: expected f, c or r")
-    letter, size = match.group(1).lower(), match.group(2)
+    letter, size = match[1].lower(), None if match[3] is None else match[2] + match[3]
     if letter == "f":
         action = FOLD
     elif letter in "ck":

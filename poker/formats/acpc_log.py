@@ -80,12 +80,17 @@ def chips_text(chips: float) -> str:
     return f"{round(chips, 6) + 0.0:.6f}".rstrip("0").rstrip(".")
 
 
-def log_line(state: HandState, number: int, names: Sequence[str], payoffs: Sequence[float] | None = None) -> str:
-    """The log line of a finished hand; `names` in seat order, without `:`, `|` or white space, and `payoffs` too: those
-    of the state when left out."""
+def check_names(names: Sequence[str]) -> None:
+    """Raises AcpcError for a name that a log cannot hold: what other programs read is ASCII."""
     for name in names:
-        if not _NAME.fullmatch(name):
-            raise AcpcError(f"player name `{name}`: a name in a log has no `:`, `|` or white space")
+        if not (name.isascii() and _NAME.fullmatch(name)):
+            raise AcpcError(f"player name `{name}`: a name in a log is ASCII and has no `:`, `|` or white space")
+
+
+def log_line(state: HandState, number: int, names: Sequence[str], payoffs: Sequence[float] | None = None) -> str:
+    """The log line of a finished hand; `names` in seat order, which `check_names` checks, and `payoffs` too: those of
+    the state when left out."""
+    check_names(names)
     chips = "|".join(map(chips_text, state.payoffs() if payoffs is None else payoffs))
     return f"STATE:{number}:{state.betting.text()}:{cards_text(state)}:{chips}:{'|'.join(names)}"
 

@@ -67,7 +67,7 @@ class LineConnection:
     def _next_line(self, deadline: float | None) -> str:
         while True:
             end = self._buffer.find(b"\n")
-            if end >= 0:
+            if 0 <= end <= _MAX_LINE:
                 line = bytes(self._buffer[:end]).rstrip(b"\r")
                 del self._buffer[: end + 1]
                 return line.decode("ascii", errors="replace")

@@ -31,7 +31,7 @@ from poker.formats.played import (
 )
 
 VARIANTS = {"NT": "no-limit", "FT": "fixed-limit"}
-_TABLE = re.compile(r"\[\s*(?!_)[\w\"' -]+\s*\]\s*(#.*)?")
+_TABLE = re.compile(r"\[\s*+(?!_)[\w\"' -]++\s*+\]\s*(#.*)?")
 _FIELD = re.compile(r"\s*([\w-]+|\"[^\"]*\"|'[^']*')\s*=")
 _TOML_LINE = re.compile(r"\(at line (\d+), column \d+\)|\(at end of document\)")
 _PLAYER = re.compile(r"p(\d{1,2})")

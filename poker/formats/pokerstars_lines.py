@@ -16,20 +16,22 @@ from poker.cards import parse_cards
 from poker.errors import PokernetsError
 from poker.formats.played import MOST_CHIPS, LineError
 
+_LONGEST_LINE = 1000
+"""Characters; matching takes their square in the worst case."""
 HEADER = re.compile(r"\W*PokerStars\b.*?\b(Hand|Game) #(\d{1,18})\b\s*:?(.*)", re.IGNORECASE)
 HEADER_WITHIN = re.compile(r"PokerStars (?:[A-Z][a-z]+ ){0,3}(?:Hand|Game) #\d{1,18}: ", re.IGNORECASE)
 SYMBOL = r"[^\d\s.,()\[\]/+-]{0,4}"
 _A = rf"{SYMBOL}\s?(\d[\d,]*(?:\.\d+)?)"
 _STAKES = re.compile(rf"[(,] ?({SYMBOL})\s?(\d[\d,]*(?:\.\d+)?)/{_A}([^)]*)\)")
 _WHEN = re.compile(r"(\d{4})/(\d\d?)/(\d\d?) (?:- )?(\d\d?):(\d\d):(\d\d)(?: \(?([A-Z]{2,5}))?")
-_TABLE = re.compile(r"Table '?(.*?)'?(?: (\d+)-max)?(?: \(.*?\))*(?: Seat #(\d+) is the button.*)?", re.IGNORECASE)
+_TABLE = re.compile(r"Table '?(.*?)'?(?: (\d+)-max)?(?: \([^)]*\))*+(?: Seat #(\d+) is the button.*)?", re.IGNORECASE)
 _SEAT = re.compile(rf"Seat (\d+): (.*) \({_A} in chips(?:, .*? bounty)?\)(.*)")
 _STREET = re.compile(r"\*\*\* (FLOP|TURN|RIVER) \*\*\* (\[[^\]]*\]) ?(\[[^\]]*\])?.*")
 _SECTION = re.compile(r"\*\*\* ?([A-Z ]+?) ?\*\*\*.*")
 _DEALT = re.compile(r"Dealt to (.*) \[([^\]]*)\]")
 _UNCALLED = re.compile(rf"Uncalled bet \({_A}\) returned to (.*)")
 _COLLECTED = re.compile(rf" (?:collected|wins) \(?{_A}\)?(?: from (?:the )?(?:main |side )?pot.*)?")
-_TOTAL = re.compile(rf"Total pot {_A}(.*?)((?: \| [A-Za-z ]+ {_A})*)")
+_TOTAL = re.compile(rf"Total pot {_A}(.*?)((?> \| [A-Za-z ]+ {_A})*+)")
 _FEE = re.compile(rf"\| [A-Za-z ]+ {_A}")
 _BOARD = re.compile(r"Board \[([^\]]*)\]")
 _SUMMARY_SEAT = re.compile(r"Seat (\d+): (.*)")
@@ -100,6 +102,8 @@ class HandLines:
         for number, text in enumerate(texts, self.line):
             line = " ".join(text.replace("\u200e", "").split())
             try:
+                if len(line) > _LONGEST_LINE:
+                    raise _RefusedError(f"a line of {len(line):,} characters")
                 if number == self.line:
                     self._header(line)
                 elif line:

@@ -17,7 +17,7 @@ from poker.errors import PokernetsError
 
 Weights = NDArray[np.float32]
 
-_ITEM = re.compile(r"[^,;\s\[\]]+|\[/?[^\]]*\]|[\[\]]")
+_ITEM = re.compile(r"[^,;\s\[\]]+|\[/?[^\[\]]*\]|[\[\]]")
 _HANDS = re.compile(r"([2-9TJQKA])([2-9TJQKA])([so]?)", re.IGNORECASE)
 _COMBO = re.compile(r"([2-9TJQKA][cdhs])([2-9TJQKA][cdhs])", re.IGNORECASE)
 

@@ -1,8 +1,9 @@
 """One of our agents at a dealer of the Annual Computer Poker Competition.
 
 Every state of the dealer stands for itself, so nothing is lost by repeated or skipped states; an answer is remembered,
-and a state that is asked again is answered alike. An agent that fails checks or folds, a state that breaks our rules is
-answered with a call, and both are told.
+and a state that is asked again is answered alike. The agent is reset before the first hand alone, and remembers as long
+as the connection lasts. One that fails checks or folds, a state that breaks our rules is answered with a call, and both
+are told.
 
 The hands are logged as the agent saw them, hole cards that it did not see left out; beside the log it notes what it
 does with every hand at each of its decisions, if it has a policy (`notes.py`). A dealer names nobody, so the
@@ -13,6 +14,7 @@ import contextlib
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -98,7 +100,7 @@ class Seat:
             self.finished = True
             self._count(told)
             if isinstance(self.agent, ObservingAgent):
-                self.agent.end_hand(state)
+                self._try(state.betting.text(), partial(self.agent.end_hand, state))
             return None
         if state.to_act != told.player:
             return None
@@ -108,10 +110,18 @@ class Seat:
 
     def _begin(self, told: MatchState) -> None:
         self.number = told.number
+        if not self.hands:
+            seed = int(np.random.SeedSequence(self.seed).generate_state(1, np.uint64)[0])
+            self._try("", partial(self.agent.reset, seed))
         self.hands += 1
         self.finished = False
-        self.agent.reset(int(np.random.SeedSequence([self.seed, told.number]).generate_state(1, np.uint64)[0]))
-        self.agent.start_hand(told.player)
+        self._try("", partial(self.agent.start_hand, told.player))
+
+    def _try(self, betting: str, step: Callable[[], None]) -> None:
+        try:
+            step()
+        except Exception as error:
+            self._fail(betting, described(error))
 
     def _count(self, told: MatchState) -> None:
         try:
@@ -122,8 +132,8 @@ class Seat:
         self.chips.append(payoffs[told.player])
         players = len(payoffs)
         names = [f"opponent#{(seat - told.player) % players}" for seat in range(players)]
-        names[told.player] = re.sub(r"[:|\s]", "_", self.agent.name)
-        with self.log.open("a", encoding="ascii", errors="replace") as file:
+        names[told.player] = re.sub(r"[:|]|[^!-~]", "_", self.agent.name)
+        with self.log.open("a", encoding="ascii") as file:
             file.write(log_line(told.state, told.number, names, payoffs) + "\n")
 
     def _act(self, told: MatchState) -> int:

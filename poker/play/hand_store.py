@@ -7,6 +7,7 @@ and the file names hold their fingerprint. Further files of JSON lines keep fail
 program played which sessions: hands of another commit count, and results name it.
 """
 
+import errno
 import glob
 import json
 import os
@@ -102,7 +103,7 @@ class HandStore:
         self._commits.append([[session, session, record.commit]])
         self._failures.append([vars(incident) for incident in record.incidents])
         self.revise(record)
-        _append(self.path, record.lines)
+        append_lines(self.path, record.lines)
 
     def revise(self, record: SessionRecord) -> None:
         """Appends the estimates of a session; they count instead of earlier ones."""
@@ -206,7 +207,7 @@ class JsonLines:
             ) from error
 
     def append(self, rows: Iterable[Any]) -> None:
-        _append(self.path, [json.dumps(row) for row in rows])
+        append_lines(self.path, [json.dumps(row) for row in rows])
 
     def replace(self, rows: Iterable[Any]) -> None:
         lines = [f"{json.dumps(row)}\n" for row in rows]
@@ -222,11 +223,17 @@ class JsonLines:
                 os.truncate(self.path, whole)
 
 
-def _append(path: Path, lines: Sequence[str]) -> None:
-    """One write, so that a kill leaves at most one line unfinished."""
-    if lines:
-        with path.open("a", encoding="ascii") as file:
-            file.write("".join(f"{line}\n" for line in lines))
+def append_lines(path: Path, lines: Sequence[str]) -> None:
+    """One write, so that a kill leaves at most one line unfinished, and an error none."""
+    data = "".join(f"{line}\n" for line in lines).encode("ascii")
+    if not data:
+        return
+    with path.open("ab", buffering=0) as file:
+        start = file.tell()
+        written = file.write(data)
+        if written < len(data):
+            os.truncate(path, start)
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
 
 
 def artifacts_in(value: Any) -> dict[str, str]:

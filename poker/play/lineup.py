@@ -16,6 +16,7 @@ import numpy as np
 
 from poker.agents.base import Agent
 from poker.errors import PokernetsError
+from poker.formats.acpc_log import check_names
 from poker.rules import Rules
 from poker.state import HandState
 
@@ -117,6 +118,7 @@ def line_ups(game: Rules, names: Sequence[str], asked: Sequence[Sequence[str]] |
     the table is full."""
     if len(set(names)) != len(names):
         raise PokernetsError(f"`agents` names one twice: {', '.join(names)}; let it play itself with `lineups`")
+    check_names(names)
     players = game.num_players
     if asked is None:
         if players == 2 and len(names) >= 2:

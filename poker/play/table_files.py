@@ -4,6 +4,7 @@ of their policies, and the hand in progress, which is written at every action, s
 The hand in progress has all cards: it is for the server alone.
 """
 
+import contextlib
 import json
 import secrets
 from collections.abc import Sequence
@@ -17,7 +18,7 @@ from poker.betting import Betting
 from poker.errors import PokernetsError
 from poker.formats.acpc_log import LoggedHand, log_line, read_log
 from poker.formats.phh import hand_text, phhs_texts, unwritable
-from poker.play.hand_store import JsonLines
+from poker.play.hand_store import JsonLines, append_lines
 from poker.rules import Rules
 from poker.state import HandState
 
@@ -49,7 +50,7 @@ class TableFiles:
         for path in (self.log, self.notes):
             JsonLines(path).cut_unfinished()
         if not self.log.exists():
-            self.log.write_text(f"# {rules.name}: a person at the table\n", encoding="ascii")
+            self.log.write_text(f"# {rules.name}: a person at the table\n", encoding="utf-8")
         self._entropy = self._drawn(folder / "secret.json", entropy)
 
     def _drawn(self, path: Path, entropy: int | None) -> int:
@@ -90,12 +91,11 @@ class TableFiles:
     def add(self, hand: Progress, names: Sequence[str]) -> LoggedHand:
         """Appends a finished hand to the log and the histories."""
         end, payoffs = hand.state, hand.state.payoffs()
-        with self.log.open("a", encoding="ascii") as file:
-            file.write(log_line(end, hand.number, names, payoffs) + "\n")
         logged = LoggedHand(hand.number, end, tuple(map(float, payoffs)), tuple(names))
+        append_lines(self.log, [log_line(end, hand.number, names, payoffs)])
         if not unwritable(self._rules):
-            with self.histories.open("a", encoding="ascii") as file:
-                file.write(f"\n[{hand.number + 1}]\n{hand_text(logged)}")
+            with contextlib.suppress(OSError):  # they are written anew when the game is next taken up
+                append_lines(self.histories, [f"\n[{hand.number + 1}]", hand_text(logged).rstrip("\n")])
         return logged
 
     def write_histories(self, hands: Sequence[LoggedHand]) -> None:

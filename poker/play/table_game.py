@@ -6,7 +6,7 @@ before it, so that one from an old page changes nothing. Agents act when `let_ag
 as they think; everything else is quick. Calls may come from any thread.
 
 An agent that is known by its policy is shared by all games, and its actions are drawn here, so that what is noted of it
-is what it plays; another one is built for each game.
+is what it plays; another one is built for each game. Both are told of every hand that begins.
 """
 
 import threading
@@ -20,7 +20,7 @@ import numpy as np
 from poker.agents.base import Agent, ObservingAgent, PolicyAgent, sample_action
 from poker.betting import NOBODY
 from poker.errors import PokernetsError
-from poker.formats.acpc_log import LoggedHand
+from poker.formats.acpc_log import LoggedHand, check_names
 from poker.play.hand import AbsentAgent, Incident, described, passive
 from poker.play.lineup import AgentSpec, LineUp
 from poker.play.notes import append_note
@@ -48,6 +48,7 @@ class Opponents:
                 f"`{rules.name}` has {rules.num_players} seats, one of them yours: `agents` must be 1 to"
                 f" {rules.num_players - 1} different ones, none of them named `{PERSON}`"
             )
+        check_names(names)
         self._specs = [specs[i % len(specs)] for i in range(rules.num_players - 1)]
         self._built = {spec.name: spec.build() for spec in specs}
         self.labels = LineUp((PERSON, *(spec.name for spec in self._specs))).labels
@@ -122,18 +123,23 @@ class TableGame:
         self._lock = threading.RLock()
         self._working = threading.Lock()
         self._since: float | None = None
+        self._unstarted: list[tuple[int, Agent]] = []
+        """Seats and shared agents that are still to be told that a hand has begun, which may wait for their lock."""
         self._over: list[LoggedHand] = []
         logged = self.files.hands()
         self.files.write_histories(logged)
         last = logged[-1].number if logged else -1
         found = self.files.load()
         self._hand = found or Progress(last + 1, self.files.deal(last + 1))
+        self._logged = last
+        """Number of the last hand in the files."""
         self._agents = self.opponents.seated(int(self.files.rng(self._hand.number, self._step).integers(2**62)))
         self._start_hand()
         if found is None:
             self.files.save(self._hand)
         elif found.state.is_over and found.number > last:
             self.files.add(found, self._names)
+            self._logged = found.number
 
     @property
     def _step(self) -> int:
@@ -169,18 +175,21 @@ class TableGame:
         with self._lock:
             if number != self._hand.number or not self._hand.state.is_over:
                 raise StalePageError("the next hand is dealt when the one that is played is over")
-            self._hand = Progress(number + 1, self.files.deal(number + 1))
+            self._end_hand()
+            self._save(Progress(number + 1, self.files.deal(number + 1)))
             self._start_hand()
-            self.files.save(self._hand)
-            self.version += 1
 
     def let_agents_act(self) -> None:
         """Until it is the person's turn or the hand is over, which is then told."""
         with self._working:
+            self._start_shared()
             while self._one_action():
                 pass
+            with self._lock:
+                self._end_hand()
             while self._over:
-                self.ended(self._over.pop(0))
+                self.ended(self._over[0])
+                self._over.pop(0)
                 self.version += 1
 
     def _one_action(self) -> bool:
@@ -191,32 +200,55 @@ class TableGame:
                 return False
             started = self._since = time.monotonic()
             self.version += 1
-        action = self._asked(hand, step, player)
-        with self._lock:
-            self.thought.append(time.monotonic() - started)
+        try:
+            action = self._asked(hand, step, player)
+            with self._lock:
+                self.thought.append(time.monotonic() - started)
+                self._since = None
+                self._apply(action)
+        finally:
             self._since = None
-            self._apply(action)
         return True
 
     def _start_hand(self) -> None:
         for seat in range(self.rules.num_players):
-            if seat != self.seat and not by_policy(self._agent(seat)):
-                self._tried(seat, partial(self._agent(seat).start_hand, seat))
+            if seat == self.seat:
+                continue
+            agent = self._agent(seat)
+            if by_policy(agent):
+                self._unstarted.append((seat, agent))
+            else:
+                self._tried(seat, partial(agent.start_hand, seat))
+
+    def _start_shared(self) -> None:
+        while self._unstarted:
+            seat, agent = self._unstarted.pop(0)
+            with self.opponents.lock:
+                self._tried(seat, partial(agent.start_hand, seat))
 
     def _agent(self, seat: int) -> Agent:
         return self._agents[(seat - self.seat) % self.rules.num_players - 1]
 
     def _apply(self, action: int) -> None:
-        self._hand = Progress(self._hand.number, self._hand.state.apply(action))
-        self.files.save(self._hand)
+        self._save(Progress(self._hand.number, self._hand.state.apply(action)))
+        self._end_hand()
+
+    def _save(self, hand: Progress) -> None:
+        """To the file first: what cannot be written has not happened."""
+        self.files.save(hand)
+        self._hand = hand
         self.version += 1
-        if self._hand.state.is_over:
-            logged = self.files.add(self._hand, self._names)
-            for seat in range(self.rules.num_players):
-                agent = self._agent(seat) if seat != self.seat else None
-                if isinstance(agent, ObservingAgent):
-                    self._tried(seat, partial(agent.end_hand, self._hand.state.view(seat)))
-            self._over.append(logged)
+
+    def _end_hand(self) -> None:
+        """Logs a hand that is over and shows it to the agents that learn, unless that is done."""
+        if not self._hand.state.is_over or self._logged >= self._hand.number:
+            return
+        self._over.append(self.files.add(self._hand, self._names))
+        self._logged = self._hand.number
+        for seat in range(self.rules.num_players):
+            agent = self._agent(seat) if seat != self.seat else None
+            if isinstance(agent, ObservingAgent):
+                self._tried(seat, partial(agent.end_hand, self._hand.state.view(seat)))
 
     def _asked(self, hand: Progress, step: int, player: int) -> int:
         """The agent's action; it checks or folds if it fails. What its policy was is noted."""

@@ -84,6 +84,7 @@ class _Explorer:
         self._visitor, self._solves, self._settings, self._out = visitor, solves, settings, out
         self._prepared: Solve | None = None
         self._asked = 0
+        self._client = ui.context.client
         self._solve = solves.of(visitor)
         values = _START if self._solve is None else self._solve.spot.text
         with ui.element("div").classes("columns explorer"):
@@ -112,7 +113,9 @@ class _Explorer:
         if asked != self._asked:
             return
         try:
-            prepared = await run.io_bound(Solve, self._form.spot, self._form.settings(self._settings))
+            prepared = await run.io_bound(
+                Solve, self._form.spot, self._form.settings(self._settings), partial(self._waits, asked)
+            )
         except PokernetsError as error:
             prepared, told = None, str(error)
         else:
@@ -121,6 +124,9 @@ class _Explorer:
             self._prepared = prepared
             self._cost.set_text(told)
             self._cost.classes("wrong" if prepared is None else "", remove="" if prepared is None else "wrong")
+
+    def _waits(self, asked: int) -> bool:
+        return asked == self._asked and not self._client.is_deleted
 
     async def _begin(self) -> None:
         self._asked += 1

@@ -45,7 +45,7 @@ class Visit:
         try:
             self.game.let_agents_act()
         except Exception:
-            logging.exception("a game has stopped; its page opened again goes on where its files are")
+            logging.exception("a game has stopped; it goes on when its page is opened again")
 
 
 class Visitors:
@@ -66,12 +66,13 @@ class Visitors:
         self._pool = ThreadPoolExecutor(_THREADS, "table")
 
     def visit(self, visitor: str) -> Visit:
-        """The one game of a visitor, however many pages show it."""
+        """The one game of a visitor, however many pages show it; it goes on if it had stopped."""
         with self._lock:
             visit = self._open.get(visitor)
             if visit is None:
                 visit = self._open[visitor] = self._begin(self._folder / visitor)
             self._last.put(visitor, visit)
+            visit.go_on()
             return visit
 
     def _begin(self, folder: Path) -> Visit:
@@ -84,9 +85,7 @@ class Visitors:
         game = TableGame(self.rules, self.opponents, files, ended)
         result.add(files.hands())
         reviews = Reviews(self.rules, folder / "reviews.jsonl", self._solver, self._solver_lock)
-        visit = Visit(game, result, folder, reviews, self._pool)
-        visit.go_on()
-        return visit
+        return Visit(game, result, folder, reviews, self._pool)
 
     def _reviewer(self, spec: AgentSpec | None) -> tuple[Callable[[], DecisionSolver], threading.Lock]:
         """What solves for reviews, built when it is first needed unless it plays, and the lock to hold meanwhile."""

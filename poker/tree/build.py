@@ -1,5 +1,6 @@
 """Builds a `BettingTree` breadth first from a betting state, a bet menu and, if wanted, a depth limit."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +14,9 @@ from poker.tree.limit import build_limit_tree, is_covered
 from poker.tree.menus import BetMenu, street_base
 
 MAX_NODES = 30_000_000
+
+Watch = Callable[[int, int, int], None]
+"""Called with the street, player and number of actions of every decision in a tree; what it raises ends the build."""
 
 
 @dataclass(frozen=True)
@@ -39,9 +43,10 @@ def build_tree(
     depth_limit: DepthLimit | None = None,
     dead: int = 0,
     gadget: Gadget | None = None,
+    watch: Watch | None = None,
 ) -> BettingTree:
     """The tree of all betting from `betting` on. Limit games need no menu; `dead` chips lie in the pot besides; with
-    `gadget` its nodes stand at the starts of its subgames.
+    `gadget` its nodes stand at the starts of its subgames. `watch` sees the tree grow.
 
     Raises PokernetsError when the menu has no sizes for a street, or beyond MAX_NODES nodes.
     """
@@ -49,20 +54,28 @@ def build_tree(
         if not betting.rules.is_limit:
             raise PokernetsError(f"the no-limit game `{betting.rules.name}` needs a bet menu")
         menu = BetMenu(())
-    plain = depth_limit is None and gadget is None and not dead and not menu.extra
+    plain = depth_limit is None and gadget is None and not dead and not menu.extra and watch is None
     if plain and is_covered(betting.rules) and betting == Betting.start(betting.rules):
         return build_limit_tree(betting.rules, MAX_NODES)
-    return _Builder(menu, depth_limit, dead, gadget).build(betting)
+    return _Builder(menu, depth_limit, dead, gadget, watch).build(betting)
 
 
 class _Builder:
     """Rows are appended in breadth-first order; `states[n]` is the betting at node n while it still has to grow."""
 
-    def __init__(self, menu: BetMenu, depth_limit: DepthLimit | None, dead: int, gadget: Gadget | None) -> None:
+    def __init__(
+        self,
+        menu: BetMenu,
+        depth_limit: DepthLimit | None,
+        dead: int,
+        gadget: Gadget | None,
+        watch: Watch | None,
+    ) -> None:
         self.menu = menu
         self.limit = depth_limit
         self.dead = dead
         self.gadget = gadget
+        self.watch = watch
         self.rows: list[tuple[int, int, int, int, int]] = []
         self.committed: list[tuple[int, ...]] = []
         self.folded: list[tuple[bool, ...]] = []
@@ -187,5 +200,7 @@ class _Builder:
             self._append(betting.apply(CALL), street, node, CALL, base)
             for total in self.menu.raise_totals(betting, self.dead, base):
                 self._append(betting.apply(total), street, node, total, base)
+            if self.watch is not None:
+                self.watch(street, betting.to_act, len(self.rows) - first)
         self.first_child[node] = first
         self.num_children[node] = len(self.rows) - first

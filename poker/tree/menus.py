@@ -40,7 +40,7 @@ class Size:
     def parse(cls, text: str | float) -> "Size":
         if isinstance(text, int | float) and not isinstance(text, bool):
             return cls._positive("pot", float(text), str(text))
-        match = re.fullmatch(r"\s*(\d*\.?\d*)\s*([%xcea]?)\s*", str(text).lower())
+        match = re.fullmatch(r"(\d*+\.?\d*+)\s*([%xcea]?)", str(text).lower().strip())
         number, unit = match.groups() if match else ("", "")
         if not match or (number in ("", ".") and unit not in ("e", "a")) or (unit == "a" and number):
             raise MenuError(

@@ -7,7 +7,7 @@ from poker.errors import PokernetsError
 from poker.rules import NOLIMIT, Rules
 from poker.state import Betting
 from poker.tree.betting_tree import BettingTree
-from poker.tree.build import build_tree
+from poker.tree.build import Watch, build_tree
 from poker.tree.gadget import Gadget
 from poker.tree.menus import BetMenu, spot_menu
 
@@ -33,16 +33,22 @@ def spot_rules(stack: int) -> Rules:
 
 
 def spot_tree(
-    board_size: int, pot: int, stack: int, menu: Mapping[str, object], gadget: Gadget | None = None
+    board_size: int,
+    pot: int,
+    stack: int,
+    menu: Mapping[str, object],
+    gadget: Gadget | None = None,
+    watch: Watch | None = None,
 ) -> BettingTree:
-    """The tree from the first decision of a street on; `menu` holds the arguments of `spot_menu`.
+    """The tree from the first decision of a street on; `menu` holds the arguments of `spot_menu`, `watch` sees the tree
+    grow.
 
     The pot lies there as dead chips: nobody has committed anything, so payoffs count from the root of the spot.
     """
     root = spot_root(board_size, stack)
     if pot <= 0:
         raise PokernetsError(f"pot {pot}: must be positive")
-    return build_tree(root, spot_bets(menu), dead=pot, gadget=gadget)
+    return build_tree(root, spot_bets(menu), dead=pot, gadget=gadget, watch=watch)
 
 
 def spot_root(board_size: int, stack: int) -> Betting:

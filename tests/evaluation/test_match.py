@@ -352,6 +352,7 @@ def test_tables_of_more_players(tmp_path: Path, game: str, seatings: int) -> Non
         ({"lineups": [["call"]]}, "has 1 of 2 players"),
         ({"lineups": []}, "`lineups` is empty"),
         ({"half_width": 0.0}, "must be positive or null"),
+        ({"agents": [SPECS[0], AgentSpec("josé", SPECS[1].build, {})]}, "player name `josé`: a name in a log is ASCII"),
         ({"hands": 0}, "`hands` and `session` must be at least 1"),
         ({"agents": SEVEN, "game": load_rules("holdem_nolimit_6p")}, "is played by 6, `agents` are 7"),
     ],

@@ -82,3 +82,17 @@ def test_estimates_are_kept(played: tuple[TableGame, RunningResult, Path], tmp_p
     again.add(game.files.hands())
     assert again.chips == result.chips
     assert again.adjusted == result.adjusted
+
+
+def test_what_could_not_be_written_is_estimated_again(
+    played: tuple[TableGame, RunningResult, Path], tmp_path: Path
+) -> None:
+    game, result, _ = played
+    kept = tmp_path / "later" / "aivat.jsonl"
+    again = RunningResult(game.rules, "you", game.files.notes, kept)
+    with pytest.raises(FileNotFoundError):
+        again.add(game.files.hands())
+    kept.parent.mkdir()
+    again.add(game.files.hands())
+    assert again.chips == result.chips
+    assert again.adjusted == result.adjusted

@@ -2,6 +2,7 @@
 
 import random
 import re
+import time
 import warnings
 from pathlib import Path
 
@@ -304,3 +305,9 @@ def test_a_game_that_differs_is_named(tmp_path: Path) -> None:
     log.write_text("".join(line for line in log.read_text().splitlines(True) if not line.startswith("#")))
     with pytest.raises(HistoryError, match=r"another game: 6 players in the log, 2 in `holdem_nolimit_2p`"):
         list(read_hands(log, load_rules("holdem_nolimit_2p")))
+
+
+def test_a_long_line_of_blanks_is_no_table_at_once() -> None:
+    start = time.process_time()
+    assert len(list(phh_read.tables("[1]\na = 1\n[" + " " * 3000 + "x\n"))) == 1
+    assert time.process_time() - start < 1

@@ -1,6 +1,7 @@
 """Hand histories in PokerStars' text: posts, rakes, mucked hands, tournaments, noise, and what is refused by line."""
 
 import re
+import time
 from dataclasses import replace
 
 import pytest
@@ -304,6 +305,20 @@ def test_a_rake_in_cents_of_whole_amounts_is_kept_by_phh() -> None:
 def test_what_does_not_fit_is_refused_by_line(old: str, new: str, why: str) -> None:
     found = refused(CASH.replace(old, new, 1))
     assert re.match(why, found), found
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        ("6-max Seat #6 is the button", "6-max" + " (a)" * 200 + " x", "2: the line of the table does not say"),
+        (" | Rake $0.90", " | a bb 1" * 100 + "x", "36: "),
+        ("Eve has timed out", "Eve: [" + "x" * 1000, "24: a line of 1,006 characters"),
+    ],
+)
+def test_no_line_takes_long_to_be_refused(old: str, new: str, why: str) -> None:
+    start = time.process_time()
+    assert refused(CASH.replace(old, new, 1)).startswith(why)
+    assert time.process_time() - start < 1
 
 
 @pytest.mark.parametrize("lines", range(1, 33))

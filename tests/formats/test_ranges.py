@@ -1,6 +1,7 @@
 """Range text: counts, errors with their position, and round trips."""
 
 import json
+import time
 from pathlib import Path
 
 import numpy as np
@@ -85,6 +86,13 @@ def test_errors_say_where(text: str, position: int, what: str) -> None:
         parse_range(text)
     if position:
         assert f"position {position}," in str(caught.value)
+
+
+def test_no_text_takes_long_to_be_refused() -> None:
+    start = time.process_time()
+    with pytest.raises(RangeError):
+        parse_range("[" * 100_000)
+    assert time.process_time() - start < 1
 
 
 def test_printing_is_compact() -> None:

@@ -3,6 +3,7 @@
 import json
 import stat
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from poker.agents.simple import AlwaysCall, RandomAgent
 from poker.errors import PokernetsError
 from poker.formats.acpc_log import LoggedHand
 from poker.formats.histories import read_hands
+from poker.play import hand_store, table_files
 from poker.play.lineup import AgentSpec
 from poker.play.notes import Notes
 from poker.play.table_files import TableFiles
@@ -237,6 +239,70 @@ def test_failing_agent_checks_or_folds_and_is_told(rules: Rules, tmp_path: Path)
     assert list(Notes.read(one.files.notes).lines.values()) == [None]
 
 
+def test_writes_that_fail_are_done_again_and_change_nothing(
+    rules: Rules, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = game(rules, tmp_path / "whole")
+    play(whole, 12, np.random.default_rng(8))
+    ended: list[LoggedHand] = []
+    one = game(rules, tmp_path / "flaky", ended=ended.append)
+    failed: set[str] = set()
+
+    def flaky(write: Callable[..., None]) -> Callable[..., None]:
+        def attempt(path: Path, data: Any, **more: Any) -> None:
+            if draws.random() < 0.3:
+                failed.add(path.name)
+                raise OSError(28, "No space left on device", str(path))
+            write(path, data, **more)
+
+        return attempt
+
+    def until_written(step: Callable[[], None]) -> None:
+        while True:
+            try:
+                return step()
+            except OSError:
+                assert one.seen().thinking is None
+
+    def act(seen: Seen, action: int) -> None:
+        if one.seen() == seen:  # else the hand is over, though not in the log
+            one.act(seen.number, seen.step, action)
+
+    draws, rng = np.random.default_rng(9), np.random.default_rng(8)
+    for module, name in (
+        (table_files, "write_atomically"),
+        (table_files, "append_lines"),
+        (hand_store, "append_lines"),
+    ):
+        monkeypatch.setattr(module, name, flaky(getattr(module, name)))
+    for _ in range(12):
+        until_written(one.let_agents_act)
+        while not (seen := one.seen()).state.is_over:
+            until_written(partial(act, seen, choose(seen, rng)))
+            until_written(one.let_agents_act)
+        until_written(partial(one.deal, seen.number))
+    assert failed == {"hand.json", "hands.log", "hands.policies.jsonl", "hands.phhs"}
+    assert one.files.log.read_text() == whole.files.log.read_text()
+    assert [hand.number for hand in ended] == list(range(12))
+    monkeypatch.undo()
+    game(rules, tmp_path / "flaky")
+    assert one.files.histories.read_text().strip() == whole.files.histories.read_text().strip()
+
+
+def test_a_shared_agent_is_told_of_every_hand_of_every_game(rules: Rules, tmp_path: Path) -> None:
+    """Its clock gives it seconds then."""
+
+    class Told(AlwaysCall):
+        def start_hand(self, seat: int) -> None:
+            seats.append(seat)
+
+    seats: list[int] = []
+    opponents = Opponents(rules, [spec("told", lambda: Told(name="told"))])
+    for name in ("ann", "bob"):
+        play(TableGame(rules, opponents, TableFiles(tmp_path / name, rules, 7)), 3, np.random.default_rng(1))
+    assert seats == [0, 1, 0] * 2
+
+
 def test_six_seats(tmp_path: Path) -> None:
     rules = load_rules("holdem_nolimit_6p")
     opponents = Opponents(rules, [RANDOM, spec("forgetful", Forgetful)])
@@ -254,3 +320,6 @@ def test_tables_that_cannot_be_are_refused(rules: Rules) -> None:
     for specs in ([], [RANDOM, RANDOM], [spec("you", RANDOM.build)]):
         with pytest.raises(PokernetsError, match="`agents` must be 1 to 1 different ones, none of them named `you`"):
             Opponents(rules, specs)
+    for name in ("josé", "a b"):
+        with pytest.raises(PokernetsError, match=f"player name `{name}`: a name in a log is ASCII"):
+            Opponents(rules, [spec(name, RANDOM.build)])

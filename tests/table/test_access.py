@@ -78,3 +78,11 @@ def test_browser_is_known_by_its_cookie() -> None:
     assert other != visitor
     assert ask(None, cookie=f"{VISITOR}=short")[2] not in (visitor, other)
     assert cookies[VISITOR] not in visitor
+
+
+def test_cookies_of_other_servers_of_this_machine_do_not_matter() -> None:
+    _, cookies, visitor = ask(None)
+    mine = f"{VISITOR}={cookies[VISITOR]}"
+    for others in ('prefs={"theme":"dark"}', "a b", "=", "n[0]=1", "caf\xe9=\xff"):
+        assert ask(None, cookie=f"{others}; {mine}")[1:] == ({}, visitor)
+        assert ask(None, cookie=f"{mine};{others}")[1:] == ({}, visitor)

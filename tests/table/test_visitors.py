@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from poker.agents.simple import AlwaysCall
+from poker.play import table_game
 from poker.play.lineup import AgentSpec
 from poker.rules import CALL
 from poker.table import visitors
@@ -46,3 +47,24 @@ def test_games_that_nobody_looks_at_are_kept_in_files_alone(tmp_path: Path, monk
     again = everybody.visit("ann").game.seen()
     assert again.state.hole_cards == cards
     assert again.step >= step
+
+
+def test_a_game_that_stopped_goes_on_when_its_page_is_opened_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    spec = AgentSpec("call", lambda: AlwaysCall(name="call"), {})
+    everybody = Visitors(load_rules("leduc"), [spec], None, tmp_path)
+    with monkeypatch.context() as disk:
+        disk.setattr(table_game, "append_note", full)
+        visit = everybody.visit("ann")
+        end = time.monotonic() + 30
+        while "a game has stopped" not in caplog.text:
+            assert time.monotonic() < end
+            time.sleep(0.01)
+    assert not visit.game.seen().is_mine
+    assert visit.game.seen().thinking is None
+    assert begun(everybody, "ann") is visit
+    assert visit.game.seen().is_mine

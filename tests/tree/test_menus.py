@@ -51,6 +51,7 @@ def test_depths_repeat_and_players_differ() -> None:
         ("x", "bet size `x`"),
         ("2a", "bet size `2a`"),
         (3, "a list"),
+        (" " * 3000 + "!", "write 0.5 or 50%"),
     ],
 )
 def test_bad_menus_say_what_is_wrong(bad: object, what: str) -> None:

@@ -17,12 +17,13 @@ fraction of the pot and `rake_cap` chips.
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from poker.artifacts import fingerprint_of
 from poker.betting import Betting
@@ -30,12 +31,17 @@ from poker.cards import parse_cards
 from poker.errors import PokernetsError
 from poker.formats.histories import read_text
 from poker.formats.ranges import parse_range
+from poker.solvers.vector.boards import symmetries
 from poker.solvers.vector.game import DEFAULT_MEMORY_LIMIT, VectorGame
 from poker.solvers.vector.layout import Rake
 from poker.tree import BetMenu
 from poker.tree.spots import spot_bets, spot_root, spot_tree
 
 REQUIRED = ("board", "oop_range", "ip_range", "pot", "stack")
+_NODE_BYTES = 500
+"""Of a node of the tree while it is built and laid out."""
+_ENTRY_BYTES = 4
+"""Of a hand's action: the two arrays that every solve has, of 16 bits at the least."""
 
 
 @dataclass(frozen=True)
@@ -62,8 +68,12 @@ class Spot:
     def pot(self) -> int:
         return self._chips("pot")
 
-    def game(self, memory_limit: int = DEFAULT_MEMORY_LIMIT) -> VectorGame:
-        """The game to solve; each thing that is wrong with the spot is one message."""
+    def game(self, memory_limit: int = DEFAULT_MEMORY_LIMIT, wanted: Callable[[], bool] = lambda: True) -> VectorGame:
+        """The game to solve; each thing that is wrong with the spot is one message.
+
+        A tree whose solve needs more than `memory_limit` bytes is refused as soon as that is certain, one that is not
+        `wanted` any more is not built to its end.
+        """
         board = self.board
         ranges = []
         for key in ("oop_range", "ip_range"):
@@ -74,7 +84,8 @@ class Spot:
         menu = self._menu
         if not any(str(menu.get(key, "")).strip() for key in menu):
             raise PokernetsError("spot: the bet menu gives no bet; write sizes such as `bet: 50%,100%`, `raise: 2.5x`")
-        tree = spot_tree(len(board), self.pot, self._chips("stack"), menu)
+        bill = _Bill(self.root, board, np.stack(ranges), memory_limit, wanted)
+        tree = spot_tree(len(board), self.pot, self._chips("stack"), menu, watch=bill.decision)
         if not (tree.action > 0).any():
             raise PokernetsError("spot: the bet menu gives no legal bet; write sizes such as `bet: 50%,100%`")
         rake = Rake(self._number("rake", 0.0), self._number("rake_cap", float("inf")))
@@ -108,6 +119,40 @@ class Spot:
         if math.isnan(value):
             raise PokernetsError(f"spot: `{key}` must be a number, not `{str(self.text[key])[:100]}`")
         return value
+
+
+class _Bill:
+    """What a tree and the action rows of its solve need at the least, as the tree grows."""
+
+    def __init__(
+        self,
+        root: Betting,
+        board: tuple[int, ...],
+        ranges: NDArray[np.float32],
+        limit: int,
+        wanted: Callable[[], bool],
+    ) -> None:
+        self._limit, self._wanted, self._bytes = limit, wanted, 0
+        rules = root.rules
+        live = np.where(rules.space.live(board), ranges, 0)
+        merged = len(symmetries(rules, board, live))
+        self._entries: dict[tuple[int, int], float] = {}
+        """By street and player: hands over all boards of the street, as boards merged by suits leave them."""
+        for player in range(2):
+            entries = np.count_nonzero(live[player]) / merged
+            for street in range(root.street, rules.num_streets):
+                self._entries[street, player] = entries
+                entries *= rules.deck_size - rules.num_hole_cards - rules.board_sizes[street]
+
+    def decision(self, street: int, player: int, actions: int) -> None:
+        self._bytes += actions * (_NODE_BYTES + int(_ENTRY_BYTES * self._entries[street, player]))
+        if self._bytes > self._limit:
+            raise PokernetsError(
+                f"this solve needs more than the limit of {self._limit / 2**20:.0f} MiB: offer fewer bet sizes, narrow"
+                " the ranges, or raise the limit"
+            )
+        if not self._wanted():
+            raise PokernetsError("nobody waits for this spot any more")
 
 
 def read_spot(path: str | Path) -> Spot:

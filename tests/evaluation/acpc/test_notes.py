@@ -15,6 +15,7 @@ from poker.evaluation.aivat.values import CheckDown
 from poker.evaluation.replay import run
 from poker.evaluation.results import Results
 from poker.formats.acpc_log import read_log
+from poker.play.notes import Notes
 from poker.state import PolicyFunction
 from tests.evaluation.acpc.table import RANDOM, deal
 from tests.games import load_rules
@@ -95,6 +96,13 @@ def test_notes_of_another_match_and_what_is_no_notes(played: tuple[Path, list[Pa
     other.write_text("[]\n")
     with pytest.raises(PokernetsError, match="line 1: no note of a decision"):
         replay(log, [other], tmp_path)
+
+
+def test_a_last_line_that_a_kill_cut_short_is_left_out(played: tuple[Path, list[Path]], tmp_path: Path) -> None:
+    whole = played[1][0].read_bytes()
+    (tmp_path / "cut.jsonl").write_bytes(whole[:-10])
+    lines = Notes.read(played[1][0]).lines
+    assert list(Notes.read(tmp_path / "cut.jsonl").lines.items()) == list(lines.items())[:-1]
 
 
 def test_replay_takes_value_functions_from_the_command_line() -> None:

@@ -85,6 +85,28 @@ def test_a_tree_beyond_memory_is_refused() -> None:
         VectorSolver(spot_of(CONFIG).game(memory_limit=1 << 20))
 
 
+def test_a_huge_tree_is_refused_before_it_is_built_and_one_that_nobody_waits_for_is_not() -> None:
+    """Millions of nodes: building them takes minutes."""
+    menu = {"bet": "10%,20%,33%,50%,75%,100%,150%,a", "raise": "2x,2.5x,3x,4x,a"}
+    huge = spot_of({**CONFIG, "board": "KsTh7s", "stack": "20000", **menu})
+    with pytest.raises(PokernetsError, match="this solve needs more than the limit of 100 MiB"):
+        huge.game(100 << 20)
+    looks = iter(range(1000))
+    with pytest.raises(PokernetsError, match="nobody waits"):
+        huge.game(1 << 40, lambda: next(looks) < 10)
+
+
+@pytest.mark.parametrize("board", ["KsTh7s4d2s", "KsTh7s4d", "KsTh7d"])
+@pytest.mark.parametrize("hands", ["AKs,QQ,T9s", "random"])
+def test_no_solve_is_refused_that_fits(board: str, hands: str) -> None:
+    spot = spot_of({**CONFIG, "board": board, "oop_range": hands, "ip_range": "AKs,QQ,T9s,75s", "bet": "a"})
+    game = spot.game(1 << 40)
+    least = 4 * game.num_entries + 500 * len(game.tree)
+    spot.game(least)
+    with pytest.raises(PokernetsError, match="more than the limit"):
+        spot.game(least // 2)
+
+
 def test_spot_files(tmp_path: Path) -> None:
     file = tmp_path / "a.spot"
     file.write_text("# comment\n" + "\n".join(f"{key}: {value}" for key, value in CONFIG.items()))
