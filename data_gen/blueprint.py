@@ -5,6 +5,7 @@ can be continued with more `iterations`. With one thread the result does not dep
 learning curve is written on the way (`poker.solvers.curve`).
 """
 
+import platform
 import sys
 import time
 from collections.abc import Callable, Mapping
@@ -101,7 +102,7 @@ def run(
         if rounds.parts is None:
             trainer: BlueprintSolver = solver(tree, cards, dealer_of(game, cards))
         else:
-            make = partial(_with_regrets, game, menu, abstraction, solver)
+            make = partial(_with_regrets, game, menu, abstraction, cards.fingerprint, solver)
             trainer = played = stack.enter_context(Rounds(make, cluster, rounds, (Path(abstraction),)))
             clock = played.cpu_clock
         config = {"game": game.name, **trainer.settings, "tree": tree_fingerprint(tree)}
@@ -137,14 +138,20 @@ def run(
     print(f"blueprint {output}: {trainer.iterations:,} iterations in {training.seconds:.0f} s", file=sys.stderr)
 
 
-def _with_regrets(game: Rules, menu: BetMenu, abstraction: str, solver: SolverFactory, **options: Any) -> RegretSolver:
-    """For rounds, which add regrets up."""
+def _with_regrets(
+    game: Rules, menu: BetMenu, abstraction: str, fingerprint: str, solver: SolverFactory, **options: Any
+) -> RegretSolver:
+    """For rounds, which add regrets up; the abstraction must have the fingerprint on every machine."""
     kind = solver.func if isinstance(solver, partial) else solver
     if not (isinstance(kind, type) and issubclass(kind, RegretSolver)):
         raise PokernetsError(
             "job.rounds.parts: only solvers with regrets play in rounds, such as solver=external_sampling"
         )
     cards = game_cards(game, abstraction)
+    if cards.fingerprint != fingerprint:
+        raise PokernetsError(
+            f"{abstraction} is another abstraction on {platform.node()}: copy it there, or cluster.storage=driver does"
+        )
     found = solver(build_tree(Betting.start(game), menu), cards, dealer_of(game, cards), **options)
     assert isinstance(found, RegretSolver)
     return found
