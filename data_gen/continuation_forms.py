@@ -58,6 +58,12 @@ class Sampled:
     match_boards: int
     seed: int
 
+    def __post_init__(self) -> None:
+        if min(self.boards, self.form_boards, self.response_boards) < 1 or self.match_boards < 2:
+            raise PokernetsError(
+                "job.sampled needs boards, form_boards and response_boards of at least 1 and match_boards of at least 2"
+            )
+
 
 @dataclass(frozen=True)
 class Plan:
