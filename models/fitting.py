@@ -73,13 +73,14 @@ def recipe(trainer: TrainerSettings) -> dict[str, Any]:
 
 
 def _settings_of(callback: callbacks.Callback) -> dict[str, Any]:
-    """Its class and the arguments it was made with, which callbacks keep under their names, or those after `_`."""
-    kind, known = type(callback), vars(callback)
-    is_checkpoint = isinstance(callback, callbacks.ModelCheckpoint)
-    names = ("monitor", "mode") if is_checkpoint else inspect.signature(kind).parameters
-    settings = {name: known.get(name, known.get(f"_{name}")) for name in names}
-    plain = {name: _plain(value) for name, value in settings.items() if value is not None}
-    return {"class": f"{kind.__module__}.{kind.__qualname__}", **plain}
+    """Its class and the arguments that are not its defaults, which callbacks keep as attributes, or such with a `_`."""
+    kind, known, settings = type(callback), vars(callback), {}
+    for name, parameter in inspect.signature(kind).parameters.items():
+        value = known.get(name, known.get(f"_{name}"))
+        shapes = not isinstance(callback, callbacks.ModelCheckpoint) or name in ("monitor", "mode")
+        if shapes and value is not None and value != parameter.default:
+            settings[name] = _plain(value)
+    return {"class": f"{kind.__module__}.{kind.__qualname__}", **settings}
 
 
 def _plain(value: Any) -> Any:
