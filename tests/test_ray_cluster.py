@@ -130,6 +130,10 @@ def test_what_differs_on_a_machine_is_replaced(tmp_path: Path) -> None:
     assert left.read_text() == "now 1"
 
 
+def doubled(number: int) -> int:
+    return 2 * number
+
+
 class FakeRay:
     """Calls are done when they are waited for; the first task ends in want of memory."""
 
@@ -162,8 +166,8 @@ class FakeRay:
 
 
 def test_the_task_of_a_worker_without_memory_is_taken_by_another(capsys: pytest.CaptureFixture[str]) -> None:
-    team: _RayTeam[int, int] = _RayTeam(FakeRay(), Work(Given(abs)), 2, {"num_cpus": 1}, sends=False)
-    assert sorted(team.run([-1, -2, -3])) == [1, 2, 3]
+    team: _RayTeam[int, int] = _RayTeam(FakeRay(), Work(Given(doubled)), 2, {"num_cpus": 1}, sends=False)
+    assert sorted(team.run([1, 2, 3])) == [2, 4, 6]
     assert capsys.readouterr().err.count("a worker was lost") == 1
 
 
