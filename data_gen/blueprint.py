@@ -5,6 +5,7 @@ can be continued with more `iterations`. With one thread the result does not dep
 learning curve is written on the way (`poker.solvers.curve`).
 """
 
+import platform
 import sys
 import time
 from collections.abc import Callable, Mapping
@@ -96,15 +97,17 @@ def run(
         raise PokernetsError("job=blueprint needs job.iterations, job.seconds or both")
     cards = game_cards(game, abstraction)
     tree = build_tree(Betting.start(game), menu)
+    clock = time.process_time
     with ExitStack() as stack:
         if rounds.parts is None:
             trainer: BlueprintSolver = solver(tree, cards, dealer_of(game, cards))
         else:
-            make = partial(_with_regrets, game, menu, abstraction, solver)
-            trainer = stack.enter_context(Rounds(make, cluster, rounds, (Path(abstraction),)))
+            make = partial(_with_regrets, game, menu, abstraction, cards.fingerprint, solver)
+            trainer = played = stack.enter_context(Rounds(make, cluster, rounds, (Path(abstraction),)))
+            clock = played.cpu_clock
         config = {"game": game.name, **trainer.settings, "tree": tree_fingerprint(tree)}
         made_from = {"abstraction": cards.fingerprint}
-        training = _Training(trainer, Path(f"{output}.checkpoint"), config, made_from, iterations, seconds)
+        training = _Training(trainer, Path(f"{output}.checkpoint"), config, made_from, iterations, seconds, clock)
         made = find_artifact(output, KIND, config={**config, "bits": bits}, made_from=made_from)
         if made is not None and training.enough(made.counts["iterations"], made.counts["seconds"]):
             print(f"blueprint {output} is there: {made.counts['iterations']:,} iterations", file=sys.stderr)
@@ -135,14 +138,20 @@ def run(
     print(f"blueprint {output}: {trainer.iterations:,} iterations in {training.seconds:.0f} s", file=sys.stderr)
 
 
-def _with_regrets(game: Rules, menu: BetMenu, abstraction: str, solver: SolverFactory, **options: Any) -> RegretSolver:
-    """For rounds, which add regrets up."""
+def _with_regrets(
+    game: Rules, menu: BetMenu, abstraction: str, fingerprint: str, solver: SolverFactory, **options: Any
+) -> RegretSolver:
+    """For rounds, which add regrets up; the abstraction must have the fingerprint on every machine."""
     kind = solver.func if isinstance(solver, partial) else solver
     if not (isinstance(kind, type) and issubclass(kind, RegretSolver)):
         raise PokernetsError(
             "job.rounds.parts: only solvers with regrets play in rounds, such as solver=external_sampling"
         )
     cards = game_cards(game, abstraction)
+    if cards.fingerprint != fingerprint:
+        raise PokernetsError(
+            f"{abstraction} is another abstraction on {platform.node()}: copy it there, or cluster.storage=driver does"
+        )
     found = solver(build_tree(Betting.start(game), menu), cards, dealer_of(game, cards), **options)
     assert isinstance(found, RegretSolver)
     return found
@@ -150,7 +159,8 @@ def _with_regrets(game: Rules, menu: BetMenu, abstraction: str, solver: SolverFa
 
 @dataclass
 class _Training:
-    """A trainer with its clocks and its checkpoint; `seconds` and `cpu_seconds` count training alone, over all runs."""
+    """A trainer with its clocks and its checkpoint; `seconds` and `cpu_seconds` count training alone, over all runs and
+    processes."""
 
     trainer: BlueprintSolver
     checkpoint: Path
@@ -158,6 +168,7 @@ class _Training:
     made_from: dict[str, str]
     iterations: int | None
     budget: float | None
+    cpu_clock: Callable[[], float]
     seconds: float = 0.0
     cpu_seconds: float = 0.0
 
@@ -210,13 +221,13 @@ class _Training:
         with JobProgress("blueprint", total=total, done=done, logs=logs) as progress:
             while not self.enough(trainer.iterations, self.seconds):
                 before, visits, started = trainer.iterations, trainer.visits, time.perf_counter()
-                cpu = time.process_time()
+                cpu = self.cpu_clock()
                 left = report_seconds if self.budget is None else min(report_seconds, self.budget - self.seconds)
                 ends = [end for end in (self.iterations, None if points is None else points.due) if end is not None]
                 trainer.run(iterations=min(ends, default=None), seconds=left)
                 took = time.perf_counter() - started
                 self.seconds += took
-                self.cpu_seconds += time.process_time() - cpu
+                self.cpu_seconds += self.cpu_clock() - cpu
                 metrics = trainer.metrics()
                 ended = self.enough(trainer.iterations, self.seconds)
                 if points is not None and (trainer.iterations >= points.due or ended):

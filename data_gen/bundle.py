@@ -49,7 +49,9 @@ NEEDS: dict[str, dict[str, str]] = {
 _FLOP_STREETS = 2
 
 
-def run(*, artifacts: str, agents: Sequence[str] | None, table_step: float, megabytes: float, output: str) -> None:
+def run(
+    *, artifacts: str, agents: Sequence[str] | None, table_step: float, megabytes: float, dry: bool, output: str
+) -> None:
     """Pack what `agents` need (None: all that the artifacts at hand can seat) into the file `output`.
 
     Values of leaf tables are rounded to multiples of `table_step` pots first, if it is not 0. Refused, leaving what is
@@ -74,6 +76,8 @@ def run(*, artifacts: str, agents: Sequence[str] | None, table_step: float, mega
         sizes = {name: sum(file.stat().st_size for file in (Path(folder) / name).iterdir()) for name in found}
         told = ", ".join(f"{name} {size / 1e6:.1f} MB" for name, size in sizes.items())
         print(f"to compress: {sum(sizes.values()) / 1e6:.1f} MB ({told}) for {', '.join(seats)}", file=sys.stderr)
+        if dry:
+            return
         packed = write_bundle(target, Path(folder), {**asked, "provenance": provenance()}, int(megabytes * 1e6))
     told = ", ".join(f"{name} {size / 1e6:.1f} MB" for name, size in packed.items())
     print(f"bundle {target}: {target.stat().st_size / 1e6:.1f} MB ({told})", file=sys.stderr)

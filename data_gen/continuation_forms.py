@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from data_gen.costs import cpu_seconds, tell
 from data_gen.progress import JobProgress
 from poker.abstraction.buckets import game_cards
-from poker.artifacts import find_artifact, open_artifact, write_artifact
+from poker.artifacts import Artifact, find_artifact, open_artifact, write_artifact
 from poker.errors import PokernetsError
 from poker.parallel import Cluster, Given, Work
 from poker.report.estimates import estimate
@@ -57,6 +57,12 @@ class Sampled:
     response_boards: int
     match_boards: int
     seed: int
+
+    def __post_init__(self) -> None:
+        if min(self.boards, self.form_boards, self.response_boards) < 1 or self.match_boards < 2:
+            raise PokernetsError(
+                "job.sampled needs boards, form_boards and response_boards of at least 1 and match_boards of at least 2"
+            )
 
 
 @dataclass(frozen=True)
@@ -108,13 +114,13 @@ def run(plan: Plan, size: int, runs: str, cluster: Cluster, dry: bool) -> None:
                 arrays = {name: np.stack([each[i] for each in by_leaf]) for i, name in enumerate(("values", "sem"))}
                 write_artifact(plan.part(f"values-{k}"), VALUES, config=plan.config, arrays=arrays, made_from=made_from)
             if k:
-                counts = open_artifact(plan.part(f"form-{k}"), FORM).counts
+                counts = _part(plan, policy, f"form-{k}", FORM).counts
                 metrics = {f"gain_{seat}_mbb": counts["seats"][seat]["gain_mbb"] for seat in range(2)}
                 for seat, found in enumerate(counts["seats"]):
                     if told := shortfall(k, seat, found):
                         print(told, file=sys.stderr)
             progress.update(k + 1, step=k + 1, **metrics)
-    steps = [open_artifact(plan.part(f"form-{k}"), FORM).counts for k in range(1, size)]
+    steps = [_part(plan, policy, f"form-{k}", FORM).counts for k in range(1, size)]
     save_forms(plan.output, [policy, *(_form(plan, policy, k) for k in range(1, size))], plan.config, {"steps": steps})
     shutil.rmtree(plan.part(""))
 
@@ -133,13 +139,17 @@ def _form(plan: Plan, policy: Blueprint, k: int) -> Blueprint:
     """Continuation k; 0 is the blueprint."""
     if k == 0:
         return policy
-    return replace(policy, strategy=np.asarray(open_artifact(plan.part(f"form-{k}"), FORM).arrays["strategy"]))
+    return replace(policy, strategy=np.asarray(_part(plan, policy, f"form-{k}", FORM).arrays["strategy"]))
+
+
+def _part(plan: Plan, policy: Blueprint, name: str, kind: str) -> Artifact:
+    return open_artifact(plan.part(name), kind, config=plan.config, made_from={"blueprint": policy.fingerprint})
 
 
 def _response(plan: Plan, k: int, seat: int) -> tuple[int, dict[str, Any]]:
     """The response of a seat to the searcher with k continuations, and what it wins from that searcher."""
     policy, sampled = _policy(plan), plan.sampled
-    parts = [open_artifact(plan.part(f"values-{i}"), VALUES).arrays for i in range(k)]
+    parts = [_part(plan, policy, f"values-{i}", VALUES).arrays for i in range(k)]
     values, sem = (np.concatenate([part[name] for part in parts], axis=2) for name in ("values", "sem"))
     table = LeafTable(preflop_leaves(policy.tree), values, sem)
     seed = sampled.seed * 1000 + k
@@ -197,7 +207,7 @@ def _leaf_values(plan: Plan, k: int, leaf: int) -> tuple[int, tuple[NDArray[np.f
     if k == 0:
         base = blueprint_values(continuations, node, sampled.boards, for_blueprint)
         return leaf, (np.stack([base.mean, -base.mean])[:, None], np.stack([base.sem, base.sem])[:, None])
-    known = open_artifact(plan.part("values-0"), VALUES).arrays
+    known = _part(plan, policy, "values-0", VALUES).arrays
     base = Estimate(known["values"][leaf, 0, 0], known["sem"][leaf, 0, 0])
     found = class_values(continuations, node, sampled.form_boards, for_forms, base)
     return leaf, (remedied(policy, node, found.mean, known["values"][leaf, :, 0], plan.remedies), found.sem)

@@ -1,20 +1,21 @@
 """Where `job=opponent_actions` takes hands from: the IRC archive, or matches among our own players."""
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from data_gen.opponent_actions import Observe, ObservedHand
-from poker.agents.base import Agent
 from poker.artifacts import file_sha256, fingerprint_of
 from poker.betting import Betting
 from poker.errors import PokernetsError
 from poker.formats.irc import Problems, RawHand, read_hands
 from poker.formats.irc_replay import replay_all
 from poker.play.hand import play_hand
+from poker.play.hand_store import artifacts_in
+from poker.play.lineup import AgentSpec
 from poker.rules import Rules
 from poker.state import HandState
 
@@ -94,21 +95,23 @@ def _readable(batch: list[RawHand | _Unread], problems: Problems) -> Iterator[Ra
 
 
 class SelfPlay:
-    """`hands` hands among `agents` (name -> player), `game` with as many seats as it has, drawn anew for each hand.
+    """`hands` hands among `agents`, `game` with as many seats as it has, drawn anew for each hand.
 
     An agent sits at most once at a table, so there must be at least as many agents as seats.
     """
 
-    def __init__(self, game: Rules, agents: Mapping[str, Agent], hands: int, seed: int) -> None:
+    def __init__(self, game: Rules, agents: Sequence[AgentSpec], hands: int, seed: int) -> None:
+        names = [spec.name for spec in agents]
         if len(agents) < game.num_players or not game.is_limit:
             raise PokernetsError(
                 f"source=self_play needs a limit game and at least as many agents as seats: {game.name} has "
-                f"{game.num_players} seats, agents are {', '.join(agents)}"
+                f"{game.num_players} seats, agents are {', '.join(names)}"
             )
-        self._game, self._agents, self._seed = game, dict(agents), seed
+        self._game, self._agents, self._seed = game, {spec.name: spec.build() for spec in agents}, seed
         self.expected_hands = hands
-        self.config: dict[str, Any] = {"source": "self_play", "hands": hands, "seed": seed, "agents": list(agents)}
-        self.made_from = {"game": fingerprint_of(game.to_acpc())}
+        settings = {f"agents.{spec.name}": dict(spec.settings) for spec in agents}
+        self.config: dict[str, Any] = {"source": "self_play", "hands": hands, "seed": seed, "agents": names, **settings}
+        self.made_from = {"game": fingerprint_of(game.to_acpc()), **artifacts_in(settings)}
 
     def batches(self) -> Iterator[list[ObservedHand]]:
         return _batches(self._played())

@@ -5,6 +5,7 @@ the best epoch beside it, TensorBoard events. Called again after an interruption
 epoch and ends in the same weights, because batches and what is drawn at random are functions of (seed, epoch).
 """
 
+import inspect
 import logging
 import warnings
 from collections.abc import Callable, Mapping
@@ -33,6 +34,13 @@ Trained = tuple[lightning.Trainer, nn.Module, Mapping[str, Any]]
 """Who trained, what, and the counts for its manifest."""
 
 _WITHOUT_EFFECT = ("accelerator", "callbacks", "logger", "profiler", "log_every_n_steps", "num_sanity_val_steps")
+_ONLY_SHOWING = (
+    callbacks.ProgressBar,
+    callbacks.ModelSummary,
+    callbacks.ThroughputMonitor,
+    callbacks.LearningRateMonitor,
+    callbacks.DeviceStatsMonitor,
+)
 
 
 class EarlyStopping(callbacks.EarlyStopping):
@@ -54,16 +62,34 @@ class EpochSeed(callbacks.Callback):
 
 
 def recipe(trainer: TrainerSettings) -> dict[str, Any]:
-    """What of a trainer's settings shapes the result, as JSON values."""
+    """What of a trainer's settings and callbacks shapes the result, as JSON values."""
     found = {
-        name: value if isinstance(value, int | float | str) else type(value).__name__
+        name: _plain(value)
         for name, value in trainer.keywords.items()
         if value is not None and name not in _WITHOUT_EFFECT and not name.startswith("enable_")
     }
-    for each in trainer.keywords["callbacks"]:
-        if isinstance(each, callbacks.EarlyStopping):
-            found["patience"] = each.patience
-    return found
+    shaping = [each for each in trainer.keywords["callbacks"] if not isinstance(each, _ONLY_SHOWING)]
+    return {**found, "callbacks": [_settings_of(each) for each in shaping]}
+
+
+def _settings_of(callback: callbacks.Callback) -> dict[str, Any]:
+    """Its class and the arguments that are not its defaults, which callbacks keep as attributes, or such with a `_`."""
+    kind, known, settings = type(callback), vars(callback), {}
+    for name, parameter in inspect.signature(kind).parameters.items():
+        value = known.get(name, known.get(f"_{name}"))
+        shapes = not isinstance(callback, callbacks.ModelCheckpoint) or name in ("monitor", "mode")
+        if shapes and value is not None and value != parameter.default:
+            settings[name] = _plain(value)
+    return {"class": f"{kind.__module__}.{kind.__qualname__}", **settings}
+
+
+def _plain(value: Any) -> Any:
+    """A JSON value; the name of what is none."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value if isinstance(value, int | float | str) else getattr(value, "__qualname__", type(value).__name__)
 
 
 @dataclass(frozen=True)

@@ -183,7 +183,7 @@ def write_artifact(
         (staging / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n")
         _sync(staging)
         staging.chmod(0o755)
-        _replace_directory(staging, target)
+        replace_with(staging, target)
     except BaseException:
         shutil.rmtree(staging, ignore_errors=True)
         raise
@@ -291,8 +291,8 @@ def _sync(directory: Path) -> None:
             os.close(descriptor)
 
 
-def _replace_directory(staging: Path, target: Path) -> None:
-    """Rename `staging` to `target`; an old directory is moved aside first and removed after."""
+def replace_with(staging: Path, target: Path) -> None:
+    """Rename `staging` to `target`; what was there is moved aside first and removed after."""
     if not target.exists():
         staging.rename(target)
         return

@@ -6,6 +6,7 @@ path that all of them see, or are sent to each machine once through Ray's object
 (`storage`).
 """
 
+import fcntl
 import importlib
 import io
 import os
@@ -15,7 +16,7 @@ import tarfile
 import tempfile
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -23,6 +24,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from poker.artifacts import replace_with
 from poker.errors import PokernetsError
 from poker.parallel import ALL_THREADS, BLAS_THREADS, TOO_MANY_DEATHS, Cluster, R, Shared, T, Team, Work
 
@@ -79,7 +81,7 @@ class _RayTeam(Team[T, R]):
     def __init__(self, ray: Any, work: Work[T, R], workers: int, share: Mapping[str, float], sends: bool) -> None:
         self._ray, self._work, self._workers, self._sends = ray, work, workers, sends
         self._prepare = ray.put(work.prepare)
-        self._files = ray.put({str(path): packed(path) for path in work.inputs} if sends else {})
+        self._files = ray.put({str(path): packed(path) for path in work.inputs if path.exists()} if sends else {})
         variables = _variables(work, int(share["num_cpus"]))
         self._actor = ray.remote(**share, runtime_env={"env_vars": variables})(_Actor)
         self._idle: list[Any] = []
@@ -119,7 +121,7 @@ class _RayTeam(Team[T, R]):
         worker, doing = self._running.pop(ready)
         try:
             found = ray.get(ready)
-        except ray.exceptions.RayActorError:
+        except (ray.exceptions.RayActorError, ray.exceptions.OutOfMemoryError):
             print(_LOST, file=sys.stderr)
             self._start()
             return doing, None
@@ -150,6 +152,7 @@ class _InStore:
         return array
 
 
+_CONTENT = "content"
 _LOST = "a worker was lost; another takes its task"
 
 
@@ -185,10 +188,13 @@ class _Actor:
         self._function: Callable[[Any], Any] | None = None
 
     def place(self, files: Mapping[str, bytes]) -> bool:
-        """Puts inputs where this machine has nothing."""
+        """Puts inputs where this machine has nothing or something else."""
         for name, data in files.items():
-            if not Path(name).exists():
-                unpack(data, Path(name))
+            path = Path(name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with _alone(path.parent):
+                if not _is_at(data, path):
+                    unpack(data, path)
         return True
 
     def do(self, task: Any) -> tuple[Any, list[bytes] | None]:
@@ -208,18 +214,44 @@ def packed(path: Path) -> bytes:
     """A file or folder as an archive."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as archive:
-        archive.add(path, arcname="content")
+        archive.add(path, arcname=_CONTENT)
     return buffer.getvalue()
 
 
 def unpack(data: bytes, path: Path) -> None:
-    """Writes it at `path`, whole or not at all; what another process has put there meanwhile stays."""
+    """Writes it at `path`, whole or not at all, instead of what is there."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
-        with tarfile.open(fileobj=io.BytesIO(data)) as archive:
-            archive.extractall(folder, filter="data")
-        with suppress(OSError):
-            (Path(folder) / "content").rename(path)
+    with tempfile.TemporaryDirectory(dir=path.parent) as folder, _opened(data) as archive:
+        archive.extractall(folder, filter="data")
+        replace_with(Path(folder) / _CONTENT, path)
+
+
+def _is_at(data: bytes, path: Path) -> bool:
+    """Whether `path` has all that it holds, to the byte."""
+    with _opened(data) as archive:
+        return all(_is_same(archive, member, path) for member in archive)
+
+
+def _is_same(archive: tarfile.TarFile, member: tarfile.TarInfo, path: Path) -> bool:
+    there, content = path / Path(member.name).relative_to(_CONTENT), archive.extractfile(member)
+    if content is None:
+        return there.is_dir()
+    return there.is_file() and there.stat().st_size == member.size and there.read_bytes() == content.read()
+
+
+def _opened(data: bytes) -> tarfile.TarFile:
+    return tarfile.open(fileobj=io.BytesIO(data))
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """No other worker of this machine is in here for the same folder."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
 
 
 def _variables(work: Work[Any, Any], cores: int) -> dict[str, str]:

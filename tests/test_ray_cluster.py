@@ -5,9 +5,10 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from poker.kernels.cards.isomorphism import NUM_BOARDS
 from poker.parallel import Given, LocalCluster, Work
 from poker.play import workers
 from poker.play.lineup import AgentSpec
-from poker.ray_cluster import RayCluster, packed, unpack
+from poker.ray_cluster import RayCluster, _Actor, _RayTeam, packed, unpack
 from poker.solvers.sampling.rounds import RoundPlan, Rounds
 from tests.abstraction.test_methods import TINY, quiet
 from tests.data_gen.commands import ROOT, command, data_gen, digests
@@ -31,13 +32,13 @@ from tests.games import load_rules
 from tests.solvers.sampling.test_rounds import leduc
 from tests.test_parallel import fail, square_or_die
 
-ray: Any = pytest.importorskip("ray", reason="needs Ray: pip install -e '.[ray]'")
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
 def machines() -> Iterator[Any]:
     """Two of them; `ray.init` knows the address."""
+    ray: Any = pytest.importorskip("ray", reason="needs Ray: pip install -e '.[ray]'")
     size = {"num_cpus": 1, "object_store_memory": 10**8}
     cluster = importlib.import_module("ray.cluster_utils").Cluster(initialize_head=True, head_node_args=size)
     cluster.add_node(**size)
@@ -54,7 +55,7 @@ def cluster(machines: Any) -> RayCluster:
 
 def slow_place(number: int) -> tuple[int, str]:
     time.sleep(0.3)
-    return number, ray.get_runtime_context().get_node_id()
+    return number, importlib.import_module("ray").get_runtime_context().get_node_id()
 
 
 def written(folder: Path, number: int) -> int:
@@ -99,7 +100,8 @@ def test_files_go_to_the_machines_and_come_back(machines: Any, tmp_path: Path) -
     source.mkdir()
     (source / "file").write_text("read")
     sent = RayCluster(machines.address, storage="driver")
-    work = Work(Given(partial(written, tmp_path)), inputs=(source,), output=partial(place_of, tmp_path))
+    inputs = (source, tmp_path / "nothing")
+    work = Work(Given(partial(written, tmp_path)), inputs=inputs, output=partial(place_of, tmp_path))
     assert sorted(sent.run(work, range(4))) == [0, 1, 2, 3]
     assert [(tmp_path / str(number)).read_text() for number in range(4)] == [f"read {number}" for number in range(4)]
     several = Work(Given(partial(written_twice, tmp_path)), inputs=(source,), output=partial(places_of, tmp_path))
@@ -107,6 +109,66 @@ def test_files_go_to_the_machines_and_come_back(machines: Any, tmp_path: Path) -
     assert [(tmp_path / str(number)).read_text()[-3:] for number in (5, 105, 6, 106)] == ["d 5", "105", "d 6", "106"]
     unpack(packed(source), tmp_path / "elsewhere" / "input")
     assert (tmp_path / "elsewhere" / "input" / "file").read_text() == "read"
+
+
+def test_what_differs_on_a_machine_is_replaced(tmp_path: Path) -> None:
+    source, there = tmp_path / "input", tmp_path / "machine" / "input"
+    for folder, text in ((source, "now"), (there, "old")):
+        folder.mkdir(parents=True)
+        (folder / "file").write_text(text)
+    worker = _Actor(Given(partial(written, there.parent)), partial(place_of, there.parent))
+    worker.place({str(there): packed(source)})
+    place = (there / "file").stat().st_ino
+    worker.place({str(there): packed(source)})
+    assert (there / "file").stat().st_ino == place  # what is the same stays
+    _, data = worker.do(1)
+    assert data is not None
+    left = tmp_path / "result"
+    left.mkdir()
+    (left / "rest of an interrupted run").touch()
+    unpack(data[0], left)
+    assert left.read_text() == "now 1"
+
+
+def doubled(number: int) -> int:
+    return 2 * number
+
+
+class FakeRay:
+    """Calls are done when they are waited for; the first task ends in want of memory."""
+
+    def __init__(self) -> None:
+        names = ("RayActorError", "RayTaskError", "OutOfMemoryError")
+        self.exceptions = SimpleNamespace(**{name: type(name, (Exception,), {}) for name in names})
+        self.deaths = 1
+
+    def remote(self, **_: Any) -> Callable[[type], Any]:
+        return lambda kind: SimpleNamespace(remote=lambda *given: self.started(kind(*given)))
+
+    def started(self, actor: Any) -> Any:
+        calls = {name: SimpleNamespace(remote=partial(partial, getattr(actor, name))) for name in ("place", "do")}
+        return SimpleNamespace(**calls)
+
+    def put(self, found: Any) -> Any:
+        return found
+
+    def wait(self, calls: list[Any], num_returns: int) -> tuple[list[Any], list[Any]]:
+        return calls[:num_returns], calls[num_returns:]
+
+    def get(self, call: Any) -> Any:
+        if call.func.__name__ == "do" and self.deaths:
+            self.deaths -= 1
+            raise self.exceptions.OutOfMemoryError
+        return call()
+
+    def kill(self, actor: Any) -> None:
+        pass
+
+
+def test_the_task_of_a_worker_without_memory_is_taken_by_another(capsys: pytest.CaptureFixture[str]) -> None:
+    team: _RayTeam[int, int] = _RayTeam(FakeRay(), Work(Given(doubled)), 2, {"num_cpus": 1}, sends=False)
+    assert sorted(team.run([1, 2, 3])) == [2, 4, 6]
+    assert capsys.readouterr().err.count("a worker was lost") == 1
 
 
 def test_a_machine_that_is_lost_takes_nothing_along(machines: Any, capsys: pytest.CaptureFixture[str]) -> None:

@@ -43,7 +43,8 @@ def run(
 ) -> dict[str, Any]:
     """Reads the curves of `game` in the folders `curves`; `opponent` is a blueprint, null for one that always calls.
 
-    `hands` are played for each point of a larger game, with deals of `seed`.
+    `hands` are played for each point and run of a larger game. The deals of a run come from `seed` and its number, the
+    same at every point.
     """
     read = read_runs(game, [Path(folder) for folder in curves])
     groups = {name: finished(runs) for name, runs in read.items()}
@@ -113,13 +114,14 @@ class _Matches:
 
         def against(n: int) -> Estimate:
             results = []
-            for one, other in zip(runs, others or runs, strict=False):
+            for number, (one, other) in enumerate(zip(runs, others or runs, strict=False)):
                 policy = self._snapshot(one, n)
                 if others is None:
                     rival = self._opponent = self._opponent or always_call(policy.tree, self._cards, policy.sampling)
                 else:
                     rival = self._snapshot(other, n)
-                results.append(estimate(play_match(policy, rival, self._dealer, self._hands, self._seed)))
+                deals = np.random.SeedSequence((self._seed, number))  # or means of runs share luck
+                results.append(estimate(play_match(policy, rival, self._dealer, self._hands, deals)))
             return results[0] if len(results) == 1 else estimate([result.mean for result in results])
 
         return _points(runs, [n for n in common_points(runs) if others is None or n in common_points(others)], against)

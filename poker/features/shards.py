@@ -11,7 +11,8 @@ A data set is a directory of artifacts `shard-00000`, `shard-00001`, ...; each h
                                 board's index is a good one
 
 The manifest's config records the feature hash and the target, and a reader refuses a shard made with others; and the
-names of the continuations, which all shards of a data set share.
+names of the continuations. All shards of a data set share these, all other settings but their number (`shard`), and
+what they were made from.
 """
 
 from collections.abc import Mapping, Sequence
@@ -89,22 +90,32 @@ def write_shard(
 
 
 def open_shards(root: str | Path, verify: bool = True) -> list[Artifact]:
-    """All shards of the data set at `root`, in order; each complete, unaltered and of today's features and target."""
+    """All shards of the data set at `root`, in order; each complete, unaltered and of today's features and target,
+    all of one making."""
     paths = sorted(path for path in Path(root).glob("shard-*") if path.is_dir())
     if not paths:
         raise MissingArtifactError(f"no {KIND} at {root} (no shard-* there). Make it with: {MAKERS[KIND]}")
     shards = [open_artifact(path, KIND, config=STAMP, verify=verify) for path in paths]
-    names = shards[0].config.get("continuations")
+    wanted = _identity(shards[0])
     for shard in shards:
-        found = shard.config.get("continuations")
-        if found is None:
+        names = shard.config.get("continuations")
+        if names is None:
             raise MismatchedArtifactError(f"{shard.path} does not name its continuations. Make it with: {MAKERS[KIND]}")
-        if found != names:
-            raise MismatchedArtifactError(
-                f"{shard.path} has labels for {found}, {shards[0].path} for {names}: keep data sets apart"
-            )
+        found = _identity(shard)
+        for key in {**wanted, **found}:
+            if found.get(key) != wanted.get(key):
+                raise MismatchedArtifactError(
+                    f"{shard.path} was made with {key}={found.get(key)!r}, {shards[0].path} with {wanted.get(key)!r}: "
+                    "keep data sets apart"
+                )
         check_columns(shard, columns_of(len(names)))
     return shards
+
+
+def _identity(shard: Artifact) -> dict[str, Any]:
+    """In which all shards of a data set agree."""
+    config = {key: value for key, value in shard.config.items() if key != "shard"}
+    return {**config, **{f"made_from.{role}": source for role, source in shard.made_from.items()}}
 
 
 def check_columns(shard: Artifact, columns: Columns) -> None:

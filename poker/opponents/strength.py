@@ -72,10 +72,6 @@ class BoardStrength:
             raise CardError(f"hand {hand} shares a card with the board {self.board}")
         return combine(*self._measures(np.array([hand], dtype=np.int16), tables)[:, :, 0])
 
-    def all_against(self, tables: Weights) -> Strength:
-        """Strength [1326] of every hand against opponents with weight tables [n, 1326]; 0 for dead hands."""
-        return Strength(*map(self._spread, combine(*self._measures(self.live, tables))))
-
     def _measures(self, hands: NDArray[np.int16], tables: Weights) -> Floats:
         """[3, n, h] of h live hands against n tables."""
         weights = np.ascontiguousarray(tables[:, self.live], dtype=np.float32)

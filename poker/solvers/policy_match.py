@@ -19,9 +19,10 @@ _BATCH = 10_000
 
 Units = NDArray[np.float64]
 """What independent units won, in mbb per hand."""
+Seed = int | np.random.SeedSequence
 
 
-def play_match(first: Blueprint, second: Blueprint, dealer: Dealer, hands: int, seed: int) -> Units:
+def play_match(first: Blueprint, second: Blueprint, dealer: Dealer, hands: int, seed: Seed) -> Units:
     """[deals] What `first` wins against `second` in all seatings that both take part in, at least `hands` of them."""
     players = first.rules.num_players
     seatings = np.array([s for s in itertools.product((0, 1), repeat=players) if len(set(s)) == 2])
@@ -34,7 +35,7 @@ def play_match(first: Blueprint, second: Blueprint, dealer: Dealer, hands: int, 
     return np.concatenate(units)[:deals] * _per_mbb(first)
 
 
-def play_itself(policy: Blueprint, dealer: Dealer, hands: int, seed: int) -> Units:
+def play_itself(policy: Blueprint, dealer: Dealer, hands: int, seed: Seed) -> Units:
     """[hands, P] What each seat wins when all of them play `policy`."""
     seatings = np.zeros((1, policy.rules.num_players), dtype=np.int64)
     units = np.concatenate([played[:, 0] for played in _played((policy,), seatings, dealer, hands, seed)])[:hands]
@@ -42,7 +43,7 @@ def play_itself(policy: Blueprint, dealer: Dealer, hands: int, seed: int) -> Uni
 
 
 def _played(
-    policies: Sequence[Blueprint], seatings: NDArray[np.int64], dealer: Dealer, deals: int, seed: int
+    policies: Sequence[Blueprint], seatings: NDArray[np.int64], dealer: Dealer, deals: int, seed: Seed
 ) -> Iterator[NDArray[np.float64]]:
     """[n, T, P] net chips of batches of deals, until there are enough."""
     known = policies[0]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from poker.agents.base import Agent
-from poker.cards import NUM_HANDS, parse_cards
+from poker.cards import NUM_HANDS, hand_index, parse_cards
 from poker.kernels.opponents.weights import reweight
 from poker.opponents.modelling import predictor_for
 from poker.opponents.predictor import Context
@@ -40,7 +40,7 @@ def milliseconds(action: Callable[[], Any], repeats: int) -> float:
 def parts() -> list[dict[str, Any]]:
     rng = np.random.default_rng(0)
     table = rng.random((1, NUM_HANDS), dtype=np.float32)
-    board = board_strength(FLOP)
+    board, hand = board_strength(FLOP), hand_index(*parse_cards("QhJh"))
     quantile = board.quantile(3)
     weights, probs = np.ones(NUM_HANDS, dtype=np.float32), np.array([0.3, 0.5, 0.2])
     flops = [tuple(rng.permutation(52)[:3].tolist()) for _ in range(8)]
@@ -48,7 +48,7 @@ def parts() -> list[dict[str, Any]]:
     assert mixture is not None
     actions: list[tuple[str, Callable[[], Any], int]] = [
         ("poki_flop_analysis", lambda: BoardStrength(tuple(sorted(flops.pop()))), 7),
-        ("poki_look_ahead_flop_all_hands", lambda: board.all_against(table), 20),
+        ("poki_look_ahead_flop", lambda: board.against(hand, table), 20),
         ("poki_reweight", lambda: reweight(weights, likelihood(1, 0, quantile, probs, 2), 0.1, 0.1 * 0.2), 50),
         ("poki_predictor_update_best_of", lambda: mixture.update(Context("x", 1, 1), 1), 200),
     ]

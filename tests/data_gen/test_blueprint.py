@@ -1,14 +1,19 @@
 """`job=blueprint` from the command line: killed and continued, reused, extended, refused."""
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from data_gen.blueprint import _with_regrets
 from poker.abstraction.buckets import SmallGameBuckets
+from poker.errors import PokernetsError
 from poker.solvers.best_response.ranges import evaluate_policy
 from poker.solvers.blueprint import Blueprint
 from poker.solvers.curve import read_points
+from poker.solvers.sampling.external_sampling import ExternalSampling
+from poker.tree import BetMenu
 from tests.data_gen.commands import data_gen, data_gen_fails, digests, kill_when
 from tests.games import load_rules
 
@@ -95,6 +100,12 @@ def test_settings_that_cannot_work_are_named(tmp_path: Path) -> None:
     )
     assert "job=abstraction" in data_gen_fails("job=blueprint", "game=flop_holdem_nolimit", *here)
     assert "iteratons" in data_gen_fails(*LEDUC, "job.iteratons=5", *here)
+
+
+def test_another_abstraction_on_another_machine_is_refused() -> None:
+    solver = partial(ExternalSampling, seed=1)
+    with pytest.raises(PokernetsError, match=r"none is another abstraction on .* cluster\.storage=driver"):
+        _with_regrets(load_rules("leduc"), BetMenu(()), "none", "", solver)
 
 
 @pytest.mark.slow

@@ -5,9 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from data_gen.continuation_forms import shortfall
+from data_gen.continuation_forms import Sampled, shortfall
 from poker.abstraction.buckets import CardAbstraction
 from poker.artifacts import open_artifact
+from poker.errors import PokernetsError
 from poker.features.shards import open_shards
 from poker.search.table_leaf import TableLeaf
 from poker.solvers.blueprint import Blueprint, FirstRound
@@ -87,6 +88,14 @@ def test_forms_of_a_tiny_blueprint_and_the_table_of_their_values(tmp_path: Path)
     (shard,) = open_shards(tmp_path / "leaf_states")
     assert shard.config["continuations"] == ["blueprint", "response_1", "response_2"]
     assert shard.arrays["labels"].shape[1] == 3
+
+
+@pytest.mark.parametrize("few", [{"boards": 0}, {"form_boards": 0}, {"response_boards": 0}, {"match_boards": 1}])
+def test_too_few_boards_are_refused_before_anything_is_computed(few: dict[str, int]) -> None:
+    least = {"boards": 1, "form_boards": 1, "response_boards": 1, "match_boards": 2}
+    Sampled("", "", **least, seed=1)
+    with pytest.raises(PokernetsError, match=r"job\.sampled needs boards"):
+        Sampled("", "", **{**least, **few}, seed=1)
 
 
 def test_a_response_that_wins_less_than_the_blueprint_is_told() -> None:

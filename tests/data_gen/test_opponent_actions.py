@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -10,15 +11,19 @@ import pytest
 
 from conf.launch import call, chosen, compose
 from data_gen import opponent_sources
-from poker.artifacts import MismatchedArtifactError
+from data_gen.opponent_sources import SelfPlay
+from poker.agents.simple import AlwaysCall
+from poker.artifacts import MismatchedArtifactError, write_artifact
 from poker.features import opponent
 from poker.features.action_rows import COLUMNS, NAMES, open_rows
 from poker.features.opponent import bets_to_call
 from poker.formats.irc import Problems, read_hands
 from poker.formats.irc_replay import replay_all
 from poker.opponents.predictor import action_class
+from poker.play.lineup import AgentSpec
 from tests.data_gen.commands import digests
 from tests.formats.test_irc import played
+from tests.games import load_rules
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
@@ -116,3 +121,20 @@ def test_self_play_gives_the_same_rows_for_the_same_seed(tmp_path: Path) -> None
     assert a.fingerprint == b.fingerprint != c.fingerprint
     assert a.counts["hands"] == 8
     assert len(a.arrays[NAMES]) > 10
+
+
+def test_rows_of_agents_with_other_settings_are_refused(tmp_path: Path) -> None:
+    make(tmp_path, "source.hands=2")
+    with pytest.raises(MismatchedArtifactError, match=r"made with config agents\.rock="):
+        make(tmp_path, "source.hands=2", "source.agents.rock.value=0.9")
+
+
+def test_artifacts_that_agents_play_with_belong_to_the_rows(tmp_path: Path) -> None:
+    artifact = write_artifact(tmp_path / "made", "blueprint", config={}, arrays={})
+    agents = [AgentSpec(name, partial(AlwaysCall, name=name), {"with": str(artifact.path)}) for name in "ab"]
+    sources = []
+    for config in ({}, {"other": 1}):
+        write_artifact(artifact.path, "blueprint", config=config, arrays={})
+        sources.append(SelfPlay(load_rules("holdem_limit_2p"), agents, 1, 1))
+    assert sources[0].config == sources[1].config
+    assert sources[0].made_from != sources[1].made_from

@@ -16,6 +16,7 @@ from poker.state import Betting
 from poker.tree import build_tree
 from tests.games import load_rules
 from tests.report.scalars import read_scalars
+from tests.solvers.test_policy_match import random_policy
 
 POINTS = (1000, 10_000, 100_000)
 
@@ -102,6 +103,17 @@ def test_snapshots_are_played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     write(tmp_path, "leduc", "uct", 1, [{}] * 3)
     with pytest.raises(PokernetsError, match="snapshots=true"):
         result("leduc", tmp_path)
+
+
+def test_the_interval_over_runs_holds_the_luck_of_the_deals(tmp_path: Path) -> None:
+    rules = load_rules("leduc")
+    path = str(tmp_path / "snapshot")
+    random_policy(rules, 1).save(path, {}, {})
+    for seed in (1, 2, 3):
+        write(tmp_path, "leduc", "uct", seed, [{"snapshot": path}] * 3)
+    points = result("leduc", tmp_path)["curves"]["uct vs always_call"]
+    assert points[0]["half_width_95"] > 0
+    assert {point["mean"] for point in points} == {points[0]["mean"]}  # the same deals at every point
 
 
 def test_no_curve_is_said(tmp_path: Path) -> None:

@@ -211,6 +211,35 @@ def test_a_solve_that_was_cut_off_goes_on(spot: OffTreeBet, tmp_path: Path, monk
     assert solved(game, tmp_path / "whole", {}, effort, QUIET).counts == whole.counts
 
 
+def test_a_warm_start_takes_no_iterations_from_the_limit(
+    spot: OffTreeBet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    effort, console = Effort("apdcfr", 1e-6, 60, 1, 0.0, 1 << 30), Console(stderr=True, width=200)
+    blueprint = solved(VectorGame(spot.blueprint_tree), tmp_path / "blueprint", {}, effort, console)
+
+    measured = VectorSolver.exploitability
+
+    def once_too_often(solver: VectorSolver) -> float:
+        if solver.iterations > 90:
+            raise KeyboardInterrupt
+        return measured(solver)
+
+    monkeypatch.setattr(VectorSolver, "exploitability", once_too_often)
+    with pytest.raises(KeyboardInterrupt):
+        extended(spot, blueprint, tmp_path, effort, console)
+    monkeypatch.undo()
+    found = extended(spot, blueprint, tmp_path, effort, console)
+    assert (blueprint.counts["iterations"], found.counts["iterations"]) == (60, 120)
+    said = capsys.readouterr().err
+    assert "extended: going on after" in said
+    assert "after 60 iterations, not the 1e-05 asked for" in said
+
+
+def extended(spot: OffTreeBet, blueprint: Solved, folder: Path, effort: Effort, console: Console) -> Solved:
+    game, start = VectorGame(spot.extended_tree), warm_start(spot, blueprint)
+    return solved(game, folder / "extended", {}, effort, console, start)
+
+
 def test_the_experiment(spot: OffTreeBet, tmp_path: Path) -> None:
     record = run(
         game=spot.rules,

@@ -156,6 +156,21 @@ def test_shards_that_do_not_name_their_continuations_are_refused(tmp_path: Path)
         shards.open_shards(tmp_path)
 
 
+@pytest.mark.parametrize("differing", [{"config": {"game": "other"}}, {"made_from": {"blueprint": "other"}}])
+def test_shards_of_different_making_are_refused(tmp_path: Path, differing: dict[str, Any]) -> None:
+    write_leaf_states(tmp_path, 100)
+    for index, shard in enumerate(shards.open_shards(tmp_path)):
+        config = {**shard.config, "shard": index}
+        write_artifact(shard.path, shards.KIND, config=config, arrays=dict(shard.arrays), counts=dict(shard.counts))
+    *_, shard = shards.open_shards(tmp_path)
+    config = {**shard.config, **differing.pop("config", {})}
+    write_artifact(
+        shard.path, shards.KIND, config=config, arrays=dict(shard.arrays), counts=dict(shard.counts), **differing
+    )
+    with pytest.raises(MismatchedArtifactError, match=r"shard-00001 was made with (game|made_from.blueprint)='other'"):
+        shards.open_shards(tmp_path)
+
+
 def test_writing_a_wrong_column_is_refused(tmp_path: Path) -> None:
     columns = {name: np.zeros((5, *shape)) for name, (_, shape) in shards.columns_of(4).items()}
     with pytest.raises(ValueError, match="'labels' has shape"):

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ from models.export import load_net
 from models.fitting import EarlyStopping, recipe
 from models.inference import LEAF_NET, LeafNet, leaf_stamp
 from models.leaf_data import Columns, held_out
-from poker.artifacts import open_artifact
+from poker.artifacts import canonical_json, open_artifact
 from poker.features.leaf import CONTINUATIONS
 from tests.models.shards import NOISE, truth, write_leaf_states
 
@@ -131,7 +132,33 @@ def test_options_and_callbacks_of_lightnings_trainer_are_settings() -> None:
     assert callbacks.RichProgressBar in kinds
     assert EarlyStopping not in kinds
     assert recipe(settings)["precision"] == "bf16-mixed"
-    assert not {"profiler", "patience"} & set(recipe(settings))
+    assert "profiler" not in recipe(settings)
+
+
+@pytest.mark.parametrize(
+    "override",
+    [
+        "callbacks.checkpoint.monitor=train/loss",
+        "+callbacks.checkpoint.mode=max",
+        "callbacks.early_stopping.monitor=train/loss",
+        "+callbacks.early_stopping.min_delta=0.1",
+        "~callbacks.early_stopping",
+        "+callbacks.average={_target_: lightning.pytorch.callbacks.StochasticWeightAveraging, swa_lrs: [0.1]}",
+        "trainer.devices=[0,1]",
+    ],
+)
+def test_what_shapes_a_net_tells_recipes_apart(override: str) -> None:
+    plain, other = recipe_of(), recipe_of(override)
+    assert plain != other
+    assert canonical_json(other)
+
+
+def test_what_shows_the_training_does_not() -> None:
+    assert recipe_of("callbacks.progress.refresh_rate=9", "~callbacks.throughput") == recipe_of()
+
+
+def recipe_of(*overrides: str) -> dict[str, Any]:
+    return recipe(instantiate(resolve(compose("train", ["model=leaf", *overrides]).trainer), _convert_="all"))
 
 
 @pytest.mark.parametrize(

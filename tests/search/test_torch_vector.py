@@ -14,11 +14,11 @@ from poker.search.torch_vector import TorchVectorSolver
 from poker.solvers.rollout.leaf_values import LeafValues
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.layout import Rake
-from poker.solvers.vector.restricted import modelled_reach
 from poker.solvers.vector.solver import VectorSolver
 from poker.tree import BettingTree, DepthLimit, Gadget, bet_menu, build_tree
 from tests.devices import CUDA
 from tests.solvers.games import kuhn, leduc, small_holdem, some_model, spot_game
+from tests.solvers.vector.test_restricted import modelled
 
 MENU = bet_menu(preflop=[[1.0], ["a"]], flop=[["a"], []], turn=[["a"], []])
 DEVICES = ["cpu", CUDA]
@@ -76,10 +76,10 @@ def assert_same(
     batch, solvers = TorchVectorSolver(games, algorithm, device=device), [VectorSolver(g, algorithm) for g in games]
     if restricted is not None:
         model = some_model(games[0].tree)
-        reach = [np.float32(0.6) * modelled_reach(game, restricted, model, lambda *_: 0.8) for game in games]
+        reach = [np.float32(0.6) * modelled(game, restricted, model, 0.8) for game in games]
         batch.restrict(restricted, reach)
-        for solver, modelled in zip(solvers, reach, strict=True):
-            solver.restrict(restricted, modelled)
+        for solver, part in zip(solvers, reach, strict=True):
+            solver.restrict(restricted, part)
     for t in range(iterations):
         parameters = batch.schedule.parameters(t + 1, 1)
         for player in range(2):
@@ -161,7 +161,7 @@ def test_a_restricted_solve_stays_so_on_a_device(device: str) -> None:
     game = VectorGame(build_tree(Betting.start(leduc())))
     solvers = [VectorSolver(game, "dcfr") for _ in range(2)]
     for solver in solvers:
-        solver.restrict(1, np.float32(0.7) * modelled_reach(game, 1, some_model(game.tree)))
+        solver.restrict(1, np.float32(0.7) * modelled(game, 1, some_model(game.tree)))
     solvers[0].run(iterations=200)
     done = solve_on_device(solvers[1], device, 200, 0.0, lambda _: None)
     values = [solver.best_response_value(0) for solver in solvers]

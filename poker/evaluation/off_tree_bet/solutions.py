@@ -25,7 +25,7 @@ _PART = 1 << 24
 
 @dataclass(frozen=True)
 class Effort:
-    """How a game is solved: until `target` chips of exploitability, at most `iterations`."""
+    """How a game is solved: until `target` chips of exploitability, at most `iterations` in this game."""
 
     algorithm: str
     target: float
@@ -63,7 +63,8 @@ def solved(
 ) -> Solved:
     """The solution at `path` made with `config`, or the game solved now and kept there.
 
-    A solve that was cut off goes on from its checkpoint beside `path`. `start` may put regrets into a new solver.
+    A solve that was cut off goes on from its checkpoint beside `path`. `start` may put regrets into a new solver, with
+    the number of iterations that they come from. A solution short of the target is said.
     """
     config = {**config, "algorithm": effort.algorithm, "target": effort.target, "iterations": effort.iterations}
     found = find_artifact(path, KIND, config=config)
@@ -75,6 +76,12 @@ def solved(
         found = write_artifact(path, KIND, config=config, arrays=arrays, counts=counts)
         shutil.rmtree(_checkpoint(path), ignore_errors=True)
     counts = {name: float(value) for name, value in found.counts.items()}
+    if counts["exploitability"] > effort.target:
+        mbb = 1000 / game.rules.big_blind
+        console.print(
+            f"{path.name}: {mbb * counts['exploitability']:.3g} mbb/hand of exploitability after {effort.iterations}"
+            f" iterations, not the {mbb * effort.target:.3g} asked for: raise `iterations`"
+        )
     return Solved(game, found.arrays["strategy"], found.arrays["regrets"], counts, found.fingerprint)
 
 
@@ -116,24 +123,27 @@ class _Solve:
         self.spent = np.zeros(2)
         """Seconds on the clock and of CPU."""
         self.saved = time.perf_counter()
+        self.first = 0
+        """Iterations that the solver started with."""
 
     def run(self, start: Callable[[VectorSolver], None] | None) -> dict[str, float]:
         """Iterates until the target; returns what was reached."""
         if not self._resumed() and start is not None:
             start(self.solver)
-        first, effort = self.solver.iterations, self.effort
+            self.first = self.solver.iterations
+        effort = self.effort
         before = self.spent - now()
         with progress_bars("iterations", self.console) as progress:
-            bar = progress.add_task(self.path.name, total=effort.iterations, completed=first, found="")
+            bar = progress.add_task(self.path.name, total=effort.iterations, completed=self._done, found="")
 
             def show(done: Progress) -> None:
                 self.spent = before + now()
                 mbb = 1000 * done.exploitability / self.solver.game.rules.big_blind
-                progress.update(bar, completed=done.iterations, found=f"exploitability {mbb:.3g} mbb/hand")
+                progress.update(bar, completed=self._done, found=f"exploitability {mbb:.3g} mbb/hand")
                 if time.perf_counter() - self.saved > effort.checkpoint_seconds:
                     self._save()
 
-            left = max(1, effort.iterations - first)
+            left = max(1, effort.iterations - self._done)
             done = self.solver.run(iterations=left, target=effort.target, progress=show)
         return {
             "iterations": done.iterations,
@@ -143,6 +153,11 @@ class _Solve:
             "value": self.solver.game_value(0),
         }
 
+    @property
+    def _done(self) -> int:
+        """Iterations in this game."""
+        return self.solver.iterations - self.first
+
     def _resumed(self) -> bool:
         found = find_artifact(_checkpoint(self.path), CHECKPOINT, config=self.config)
         if found is None:
@@ -150,12 +165,12 @@ class _Solve:
         for name, array in self.solver.arrays.items():
             array[:] = found.arrays[name]
         self.solver.iterations = int(found.counts["iterations"])
-        self.spent[:] = found.counts["spent"]
-        self.console.print(f"{self.path.name}: going on after {self.solver.iterations} iterations")
+        self.first, self.spent[:] = int(found.counts.get("first", 0)), found.counts["spent"]
+        self.console.print(f"{self.path.name}: going on after {self._done} iterations")
         return True
 
     def _save(self) -> None:
-        counts = {"iterations": self.solver.iterations, "spent": self.spent.tolist()}
+        counts = {"iterations": self.solver.iterations, "first": self.first, "spent": self.spent.tolist()}
         arrays = self.solver.arrays
         write_artifact(_checkpoint(self.path), CHECKPOINT, config=self.config, arrays=arrays, counts=counts)
         self.saved = time.perf_counter()

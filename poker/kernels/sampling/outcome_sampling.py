@@ -8,7 +8,7 @@ episode is sampled and pi that of the current strategy sigma (regret matching):
     S(b)   += pi_i(h) sigma(b) / q(h)
 
 Parallel form: every player draws from e * uniform + (1 - e) sigma, and all of them update R and S. Alternating form:
-one player at a time (the deal's number modulo P) explores so and updates R; the others draw from sigma and update S.
+one player at a time (number of the deal modulo P) explores so and updates R; the others draw from sigma and update S.
 
 Table as in `external_sampling`. Symbols: M sampling nodes, P players, S streets, A actions, n deals.
 """
@@ -35,9 +35,11 @@ MAX_DEPTH = 256
 """Longest path of decisions."""
 
 
-@entry(*(f"{TREE}, {table}, f8, b1, {DEALS}, u8_1" for table in ("f4_1", "f8_1")))
-def outcome_sampling(tree: Tree, table: Reals, explore: float, alternating: bool, deals: Deals, rng: U64) -> int:
-    """One episode for each deal of a batch; returns nodes visited."""
+@entry(*(f"{TREE}, {table}, f8, b1, i8, {DEALS}, u8_1" for table in ("f4_1", "f8_1")))
+def outcome_sampling(
+    tree: Tree, table: Reals, explore: float, alternating: bool, first: int, deals: Deals, rng: U64
+) -> int:
+    """One episode for each deal of a batch, numbered from `first`; returns nodes visited."""
     nodes, strides, committed, folded = tree
     buckets, ranks = deals
     players = ranks.shape[1]
@@ -49,7 +51,7 @@ def outcome_sampling(tree: Tree, table: Reals, explore: float, alternating: bool
     results = np.empty(players)
     visits = 0
     for deal in range(len(ranks)):
-        updated = deal % players if alternating else -1
+        updated = (first + deal) % players if alternating else -1
         node, depth, sampled = 0, 0, 1.0
         reach[:] = 1.0
         while nodes[node].kind == DECISION:

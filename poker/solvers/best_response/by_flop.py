@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from poker.abstraction.buckets import is_holdem
 from poker.betting import Betting
 from poker.errors import PokernetsError
-from poker.kernels.cards.hands import CARD_PERMUTATION, HAND_PERMUTATION, NUM_HANDS
+from poker.kernels.cards.hands import HAND_PERMUTATION, NUM_HANDS
 from poker.kernels.cards.isomorphism import canonical_boards
 from poker.rules import Rules
 from poker.solvers.best_response.public import columns, tree_of_both
@@ -97,19 +97,6 @@ class ResponseByFlop:
     def before(self, seat: int) -> tuple[RootStreet, list[int]]:
         """What a responder plays before the flop, and the V nodes where the flop begins."""
         return self._roots[seat], self.walks[seat].entries
-
-    def suit_difference(self, flop: int, renaming: int) -> float:
-        """The largest difference in chips, over lines and hands, between the values of a flop and of its image under a
-        renaming of suits, given that the policy holds a hand that is compatible."""
-        board = tuple(canonical_boards(3)[flop].tolist())
-        image = tuple(CARD_PERMUTATION[renaming, list(board)].tolist())
-        largest = 0.0
-        for walk in self.walks:
-            mass = np.array([walk.tree.rules.space.compatible_mass(reach) for reach in walk.reach])
-            renamed = walk.values(self.policy, image)[:, HAND_PERMUTATION[renaming]]
-            apart = np.abs(renamed - walk.values(self.policy, board)) / np.maximum(mass, 1e-9)
-            largest = max(largest, float(apart.max()))
-        return largest
 
     def _on_one_board(self, betting: Betting) -> Policy:
         return self.policy(public_state(betting, tuple(range(betting.rules.board_sizes[betting.street]))))

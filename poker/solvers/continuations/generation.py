@@ -146,17 +146,6 @@ def biased(play: LeafPlay, opponent: int, factor: float = 10.0) -> ContinuationS
     return _set_of(play, opponent, np.stack(values, axis=1)[:, None], tuple(forms))
 
 
-def searcher_strength(
-    play: LeafPlay, menu: BetMenu | None, found: ContinuationSet, size: int, solving: Solving | None = None
-) -> Step:
-    """The searcher's solution of the first round with the first `size` continuations, measured by best response."""
-    stage = _Round(play, menu, solving or Solving())
-    with _first_round_restored(play):
-        solver = stage.solve(found, size)
-        value = stage.respond(solver, found.opponent)
-    return Step(size, solver.game_value(found.opponent), solver.exploitability(), value)
-
-
 def limited_game(
     found: ContinuationSet, size: int, rules: Rules, menu: BetMenu | None, root: Root | None = None
 ) -> VectorGame:
@@ -190,7 +179,7 @@ class _Round:
     iterations then leave a third to a fifth of the exploitability that they leave from nothing.
     """
 
-    def __init__(self, play: LeafPlay, menu: BetMenu | None, solving: Solving, root: Root | None = None) -> None:
+    def __init__(self, play: LeafPlay, menu: BetMenu | None, solving: Solving, root: Root | None) -> None:
         self._play, self._menu, self._solving, self._root = play, menu, solving, root
         self._last: VectorSolver | None = None
 
@@ -203,15 +192,13 @@ class _Round:
         self._last = solver
         return solver
 
-    def respond(self, solver: VectorSolver, player: int, actions: NDArray[np.uint8] | None = None) -> float:
+    def respond(self, solver: VectorSolver, player: int, actions: NDArray[np.uint8]) -> float:
         """Chips of the best response of `player` to the solution of `solver` followed by the blueprint; its actions are
         written to `actions`. The solution stays in the solver of the blueprint."""
         full, limited = self._play.game, solver.game.tree
         for node in _first_round(full.tree, 1 - player):
             rows = np.maximum(solver.strategy(limited.find(full.tree.path(node))), np.float32(TREMBLE))
             self._play.solver.set_average(node, 0, rows[full.hands(1 - player)])
-        if actions is None:
-            return self._play.solver.best_response_value(player)
         return self._play.solver.best_response(player, actions)
 
 

@@ -123,12 +123,6 @@ class LeafPlay:
             rows[:] = self.game.rows(actions, node, board)[0]
         return Pure(packed)
 
-    def play_out(self, player: int, play: Pure) -> None:
-        """Makes `play` the average strategy of the solver in the second round."""
-        for rows, node, board in self._decisions(player, play.actions):
-            chosen = np.eye(int(self.game.tree.num_children[node]), dtype=np.float32)[rows]
-            self.solver.set_average(node, board, chosen)
-
     def _decisions(self, player: int, packed: NDArray[np.uint8]) -> Iterator[tuple[NDArray[np.uint8], int, int]]:
         """The part of `packed` for each decision of the player in the second round, on each board."""
         boards = self.game.boards.boards

@@ -110,14 +110,14 @@ class RegretSolver(SamplingSolver):
 
     def _step(self, pool: ThreadPoolExecutor) -> None:
         super()._step(pool)
-        due = self._period > 0 and self.iterations // self._period > self.periods
-        if due and (self._discount_until is None or self.iterations <= self._discount_until):
+        if self._period > 0 and self.iterations // self._period > self.periods:
             self.end_period()
 
     def end_period(self) -> None:
-        """Weighs what was gathered so far against what comes."""
-        self.periods += 1
-        self.table *= self.periods / (self.periods + 1)
+        """Weighs what was gathered so far against what comes, up to `discount_until`."""
+        if self._discount_until is None or self.iterations <= self._discount_until:
+            self.periods += 1
+            self.table *= self.periods / (self.periods + 1)
 
 
 class ExternalSampling(RegretSolver):

@@ -37,7 +37,8 @@ class OutcomeSampling(RegretSolver):
         self._recorded = {"solver": "outcome_sampling", **self._recorded, **mine}
 
     def _play(self, thread: int, deals: Deals, rng: NDArray[Any]) -> tuple[int, ...]:
+        played = self.iterations // self.threads  # on this thread
         visits = outcome_sampling.outcome_sampling(
-            self.sampling.arrays, self.table, self._explore, self._alternating, deals, rng
+            self.sampling.arrays, self.table, self._explore, self._alternating, played, deals, rng
         )
         return (visits,)

@@ -56,12 +56,13 @@ class Part:
 
 @dataclass(frozen=True)
 class Change:
-    """What a part added to the numbers at `places` (None: to all of them), and to the counters."""
+    """What a part added to the numbers at `places` (None: to all of them) and to the counters, and what it took."""
 
     part: int
     places: NDArray[np.uint32] | None
     amounts: NDArray[np.floating]
     counters: dict[str, int]
+    cpu_seconds: float
 
 
 class Rounds:
@@ -76,6 +77,7 @@ class Rounds:
         self._cluster, self._work = cluster, Work(partial(player, make, plan.threads), inputs=inputs)
         self._stack = ExitStack()
         self._team: Team[Part, Change] | None = None
+        self._cpu_seconds_of_parts = 0.0
 
     def __enter__(self) -> "Rounds":
         self._team = self._stack.enter_context(self._cluster.team(self._work))
@@ -105,6 +107,10 @@ class Rounds:
         """Of this process; each of the others needs as much, and twice its table."""
         return self._solver.bytes_needed
 
+    def cpu_clock(self) -> float:
+        """CPU seconds of this process and of all parts."""
+        return time.process_time() + self._cpu_seconds_of_parts
+
     def run(self, *, iterations: int | None = None, seconds: float | None = None) -> None:
         """Whole rounds until there are `iterations` in all, or for `seconds` from now."""
         started = time.perf_counter()
@@ -130,15 +136,14 @@ class Rounds:
     def _round(self) -> None:
         assert self._team is not None
         solver, table = self._solver, self._solver.table
-        shared, seed = self._team.share(table), solver.settings["seed"]
-        parts = [
-            Part(part, shared, solver.iterations, self._plan.iterations, (seed, solver.periods, part))
-            for part in range(self._parts)
-        ]
+        shared, seed, length = self._team.share(table), solver.settings["seed"], self._plan.iterations
+        number = solver.iterations // (self._parts * length)
+        parts = [Part(part, shared, solver.iterations, length, (seed, number, part)) for part in range(self._parts)]
         waiting: dict[int, Change] = {}
         added = 0
         for change in self._team.run(parts):
             waiting[change.part] = change
+            self._cpu_seconds_of_parts += change.cpu_seconds
             while added in waiting:  # in order, so that the sum is the same however they come
                 _add(solver, waiting.pop(added), self._parts)
                 added += 1
@@ -151,7 +156,7 @@ def player(make: MakeSolver, threads: int) -> Callable[[Part], Change]:
 
 
 def _play(solver: RegretSolver, part: Part) -> Change:
-    shared = part.table.get()
+    started, shared = time.process_time(), part.table.get()
     solver.table[:] = shared
     solver.iterations = part.done
     solver.reseed(np.random.SeedSequence(part.seed))
@@ -160,9 +165,9 @@ def _play(solver: RegretSolver, part: Part) -> Change:
     change = solver.table - shared
     places = np.flatnonzero(change).astype(np.uint32)
     counters = {name: getattr(solver, name) - count for name, count in before.items()}
-    if places.nbytes + len(places) * change.itemsize >= change.nbytes or len(change) > np.iinfo(np.uint32).max:
-        return Change(part.number, None, change, counters)
-    return Change(part.number, places, change[places], counters)
+    everywhere = places.nbytes + len(places) * change.itemsize >= change.nbytes or len(change) > np.iinfo(np.uint32).max
+    where, amounts = (None, change) if everywhere else (places, change[places])
+    return Change(part.number, where, amounts, counters, time.process_time() - started)
 
 
 def _add(solver: RegretSolver, change: Change, parts: int) -> None:

@@ -26,30 +26,13 @@ an equilibrium strategy is sure of.
 Symbols: H hands, A actions.
 """
 
-from collections.abc import Callable
-
-import numpy as np
-from numpy.typing import NDArray
-
-from poker.solvers.best_response.ranges import RangePolicy
 from poker.solvers.vector.game import VectorGame
-from poker.solvers.vector.realization import Rows, realization
-
-Confidence = Callable[[int, tuple[int, ...]], NDArray[np.floating] | float]
-"""(tree node, board) -> in [0, 1], of the decision or by hand [H]."""
+from poker.solvers.vector.realization import Rows, Strategy, realization
 
 
-def certain(node: int, board: tuple[int, ...]) -> float:
-    return 1.0
-
-
-def modelled_reach(game: VectorGame, player: int, model: RangePolicy, confidence: Confidence = certain) -> Rows:
-    """[entries] M(I a) for p = 1, where `player` follows `model` as far as the confidence goes. `VectorSolver.restrict`
-    takes p times it. Where boards are merged the model must treat suits alike."""
-
-    def held(node: int, index: int) -> NDArray[np.floating]:
-        board, hands = game.boards.cards[index], game.hands(player, index)
-        sure = np.broadcast_to(np.asarray(confidence(node, board)), game.rules.num_hands)
-        return (sure[:, None] * model(node, board))[hands].T
-
-    return realization(game, player, held, game.ranges[player])
+def modelled_reach(game: VectorGame, player: int, model: Strategy, confidence: Strategy) -> Rows:
+    """[entries] M(I a) for p = 1, where `player` follows `model` as far as the confidence goes, from 0 to 1.
+    `VectorSolver.restrict` takes p times it. Where boards are merged the model must treat suits alike."""
+    return realization(
+        game, player, lambda node, board: model(node, board) * confidence(node, board), game.ranges[player]
+    )

@@ -10,8 +10,9 @@ from poker.solvers.continuations.generation import (
     ContinuationSet,
     Remedies,
     Solving,
+    Step,
     biased,
-    searcher_strength,
+    limited_game,
     self_generated,
 )
 from poker.solvers.continuations.leaf_play import LeafPlay, Pure
@@ -32,6 +33,23 @@ def equilibrium(name: str) -> tuple[LeafPlay, BetMenu | None]:
 @lru_cache
 def poor(name: str) -> tuple[LeafPlay, BetMenu | None]:
     return blueprint(name, 15)
+
+
+def searcher_strength(
+    play: LeafPlay, menu: BetMenu | None, found: ContinuationSet, size: int, solving: Solving
+) -> Step:
+    """The searcher's solution of the first round with the first `size` continuations, solved from nothing, measured by
+    the best response to it and the blueprint."""
+    opponent, tree = found.opponent, play.game.tree
+    solver = VectorSolver(limited_game(found, size, play.game.rules, menu), solving.algorithm)
+    solver.run(iterations=solving.iterations)
+    whole, limited = VectorSolver(play.game), solver.game.tree
+    whole.arrays["sums"][:] = play.solver.arrays["sums"]
+    for node in np.flatnonzero((tree.kind == Kind.DECISION) & (tree.street == 0) & (tree.player != opponent)).tolist():
+        rows = solver.strategy(limited.find(tree.path(node)))
+        whole.set_average(node, 0, rows[play.game.hands(1 - opponent)])
+    value = whole.best_response_value(opponent)
+    return Step(size, solver.game_value(opponent), solver.exploitability(), value)
 
 
 def responses(found: ContinuationSet) -> np.ndarray:

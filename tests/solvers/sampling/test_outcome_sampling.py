@@ -91,10 +91,23 @@ def test_regrets_are_unbiased(rules: Rules, alternating: bool) -> None:
 
     def play(arrays: Tree, start: Table, deals: Deals, rng: Stream) -> Table:
         table = start.copy()
-        outcome_sampling(arrays, table, EXPLORE, alternating, deals, rng)
+        outcome_sampling(arrays, table, EXPLORE, alternating, 0, deals, rng)
         return table
 
     game.check(play)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_alternating_episodes_take_turns_in_batches_of_one(threads: int) -> None:
+    alone = solver("kuhn", batch=1, threads=threads)
+    alone.run(iterations=300)
+    nodes = alone.sampling.nodes
+    learned = {
+        int(nodes["player"][node])
+        for node in np.flatnonzero(nodes["kind"] == DECISION)
+        if alone.sampling.rows(alone.table, int(node))[:, 0].any()
+    }
+    assert learned == {0, 1}
 
 
 def test_exploration_must_be_a_share() -> None:

@@ -1,5 +1,7 @@
 """Sampling in rounds: as good as one process at equal iterations, the same on any number of them, resumed exactly."""
 
+import time
+from collections.abc import Iterator, Sequence
 from functools import lru_cache, partial
 from typing import Any
 
@@ -9,9 +11,9 @@ import pytest
 from poker.abstraction.buckets import game_cards
 from poker.abstraction.dealers import dealer_of
 from poker.errors import PokernetsError
-from poker.parallel import LocalCluster
+from poker.parallel import LocalCluster, _LocalTeam
 from poker.solvers.sampling.external_sampling import ExternalSampling
-from poker.solvers.sampling.rounds import RoundPlan, Rounds
+from poker.solvers.sampling.rounds import Change, Part, RoundPlan, Rounds
 from poker.state import Betting
 from poker.tree import BetMenu, build_tree
 from tests.games import load_rules
@@ -67,6 +69,29 @@ def test_continues_where_it_was() -> None:
         second.restore(arrays, counters)
         second.run(iterations=8000)
     np.testing.assert_array_equal(first.state()[0]["table"], second.state()[0]["table"])
+
+
+def test_discounting_ends_where_it_was_asked_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    played, seeds = _LocalTeam.run, []
+
+    def noted(team: _LocalTeam[Part, Change], parts: Sequence[Part]) -> Iterator[Change]:
+        seeds.extend([part.seed for part in parts])
+        return played(team, parts)
+
+    monkeypatch.setattr(_LocalTeam, "run", noted)
+    with Rounds(partial(leduc, batch=10, discount_until=200), LocalCluster(1), RoundPlan(2, 50)) as solver:
+        solver.run(iterations=1000)
+    alone = leduc(batch=10, discount_every=100, discount_until=200)
+    alone.run(iterations=1000)
+    assert solver.state()[1]["periods"] == alone.periods == 2
+    assert len(set(seeds)) == len(seeds) == 20
+
+
+def test_the_cpu_time_of_parts_counts() -> None:
+    with Rounds(leduc, LocalCluster(1), RoundPlan(2, 1000)) as solver:
+        before = solver.cpu_clock() - time.process_time()
+        solver.run(iterations=4000)
+        assert solver.cpu_clock() - time.process_time() > before + 0.001
 
 
 def test_what_cannot_be_is_refused() -> None:

@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
+from numpy.typing import ArrayLike
 
 from poker.errors import PokernetsError
 from poker.rules import Rules
 from poker.solvers.best_response.ranges import RangePolicy, RangeWalk, best_response
 from poker.solvers.vector.game import VectorGame
-from poker.solvers.vector.realization import realization, strategy_of
+from poker.solvers.vector.realization import Rows, realization, strategy_of
 from poker.solvers.vector.restricted import modelled_reach
 from poker.solvers.vector.solver import VectorSolver
 from poker.tree import Gadget
@@ -19,10 +20,21 @@ LEDUC = 0.0856
 """Chips per hand that the first player loses between equilibrium strategies."""
 
 
+def modelled(game: VectorGame, player: int, model: RangePolicy, confidence: ArrayLike = 1.0) -> Rows:
+    """`modelled_reach` of a model by boards and hands, with one confidence, or by hand [H]."""
+    sure = np.broadcast_to(confidence, game.rules.num_hands)
+    return modelled_reach(
+        game,
+        player,
+        lambda node, board: model(node, game.boards.cards[board])[game.hands(player, board)].T,
+        lambda _, board: sure[game.hands(player, board)],
+    )
+
+
 def response(game: VectorGame, searcher: int, model: RangePolicy, p: float, iterations: int = 1000) -> VectorSolver:
     solver = VectorSolver(game, "dcfr")
     if p > 0:
-        solver.restrict(1 - searcher, p * modelled_reach(game, 1 - searcher, model))
+        solver.restrict(1 - searcher, p * modelled(game, 1 - searcher, model))
     solver.run(iterations=iterations)
     return solver
 
@@ -69,7 +81,7 @@ def test_the_searcher_faces_the_sum_of_both_parts() -> None:
     average = solver.normalised_average()
     free = realization(game, 1, strategy_of(game, average))
     mixed = VectorSolver(game)
-    mixed.arrays["sums"][:] = (1 - p) * free + p * modelled_reach(game, 1, model)
+    mixed.arrays["sums"][:] = (1 - p) * free + p * modelled(game, 1, model)
     assert solver.best_response_value(0) == pytest.approx(mixed.best_response_value(0), abs=1e-5)
     assert solver.best_response_value(0) != pytest.approx(response(game, 0, model, 0.0, 5).best_response_value(0))
 
@@ -77,7 +89,7 @@ def test_the_searcher_faces_the_sum_of_both_parts() -> None:
 def test_a_model_without_confidence_changes_no_bit() -> None:
     game = VectorGame(game_tree(small_holdem()))
     plain, doubted = VectorSolver(game), VectorSolver(game)
-    doubted.restrict(1, modelled_reach(game, 1, some_model(game.tree), lambda node, board: 0.0))
+    doubted.restrict(1, modelled(game, 1, some_model(game.tree), 0.0))
     for solver in (plain, doubted):
         solver.run(iterations=10)
     for name, array in plain.arrays.items():
@@ -90,7 +102,7 @@ def test_confidence_is_of_each_decision_and_hand() -> None:
     model, other, tree = some_model(game.tree), some_model(game.tree, 2), game.tree
     sure = np.repeat([0.3, 0.9, 0.6], 2)
     solver = VectorSolver(game, "dcfr")
-    solver.restrict(1, modelled_reach(game, 1, model, lambda node, board: sure))
+    solver.restrict(1, modelled(game, 1, model, sure))
     solver.run(iterations=500)
     floor = solver.best_response_value(0)
     values = []
@@ -109,7 +121,7 @@ def test_p_bounds_the_risk_whatever_the_confidence() -> None:
     game, p = VectorGame(game_tree(leduc())), 0.7
     model = some_model(game.tree)
     solver = VectorSolver(game, "dcfr")
-    solver.restrict(1, p * modelled_reach(game, 1, model, lambda node, board: 0.9))
+    solver.restrict(1, p * modelled(game, 1, model, 0.9))
     solver.run(iterations=500)
     won, conceded = won_and_conceded(solver, 0, model)
     assert 0.05 < conceded - LEDUC < p / (1 - p) * (won + LEDUC)
@@ -118,11 +130,11 @@ def test_p_bounds_the_risk_whatever_the_confidence() -> None:
 def test_restrictions_that_cannot_be_are_refused() -> None:
     game = VectorGame(game_tree(leduc()))
     solver = VectorSolver(game)
-    modelled = modelled_reach(game, 1, some_model(game.tree))
+    reach = modelled(game, 1, some_model(game.tree))
     solver.run(iterations=1)
     with pytest.raises(PokernetsError, match="before the first iteration"):
-        solver.restrict(1, modelled)
+        solver.restrict(1, reach)
     tree = game_tree(leduc(), Gadget("maxmargin", 1, 1))
     guarded = VectorSolver(VectorGame(tree, alternatives=np.zeros((len(tree.gadgets), 3, 6), np.float32)))
     with pytest.raises(PokernetsError, match="no part can play by a model"):
-        guarded.restrict(1, modelled)
+        guarded.restrict(1, reach)
