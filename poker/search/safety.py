@@ -128,8 +128,8 @@ class Starts:
         if card not in self.place:
             return None
         row, permutation = self.place[card]
-        values: Values = self.rows[row].astype(np.float32) * np.float32(self.unit)
-        return values[deck_of(rules).hand_map[permutation]]
+        values: Values = self.rows[row][deck_of(rules).hand_map[permutation]].astype(np.float32) * np.float32(self.unit)
+        return values
 
 
 def round_values(found: ResponseValues) -> tuple[dict[Path, Values], dict[Path, Starts]]:
