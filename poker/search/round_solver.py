@@ -146,6 +146,11 @@ class DepthLimitedSolver:
         self.keeps_values = False
         """Solutions say what the opponent's hands are worth, for one more sweep each."""
 
+    @property
+    def repeatable(self) -> bool:
+        """Whether a request is always answered alike: no time that is measured shapes its solve."""
+        return not self._clock.limited
+
     def __call__(
         self,
         root: Betting,
