@@ -2,9 +2,9 @@
 
 The agents that played are asked for their policies while they still remember what they solved; those that learn from
 hands are shown the session again, from its start, and asked before the end of each hand. An agent that is not
-repeatable, such as one whose solves are limited in time, would answer by another strategy: what it played by is noted in
-play, and where it was not (hands that an earlier run left without estimates) its policy is unavailable. Agents without
-a policy count as unknown.
+repeatable, such as one whose solves are limited in time, would answer by another strategy: what it played by is noted
+in play, and where it was not (hands that an earlier run left without estimates) its policy is unavailable. Agents
+without a policy count as unknown.
 
 An agent that failed did not play its policy: it checked or folded, perhaps more often with some hands than with others,
 so that the hands without a failure are a selection too. It counts as unknown in all hands of the line-up, and estimates
