@@ -40,7 +40,7 @@ class PolicyAgent(Agent, Protocol):
     """An agent whose strategy at a public state is known for all its hands.
 
     A class whose policy is quick to ask says so by `quick_policy`: `blueprint`, if it answers about as sound players
-    do, else `simple`.
+    do, else `simple`. An agent whose policy, asked again, may not be the one that it played by says so by `repeatable`.
     """
 
     def policy(self, state: HandState) -> Policy:
@@ -87,6 +87,12 @@ def require_policy(agent: Agent, what: str) -> PolicyAgent:
     )
 
 
+def is_repeatable(agent: Agent) -> bool:
+    """Whether the policy that the agent is asked for is always the one that it plays by."""
+    found: bool = getattr(agent, "repeatable", True)
+    return found
+
+
 def hand_number(state: HandState, player: int) -> int:
     """Index of the hand that `player` holds among the H hands of the game."""
     cards = state.hole_cards[player]
@@ -102,6 +108,9 @@ def sample_action(policy: Policy, state: HandState, rng: np.random.Generator) ->
 
 class SamplingAgent:
     """Samples the policy that its class has; nothing is carried from hand to hand but what does not depend on them."""
+
+    repeatable = True
+    """Whether the policy at a state is always the same, until the agent learns from a hand."""
 
     _original: "SamplingAgent | None" = None
 

@@ -62,7 +62,7 @@ def blueprint_policy(
     """What the blueprint does at `betting`: legal actions without repeats, probabilities [H, A], or without a board
     [B, A] by bucket.
 
-    Where the tree's hand has run ahead of the real one (a raise was read as all-in), every hand calls.
+    Where the tree's hand has run apart from the real one (`HistoryTranslator.node`), every hand calls.
     """
     node = translator.node(betting)
     if node is None:

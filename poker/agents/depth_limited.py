@@ -79,8 +79,8 @@ class DepthLimitedAgent(SamplingAgent):
         self._search = [search(game, seat, exploit=exploit, explain=explain) for seat in range(2)]
         self._search_of_others = partial(search, own_noise=opponent_noise)
         self._others: Memory[tuple[Rules, int], NestedSearch] = Memory(2 * _REMEMBERED_GAMES)
-        self._repeatable = not self._clock.limited
-        self._solve.keeps_values = not self._repeatable
+        self.repeatable = self._solve.repeatable
+        self._solve.keeps_values = self._clock.limited
         self._keeping = False
 
     def start_hand(self, seat: int) -> None:
@@ -111,12 +111,12 @@ class DepthLimitedAgent(SamplingAgent):
     def solved_values(self, state: HandState, seat: int) -> DecisionValues:
         """What the agent, playing in `seat`, thinks that the opponent's hands are worth after each action in `state`.
 
-        The first call forgets what was solved without keeping that, unless another solve would be another strategy.
+        The first call forgets what was solved without keeping that; where time is limited all solves keep it.
         """
         if not self._keeping:
             self._keeping = self._solve.keeps_values = True
             for search in self._search:
-                search.keep_solutions(forget=self._repeatable)
+                search.keep_solutions(forget=not self._clock.limited)
         board, renaming = _solved_board(state.board)
         solution = self._search[seat].solution(state.betting, board)
         assert solution.values is not None

@@ -26,6 +26,7 @@ from poker.agents.base import (
     ObservingAgent,
     SamplingAgent,
     hand_number,
+    is_repeatable,
     policy_mismatch,
     require_policy,
 )
@@ -103,6 +104,7 @@ class LocalBestResponse(SamplingAgent):
         self._opponent = require_policy(opponent, "local best response")
         self._actions = actions
         self._learning = isinstance(opponent, ObservingAgent)
+        self.repeatable = is_repeatable(opponent)
         self._answers: dict[tuple[str, Board], Policy] = {}
         """Of the opponent, asked for together."""
         self._forget()

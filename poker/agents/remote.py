@@ -15,7 +15,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import Any
 
-from poker.agents.base import Agent
+from poker.agents.base import Agent, is_repeatable
 from poker.errors import PokernetsError
 from poker.parallel import end_with_parent
 from poker.state import HandState, Policy
@@ -44,7 +44,8 @@ class AgentGivenUp(AgentFailure):
 class RemoteAgent:
     """`build` runs in the process; every call must be answered within `seconds`, or within `policy_seconds`.
 
-    It has a `policy` and an `end_hand` where the agent in the process has; `kind` is that agent's class.
+    It has a `policy` and an `end_hand` where the agent in the process has, and is `repeatable` if that is; `kind` is
+    that agent's class.
     """
 
     def __init__(
@@ -52,6 +53,7 @@ class RemoteAgent:
     ) -> None:
         self.name = name
         self.kind: type = object
+        self.repeatable = True
         self._build = build
         self._seconds = seconds
         self._policy_seconds = policy_seconds
@@ -116,7 +118,7 @@ class RemoteAgent:
         self._process.start()
         theirs.close()
         try:
-            self.kind, offers = self._answer(_START_SECONDS, "building")
+            self.kind, self.repeatable, offers = self._answer(_START_SECONDS, "building")
         except AgentFailure:
             self.close()
             raise
@@ -175,7 +177,8 @@ def _serve(pipe: Connection, build: Callable[[], Agent]) -> None:
     except Exception as error:
         pipe.send(("error", _described(error)))
         return
-    pipe.send(("ok", (_importable(type(agent)), [name for name in ("policy", "end_hand") if hasattr(agent, name)])))
+    offers = [name for name in ("policy", "end_hand") if hasattr(agent, name)]
+    pipe.send(("ok", (_importable(type(agent)), is_repeatable(agent), offers)))
     while True:
         try:
             method, argument = pipe.recv()

@@ -1,8 +1,10 @@
 """AIVAT beside the chips of a match: estimates for every hand of a session, right after it was played.
 
 The agents that played are asked for their policies while they still remember what they solved; those that learn from
-hands are shown the session again, from its start, and asked before the end of each hand. Agents without a policy count
-as unknown.
+hands are shown the session again, from its start, and asked before the end of each hand. An agent that is not
+repeatable, such as one whose solves are limited in time, would answer by another strategy: what it played by is noted
+in play, and where it was not (hands that an earlier run left without estimates) its policy is unavailable. Agents
+without a policy count as unknown.
 
 An agent that failed did not play its policy: it checked or folded, perhaps more often with some hands than with others,
 so that the hands without a failure are a selection too. It counts as unknown in all hands of the line-up, and estimates
@@ -21,13 +23,13 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from poker.agents.base import Agent, ObservingAgent, PolicyAgent, SolvingAgent
+from poker.agents.base import Agent, ObservingAgent, PolicyAgent, SolvingAgent, is_repeatable
 from poker.agents.remote import PolicyUnavailable, RemoteAgent
 from poker.errors import PokernetsError
 from poker.evaluation.aivat.multiplayer import CheckDownHands, MultiAivat
 from poker.evaluation.aivat.value_functions import FoldEquityValues, ValueFunctionFactory
 from poker.formats.acpc_log import LoggedHand, parse_log_line
-from poker.play.hand import AbsentAgent
+from poker.play.hand import AbsentAgent, Policies
 from poker.play.lineup import Rotation
 from poker.play.session import SessionRecord
 from poker.search.solved_values import DecisionValues, Solved
@@ -59,7 +61,7 @@ class MatchAivat:
         while True:
             try:
                 record.aivat = [
-                    self._estimate(rotation, hand, by_name, record.unknown)
+                    self._estimate(rotation, hand, by_name, record)
                     for hand, by_name in _shown_again(rotation, hands, seated, record.unknown)
                 ]
                 return
@@ -70,11 +72,11 @@ class MatchAivat:
                 record.unknown[names[0]] = f"policy unavailable: {_first_line(str(error))}"
 
     def _estimate(
-        self, rotation: Rotation, hand: LoggedHand, agents: Mapping[str, Agent], unknown: Collection[str]
+        self, rotation: Rotation, hand: LoggedHand, agents: Mapping[str, Agent], record: SessionRecord
     ) -> list[float]:
         """[P] by entry."""
-        known = [None if name in unknown else agent for name, agent in agents.items()]
-        policies = [_policy(agent) for agent in known]
+        known = [None if name in record.unknown else agent for name, agent in agents.items()]
+        policies = [_policy_in(hand, agent, record.policies) for agent in known]
         if len(known) > 2:
             by_seat: Sequence[float] = list(MultiAivat(rotation.rules, CheckDownHands()).estimate(hand.state, policies))
         else:
@@ -106,13 +108,15 @@ def _seated(rotation: Rotation, agents: Sequence[Sequence[Agent]], hand: LoggedH
 def _shown_again(
     rotation: Rotation, hands: Sequence[LoggedHand], seated: Sequence[Mapping[str, Agent]], unknown: Collection[str]
 ) -> Iterator[tuple[LoggedHand, Mapping[str, Agent]]]:
-    """Every hand, with known agents that learn as they were when they played it."""
+    """Every hand, with known agents that learn as they were when they played it; those that are not repeatable, whose
+    policies were noted, are shown nothing."""
     last = -1
     for hand, by_name in zip(hands, seated, strict=True):
         session, place = divmod(hand.number, rotation.hands_per_session)
         seating = place % len(rotation.seatings)
         seats = enumerate(by_name.items())
-        known = [(seat, agent) for seat, (name, agent) in seats if name not in unknown and _policy(agent)]
+        asked_for = [(seat, agent) for seat, (name, agent) in seats if name not in unknown and _policy(agent)]
+        known = [(seat, agent) for seat, agent in asked_for if is_repeatable(agent)]
         learning = [(seat, agent) for seat, agent in known if isinstance(agent, ObservingAgent)]
         for seat, agent in learning if seating != last else ():
             entry = rotation.seatings[seating][seat]
@@ -137,9 +141,18 @@ def _policy(agent: Agent | None) -> PolicyFunction | None:
     return _Asked(agent) if isinstance(agent, PolicyAgent) else None
 
 
+def _policy_in(hand: LoggedHand, agent: Agent | None, noted: Policies) -> PolicyFunction | None:
+    """The policy that the agent played the hand by, if it is known."""
+    if isinstance(agent, PolicyAgent) and not is_repeatable(agent):
+        return _Noted(agent, hand.number, noted)
+    return _policy(agent)
+
+
 def _solved(agent: Agent | None, seat: int) -> Solved | None:
-    """What its solutions say; agents in processes of their own keep them there."""
-    return _Solutions(agent, seat) if isinstance(agent, SolvingAgent) else None
+    """What its solutions say; agents in processes of their own keep them there. One that learns has to be shown the
+    session again, else it knows how the hand ended."""
+    shown = not isinstance(agent, ObservingAgent) or is_repeatable(agent)
+    return _Solutions(agent, seat) if isinstance(agent, SolvingAgent) and shown else None
 
 
 @dataclass(frozen=True)
@@ -169,6 +182,21 @@ class _Asked:
             raise
         except Exception as error:
             raise PolicyUnavailable(self.agent, f"{type(error).__name__}: {error}") from error
+
+
+@dataclass(frozen=True, eq=False)
+class _Noted:
+    """What the agent played a hand by."""
+
+    agent: PolicyAgent
+    hand: int
+    policies: Policies
+
+    def __call__(self, state: HandState) -> Policy:
+        found = self.policies.get((self.hand, state.betting.text()))
+        if found is None:
+            raise PolicyUnavailable(self.agent, "it may play otherwise when asked again, and was not noted in play")
+        return found
 
 
 def _first_line(text: str) -> str:

@@ -4,6 +4,7 @@ A player has the methods of an `Agent`; with `end_hand` it is shown the end, wit
 anybody is asked for an action, and of the last one.
 """
 
+import contextlib
 import time
 import traceback
 from collections.abc import Callable, Generator, Sequence
@@ -13,12 +14,15 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from poker.agents.base import Agent, SamplingAgent
+from poker.agents.base import Agent, PolicyAgent, SamplingAgent, is_repeatable
 from poker.agents.remote import AgentGivenUp
 from poker.rules import CALL, FOLD
 from poker.state import HandState, Policy
 
 P = TypeVar("P", bound="Player")
+
+Policies = dict[tuple[int, str], Policy]
+"""Policies at decisions, by the number of the hand and the betting before."""
 
 
 class Player(Protocol):
@@ -101,7 +105,8 @@ class AbsentAgent:
 @dataclass
 class Guarded:
     """An agent that checks or folds when it fails; failures go to `incidents`, times of decisions to `seconds` by
-    (`entry`, street). `hand` is the number of the hand that comes next.
+    (`entry`, street), to `policies` what an agent that is not repeatable plays by. `hand` is the number of the hand
+    that comes next.
     """
 
     agent: Agent
@@ -109,6 +114,7 @@ class Guarded:
     entry: int
     incidents: list[Incident]
     seconds: dict[tuple[int, int], list[float]]
+    policies: Policies
     hand: int = 0
     _given_up: bool = False
 
@@ -131,14 +137,25 @@ class Guarded:
         self._try(state, self.agent.end_hand, state)  # type: ignore[attr-defined]
 
     def _legal_action(self, policy: Policy | None, view: HandState) -> int:
-        if policy is not None and isinstance(self.agent, SamplingAgent):
+        if isinstance(self.agent, SamplingAgent) and not (policy is None and self.agent.repeatable):
+            policy = policy or self.agent.policy(view)
             action = self.agent.draw(policy, view)
         else:
             action = self.agent.act(view)
         if not isinstance(action, int | np.integer):
             raise TypeError(f"the answer is no action but {repr(action)[:100]}")
         view.betting.apply(int(action))
+        if not is_repeatable(self.agent):
+            self._note(policy, view)
         return int(action)
+
+    def _note(self, policy: Policy | None, view: HandState) -> None:
+        """What the agent played by; one that does not draw from it here still knows right after its action."""
+        if policy is None and isinstance(self.agent, PolicyAgent):
+            with contextlib.suppress(Exception):
+                policy = self.agent.policy(view)
+        if policy is not None:
+            self.policies[self.hand, view.betting.text()] = policy
 
     def _try(self, state: HandState | None, step: Callable[[Any], int | None], argument: Any) -> int | None:
         try:

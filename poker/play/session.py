@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from poker.agents.base import Agent
 from poker.formats.acpc_log import log_line
-from poker.play.hand import AbsentAgent, Guarded, Incident, hand_steps, play_hand
+from poker.play.hand import AbsentAgent, Guarded, Incident, Policies, hand_steps, play_hand
 from poker.play.lineup import LineUp, Rotation
 from poker.state import HandState
 
@@ -16,7 +16,8 @@ class SessionRecord:
 
     Hands are in the order of the seatings, then of the deals; hand number = deal * seatings + seating. `aivat` [hands,
     P] are luck-adjusted payoffs, empty if not asked for; `unknown` are agents whose policies do not count in them, and
-    why. `commit` is the code that played, as the hand store noted it.
+    why. `commit` is the code that played, as the hand store noted it. `policies` by hand and betting are what agents
+    that are not repeatable played by, until the session is estimated.
     """
 
     lines: list[str] = field(default_factory=list)
@@ -26,6 +27,7 @@ class SessionRecord:
     aivat: list[list[float]] = field(default_factory=list)
     unknown: dict[str, str] = field(default_factory=dict)
     commit: str = ""
+    policies: Policies = field(default_factory=dict, repr=False, compare=False)
 
 
 class Seating:
@@ -44,7 +46,8 @@ class Seating:
                 agent.reset(rotation.agent_seed(session, seating, entry))
             except Exception as error:
                 present = AbsentAgent(agent.name, "reset", error)
-            self._guarded.append(Guarded(present, label, entry, self.record.incidents, self.record.seconds))
+            noted = self.record.incidents, self.record.seconds, self.record.policies
+            self._guarded.append(Guarded(present, label, entry, *noted))
         self._seats = [self._guarded[entry] for entry in self._entries]
         self._names = [lineup.labels[entry] for entry in self._entries]
 
@@ -95,4 +98,5 @@ def joined(seatings: Iterable[SessionRecord]) -> SessionRecord:
         whole.incidents += record.incidents
         for key, seconds in record.seconds.items():
             whole.seconds.setdefault(key, []).extend(seconds)
+        whole.policies |= record.policies
     return whole

@@ -48,8 +48,7 @@ class Worker:
         copies = range(len(self.rotation.seatings) if by_deal else 1)
         agents = [[self._agent(name, copy, seating) for name, copy in lineup.copies] for seating in copies]
         record = self.played.get(task) or play_session(self.rotation, lineup, agents, session)
-        if self.estimator is not None:
-            self.estimator(self.rotation, agents, record)
+        self._estimate(agents, record)
         return record
 
     def play_all(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, SessionRecord]]:
@@ -67,10 +66,14 @@ class Worker:
                     yield task
 
         for task, record in play_at_tables(self.rotation, to_play(), self.tables, self._sit):
-            if self.estimator is not None:
-                self.estimator(self.rotation, [self._asked(task[0])], record)
+            self._estimate([self._asked(task[0])], record)
             yield task, record
         yield from ((task, self.play(task)) for task in done)
+
+    def _estimate(self, agents: Sequence[Sequence[Agent]], record: SessionRecord) -> None:
+        if self.estimator is not None:
+            self.estimator(self.rotation, agents, record)
+        record.policies.clear()
 
     def _sit(self, lineup: LineUp, table: int) -> list[Agent]:
         """Agents at one of several tables; those at the first are themselves, others may be copies."""

@@ -18,7 +18,7 @@ from poker.kernels.cards.hands import CARD_PERMUTATION, HAND_PERMUTATION
 from poker.rules import NO_ACTION
 from poker.search.beliefs import Ranges
 from poker.search.clock import Clock
-from poker.search.engines import Effort, engine
+from poker.search.engines import Effort, FasterEngine, engine
 from poker.search.exploiting import Modelled
 from poker.search.leaf import LeafEvaluator, Leaves, values_together
 from poker.search.safety import Concessions, Safety, Values
@@ -145,6 +145,11 @@ class DepthLimitedSolver:
         self._clock = clock or Clock()
         self.keeps_values = False
         """Solutions say what the opponent's hands are worth, for one more sweep each."""
+
+    @property
+    def repeatable(self) -> bool:
+        """Whether a request is always answered alike: no time that is measured shapes its solve."""
+        return not self._clock.limited and not isinstance(self._engine, FasterEngine)
 
     def __call__(
         self,

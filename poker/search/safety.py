@@ -37,6 +37,7 @@ from numpy.typing import NDArray
 from poker.betting import Betting
 from poker.errors import PokernetsError
 from poker.kernels.vector.arrays import PASS
+from poker.rules import Rules
 from poker.search.beliefs import Ranges
 from poker.solvers.vector.boards import deck_of
 from poker.solvers.vector.response_values import ResponseValues
@@ -50,6 +51,8 @@ Values = NDArray[np.float32]
 """float32[H] of the opponent's hands, chips of the whole hand, NaN where nothing is known."""
 
 SAFETY = ("unsafe", "resolve", "maxmargin", "reach")
+_HALF_BITS = 15
+"""Values below 2 to this power fit into float16."""
 _GADGETS = {"resolve": RESOLVE, "maxmargin": MAXMARGIN, "reach": MAXMARGIN}
 
 
@@ -99,11 +102,12 @@ class Safety:
 
 @dataclass(frozen=True)
 class Starts:
-    """Values where the next street begins, by the card dealt: rows float16 [boards, H], and for each card its row and
-    the suit permutation that maps it to the row's board."""
+    """Values where the next street begins, by the card dealt: rows float16 [boards, H] in units of `unit` chips, and
+    for each card its row and the suit permutation that maps it to the row's board."""
 
     rows: NDArray[np.float16]
     place: Mapping[int, tuple[int, int]]
+    unit: float = 1.0
 
     @classmethod
     def of(cls, found: ResponseValues, node: int) -> "Starts":
@@ -115,7 +119,17 @@ class Starts:
             if card not in game.board:
                 index, permutation = game.find_board(street, (*game.board, card))
                 place[card] = index - game.on(street).start, permutation
-        return cls(found.starts(node).astype(np.float16), place)
+        values = found.starts(node)
+        unit = 2.0 ** (int(np.frexp(np.nanmax(np.abs(values), initial=0.0))[1]) - _HALF_BITS)
+        return cls((values / np.float32(unit)).astype(np.float16), place, unit)
+
+    def on(self, card: int, rules: Rules) -> Values | None:
+        """With `card` dealt; None where no card is."""
+        if card not in self.place:
+            return None
+        row, permutation = self.place[card]
+        values: Values = self.rows[row][deck_of(rules).hand_map[permutation]].astype(np.float32) * np.float32(self.unit)
+        return values
 
 
 def round_values(found: ResponseValues) -> tuple[dict[Path, Values], dict[Path, Starts]]:
@@ -159,9 +173,8 @@ class Concessions:
 
     def _dealt(self, betting: Betting, path: Path, board: Board, ranges: Ranges) -> Values | None:
         starts = self.starts.get(path)
-        if starts is not None and board[-1] in starts.place:
-            row, permutation = starts.place[board[-1]]
-            found: Values = starts.rows[row].astype(np.float32)[deck_of(betting.rules).hand_map[permutation]]
+        found = None if starts is None else starts.on(board[-1], betting.rules)
+        if found is not None:
             return found
         if self.safety.dealt is None:
             return None

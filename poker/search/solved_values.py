@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from poker.kernels.cards.hands import CARD_PERMUTATION, HAND_PERMUTATION
 from poker.rules import Rules
 from poker.search.safety import Starts, round_values
-from poker.solvers.vector.boards import deck_of
 from poker.solvers.vector.solver import VectorSolver
 from poker.state import HandState
 
@@ -72,11 +71,9 @@ class DecisionValues:
     def dealt(self, action: int, card: int) -> Floats | None:
         """[H] with `card` dealt after `action` ended the round; None where the solve did not look through the deal."""
         starts = self.solved.starts.get((*self.path, action))
-        if starts is None or not starts.place:
-            return None
         renamed = card if self.renaming is None else int(CARD_PERMUTATION[self.renaming, card])
-        row, permutation = starts.place[renamed]
-        return self._own_suits(starts.rows[row][deck_of(self.solved.rules).hand_map[permutation]])
+        values = None if starts is None else starts.on(renamed, self.solved.rules)
+        return None if values is None else self._own_suits(values)
 
     def _follows(self, path: Path) -> bool:
         return len(path) == len(self.path) + 1 and path[:-1] == self.path

@@ -23,11 +23,12 @@ from poker.tree import BettingTree, Kind
 
 def shape_of(game: VectorGame) -> Hashable:
     """Equal for games that can be solved together: the same betting, whatever the chips (under rake, these too)."""
-    tree = game.tree
+    tree, raked = game.tree, game.rake.fraction > 0
     names = ("kind", "player", "street", "parent", "folded", "leaf_state", "leaf_choice")
     arrays: list[NDArray[Any]] = [getattr(tree, name) for name in names]
-    arrays.append(tree.committed if game.rake.fraction > 0 else _at_stake(tree) > 0)
-    return tree.rules, game.rake, tree.gadget, *(array.tobytes() for array in arrays)
+    arrays.append(tree.committed if raked else _at_stake(tree) > 0)
+    dead = tree.dead if raked else None
+    return tree.rules, game.rake, dead, tree.gadget, *(array.tobytes() for array in arrays)
 
 
 def _at_stake(tree: BettingTree) -> NDArray[np.float64]:

@@ -21,9 +21,10 @@ class HistoryTranslator:
         self._seed = seed
 
     def node(self, betting: Betting) -> int | None:
-        """The tree's decision node for `betting`, or None where the tree's hand has run ahead of the real one.
+        """The tree's decision node for `betting`, or None where the tree's hand has run apart from the real one.
 
-        The latter happens when a raise was read as all-in: the tree has no decisions left.
+        The latter happens when a raise was read as all-in, so that the tree has no decisions left, and when a player
+        folds to a bet that was read as a check.
         """
         state = Betting.start(betting.rules)
         node: int | None = self._tree.after_deal(0)
@@ -31,18 +32,20 @@ class HistoryTranslator:
             for action in street:
                 if node is None:
                     return None
-                node = self._follow(node, state, action)
+                child = self._follow(node, state, action)
                 state = state.apply(action)
-                node = self._in_step(node, state)
+                node = None if child is None else self._in_step(child, state)
         return node
 
     def real_actions(self, node: int, betting: Betting) -> tuple[int, ...]:
         """For each of the tree's actions at `node` the legal action it stands for at `betting`; may hold repeats."""
         return tuple(self._real(node, action, betting) for action in self._tree.actions(node))
 
-    def _follow(self, node: int, state: Betting, action: int) -> int:
+    def _follow(self, node: int, state: Betting, action: int) -> int | None:
         tree = self._tree
         actions = tree.actions(node)
+        if action == FOLD and FOLD not in actions:
+            return None
         if action == FOLD or (action == CALL and CALL in actions):
             return tree.child(node, action)
         for candidate in actions:

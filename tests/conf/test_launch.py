@@ -131,6 +131,13 @@ def test_no_setting_of_a_measure_has_the_name_of_a_group() -> None:
         assert set(OmegaConf.load(file)) & groups <= {"evaluate"}, file.name
 
 
+def test_agents_that_solve_read_the_same_settings_of_the_search() -> None:
+    target = "_target_: poker.agents.depth_limited.DepthLimitedAgent\n"
+    solving = [file for file in (CONF / "agents").glob("*.yaml") if target in file.read_text()]
+    assert len(solving) >= 3
+    assert len({frozenset(OmegaConf.load(file)) for file in solving}) == 1
+
+
 @pytest.mark.parametrize("file", OPTIONS, ids=lambda file: str(file.relative_to(CONF)))
 def test_every_file_composes(file: Path) -> None:
     group, option = file.parent.relative_to(CONF).as_posix(), file.stem

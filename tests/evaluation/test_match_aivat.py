@@ -205,6 +205,73 @@ def test_an_agent_that_learns_is_not_asked_at_a_table_where_it_plays(tmp_path: P
     assert not found[1].unknown
 
 
+class Fickle(AlwaysCall):
+    """Calls and raises in turn, whenever it is asked."""
+
+    repeatable = False
+    quick_policy = ""
+
+    def __init__(self) -> None:
+        super().__init__(name="fickle")
+        self.asked = self.started = 0
+        self._raiser = AlwaysRaise(name="raiser", raises=[1])
+
+    def start_hand(self, seat: int) -> None:
+        self.started += 1
+
+    def policy(self, state: HandState) -> Policy:
+        self.asked += 1
+        return self._raiser.policy(state) if self.asked % 2 else super().policy(state)
+
+
+def test_an_agent_that_plays_otherwise_when_asked_again_counts_by_what_it_played(tmp_path: Path) -> None:
+    agents = [AgentSpec("fickle", Fickle, {}), AgentSpec("random", randomly, {})]
+    for tables in (1, 3):
+        found = play(tmp_path / str(tables), 60, agents=agents, session=6, tables=tables, aivat=True).lineups[0]
+        assert not found.unknown
+        assert found.sd_per_hand(aivat=True) < 0.8 * found.sd_per_hand()
+    play(tmp_path / "stored", 30, agents=agents)
+    stored = play(tmp_path / "stored", 60, agents=agents, aivat=True).lineups[0]
+    reason = "policy unavailable: it may play otherwise when asked again, and was not noted in play"
+    assert stored.unknown == {"fickle": reason}
+
+
+class Moody(Opaque):
+    """Calls and raises in turn, and tells what it did last."""
+
+    repeatable = False
+
+    def __init__(self) -> None:
+        self.name = "moody"
+        self._fickle = Fickle()
+
+    def act(self, state: HandState) -> int:
+        self._last = self._fickle.policy(state)
+        return self._last[0][0]
+
+    def policy(self, state: HandState) -> Policy:
+        return self._last
+
+
+@pytest.mark.parametrize("limit", [None, pytest.param(20.0, marks=pytest.mark.slow)])
+def test_an_agent_that_draws_for_itself_is_asked_right_after_it(limit: float | None, tmp_path: Path) -> None:
+    agents = [AgentSpec("moody", Moody, {}), AgentSpec("random", randomly, {})]
+    found = play(tmp_path, 40, agents=agents, session=5, aivat=True, decision_seconds=limit).lineups[0]
+    assert not found.unknown
+    assert not found.incidents
+    assert found.sd_per_hand(aivat=True) < 0.8 * found.sd_per_hand()
+
+
+def test_estimates_beside_an_agent_that_learns_start_no_hand_of_one_that_plays_against_time() -> None:
+    rotation, fickle = Rotation(LEDUC, 1, 5), Fickle()
+    agents: list[Agent] = [Alternates(), fickle]
+    record = play_session(rotation, LineUp(("alternates", "fickle")), [agents], 0)
+    asked = fickle.asked
+    MatchAivat()(rotation, [agents], record)
+    assert record.unknown == {}
+    assert (fickle.started, fickle.asked) == (10, asked)
+
+
 class Fails(RandomAgent):
     """Fails in the second round, with a king also in the first when it faces a raise; or so in a few hands only."""
 

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from poker.search import round_solver
+from poker.search.clock import Clock
 from poker.search.engines import Effort, FasterEngine, KernelEngine, engine
 from poker.search.torch_batches import kind_of
 from poker.solvers.vector.solver import VectorSolver
@@ -95,3 +97,10 @@ def test_auto_is_the_kernels_without_a_device(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr("poker.search.torch_device._tell", lambda device: None)
     assert isinstance(engine("auto", 1), FasterEngine)
     assert engine("auto", 1) is engine("auto", 1)
+
+
+def test_solves_where_the_clock_chooses_the_engine_are_not_repeatable(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert rounds.solver("cpu").repeatable
+    assert not rounds.solver("cpu", clock=Clock(per_hand=1.0)).repeatable
+    monkeypatch.setattr(round_solver, "engine", lambda device, threads: engines()[0])
+    assert not rounds.solver("auto").repeatable

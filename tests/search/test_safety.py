@@ -1,5 +1,7 @@
 """Safe nested solving: what one solution concedes, the next does not exceed."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -111,9 +113,26 @@ def test_reach_adds_what_the_opponent_gave_away() -> None:
     betting, ranges = follow(solution, (CALL, CALL))
     raised = solution.alternatives(betting, RIVER, ranges)
     plain = found.starts[CALL, CALL]
-    row, permutation = plain.place[RIVER[-1]]
-    assert permutation == 0
+    dealt = plain.on(RIVER[-1], RULES)
     assert raised is not None
+    assert dealt is not None
     gift = np.maximum(found.values[(CALL,)] - found.values[CALL, CALL], 0)
-    np.testing.assert_allclose(raised, plain.rows[row].astype(np.float32) + gift, rtol=1e-5)
+    np.testing.assert_allclose(raised, dealt + gift, rtol=1e-5)
     assert np.nanmax(gift) > 1
+
+
+def test_what_is_conceded_does_not_depend_on_the_size_of_a_chip() -> None:
+    """A factor of two to a power changes no rounding."""
+    found = []
+    for chips in (1, 64):
+        blinds, stacks = (tuple(chips * total for total in totals) for totals in (RULES.blinds, RULES.stacks))
+        betting = Betting.start(replace(RULES, blinds=blinds, stacks=stacks))
+        for action in (300, CALL, CALL, CALL):
+            betting = betting.apply(chips * action)
+        solution = solver("maxmargin", 10)(betting, TURN, turn_ranges(), SEARCHER, ())
+        betting = betting.apply(900 * chips).apply(CALL)
+        alternatives = solution.alternatives(betting, RIVER, observe_board(turn_ranges(), RIVER))
+        assert alternatives is not None
+        found.append(alternatives / np.float32(chips))
+    assert np.nanmax(64 * found[0]) > np.finfo(np.float16).max
+    np.testing.assert_array_equal(found[1], found[0])

@@ -10,6 +10,7 @@ from poker.betting import Betting
 from poker.errors import PokernetsError
 from poker.search.torch_batches import solve_on_device
 from poker.search.torch_gadgets import NAMES
+from poker.search.torch_layout import shape_of
 from poker.search.torch_vector import TorchVectorSolver
 from poker.solvers.rollout.leaf_values import LeafValues
 from poker.solvers.vector.game import VectorGame
@@ -183,3 +184,14 @@ def test_what_cannot_be_batched_is_refused() -> None:
     other = build_tree(Betting.start(small_holdem()), bet_menu(preflop=[[1.0], []], flop=[["a"], []], turn=[["a"], []]))
     with pytest.raises(PokernetsError, match="share the shape of their betting"):
         TorchVectorSolver([small_game(1), small_game(2, other)])
+
+
+def test_under_rake_pots_of_another_size_are_another_batch() -> None:
+    menu = bet_menu(preflop=[["a"], []], flop=[["a"], []], turn=[["a"], []])
+    small, large = (build_tree(Betting.start(small_holdem()), menu, dead=pot) for pot in (0, 100))
+    np.testing.assert_array_equal(small.committed, large.committed)
+    assert shape_of(small_game(1, small)) == shape_of(small_game(1, large))
+    rake = Rake(0.05, cap=0.2)
+    assert shape_of(small_game(1, small, rake=rake)) == shape_of(small_game(2, small, rake=rake))
+    with pytest.raises(PokernetsError, match="share the shape of their betting and the rake"):
+        TorchVectorSolver([small_game(1, small, rake=rake), small_game(2, large, rake=rake)])

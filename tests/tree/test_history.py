@@ -1,11 +1,13 @@
 """Histories with real sizes are read in the tree, alike every time, and the tree's actions are legal in the hand."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from poker.rules import CALL, FOLD
 from poker.state import Betting
-from poker.tree import BettingTree, Kind, build_tree
+from poker.tree import BettingTree, Kind, bet_menu, build_tree
 from poker.tree.history import HistoryTranslator
 from tests.games import load_menu, load_rules
 
@@ -70,3 +72,21 @@ def _random_action(state: Betting, rng: np.random.Generator) -> int:
         room = legal.max_raise - legal.min_raise
         return legal.min_raise + int(room * rng.random() ** 6)
     return FOLD if legal.fold and draw > 0.95 else CALL
+
+
+def test_a_fold_to_a_bet_that_was_read_as_a_check_leaves_the_tree() -> None:
+    six = load_rules("holdem_nolimit_6p")
+    rules = replace(six, num_players=3, stacks=six.stacks[:3], blinds=six.blinds[:3], first_player=(2, 0, 0, 0))
+    menu = bet_menu(preflop=[["a"], []], flop=[[0.5], ["a"], []], turn=[[]], river=[[]])
+    tree = build_tree(Betting.start(rules), menu)
+    state = Betting.start(rules)
+    for action in (CALL, CALL, CALL, 200):
+        state = state.apply(action)
+    readings = [HistoryTranslator(tree, seed) for seed in range(20)]
+    as_checks = [
+        translator for translator in readings if (node := translator.node(state)) and FOLD not in tree.actions(node)
+    ]
+    assert 0 < len(as_checks) < len(readings)
+    for translator in readings:
+        assert (translator.node(state.apply(FOLD)) is None) == (translator in as_checks)
+        assert translator.node(state.apply(CALL)) is not None

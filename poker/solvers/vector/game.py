@@ -41,8 +41,9 @@ class VectorGame:
 
     A tree with gadgets needs `alternatives` float32[G, boards of their street, H], what each hand of the gadgets' owner
     has without entering, chips of the whole hand given that the searcher holds a compatible hand of the range that
-    arrives there (NaN counts as 0); [H] will do for one gadget on one board. Boards are in the order of `on(street)`: a
-    game with the same board and ranges has the same; those of a merged board are its representative's.
+    arrives there (NaN counts as 0, infinite ones are refused); [H] will do for one gadget on one board. Boards are in
+    the order of `on(street)`: a game with the same board and ranges has the same; those of a merged board are its
+    representative's.
 
     A gadget guards the hands that its owner can bring: the owner's range at the root has to be positive wherever the
     solution shall concede no more than the alternative (Burch et al. give every hand the weight 1). How large the
@@ -71,6 +72,8 @@ class VectorGame:
         self.leaf_values = self._checked_leaves(leaf_values)
         self.memory_limit = memory_limit
         merge = isomorphism and leaf_values is None
+        if alternatives is not None and np.isinf(alternatives).any():
+            raise PokernetsError("alternative values: infinite chips; use NaN for hands without one")
         alike = [self.ranges]
         if alternatives is not None and tree.gadget is not None and tree.gadget.street == self.layout.first_street:
             alike.append(self._live_rows(alternatives))
