@@ -1,16 +1,22 @@
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from poker.agents.base import Agent, ObservingAgent
 from poker.agents.poki_formula import PokiFormula, postflop_triple, preflop_triple
+from poker.agents.simple import AlwaysCall, AlwaysRaise
 from poker.betting import Betting
 from poker.cards import hand_index, parse_cards
 from poker.errors import PokernetsError
 from poker.kernels.opponents.playout import Style
 from poker.opponents.modelling import Modelling
+from poker.opponents.playout import LineValues, line_values
+from poker.opponents.predictor import RAISE_CLASS
 from poker.opponents.strength import Strength
+from poker.play.hand import play_hand
 from poker.play.lineup import LineUp, Rotation
 from poker.play.session import SessionRecord, play_session
 from poker.state import HandState
@@ -107,6 +113,25 @@ def test_small_tables(game: str) -> None:
     record, _ = ring("statistics", 3, game)
     assert record.incidents == []
     assert (np.sum(record.payoffs, axis=1) == 0).all()
+
+
+def test_neighbours_are_told_apart_while_seats_rotate(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The next player always raises, the one after that only calls."""
+    rules = load_rules("holdem_limit_3p")
+    others: list[Agent] = [AlwaysRaise(name="raiser", raises=[1]), AlwaysCall(name="caller")]
+    table = [simulation(trials=100), *others]
+    raises: list[NDArray[np.float64]] = []
+
+    def sampled(*arguments: Any) -> LineValues:
+        raises.append(arguments[4][[seated.index(player) for player in others], :, RAISE_CLASS].mean(axis=1))
+        return line_values(*arguments)
+
+    monkeypatch.setattr("poker.agents.poki_simulation.line_values", sampled)
+    for number in range(12):
+        seated = [table[(seat - number) % 3] for seat in range(3)]
+        play_hand(seated, HandState.deal(rules, np.random.default_rng([4, number])))
+    by_raiser, by_caller = raises[-1]
+    assert by_raiser > 1.5 * by_caller
 
 
 def test_play_is_a_function_of_the_seed() -> None:
