@@ -138,6 +138,12 @@ def test_a_caller_is_told_from_a_raiser_after_few_hands() -> None:
     assert raising(state, actions, EVERY)[0][HOLDEM.live(FLOP), 1].mean() > 0.85
 
 
+def test_folds_out_of_turn_count_for_nobody() -> None:
+    hand = HandState(after(300).leave(1), ((), ()), ())
+    assert hand.betting.actors == ((1, 1),)
+    assert [Habits().after(hand, player).counts.sum() for player in range(2)] == [0, 1]
+
+
 def test_hands_shown_tell_who_does_not_look_at_the_cards() -> None:
     model = Habits()
     for hand in played(random, 100):
