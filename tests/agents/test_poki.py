@@ -15,12 +15,14 @@ from poker.kernels.opponents.playout import Style
 from poker.opponents.modelling import Modelling
 from poker.opponents.playout import LineValues, line_values
 from poker.opponents.predictor import RAISE_CLASS
-from poker.opponents.strength import Strength
+from poker.opponents.strength import Strength, board_strength
 from poker.play.hand import play_hand
 from poker.play.lineup import LineUp, Rotation
 from poker.play.session import SessionRecord, play_session
+from poker.rules import FOLD
 from poker.state import HandState
 from tests.games import load_rules
+from tests.opponents.test_tracker import deal
 from tests.poki import formula, rates, simulation
 
 RULES = load_rules("holdem_limit_10p")
@@ -39,11 +41,12 @@ def quantile(text: str, players: int = 10) -> float:
 
 def test_styles_order_what_is_played_before_the_flop() -> None:
     first_in = Betting.start(RULES)
-    for hand in ("AsAh", "KsQs", "9h8h", "7c2d"):
-        folds = [preflop_triple(quantile(hand), first_in, style, rates())[0] for style in (LOOSE, TIGHT)]
-        bets = [preflop_triple(quantile(hand), first_in, style, rates())[2] for style in (PASSIVE, AGGRESSIVE)]
-        assert folds == sorted(folds)
-        assert bets == sorted(bets)
+    for hand in ("AcTd", "JcTd"):
+        loose, tight, passive, aggressive = (
+            preflop_triple(quantile(hand), first_in, style, rates()) for style in (LOOSE, TIGHT, PASSIVE, AGGRESSIVE)
+        )
+        assert loose[0] < tight[0]
+        assert passive[2] < aggressive[2]
     assert preflop_triple(quantile("AsAh"), first_in, TIGHT, rates())[2] == 1
     assert preflop_triple(quantile("7c2d"), first_in, LOOSE, rates())[0] == 1
 
@@ -88,6 +91,30 @@ def test_style_out_of_range_and_other_games_are_refused() -> None:
         agent.start_hand(state.to_act)
         with pytest.raises(PokernetsError, match="plays limit hold'em"):
             agent.act(state.view(state.to_act))
+
+
+def test_strength_is_against_the_tables_of_those_still_in() -> None:
+    """Aces, first to act; seat 2 raised before the flop and may bet it."""
+    agent = formula()
+    agent.start_hand(0)
+    before, after = deal("rfffffffcc/"), deal("rfffffffcc/ccr")
+    found = []
+    for state in (before.view(0), after.view(0)):
+        agent.tracker.follow(state)
+        found.append(float(agent.strength(state).win))
+        tables = agent.tracker.tables([1, 2])
+        expected = board_strength(state.board).against(hand_index(*state.hole_cards[0]), tables)
+        assert found[-1] == float(expected.win)
+    assert found[1] < found[0]
+
+
+def test_simulation_folds_nothing_to_a_river_raise_and_raises_the_nuts() -> None:
+    rules, board = load_rules("holdem_limit_2p"), parse_cards("AhKdQs9s7c")
+    betting = Betting.parse(rules, "rc/rc/rc/rr")
+    for hand, action in (("3d2c", FOLD), ("JhTd", betting.legal().max_raise)):
+        agent = simulation()
+        agent.start_hand(0)
+        assert agent.act(HandState(betting, (parse_cards(hand), ()), board)) == action
 
 
 def ring(modelling: Modelling, deals: int, players: str = "holdem_limit_10p") -> tuple[SessionRecord, list[Agent]]:
