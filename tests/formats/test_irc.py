@@ -63,9 +63,15 @@ def test_hands_come_out_as_they_were_played(month: tuple[Files, list[PlayedHand]
     found, problems = read(path)
     assert not problems.counts
     assert len(found) == len(hands)
-    for hand, wanted in zip(found, hands, strict=True):
+    rosters = [tuple(line.split()[2:]) for line in files.lines["hroster"]]
+    for hand, wanted, names in zip(found, hands, rosters, strict=True):
+        assert hand.names == names
         assert [tuple(move) for move in hand.moves] == wanted.moves
         assert hand.board == wanted.state.runout
+        betting = wanted.state.betting
+        shown = [betting.is_showdown and not out for out in betting.folded]
+        cards = zip(wanted.state.hole_cards, shown, strict=True)
+        assert hand.hole_cards == tuple(held if seen else () for held, seen in cards)
 
 
 @pytest.mark.parametrize("form", ["nested", "directory of archives", "unpacked"])
