@@ -49,7 +49,7 @@ class HandSource(Protocol):
     expected_hands: int | None
 
     def batches(self) -> Iterator[list[Any]]:
-        """Hands in the order of time, some hundreds at a time."""
+        """Hands, some hundreds at a time."""
 
     @property
     def observe(self) -> Observe:
@@ -58,18 +58,23 @@ class HandSource(Protocol):
 
 @dataclass(frozen=True)
 class Rows:
-    """Decisions of `hands` hands as `COLUMNS`, hands numbered from 0 and players by their place in `names`."""
+    """Decisions as `COLUMNS`, hands numbered by their place in `times`, players by theirs in `names`."""
 
     columns: dict[str, NDArray[Any]]
     names: list[str]
-    hands: int
+    times: NDArray[np.int64]
+
+    @property
+    def hands(self) -> int:
+        return len(self.times)
 
     @classmethod
     def of(cls, hands: Iterable[ObservedHand]) -> "Rows":
         columns: dict[str, list[Any]] = {name: [] for name in COLUMNS}
         players: dict[str, int] = {}
-        number = 0
-        for number, hand in enumerate(hands, 1):
+        times = []
+        for number, hand in enumerate(hands):
+            times.append(hand.time)
             for betting, board, action in hand.decisions:
                 seat = betting.to_act
                 columns["features"].append(encode(betting, board))
@@ -79,16 +84,16 @@ class Rows:
                 columns["player"].append(players.setdefault(hand.names[seat], len(players)))
                 columns["seat"].append(seat)
                 columns["board"].append([*board, *[NO_CARD] * (MAX_BOARD - len(board))])
-                columns["hand"].append(number - 1)
+                columns["hand"].append(number)
                 columns["time"].append(hand.time)
         arrays = {
             name: np.array(columns[name], dtype=dtype).reshape(-1, *shape) for name, (dtype, shape) in COLUMNS.items()
         }
-        return cls(arrays, list(players), number)
+        return cls(arrays, list(players), np.array(times, dtype=np.int64))
 
     @classmethod
     def joined(cls, parts: Sequence["Rows"]) -> "Rows":
-        """One after the other."""
+        """In the order of time, hands of the same time one after the other."""
         players: dict[str, int] = {}
         columns: dict[str, list[NDArray[Any]]] = {name: [] for name in COLUMNS}
         hands = 0
@@ -98,7 +103,14 @@ class Rows:
             for name, column in (part.columns | moved).items():
                 columns[name].append(column)
             hands += part.hands
-        return cls({name: np.concatenate(found) for name, found in columns.items()}, list(players), hands)
+        joined = {name: np.concatenate(found) for name, found in columns.items()}
+        times = np.concatenate([part.times for part in parts])
+        if (np.diff(times) < 0).any():
+            by_time = np.argsort(times, kind="stable")
+            times, joined["hand"] = times[by_time], np.argsort(by_time).astype(np.int32)[joined["hand"]]
+            by_hand = np.argsort(joined["hand"], kind="stable")
+            joined = {name: column[by_hand] for name, column in joined.items()}
+        return cls(joined, list(players), times)
 
 
 def run(*, source: HandSource, cluster: Cluster, dry: bool, output: str, runs: str) -> None:
@@ -137,7 +149,7 @@ def run(*, source: HandSource, cluster: Cluster, dry: bool, output: str, runs: s
 
 
 def _gather(source: HandSource, cluster: Cluster, runs: str) -> tuple[Rows, Problems]:
-    """All rows, in the order of the hands whatever batch is done first, and all that cannot be used."""
+    """All rows, the same whatever batch is done first, and all that cannot be used."""
     parts: list[Rows] = []
     unused = Problems()
     waiting: dict[int, tuple[Rows, Problems]] = {}

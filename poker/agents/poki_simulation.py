@@ -14,7 +14,6 @@ from poker.features.opponent import NUM_BET_LEVELS
 from poker.kernels.rng import streams
 from poker.opponents.playout import Budget, LineValues, line_values
 from poker.opponents.predictor import NUM_STREETS, Context
-from poker.opponents.tracker import seat_name
 from poker.rules import CALL, FOLD
 from poker.state import HandState
 
@@ -57,15 +56,16 @@ class PokiSimulation(PokiFormula):
             betting,
             state.board,
             self.tracker.tables(everybody),
-            self._habits(everybody),
+            self._habits(len(everybody)),
             self.style,
             Budget(self.batch, self.trials, self.seconds, self.margin),
             self._stream,
         )
 
-    def _habits(self, players: list[int]) -> NDArray[np.float64]:
+    def _habits(self, players: int) -> NDArray[np.float64]:
         """[P, 12, 3] how often each player does what in each context."""
         habits = self.tracker.habits
         contexts = [(street, level) for street in range(NUM_STREETS) for level in range(NUM_BET_LEVELS)]
-        rows = [[habits.probs(Context(seat_name(i), *context)) for context in contexts] for i in players]
+        names = self.tracker.seat_names(players)
+        rows = [[habits.probs(Context(name, *context)) for context in contexts] for name in names]
         return np.array(rows, dtype=np.float64)

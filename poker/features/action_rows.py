@@ -55,7 +55,9 @@ def write_rows(
     counts: Mapping[str, Any],
     files: Mapping[str, bytes] | None = None,
 ) -> Artifact:
-    """Write the rows atomically; `columns` must be exactly those of `COLUMNS`."""
+    """Write the rows atomically; `columns` must be exactly those of `COLUMNS`, in the order of time."""
+    if (np.diff(columns["time"]) < 0).any():
+        raise ValueError(f"{path}: rows must be in the order of time, for what learns from them splits them by it")
     rows = len(columns["action"])
     arrays: dict[str, NDArray[Any]] = {NAMES: np.array(names, dtype=np.str_)}
     for name, (dtype, shape) in COLUMNS.items():

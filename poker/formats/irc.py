@@ -10,13 +10,16 @@ player's `pdb` file that player's actions, one string per street:
 Nothing here raises because of what a file contains: what cannot be used is counted and named in `Problems`.
 """
 
+import heapq
 import io
 import lzma
+import re
 import tarfile
 import zlib
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import groupby
 from pathlib import Path, PurePosixPath
 from typing import IO
 
@@ -26,6 +29,7 @@ STREETS = 4
 MAX_EXAMPLES = 20
 
 _ARCHIVES = (".tgz", ".tar.gz", ".tar", ".tar.bz2", ".tar.xz")
+_MONTH = re.compile(r"(?<!\d)(?:19|20)\d\d(?:0[1-9]|1[0-2])(?!\d)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,26 +94,43 @@ class _Month:
     rows: dict[int, list[PlayerRow]] = field(default_factory=lambda: defaultdict(list))
 
 
+_Part = tuple[str, Iterator[RawHand]]
+"""The name of an archive or directory, and its hands."""
+
+
 def read_hands(path: str | Path, problems: Problems) -> Iterator[RawHand]:
     """Hands of an archive (packed, packed in packed, or a directory), month by month, within a month by time stamp."""
     root = Path(path)
     if not root.exists():
         raise PokernetsError(f"no IRC archive at {root}; give the path of a .tgz or of an unpacked directory")
     if root.is_dir():
-        yield from _hands_of(_walk(root, problems), problems)
-        for packed in sorted(file for file in root.rglob("*") if file.name.endswith(_ARCHIVES)):
-            yield from read_hands(packed, problems)
+        parts = _loose_parts(_walk(root, problems), problems)
+        packed = sorted(file for file in root.rglob("*") if file.name.endswith(_ARCHIVES))
+        parts += [(str(file), read_hands(file, problems)) for file in packed]
+        yield from _by_month(parts)
         return
     with root.open("rb") as file:
         yield from _read_packed(file, root.name, problems)
 
 
 def _read_packed(file: IO[bytes], name: str, problems: Problems) -> Iterator[RawHand]:
-    """Months of an archive whose files are all loose, then, one at a time, of the archives packed inside it."""
+    """Of the files that are loose in an archive and of the archives packed inside it, one month at a time."""
     inner: list[tuple[str, bytes]] = []
-    yield from _hands_of(_unpack(file, name, inner, problems), problems)
-    for inner_name, data in inner:
-        yield from _read_packed(io.BytesIO(data), inner_name, problems)
+    parts = _loose_parts(_unpack(file, name, inner, problems), problems)
+    parts += [(inner_name, _read_packed(io.BytesIO(data), inner_name, problems)) for inner_name, data in inner]
+    yield from _by_month(parts)
+
+
+def _by_month(parts: Iterable[_Part]) -> Iterator[RawHand]:
+    """Months in their order, the games of a month together; parts whose name has no month come first."""
+    for _, games in groupby(sorted(parts, key=_month_and_name), key=lambda part: _month_and_name(part)[0]):
+        yield from heapq.merge(*(hands for _, hands in games), key=lambda hand: hand.row.stamp)
+
+
+def _month_and_name(part: _Part) -> tuple[str, str]:
+    """The month as `199504`, the last of the name; empty without one."""
+    months = _MONTH.findall(part[0])
+    return months[-1] if months else "", part[0]
 
 
 def _unpack(
@@ -140,7 +161,8 @@ def _walk(root: Path, problems: Problems) -> Iterator[tuple[str, bytes]]:
                 problems.add("file cannot be read", f"{file}: {error}")
 
 
-def _hands_of(files: Iterator[tuple[str, bytes]], problems: Problems) -> Iterator[RawHand]:
+def _loose_parts(files: Iterator[tuple[str, bytes]], problems: Problems) -> list[_Part]:
+    """By game and month."""
     months: dict[str, _Month] = defaultdict(_Month)
     for path, data in files:
         pure = PurePosixPath(path)
@@ -149,8 +171,7 @@ def _hands_of(files: Iterator[tuple[str, bytes]], problems: Problems) -> Iterato
             _read_lines(path, data, months[str(pure.parent)], reader, problems)
         elif pure.parent.name == "pdb":
             _read_lines(path, data, months[str(pure.parent.parent)], _add_player, problems)
-    for name in sorted(months):
-        yield from _join(name, months[name], problems)
+    return [(name, _join(name, month, problems)) for name, month in months.items()]
 
 
 def _read_lines(

@@ -18,6 +18,7 @@ Symbols: H hands, A actions, S size classes.
 """
 
 import hashlib
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from itertools import chain
@@ -86,8 +87,8 @@ class Habits:
         rules, shown = hand.rules, hand.betting.is_showdown and hand.hole_cards[player]
         counts, sizes, blind = self.counts.copy(), self.sizes.copy(), self.blind
         weights, past = np.ones(rules.num_hands), Betting.start(rules)
-        for action in chain.from_iterable(hand.betting.actions):
-            if not past.legal().allows(action):  # people fold out of turn and where nothing is asked
+        for action, actor in _turns(hand.betting):
+            if actor != past.to_act or not past.legal().allows(action):  # folds out of turn, or where nothing is asked
                 break
             if past.to_act == player:
                 context, kind = context_of(past), action_class(action)
@@ -216,10 +217,15 @@ def habits(
 def context_of(betting: Betting) -> Context:
     """Of the player to act."""
     player, last = betting.to_act, 0
-    for action, actor in zip(chain.from_iterable(betting.actions), chain.from_iterable(betting.actors), strict=True):
+    for action, actor in _turns(betting):
         if action > 0:
             last = 1 if actor == player else 2
     return betting.street, _asked(betting), min(betting.num_raises, 2), player, last
+
+
+def _turns(betting: Betting) -> Iterator[tuple[int, int]]:
+    """Actions, and who did them."""
+    return zip(chain.from_iterable(betting.actions), chain.from_iterable(betting.actors), strict=True)
 
 
 def _asked(betting: Betting) -> int:

@@ -1,8 +1,8 @@
 """Follows hands as one player, or an onlooker, sees them: weight tables of everybody still in, predictors that learn.
 
-A player is known by name, or else by seat: seats keep their players until `forget`, as in a session of a match.
-`follow` and `finish` work off a view; they leave out the tables of players who have folded by then. `begin`, `observe`
-and `conclude` are the same step by step.
+A player is known by name, or else by how many seats after one's own they sit: the same person until `forget`, whether
+or not seats rotate from hand to hand. `follow` and `finish` work off a view; they leave out the tables of players who
+have folded by then. `begin`, `observe` and `conclude` are the same step by step.
 """
 
 from collections.abc import Sequence
@@ -88,10 +88,14 @@ class Tracker:
 
     def begin(self, players: int, names: Sequence[str] | None = None) -> None:
         """A new hand, all cards possible."""
-        self._names = tuple(names) if names is not None else tuple(seat_name(seat) for seat in range(players))
+        self._names = self.seat_names(players) if names is None else tuple(names)
         self._tables = _unknown(players)
         self._seen = []
         self._blocked = 0
+
+    def seat_names(self, players: int) -> tuple[str, ...]:
+        """[P] of players without names, by seat."""
+        return tuple(f"seat +{(seat - self._seat) % players}" for seat in range(players))
 
     def observe(self, past: Betting, board: tuple[int, ...], action: int, *, reweight: bool) -> None:
         """The player to act in `past` does `action`."""
@@ -135,7 +139,3 @@ class Tracker:
 
 def _unknown(players: int) -> NDArray[np.float32]:
     return np.ones((players, NUM_HANDS), dtype=np.float32)
-
-
-def seat_name(seat: int) -> str:
-    return f"seat {seat}"

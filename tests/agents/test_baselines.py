@@ -7,6 +7,7 @@ from omegaconf import OmegaConf
 
 from poker.agents.base import Agent, PolicyAgent, sample_action
 from poker.agents.equity import EquityAgent
+from poker.betting import Betting
 from poker.errors import PokernetsError
 from poker.rules import CALL, FOLD, Rules
 from poker.state import HandState
@@ -126,6 +127,33 @@ def test_equity_against_hands_that_raise_is_lower() -> None:
     state = HandState.start(rules, [(), rules.parse_cards("Qs9d")], ())
     strong, better, any_hand = (_equity_of(state, [floor]) for floor in (0.9, 0.5, 0.0))
     assert strong < better - 0.05 < any_hand - 0.08
+
+
+@pytest.mark.parametrize(
+    ("text", "pots"),
+    [
+        ("cccc", [[], [], [], [], []]),
+        ("r350fffc", [[], [1]]),
+        ("r225fffc", [[], [0.5]]),
+        ("r350fffr1150f", [[1]]),
+        ("r350fffcc/ccr1400", [[], [1, 1]]),
+    ],
+)
+def test_raises_say_how_weak_hands_cannot_be(
+    text: str, pots: list[list[float]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`pots`: what each opponent still in has raised, in pots."""
+    agent, state = build("equity"), HandState.deal(load_rules("holdem_nolimit_6p"), np.random.default_rng(1))
+    assert isinstance(agent, EquityAgent)
+    asked: list[list[float]] = []
+
+    def noted(state: HandState, floors: list[float]) -> float:
+        asked.append(floors)
+        return 0.5
+
+    monkeypatch.setattr(agent, "equity", noted)
+    agent.act(replace(state, betting=Betting.parse(state.rules, text)))
+    assert asked == [[pytest.approx(1 - np.prod([1 / (1 + agent.fear * size) for size in sizes])) for sizes in pots]]
 
 
 def test_exact_equity_in_leduc() -> None:

@@ -1,20 +1,28 @@
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from poker.agents.base import Agent, ObservingAgent
 from poker.agents.poki_formula import PokiFormula, postflop_triple, preflop_triple
+from poker.agents.simple import AlwaysCall, AlwaysRaise
 from poker.betting import Betting
 from poker.cards import hand_index, parse_cards
 from poker.errors import PokernetsError
 from poker.kernels.opponents.playout import Style
 from poker.opponents.modelling import Modelling
-from poker.opponents.strength import Strength
+from poker.opponents.playout import LineValues, line_values
+from poker.opponents.predictor import RAISE_CLASS
+from poker.opponents.strength import Strength, board_strength
+from poker.play.hand import play_hand
 from poker.play.lineup import LineUp, Rotation
 from poker.play.session import SessionRecord, play_session
+from poker.rules import FOLD
 from poker.state import HandState
 from tests.games import load_rules
+from tests.opponents.test_tracker import deal
 from tests.poki import formula, rates, simulation
 
 RULES = load_rules("holdem_limit_10p")
@@ -33,11 +41,12 @@ def quantile(text: str, players: int = 10) -> float:
 
 def test_styles_order_what_is_played_before_the_flop() -> None:
     first_in = Betting.start(RULES)
-    for hand in ("AsAh", "KsQs", "9h8h", "7c2d"):
-        folds = [preflop_triple(quantile(hand), first_in, style, rates())[0] for style in (LOOSE, TIGHT)]
-        bets = [preflop_triple(quantile(hand), first_in, style, rates())[2] for style in (PASSIVE, AGGRESSIVE)]
-        assert folds == sorted(folds)
-        assert bets == sorted(bets)
+    for hand in ("AcTd", "JcTd"):
+        loose, tight, passive, aggressive = (
+            preflop_triple(quantile(hand), first_in, style, rates()) for style in (LOOSE, TIGHT, PASSIVE, AGGRESSIVE)
+        )
+        assert loose[0] < tight[0]
+        assert passive[2] < aggressive[2]
     assert preflop_triple(quantile("AsAh"), first_in, TIGHT, rates())[2] == 1
     assert preflop_triple(quantile("7c2d"), first_in, LOOSE, rates())[0] == 1
 
@@ -84,6 +93,30 @@ def test_style_out_of_range_and_other_games_are_refused() -> None:
             agent.act(state.view(state.to_act))
 
 
+def test_strength_is_against_the_tables_of_those_still_in() -> None:
+    """Aces, first to act; seat 2 raised before the flop and may bet it."""
+    agent = formula()
+    agent.start_hand(0)
+    before, after = deal("rfffffffcc/"), deal("rfffffffcc/ccr")
+    found = []
+    for state in (before.view(0), after.view(0)):
+        agent.tracker.follow(state)
+        found.append(float(agent.strength(state).win))
+        tables = agent.tracker.tables([1, 2])
+        expected = board_strength(state.board).against(hand_index(*state.hole_cards[0]), tables)
+        assert found[-1] == float(expected.win)
+    assert found[1] < found[0]
+
+
+def test_simulation_folds_nothing_to_a_river_raise_and_raises_the_nuts() -> None:
+    rules, board = load_rules("holdem_limit_2p"), parse_cards("AhKdQs9s7c")
+    betting = Betting.parse(rules, "rc/rc/rc/rr")
+    for hand, action in (("3d2c", FOLD), ("JhTd", betting.legal().max_raise)):
+        agent = simulation()
+        agent.start_hand(0)
+        assert agent.act(HandState(betting, (parse_cards(hand), ()), board)) == action
+
+
 def ring(modelling: Modelling, deals: int, players: str = "holdem_limit_10p") -> tuple[SessionRecord, list[Agent]]:
     rules = load_rules(players)
     agents: list[Agent] = [formula(f"p{i}", modelling, (0.1 * i, 1 - 0.1 * i, 0.1)) for i in range(rules.num_players)]
@@ -107,6 +140,25 @@ def test_small_tables(game: str) -> None:
     record, _ = ring("statistics", 3, game)
     assert record.incidents == []
     assert (np.sum(record.payoffs, axis=1) == 0).all()
+
+
+def test_neighbours_are_told_apart_while_seats_rotate(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The next player always raises, the one after that only calls."""
+    rules = load_rules("holdem_limit_3p")
+    others: list[Agent] = [AlwaysRaise(name="raiser", raises=[1]), AlwaysCall(name="caller")]
+    table = [simulation(trials=100), *others]
+    raises: list[NDArray[np.float64]] = []
+
+    def sampled(*arguments: Any) -> LineValues:
+        raises.append(arguments[4][[seated.index(player) for player in others], :, RAISE_CLASS].mean(axis=1))
+        return line_values(*arguments)
+
+    monkeypatch.setattr("poker.agents.poki_simulation.line_values", sampled)
+    for number in range(12):
+        seated = [table[(seat - number) % 3] for seat in range(3)]
+        play_hand(seated, HandState.deal(rules, np.random.default_rng([4, number])))
+    by_raiser, by_caller = raises[-1]
+    assert by_raiser > 1.5 * by_caller
 
 
 def test_play_is_a_function_of_the_seed() -> None:

@@ -11,9 +11,11 @@ import pytest
 
 from conf.launch import call, chosen, compose
 from data_gen import opponent_sources
+from data_gen.opponent_actions import ObservedHand, Rows
 from data_gen.opponent_sources import SelfPlay
 from poker.agents.simple import AlwaysCall
 from poker.artifacts import MismatchedArtifactError, write_artifact
+from poker.betting import Betting
 from poker.features import opponent
 from poker.features.action_rows import COLUMNS, NAMES, open_rows
 from poker.features.opponent import bets_to_call
@@ -21,6 +23,7 @@ from poker.formats.irc import Problems, read_hands
 from poker.formats.irc_replay import replay_all
 from poker.opponents.predictor import action_class
 from poker.play.lineup import AgentSpec
+from poker.rules import CALL, FOLD
 from tests.data_gen.commands import digests
 from tests.formats.test_irc import played
 from tests.games import load_rules
@@ -99,6 +102,27 @@ def test_the_same_bytes_with_any_number_of_processes(work: Path, monkeypatch: py
     for processes, place in enumerate((one, two), 1):
         make(place, "source=irc", f"path={work / 'month.tgz'}", f"cluster.processes={processes}")
     assert digests(one / "artifacts") == digests(two / "artifacts") == digests(work / "artifacts")
+
+
+def test_batches_that_overlap_in_time_are_put_in_order() -> None:
+    betting = Betting.start(load_rules("holdem_limit_3p"))
+    deeds: list[tuple[Betting, tuple[int, ...], int]] = [(betting, (), CALL), (betting.apply(CALL), (), FOLD)]
+    first = Rows.of([ObservedHand(10, ("ann", "bob", "cat"), deeds), ObservedHand(30, ("ann", "bob", "cat"), deeds)])
+    second = Rows.of(
+        [
+            ObservedHand(20, ("dan", "bob", "cat"), deeds),
+            ObservedHand(25, ("dan", "bob", "cat"), []),
+            ObservedHand(30, ("eve", "bob", "dan"), deeds),
+        ]
+    )
+    rows = Rows.joined([first, second])
+    assert rows.hands == 5
+    assert rows.columns["time"].tolist() == [10, 10, 20, 20, 30, 30, 30, 30]
+    assert rows.columns["hand"].tolist() == [0, 0, 1, 1, 3, 3, 4, 4]
+    assert rows.columns["action"].tolist() == [1, 0] * 4
+    assert [rows.names[player] for player in rows.columns["player"]] == [
+        *("cat", "ann", "cat", "dan", "cat", "ann", "dan", "eve")
+    ]
 
 
 def test_dry_says_what_it_takes(work: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -20,7 +20,7 @@ def read(path: Path) -> tuple[list[IrcHand], Problems]:
     return list(replay_all(read_hands(path, problems), problems)), problems
 
 
-def played(count: int, seed: int, quitting: float = 0.0) -> tuple[Files, list[PlayedHand]]:
+def played(count: int, seed: int, quitting: float = 0.0, first: int = 800_000_000) -> tuple[Files, list[PlayedHand]]:
     generator = np.random.default_rng(seed)
     files, hands = Files(), []
     for number in range(count):
@@ -28,7 +28,7 @@ def played(count: int, seed: int, quitting: float = 0.0) -> tuple[Files, list[Pl
         bankroll = int(generator.choice([1000, 37, 75, 160]))
         hand = play_hand(irc_rules(players, bool(generator.random() < 0.1), bankroll), generator, quitting)
         names = [f"p{index:03d}" for index in generator.permutation(40)[:players]]
-        write_hand(files, hand, 800_000_000 + 60 * number, names)
+        write_hand(files, hand, first + 60 * number, names)
         hands.append(hand)
     return files, hands
 
@@ -38,9 +38,9 @@ def month() -> tuple[Files, list[PlayedHand]]:
     return played(300, seed=1)
 
 
-def unpacked(files: Files, root: Path) -> Path:
+def unpacked(files: Files, root: Path, month: str = "holdem/199504") -> Path:
     for name, lines in files.lines.items():
-        file = root / "holdem" / "199504" / name
+        file = root / month / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text("\n".join(lines) + "\n")
     return root
@@ -63,9 +63,43 @@ def test_hands_come_out_as_they_were_played(month: tuple[Files, list[PlayedHand]
     found, problems = read(path)
     assert not problems.counts
     assert len(found) == len(hands)
-    for hand, wanted in zip(found, hands, strict=True):
+    rosters = [tuple(line.split()[2:]) for line in files.lines["hroster"]]
+    for hand, wanted, names in zip(found, hands, rosters, strict=True):
+        assert hand.names == names
         assert [tuple(move) for move in hand.moves] == wanted.moves
         assert hand.board == wanted.state.runout
+        betting = wanted.state.betting
+        shown = [betting.is_showdown and not out for out in betting.folded]
+        cards = zip(wanted.state.hole_cards, shown, strict=True)
+        assert hand.hole_cards == tuple(held if seen else () for held, seen in cards)
+
+
+@pytest.mark.parametrize("form", ["nested", "directory of archives", "unpacked"])
+def test_months_and_games_come_in_the_order_of_time(form: str, tmp_path: Path) -> None:
+    months = {  # overlapping games; neither the order here nor that of the names is the order of time
+        "holdem/199506": 802_000_000,
+        "holdem/199505": 799_300_000,
+        "holdem1/199505": 799_300_030,
+        "botsonly/199506": 802_000_045,
+    }
+    root = tmp_path / "archive"
+    root.mkdir()
+    for number, (name, first) in enumerate(months.items()):
+        files, _ = played(20, seed=number, first=first)
+        if form == "unpacked":
+            unpacked(files, root, name)
+        else:
+            (root / f"{name.replace('/', '.')}.tgz").write_bytes(files.packed(name))
+    path = root
+    if form == "nested":
+        path = tmp_path / "all.tar"
+        with tarfile.open(path, "w") as archive:
+            for name in months:
+                archive.add(root / f"{name.replace('/', '.')}.tgz", f"IRCdata/{name.replace('/', '.')}.tgz")
+    found, problems = read(path)
+    assert not problems.counts
+    wanted = sorted(first + 60 * number for first in months.values() for number in range(20))
+    assert [hand.stamp for hand in found] == wanted
 
 
 def test_replayed_states_are_the_played_ones(month: tuple[Files, list[PlayedHand]], tmp_path: Path) -> None:

@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 
 from poker.betting import Betting
-from poker.errors import PokernetsError
 from poker.features.opponent import bets_to_call
 from poker.opponents.action_statistics import GENERIC_TABLE, BestOf, Constant, Frequencies, Majority, PlayerFrequencies
 from poker.opponents.predictor import (
@@ -44,11 +43,6 @@ def test_context_of_small_blind_and_class_of_actions() -> None:
     assert (context.player, context.street, context.bets_to_call, context.index) == ("bob", 0, 1, 1)
     assert Context("x", 3, 2).index == NUM_CONTEXTS - 1
     assert [action_class(action) for action in (-1, 0, 40)] == [FOLD_CLASS, CALL_CLASS, RAISE_CLASS]
-
-
-def test_no_limit_game_is_refused() -> None:
-    with pytest.raises(PokernetsError, match="need a limit game"):
-        bets_to_call(Betting.start(load_rules("holdem_nolimit_2p")))
 
 
 def test_every_predictor_gives_probabilities_and_forgets() -> None:

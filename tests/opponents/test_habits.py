@@ -10,12 +10,12 @@ import pytest
 
 from poker.agents.simple import AlwaysCall, AlwaysRaise, RandomAgent
 from poker.betting import Betting
-from poker.cards import HOLDEM, parse_cards
+from poker.cards import HOLDEM, hand_index, parse_cards
 from poker.errors import PokernetsError
 from poker.formats.acpc_log import log_line
 from poker.opponents.habits import Habits, context_of, habits, weaker_hands
 from poker.opponents.weights import blind_share
-from poker.play.hand import play_hand
+from poker.play.hand import Player, play_hand
 from poker.rules import CALL, FOLD
 from poker.state import HandState, public_state
 from tests.games import load_rules
@@ -138,12 +138,40 @@ def test_a_caller_is_told_from_a_raiser_after_few_hands() -> None:
     assert raising(state, actions, EVERY)[0][HOLDEM.live(FLOP), 1].mean() > 0.85
 
 
+def test_folds_out_of_turn_count_for_nobody() -> None:
+    hand = HandState(after(300).leave(1), ((), ()), ())
+    assert hand.betting.actors == ((1, 1),)
+    assert [Habits().after(hand, player).counts.sum() for player in range(2)] == [0, 1]
+
+
 def test_hands_shown_tell_who_does_not_look_at_the_cards() -> None:
     model = Habits()
     for hand in played(random, 100):
         model = model.after(hand.view(0), 1)
     assert model.blind[1] > 20
     assert blind_share(model.blind) > blind_share((0.0, 0.0)) + 0.02
+
+
+class RaisesTheBestHalf:
+    """And calls with the rest."""
+
+    def start_hand(self, seat: int) -> None:
+        pass
+
+    def act(self, state: HandState) -> int:
+        legal, held = state.legal(), hand_index(*state.hole_cards[state.to_act])
+        return legal.min_raise if legal.max_raise and weaker_hands(RULES, state.board)[held] > 0.5 else CALL
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+def test_hands_shown_tell_who_looks_at_the_cards(seat: int) -> None:
+    players: list[Player] = [caller(), caller()]
+    players[seat] = RaisesTheBestHalf()
+    model = Habits()
+    for number in range(15):
+        hand = play_hand(players, HandState.deal(RULES, np.random.default_rng([6, number])))
+        model = model.after(hand.view(1 - seat), seat)
+    assert blind_share(model.blind) < blind_share((0.0, 0.0))
 
 
 def test_equal_hands_make_equal_models_from_a_session_and_from_a_log(tmp_path: Path) -> None:

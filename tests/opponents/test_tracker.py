@@ -7,7 +7,7 @@ from poker.errors import PokernetsError
 from poker.opponents.action_statistics import BestOf, Constant, Frequencies, PlayerFrequencies
 from poker.opponents.modelling import ByStreet, habits_for, predictor_for
 from poker.opponents.predictor import RAISE_CLASS, Context
-from poker.opponents.tracker import Tracker, seat_name
+from poker.opponents.tracker import Tracker
 from poker.rules import CALL
 from poker.state import HandState
 from tests.games import load_rules
@@ -71,15 +71,16 @@ def test_shown_hands_calibrate_those_who_showed_them() -> None:
     follower = tracker()
     prior = follower.calibration.noise("anybody")
     follower.start(0)
+    names = follower.seat_names(10)
     end = deal(BETTING)
     while not end.is_over:
         end = end.apply(CALL)
     follower.finish(end.view(0))
-    assert follower.calibration.noise(seat_name(2)) < prior
-    assert follower.calibration.noise(seat_name(0)) == prior
-    assert follower.calibration.noise(seat_name(5)) == prior
+    assert follower.calibration.noise(names[2]) < prior
+    assert follower.calibration.noise(names[0]) == prior
+    assert follower.calibration.noise(names[5]) == prior
     follower.forget()
-    assert follower.calibration.noise(seat_name(2)) == prior
+    assert follower.calibration.noise(names[2]) == prior
 
 
 def test_without_a_model_all_hands_stay_equal() -> None:
