@@ -2,8 +2,8 @@
 
 Every state of the dealer stands for itself, so nothing is lost by repeated or skipped states; an answer is remembered,
 and a state that is asked again is answered alike. The agent is reset before the first hand alone, and remembers as long
-as the connection lasts. One that fails checks or folds, a state that breaks our rules is answered with a call, and both
-are told.
+as the connection lasts. One that fails checks or folds, a state that breaks our rules is answered with a call, what
+cannot be written is left out, and all of these are told.
 
 The hands are logged as the agent saw them, hole cards that it did not see left out; beside the log it notes what it
 does with every hand at each of its decisions, if it has a policy (`notes.py`). A dealer names nobody, so the
@@ -24,6 +24,7 @@ from poker.errors import PokernetsError
 from poker.formats.acpc_log import AcpcError, MatchState, log_line, parse_match_state
 from poker.formats.acpc_protocol import VERSION, ConnectionLost, LineConnection
 from poker.play.hand import Incident, described, passive
+from poker.play.hand_store import append_lines
 from poker.play.notes import append_note
 from poker.rules import CALL, Rules
 from poker.state import HandState, Policy, public_state
@@ -133,19 +134,19 @@ class Seat:
         players = len(payoffs)
         names = [f"opponent#{(seat - told.player) % players}" for seat in range(players)]
         names[told.player] = re.sub(r"[:|]|[^!-~]", "_", self.agent.name)
-        with self.log.open("a", encoding="ascii") as file:
-            file.write(log_line(told.state, told.number, names, payoffs) + "\n")
+        line = log_line(told.state, told.number, names, payoffs)
+        self._try(told.state.betting.text(), partial(append_lines, self.log, [line]))
 
     def _act(self, told: MatchState) -> int:
         try:
             action = int(self.agent.act(told.state))
             told.state.betting.apply(action)
-            self._note(told, self._policy(told))
-            return action
         except Exception as error:
             self._fail(told.state.betting.text(), described(error))
             self._note(told, None)
             return passive(told.state)
+        self._note(told, self._policy(told))
+        return action
 
     def _policy(self, told: MatchState) -> Policy | None:
         """None if it is unavailable, which does not matter to play."""
@@ -156,8 +157,9 @@ class Seat:
             return None
 
     def _note(self, told: MatchState, policy: Policy | None) -> None:
+        betting = told.state.betting.text()
         if isinstance(self.agent, PolicyAgent):
-            append_note(self.notes, told.number, told.player, told.state.betting.text(), policy)
+            self._try(betting, partial(append_note, self.notes, told.number, told.player, betting, policy))
 
     def _fail(self, betting: str, what: str) -> None:
         self.failures.append(Incident(self.agent.name, self.number, betting, what, ""))

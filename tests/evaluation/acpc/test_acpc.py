@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from pokerkit import HandHistory
 
@@ -23,7 +24,7 @@ from poker.play.client import Seat
 from poker.play.dealer import Times
 from poker.play.lineup import AgentSpec
 from poker.rules import CALL, FOLD, Rules
-from poker.state import HandState
+from poker.state import HandState, Policy
 from tests.evaluation.acpc.table import RANDOM, TIMES, Dealt, check_log, deal, free_ports, long_match, sit_down
 from tests.games import load_rules
 from tests.report.test_report import check
@@ -260,6 +261,25 @@ def test_an_agent_that_fails_between_hands_plays_on(tmp_path: Path, broken: str,
     seat = seated(agent, tmp_path, 3)
     assert [item.error for item in seat.failures] == [f"RuntimeError: no {broken}"] * times
     assert len(seat.chips) == 3
+
+
+class Raiser(Learner):
+    """Raises every time, and has a policy."""
+
+    def act(self, state: HandState) -> int:
+        return state.betting.legal().max_raise
+
+    def policy(self, state: HandState) -> Policy:
+        return (CALL,), np.ones((state.rules.num_hands, 1), np.float32)
+
+
+def test_what_cannot_be_written_is_told_and_changes_no_action(tmp_path: Path) -> None:
+    told: list[str] = []
+    seat = Seat(HEADS_UP, Raiser(), 1, tmp_path / "gone" / "hands.log", told.append)
+    assert seat.answer("MATCHSTATE:1:0::|JdTc") == "MATCHSTATE:1:0::|JdTc:r20000"
+    seat.answer("MATCHSTATE:1:0:r20000f:|JdTc")
+    assert len(seat.chips) == 1
+    assert ["FileNotFoundError" in text for text in told] == [True, True]  # the note and the hand
 
 
 class Foreign:
