@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.artifacts import Artifact, open_artifact, write_artifact
+from poker.artifacts import Artifact, MismatchedArtifactError, open_artifact, write_artifact
 from poker.features import opponent
 from poker.features.shards import Columns, check_columns
 
@@ -56,7 +56,7 @@ def write_rows(
     files: Mapping[str, bytes] | None = None,
 ) -> Artifact:
     """Write the rows atomically; `columns` must be exactly those of `COLUMNS`, in the order of time."""
-    if (np.diff(columns["time"]) < 0).any():
+    if not _is_ordered(columns):
         raise ValueError(f"{path}: rows must be in the order of time, for what learns from them splits them by it")
     rows = len(columns["action"])
     arrays: dict[str, NDArray[Any]] = {NAMES: np.array(names, dtype=np.str_)}
@@ -74,7 +74,16 @@ def write_rows(
 
 
 def open_rows(path: str | Path) -> Artifact:
-    """The rows at `path`, complete, unaltered and of today's inputs."""
+    """The rows at `path`, complete, unaltered, of today's inputs and in the order of time."""
     artifact = open_artifact(path, KIND, config=STAMP)
     check_columns(artifact, COLUMNS)
+    if not _is_ordered(artifact.arrays):
+        raise MismatchedArtifactError(
+            f"{path}: hands are not in the order of time, as those of several months once were;"
+            " delete it and make it anew"
+        )
     return artifact
+
+
+def _is_ordered(columns: Mapping[str, NDArray[Any]]) -> bool:
+    return bool((np.diff(columns["time"]) >= 0).all())
