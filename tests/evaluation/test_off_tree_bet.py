@@ -186,18 +186,22 @@ def test_values_of_an_evaluator_take_the_place_of_generated_ones(spot: OffTreeBe
     np.testing.assert_array_equal(search.first_round(found, 4), search.first_round(known, 4))
 
 
-def test_a_solve_that_was_cut_off_goes_on(spot: OffTreeBet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    game = VectorGame(spot.blueprint_tree)
-    effort = Effort("apdcfr", 1.0, 3000, 1, 0.0, 1 << 30)  # saves at every measurement
-
+def interrupt_after(iterations: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first measurement after so many."""
     measured = VectorSolver.exploitability
 
     def once_too_often(solver: VectorSolver) -> float:
-        if solver.iterations > 100:
+        if solver.iterations > iterations:
             raise KeyboardInterrupt
         return measured(solver)
 
     monkeypatch.setattr(VectorSolver, "exploitability", once_too_often)
+
+
+def test_a_solve_that_was_cut_off_goes_on(spot: OffTreeBet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    game = VectorGame(spot.blueprint_tree)
+    effort = Effort("apdcfr", 1.0, 3000, 1, 0.0, 1 << 30)  # saves at every measurement
+    interrupt_after(100, monkeypatch)
     with pytest.raises(KeyboardInterrupt):
         solved(game, tmp_path / "cut", {}, effort, QUIET)
     monkeypatch.undo()
@@ -216,15 +220,7 @@ def test_a_warm_start_takes_no_iterations_from_the_limit(
 ) -> None:
     effort, console = Effort("apdcfr", 1e-6, 60, 1, 0.0, 1 << 30), Console(stderr=True, width=200)
     blueprint = solved(VectorGame(spot.blueprint_tree), tmp_path / "blueprint", {}, effort, console)
-
-    measured = VectorSolver.exploitability
-
-    def once_too_often(solver: VectorSolver) -> float:
-        if solver.iterations > 90:
-            raise KeyboardInterrupt
-        return measured(solver)
-
-    monkeypatch.setattr(VectorSolver, "exploitability", once_too_often)
+    interrupt_after(90, monkeypatch)
     with pytest.raises(KeyboardInterrupt):
         extended(spot, blueprint, tmp_path, effort, console)
     monkeypatch.undo()

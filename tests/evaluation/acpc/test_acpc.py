@@ -11,7 +11,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from pokerkit import HandHistory
 
@@ -24,7 +23,7 @@ from poker.play.client import Seat
 from poker.play.dealer import Times
 from poker.play.lineup import AgentSpec
 from poker.rules import CALL, FOLD, Rules
-from poker.state import HandState, Policy
+from poker.state import HandState
 from tests.evaluation.acpc.table import RANDOM, TIMES, Dealt, check_log, deal, free_ports, long_match, sit_down
 from tests.games import load_rules
 from tests.report.test_report import check
@@ -213,73 +212,6 @@ def test_an_agent_with_illegal_answers_checks_or_folds(tmp_path: Path) -> None:
     confused = next(seat for seat in seats if seat.failures)
     assert "illegal action `raise to 1`" in confused.failures[0].error
     assert not any(result.failures.values())
-
-
-class Learner(AlwaysCall):
-    """Counts the hands it was shown since it was reset, and fails in `broken`."""
-
-    def __init__(self, broken: str = "") -> None:
-        super().__init__(name="learner")
-        self.broken = broken
-        self.shown: list[int] = []
-
-    def _do(self, what: str) -> None:
-        if what == self.broken:
-            raise RuntimeError(f"no {what}")
-
-    def reset(self, seed: int) -> None:
-        self._do("reset")
-        self.shown.append(0)
-
-    def start_hand(self, seat: int) -> None:
-        self._do("start_hand")
-
-    def end_hand(self, state: HandState) -> None:
-        self._do("end_hand")
-        self.shown[-1] += 1
-
-
-def seated(agent: Learner, folder: Path, hands: int) -> Seat:
-    """After hands that the agent checks down."""
-    seat = Seat(HEADS_UP, agent, 1, folder / "hands.log", lambda what: None)
-    for number in range(hands):
-        assert seat.answer(f"MATCHSTATE:1:{number}::|JdTc") == f"MATCHSTATE:1:{number}::|JdTc:c"
-        seat.answer(f"MATCHSTATE:1:{number}:f:|JdTc")
-    return seat
-
-
-def test_what_an_agent_learned_lasts_as_long_as_the_connection(tmp_path: Path) -> None:
-    agent = Learner()
-    assert not seated(agent, tmp_path, 5).failures
-    assert agent.shown == [5]
-
-
-@pytest.mark.parametrize(("broken", "times"), [("reset", 1), ("start_hand", 3), ("end_hand", 3)])
-def test_an_agent_that_fails_between_hands_plays_on(tmp_path: Path, broken: str, times: int) -> None:
-    agent = Learner(broken)
-    agent.shown = [0]
-    seat = seated(agent, tmp_path, 3)
-    assert [item.error for item in seat.failures] == [f"RuntimeError: no {broken}"] * times
-    assert len(seat.chips) == 3
-
-
-class Raiser(Learner):
-    """Raises every time, and has a policy."""
-
-    def act(self, state: HandState) -> int:
-        return state.betting.legal().max_raise
-
-    def policy(self, state: HandState) -> Policy:
-        return (CALL,), np.ones((state.rules.num_hands, 1), np.float32)
-
-
-def test_what_cannot_be_written_is_told_and_changes_no_action(tmp_path: Path) -> None:
-    told: list[str] = []
-    seat = Seat(HEADS_UP, Raiser(), 1, tmp_path / "gone" / "hands.log", told.append)
-    assert seat.answer("MATCHSTATE:1:0::|JdTc") == "MATCHSTATE:1:0::|JdTc:r20000"
-    seat.answer("MATCHSTATE:1:0:r20000f:|JdTc")
-    assert len(seat.chips) == 1
-    assert ["FileNotFoundError" in text for text in told] == [True, True]  # the note and the hand
 
 
 class Foreign:
@@ -507,13 +439,6 @@ def test_no_dealer_and_no_player() -> None:
         deal(HEADS_UP, [], 1, Path(), names=["p0", "p0"], ports=[0, 0])
     with pytest.raises(PokernetsError, match="player name `Zoë`: a name in a log is ASCII"):
         deal(HEADS_UP, [], 1, Path(), names=["p0", "Zoë"], ports=[0, 0], start_seconds=0.1)
-
-
-def test_a_client_of_any_name_keeps_its_log(tmp_path: Path) -> None:
-    agent = Learner()
-    agent.name = "Zoë: 2"
-    seat = seated(agent, tmp_path, 1)
-    assert [hand.names for hand in read_log(HEADS_UP, seat.log)] == [("opponent#1", "Zo___2")]
 
 
 @pytest.mark.parametrize("end", [b"", b"\n"])
