@@ -1,5 +1,6 @@
 """Training of the leaf net as Lightning sees it: steps, optimiser and what is logged."""
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,14 +17,22 @@ STREET_NAMES = ("preflop", "flop", "turn", "river")
 SCATTER_ROWS = 20_000
 
 
+def loss_of_noise(deviation: Tensor, delta: float) -> Tensor:
+    """The mean Huber loss of normal errors of mean 0 with these standard deviations."""
+    border = delta / deviation.clamp_min(1e-6 * delta)
+    density, beyond = torch.exp(-(border**2) / 2) * math.sqrt(2 / math.pi), torch.erfc(border / math.sqrt(2))
+    quadratic = deviation**2 / 2 * (1 - beyond - border * density)
+    return quadratic + delta * deviation * density - delta**2 / 2 * beyond
+
+
 class LeafModule(lightning.LightningModule):
     """Values of named continuations [K], by Adam with a rate that falls from `learning_rate` to zero along a half
     cosine over the planned steps.
 
     The loss is quadratic up to `huber_delta` pots, linear beyond. Logged: in training per continuation; in validation
     and tests in all, per continuation and per street with continuation; `huber_of_mean`, the loss of the best constant
-    `label_mean` [K]; `label_noise`, the loss that a perfect net would still be charged because labels are sampled (from
-    their standard errors); R^2; a scatter of some validation rows.
+    `label_mean` [K]; `label_noise`, the loss that a perfect net would still be charged because labels are sampled
+    (`loss_of_noise`); R^2; a scatter of some validation rows.
     """
 
     def __init__(
@@ -77,7 +86,7 @@ class LeafModule(lightning.LightningModule):
         labels, rows = batch.labels, len(batch.labels)
         losses = self._losses(predicted, labels)
         baseline = self._losses(self.label_mean.expand_as(labels), labels)
-        noise = self._losses(batch.label_sem, torch.zeros_like(labels))
+        noise = loss_of_noise(batch.label_sem, self._delta)
         means = {"huber_of_mean": baseline.mean(), "label_noise": noise.mean()}
         means |= {f"huber/{name}": losses[:, k].mean() for k, name in enumerate(self._names)}
         self.log(f"{stage}/huber", losses.mean(), prog_bar=True, batch_size=rows, sync_dist=True)

@@ -215,9 +215,8 @@ def _picture(results: MatchResults, title: str) -> Any:
 
 
 def _spread(result: Results) -> tuple[object, ...]:
-    seatings = math.sqrt(len(result.seatings))
     chips, aivat = result.sd_per_hand(), result.sd_per_hand(aivat=True)
-    duplicate, both = (result.estimates(aivat=flag)[0].sd * seatings for flag in (False, True))
+    duplicate, both = (result.sd_of_unit_per_hand(aivat=flag) for flag in (False, True))
     return result.lineup.title, chips, duplicate, aivat, both if aivat else 0.0, chips / aivat if aivat else None
 
 

@@ -220,6 +220,12 @@ class Results:
         sd = float(np.std(hands, ddof=1)) if len(hands) > 1 else math.inf
         return sd if sd**2 * (len(hands) - 1) > _ROUNDING * squares else 0.0
 
+    def sd_of_unit_per_hand(self, *, aivat: bool = False) -> float:
+        """Of a unit's mean of the first entry, times the root of its hands: what independent hands would
+        need to spread to tell as little."""
+        hands = len(self.seatings) * (1 if self.by_deal else self.deals)
+        return self.estimates(aivat=aivat)[0].sd * math.sqrt(hands)
+
     @property
     def first_look(self) -> int:
         """Sessions below which intervals may be too narrow: those of `FEW_UNITS` deals, at least 100."""

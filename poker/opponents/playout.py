@@ -63,8 +63,9 @@ class PlayoutBoard:
             for card in range(NUM_CARDS):
                 rows = (self.boards[:, 3:] == card).any(axis=1)
                 if rows.any():
-                    possible = np.maximum((self._counts[rows] >= 0).sum(axis=0), 1)
-                    out[card] = shares_below(wins[rows].sum(axis=0) / possible)
+                    left = (self.masks >> np.uint64(card)) & np.uint64(1) == 0
+                    possible = (self._counts[rows][:, left] >= 0).sum(axis=0)
+                    out[card, left] = shares_below(wins[rows][:, left].sum(axis=0) / possible)
         return out
 
 

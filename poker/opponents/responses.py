@@ -4,12 +4,12 @@ Before the flop everybody chooses among all hands, raising with the strongest an
 (`poker.kernels.opponents.weights.action_likelihood`), so that the mean over all hands is what habits say.
 
 After the flop players hold what they have come with. A hand's strength is z, the standard normal quantile of its share
-of weaker hands. The odds to raise, and the odds to fold if not to raise, are exponential in z (logistic
-regression). The mean of a logistic function of slope s over z with mean m and deviation d is near
-logit^-1((a + s m) / sqrt(1 + pi s^2 d^2 / 8)), which fixes a, so that both shares are those of the habits for players
-who hold what is usual for those who have come so far. m, d and s are rounded from fits to 17,400 decisions of our own
-players at ring tables, hands known: log-loss 0.42 to 0.64 by street and bets to call, where the borders of before the
-flop had 0.51 to 0.78. By the river only what is there counts, so folding is steeper there.
+of weaker hands. The odds to raise, and the odds to fold if not to raise, are exponential in z (logistic regression),
+and so high that players who hold what is usual for those who have come so far, normal z of mean m and deviation d, fold
+and raise as often as the habits say (`poker.kernels.opponents.conditional`). m, d and the slopes are rounded from fits
+to 17,400 decisions of our own players at ring tables, hands known: log-loss 0.42 to 0.64 by street and bets to call,
+where the borders of before the flop had 0.51 to 0.78. By the river only what is there counts, so folding is steeper
+there.
 """
 
 from statistics import NormalDist
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from poker.features.opponent import NUM_BET_LEVELS
 from poker.kernels.opponents import weights as kernel
+from poker.kernels.opponents.conditional import conditional
 from poker.opponents.predictor import NUM_STREETS
 
 BINS = 64
@@ -34,6 +35,11 @@ _RAISE_SLOPE = np.tile([1.8, 2.8, 4.0], (NUM_STREETS, 1))
 _FOLD_SLOPE = np.array([[0.0, 0.0, 0.0], [0.0, 1.8, 1.0], [0.0, 1.9, 1.4], [0.0, 3.5, 3.4]])
 """[street, bets to call]; nobody folds where nothing is asked."""
 _FLOOR = 2e-3
+"""Of frequencies: nothing is impossible."""
+
+_EDGES = [-np.inf, *(NormalDist().inv_cdf(i / BINS) for i in range(1, BINS)), np.inf]
+_USUAL = np.array([np.diff([NormalDist(mean, _Z_SD).cdf(edge) for edge in _EDGES]) for mean in _Z_MEAN])
+"""[street, B] how much of what players hold is in each bin."""
 
 Floats = NDArray[np.float64]
 
@@ -52,14 +58,14 @@ def likelihood(
 
 
 def responses(habits: Floats, street: int, bets_to_call: int) -> NDArray[np.float32]:
-    """[..., B, 3] fold, call and raise of the hands in each bin after the flop, from frequencies [..., 3]."""
-    fold, bet = habits[..., 0], habits[..., 2]
-    mean = _Z_MEAN[street]
-    raises = _share(bet, _RAISE_SLOPE[street, bets_to_call], mean)
-    folds = np.zeros_like(raises)
-    if bets_to_call:
-        folds = _share(fold / np.maximum(1 - bet, _FLOOR), -_FOLD_SLOPE[street, bets_to_call], mean) * (1 - raises)
-    return np.stack([folds, 1 - folds - raises, raises], axis=-1).astype(np.float32)
+    """[B, 3] fold, call and raise of the hands in each bin after the flop, from frequencies [3]."""
+    usual, slopes = _USUAL[street], (_FOLD_SLOPE[street, bets_to_call], _RAISE_SLOPE[street, bets_to_call])
+    fold, call, bet = np.maximum(habits, _FLOOR)
+    shares = np.array([fold, call, bet] if bets_to_call else [0.0, fold + call, bet])
+    out = conditional(np.arange(BINS), usual, _Z, shares / shares.sum(), *slopes, 0.0)
+    if not bets_to_call:
+        out[:, 0], out[:, 1] = 0, 1 - out[:, 2]
+    return out
 
 
 def all_responses(habits: Floats) -> NDArray[np.float32]:
@@ -68,12 +74,6 @@ def all_responses(habits: Floats) -> NDArray[np.float32]:
     for street in range(1, NUM_STREETS):
         for level in range(NUM_BET_LEVELS):
             context = street * NUM_BET_LEVELS + level
-            out[:, context] = responses(habits[:, context], street, level)
+            for answers, each in zip(out[:, context], habits[:, context], strict=True):
+                answers[:] = responses(each, street, level)
     return out
-
-
-def _share(share: Floats, slope: float, mean: float) -> Floats:
-    """[..., B] logistic in z with this slope, whose mean over hands of the usual strength is `share` [...]."""
-    clipped = np.clip(share, _FLOOR, 1 - _FLOOR)
-    centre = np.log(clipped / (1 - clipped)) * np.sqrt(1 + np.pi * (slope * _Z_SD) ** 2 / 8)
-    return np.asarray(1 / (1 + np.exp(-centre[..., None] - slope * (_Z - mean))))

@@ -12,7 +12,7 @@ from torch.utils.data import DataLoader
 from models.figures import scatter
 from models.fitting import metrics_of_test
 from models.leaf_data import LeafBatch, LeafData
-from models.leaf_module import LeafModule
+from models.leaf_module import LeafModule, loss_of_noise
 from models.mlp import Mlp
 from poker.features import leaf
 from poker.features.leaf import CONTINUATIONS
@@ -44,6 +44,13 @@ def huber(error: np.ndarray, delta: float) -> np.ndarray:
     return loss
 
 
+@pytest.mark.parametrize("deviation", [0.0, 0.1, 0.7, 4.0])
+def test_noise_of_labels_is_charged_as_normal_errors_are(deviation: float) -> None:
+    errors = np.random.default_rng(3).normal(scale=deviation, size=1_000_000)
+    expected = huber(errors, 0.7).mean()
+    assert loss_of_noise(torch.tensor(deviation), 0.7).item() == pytest.approx(expected, rel=5e-3, abs=1e-12)
+
+
 def test_metrics_are_those_of_all_rows_at_once(columns: dict[str, np.ndarray], tmp_path: Path) -> None:
     """The net answers its four inputs, which are the predictions."""
     mean = columns["labels"].mean(axis=0)
@@ -64,7 +71,7 @@ def test_metrics_are_those_of_all_rows_at_once(columns: dict[str, np.ndarray], t
     error = columns["predicted"] - columns["labels"]
     assert found["huber"] == approx(huber(error, 0.7).mean())
     assert found["huber_of_mean"] == approx(huber(columns["labels"] - mean, 0.7).mean())
-    assert found["label_noise"] == approx(huber(columns["sem"], 0.7).mean())
+    assert found["label_noise"] == approx(loss_of_noise(tensors["sem"], 0.7).mean().item())
     for k, name in enumerate(CONTINUATIONS):
         assert found[f"huber/{name}"] == approx(huber(error[:, k], 0.7).mean())
         assert found[f"r2/{name}"] == approx(1 - (error[:, k] ** 2).mean() / columns["labels"][:, k].var())

@@ -143,3 +143,6 @@ def test_strengths_are_shares_of_weaker_hands() -> None:
     dealt = [card for card in range(52) if card not in FLOP]
     assert (turn[dealt].max(axis=1) > 0.99).all()
     assert (turn[list(FLOP)] == 0).all()
+    left = HOLDEM.live([*FLOP, dealt[0]])[prepared.live]
+    assert turn[dealt[0], left].mean() == pytest.approx(0.5, abs=1e-6)
+    assert not turn[dealt[0], ~left].any()

@@ -11,7 +11,9 @@ from poker.kernels.types import F32, F64, I8
 _FOLD, _CALL, _RAISE = range(3)
 _FAR = 60.0
 """Log odds beyond which nobody looks."""
-_HALVINGS = 40
+_STEPS = 60
+_CLOSE = 1e-12
+"""Of the frequencies that come out."""
 
 
 @njit(cache=True, nogil=True)
@@ -21,18 +23,25 @@ def _logistic(x: float) -> float:
 
 @njit(cache=True, nogil=True)
 def _shift(mass: F64, z: F64, slope: float, target: float) -> float:
-    """The log odds at z = 0 with which `mass` [B] takes an action `target` in all, by halving."""
-    low, high = -_FAR, _FAR
-    for _ in range(_HALVINGS):
-        middle, total = (low + high) / 2, 0.0
+    """The log odds at z = 0 with which `mass` [B] takes an action `target` in all, by Newton's steps within a bracket."""
+    low, high, middle = -_FAR, _FAR, 0.0
+    for _ in range(_STEPS):
+        total, steepness = 0.0, 0.0
         for b in range(len(z)):
             if mass[b] > 0:
-                total += mass[b] * _logistic(middle + slope * z[b])
+                chance = _logistic(middle + slope * z[b])
+                total += mass[b] * chance
+                steepness += mass[b] * chance * (1 - chance)
+        if abs(total - target) < _CLOSE:
+            break
         if total < target:
             low = middle
         else:
             high = middle
-    return (low + high) / 2
+        middle += (target - total) / max(steepness, _CLOSE)
+        if not low < middle < high:
+            middle = (low + high) / 2
+    return middle
 
 
 @entry("i1_1, f8_1, f8_1, f8_1, f8, f8, f8")

@@ -256,11 +256,11 @@ class _Generator:
             for j, other in enumerate(theirs):
                 if i >= values.shape[1] or j >= values.shape[2]:
                     new = self._play.values(_seated(self._opponent, each, other))
-                    grown[:, i, j] = self._lowered(new, values[:, 0, 0]) if i == 0 else new
+                    grown[:, i, j] = self._lowered(new, values[:, 0, 0]) if j else new
         return grown
 
     def _lowered(self, new: NDArray[np.float32], blueprint: NDArray[np.float32]) -> NDArray[np.float32]:
-        """The values [L, C, C] of a response to the blueprint, after the remedies."""
+        """The values [L, C, C] of a response of the opponent, after the remedies; of its `blueprint` for `weaken`."""
         opponent, tree = self._opponent, self._play.game.tree
         taken = np.zeros((*new.shape[:1], new.shape[1 + opponent]), np.float32)
         if self._remedies.pot_fraction:

@@ -133,16 +133,18 @@ def test_a_searcher_who_chooses_as_well_expects_more() -> None:
     np.testing.assert_array_equal(both.first(2).values[:, 1], both.values[:, 0, 1])
 
 
-def test_a_part_of_the_pot_is_taken_off_every_response() -> None:
-    play, menu = poor("flop")
-    found = self_generated(play, menu, 0, 2, remedies=Remedies(pot_fraction=0.05), solving=SOLVING)
-    free = self_generated(play, menu, 0, 2, solving=SOLVING)
+@pytest.mark.parametrize(("name", "both"), [("flop", False), ("leduc", True)])
+def test_a_part_of_the_pot_is_taken_off_every_response(name: str, both: bool) -> None:
+    """Off the opponent's alone, whatever the searcher chooses."""
+    play, menu = poor(name)
+    found = self_generated(play, menu, 0, 2, remedies=Remedies(pot_fraction=0.05, both=both), solving=SOLVING)
+    free = self_generated(play, menu, 0, 2, remedies=Remedies(both=both), solving=SOLVING)
     lowered = free.values - found.values
     tree = play.game.tree
     for leaf, node in enumerate(play.nodes.tolist()):
         bets = tree.kind[tree.after_deal(node)] == Kind.DECISION
-        np.testing.assert_allclose(lowered[leaf, 0, 0], 0, atol=1e-6)
-        np.testing.assert_allclose(lowered[leaf, 0, 1], 0.05 * tree.pot(node) * bets, atol=1e-4)
+        np.testing.assert_allclose(lowered[leaf, :, 0], 0, atol=1e-6)
+        np.testing.assert_allclose(lowered[leaf, :, 1], 0.05 * tree.pot(node) * bets, atol=1e-4)
 
 
 def test_biased_forms_are_measured_like_generated_ones() -> None:
