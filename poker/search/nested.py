@@ -42,9 +42,7 @@ from poker.state import HandState, public_state
 
 Board = tuple[int, ...]
 
-RoundSolver = Callable[[Betting, Board, Ranges, int, tuple[int, ...], Values | None, Modelled | None], RoundSolution]
-"""(root, board, ranges, searcher, actions that must be possible at the root, alternatives of the opponent, what part of
-their range is modelled) -> strategies of the round."""
+RoundSolver = Callable[[Request], RoundSolution]
 
 T = TypeVar("T")
 Search = Generator[Request, RoundSolution, T]
@@ -59,7 +57,7 @@ def alone(search: Search[T], solve: RoundSolver) -> T:
             request = next(search) if solution is None else search.send(solution)
         except StopIteration as found:
             return found.value  # type: ignore[no-any-return]
-        solution = solve(*request)
+        solution = solve(request)
 
 
 def together(searches: Sequence[Search[T]], solve: Callable[[Sequence[Request]], Sequence[RoundSolution]]) -> list[T]:

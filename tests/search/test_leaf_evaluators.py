@@ -18,7 +18,7 @@ from poker.search.beliefs import observe_board, start_ranges
 from poker.search.leaf import Leaves, SingleValue, values_together
 from poker.search.net_leaf import GridParts, NetLeaf
 from poker.search.rollout_leaf import RolloutLeaf, representatives
-from poker.search.round_solver import DepthLimitedSolver, SolverSettings, leaf_states
+from poker.search.round_solver import DepthLimitedSolver, Request, SolverSettings, leaf_states
 from poker.solvers.blueprint import Blueprint, blueprint_from
 from poker.solvers.rollout.continuation import Continuations, sample_boards
 from poker.solvers.rollout.forms import Biased
@@ -272,7 +272,7 @@ def test_flop_in_another_order_or_other_suits_is_the_same_flop(
 def test_depth_limited_solve_gives_a_strategy_for_every_hand(net: LinearNet, menu: BetMenu, flop_root: Betting) -> None:
     leaf = NetLeaf(net=net, abstraction=StrengthBuckets(), clusters=16)
     solve = DepthLimitedSolver(menu, menu, {1: leaf}, SolverSettings("dcfr", (20,), 1))
-    solution = solve(flop_root, FLOP, RANGES, 0, (450,))
+    solution = solve(Request(flop_root, FLOP, RANGES, 0, (450,)))
     root = solution.at(flop_root)
     assert root is not None
     assert 450 in root.actions
