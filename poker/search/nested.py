@@ -193,13 +193,12 @@ class NestedSearch:
         return (yield from self._solved(belief, board, (action,) if action > 0 else ()))
 
     def _belief(self, betting: Betting, board: Board) -> Search[Belief]:
-        states = _states_until(betting)
+        states = [*(before for before, _, _ in betting.turns()), betting]
         known = next(i for i in reversed(range(len(states))) if i == 0 or self._recall(states[i], board) is not None)
         modelled = self.exploit.start(self._rules)
         start = Belief(states[0], start_ranges(self._rules), None, answered=False, modelled=modelled)
         belief = self._recall(states[known], board) or start
-        actions = [action for street in betting.actions for action in street]
-        for action in actions[known:]:
+        for action in betting.line[known:]:
             belief = yield from self._step(belief, action, board)
             self._store(belief, board)
         return belief
@@ -270,12 +269,3 @@ class NestedSearch:
 
 _Place = tuple[Exploit, str, Board]
 """What is remembered belongs to a model."""
-
-
-def _states_until(betting: Betting) -> list[Betting]:
-    """Every state from the start of the hand to `betting`, both included."""
-    states = [Betting.start(betting.rules)]
-    for street in betting.actions:
-        for action in street:
-            states.append(states[-1].apply(action))
-    return states
