@@ -69,9 +69,6 @@ class Classes:
             return PREFLOP_CLASS.astype(np.int32)
         return np.where(HOLDEM.live(board), (np.arange(1326) + sum(board)) % 5, -1).astype(np.int32)
 
-    def bucket(self, hand: int, board: Sequence[int]) -> int:
-        return int(self.buckets(board)[hand])
-
 
 def four_streets() -> Blueprint:
     menu = bet_menu(preflop=[[1], []], flop=[[1], []], turn=[["a"], []], river=[[1], []])

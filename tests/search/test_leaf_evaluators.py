@@ -42,9 +42,6 @@ class StrengthBuckets:
         found[~HOLDEM.live(board)] = -1
         return found
 
-    def bucket(self, hand: int, board: Sequence[int]) -> int:
-        return int(self.buckets(board)[hand])
-
 
 @dataclass
 class LinearNet:
