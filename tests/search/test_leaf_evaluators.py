@@ -19,11 +19,12 @@ from poker.search.leaf import Leaves, SingleValue, values_together
 from poker.search.net_leaf import GridParts, NetLeaf
 from poker.search.rollout_leaf import RolloutLeaf, representatives
 from poker.search.round_solver import DepthLimitedSolver, Request, SolverSettings, leaf_states
-from poker.solvers.blueprint import Blueprint, blueprint_from
+from poker.solvers.blueprint import Blueprint
 from poker.solvers.rollout.continuation import Continuations, sample_boards
 from poker.solvers.rollout.forms import Biased
 from poker.state import HandState
 from poker.tree import BetMenu, DepthLimit, Kind, bet_menu, build_tree
+from tests.blueprints import random_blueprint
 from tests.games import load_rules
 
 RULES = load_rules("holdem_nolimit_2p")
@@ -79,11 +80,7 @@ def net() -> LinearNet:
 
 @pytest.fixture(scope="module")
 def blueprint(menu: BetMenu) -> Blueprint:
-    tree = build_tree(Betting.start(RULES), menu)
-    rng = np.random.default_rng(6)
-    return blueprint_from(
-        tree, StrengthBuckets(), lambda node: rng.dirichlet(np.ones(tree.num_children[node]), 10).astype(np.float32)
-    )
+    return random_blueprint(build_tree(Betting.start(RULES), menu), StrengthBuckets())
 
 
 def test_leaves_are_ends_of_the_round_in_the_order_of_the_tree(leaves: list[Betting]) -> None:
