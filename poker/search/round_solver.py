@@ -17,8 +17,8 @@ from poker.cards import HOLDEM
 from poker.kernels.cards.hands import CARD_PERMUTATION, HAND_PERMUTATION
 from poker.rules import NO_ACTION
 from poker.search.beliefs import Ranges
-from poker.search.clock import Clock
-from poker.search.engines import Effort, FasterEngine, engine
+from poker.search.clock import Clock, Effort
+from poker.search.engines import FasterEngine, engine
 from poker.search.exploiting import Modelled
 from poker.search.leaf import LeafEvaluator, Leaves, values_together
 from poker.search.safety import Concessions, Safety, Values

@@ -19,9 +19,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from poker.errors import PokernetsError
+from poker.rules import STREET_NAMES
 from poker.state import NOBODY, Betting
 
-STREET_NAMES = ("preflop", "flop", "turn", "river")
 SEATS = ("oop", "ip")
 
 
