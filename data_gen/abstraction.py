@@ -19,8 +19,8 @@ from poker.abstraction.methods import Building, Method, StreetTable, table_bytes
 from poker.artifacts import ArtifactError, find_artifact, write_artifact
 from poker.parallel import Cluster
 from poker.report.progress import progress_bars
+from poker.rules import STREET_NAMES
 
-STREETS = ("preflop", "flop", "turn", "river")
 STREET_KIND = "abstraction_street"
 
 
@@ -33,7 +33,7 @@ def run(*, method: Method, seed: int, cluster: Cluster, dry: bool, output: str) 
     started = time.perf_counter()
     parts = Path(f"{output}.streets")
     built: dict[int, StreetTable] = {}
-    stored = {street: _stored_street(parts / STREETS[street], config) for street in method.order}
+    stored = {street: _stored_street(parts / STREET_NAMES[street], config) for street in method.order}
     seconds = sum(method.cpu_seconds(street) for street in method.order if stored[street] is None)
     megabytes = table_bytes(method.num_buckets) / 1e6
     tell(f"abstraction {output}", seconds, cluster.workers, cluster, megabytes, threads=cluster.one_machine)
@@ -47,13 +47,13 @@ def run(*, method: Method, seed: int, cluster: Cluster, dry: bool, output: str) 
                 found = method.build(street, built, how)
                 arrays = {"table": found.table, "vectors": found.vectors}
                 counts = {"num_buckets": found.num_buckets}
-                write_artifact(parts / STREETS[street], STREET_KIND, config=config, arrays=arrays, counts=counts)
+                write_artifact(parts / STREET_NAMES[street], STREET_KIND, config=config, arrays=arrays, counts=counts)
             built[street] = found
     order = range(len(built))
     made = make_abstraction([built[s].table for s in order], [built[s].num_buckets for s in order])
     saved = made.save(output, config)
     shutil.rmtree(parts, ignore_errors=True)
-    sizes = ", ".join(f"{STREETS[s]} {saved.num_buckets[s]}" for s in order)
+    sizes = ", ".join(f"{STREET_NAMES[s]} {saved.num_buckets[s]}" for s in order)
     print(f"abstraction {output}: buckets {sizes}; {time.perf_counter() - started:.0f} s", file=sys.stderr)
 
 

@@ -9,7 +9,6 @@ import numpy as np
 
 from data_gen.opponent_actions import Observe, ObservedHand
 from poker.artifacts import file_sha256, fingerprint_of
-from poker.betting import Betting
 from poker.errors import PokernetsError
 from poker.formats.irc import Problems, RawHand, read_hands
 from poker.formats.irc_replay import replay_all
@@ -130,7 +129,11 @@ class SelfPlay:
             rng = np.random.default_rng(child)
             seated = tuple(names[index] for index in rng.permutation(len(names))[: self._game.num_players])
             end = play_hand([self._agents[name] for name in seated], HandState.deal(self._game, rng))
-            yield ObservedHand(number, seated, list(_decisions(end)))
+            decisions = [
+                (before, end.runout[: self._game.board_sizes[before.street]], action)
+                for before, _, action in end.betting.turns()
+            ]
+            yield ObservedHand(number, seated, decisions)
 
 
 def _as_played(hands: list[ObservedHand]) -> tuple[list[ObservedHand], Problems]:
@@ -140,14 +143,6 @@ def _as_played(hands: list[ObservedHand]) -> tuple[list[ObservedHand], Problems]
 def _batches(hands: Iterator[T]) -> Iterator[list[T]]:
     while batch := list(itertools.islice(hands, _BATCH)):
         yield batch
-
-
-def _decisions(end: HandState) -> Iterator[tuple[Betting, tuple[int, ...], int]]:
-    """Betting and board before each action of a finished hand, and the action."""
-    betting = Betting.start(end.rules)
-    for action in itertools.chain.from_iterable(end.betting.actions):
-        yield betting, end.runout[: end.rules.board_sizes[betting.street]], action
-        betting = betting.apply(action)
 
 
 def _identity(path: Path) -> str:

@@ -12,8 +12,8 @@ from torch.nn.functional import huber_loss
 from torchmetrics import R2Score
 
 from models.leaf_data import LeafBatch
+from poker.rules import STREET_NAMES
 
-STREET_NAMES = ("preflop", "flop", "turn", "river")
 SCATTER_ROWS = 20_000
 
 

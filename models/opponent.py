@@ -27,13 +27,13 @@ from poker.report import Figure, Report, Section, Table
 from poker.report.charts import intervals
 from poker.report.estimates import Estimate
 from poker.report.scalars import Scalar
+from poker.rules import STREET_NAMES
 
 Floats = NDArray[np.float64]
 
 PLAYERS_SHOWN = 20
 IMPORTANCE_ROWS = 10_000
 RESAMPLES = 1000
-STREETS = ("preflop", "flop", "turn", "river")
 
 
 def train(
@@ -243,7 +243,7 @@ def _scores(probs: Floats, rows: OpponentRows) -> dict[str, Any]:
     action, hands = columns["action"][test].astype(np.int64), columns["hand"][test].astype(np.int64)
     street, player = columns["street"][test], columns["player"][test]
     parts = {"all": np.ones(len(test), dtype=bool), "facing a bet": columns["bets"][test] > 0}
-    parts |= {STREETS[number]: street == number for number in (1, 2, 3)}
+    parts |= {STREET_NAMES[number]: street == number for number in (1, 2, 3)}
     found: dict[str, Any] = {name: score(probs[part], action[part]) for name, part in parts.items() if part.any()}
     found["all"]["interval"] = bootstrap(_losses(probs, action), hands)
     active = np.argsort(-np.bincount(player), kind="stable")[:PLAYERS_SHOWN]

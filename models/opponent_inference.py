@@ -115,15 +115,11 @@ class OpponentNet:
 
 def _inputs(betting: Betting, board: tuple[int, ...]) -> Inputs:
     """[1, ...] of the player to act, the past left out; seats stand for players."""
-    rows = []
-    past = Betting.start(betting.rules)
-    for street, (actors, done) in enumerate(zip(betting.actors, betting.actions, strict=True)):
-        for actor, action in zip(actors, done, strict=True):
-            if actor == past.to_act:
-                rows.append((actor, street, action_class(action), opponent.bets_to_call(past)))
-                past = past.leave(actor) if action < 0 else past.apply(action)
-            else:
-                past = past.leave(actor)
+    rows = [
+        (actor, past.street, action_class(action), opponent.bets_to_call(past))
+        for past, actor, action in betting.turns()
+        if actor == past.to_act
+    ]
     columns = np.array([*rows, (betting.to_act, betting.street, 0, 0)], dtype=np.uint8).T.copy()
     actions = Actions(columns[0].astype(np.int32), *columns)
     cards = np.array([*board, *[NO_CARD] * (MAX_BOARD - len(board))], dtype=np.uint8)

@@ -14,8 +14,9 @@ Limit raises add the raise size of the street, or are all-in below that; their n
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import NamedTuple
 
 from poker.errors import PokernetsError
@@ -228,6 +229,35 @@ class Betting:
             blank = (*actions, ()), (*actors, ())
             return Betting._open_street(self.rules, self.street + 1, self.committed, folded, *blank)
         return replace(left, to_act=NOBODY)
+
+    def apply_by(self, player: int, action: int) -> "Betting":
+        """As `apply` for the player to act; a fold out of turn, or where checking is free, leaves the hand."""
+        if player == self.to_act and (action != FOLD or self.legal().fold):
+            return self.apply(action)
+        if action != FOLD:
+            raise IllegalAction(f"player {player} cannot act after `{self.text()}`: it is not their turn")
+        return self.leave(player)
+
+    @property
+    def line(self) -> list[int]:
+        """The actions of all streets."""
+        return list(chain.from_iterable(self.actions))
+
+    def moves(self) -> Iterator[tuple[int, int]]:
+        """Who acted, and how, on all streets."""
+        return zip(chain.from_iterable(self.actors), chain.from_iterable(self.actions), strict=True)
+
+    def turns(self) -> Iterator[tuple["Betting", int, int]]:
+        """The state before each action from the start of the hand, who acted, and how."""
+        betting = Betting.start(self.rules)
+        for player, action in self.moves():
+            yield betting, player, action
+            betting = betting.apply_by(player, action)
+
+    def last_raiser(self, street: int) -> int:
+        """Who made the last bet or raise of `street`; NOBODY if all checked or called."""
+        moves = zip(reversed(self.actors[street]), reversed(self.actions[street]), strict=True)
+        return next((player for player, action in moves if action > 0), NOBODY)
 
     def _refusal(self, action: int, legal: Legal) -> str:
         what = {FOLD: "fold", CALL: "call"}.get(action, f"raise to {action}")

@@ -22,6 +22,8 @@ CALL = 0
 NO_ACTION = -2
 """An action is FOLD, CALL (check or call) or a total > 0: all chips the player has committed when the raise is done."""
 
+STREET_NAMES = ("preflop", "flop", "turn", "river")
+
 LIMIT = "limit"
 NOLIMIT = "nolimit"
 

@@ -3,7 +3,7 @@ import random
 import pytest
 
 from poker.rules import CALL, FOLD, Rules
-from poker.state import Betting, IllegalAction, Legal
+from poker.state import NOBODY, Betting, IllegalAction, Legal
 from tests.games import load_rules as game
 from tests.random_play import GAMES, nolimit, random_action
 
@@ -124,6 +124,25 @@ def test_betting_strings_round_trip(name: str) -> None:
             assert Betting.parse(rules, betting.text()) == betting
         assert sum(betting.committed) == betting.pot
         assert all(chips <= stack for chips, stack in zip(betting.committed, rules.stacks, strict=True))
+
+
+def test_a_hand_is_walked_along_its_line() -> None:
+    betting = Betting.parse(HEADS_UP, "r300c/cr600c/")
+    assert betting.line == [300, CALL, CALL, 600, CALL]
+    assert [before.text() for before, _, _ in betting.turns()] == ["", "r300", "r300c/", "r300c/c", "r300c/cr600"]
+    assert [(player, action) for _, player, action in betting.turns()] == list(betting.moves())
+    assert [player for player, _ in betting.moves()] == [1, 0, 0, 1, 0]
+    assert [betting.last_raiser(street) for street in range(3)] == [1, 1, NOBODY]
+
+
+def test_folds_that_nobody_asked_for_are_part_of_the_line() -> None:
+    start = Betting.start(game("holdem_limit_3p"))
+    betting = start.apply(CALL).leave(1).apply(CALL).apply_by(0, FOLD)
+    assert list(betting.moves()) == [(2, CALL), (1, FOLD), (0, CALL), (0, FOLD)]
+    assert [before.to_act for before, _, _ in betting.turns()] == [2, 0, 0, 0]
+    assert [before.apply_by(player, action) for before, player, action in betting.turns()][-1] == betting
+    with pytest.raises(IllegalAction, match="player 1 cannot act after ``: it is not their turn"):
+        start.apply_by(1, CALL)
 
 
 @pytest.mark.parametrize(

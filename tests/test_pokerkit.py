@@ -3,7 +3,6 @@
 import random
 import warnings
 from collections.abc import Callable
-from itertools import chain
 
 import numpy as np
 import pytest
@@ -96,7 +95,7 @@ def play_random_hand(num_players: int, rng: random.Random, cards: np.random.Gene
 def replay_in_pokerkit(end: HandState) -> None:
     """A finished hand; PokerKit caps the preflop raises of limit games differently, so caps are not compared."""
     rules = end.rules
-    actions = chain.from_iterable(end.betting.actions)
+    actions = iter(end.betting.line)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         play_beside(

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.artifacts import Artifact, CorruptArtifactError, fingerprint_of, open_artifact, write_artifact
-from poker.cards import HAND_CARDS, NUM_HANDS, CardError
+from poker.cards import NUM_HANDS, CardError
 from poker.errors import PokernetsError
-from poker.kernels.cards.isomorphism import HAND_PERMUTATION, NUM_BOARDS, canonical_board, gather_board
+from poker.kernels.cards.isomorphism import NUM_BOARDS, gather_board
 from poker.rules import Rules
 
 KIND = "abstraction"
@@ -37,9 +37,6 @@ class Buckets(Protocol):
 
     def buckets(self, board: Sequence[int]) -> NDArray[np.int32]:
         """[H] bucket of every hand on the street of `board`, -1 where the hand shares a card with it."""
-
-    def bucket(self, hand: int, board: Sequence[int]) -> int:
-        """Bucket of one hand, -1 where it shares a card with the board."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,14 +59,6 @@ class CardAbstraction:
         out = np.empty(NUM_HANDS, dtype=np.int32)
         gather_board(self._table(len(cards)), cards, out)
         return out
-
-    def bucket(self, hand: int, board: Sequence[int]) -> int:
-        cards = np.array(board, dtype=np.uint8)
-        table = self._table(len(cards))
-        if (HAND_CARDS[hand, :, None] == cards).any():
-            return -1
-        index, permutation = canonical_board(cards)
-        return int(table[index, HAND_PERMUTATION[permutation, hand]])
 
     def first_streets(self, num_streets: int) -> "CardAbstraction":
         """The same buckets for a game that ends after `num_streets`."""
@@ -166,9 +155,6 @@ class SmallGameBuckets:
         out: NDArray[np.int32] = hole + np.int32(rules.num_ranks * code)
         out[list(board)] = -1
         return out
-
-    def bucket(self, hand: int, board: Sequence[int]) -> int:
-        return int(self.buckets(board)[hand])
 
 
 def is_holdem(rules: Rules) -> bool:

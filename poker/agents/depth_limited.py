@@ -19,7 +19,7 @@ from poker.search.leaf import LeafEvaluator
 from poker.search.memory import Memory
 from poker.search.nested import NestedSearch, together
 from poker.search.opponent_decision import SolvedDecision, every_hand, solved_decision
-from poker.search.round_solver import DepthLimitedSolver, NodePolicy, SolverSettings
+from poker.search.round_solver import DepthLimitedSolver, NodePolicy, Request, SolverSettings
 from poker.search.safety import DealtValues, Safety
 from poker.search.solved_values import DecisionValues
 from poker.state import HandState, Policy
@@ -140,7 +140,8 @@ class DepthLimitedAgent(SamplingAgent):
         player = state.to_act
         belief = search.belief(state.betting, board)
         ranges = every_hand(belief.ranges, player, board)
-        solver = self._solve.solved(state.betting, board, ranges, 1 - player, raises, every_hand=True)
+        request = Request(state.betting, board, ranges, 1 - player, raises)
+        solver = self._solve.solved(request, every_hand=True)
         return solved_decision(solver, belief.ranges, renaming)
 
 

@@ -7,7 +7,7 @@ up. The threshold rises with the raises of the street and falls with the number 
 """
 
 from dataclasses import dataclass
-from itertools import chain, combinations, permutations
+from itertools import combinations, permutations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,13 +69,11 @@ class EquityAgent:
     def _floors(self, betting: Betting) -> list[float]:
         """[opponents] for each, the share of all hands that are too weak for the actions taken."""
         kept = [1.0] * betting.rules.num_players
-        past = Betting.start(betting.rules)
-        for action in chain.from_iterable(betting.actions):
+        for past, player, action in betting.turns():
             if action > 0:
                 pot_after_calling = past.pot + past.to_call
                 raised = action - max(past.committed)
-                kept[past.to_act] /= 1.0 + self.fear * raised / pot_after_calling
-            past = past.apply(action)
+                kept[player] /= 1.0 + self.fear * raised / pot_after_calling
         others = [i for i, out in enumerate(betting.folded) if not out and i != betting.to_act]
         return [1.0 - kept[i] for i in others]
 

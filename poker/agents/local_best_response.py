@@ -185,11 +185,9 @@ class LocalBestResponse(SamplingAgent):
 
     def _decisions(self, betting: Betting, board: Board, player: int) -> Iterator[tuple[Betting, Board, int]]:
         """Of `player` on the way to `betting`, with the board then and the action."""
-        state = Betting.start(self._rules)
-        for action in [action for street in betting.actions for action in street]:
-            if state.to_act == player:
+        for state, actor, action in betting.turns():
+            if actor == player:
                 yield state, board[: self._rules.board_sizes[state.street]], action
-            state = state.apply(action)
 
     def _range(self, betting: Betting, board: Board, player: int) -> Floats:
         """[H] the hands of `player`, the opponent, given its actions and the board; sums to 1 before the last deal."""

@@ -10,7 +10,6 @@ the same.
 import hashlib
 from collections import Counter
 from dataclasses import dataclass, replace
-from itertools import chain
 
 from poker.betting import Betting, IllegalAction
 from poker.evaluation.review import Reviews
@@ -122,8 +121,7 @@ def in_chips_of(game: Rules, hand: PlayedHand) -> HandState:
     stack = max(1, round(min(rules.stacks) * unit))
     blinds = tuple(round(chips * unit) for chips in rules.blinds)
     betting = Betting.start(replace(game, blinds=blinds, stacks=(stack, stack)))
-    actions, actors = (chain.from_iterable(rows) for rows in (hand.state.betting.actions, hand.state.betting.actors))
-    for player, action in zip(actors, actions, strict=True):
+    for player, action in hand.state.betting.moves():
         legal = betting.legal()
         if player != betting.to_act or (action == FOLD and not legal.fold):
             break

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.agents.base import hand_number
-from poker.betting import Betting
 from poker.cards import PREFLOP_CLASS
 from poker.evaluation.match_results import Contrast, MatchResults, Standing
 from poker.evaluation.results import SHORT, Results, opponent_class
@@ -298,16 +297,15 @@ def _decided_first(rules: Rules, logs: Sequence[Path]) -> dict[str, NDArray[np.f
     counts: dict[str, NDArray[np.float64]] = {}
     for log in logs:
         for hand, _ in zip(read_log(rules, log), range(_PICTURED_HANDS), strict=False):
-            betting = Betting.start(rules)
             seen: set[int] = set()
-            for action in hand.state.betting.actions[0]:
-                player = betting.to_act
+            for before, player, action in hand.state.betting.turns():
+                if before.street:
+                    break
                 if player not in seen and hand.state.hole_cards[player]:
                     kind = 0 if action == FOLD else 1 if action == CALL else 2
                     table = counts.setdefault(hand.names[player].split("#")[0], np.zeros((169, 3)))
                     table[PREFLOP_CLASS[hand_number(hand.state, player)], kind] += 1
                     seen.add(player)
-                betting = betting.apply(action)
     return {name: seen / np.maximum(seen.sum(axis=1, keepdims=True), 1.0) for name, seen in sorted(counts.items())}
 
 

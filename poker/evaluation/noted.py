@@ -6,7 +6,6 @@ A player who failed somewhere, or whose notes lack a decision, counts as unknown
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from poker.betting import Betting
 from poker.errors import PokernetsError
 from poker.evaluation.aivat.value_functions import ValueFunctionFactory
 from poker.formats.acpc_log import LoggedHand
@@ -28,8 +27,8 @@ class NotedAivat:
         self._players: dict[str, Notes] = {}
         self.unknown: dict[str, str] = {}
         for hand in hands:
-            for player, betting in decisions(hand):
-                self._check(hand.names[player], (hand.number, player, betting))
+            for before, player, _ in hand.state.betting.turns():
+                self._check(hand.names[player], (hand.number, player, before.text()))
         idle = [str(notes.path) for notes in self._notes if notes not in self._players.values()]
         if idle:
             raise PokernetsError(f"{idle[0]} is of no player of the log: are they of the same match?")
@@ -61,12 +60,3 @@ class Noted:
 
     def __call__(self, state: HandState) -> Policy:
         return self._notes.policy((self._hand, self._player, state.betting.text()))
-
-
-def decisions(hand: LoggedHand) -> Iterable[tuple[int, str]]:
-    """The player and the betting so far at every decision."""
-    betting = Betting.start(hand.state.rules)
-    for street in hand.state.betting.actions:
-        for action in street:
-            yield betting.to_act, betting.text()
-            betting = betting.apply(action)

@@ -10,7 +10,7 @@ Symbols: A actions, K continuations.
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -85,11 +85,9 @@ def review(solved: SolvedDecision, state: HandState, chosen: int | None) -> Deci
 
 def decisions_of(state: HandState, player: int) -> Iterator[tuple[HandState, int]]:
     """The states in which the player has acted, as the player saw them, and what they did."""
-    at = HandState(Betting.start(state.rules), state.hole_cards, state.runout)
-    for action in (action for street in state.betting.actions for action in street):
-        if at.to_act == player:
-            yield at.view(player), action
-        at = at.apply(action)
+    for before, actor, action in state.betting.turns():
+        if actor == player:
+            yield replace(state, betting=before).view(player), action
 
 
 @dataclass(frozen=True)

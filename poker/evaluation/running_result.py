@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from poker.evaluation.aivat.value_functions import CheckDownValues, ValueFunctionFactory
-from poker.evaluation.noted import Noted, decisions
+from poker.evaluation.noted import Noted
 from poker.evaluation.results import chip_value
 from poker.formats.acpc_log import LoggedHand
 from poker.play.hand_store import JsonLines
@@ -81,7 +81,8 @@ class RunningResult:
 
     def _policies(self, hand: LoggedHand, notes: Notes, seat: int) -> list[PolicyFunction | None] | None:
         """By seat; None where one of the opponent's decisions is not noted."""
-        theirs = [(hand.number, player, betting) for player, betting in decisions(hand) if player != seat]
+        turns = hand.state.betting.turns()
+        theirs = [(hand.number, player, before.text()) for before, player, _ in turns if player != seat]
         if any(notes.lines.get(decision) is None for decision in theirs):
             return None
         return [None if player == seat else Noted(notes, hand.number, player) for player in range(len(hand.names))]

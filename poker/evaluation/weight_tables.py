@@ -28,8 +28,7 @@ from poker.report import Figure, Report, Section, Table, Text
 from poker.report.charts import intervals
 from poker.report.estimates import Estimate, estimate
 from poker.report.grids import weight_grid
-
-STREET_NAMES = ("preflop", "flop", "turn", "river")
+from poker.rules import STREET_NAMES
 
 
 @dataclass

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from poker.abstraction.features import ahead_now, all_in_equity, hand_features
 from poker.artifacts import fingerprint_of
-from poker.betting import Betting
+from poker.betting import NOBODY, Betting
 from poker.cards import HAND_CARDS, HOLDEM, NUM_SUITS
 from poker.features.shape import board_texture, hand_shape
 
@@ -119,16 +119,15 @@ def public_features(betting: Betting, own: int) -> Floats:
     pot = betting.pot
     behind = min(stack - chips for stack, chips in zip(betting.rules.stacks, betting.committed, strict=True))
     ended = betting.street - 1
-    aggressors = [seat for seat, action in _moves(betting, ended) if action > 0]
-    earlier = sum(action > 0 for street in range(ended) for _, action in _moves(betting, street))
+    raises = [sum(action > 0 for action in street) for street in betting.actions]
     return np.array(
         [
             pot / (pot + 2 * behind),
             math.log2(1 + behind / pot) / 8,
             betting.to_act == own,
-            {own: 1, opp: -1}[aggressors[-1]] if aggressors else 0,
-            len(aggressors) / 4,
-            earlier / 8,
+            {own: 1, opp: -1, NOBODY: 0}[betting.last_raiser(ended)],
+            raises[ended] / 4,
+            sum(raises[:ended]) / 8,
         ],
         dtype=np.float32,
     )
@@ -177,11 +176,6 @@ def fill_cards(rows: Any, own: Any, opp: Any, pairs: Any, texture: Any) -> None:
 def fill_betting(rows: Any, betting: Any) -> None:
     """Writes the columns of `rows` [..., 34] that depend on the betting, `public_features`."""
     rows[..., _BETTING] = betting
-
-
-def _moves(betting: Betting, street: int) -> list[tuple[int, int]]:
-    """(player, action) of a street in order."""
-    return list(zip(betting.actors[street], betting.actions[street], strict=True))
 
 
 @lru_cache(maxsize=4)

@@ -18,7 +18,7 @@ from poker.errors import PokernetsError
 from poker.formats.acpc_log import LoggedHand
 from poker.formats.played import PlayedHand, TableRules, replay
 from poker.rules import CALL, FOLD, UNLIMITED, Rules
-from poker.state import Betting, HandState
+from poker.state import NOBODY, Betting, HandState
 
 _TEXAS = (0, 3, 1, 1)
 _MOST_RAISES = 4
@@ -243,7 +243,7 @@ def _board(end: HandState, shown: int, size: int) -> list[str]:
 def showing(betting: Betting) -> list[int]:
     """Who shows cards, in order: all who did not fold, the last to raise on the last street first."""
     last = len(betting.actions) - 1
-    raisers = [actor for actor, action in zip(betting.actors[last], betting.actions[last], strict=True) if action > 0]
-    first = raisers[-1] if raisers else betting.rules.first_player[last]
+    raiser = betting.last_raiser(last)
+    first = betting.rules.first_player[last] if raiser == NOBODY else raiser
     players = betting.rules.num_players
     return [i for i in ((first + k) % players for k in range(players)) if not betting.folded[i]]

@@ -183,16 +183,9 @@ def payoffs_collected(
 def replay(rules: Rules, betting: Betting) -> Betting | None:
     """The same actions by other rules, None where they are not legal or end otherwise."""
     other = Betting.start(rules)
-    actions = [action for street in betting.actions for action in street]
-    actors = [player for street in betting.actors for player in street]
     try:
-        for player, action in zip(actors, actions, strict=True):
-            if player == other.to_act and (action != FOLD or other.legal().fold):
-                other = other.apply(action)
-            elif action == FOLD:
-                other = other.leave(player)
-            else:
-                return None
+        for player, action in betting.moves():
+            other = other.apply_by(player, action)
     except IllegalAction:
         return None
     return other if other.is_over and other.actions == betting.actions else None

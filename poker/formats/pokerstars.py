@@ -170,10 +170,7 @@ class _Writer:
                 yield f"*** {_STREETS[street]} ***" + (f" [{old}]" if old else "") + f" [{new}]"
             start = betting.committed
             for action, player in self._actions(street):
-                if player == betting.to_act and (action != FOLD or betting.legal().fold):
-                    after = betting.apply(action)
-                else:
-                    after = betting.leave(player)
+                after = betting.apply_by(player, action)
                 if action == FOLD or not only_check_left(betting):
                     yield self._action(betting, after, player, action, start)
                 betting = after

@@ -18,10 +18,8 @@ Symbols: H hands, A actions, S size classes.
 """
 
 import hashlib
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
-from itertools import chain
 from pathlib import Path
 from statistics import NormalDist
 
@@ -86,11 +84,11 @@ class Habits:
         """With a finished hand in which the opponent was `player`; their cards count where they were shown."""
         rules, shown = hand.rules, hand.betting.is_showdown and hand.hole_cards[player]
         counts, sizes, blind = self.counts.copy(), self.sizes.copy(), self.blind
-        weights, past = np.ones(rules.num_hands), Betting.start(rules)
-        for action, actor in _turns(hand.betting):
+        weights = np.ones(rules.num_hands)
+        for past, actor, action in hand.betting.turns():
             if actor != past.to_act or not past.legal().allows(action):  # folds out of turn, or where nothing is asked
                 break
-            if past.to_act == player:
+            if actor == player:
                 context, kind = context_of(past), action_class(action)
                 counts[(*context, kind)] += 1
                 if kind == RAISE_CLASS:
@@ -101,7 +99,6 @@ class Habits:
                     any_hand, held = float(self.frequencies[context][kind]), hand_index(*hand.hole_cards[player])
                     blind = with_shown(blind, float(looking[held]), any_hand)
                     weights = weights * ((1 - self._blind) * looking + self._blind * any_hand)
-            past = past.apply(action)
         return replace(self, counts=counts, sizes=sizes, blind=blind, _at={})
 
     def __call__(
@@ -217,15 +214,10 @@ def habits(
 def context_of(betting: Betting) -> Context:
     """Of the player to act."""
     player, last = betting.to_act, 0
-    for action, actor in _turns(betting):
+    for actor, action in betting.moves():
         if action > 0:
             last = 1 if actor == player else 2
     return betting.street, _asked(betting), min(betting.num_raises, 2), player, last
-
-
-def _turns(betting: Betting) -> Iterator[tuple[int, int]]:
-    """Actions, and who did them."""
-    return zip(chain.from_iterable(betting.actions), chain.from_iterable(betting.actors), strict=True)
 
 
 def _asked(betting: Betting) -> int:

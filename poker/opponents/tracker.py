@@ -7,7 +7,6 @@ have folded by then. `begin`, `observe` and `conclude` are the same step by step
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,7 +72,7 @@ class Tracker:
             self._past = Betting.start(state.rules)
         past = self._past
         done = sum(map(len, past.actions))
-        for action in list(chain.from_iterable(state.betting.actions))[done:]:
+        for action in state.betting.line[done:]:
             board = state.runout[: past.rules.board_sizes[past.street]]
             self.observe(past, board, action, reweight=not state.betting.folded[past.to_act])
             past = past.apply(action)

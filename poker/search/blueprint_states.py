@@ -44,26 +44,19 @@ class BlueprintStates:
         if not len(ends.nodes):
             raise PokernetsError(f"the blueprint's tree never reaches the end of street {street} with chips behind")
         distance = np.abs(ends.log_pot - np.log(state.pot))
-        distance += AGGRESSOR_WEIGHT * (ends.aggressor != last_aggressor(state, street))
+        distance += AGGRESSOR_WEIGHT * (ends.aggressor != state.last_raiser(street))
         return int(ends.nodes[int(distance.argmin())])
 
     def _exact(self, state: Betting) -> int | None:
         """The node reached by exactly the actions of `state`."""
         tree = self._tree
         node = tree.after_deal(0)
-        for street in state.actions:
-            for action in street:
-                child = next((c for c in tree.children(node) if tree.action[c] == action), None)
-                if child is None:
-                    return None
-                last, node = child, tree.after_deal(child)
+        for action in state.line:
+            child = next((c for c in tree.children(node) if tree.action[c] == action), None)
+            if child is None:
+                return None
+            last, node = child, tree.after_deal(child)
         return last if tree.kind[last] == Kind.STREET and tree.kind[node] == Kind.DECISION else None
-
-
-def last_aggressor(state: Betting, street: int) -> int:
-    """The player who made the last bet or raise of `street`, NOBODY if all checked or called."""
-    turns = zip(state.actors[street], state.actions[street], strict=True)
-    return next((actor for actor, action in reversed(list(turns)) if action > 0), NOBODY)
 
 
 def _round_ends(tree: BettingTree, street: int) -> _RoundEnds:

@@ -7,8 +7,10 @@ third of what is there: later streets of the hand need some too, and what short 
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from poker.errors import PokernetsError
+from poker.solvers.vector.solver import VectorSolver
 
 _OF_ACCOUNT = 1 / 3
 _MOST_HANDS = 3.0
@@ -17,6 +19,20 @@ _OF_DECISION = 0.7
 """Share of the time left that a solve gets: what the opponent did may need another; strategies are read out after."""
 _LEAST = 0.01
 """Seconds of a solve when nothing is left."""
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How long to solve: until so many iterations are done (None: any number), exploitability is at most `target` chips
+    (None: whatever it is) or `seconds` are over."""
+
+    iterations: int | None
+    target: float | None = None
+    seconds: float | None = None
+
+    def spend(self, solver: VectorSolver) -> None:
+        """By the solver itself."""
+        solver.run(self.iterations, self.target, self.seconds)
 
 
 class Clock:

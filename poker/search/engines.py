@@ -4,10 +4,11 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from typing import Protocol
 
+from poker.search.clock import Effort
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
 
@@ -15,20 +16,6 @@ _TRIALS = 1, 4, 12
 """Iterations of a solve to warm up and of two that tell what an iteration takes, and what comes before the first."""
 _UNLIMITED = 200
 """Iterations expected of solves that are limited by time alone."""
-
-
-@dataclass(frozen=True)
-class Effort:
-    """How long to solve: until so many iterations are done (None: any number), exploitability is at most `target` chips
-    (None: whatever it is) or `seconds` are over."""
-
-    iterations: int | None
-    target: float | None = None
-    seconds: float | None = None
-
-    def spend(self, solver: VectorSolver) -> None:
-        """By the solver itself."""
-        solver.run(self.iterations, self.target, self.seconds)
 
 
 class Engine(Protocol):

@@ -42,9 +42,7 @@ from poker.state import HandState, public_state
 
 Board = tuple[int, ...]
 
-RoundSolver = Callable[[Betting, Board, Ranges, int, tuple[int, ...], Values | None, Modelled | None], RoundSolution]
-"""(root, board, ranges, searcher, actions that must be possible at the root, alternatives of the opponent, what part of
-their range is modelled) -> strategies of the round."""
+RoundSolver = Callable[[Request], RoundSolution]
 
 T = TypeVar("T")
 Search = Generator[Request, RoundSolution, T]
@@ -59,7 +57,7 @@ def alone(search: Search[T], solve: RoundSolver) -> T:
             request = next(search) if solution is None else search.send(solution)
         except StopIteration as found:
             return found.value  # type: ignore[no-any-return]
-        solution = solve(*request)
+        solution = solve(request)
 
 
 def together(searches: Sequence[Search[T]], solve: Callable[[Sequence[Request]], Sequence[RoundSolution]]) -> list[T]:
@@ -195,13 +193,12 @@ class NestedSearch:
         return (yield from self._solved(belief, board, (action,) if action > 0 else ()))
 
     def _belief(self, betting: Betting, board: Board) -> Search[Belief]:
-        states = _states_until(betting)
+        states = [*(before for before, _, _ in betting.turns()), betting]
         known = next(i for i in reversed(range(len(states))) if i == 0 or self._recall(states[i], board) is not None)
         modelled = self.exploit.start(self._rules)
         start = Belief(states[0], start_ranges(self._rules), None, answered=False, modelled=modelled)
         belief = self._recall(states[known], board) or start
-        actions = [action for street in betting.actions for action in street]
-        for action in actions[known:]:
+        for action in betting.line[known:]:
             belief = yield from self._step(belief, action, board)
             self._store(belief, board)
         return belief
@@ -272,12 +269,3 @@ class NestedSearch:
 
 _Place = tuple[Exploit, str, Board]
 """What is remembered belongs to a model."""
-
-
-def _states_until(betting: Betting) -> list[Betting]:
-    """Every state from the start of the hand to `betting`, both included."""
-    states = [Betting.start(betting.rules)]
-    for street in betting.actions:
-        for action in street:
-            states.append(states[-1].apply(action))
-    return states

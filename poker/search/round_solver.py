@@ -17,8 +17,8 @@ from poker.cards import HOLDEM
 from poker.kernels.cards.hands import CARD_PERMUTATION, HAND_PERMUTATION
 from poker.rules import NO_ACTION
 from poker.search.beliefs import Ranges
-from poker.search.clock import Clock
-from poker.search.engines import Effort, FasterEngine, engine
+from poker.search.clock import Clock, Effort
+from poker.search.engines import FasterEngine, engine
 from poker.search.exploiting import Modelled
 from poker.search.leaf import LeafEvaluator, Leaves, values_together
 from poker.search.safety import Concessions, Safety, Values
@@ -111,7 +111,7 @@ class Request(NamedTuple):
     board: tuple[int, ...]
     ranges: Ranges
     searcher: int
-    at_root: tuple[int, ...]
+    at_root: tuple[int, ...] = ()
     alternatives: Values | None = None
     modelled: Modelled | None = None
 
@@ -151,18 +151,8 @@ class DepthLimitedSolver:
         """Whether a request is always answered alike: no time that is measured shapes its solve."""
         return not self._clock.limited and not isinstance(self._engine, FasterEngine)
 
-    def __call__(
-        self,
-        root: Betting,
-        board: tuple[int, ...],
-        ranges: Ranges,
-        searcher: int,
-        at_root: tuple[int, ...],
-        alternatives: Values | None = None,
-        modelled: Modelled | None = None,
-    ) -> RoundSolution:
-        """One solve, as a `Request` says."""
-        return self.together([Request(root, board, ranges, searcher, at_root, alternatives, modelled)])[0]
+    def __call__(self, request: Request) -> RoundSolution:
+        return self.together([request])[0]
 
     def together(self, requests: Sequence[Request]) -> list[RoundSolution]:
         """Solutions in the order of `requests`; as many as the engine likes are solved at a time."""
@@ -175,20 +165,8 @@ class DepthLimitedSolver:
             found += [self._solution(solver, request) for solver, request in zip(solvers, chosen, strict=True)]
         return found
 
-    def solved(
-        self,
-        root: Betting,
-        board: tuple[int, ...],
-        ranges: Ranges,
-        searcher: int,
-        at_root: tuple[int, ...],
-        alternatives: Values | None = None,
-        modelled: Modelled | None = None,
-        *,
-        every_hand: bool = False,
-    ) -> VectorSolver:
-        """The solver that has done so; with `every_hand` no unlikely hands are left out."""
-        request = Request(root, board, ranges, searcher, at_root, alternatives, modelled)
+    def solved(self, request: Request, *, every_hand: bool = False) -> VectorSolver:
+        """The solver after its iterations; with `every_hand` no unlikely hands are left out."""
         solvers = self._posed([request], self._settings.threads, every_hand)
         self._run(solvers, [request])
         return solvers[0]

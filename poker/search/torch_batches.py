@@ -9,7 +9,7 @@ from collections.abc import Callable, Hashable, Sequence
 import numpy as np
 import torch
 
-from poker.search.engines import Effort
+from poker.search.clock import Effort
 from poker.search.torch_device import ran_out, room, torch_device
 from poker.search.torch_layout import shape_of
 from poker.search.torch_vector import FEWEST_BETWEEN, ONE_BATCH, TorchVectorSolver

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 from html import escape
+from itertools import islice
 
 from poker.betting import Betting
 from poker.cards import RANKS, SUITS, card_text
 from poker.play.table_game import PERSON, Seen
 from poker.rules import CALL, FOLD, Rules
-from poker.state import HandState
 
 _RANK_NAMES = ("2", "3", "4", "5", "6", "7", "8", "9", "10", "jack", "queen", "king", "ace")
 _SUIT_NAMES = ("clubs", "diamonds", "hearts", "spades")
@@ -64,29 +64,27 @@ def action_name(betting: Betting, action: int) -> str:
     return f"{verb} {chips(action - start)}" + (", all-in" if action >= stacks[player] else "")
 
 
-def street_start(betting: Betting) -> tuple[int, ...]:
-    """[P] chips that each player had committed when the street began; nothing before the flop."""
-    if not betting.street:
+def street_start(betting: Betting, street: int | None = None) -> tuple[int, ...]:
+    """[P] chips committed when `street`, or else the current one, began; nothing before the flop."""
+    street = betting.street if street is None else street
+    if not street:
         return (0,) * betting.rules.num_players
-    state = Betting.start(betting.rules)
-    for action in (action for street in betting.actions[: betting.street] for action in street):
-        state = state.apply(action)
-    return state.committed
+    return next((before.committed for before, _, _ in betting.turns() if before.street >= street), betting.committed)
 
 
 def history(seen: Seen) -> Iterator[tuple[str, list[str]]]:
     """The hand so far: a title for every street, and lines of who did what."""
     state = seen.state
-    betting = Betting.start(state.rules)
+    turns = state.betting.turns()
     for street, actions in enumerate(state.betting.actions):
         if street > state.street:
             return
         board = state.board[: state.rules.board_sizes[street]]
-        lines = []
-        for action in actions:
-            lines.append(f"{escape(seen.names[betting.to_act])}: {action_name(betting, action)}")
-            betting = betting.apply(action)
-        pot = f" · pot {chips(_pot_before(state, street))}" if street else ""
+        lines = [
+            f"{escape(seen.names[player])}: {action_name(before, action)}"
+            for before, player, action in islice(turns, len(actions))
+        ]
+        pot = f" · pot {chips(sum(street_start(state.betting, street)))}" if street else ""
         yield f"{STREETS[street]} {small_cards(board)}{pot}", lines
 
 
@@ -94,13 +92,6 @@ def history_html(seen: Seen) -> str:
     return "".join(
         f"<h3>{title}</h3><ol>{''.join(f'<li>{line}</li>' for line in lines)}</ol>" for title, lines in history(seen)
     )
-
-
-def _pot_before(state: HandState, street: int) -> int:
-    betting = Betting.start(state.rules)
-    for action in (action for actions in state.betting.actions[:street] for action in actions):
-        betting = betting.apply(action)
-    return betting.pot
 
 
 def outcome(seen: Seen) -> str:

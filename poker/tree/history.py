@@ -28,13 +28,12 @@ class HistoryTranslator:
         """
         state = Betting.start(betting.rules)
         node: int | None = self._tree.after_deal(0)
-        for street in betting.actions:
-            for action in street:
-                if node is None:
-                    return None
-                child = self._follow(node, state, action)
-                state = state.apply(action)
-                node = None if child is None else self._in_step(child, state)
+        for action in betting.line:
+            if node is None:
+                return None
+            child = self._follow(node, state, action)
+            state = state.apply(action)
+            node = None if child is None else self._in_step(child, state)
         return node
 
     def real_actions(self, node: int, betting: Betting) -> tuple[int, ...]:

@@ -19,9 +19,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from poker.errors import PokernetsError
-from poker.state import Betting
+from poker.rules import STREET_NAMES
+from poker.state import NOBODY, Betting
 
-STREET_NAMES = ("preflop", "flop", "turn", "river")
 SEATS = ("oop", "ip")
 
 
@@ -154,7 +154,8 @@ class BetMenu:
 
     def _sizes(self, betting: Betting) -> tuple[Size, ...]:
         menu = self.streets[betting.street]
-        if menu.donk is not None and not betting.actions[-1] and _last_raiser(betting) not in (-1, betting.to_act):
+        begins = betting.street > 0 and not betting.actions[-1]
+        if menu.donk is not None and begins and betting.last_raiser(betting.street - 1) not in (NOBODY, betting.to_act):
             return menu.donk
         return menu.sizes(betting.to_act, betting.num_raises)
 
@@ -197,15 +198,6 @@ def street_base(betting: Betting) -> int:
         if raises:
             return raises[-1]
     return betting.rules.big_blind if betting.street else 0
-
-
-def _last_raiser(betting: Betting) -> int:
-    """Who made the last raise of the street before, or -1."""
-    if betting.street == 0:
-        return -1
-    pairs = zip(betting.actors[betting.street - 1], betting.actions[betting.street - 1], strict=True)
-    raisers = [player for player, action in pairs if action > 0]
-    return raisers[-1] if raisers else -1
 
 
 def _round(value: float) -> int:

@@ -6,9 +6,9 @@ from numpy.typing import NDArray
 
 from poker.abstraction.buckets import BOARD_SIZES, CardAbstraction, SmallGameBuckets, game_cards, make_abstraction
 from poker.abstraction.dealers import HoldemDealer, SmallGameDealer, dealer_of
-from poker.cards import NUM_HANDS, PREFLOP_CLASS, PREFLOP_CLASS_SIZE, CardError, hand_index
+from poker.cards import HOLDEM, NUM_HANDS, PREFLOP_CLASS, PREFLOP_CLASS_SIZE, CardError, hand_index
 from poker.errors import PokernetsError
-from poker.kernels.cards.isomorphism import NUM_BOARDS
+from poker.kernels.cards.isomorphism import HAND_PERMUTATION, NUM_BOARDS, canonical_board
 from poker.kernels.cards.ranks import rank_board_hands
 from poker.kernels.rng import streams
 from poker.kernels.sampling.deals import draw_cards
@@ -99,10 +99,12 @@ def test_holdem_deals_have_the_chances_of_the_game(cards: CardAbstraction) -> No
     assert score.mean() == pytest.approx(0.852, abs=4 * 0.355 / np.sqrt(aces.sum()))
 
 
-def test_one_hand_and_all_hands_agree(cards: CardAbstraction) -> None:
-    for board in ((), (3, 50, 7), (3, 50, 7, 8), (3, 50, 7, 8, 20)):
+def test_buckets_are_those_of_the_canonical_board(cards: CardAbstraction) -> None:
+    for table, board in zip(cards.tables, ((), (3, 50, 7), (3, 50, 7, 8), (3, 50, 7, 8, 20)), strict=True):
         every = cards.buckets(board)
-        assert [cards.bucket(hand, board) for hand in range(NUM_HANDS)] == every.tolist()
+        index, renaming = canonical_board(np.array(board, dtype=np.uint8))
+        expected = table[index, HAND_PERMUTATION[renaming]].astype(int)
+        np.testing.assert_array_equal(every, np.where(HOLDEM.live(board), expected, -1))
         assert (every == -1).sum() == NUM_HANDS - (52 - len(board)) * (51 - len(board)) // 2
 
 
@@ -146,8 +148,7 @@ def test_small_deals_are_lossless(rules: Rules) -> None:
 def test_small_games_have_the_known_numbers_of_buckets() -> None:
     assert SmallGameBuckets(KUHN).num_buckets == (3,)
     assert SmallGameBuckets(LEDUC).num_buckets == (3, 9)
-    assert SmallGameBuckets(LEDUC).bucket(4, (5,)) == 2 + 3 * 2
-    assert SmallGameBuckets(LEDUC).bucket(5, (5,)) == -1
+    assert SmallGameBuckets(LEDUC).buckets((5,))[4:].tolist() == [2 + 3 * 2, -1]
     assert isinstance(dealer_of(LEDUC, game_cards(LEDUC, "nowhere")), SmallGameDealer)
 
 

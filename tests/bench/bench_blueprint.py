@@ -46,9 +46,6 @@ class _RandomCards:
             return PREFLOP_CLASS.astype(np.int32)
         return np.where(HOLDEM.live(board), (np.arange(1326) + sum(board)) % BUCKETS, -1).astype(np.int32)
 
-    def bucket(self, hand: int, board: Sequence[int]) -> int:
-        return int(self.buckets(board)[hand])
-
     def deal(self, rng: NDArray[np.uint64], n: int) -> Deals:
         start = int(next_u64(rng)) % (len(self._deals.ranks) - n)
         return Deals(self._deals.buckets[start : start + n], self._deals.ranks[start : start + n])

@@ -27,7 +27,7 @@ from poker.cards import HOLDEM, cards_text
 from poker.provenance import provenance
 from poker.search.beliefs import Ranges
 from poker.search.leaf import LeafEvaluator, SingleValue
-from poker.search.round_solver import DepthLimitedSolver, SolverSettings, leaf_states
+from poker.search.round_solver import DepthLimitedSolver, Request, SolverSettings, leaf_states
 from poker.solvers.rollout.leaf_values import LeafValues
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
@@ -93,11 +93,11 @@ def main() -> None:
         reference = _Once(rollouts("null", "1", str(asked.runouts), seed=1))
         for searcher in (0, 1):
             exact = DepthLimitedSolver(*menus, {1: reference}, EXACT)
-            judge = exact.solved(root, board, ranges, searcher, (), every_hand=True)
+            judge = exact.solved(Request(root, board, ranges, searcher), every_hand=True)
             for name, evaluator in leaves.items():
                 start = time.process_time()
                 solver = DepthLimitedSolver(*menus, {1: evaluator}, call(config.search.solver))
-                solved = solver.solved(root, board, ranges, searcher, (), every_hand=True)
+                solved = solver.solved(Request(root, board, ranges, searcher), every_hand=True)
                 seconds = time.process_time() - start
                 lost = _best_response(solved, judge, searcher, reference, root, ranges) - judge.game_value(1 - searcher)
                 found[name].append((lost * 1000 / root.rules.big_blind, seconds))

@@ -40,7 +40,7 @@ from poker.search.net_leaf import GridParts
 from poker.search.torch_batches import batch_of, solve_on_device
 from poker.search.torch_continuations import TorchContinuations
 from poker.search.torch_device import torch_device
-from poker.solvers.blueprint import Blueprint, blueprint_from
+from poker.solvers.blueprint import Blueprint
 from poker.solvers.rollout.forms import Biased
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
@@ -48,6 +48,7 @@ from poker.tree import build_tree
 from poker.tree.spots import spot_tree
 from tests.bench.bench_models import HIDDEN, best, epoch
 from tests.bench.bench_vector import flop_holdem
+from tests.blueprints import random_blueprint
 from tests.data_gen.test_leaf_states import Classes
 from tests.games import load_menu, load_rules
 from tests.models.shards import write_leaf_states
@@ -241,13 +242,7 @@ def _solved(game: VectorGame, device: str, target: float) -> Found:
 
 
 def _blueprint(rules: Rules, menu: str) -> Blueprint:
-    cards, tree = Classes(), build_tree(Betting.start(rules), load_menu(menu))
-
-    def strategy(node: int) -> np.ndarray:
-        shape = (cards.num_buckets[int(tree.street[node])], int(tree.num_children[node]))
-        return np.random.default_rng(node).dirichlet(np.ones(shape[1]), shape[0]).astype(np.float32)
-
-    return blueprint_from(tree, cards, strategy)
+    return random_blueprint(build_tree(Betting.start(rules), load_menu(menu)), Classes())
 
 
 _least = partial(best, repeats=_REPEATS, clock=time.perf_counter)

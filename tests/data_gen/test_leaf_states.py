@@ -14,12 +14,13 @@ from poker.cards import HOLDEM, PREFLOP_CLASS
 from poker.errors import PokernetsError
 from poker.features import leaf
 from poker.features.shards import open_shards
-from poker.solvers.blueprint import Blueprint, blueprint_from
+from poker.solvers.blueprint import Blueprint
 from poker.solvers.rollout.continuation import Continuations, sample_boards
 from poker.solvers.rollout.forms import Biased
 from poker.solvers.rollout.leaf_states import LeafSampler
 from poker.state import Betting
 from poker.tree import bet_menu, build_tree
+from tests.blueprints import random_blueprint
 from tests.data_gen.commands import data_gen, data_gen_fails, digests, kill_when
 from tests.data_gen.tiny import tiny_blueprint
 from tests.games import load_rules
@@ -69,20 +70,10 @@ class Classes:
             return PREFLOP_CLASS.astype(np.int32)
         return np.where(HOLDEM.live(board), (np.arange(1326) + sum(board)) % 5, -1).astype(np.int32)
 
-    def bucket(self, hand: int, board: Sequence[int]) -> int:
-        return int(self.buckets(board)[hand])
-
 
 def four_streets() -> Blueprint:
     menu = bet_menu(preflop=[[1], []], flop=[[1], []], turn=[["a"], []], river=[[1], []])
-    cards = Classes()
-    tree = build_tree(Betting.start(load_rules("holdem_nolimit_2p")), menu)
-
-    def strategy(node: int) -> NDArray[np.float32]:
-        shape = (cards.num_buckets[int(tree.street[node])], int(tree.num_children[node]))
-        return np.random.default_rng(node).dirichlet(np.ones(shape[1]), shape[0]).astype(np.float32)
-
-    return blueprint_from(tree, cards, strategy)
+    return random_blueprint(build_tree(Betting.start(load_rules("holdem_nolimit_2p")), menu), Classes())
 
 
 def settings(**changes: Any) -> ShardSettings:

@@ -15,7 +15,7 @@ from poker.formats.acpc_log import LoggedHand
 from poker.rules import CALL, FOLD, Rules
 from poker.search.beliefs import Ranges
 from poker.search.opponent_decision import SolvedDecision, every_hand, solved_decision
-from poker.search.round_solver import DepthLimitedSolver, SolverSettings
+from poker.search.round_solver import DepthLimitedSolver, Request, SolverSettings
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
 from poker.state import HandState, public_state
@@ -58,7 +58,7 @@ def test_losses_on_the_river_are_those_of_the_vector_engine(seed: int, device: s
     chosen = betting.legal().min_raise + 37
     solve = DepthLimitedSolver(MENU, MENU, {}, SolverSettings("apdcfr", (iterations,), 1, device=device))
     whole = every_hand(ranges, player, RIVER)
-    solver = solve.solved(betting, RIVER, whole, 1 - player, (chosen,), every_hand=True)
+    solver = solve.solved(Request(betting, RIVER, whole, 1 - player, (chosen,)), every_hand=True)
     found = review(solved_decision(solver, ranges, None), state, chosen)
 
     tree = build_tree(betting, MENU.with_action(betting, chosen))
@@ -88,7 +88,7 @@ def test_hands_without_weight_change_nothing_for_others() -> None:
     solve = DepthLimitedSolver(MENU, MENU, {}, SETTINGS)
     solved: list[SolvedDecision] = []
     for used in (ranges, every_hand(ranges, state.to_act, RIVER)):
-        solver = solve.solved(state.betting, RIVER, used, 1 - state.to_act, (), every_hand=True)
+        solver = solve.solved(Request(state.betting, RIVER, used, 1 - state.to_act), every_hand=True)
         solved.append(solved_decision(solver, ranges, None))
     inside = ranges[state.to_act] > 0
     assert (~inside & HOLDEM.live(RIVER)).any()

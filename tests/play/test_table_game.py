@@ -103,13 +103,11 @@ def test_actions_are_those_that_the_noted_policy_draws(rules: Rules, tmp_path: P
     notes = Notes.read(one.files.notes)
     decisions = 0
     for hand in one.files.hands():
-        betting = HandState.start(rules, hand.state.hole_cards, hand.state.runout).betting
-        for action in (action for street in hand.state.betting.actions for action in street):
-            if hand.names[betting.to_act] == "random":
-                actions, probs = notes.policy((hand.number, betting.to_act, betting.text()))
+        for before, player, action in hand.state.betting.turns():
+            if hand.names[player] == "random":
+                actions, probs = notes.policy((hand.number, player, before.text()))
                 assert probs[0, actions.index(action)] > 0
                 decisions += 1
-            betting = betting.apply(action)
     assert decisions == len(notes.lines) > 20
     assert len(one.thought) == decisions
 

@@ -149,7 +149,7 @@ class OracleLeaf:
         sign, offset = (1.0 if own == 0 else -1.0), 0.5 * tree.dead
         values = []
         for leaf in leaves:
-            node = tree.find([action for street in leaf.actions for action in street])
+            node = tree.find(leaf.line)
             while tree.parent[node] >= 0 and tree.kind[tree.parent[node]] == Kind.STREET:
                 node = int(tree.parent[node])
             row = []

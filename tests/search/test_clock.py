@@ -9,7 +9,7 @@ from poker.errors import PokernetsError
 from poker.rules import CALL
 from poker.search.beliefs import observe_board, start_ranges
 from poker.search.clock import Clock
-from poker.search.round_solver import DepthLimitedSolver, SolverSettings
+from poker.search.round_solver import DepthLimitedSolver, Request, SolverSettings
 from poker.search.safety import Safety
 from poker.tree import bet_menu
 from tests.games import load_rules
@@ -107,7 +107,7 @@ def test_a_solve_ends_when_it_is_precise_enough_or_its_time_is_up(device: str, r
 
     def solved(seconds: float) -> tuple[int, float]:
         solve = DepthLimitedSolver(MENU, MENU, {}, settings, Safety(), Clock(per_decision=seconds))
-        solver = solve.solved(root, RIVER, ranges, 0, ())
+        solver = solve.solved(Request(root, RIVER, ranges, 0))
         return solver.iterations, solver.exploitability() / root.pot
 
     iterations, precise = solved(60.0)

@@ -24,9 +24,6 @@ class OneBucket:
     def buckets(self, board: Sequence[int]) -> NDArray[np.int32]:
         return np.where(HOLDEM.live(board), np.int32(0), np.int32(-1))
 
-    def bucket(self, hand: int, board: Sequence[int]) -> int:
-        return 0
-
 
 def test_the_nearest_mixture_is_found_exactly() -> None:
     rng = np.random.default_rng(1)

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 import pytest
 
 from poker.search import round_solver
-from poker.search.clock import Clock
-from poker.search.engines import Effort, FasterEngine, KernelEngine, engine
+from poker.search.clock import Clock, Effort
+from poker.search.engines import FasterEngine, KernelEngine, engine
 from poker.search.torch_batches import kind_of
 from poker.solvers.vector.solver import VectorSolver
 from tests.search import test_torch_batches as rounds

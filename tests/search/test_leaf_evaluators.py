@@ -18,12 +18,13 @@ from poker.search.beliefs import observe_board, start_ranges
 from poker.search.leaf import Leaves, SingleValue, values_together
 from poker.search.net_leaf import GridParts, NetLeaf
 from poker.search.rollout_leaf import RolloutLeaf, representatives
-from poker.search.round_solver import DepthLimitedSolver, SolverSettings, leaf_states
-from poker.solvers.blueprint import Blueprint, blueprint_from
+from poker.search.round_solver import DepthLimitedSolver, Request, SolverSettings, leaf_states
+from poker.solvers.blueprint import Blueprint
 from poker.solvers.rollout.continuation import Continuations, sample_boards
 from poker.solvers.rollout.forms import Biased
 from poker.state import HandState
 from poker.tree import BetMenu, DepthLimit, Kind, bet_menu, build_tree
+from tests.blueprints import random_blueprint
 from tests.games import load_rules
 
 RULES = load_rules("holdem_nolimit_2p")
@@ -41,9 +42,6 @@ class StrengthBuckets:
         found = np.minimum(hand_features(board).ehs * 10, 9).astype(np.int32)
         found[~HOLDEM.live(board)] = -1
         return found
-
-    def bucket(self, hand: int, board: Sequence[int]) -> int:
-        return int(self.buckets(board)[hand])
 
 
 @dataclass
@@ -82,11 +80,7 @@ def net() -> LinearNet:
 
 @pytest.fixture(scope="module")
 def blueprint(menu: BetMenu) -> Blueprint:
-    tree = build_tree(Betting.start(RULES), menu)
-    rng = np.random.default_rng(6)
-    return blueprint_from(
-        tree, StrengthBuckets(), lambda node: rng.dirichlet(np.ones(tree.num_children[node]), 10).astype(np.float32)
-    )
+    return random_blueprint(build_tree(Betting.start(RULES), menu), StrengthBuckets())
 
 
 def test_leaves_are_ends_of_the_round_in_the_order_of_the_tree(leaves: list[Betting]) -> None:
@@ -272,7 +266,7 @@ def test_flop_in_another_order_or_other_suits_is_the_same_flop(
 def test_depth_limited_solve_gives_a_strategy_for_every_hand(net: LinearNet, menu: BetMenu, flop_root: Betting) -> None:
     leaf = NetLeaf(net=net, abstraction=StrengthBuckets(), clusters=16)
     solve = DepthLimitedSolver(menu, menu, {1: leaf}, SolverSettings("dcfr", (20,), 1))
-    solution = solve(flop_root, FLOP, RANGES, 0, (450,))
+    solution = solve(Request(flop_root, FLOP, RANGES, 0, (450,)))
     root = solution.at(flop_root)
     assert root is not None
     assert 450 in root.actions

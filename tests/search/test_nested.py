@@ -38,16 +38,8 @@ class RandomRounds:
         self.alternatives: list[Values | None] = []
         self.modelled: list[Modelled | None] = []
 
-    def __call__(
-        self,
-        root: Betting,
-        board: tuple[int, ...],
-        ranges: Ranges,
-        searcher: int,
-        at_root: tuple[int, ...],
-        alternatives: Values | None = None,
-        modelled: Modelled | None = None,
-    ) -> RoundSolution:
+    def __call__(self, request: Request) -> RoundSolution:
+        root, board, ranges, _, at_root, alternatives, modelled = request
         self.alternatives.append(alternatives)
         self.modelled.append(modelled)
         self.calls.append((root.text(), board, at_root))
@@ -91,7 +83,7 @@ def test_bet_of_another_size_is_put_into_the_tree_and_answered_by_that_solution(
     state = played(rules, [277])
     policy = nested.policy(state, ())
     assert rounds.calls == [("", (), (277,))]
-    expected = rounds(Betting.start(rules), (), start_ranges(rules), 0, (277,)).at(state)
+    expected = rounds(Request(Betting.start(rules), (), start_ranges(rules), 0, (277,))).at(state)
     assert expected is not None
     np.testing.assert_array_equal(policy.probs, expected.probs)
 
@@ -107,13 +99,14 @@ def test_ranges_follow_bayes_through_the_streets(rules: Rules) -> None:
     assert rounds.calls[1][2] == ()
 
     ranges = observe_action(start_ranges(rules), 1, first.probability(raise_to), 0.0)
-    root = rounds(Betting.start(rules), (), start_ranges(rules), 1, ())
+    root = rounds(Request(Betting.start(rules), (), start_ranges(rules), 1))
     reply = root.at(played(rules, [raise_to]))
     assert reply is not None
     ranges = observe_action(ranges, 0, reply.probability(CALL), 0.03)
     ranges = observe_board(ranges, BOARD[:3])
     np.testing.assert_array_equal(rounds.ranges[1], ranges)
-    check = rounds(played(rules, [raise_to, CALL]), BOARD[:3], ranges, 1, ()).at(played(rules, [raise_to, CALL]))
+    flop = played(rules, [raise_to, CALL])
+    check = rounds(Request(flop, BOARD[:3], ranges, 1)).at(flop)
     assert check is not None
     expected = observe_action(ranges, 0, check.probability(CALL), 0.03)
     np.testing.assert_array_equal(nested.belief(state, BOARD[:3]).ranges, expected)
@@ -144,7 +137,7 @@ def test_known_action_is_followed_by_a_solve_from_the_new_state(rules: Rules) ->
     nested, rounds = search(rules, seat=1)
     first = nested.policy(Betting.start(rules), ())
     raise_to = min(action for action in first.actions if action > 0)
-    reply = rounds(Betting.start(rules), (), start_ranges(rules), 1, ()).at(played(rules, [raise_to]))
+    reply = rounds(Request(Betting.start(rules), (), start_ranges(rules), 1)).at(played(rules, [raise_to]))
     assert reply is not None
     again = max(action for action in reply.actions)
     rounds.calls.clear()
@@ -158,7 +151,7 @@ def test_a_solution_is_kept_to_while_the_hand_is_in_it(rules: Rules) -> None:
     nested = NestedSearch(rules, 1, rounds, opponent_noise=0.0, remembered=1000, follow=True)
     first = nested.policy(Betting.start(rules), ())
     raise_to = min(action for action in first.actions if action > 0)
-    solution = rounds(Betting.start(rules), (), start_ranges(rules), 1, ())
+    solution = rounds(Request(Betting.start(rules), (), start_ranges(rules), 1))
     reply = solution.at(played(rules, [raise_to]))
     assert reply is not None
     known = played(rules, [raise_to, max(reply.actions)])
@@ -175,7 +168,7 @@ def test_the_modelled_part_moves_with_the_opponents_actions_alone(rules: Rules) 
     rounds, exploit = RandomRounds(load_menu("demo")), Exploit(0.5, Frequencies(folds=0.1, raises=0.7))
     nested = NestedSearch(rules, 1, rounds, opponent_noise=0.02, remembered=1000, exploit=exploit)
     raise_to = min(action for action in nested.policy(Betting.start(rules), ()).actions if action > 0)
-    known = rounds(Betting.start(rules), (), start_ranges(rules), 1, ()).at(played(rules, [raise_to]))
+    known = rounds(Request(Betting.start(rules), (), start_ranges(rules), 1)).at(played(rules, [raise_to]))
     assert known is not None
     nested.policy(played(rules, [raise_to, CALL]), BOARD[:3])
     first, _, second = rounds.modelled
@@ -235,7 +228,7 @@ def test_states_searched_together_have_the_policies_that_they_have_alone(rules: 
 
     def solve(requests: Sequence[Request]) -> list[RoundSolution]:
         waves.append(len(requests))
-        return [rounds(*request) for request in requests]
+        return [rounds(request) for request in requests]
 
     searches = [by_seat[betting.to_act].searched_policy(betting, board) for betting, board in states]
     found = together(searches, solve)
@@ -250,18 +243,9 @@ def test_states_searched_together_have_the_policies_that_they_have_alone(rules: 
 class NumberedRounds(RandomRounds):
     """Solutions that concede to every hand the number of the solve and of the actions since its root."""
 
-    def __call__(
-        self,
-        root: Betting,
-        board: tuple[int, ...],
-        ranges: Ranges,
-        searcher: int,
-        at_root: tuple[int, ...],
-        alternatives: Values | None = None,
-        modelled: Modelled | None = None,
-    ) -> RoundSolution:
-        solution = super().__call__(root, board, ranges, searcher, at_root, alternatives)
-        return replace(solution, concessions=cast(Concessions, _Numbers(len(self.calls), root)))
+    def __call__(self, request: Request) -> RoundSolution:
+        solution = super().__call__(request)
+        return replace(solution, concessions=cast(Concessions, _Numbers(len(self.calls), request.root)))
 
 
 class _Numbers(NamedTuple):

@@ -7,7 +7,7 @@ from poker.betting import Betting
 from poker.cards import HOLDEM, hand_index, parse_cards
 from poker.rules import CALL
 from poker.search.beliefs import Ranges, observe_board, start_ranges
-from poker.search.round_solver import DepthLimitedSolver, SolverSettings, evened, leaf_states, without_unlikely
+from poker.search.round_solver import DepthLimitedSolver, Request, SolverSettings, evened, leaf_states, without_unlikely
 from poker.search.safety import Safety, Values
 from poker.solvers.vector.boards import symmetries
 from poker.solvers.vector.game import VectorGame
@@ -52,7 +52,7 @@ def test_unlikely_hands_of_the_opponent_are_left_out_unless_solves_are_safe() ->
     ranges /= ranges.sum(axis=1, keepdims=True)
     for kind, left_out in (("unsafe", True), ("resolve", False)):
         solve = DepthLimitedSolver(MENU, MENU, {}, SolverSettings("apdcfr", (20,), 1), Safety(kind))
-        solution = solve(root, RIVER, ranges, 0, ())
+        solution = solve(Request(root, RIVER, ranges, 0))
         policies = solution.policies.values()
         for player in range(2):
             rows = np.concatenate([policy.probs[rare] for policy in policies if policy.player == player], axis=1)
@@ -67,7 +67,7 @@ def test_ranges_whose_likely_hands_block_each_other_are_solved_whole() -> None:
     ranges = np.zeros((2, RULES.num_hands), np.float32)
     same, other = np.flatnonzero(observe_board(start_ranges(RULES), RIVER)[0] > 0)[[0, -1]]
     ranges[:, same], ranges[:, other] = 1.0, 1e-7
-    solution = DepthLimitedSolver(MENU, MENU, {}, SolverSettings("apdcfr", (20,), 1))(root, RIVER, ranges, 0, ())
+    solution = DepthLimitedSolver(MENU, MENU, {}, SolverSettings("apdcfr", (20,), 1))(Request(root, RIVER, ranges, 0))
     first = solution.at(root)
     assert first is not None
     assert not np.all(first.probs[[same, other]] == 0.5)
@@ -80,9 +80,9 @@ def test_values_of_a_decision_are_the_mean_of_those_of_its_actions() -> None:
     root = root.apply(CALL).apply(CALL)
     ranges = observe_board(start_ranges(RULES), RIVER)
     solve = DepthLimitedSolver(MENU, MENU, {}, SolverSettings("apdcfr", (20,), 1))
-    assert solve(root, RIVER, ranges, 1, ()).values is None
+    assert solve(Request(root, RIVER, ranges, 1)).values is None
     solve.keeps_values = True
-    solution = solve(root, RIVER, ranges, 1, ())
+    solution = solve(Request(root, RIVER, ranges, 1))
     assert solution.values is not None
     policy, values = solution.at(root), solution.values.values
     assert policy is not None
@@ -132,7 +132,7 @@ def test_a_solve_for_even_ranges_is_that_for_the_noisy_ones_on_fewer_boards() ->
     values: Values = np.where(HOLDEM.live(TWO_SUITS), 0.0, np.nan).astype(np.float32)
     for kind, alternatives in (("unsafe", None), ("resolve", values)):
         solver = DepthLimitedSolver(menu, menu, {}, SolverSettings("apdcfr", (300,), 1), Safety(kind))
-        even = solver.solved(root, TWO_SUITS, ranges, 0, (), alternatives)
+        even = solver.solved(Request(root, TWO_SUITS, ranges, 0, (), alternatives))
         plain = VectorSolver(
             VectorGame(even.game.tree, TWO_SUITS, ranges, alternatives=alternatives, isomorphism=False), "apdcfr"
         )

@@ -10,7 +10,7 @@ from poker.cards import parse_cards
 from poker.errors import PokernetsError
 from poker.rules import CALL
 from poker.search.beliefs import Ranges, observe_action, observe_board
-from poker.search.round_solver import DepthLimitedSolver, RoundSolution, SolverSettings
+from poker.search.round_solver import DepthLimitedSolver, Request, RoundSolution, SolverSettings
 from poker.search.safety import Safety
 from poker.tree import bet_menu
 from tests.games import load_rules
@@ -42,11 +42,11 @@ def solver(kind: str, iterations: int = 200) -> DepthLimitedSolver:
 
 @pytest.fixture(scope="module", params=["resolve", "maxmargin", "reach"])
 def turn(request: pytest.FixtureRequest) -> tuple[str, RoundSolution]:
-    return request.param, solver(request.param, 40)(turn_root(), TURN, turn_ranges(), SEARCHER, ())
+    return request.param, solver(request.param, 40)(Request(turn_root(), TURN, turn_ranges(), SEARCHER))
 
 
 def test_unsafe_solutions_carry_nothing() -> None:
-    solution = solver("unsafe", 2)(turn_root(), TURN, turn_ranges(), SEARCHER, ())
+    solution = solver("unsafe", 2)(Request(turn_root(), TURN, turn_ranges(), SEARCHER))
     assert solution.concessions is None
     assert solution.alternatives(turn_root(), TURN, turn_ranges()) is None
     with pytest.raises(PokernetsError, match="choose one of unsafe"):
@@ -80,12 +80,12 @@ def test_a_river_solved_safely_concedes_no_hand_more(turn: tuple[str, RoundSolut
     ranges = observe_board(ranges, RIVER)
     alternatives = solution.alternatives(betting, RIVER, ranges)
     assert alternatives is not None
-    river = solver(kind, 800)(betting, RIVER, ranges, SEARCHER, (), alternatives)
+    river = solver(kind, 800)(Request(betting, RIVER, ranges, SEARCHER, (), alternatives))
     assert river.concessions is not None
     margin = (alternatives - river.concessions.values[()])[ranges[1 - SEARCHER] > 0]
     assert np.nanmin(margin) > -0.01 * betting.pot
     unsafe = DepthLimitedSolver(MENU, MENU, {}, SolverSettings("apdcfr", (800,), 1), Safety("resolve"))
-    free = unsafe(betting, RIVER, ranges, SEARCHER, ()).concessions
+    free = unsafe(Request(betting, RIVER, ranges, SEARCHER)).concessions
     assert free is not None
     worse = (alternatives - free.values[()])[ranges[1 - SEARCHER] > 0]
     assert np.nanmin(worse) < np.nanmin(margin)
@@ -100,14 +100,14 @@ def test_an_off_tree_bet_gains_the_opponent_nothing(turn: tuple[str, RoundSoluti
     policy = solution.at(betting)
     assert policy is not None
     assert bet not in policy.actions
-    inserted = solver(kind, 300)(betting, TURN, ranges, SEARCHER, (bet,), alternatives).concessions
+    inserted = solver(kind, 300)(Request(betting, TURN, ranges, SEARCHER, (bet,), alternatives)).concessions
     assert inserted is not None
     gained = (inserted.values[(bet,)] - alternatives)[ranges[1 - SEARCHER] > 0]
     assert np.nanmax(gained) < 0.02 * betting.pot
 
 
 def test_reach_adds_what_the_opponent_gave_away() -> None:
-    solution = solver("reach", 40)(turn_root(), TURN, turn_ranges(), SEARCHER, ())
+    solution = solver("reach", 40)(Request(turn_root(), TURN, turn_ranges(), SEARCHER))
     found = solution.concessions
     assert found is not None
     betting, ranges = follow(solution, (CALL, CALL))
@@ -129,7 +129,7 @@ def test_what_is_conceded_does_not_depend_on_the_size_of_a_chip() -> None:
         betting = Betting.start(replace(RULES, blinds=blinds, stacks=stacks))
         for action in (300, CALL, CALL, CALL):
             betting = betting.apply(chips * action)
-        solution = solver("maxmargin", 10)(betting, TURN, turn_ranges(), SEARCHER, ())
+        solution = solver("maxmargin", 10)(Request(betting, TURN, turn_ranges(), SEARCHER))
         betting = betting.apply(900 * chips).apply(CALL)
         alternatives = solution.alternatives(betting, RIVER, observe_board(turn_ranges(), RIVER))
         assert alternatives is not None

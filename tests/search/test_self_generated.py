@@ -10,11 +10,12 @@ from poker.abstraction.buckets import CardAbstraction, make_abstraction
 from poker.cards import HOLDEM, NUM_HANDS, PREFLOP_CLASS
 from poker.errors import PokernetsError
 from poker.search.self_generated import above, remedied, solve_first_round
-from poker.solvers.blueprint import Blueprint, blueprint_from
+from poker.solvers.blueprint import Blueprint
 from poker.solvers.continuations.generation import Remedies, Solving
 from poker.solvers.rollout.leaf_table import LeafTable, preflop_leaves
 from poker.state import Betting
 from poker.tree import Kind, bet_menu, build_tree
+from tests.blueprints import random_blueprint
 from tests.games import load_rules
 
 MENU = bet_menu(preflop=[[1], ["a"]], flop=[["a"], []])
@@ -27,12 +28,7 @@ def blueprint() -> Blueprint:
     flops = rng.integers(0, 2, (1755, NUM_HANDS)).astype(np.uint8)
     cards: CardAbstraction = make_abstraction((PREFLOP_CLASS[None], flops), (169, 2))
     tree = build_tree(Betting.start(load_rules("flop_holdem_nolimit")), MENU)
-
-    def average(node: int) -> NDArray[np.float32]:
-        buckets = cards.num_buckets[int(tree.street[node])]
-        return rng.dirichlet(np.ones(int(tree.num_children[node])), buckets).astype(np.float32)
-
-    return blueprint_from(tree, cards, average)
+    return random_blueprint(tree, cards)
 
 
 def random_values(count: int) -> NDArray[np.float32]:

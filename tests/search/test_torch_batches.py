@@ -49,7 +49,7 @@ def request(street: int, seed: int, opening: int = 300, **more: Any) -> Request:
         root = root.apply(action)
     board, rng = BOARD[: RULES.board_sizes[street]], np.random.default_rng(seed)
     ranges = np.where(rng.random((2, RULES.num_hands)) < 0.15, rng.random((2, RULES.num_hands)), 0)
-    return Request(root, board, observe_board(ranges.astype(np.float32), board), 0, (), **more)
+    return Request(root, board, observe_board(ranges.astype(np.float32), board), 0, **more)
 
 
 def solver(
@@ -86,20 +86,20 @@ def assert_alike(found: RoundSolution, expected: RoundSolution, chips: float = C
 def test_rounds_agree_with_the_kernels(street: int, device: str) -> None:
     kernels, on_torch = solver("cpu"), solver(device)
     kernels.keeps_values = on_torch.keeps_values = True
-    assert_alike(on_torch(*request(street, 1)), kernels(*request(street, 1)))
+    assert_alike(on_torch(request(street, 1)), kernels(request(street, 1)))
 
 
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("safety", ["resolve", "maxmargin", "reach"])
 def test_safe_solves_agree(safety: str, device: str) -> None:
     asked = request(3, 2, alternatives=np.random.default_rng(1).normal(0, 300, RULES.num_hands).astype(np.float32))
-    assert_alike(solver(device, safety)(*asked), solver("cpu", safety)(*asked))
+    assert_alike(solver(device, safety)(asked), solver("cpu", safety)(asked))
 
 
 @pytest.mark.parametrize("device", DEVICES)
 def test_solves_against_a_model_agree(device: str) -> None:
     asked = request(1, 3, modelled=MODELLED)
-    assert_alike(solver(device)(*asked), solver("cpu")(*asked))
+    assert_alike(solver(device)(asked), solver("cpu")(asked))
 
 
 @pytest.mark.parametrize("device", ["cpu", *DEVICES])
@@ -117,7 +117,7 @@ def test_requests_are_answered_in_their_order(device: str, monkeypatch: pytest.M
     monkeypatch.setattr(torch_batches, "TorchVectorSolver", Counted)
     found = solver(device).together(asked)
     for solution, alone in zip(found, asked, strict=True):
-        assert_alike(solution, solver("cpu")(*alone))
+        assert_alike(solution, solver("cpu")(alone))
     assert sizes == ([] if device == "cpu" else [2, 2, 1])
 
 
@@ -165,10 +165,10 @@ def test_time_is_shared_and_precision_ends_a_solve() -> None:
     asked = [request(3, seed) for seed in range(2)]
     close = solver("torch", clock=Clock(per_decision=60.0)).together(asked)
     assert all(np.isfinite(policy.probs).all() for solution in close for policy in solution.policies.values())
-    solved = solver("torch", clock=Clock(per_decision=60.0)).solved(*asked[0])
+    solved = solver("torch", clock=Clock(per_decision=60.0)).solved(asked[0])
     assert solved.exploitability() <= 0.02 * asked[0].root.pot
     assert 1 < solved.iterations < 500
-    hurried = solver("torch", clock=Clock(per_decision=1e-6)).solved(*asked[0])
+    hurried = solver("torch", clock=Clock(per_decision=1e-6)).solved(asked[0])
     assert hurried.iterations < solved.iterations
 
 
@@ -176,12 +176,12 @@ def test_time_is_shared_and_precision_ends_a_solve() -> None:
 def test_precision_ends_every_solve_of_a_batch_where_it_ends_alone(device: str) -> None:
     asked, precision = [request(3, 1), request(3, 3, 9000)], 0.001
     solve = solver(device, iterations=400, precision=precision)
-    alone = [solve.solved(*each) for each in asked]
+    alone = [solve.solved(each) for each in asked]
     assert all(found.iterations < 400 for found in alone), [f.iterations for f in alone]
     assert alone[0].iterations != alone[1].iterations
     for found, solution, each in zip(alone, solve.together(asked), asked, strict=True):
         assert found.exploitability() <= precision * each.root.pot
-        assert_alike(solution, solve(*each))
+        assert_alike(solution, solve(each))
 
 
 def test_devices_that_are_not_there_are_refused() -> None:

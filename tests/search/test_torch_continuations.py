@@ -19,10 +19,10 @@ from tests.data_gen.test_leaf_states import SMALL, four_streets, settings
 from tests.data_gen.tiny import tiny_blueprint
 from tests.devices import CUDA
 from tests.games import load_rules
-from tests.solvers.rollout.test_continuation import random_blueprint
+from tests.solvers.rollout.test_continuation import small_blueprint
 
 DEVICES = ["torch", CUDA]
-LEDUC = random_blueprint(load_rules("leduc"))
+LEDUC = small_blueprint(load_rules("leduc"))
 HANDS = np.arange(6)
 BOARDS: Sequence[Board] = [(card,) for card in range(6)]
 
@@ -31,7 +31,7 @@ def forms_of(blueprint: Blueprint, kind: str) -> list[Blueprint]:
     """Biased forms of one strategy; others of strategies of their own, the first not the blueprint."""
     if kind == "biased":
         return list(Biased(10.0).of(blueprint))
-    other = random_blueprint(blueprint.rules)
+    other = small_blueprint(blueprint.rules)
     return [blueprint.biased("raise", 10.0), blueprint, other.biased("fold", 3.0)]
 
 

@@ -35,7 +35,7 @@ from tests.search.test_torch_batches import MENU, request
 asked.clear()
 for device in ("cpu", "torch"):
     LeafRunner(Mlp(34, [8], 4), device=device).values(np.zeros((3, 34), np.float32))
-    DepthLimitedSolver(MENU, MENU, {}, SolverSettings("apdcfr", (2,), 1, device=device))(*request(3, 1))
+    DepthLimitedSolver(MENU, MENU, {}, SolverSettings("apdcfr", (2,), 1, device=device))(request(3, 1))
 print(asked, torch.cuda.is_initialized())
 """
 

@@ -13,17 +13,18 @@ from poker.solvers.best_response.ranges import RangePolicy
 from poker.solvers.vector.game import VectorGame
 from poker.tree import BettingTree
 from poker.tree.spots import spot_tree
+from tests.games import load_rules
 
 SPOTS: dict[str, Any] = json.loads((Path(__file__).parents[1] / "golden" / "spots.json").read_text())["spots"]
 ORACLES: dict[str, Any] = json.loads((Path(__file__).parents[1] / "golden" / "oracles.json").read_text())
 
 
 def kuhn() -> Rules:
-    return Rules("kuhn", 2, "limit", (1, 1), (2, 2), (1,), (1,), (0,), 1, 3, 1, (0,))
+    return load_rules("kuhn")
 
 
 def leduc() -> Rules:
-    return Rules("leduc", 2, "limit", (1, 1), (13, 13), (2, 4), (2, 2), (0, 0), 2, 3, 1, (0, 1))
+    return load_rules("leduc")
 
 
 def small_holdem(ranks: int = 4, stack: int = 12) -> Rules:

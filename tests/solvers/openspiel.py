@@ -44,7 +44,7 @@ def _fill(
     dealt = [step.action for step in state.full_history() if step.player == pyspiel.PlayerId.CHANCE]
     mover = state.current_player()
     assert mover == tree.player[node]
-    bucket = cards.bucket(dealt[mover], dealt[2:])
+    bucket = cards.buckets(dealt[2:])[dealt[mover]]
     legal = state.legal_actions()
     assert len(legal) == tree.num_children[node]
     table[state.information_state_string()] = list(zip(legal, average(node)[bucket].tolist(), strict=True))

@@ -57,7 +57,7 @@ def test_probs_by_hand_follow_buckets_and_board(blueprint: Blueprint) -> None:
     by_hand = blueprint.probs(node, (3,))
     assert (by_hand[3] == 0).all()
     for hand in (0, 1, 2, 4, 5):
-        assert np.array_equal(by_hand[hand], blueprint.probs(node)[CARDS.bucket(hand, (3,))])
+        assert np.array_equal(by_hand[hand], blueprint.probs(node)[CARDS.buckets((3,))[hand]])
     with pytest.raises(PokernetsError, match="1 board cards, not 0"):
         blueprint.probs(node, ())
 

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from poker.abstraction.buckets import SmallGameBuckets
 from poker.abstraction.dealers import SmallGameDealer
@@ -10,23 +9,17 @@ from poker.errors import PokernetsError
 from poker.report.estimates import estimate
 from poker.rules import Rules
 from poker.solvers.best_response.ranges import evaluate_policy
-from poker.solvers.blueprint import Blueprint, always_call, blueprint_from
+from poker.solvers.blueprint import Blueprint, always_call
 from poker.solvers.policy_match import play_itself, play_match
 from poker.state import Betting
 from poker.tree import build_tree
+from tests.blueprints import random_blueprint
 from tests.games import load_rules
 from tests.solvers.sampling.test_tree import three_players
 
 
 def random_policy(rules: Rules, seed: int) -> Blueprint:
-    tree, cards = build_tree(Betting.start(rules)), SmallGameBuckets(rules)
-
-    def average(node: int) -> NDArray[np.float32]:
-        rng = np.random.default_rng([seed, node])
-        shape = cards.num_buckets[int(tree.street[node])], len(tree.actions(node))
-        return rng.dirichlet(np.ones(shape[1]), shape[0]).astype(np.float32)
-
-    return blueprint_from(tree, cards, average)
+    return random_blueprint(build_tree(Betting.start(rules)), SmallGameBuckets(rules), seed)
 
 
 @pytest.mark.parametrize("game", ["kuhn", "leduc"])

@@ -1,6 +1,7 @@
 """Trees of whole games: counts, order, depth limits, extra actions."""
 
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,22 +11,15 @@ from poker.rules import CALL, FOLD, NO_ACTION, Rules
 from poker.state import Betting
 from poker.tree import BetMenu, BettingTree, DepthLimit, Gadget, Kind, bet_menu, build_tree
 from poker.tree.limit import build_limit_tree, is_covered
+from tests.games import load_rules
 
 MENU = bet_menu(
     preflop=[[0.5, 1.0], [1.0], ["a"]], flop=[[0.5, 1.0, "a"], ["a"]], turn=[[1.0, "a"], ["a"]], river=[["a"]]
 )
 
 
-def kuhn() -> Rules:
-    return Rules("kuhn", 2, "limit", (1, 1), (2, 2), (1,), (1,), (0,), 1, 3, 1, (0,))
-
-
-def leduc() -> Rules:
-    return Rules("leduc", 2, "limit", (1, 1), (13, 13), (2, 4), (2, 2), (0, 0), 2, 3, 1, (0, 1))
-
-
 def holdem(stack: int = 20000) -> Rules:
-    return Rules("nolimit", 2, "nolimit", (100, 50), (stack,) * 2, (), (), (1, 0, 0, 0), 4, 13, 2, (0, 3, 1, 1))
+    return replace(load_rules("holdem_nolimit_2p"), stacks=(stack, stack))
 
 
 def check_structure(tree: BettingTree) -> None:
@@ -42,10 +36,10 @@ def check_structure(tree: BettingTree) -> None:
 
 
 def test_kuhn_and_leduc_have_the_known_sizes() -> None:
-    tree = build_tree(Betting.start(kuhn()))
+    tree = build_tree(Betting.start(load_rules("kuhn")))
     check_structure(tree)
     assert [int((tree.kind == kind).sum()) for kind in Kind] == [4, 0, 2, 3, 0, 0, 0, 0]
-    tree = build_tree(Betting.start(leduc()))
+    tree = build_tree(Betting.start(load_rules("leduc")))
     check_structure(tree)
     # 6 betting nodes before the board; 5 ways to see it, 6 nodes each
     assert int((tree.kind == Kind.DECISION).sum()) == 6 + 5 * 6
@@ -131,7 +125,7 @@ def limit_games() -> list[Rules]:
                 (0, 3, 1, 1))  # fmt: skip
     three = Rules("three", 3, "limit", (5, 10, 0), (90, 80, 70), (10, 20), (2, 2), (2, 0), 4, 13, 1, (0, 1))
     four = Rules("four", 4, "limit", (1, 2, 0, 0), (9, 9, 9, 9), (1, 2), (1, 1), (2, 3), 4, 13, 1, (0, 1))
-    return [kuhn(), leduc(), two, three, four]
+    return [load_rules("kuhn"), load_rules("leduc"), two, three, four]
 
 
 @pytest.mark.parametrize("rules", limit_games(), ids=lambda rules: rules.name)
@@ -156,7 +150,7 @@ def test_short_stacks_are_left_to_the_general_builder() -> None:
 
 
 def test_gadgets_stand_where_subgames_begin_and_leave_paths_alone() -> None:
-    start = Betting.start(leduc())
+    start = Betting.start(load_rules("leduc"))
     plain, tree = build_tree(start), build_tree(start, gadget=Gadget("resolve", 1, 1))
     assert len(tree.gadgets) == (plain.kind == Kind.STREET).sum() == 5
     assert len(tree) == len(plain) + 2 * 5

@@ -2,13 +2,12 @@
 
 import pytest
 
-from poker.rules import Rules
 from poker.state import Betting
 from poker.tree.build import build_tree
 from poker.tree.menus import MenuError, bet_menu
-from tests.games import load_menu
+from tests.games import load_menu, load_rules
 
-RULES = Rules("nolimit", 2, "nolimit", (100, 50), (20000, 20000), (), (), (1, 0, 0, 0), 4, 13, 2, (0, 3, 1, 1))
+RULES = load_rules("holdem_nolimit_2p")
 
 
 def after(text: str) -> Betting:

@@ -58,7 +58,7 @@ class MultiAivat:
         betting = Betting.start(self._rules)
         estimate = np.array(final.payoffs(), dtype=np.float64)
         estimate += self._values.before_deal(betting) - self._after(betting, board, hands)
-        for action in itertools.chain.from_iterable(final.betting.actions):
+        for action in final.betting.line:
             policy = policies[betting.to_act]
             if policy is not None:
                 estimate += self._action_correction(betting, board, hands, action, policy)

@@ -35,15 +35,13 @@ class _Solutions:
     def before(self, last: Betting, board: Board) -> tuple[DecisionValues, int] | None:
         """At the decision whose action led to `last`, and that action; None at the start of the hand, and where nobody
         has solved."""
-        played = [action for street in last.actions for action in street]
-        if not played:
+        turns = list(last.turns())
+        if not turns:
             return None
-        state = Betting.start(self.rules)
-        for action in played[:-1]:
-            state = state.apply(action)
-        solved = self._solved[state.to_act] or self._solved[1 - state.to_act]
+        state, player, action = turns[-1]
+        solved = self._solved[player] or self._solved[1 - player]
         values = None if solved is None else solved(public_state(state, board))
-        return None if values is None else (values, played[-1])
+        return None if values is None else (values, action)
 
     def chips(self, player: int, values: Floats, whose: int, own: Floats, opponent: Floats) -> float:
         """To `player`, if the hands of `whose` win `values` [H] each on average, summed over compatible pairs."""

@@ -18,15 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.abstraction.buckets import is_holdem
-from poker.betting import Betting
 from poker.errors import PokernetsError
 from poker.kernels.cards.hands import HAND_PERMUTATION, NUM_HANDS
 from poker.kernels.cards.isomorphism import canonical_boards
 from poker.rules import Rules
-from poker.solvers.best_response.public import columns, tree_of_both
+from poker.solvers.best_response.public import columns, on_one_board, on_tree, tree_of_both
 from poker.solvers.best_response.ranges import RangeWalk
 from poker.solvers.best_response.unabstracted import CLASS_HAND, RootStreet
-from poker.state import HandState, Policy, PolicyFunction, public_state
+from poker.state import HandState, PolicyFunction, public_state
 from poker.tree import BetMenu, BettingTree, Kind
 
 Floats = NDArray[np.float64]
@@ -49,12 +48,7 @@ class SeatWalk:
     def values(self, policy: PolicyFunction, board: tuple[int, ...]) -> Floats:
         """[V, H] what the responder wins with each hand times the policy's reach, summed over compatible hands."""
         tree, live = self.tree, self.tree.rules.space.live(board)
-        betting = lru_cache(maxsize=None)(tree.betting)
-
-        def on_tree(node: int, shown: tuple[int, ...]) -> NDArray[np.floating]:
-            return columns(tree, node, policy(public_state(betting(node), shown)))
-
-        walk = RangeWalk(tree, on_tree, self.responder, isomorphism=False)
+        walk = RangeWalk(tree, on_tree(tree, policy), self.responder, isomorphism=False)
         found = [walk.values(node, board, reach * live) for node, reach in zip(self.entries, self.reach, strict=True)]
         return live * np.array(found).reshape(len(self.entries), NUM_HANDS)
 
@@ -86,6 +80,7 @@ class ResponseByFlop:
         if not ends_with_the_flop(rules):
             raise PokernetsError(f"this best response is for two-player hold'em without a turn, not '{rules.name}'")
         self.policy = policy
+        self._on_one_board = on_one_board(policy)
         self._digest = hashlib.sha256(rules.to_acpc().encode())
         self._roots = [self._root(tree_of_both(rules, menu, self._on_one_board, responder)) for responder in range(2)]
         self.walks = [self._walk(responder) for responder in range(2)]
@@ -97,9 +92,6 @@ class ResponseByFlop:
     def before(self, seat: int) -> tuple[RootStreet, list[int]]:
         """What a responder plays before the flop, and the V nodes where the flop begins."""
         return self._roots[seat], self.walks[seat].entries
-
-    def _on_one_board(self, betting: Betting) -> Policy:
-        return self.policy(public_state(betting, tuple(range(betting.rules.board_sizes[betting.street]))))
 
     def _root(self, tree: BettingTree) -> RootStreet:
         return RootStreet(

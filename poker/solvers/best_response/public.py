@@ -21,7 +21,7 @@ from poker.errors import PokernetsError
 from poker.kernels.cards.hands import NUM_HANDS
 from poker.kernels.cards.isomorphism import NUM_BOARDS
 from poker.rules import Rules
-from poker.solvers.best_response.ranges import RangeValue
+from poker.solvers.best_response.ranges import RangePolicy, RangeValue
 from poker.solvers.best_response.ranges import best_response as range_response
 from poker.solvers.best_response.unabstracted import UnabstractedResponse
 from poker.state import Policy, PolicyFunction, public_state
@@ -44,16 +44,19 @@ def best_response(rules: Rules, policy: PolicyFunction, player: int, menu: BetMe
     if rules.num_players != 2:
         raise PokernetsError(f"best responses are heads-up; '{rules.name}' has {rules.num_players} players")
 
-    def anywhere(betting: Betting) -> Policy:
-        return policy(public_state(betting, tuple(range(rules.board_sizes[betting.street]))))
+    tree = tree_of_both(rules, menu, on_one_board(policy), player)
+    return range_response(tree, on_tree(tree, policy), player, isomorphism=rules.deck_size == 52)
 
-    tree = tree_of_both(rules, menu, anywhere, player)
+
+def on_one_board(policy: PolicyFunction) -> CardlessPolicy:
+    """What `policy` does on the first cards of the deck."""
+    return lambda betting: policy(public_state(betting, tuple(range(betting.rules.board_sizes[betting.street]))))
+
+
+def on_tree(tree: BettingTree, policy: PolicyFunction) -> RangePolicy:
+    """`policy` by the nodes of `tree`."""
     betting = lru_cache(maxsize=None)(tree.betting)
-
-    def on_tree(node: int, board: tuple[int, ...]) -> NDArray[np.floating]:
-        return columns(tree, node, policy(public_state(betting(node), board)))
-
-    return range_response(tree, on_tree, player, isomorphism=rules.deck_size == 52)
+    return lambda node, board: columns(tree, node, policy(public_state(betting(node), board)))
 
 
 def response_to_buckets(

@@ -9,7 +9,6 @@ import sys
 import threading
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
-from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -171,7 +170,7 @@ def _replay(game: Rules, log: Path) -> dict[str, Any]:
         divided += any(chips != int(chips) for chips in hand.payoffs)
         for name, chips in zip(hand.names, hand.payoffs, strict=True):
             totals[name] += chips
-        for action in chain.from_iterable(hand.state.betting.actions):
+        for action in hand.state.betting.line:
             kinds["fold" if action == FOLD else "raise" if action else "check or call"] += 1
     score = {name: chips_text(totals[name]) for name in sorted(totals)}
     return {"hands": hands, "with_divided_chips": divided, "score": score, "actions": kinds}

@@ -4,15 +4,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from poker.abstraction.buckets import game_cards
 from poker.agents.blueprint import BlueprintAgent
 from poker.solvers.best_response.abstract import learn_response, stored_response
 from poker.solvers.best_response.public import best_response
-from poker.solvers.blueprint import Blueprint, blueprint_from
+from poker.solvers.blueprint import Blueprint
 from poker.state import Betting
 from poker.tree import BetMenu, Kind, build_tree
+from tests.blueprints import random_blueprint
 from tests.evaluation.profiles import profile_values
 from tests.games import load_rules
 
@@ -21,23 +21,13 @@ CARDS = game_cards(LEDUC, "none")
 TREE = build_tree(Betting.start(LEDUC), BetMenu(()))
 
 
-def random_blueprint(seed: int) -> Blueprint:
-    rng = np.random.default_rng(seed)
-
-    def average(node: int) -> NDArray[np.float32]:
-        buckets = CARDS.num_buckets[int(TREE.street[node])]
-        return rng.dirichlet(np.ones(int(TREE.num_children[node])), buckets).astype(np.float32)
-
-    return blueprint_from(TREE, CARDS, average)
-
-
 def player(blueprint: Blueprint) -> BlueprintAgent:
     return BlueprintAgent(name="player", blueprint=blueprint, translation_seed=0)
 
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_close_to_the_exact_best_response_in_leduc(seed: int) -> None:
-    blueprint = random_blueprint(seed)
+    blueprint = random_blueprint(TREE, CARDS, seed)
     opponent = player(blueprint).policy
     response = player(learn_response(blueprint, boards=2000, seed=seed, trust=5.0)).policy
     won = (
@@ -50,7 +40,7 @@ def test_close_to_the_exact_best_response_in_leduc(seed: int) -> None:
 
 
 def test_what_was_not_seen_is_played_as_the_blueprint_does() -> None:
-    blueprint = random_blueprint(4)
+    blueprint = random_blueprint(TREE, CARDS, 4)
     response = learn_response(blueprint, boards=0, seed=1)
     for node in range(len(TREE)):
         if TREE.kind[node] == Kind.DECISION:
@@ -58,7 +48,7 @@ def test_what_was_not_seen_is_played_as_the_blueprint_does() -> None:
 
 
 def test_a_response_is_kept_and_loads_as_an_agent(tmp_path: Path) -> None:
-    random_blueprint(3).save(tmp_path / "blueprint", {}, {})
+    random_blueprint(TREE, CARDS, 3).save(tmp_path / "blueprint", {}, {})
     blueprint = Blueprint.load(tmp_path / "blueprint", CARDS)
     played: list[int] = []
     path = stored_response(tmp_path, blueprint, "none", boards=20, seed=1, progress=played.append)

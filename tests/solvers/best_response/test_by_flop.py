@@ -16,8 +16,8 @@ from poker.solvers.best_response.by_flop import ResponseByFlop, flop_values
 from poker.solvers.best_response.flops import value_of_all
 from poker.solvers.best_response.public import best_response, response_to_buckets
 from poker.solvers.best_response.unabstracted import CLASS_HAND
-from poker.solvers.blueprint import blueprint_from
 from poker.tree import bet_menu, build_tree
+from tests.blueprints import random_blueprint
 from tests.games import load_rules
 
 RULES = load_rules("flop_holdem_nolimit")
@@ -38,12 +38,7 @@ def blueprint() -> BlueprintAgent:
     strength = np.maximum(boards_strength(canonical_boards(3)), 0) * 10 // 2163
     cards = make_abstraction([PREFLOP_CLASS[None], strength.astype(np.uint8)], [169, 10])
     tree = build_tree(Betting.start(RULES), bet_menu(preflop=[[1.0], ["a"]], flop=[[1.0], ["a"]]))
-
-    def average(node: int) -> np.ndarray:
-        rng, buckets = np.random.default_rng(node), cards.num_buckets[int(tree.street[node])]
-        return rng.dirichlet(np.ones(int(tree.num_children[node])), buckets).astype(np.float32)
-
-    return BlueprintAgent(name="blueprint", blueprint=blueprint_from(tree, cards, average), translation_seed=3)
+    return BlueprintAgent(name="blueprint", blueprint=random_blueprint(tree, cards), translation_seed=3)
 
 
 def test_a_translated_blueprint_has_the_values_of_the_walk_by_buckets() -> None:

@@ -4,17 +4,17 @@ from functools import lru_cache
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from poker.abstraction.buckets import game_cards, make_abstraction
 from poker.cards import PREFLOP_CLASS
 from poker.kernels.cards.isomorphism import NUM_BOARDS
 from poker.solvers.best_response.abstract import learn_seat
 from poker.solvers.best_response.on_boards import BoardGame
-from poker.solvers.blueprint import Blueprint, blueprint_from
+from poker.solvers.blueprint import Blueprint
 from poker.solvers.rollout.continuation import Continuations, sample_boards
 from poker.state import Betting
 from poker.tree import BetMenu, bet_menu, build_tree
+from tests.blueprints import random_blueprint
 from tests.games import load_rules
 
 MENU = bet_menu(preflop=[[1], ["a"]], flop=[["a"], []])
@@ -29,13 +29,7 @@ def blueprint(game: str) -> Blueprint:
     else:
         flops = rng.integers(0, 2, (NUM_BOARDS[3], len(PREFLOP_CLASS))).astype(np.uint8)
         cards, menu = make_abstraction((PREFLOP_CLASS[None], flops), (169, 2)), MENU
-    tree = build_tree(Betting.start(rules), menu)
-
-    def average(node: int) -> NDArray[np.float32]:
-        buckets = cards.num_buckets[int(tree.street[node])]
-        return rng.dirichlet(np.ones(int(tree.num_children[node])), buckets).astype(np.float32)
-
-    return blueprint_from(tree, cards, average)
+    return random_blueprint(build_tree(Betting.start(rules), menu), cards)
 
 
 @pytest.mark.parametrize("game", ["kuhn", "leduc", "flop_holdem_nolimit"])

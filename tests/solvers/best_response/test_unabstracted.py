@@ -132,8 +132,7 @@ def test_flop_holdem_equals_the_walk_of_public_states() -> None:
     cards, policy = abstraction(2, 5), random_policy(tree, 5)
 
     def public(state: HandState) -> tuple[tuple[int, ...], NDArray[np.float32]]:
-        path = [action for street in state.betting.actions for action in street]
-        node = tree.find(path)
+        node = tree.find(state.betting.line)
         return tree.actions(node), policy(node)[np.maximum(cards.buckets(state.board), 0)]
 
     wanted = [best_response(rules, public, player).value for player in range(2)]

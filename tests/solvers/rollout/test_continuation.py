@@ -4,32 +4,26 @@ import itertools
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from poker.abstraction.buckets import SmallGameBuckets
 from poker.abstraction.equities import hand_ranks
 from poker.features.leaf import CONTINUATIONS
 from poker.kernels.sampling.continuation import BLOCK
 from poker.rules import CALL, Rules
-from poker.solvers.blueprint import Blueprint, blueprint_from
+from poker.solvers.blueprint import Blueprint
 from poker.solvers.rollout.continuation import Continuations, Moments, sample_boards, subtree
 from poker.solvers.rollout.forms import Biased
 from poker.state import Betting, HandState
 from poker.tree import Kind, build_tree
+from tests.blueprints import random_blueprint
 from tests.games import load_rules
 
 FACTOR = 10.0
 LEDUC = load_rules("leduc")
 
 
-def random_blueprint(rules: Rules) -> Blueprint:
-    tree, cards = build_tree(Betting.start(rules)), SmallGameBuckets(rules)
-
-    def strategy(node: int) -> NDArray[np.float32]:
-        shape = (cards.num_buckets[int(tree.street[node])], int(tree.num_children[node]))
-        return np.random.default_rng(node).dirichlet(np.full(shape[1], 0.7), shape[0]).astype(np.float32)
-
-    return blueprint_from(tree, cards, strategy)
+def small_blueprint(rules: Rules) -> Blueprint:
+    return random_blueprint(build_tree(Betting.start(rules)), SmallGameBuckets(rules))
 
 
 def expected(forms: tuple[Blueprint, Blueprint], node: int, board: tuple[int, ...], hands: tuple[int, int]) -> float:
@@ -53,7 +47,7 @@ def expected(forms: tuple[Blueprint, Blueprint], node: int, board: tuple[int, ..
 @pytest.mark.parametrize("name", ["kuhn", "leduc"])
 def test_equal_to_recursion(name: str) -> None:
     rules = load_rules(name)
-    blueprint = random_blueprint(rules)
+    blueprint = small_blueprint(rules)
     continuations = Continuations(blueprint, Biased(FACTOR).of(blueprint))
     biased = [blueprint.biased(kind, FACTOR) for kind in CONTINUATIONS]
     nodes = [0, *np.flatnonzero(blueprint.tree.kind == Kind.STREET)[:3].tolist()]
@@ -78,7 +72,7 @@ def test_equal_to_recursion(name: str) -> None:
 
 
 def test_one_form_is_worth_what_it_is_among_others() -> None:
-    blueprint, hands = random_blueprint(load_rules("leduc")), np.arange(6)
+    blueprint, hands = small_blueprint(load_rules("leduc")), np.arange(6)
     alone = Continuations(blueprint, [blueprint]).on_board(0, (2,), hands, hands)[0]
     among = Continuations(blueprint, Biased(FACTOR).of(blueprint))
     assert np.abs(alone).max() > 0.1
@@ -91,7 +85,7 @@ def test_one_form_is_worth_what_it_is_among_others() -> None:
 
 def test_equal_to_hands_played_out() -> None:
     """Leduc from the start, jack against king, the opponent raising: 20,000 sampled hands, four standard errors."""
-    blueprint = random_blueprint(LEDUC)
+    blueprint = small_blueprint(LEDUC)
     form = blueprint.biased("raise", FACTOR)
     rng = np.random.default_rng(5)
     results = []
@@ -112,7 +106,7 @@ def test_equal_to_hands_played_out() -> None:
 
 
 def test_in_pots_is_net_chips_over_the_pot() -> None:
-    blueprint = random_blueprint(LEDUC)
+    blueprint = small_blueprint(LEDUC)
     node = blueprint.tree.children(0)[0]
     node = next(child for child in blueprint.tree.children(node) if blueprint.tree.kind[child] == Kind.STREET)
     hands = np.arange(6)
@@ -127,7 +121,7 @@ def test_in_pots_is_net_chips_over_the_pot() -> None:
 
 
 def test_subtree_ends_are_all_ends_below() -> None:
-    blueprint = random_blueprint(LEDUC)
+    blueprint = small_blueprint(LEDUC)
     tree, root = blueprint.tree, blueprint.tree.find((CALL, CALL))
     folds: list[int] = []
     stakes: list[int] = []
@@ -169,7 +163,7 @@ def test_sampled_boards_are_distinct_cards_and_stratified() -> None:
 
 def test_many_hands_at_once_are_worth_what_few_are() -> None:
     """Hands walk the betting in blocks."""
-    blueprint, hands = random_blueprint(LEDUC), np.arange(6)
+    blueprint, hands = small_blueprint(LEDUC), np.arange(6)
     continuations = Continuations(blueprint, Biased(FACTOR).of(blueprint))
     few, many = (continuations.on_board(0, (2,), each, hands)[0] for each in (hands, np.tile(hands, 50)))
     assert many.shape[2] > BLOCK
