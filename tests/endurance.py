@@ -125,7 +125,7 @@ def soak(
             "game": load_rules(game),
             "agents": list(_SPECS),
             "session": 1,
-            "half_width": None,
+            "aivat": False,
             "decision_seconds": decision_seconds,
             "cluster": LocalCluster(processes),
             "fresh": False,
