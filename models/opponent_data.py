@@ -127,7 +127,7 @@ class OpponentRows:
 class OpponentData(lightning.LightningDataModule):
     """Batches of all rows; `prepare` says which inputs beside the 19 the net reads."""
 
-    def __init__(self, path: str, test_share: float = 0.2, batch_rows: int = 512, seed: int = 0) -> None:
+    def __init__(self, path: str, test_share: float = 0.2, batch_rows: int = 1024, seed: int = 0) -> None:
         super().__init__()
         self.config: dict[str, Any] = {"test_share": test_share, "batch_rows": batch_rows, "seed": seed}
         self.rows = OpponentRows(path, test_share)

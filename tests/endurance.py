@@ -40,9 +40,9 @@ from poker.evaluation.match import run
 from poker.formats.acpc_log import cards_text, log_line, match_state_text, parse_log_line, parse_match_state
 from poker.parallel import LocalCluster
 from poker.play.lineup import AgentSpec
-from poker.provenance import provenance
 from poker.rules import Rules
 from poker.state import HandState
+from tests.bench.record import record
 from tests.evaluation import coverage
 from tests.evaluation.acpc import c_dealer
 from tests.evaluation.acpc.table import long_match
@@ -125,7 +125,7 @@ def soak(
             "game": load_rules(game),
             "agents": list(_SPECS),
             "session": 1,
-            "half_width": None,
+            "aivat": False,
             "decision_seconds": decision_seconds,
             "cluster": LocalCluster(processes),
             "fresh": False,
@@ -299,8 +299,7 @@ def main(arguments: list[str]) -> int:
         parts["c_player"] = lambda scale: c_dealer.our_matches(chosen.c_dealer.resolve(), round(3000 * scale))
     with contextlib.redirect_stdout(sys.stderr):
         rows = [row for name in chosen.parts for row in parts[name](chosen.scale)]
-    command = f"python -m tests.endurance {' '.join(arguments)}".strip()
-    print(json.dumps({"command": command, "rows": rows, **provenance()}, indent=1))
+    print(json.dumps(record(rows=rows), indent=1))
     return 0 if all(row["ok"] for row in rows) else 1
 
 

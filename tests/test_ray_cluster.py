@@ -217,7 +217,7 @@ def test_a_match_has_the_same_hands(machines: Any, tmp_path: Path, monkeypatch: 
     agents = [AgentSpec(name, partial(RandomAgent, name=name, raises=[1]), {}) for name in ("one", "two")]
     settings: dict[str, Any] = {"game": load_rules("leduc"), "agents": agents, "session": 1, "seed": 1, "fresh": False}
     for name, where in (("local", LocalCluster(1)), ("ray", RayCluster(machines.address))):
-        run(hands=400, half_width=None, cluster=where, out=str(tmp_path / name), **settings)
+        run(hands=400, aivat=False, cluster=where, out=str(tmp_path / name), **settings)
     local, ray_ = (sorted((tmp_path / name).rglob("*.log")) for name in ("local", "ray"))
     assert [path.read_bytes() for path in local] == [path.read_bytes() for path in ray_] != []
 

@@ -56,7 +56,7 @@ class DepthLimitedAgent(SamplingAgent):
         remembered_states: int,
         safety: str = "unsafe",
         dealt: DealtValues | None = None,
-        follow: bool = False,
+        follow: bool = True,
         seconds_per_decision: float | None = None,
         seconds_per_hand: float | None = None,
         exploit: Exploit = Exploit(),  # noqa: B008 - frozen

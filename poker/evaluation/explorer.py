@@ -9,7 +9,6 @@ import io
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from math import exp, isfinite, log
 from pathlib import Path
 from typing import Any, Literal
@@ -18,8 +17,8 @@ import numpy as np
 
 from poker.cards import cards_text, hand_text
 from poker.errors import PokernetsError
-from poker.evaluation.spot import SEATS, Cost, cost, write_results
-from poker.solvers.vector.solver import Progress, VectorSolver
+from poker.evaluation.spot import SEATS, Settings, prepare, write_results
+from poker.solvers.vector.solver import Progress
 from poker.solvers.vector.spots import Spot
 from poker.solvers.vector.walk import View, Walk
 
@@ -27,33 +26,6 @@ State = Literal["waiting", "solving", "solved", "cancelled", "failed"]
 _MACHINE = threading.Lock()
 _SLOWEST_DECAY = 0.5
 """Exploitability falls at least with this power of the iterations, for the time that is left."""
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How spots are solved; `target_percent` of the pot is the exploitability at which a solve ends."""
-
-    algorithm: str
-    target_percent: float
-    iterations: int
-    threads: int
-    bits: int
-    memory_limit_gb: float
-
-    def __post_init__(self) -> None:
-        if not self.target_percent > 0 or self.iterations < 1:
-            raise PokernetsError("`target_percent` must be positive and `iterations` at least 1")
-
-    def with_target(self, percent: float) -> "Settings":
-        return replace(self, target_percent=percent)
-
-
-def prepare(spot: Spot, settings: Settings, wanted: Callable[[], bool] = lambda: True) -> tuple[VectorSolver, Cost]:
-    """The solver, ready to start, and what the solve will take; PokernetsError where it is more than the limit, or not
-    `wanted` any more."""
-    game = spot.game(int(settings.memory_limit_gb * 2**30), wanted)
-    solver = VectorSolver(game, settings.algorithm, threads=settings.threads, bits=settings.bits)
-    return solver, cost(solver, settings.threads, settings.bits)
 
 
 class Solve:

@@ -62,7 +62,7 @@ def run(
     half_width: float | None = None,
     decision_seconds: float | None = None,
     tables: int = 1,
-    aivat: bool = False,
+    aivat: bool,
     fallback: AgentSpec | None = None,
     values: ValueFunctionSpec | None = None,
     cluster: Cluster,

@@ -5,7 +5,7 @@ Everything is chips of the spot: EV = chips won from the pot and later bets minu
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -24,32 +24,43 @@ from poker.solvers.vector.spots import Spot, read_spot
 SEATS = ("OOP", "IP")
 
 
+@dataclass(frozen=True)
+class Settings:
+    """How spots are solved; `target_percent` of the pot is the exploitability at which a solve ends."""
+
+    algorithm: str
+    target_percent: float
+    iterations: int
+    threads: int
+    bits: int
+    memory_limit_gb: float
+
+    def __post_init__(self) -> None:
+        if not self.target_percent > 0 or self.iterations < 1:
+            raise PokernetsError("`target_percent` must be positive and `iterations` at least 1")
+
+    def with_target(self, percent: float) -> "Settings":
+        return replace(self, target_percent=percent)
+
+
 def run(
     *,
     spot: str,
-    algorithm: str,
-    target_percent: float,
-    iterations: int,
-    threads: int,
+    settings: Settings,
     device: str,
-    bits: int,
-    memory_limit_gb: float,
     nodes: list[str],
     out: str,
 ) -> dict[str, Any]:
-    """Solves the spot in file `spot` until its exploitability is `target_percent` of the pot; returns the record.
+    """Solves the spot in file `spot`; returns the record.
 
     `nodes` are decisions of the first street to report and draw, in words such as `check bet120`.
     """
-    if not target_percent > 0 or iterations < 1:
-        raise PokernetsError("`target_percent` must be positive and `iterations` at least 1")
     read = read_spot(spot)
     console = Console(stderr=True)
-    game = read.game(int(memory_limit_gb * 2**30))
+    solver, need = prepare(read, settings)
     for words in nodes:
-        find_node(game.tree, game.board, words)
-    solver = VectorSolver(game, algorithm, threads=threads, bits=bits)
-    console.print(f"{cost(solver, threads, bits)}; the first solve after an installation compiles for up to a minute")
+        find_node(solver.game.tree, solver.game.board, words)
+    console.print(f"{need}; the first solve after an installation compiles for up to a minute")
     course: list[tuple[int, float]] = []
 
     def show(progress: Progress) -> None:
@@ -58,7 +69,7 @@ def run(
         console.print(f"iteration {progress.iterations}: exploitability {share:.3f}% of pot, {progress.seconds:.2f} s")
 
     start = time.perf_counter()
-    done = _solve(solver, device, iterations, target_percent / 100 * read.pot, show)
+    done = _solve(solver, device, settings.iterations, settings.target_percent / 100 * read.pot, show)
     return write_results(read, solver, done, time.perf_counter() - start, course, nodes, Path(out))
 
 
@@ -79,7 +90,15 @@ class Cost:
         )
 
 
-def cost(solver: VectorSolver, threads: int, bits: int) -> Cost:
+def prepare(spot: Spot, settings: Settings, wanted: Callable[[], bool] = lambda: True) -> tuple[VectorSolver, Cost]:
+    """The solver, ready to start, and what the solve will take; PokernetsError where it is more than the limit, or not
+    `wanted` any more."""
+    game = spot.game(int(settings.memory_limit_gb * 2**30), wanted)
+    solver = VectorSolver(game, settings.algorithm, threads=settings.threads, bits=settings.bits)
+    return solver, _cost(solver, settings.threads, settings.bits)
+
+
+def _cost(solver: VectorSolver, threads: int, bits: int) -> Cost:
     need = solver.game.memory(3 if solver.schedule.predictive else 2)
     seconds = need.seconds_per_iteration(threads)
     return Cost(len(solver.game.layout.decisions), need.hand_actions, need.bytes * bits // 32, seconds, threads)

@@ -9,7 +9,8 @@ from pathlib import Path
 from nicegui import run, ui
 
 from poker.errors import PokernetsError
-from poker.evaluation.explorer import Settings, Solve
+from poker.evaluation.explorer import Solve
+from poker.evaluation.spot import Settings
 from poker.solvers.vector.spots import Spot, spot_of
 from poker.table.charts import charts
 from poker.table.pages import Fill

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
 
-from poker.evaluation.explorer import Settings
+from poker.evaluation.spot import Settings
 from poker.play.lineup import AgentSpec
 from poker.rules import Rules
 

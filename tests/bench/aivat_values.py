@@ -10,8 +10,6 @@ fairly.
 
 import argparse
 import json
-import shlex
-import sys
 import time
 from collections import defaultdict
 from functools import partial
@@ -26,7 +24,7 @@ from poker.evaluation.aivat.value_functions import ValueFunctionFactory
 from poker.evaluation.match_aivat import MatchAivat
 from poker.play.lineup import LineUp, Rotation
 from poker.play.session import SessionRecord, play_session
-from poker.provenance import provenance
+from tests.bench.record import record
 
 KINDS = ("fold_equity", "check_down", "blueprint", "net", "search")
 BLOCK = 25
@@ -64,18 +62,16 @@ def main() -> None:
             played = [play_session(rotation, names, [agents], deal) for deal in deals]
             for kind, values in functions.items():
                 began = time.process_time()
-                for record in played:
-                    MatchAivat(values=partial(_same, values))(rotation, [agents], record)
-                    rows[opponent, kind] += _results(rotation, record)
+                for session in played:
+                    MatchAivat(values=partial(_same, values))(rotation, [agents], session)
+                    rows[opponent, kind] += _results(rotation, session)
                 cpu[opponent, kind] += time.process_time() - began
-        found = {
-            "unit": "mbb/hand",
-            "what": "result of the blueprint; standard deviations of single hands; AIVAT alone is timed, CPU",
-            "rows": [_row(key, row, cpu[key]) for key, row in rows.items()],
-            "settings": {"overrides": overrides, "seed": config.seed},
-            "command": shlex.join(["python", "-m", "tests.bench.aivat_values", *sys.argv[1:]]),
-            **provenance(),
-        }
+        found = record(
+            unit="mbb/hand",
+            what="result of the blueprint; standard deviations of single hands; AIVAT alone is timed, CPU",
+            rows=[_row(key, row, cpu[key]) for key, row in rows.items()],
+            settings={"overrides": overrides, "seed": config.seed},
+        )
         write_atomically(asked.out, json.dumps(found, indent=1).encode() + b"\n")
 
 

@@ -5,8 +5,8 @@ exploitability left out. The score of an algorithm is the geometric mean over sp
 given exploitability, relative to DCFR's.
 """
 
+import argparse
 import json
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -15,9 +15,9 @@ import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from poker.provenance import provenance
 from poker.solvers.vector.solver import VectorSolver
 from poker.solvers.vector.spots import spot_of
+from tests.bench.record import record
 
 SPOTS = json.loads((Path(__file__).parent / "spots.json").read_text())
 ALGORITHMS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -93,19 +93,20 @@ def picture(curves: dict[str, dict[str, dict[str, list[float]]]]) -> Figure:
     return figure
 
 
-def main(out: str) -> None:
+def main(out: Path) -> None:
     curves = {
         spot: {name: measure(text, *algorithm) for name, algorithm in ALGORITHMS.items()}
         for spot, text in SPOTS.items()
     }
     sizes = {spot: spot_of(text).game().hand_actions for spot, text in SPOTS.items()}
-    found = {"iterations_relative_to_dcfr": scores(curves), "hand_actions": sizes, **provenance(), "curves": curves}
-    path = Path(out)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.with_suffix(".json").write_text(json.dumps(found) + "\n")
-    picture(curves).savefig(path.with_suffix(".png"), dpi=80)
+    found = record(iterations_relative_to_dcfr=scores(curves), hand_actions=sizes, curves=curves)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    out.with_suffix(".json").write_text(json.dumps(found) + "\n")
+    picture(curves).savefig(out.with_suffix(".png"), dpi=80)
     print(json.dumps(found["iterations_relative_to_dcfr"], indent=1))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    parser = argparse.ArgumentParser(prog="python -m tests.bench.algorithms")
+    parser.add_argument("out", type=Path)
+    main(parser.parse_args().out)

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from poker.betting import Betting
-from poker.evaluation.explorer import Settings, Solve
+from poker.evaluation.explorer import Solve
+from poker.evaluation.spot import Settings
 from poker.rules import Rules
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver

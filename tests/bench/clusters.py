@@ -5,6 +5,7 @@
 the process that hands the tasks out give what it can serve at most. ARTIFACTS are those of `make demo`.
 """
 
+import argparse
 import json
 import os
 import statistics
@@ -17,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from poker.provenance import provenance
+from tests.bench.record import record
 from tests.bench.startup import ROOT
 
 REPEATS = 2
@@ -103,16 +104,14 @@ def main(artifacts: Path) -> dict[str, Any]:
             "ray_over_local": rates["local"] / rates["ray"],
             f"estimated_{kind.unit}_a_second": {workers: _many(kind, rows["ray"], workers) for workers in MANY},
         }
-    made = {key: value for key, value in provenance().items() if key in ("commit", "machine", "versions")}
-    return {
-        "what": "one process, two, two workers of Ray, and by extrapolation many. A task is a shard of leaf states, "
+    return record(
+        what="one process, two, two workers of Ray, and by extrapolation many. A task is a shard of leaf states, "
         f"100 hands of blueprint against equity, a round of parts of {PART:,} iterations each",
-        "model": "n workers do n times what one of two of Ray's does, but no more than the driver can serve: its CPU "
+        model="n workers do n times what one of two of Ray's does, but no more than the driver can serve: its CPU "
         f"time of a task on one core, and bytes at {GIGABIT} Gbit/s; in rounds, where all wait for the driver, the two "
         "come after one another",
-        "found": found,
-        **made,
-    }
+        found=found,
+    )
 
 
 def _many(kind: Kind, ray: dict[str, Any], workers: int) -> float:
@@ -145,4 +144,6 @@ def _cpu_seconds(process: int) -> float:
 
 
 if __name__ == "__main__":
-    print(json.dumps(main(Path(sys.argv[1])), indent=1))
+    parser = argparse.ArgumentParser(prog="python -m tests.bench.clusters")
+    parser.add_argument("artifacts", type=Path)
+    print(json.dumps(main(parser.parse_args().artifacts), indent=1))

@@ -5,22 +5,22 @@ the iterations of the reference, from a first strategy that checks and calls and
 seconds per iteration, and APDCFR's way to 1 mbb per hand.
 """
 
+import argparse
 import json
 import resource
-import sys
 import time
 from pathlib import Path
 from typing import Any
 
-from poker.provenance import provenance
 from poker.solvers.vector.solver import VectorSolver
 from tests.bench.bench_vector import GOLDEN, flop_holdem
+from tests.bench.record import record
 
 GOAL_MBB = 1.0
 THREADS = 2
 
 
-def main(out: str) -> None:
+def main(out: Path) -> None:
     reference = GOLDEN["flop_holdem"]
     game = flop_holdem()
     mbb = 1000 / game.rules.big_blind
@@ -49,10 +49,9 @@ def main(out: str) -> None:
         print(rows[-1], flush=True)
     found["apdcfr"] = rows
     found["peak_memory_mib"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    found.update(provenance())
-    path = Path(out).with_suffix(".json")
+    path = out.with_suffix(".json")
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(found, indent=1) + "\n")
+    path.write_text(json.dumps(record(**found), indent=1) + "\n")
 
 
 def _timed(solver: VectorSolver, iterations: int) -> float:
@@ -62,4 +61,6 @@ def _timed(solver: VectorSolver, iterations: int) -> float:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    parser = argparse.ArgumentParser(prog="python -m tests.bench.flop_holdem")
+    parser.add_argument("out", type=Path)
+    main(parser.parse_args().out)

@@ -10,7 +10,6 @@ game whose leaves are the reference: rollouts of every hand, in no groups, on ma
 
 import argparse
 import json
-import shlex
 import sys
 import time
 from pathlib import Path
@@ -24,13 +23,13 @@ from poker.agents.blueprint import BlueprintAgent
 from poker.artifacts import write_atomically
 from poker.betting import Betting
 from poker.cards import HOLDEM, cards_text
-from poker.provenance import provenance
 from poker.search.beliefs import Ranges
 from poker.search.leaf import LeafEvaluator, SingleValue
 from poker.search.round_solver import DepthLimitedSolver, Request, SolverSettings, leaf_states
 from poker.solvers.rollout.leaf_values import LeafValues
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
+from tests.bench.record import record
 
 LINES = "r300c", "cc", "r300r900c", "r200c", "cr400c", "r500c"
 """Ways to the flop, in turn."""
@@ -111,11 +110,10 @@ def main() -> None:
         }
         for name, each in found.items()
     ]
-    command = "python -m tests.bench.flop_solving " + shlex.join(sys.argv[1:])
     about = (
         "mbb a flop that the best response wins from a solve with these leaf values, in the game with the reference's"
     )
-    told = json.dumps({"what": about, "rows": rows, "command": command, **provenance()}, indent=1)
+    told = json.dumps(record(what=about, rows=rows), indent=1)
     print(told)
     if asked.out:
         write_atomically(asked.out, told.encode() + b"\n")

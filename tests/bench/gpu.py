@@ -8,7 +8,6 @@ is noted and does not end the rest. `--device torch` and `--tiny` try the paths 
 
 import argparse
 import json
-import shlex
 import sys
 import tempfile
 import time
@@ -34,7 +33,6 @@ from poker.betting import Betting
 from poker.features import leaf
 from poker.play.lineup import LineUp, Rotation
 from poker.play.workers import Worker
-from poker.provenance import provenance
 from poker.rules import Rules
 from poker.search.net_leaf import GridParts
 from poker.search.torch_batches import batch_of, solve_on_device
@@ -48,6 +46,7 @@ from poker.tree import build_tree
 from poker.tree.spots import spot_tree
 from tests.bench.bench_models import HIDDEN, best, epoch
 from tests.bench.bench_vector import flop_holdem
+from tests.bench.record import record
 from tests.blueprints import random_blueprint
 from tests.data_gen.test_leaf_states import Classes
 from tests.games import load_menu, load_rules
@@ -262,30 +261,28 @@ def main(arguments: Sequence[str]) -> int:
     out: Path = asked.out or OUT
     quiet()
     named = torch.cuda.get_device_name(device) if device.type == "cuda" else "torch on the CPU"
-    record: Found = {
-        "what": "seconds and rates of one device, the least of two runs; tables: one run",
-        "device": named,
-        "tiny": asked.tiny,
-        "goals": GOALS,
-        "rows": [],
-        "failed": {},
-        "seconds": {},
-        "command": shlex.join(["python", "-m", "tests.bench.gpu", *arguments]),
-        **provenance(),
-    }
+    found = record(
+        what="seconds and rates of one device, the least of two runs; tables: one run",
+        device=named,
+        tiny=asked.tiny,
+        goals=GOALS,
+        rows=[],
+        failed={},
+        seconds={},
+    )
     for name in asked.parts or PARTS:
         part, begin = PARTS[name], time.perf_counter()
         if name == "tables":
             part = partial(tables, artifacts=asked.artifacts)
         try:
-            record["rows"] += part(asked.device, TINY if asked.tiny else Sizes())
+            found["rows"] += part(asked.device, TINY if asked.tiny else Sizes())
         except Exception:
-            record["failed"][name] = traceback.format_exc(limit=-3)
-            print(record["failed"][name], file=sys.stderr)
-        record["seconds"][name] = round(time.perf_counter() - begin, 1)
-        print(json.dumps({"part": name, "seconds": record["seconds"][name], "last": record["rows"][-1:]}), flush=True)
-        write_atomically(out, json.dumps(record, indent=1).encode() + b"\n")
-    return 1 if record["failed"] else 0
+            found["failed"][name] = traceback.format_exc(limit=-3)
+            print(found["failed"][name], file=sys.stderr)
+        found["seconds"][name] = round(time.perf_counter() - begin, 1)
+        print(json.dumps({"part": name, "seconds": found["seconds"][name], "last": found["rows"][-1:]}), flush=True)
+        write_atomically(out, json.dumps(found, indent=1).encode() + b"\n")
+    return 1 if found["failed"] else 0
 
 
 if __name__ == "__main__":

@@ -5,15 +5,15 @@ first card count from the start of the command; thinking times are those that th
 agent. Run it with nothing else running, kernels compiled and packages byte-compiled.
 """
 
+import argparse
 import json
 import random
 import re
-import sys
 import tempfile
 import time
 from typing import Any
 
-from poker.provenance import provenance
+from tests.bench.record import record
 from tests.table.server import Client, Server
 
 _TIMES = re.compile(r"(\d+) decisions, median ([\d.]+) s, 95th percentile ([\d.]+) s")
@@ -36,17 +36,15 @@ def main(hands: int, settings: list[str]) -> dict[str, Any]:
         finally:
             server.kill()
     assert found
-    made = {key: value for key, value in provenance().items() if key in ("commit", "machine", "versions")}
-    return {
-        "settings": settings,
-        "hands": hands,
-        "seconds_to_server": round(serving, 2),
-        "seconds_to_first_card": round(first, 2),
-        "decisions": int(found[1]),
-        "thinking_median": float(found[2]),
-        "thinking_95th_percentile": float(found[3]),
-        **made,
-    }
+    return record(
+        settings=settings,
+        hands=hands,
+        seconds_to_server=round(serving, 2),
+        seconds_to_first_card=round(first, 2),
+        decisions=int(found[1]),
+        thinking_median=float(found[2]),
+        thinking_95th_percentile=float(found[3]),
+    )
 
 
 def _play_hand(client: Client, rng: random.Random) -> None:
@@ -58,4 +56,8 @@ def _play_hand(client: Client, rng: random.Random) -> None:
 
 
 if __name__ == "__main__":
-    print(json.dumps(main(int(sys.argv[1]), sys.argv[2:]), indent=1))
+    parser = argparse.ArgumentParser(prog="python -m tests.bench.play")
+    parser.add_argument("hands", type=int)
+    parser.add_argument("settings", nargs="*", metavar="key=value")
+    asked = parser.parse_args()
+    print(json.dumps(main(asked.hands, asked.settings), indent=1))

@@ -9,7 +9,6 @@ The tables are leaf tables of one blueprint: `python -m data_gen job=leaf_table 
 
 import argparse
 import json
-import shlex
 import sys
 from pathlib import Path
 from typing import Any
@@ -22,8 +21,8 @@ from poker.agents.blueprint import BlueprintAgent
 from poker.artifacts import open_artifact, write_atomically
 from poker.betting import Betting
 from poker.evaluation.aivat.round_values import RoundValues
-from poker.provenance import provenance
 from poker.search.leaf import LeafEvaluator
+from tests.bench.record import record
 
 
 def main() -> None:
@@ -58,11 +57,10 @@ def main() -> None:
                     }
                 )
                 print(rows[-1], file=sys.stderr)
-    command = "python -m tests.bench.preflop_solving " + shlex.join(sys.argv[1:])
     about = (
         "mbb/hand by seat that solving before the flop wins from the blueprint, beyond what the blueprint wins there"
     )
-    told = json.dumps({"what": about, "rows": rows, "command": command, **provenance()}, indent=1)
+    told = json.dumps(record(what=about, rows=rows), indent=1)
     if asked.out:
         write_atomically(asked.out, told.encode() + b"\n")
 

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.parallel import Cluster, R, Shared, T, Team, Work
-from poker.provenance import provenance
 from poker.solvers.sampling.rounds import RoundPlan, Rounds
+from tests.bench.record import record
 from tests.solvers.sampling.test_rounds import leduc
 
 PARTS = (1, 2, 4, 16)
@@ -41,9 +41,8 @@ def main(iterations: int) -> dict[str, Any]:
             }
             rows.append(row)
             print(row, file=sys.stderr)
-    made = {key: value for key, value in provenance().items() if key in ("commit", "machine", "versions")}
     what = f"Leduc, {iterations:,} iterations of external sampling in all, means of {len(SEEDS)} seeds"
-    return {"what": what, "command": f"python -m tests.bench.rounds {iterations}", "rows": rows, **made}
+    return record(what=what, rows=rows)
 
 
 def _alone(seed: int, iterations: int, rounds: int) -> float:

@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from poker.provenance import provenance
+from tests.bench.record import record
 from tests.solvers.games import SPOTS
 
 ROOT = Path(__file__).parents[2]
@@ -47,8 +47,7 @@ def main(repeats: int, names: list[str]) -> dict[str, Any]:
             found[name] = {"wall_median": statistics.median(wall), "wall": wall, "cpu_median": statistics.median(cpu)}
             print(name, found[name], file=sys.stderr)
     what = f"Seconds of whole commands, warm, medians of {repeats} after one that does not count; compile: cold, once."
-    made = {key: value for key, value in provenance().items() if key in ("commit", "machine", "versions")}
-    return {"what": what, "commands": {name: COMMANDS[name] for name in names}, "found": found, **made}
+    return record(what=what, commands={name: COMMANDS[name] for name in names}, found=found)
 
 
 def _seconds(name: str, folder: Path) -> tuple[float, float]:

@@ -8,8 +8,6 @@ The same hands with each number of tables, in turn, by agents that remember noth
 
 import argparse
 import json
-import shlex
-import sys
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
@@ -22,8 +20,8 @@ from conf.launch import call, compose
 from poker.artifacts import write_atomically
 from poker.play.lineup import LineUp, Rotation
 from poker.play.workers import Worker
-from poker.provenance import provenance
 from poker.search import engines, net_leaf, round_solver
+from tests.bench.record import record
 
 WARM_UP = 10
 """Deals that are played before anything is timed, of another seed."""
@@ -60,14 +58,12 @@ def main() -> None:
             row = {"tables": tables, "hands": len(hands[-1]), "cpu_seconds": seconds, "shares": shares}
             rows.append({**row, "hands_per_cpu_second": len(hands[-1]) / seconds})
             print(json.dumps(rows[-1]))
-    found = {
-        "what": "hands per CPU second, building the agents included; shares of that time",
-        "same_hands": all(lines == hands[0] for lines in hands),
-        "rows": rows,
-        "settings": {"overrides": overrides, "seed": config.seed},
-        "command": shlex.join(["python", "-m", "tests.bench.tables", *sys.argv[1:]]),
-        **provenance(),
-    }
+    found = record(
+        what="hands per CPU second, building the agents included; shares of that time",
+        same_hands=all(lines == hands[0] for lines in hands),
+        rows=rows,
+        settings={"overrides": overrides, "seed": config.seed},
+    )
     write_atomically(asked.out, json.dumps(found, indent=1).encode() + b"\n")
 
 

@@ -131,11 +131,22 @@ def test_no_setting_of_a_measure_has_the_name_of_a_group() -> None:
         assert set(OmegaConf.load(file)) & groups <= {"evaluate"}, file.name
 
 
-def test_agents_that_solve_read_the_same_settings_of_the_search() -> None:
-    target = "_target_: poker.agents.depth_limited.DepthLimitedAgent\n"
-    solving = [file for file in (CONF / "agents").glob("*.yaml") if target in file.read_text()]
-    assert len(solving) >= 3
-    assert len({frozenset(OmegaConf.load(file)) for file in solving}) == 1
+@pytest.mark.parametrize(
+    "selected",
+    [
+        ["evaluate=match", f"agents=[{','.join(choices('agents'))}]"],
+        ["experiment=flop_holdem_exploitability"],
+        ["experiment=flop_holdem_steps"],
+    ],
+    ids=lambda selected: selected[0],
+)
+def test_agents_that_solve_have_the_same_settings(selected: list[str]) -> None:
+    agents = compose("evaluate", selected)["agent"]
+    solving = [
+        agent for name, agent in agents.items() if name[0] != "_" and agent["_target_"].endswith(".DepthLimitedAgent")
+    ]
+    assert len(solving) >= 4
+    assert len({frozenset(agent) for agent in solving}) == 1
 
 
 @pytest.mark.parametrize("file", OPTIONS, ids=lambda file: str(file.relative_to(CONF)))

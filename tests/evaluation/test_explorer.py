@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from poker.errors import PokernetsError
-from poker.evaluation.explorer import Settings, Solve, seconds_left, totals, view_csv, view_record
+from poker.evaluation.explorer import Solve, seconds_left, totals, view_csv, view_record
+from poker.evaluation.spot import Settings
 from poker.solvers.vector.solution import load_solution
 from poker.solvers.vector.solver import Progress, VectorSolver
 from poker.solvers.vector.spots import spot_of

@@ -50,6 +50,7 @@ def match(out: Path, **changes: Any) -> MatchResults:
         "seed": 1,
         "half_width": None,
         "decision_seconds": None,
+        "aivat": False,
         "cluster": LocalCluster(1),
         "fresh": False,
         "out": str(out),

@@ -63,7 +63,7 @@ class Opaque:
 
 def play(out: Path, hands: int, **settings: Any) -> MatchResults:
     agents = [AgentSpec("caller", caller, {}), AgentSpec("random", randomly, {})]
-    defaults = {"agents": agents, "session": 1, "half_width": None, "decision_seconds": None}
+    defaults = {"agents": agents, "session": 1, "aivat": False}
     more = {**defaults, "seed": 3, "cluster": LocalCluster(1), "fresh": False, **settings}
     return run(game=LEDUC, hands=hands, out=str(out), **more)
 

@@ -124,8 +124,8 @@ def test_a_replayed_ring_has_the_result_of_the_ring(tmp_path: Path) -> None:
     game = load_rules("holdem_limit_3p")
     specs = [*SMALL, AgentSpec("raise", partial(AlwaysRaise, name="raise", raises=[1]), {})]
     [results] = run_match(
-        game=game, agents=specs, hands=120, session=5, seed=1, unit="sb", independent="deal", cluster=LocalCluster(1),
-        fresh=False, out=str(tmp_path),
+        game=game, agents=specs, hands=120, session=5, seed=1, unit="sb", independent="deal", aivat=False,
+        cluster=LocalCluster(1), fresh=False, out=str(tmp_path),
     ).lineups  # fmt: skip
     found = replay(game, results.log, tmp_path / "replay", session=1, unit="sb")
     has_the_result_of(found, results)

@@ -41,7 +41,7 @@ SPECS = [
 def play(out: Path, *, game: str = "holdem_limit_3p", **options: Any) -> MatchResults:
     settings: dict[str, Any] = {"contrasts": [["caller", "random+raiser"]], "agents": SPECS, "players": None}
     settings |= {"hands": 60, "session": 5, "seed": 1, "cluster": LocalCluster(1), "fresh": False, "unit": "sb"}
-    settings |= {"independent": "deal", **options}
+    settings |= {"independent": "deal", "aivat": False, **options}
     return run(game=load_rules(game), out=str(out), **settings)
 
 

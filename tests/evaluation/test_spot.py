@@ -5,12 +5,17 @@ from pathlib import Path
 
 import pytest
 
+from conf.launch import compose, resolve
 from poker.errors import PokernetsError
-from poker.evaluation.spot import run
+from poker.evaluation.spot import Settings, run
 from poker.solvers.vector.solution import load_solution
 from poker.solvers.vector.spots import spot_of
 from tests.report.scalars import read_scalars
 from tests.solvers.games import SPOTS
+
+
+def settings(target_percent: float, iterations: int) -> Settings:
+    return Settings("dcfr", target_percent, iterations, threads=1, bits=32, memory_limit_gb=1.0)
 
 
 def test_river_spot(tmp_path: Path) -> None:
@@ -19,13 +24,8 @@ def test_river_spot(tmp_path: Path) -> None:
     file.write_text(json.dumps(spot["config"]))
     results = run(
         spot=str(file),
-        algorithm="dcfr",
-        target_percent=0.5,
-        iterations=500,
-        threads=1,
+        settings=settings(0.5, 500),
         device="cpu",
-        bits=32,
-        memory_limit_gb=1.0,
         nodes=["", "check bet50"],
         out=str(tmp_path / "out"),
     )
@@ -52,13 +52,8 @@ def test_river_spot(tmp_path: Path) -> None:
     with pytest.raises(PokernetsError, match="`bet77` in `bet77`"):
         run(
             spot=str(file),
-            algorithm="dcfr",
-            target_percent=0.5,
-            iterations=5,
-            threads=1,
+            settings=settings(0.5, 5),
             device="cpu",
-            bits=32,
-            memory_limit_gb=1.0,
             nodes=["bet77"],
             out=str(tmp_path / "out"),
         )
@@ -71,13 +66,8 @@ def test_a_device_gives_the_same_solution(tmp_path: Path) -> None:
     results = [
         run(
             spot=str(file),
-            algorithm="dcfr",
-            target_percent=8.0,
-            iterations=20,
-            threads=1,
+            settings=settings(8.0, 20),
             device=device,
-            bits=32,
-            memory_limit_gb=1.0,
             nodes=[""],
             out=str(tmp_path / device.replace(":", "")),
         )
@@ -85,3 +75,11 @@ def test_a_device_gives_the_same_solution(tmp_path: Path) -> None:
     ]
     assert results[1]["exploitability_percent_pot"] <= 8.0
     assert results[0]["ev_oop"] == pytest.approx(results[1]["ev_oop"], abs=1.0)
+
+
+def test_the_explorer_has_the_settings_of_the_command() -> None:
+    finer = ["target_percent=0.05", "bits=16"]
+    command = resolve(compose("evaluate", ["evaluate=spot", "spot=my.spot", *finer])["evaluate"])["settings"]
+    page = resolve(compose("evaluate", ["evaluate=play", *finer])["evaluate"])["pages"][2]["settings"]
+    assert command == page
+    assert (command["target_percent"], command["bits"]) == (0.05, 16)

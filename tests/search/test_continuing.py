@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from poker.betting import Betting
 from poker.cards import HOLDEM
 from poker.search.continuing import Continuing, measured, nearest_mixture, usual
-from poker.search.exploiting import Exploit, Frequencies
+from poker.search.exploiting import Exploit, FixedFrequencies
 from poker.solvers.blueprint import blueprint_from
 from poker.solvers.rollout.forms import Biased
 from poker.tree import bet_menu, build_tree
@@ -48,7 +48,7 @@ def test_what_continuations_do_is_measured_and_recognised() -> None:
     np.testing.assert_allclose(unasked, [[0, 0.5, 0.5], [0, 0.5, 0.5], [0, more, less], [0, less, more]], atol=0.01)
     np.testing.assert_allclose(asked, [[0.5, 0.5, 0], [more, less, 0], [less, more, 0], [0.5, 0.5, 0]], atol=0.01)
     for number, (folds, raises) in enumerate([(0.5, 0.5), (more, 0.5), (less, less), (0.5, more)]):
-        model = Frequencies(folds, raises)
+        model = FixedFrequencies(folds, raises)
         later = model.later(RULES, 0)[0].copy()
         later[:, 1] = [[folds, 1 - folds, 0]]
         np.testing.assert_allclose(found.shares(later, 0), np.eye(4)[number], atol=0.02)
@@ -60,9 +60,9 @@ def test_players_take_the_continuation_that_is_like_them() -> None:
     for street in (0, 1):
         caller, maniac = (
             Exploit(0.5, model, continuations=continuing).chosen(rules, street, 4)
-            for model in (Frequencies(0.0, 0.0), Frequencies(0.1, 0.8))
+            for model in (FixedFrequencies(0.0, 0.0), FixedFrequencies(0.1, 0.8))
         )
         assert caller[2] > 0.9
         assert maniac[3] > 0.9
-    doubted = Exploit(0.5, Frequencies(0.0, 0.0, confidence=0.3), continuations=continuing)
+    doubted = Exploit(0.5, FixedFrequencies(0.0, 0.0, confidence=0.3), continuations=continuing)
     np.testing.assert_allclose(doubted.chosen(rules, 1, 4).sum(), 0.3)

@@ -12,7 +12,7 @@ from poker.betting import Betting
 from poker.cards import parse_cards
 from poker.rules import CALL, Rules
 from poker.search.beliefs import Ranges, observe_action, observe_board, start_ranges
-from poker.search.exploiting import Exploit, Frequencies, Modelled
+from poker.search.exploiting import Exploit, FixedFrequencies, Modelled
 from poker.search.nested import NestedSearch, together
 from poker.search.round_solver import NodePolicy, Request, RoundSolution
 from poker.search.safety import Concessions, Values
@@ -165,7 +165,7 @@ def test_a_solution_is_kept_to_while_the_hand_is_in_it(rules: Rules) -> None:
 
 
 def test_the_modelled_part_moves_with_the_opponents_actions_alone(rules: Rules) -> None:
-    rounds, exploit = RandomRounds(load_menu("demo")), Exploit(0.5, Frequencies(folds=0.1, raises=0.7))
+    rounds, exploit = RandomRounds(load_menu("demo")), Exploit(0.5, FixedFrequencies(folds=0.1, raises=0.7))
     nested = NestedSearch(rules, 1, rounds, opponent_noise=0.02, remembered=1000, exploit=exploit)
     raise_to = min(action for action in nested.policy(Betting.start(rules), ()).actions if action > 0)
     known = rounds(Request(Betting.start(rules), (), start_ranges(rules), 1)).at(played(rules, [raise_to]))

@@ -13,7 +13,7 @@ from poker.rules import CALL
 from poker.search import torch_batches
 from poker.search.beliefs import Ranges, observe_board
 from poker.search.clock import Clock
-from poker.search.exploiting import Exploit, Frequencies, Modelled
+from poker.search.exploiting import Exploit, FixedFrequencies, Modelled
 from poker.search.round_solver import DepthLimitedSolver, Request, RoundSolution, SolverSettings
 from poker.search.safety import Safety
 from poker.search.torch_vector import TorchVectorSolver
@@ -27,7 +27,7 @@ DEVICES = ["torch", CUDA]
 RULES = load_rules("holdem_nolimit_2p")
 MENU = bet_menu(preflop=[[1.0], ["a"]], flop=[[1.0], ["a"]], turn=[[1.0], []], river=[[1.0], []])
 BOARD = parse_cards("2cKdAh7s9h")
-MODELLED = Modelled(Exploit(0.5, Frequencies(0.2, 0.3)), np.full(RULES.num_hands, 0.5))
+MODELLED = Modelled(Exploit(0.5, FixedFrequencies(0.2, 0.3)), np.full(RULES.num_hands, 0.5))
 
 
 class RandomLeaf:

@@ -51,7 +51,7 @@ class Answer:
         return {"answer": self.name, "values": self.values, **asdict(self.found)}
 
 
-class Clock:
+class Stopwatch:
     """Wall and CPU seconds of the steps."""
 
     def __init__(self, console: Console) -> None:
@@ -128,9 +128,9 @@ def run(
         "unit": "mbb/hand",
         **experiment.record,
         "answers": [answer.record() for answer in answers],
-        "steps": experiment.clock.steps,
-        "seconds": experiment.clock.total("seconds"),
-        "cpu_seconds": experiment.clock.total("cpu_seconds"),
+        "steps": experiment.stopwatch.steps,
+        "seconds": experiment.stopwatch.total("seconds"),
+        "cpu_seconds": experiment.stopwatch.total("cpu_seconds"),
         "peak_memory_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
     }
     title = f"Exploitability of answers to an off-tree bet of {bet:g} pots in {game.name}"
@@ -165,7 +165,7 @@ class _Experiment:
         self.effort = effort
         self.folder = folder
         self.console = console
-        self.clock = Clock(console)
+        self.stopwatch = Stopwatch(console)
         self.record: dict[str, Any] = {}
         self._answers: list[Answer] = []
 
@@ -174,7 +174,7 @@ class _Experiment:
         spot, threads = self.spot, self.depth.threads
         blueprint = self._solved("blueprint", spot.blueprint_tree)
         extended = self._solved("extended", spot.extended_tree, warm_start(spot, blueprint))
-        with self.clock.step("best responses to the two solutions"):
+        with self.stopwatch.step("best responses to the two solutions"):
             otherwise = by_suits(blueprint.game, blueprint.solver(threads).values(spot.p1, best_response=True))
             in_tree = extended.solver(threads).values(spot.p1, best_response=True)
         value = extended.counts["value"] * (1 if spot.p1 == 0 else -1)
@@ -206,7 +206,7 @@ class _Experiment:
                     self._add(f"{name}, {TOGETHER}", size, measure, partial(search.to_the_end, first))
 
     def _add(self, name: str, size: int | None, measure: Measure, rows: Callable[[], Rows]) -> None:
-        with self.clock.step(name if size is None else f"{name}, {size}"):
+        with self.stopwatch.step(name if size is None else f"{name}, {size}"):
             answer = Answer(name, size, measure(rows()))
         self._answers.append(answer)
         self.console.print(f"  exploitable for {answer.found.exploitability:.3f} mbb/hand", highlight=False)
@@ -216,7 +216,7 @@ class _Experiment:
         menu = canonical_json([asdict(street) for street in self.spot.menu.streets])
         config = {"game": self.spot.rules.to_acpc(), "menu": menu, "bet": self.spot.total if start else None}
         found = solved(game, self.folder / name, config, self.effort, self.console, start)
-        self.clock.add(f"solving the {name} game", found.counts["seconds"], found.counts["cpu_seconds"])
+        self.stopwatch.add(f"solving the {name} game", found.counts["seconds"], found.counts["cpu_seconds"])
         return found
 
     def _continuations(self, search: Search, kept: Kept) -> dict[str, ContinuationSet]:
@@ -251,7 +251,7 @@ class _Experiment:
         self.console.print(f"  {step.continuations} continuations: {step.seconds}", highlight=False)
 
     def _add_seconds(self, name: str, counts: Mapping[str, Any]) -> None:
-        self.clock.add(name, counts["seconds"], counts["cpu_seconds"])
+        self.stopwatch.add(name, counts["seconds"], counts["cpu_seconds"])
 
     def tell_cost(self) -> None:
         """What the run takes, before it starts."""

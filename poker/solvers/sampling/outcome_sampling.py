@@ -25,7 +25,7 @@ class OutcomeSampling(RegretSolver):
         cards: Buckets,
         dealer: Dealer,
         *,
-        explore: float = 0.6,
+        explore: float = 0.5,
         alternating: bool = True,
         **options: Unpack[RegretOptions],
     ) -> None:

@@ -25,7 +25,7 @@ Board = tuple[int, ...]
 class ExactSolver:
     """`algorithm` names one of `poker.solvers.vector.schedules`; nothing is sampled, so `dealer` is not asked."""
 
-    def __init__(self, tree: BettingTree, cards: Buckets, dealer: Dealer, *, algorithm: str, threads: int = 1) -> None:
+    def __init__(self, tree: BettingTree, cards: Buckets, dealer: Dealer, *, algorithm: str, threads: int = 2) -> None:
         if not isinstance(cards, SmallGameBuckets) or tree.rules.num_players != 2:
             raise PokernetsError(
                 f"solver={algorithm} solves two-player games with one hole card without abstraction; "
