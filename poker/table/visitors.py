@@ -1,6 +1,8 @@
 """The games of all visitors: one for each browser, in a folder of its own."""
 
+import fcntl
 import logging
+import os
 import threading
 import weakref
 from collections.abc import Callable, Sequence
@@ -50,7 +52,7 @@ class Visit:
 
 class Visitors:
     """Games of `rules` against `specs`, kept under `out` by game, agents and visitor; other settings of the agents are
-    other agents."""
+    other agents. One server at a time: games are kept in memory, and two would deal the same hands."""
 
     def __init__(self, rules: Rules, specs: Sequence[AgentSpec], reviewer: AgentSpec | None, out: Path) -> None:
         """`reviewer` is the agent that solves for reviews where none of `specs` can."""
@@ -59,6 +61,7 @@ class Visitors:
         settings = {spec.name: dict(spec.settings) for spec in specs}
         mark = fingerprint_of([rules.to_acpc(), settings, artifacts_in(settings)])
         self._folder = out / rules.name / f"{'-'.join(settings)[:80]}-{mark[:10]}"
+        weakref.finalize(self, os.close, _locked(self._folder))
         self._solver, self._solver_lock = self._reviewer(reviewer)
         self._open: weakref.WeakValueDictionary[str, Visit] = weakref.WeakValueDictionary()
         self._last: Memory[str, Visit] = Memory(_REMEMBERED)
@@ -93,6 +96,18 @@ class Visitors:
             if isinstance(agent, DecisionSolver):
                 return Shared(partial(_itself, agent)), self.opponents.lock
         return Shared(partial(solving, spec)), threading.Lock()
+
+
+def _locked(folder: Path) -> int:
+    """A descriptor of the folder, which is locked until that is closed."""
+    folder.mkdir(parents=True, exist_ok=True)
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(handle)
+        raise PokernetsError(f"another server plays the games in {folder}: end it first") from None
+    return handle
 
 
 def _itself(agent: DecisionSolver) -> DecisionSolver:

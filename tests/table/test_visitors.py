@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from poker.agents.simple import AlwaysCall
+from poker.errors import PokernetsError
 from poker.play import table_game
 from poker.play.lineup import AgentSpec
 from poker.rules import CALL
@@ -47,6 +48,17 @@ def test_games_that_nobody_looks_at_are_kept_in_files_alone(tmp_path: Path, monk
     again = everybody.visit("ann").game.seen()
     assert again.state.hole_cards == cards
     assert again.step >= step
+
+
+def test_one_server_at_a_time_plays_the_games_of_a_folder(tmp_path: Path) -> None:
+    spec = AgentSpec("call", lambda: AlwaysCall(name="call"), {})
+    first = Visitors(load_rules("leduc"), [spec], None, tmp_path)
+    with pytest.raises(PokernetsError, match=f"another server plays the games in {tmp_path}"):
+        Visitors(load_rules("leduc"), [spec], None, tmp_path)
+    Visitors(load_rules("kuhn"), [spec], None, tmp_path)
+    del first
+    gc.collect()
+    Visitors(load_rules("leduc"), [spec], None, tmp_path)
 
 
 def test_a_game_that_stopped_goes_on_when_its_page_is_opened_again(
