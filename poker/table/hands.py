@@ -201,7 +201,7 @@ def _row(hand: LoggedHand, kept: Kept) -> str:
 def _end(hand: LoggedHand) -> str:
     """Cards that the file has, and results."""
     parts = (
-        f"{escape(name)} {words.small_cards(cards)} {chips / hand.state.rules.big_blind:+.4g} bb"
+        f"{escape(name)} {words.small_cards(hand.state.rules, cards)} {chips / hand.state.rules.big_blind:+.4g} bb"
         for name, cards, chips in zip(hand.names, hand.state.hole_cards, hand.payoffs, strict=True)
     )
     return f"<p><b>{', '.join(parts)}</b></p>"

@@ -54,7 +54,7 @@ class ReviewPanel:
         """The hand as the person has seen it; a decision to come first, else the first that is reviewed."""
         self._opened()
         ui.run_javascript(f"getHtmlElement({self._title.id})?.scrollIntoView({{block: 'nearest'}})")
-        self._title.set_content(f"<h2>Hand {number + 1}: {words.small_cards(state.hole_cards[seat])}</h2>")
+        self._title.set_content(f"<h2>Hand {number + 1}: {words.small_cards(state.rules, state.hole_cards[seat])}</h2>")
         choices: list[tuple[HandState, int | None]] = list(decisions_of(state, seat))
         if state.to_act == seat:
             choices.insert(0, (state.view(seat), None))
@@ -168,7 +168,10 @@ def decision_html(one: DecisionReview, note: str) -> str:
     if one.loss is not None:
         best = words.action_name(one.betting, one.best)
         lost = f"<p><b>Lost {one.loss:,.1f} chips ({one.loss / big_blind:.2f} bb)</b>; best: {best}.</p>"
-    board = f"<p>Board {words.small_cards(one.board)}, pot {words.chips(one.betting.pot)}</p>" if one.board else ""
+    board = ""
+    if one.board:
+        cards = words.small_cards(one.betting.rules, one.board)
+        board = f"<p>Board {cards}, pot {words.chips(one.betting.pot)}</p>"
     heads = "".join(f"<th>{head}</th>" for head in ("action", "solver", "EV, chips", "bb"))
     return (
         f"{board}<table class=actions><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>{lost}"

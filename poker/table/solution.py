@@ -221,7 +221,7 @@ def _by_suit(view: View, player: int, number: int) -> str:
     heads += "".join(f"<th scope=col>{_word(action)}</th>" for action in acts)
     rows = []
     for hand in hands:
-        cards = text.small_cards(HAND_CARDS[hand][::-1].tolist())
+        cards = text.small_texts(map(card_text, HAND_CARDS[hand][::-1].tolist()))
         told = [
             _number(view.ev[player, hand]),
             _percent(view.equity[player, hand]),
