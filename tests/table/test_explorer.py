@@ -101,6 +101,7 @@ def test_spots_are_drawn_solved_and_walked_through(page: Browser, runs: Path) ->
     page.shows(".seat-name", "IP")
     page.press(".choice", "all-in")
     page.shows(".choice", "fold")
+    page.shows(".quiet", "EV: chips won from the starting pot of 60 and from all bets, minus one's own")
     page.press(".q-btn-toggle button", "Equity")
     assert page.until(lambda: page.shows(".hands-grid [data-c='168'] span").text).isdigit()
     page.press(".crumbs button", "Start")
