@@ -169,7 +169,7 @@ class _Hands:
                     self._kept.reviews, lambda: tabs.set_value(review), "Choose a hand.", self._reviewing.note
                 )
             with ui.tab_panel(mistakes):
-                MistakesPanel(self._kept, lambda number, state, seat: self._open(self._hands[number]))
+                MistakesPanel(self._kept, lambda number, state, seat, at: self._open(self._hands[number], at))
 
     def _show_rows(self) -> None:
         start = ((self._pages.value or 1) - 1) * _ROWS
@@ -180,11 +180,11 @@ class _Hands:
                     "no-caps flat dense align=left"
                 )
 
-    async def _open(self, hand: LoggedHand) -> None:
+    async def _open(self, hand: LoggedHand, at: str | None = None) -> None:
         seat = hand.names.index(self._kept.name)
         seen = Seen(hand.number, seat, hand.names, hand.state, None)
         self._history.set_content(f"<h2>Hand {hand.number + 1}</h2>{words.history_html(seen)}{_end(hand)}")
-        await self._review.open(hand.number, hand.state, seat)
+        await self._review.open(hand.number, hand.state, seat, at)
 
 
 def _row(hand: LoggedHand, kept: Kept) -> str:
