@@ -142,7 +142,11 @@ def test_solves_are_cancelled_and_errors_told_on_a_phone(page: Browser) -> None:
     page.shows(".status", "Cancelled: exploitability")
     page.shows(".choice", "check")
     assert page.overflow() == 0
-    page.fill("IP's range", "AA,XX")
-    assert "position 4" in page.shows(".wrong", "XX").text
+    page.fill("IP's range", "AA,KK")
+    page.shows(".quiet", "12 of 1326 hands")
+    page.fill("IP's range", "AA,KK,XX")
+    assert "position 7" in page.shows(".wrong", "XX").text
     page.shows(".q-field--error")
+    page.press(".paint [data-c='167']")  # AKs
+    page.shows(".quiet", "16 of 1326 hands")
     assert page.errors() == []
