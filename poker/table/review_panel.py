@@ -53,8 +53,8 @@ class ReviewPanel:
             self._shown = ui.html("", sanitize=False).props('aria-live="polite"').on("keydown", js_handler=MOVE_FOCUS)
 
     async def open(self, number: int, state: HandState, seat: int, at: str | None = None) -> None:
-        """The hand as the person has seen it; the decision after the betting `at`, else one to come, else the first that
-        is reviewed."""
+        """The hand as the person has seen it: the decision after the betting `at`, else one to come, else the first
+        that is reviewed."""
         self._opened()
         ui.run_javascript(f"getHtmlElement({self._title.id})?.scrollIntoView({{block: 'nearest'}})")
         self._title.set_content(f"<h2>Hand {number + 1}: {words.small_cards(state.rules, state.hole_cards[seat])}</h2>")

@@ -78,11 +78,12 @@ class _Table:
 
     def _look(self) -> None:
         """Shows the game anew if it has moved on."""
+        version = self._game.version  # before what is seen, or an action between the two would never be shown
         seen = self._game.seen()
         self._seconds.set_text("" if seen.thinking is None else f"{seen.thinking:.1f} s")
-        if self._version == self._game.version:
+        if self._version == version:
             return
-        self._version = self._game.version
+        self._version = version
         self._felt.set_content(_felt(seen))
         self._history.set_content(_history(seen))
         self._result.set_content(_result(self._visit))
