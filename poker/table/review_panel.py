@@ -151,7 +151,7 @@ async def _tried(solve: Callable[..., Any], *arguments: Any) -> tuple[Any, str]:
     """The result and no text, or nothing and what went wrong."""
     try:
         return await run.io_bound(solve, *arguments), ""
-    except PokernetsError as error:
+    except (PokernetsError, OSError) as error:
         return None, str(error)
 
 

@@ -31,7 +31,7 @@ def make(game: Rules, agents: list[AgentSpec], reviewer: AgentSpec | None, out: 
     async def fill(visitor: str) -> None:
         try:
             visit = await run.io_bound(visitors.visit, visitor)
-        except PokernetsError as error:
+        except (PokernetsError, OSError) as error:
             ui.label(str(error)).props("role=alert")
             return
         if visit is not None and not ui.context.client.is_deleted:  # the server goes on, and the page is still open
@@ -47,7 +47,7 @@ class _Table:
     def __init__(self, visit: Visit) -> None:
         self._visit = visit
         self._game = visit.game
-        self._version = -1
+        self._version = -1, ""
         self._acting = -1, -1
         with ui.element("div").classes("columns"):
             with ui.element("section").classes("table-side").props('aria-label="Table"'):
@@ -78,7 +78,8 @@ class _Table:
 
     def _look(self) -> None:
         """Shows the game anew if it has moved on."""
-        version = self._game.version  # before what is seen, or an action between the two would never be shown
+        # before what is seen, or an action between the two would never be shown
+        version = self._game.version, self._visit.stopped
         seen = self._game.seen()
         self._seconds.set_text("" if seen.thinking is None else f"{seen.thinking:.1f} s")
         if self._version == version:
@@ -87,7 +88,8 @@ class _Table:
         self._felt.set_content(_felt(seen))
         self._history.set_content(_history(seen))
         self._result.set_content(_result(self._visit))
-        self._status.set_text(words.status(seen))
+        stopped = f"The game has stopped: {self._visit.stopped}. Reload the page to go on."
+        self._status.set_text(stopped if self._visit.stopped else words.status(seen))
         if self._acting != (seen.number, seen.step):
             self._acting = seen.number, seen.step
             self._controls.clear()
@@ -183,7 +185,7 @@ class _Controls:
         def click() -> None:
             try:
                 do()
-            except PokernetsError as error:
+            except (PokernetsError, OSError) as error:
                 ui.notify(str(error), type="warning")
             else:
                 self._after()

@@ -16,6 +16,7 @@ from poker.errors import PokernetsError
 from poker.evaluation.review import Reviews
 from poker.evaluation.running_result import RunningResult
 from poker.formats.acpc_log import LoggedHand
+from poker.play.hand import described
 from poker.play.hand_store import artifacts_in
 from poker.play.lineup import AgentSpec, Shared
 from poker.play.table_files import TableFiles
@@ -29,25 +30,28 @@ _REMEMBERED = 100
 """Games that stay in memory when nobody looks at them; others are read from their files again."""
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Visit:
-    """A visitor's game and its result so far."""
+    """A visitor's game and its result so far; `stopped` says why the agents have stopped, empty while they have not."""
 
     game: TableGame
     result: RunningResult
     folder: Path
     reviews: Reviews
     pool: ThreadPoolExecutor
+    stopped: str = ""
 
     def go_on(self) -> None:
         """Lets the agents act, in a thread."""
+        self.stopped = ""
         self.pool.submit(self._agents_act)
 
     def _agents_act(self) -> None:
         try:
             self.game.let_agents_act()
-        except Exception:
+        except Exception as error:
             logging.exception("a game has stopped; it goes on when its page is opened again")
+            self.stopped = described(error)
 
 
 class Visitors:
