@@ -93,10 +93,12 @@ def write_results(
     course: list[tuple[int, float]],
     nodes: list[str],
     out: Path,
+    command: str | None = None,
 ) -> dict[str, Any]:
     """Writes solution and report below `out`, in a folder named after the spot; returns the record.
 
-    `course` are iterations and exploitability in percent of the pot.
+    `course` are iterations and exploitability in percent of the pot; `command` does the same again, where that is not
+    what started this process.
     """
     shares = equity(solver.game)
     found: dict[str, float] = {
@@ -113,6 +115,7 @@ def write_results(
     decisions = [decision(solver, words) for words in nodes]
     told = [{"path": one.path, "player": SEATS[one.player], "actions": one.actions} for one in decisions]
     record = {"spot": read.text, "algorithm": solver.schedule.name, **found, "nodes": told}
+    record |= {"command": command} if command else {}
     scalars: dict[str, Scalar] = {**found, "exploitability_percent_pot": course}
     for one in decisions:
         for action, values in one.actions.items():

@@ -14,7 +14,7 @@ from poker.errors import PokernetsError
 from poker.evaluation.explorer import Settings, Solve, seconds_left, totals, view_csv, view_record
 from poker.solvers.vector.solution import load_solution
 from poker.solvers.vector.solver import Progress, VectorSolver
-from poker.solvers.vector.spots import spot_of
+from poker.solvers.vector.spots import read_spot, spot_of
 from tests.solvers.games import SPOTS
 
 SETTINGS = Settings("apdcfr", 0.5, 500, threads=1, bits=32, memory_limit_gb=1.0)
@@ -58,6 +58,19 @@ def test_exports(solved: Solve, tmp_path: Path) -> None:
     loaded = load_solution(folder / "solution")
     np.testing.assert_allclose(loaded.node("check").strategy.rows, view.strategy, atol=1e-3)
     assert json.loads((folder / "results.json").read_text())["iterations"] == solved.solver.iterations
+
+
+def test_what_is_written_tells_the_command_that_solves_it_again(
+    solved: Solve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    folder = solved.write(Path("spots"))
+    command = json.loads((folder / "results.json").read_text())["command"]
+    assert command.startswith(f"python evaluate.py evaluate=spot spot={folder}/results.json algorithm=apdcfr ")
+    assert "target_percent=0.5 iterations=500" in command
+    assert command in (folder / "report.html").read_text()
+    assert read_spot(folder / "results.json") == RIVER
+    assert read_spot(folder / "solution/manifest.json") == RIVER
 
 
 def test_totals_are_weighted_by_hands(solved: Solve) -> None:
