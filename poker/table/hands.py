@@ -34,6 +34,16 @@ _ROWS = 12
 _REASONS = 6
 _FORMATS = "PokerStars' text, PHH or an ACPC log"
 
+_NAME = f"A file of hands: {_FORMATS}"
+_UPLOAD = f"""
+<div class="q-uploader__header-content flex flex-center no-wrap q-gutter-xs">
+  <div class="col q-uploader__title">{_NAME}</div>
+  <q-btn type="a" icon="add" flat dense v-if="props.canAddFiles" @click="props.pickFiles" aria-label="Choose a file">
+    <q-uploader-add-trigger aria-label="{_NAME}" />
+  </q-btn>
+</div>"""
+"""Quasar's own header, with names for the button and the field."""
+
 
 def make(game: Rules, reviewer: AgentSpec | None, log: str | None, out: str) -> Fill:
     first = None if log is None else HandFile.read(Path(log).name, _bytes(Path(log)), game)
@@ -97,13 +107,13 @@ class _Hands:
         self._shown: tuple[HandFile | None, str | None] = None, ""
         with ui.element("div").classes("columns"):
             with ui.element("section").classes("hands-side").props('aria-label="Hands of a file"'):
-                ui.upload(
-                    label=f"A file of hands: {_FORMATS}",
+                upload = ui.upload(
                     auto_upload=True,
                     max_file_size=_MOST_BYTES,
                     on_upload=self._uploaded,
                     on_rejected=self._rejected,
-                ).props("flat bordered").classes("upload")
+                )
+                upload.props("flat bordered").classes("upload").add_slot("header", _UPLOAD)
                 self._status = ui.html("", sanitize=False).props("role=status").classes("quiet")
                 self._player = ui.select([], label="Whose decisions", on_change=self._choose).classes("player")
                 self._legend = ui.label("Cards, stack, result, decisions that can be reviewed:").classes("quiet")
