@@ -66,7 +66,7 @@ class Visitors:
         mark = fingerprint_of([rules.to_acpc(), settings, artifacts_in(settings)])
         self._folder = out / rules.name / f"{'-'.join(settings)[:80]}-{mark[:10]}"
         weakref.finalize(self, os.close, _locked(self._folder))
-        self._solver, self._solver_lock = self._reviewer(reviewer)
+        self._solver, self._solver_lock, self._reviews = self._reviewer(reviewer)
         self._open: weakref.WeakValueDictionary[str, Visit] = weakref.WeakValueDictionary()
         self._last: Memory[str, Visit] = Memory(_REMEMBERED)
         self._lock = threading.Lock()
@@ -91,15 +91,18 @@ class Visitors:
 
         game = TableGame(self.rules, self.opponents, files, ended)
         result.add(files.hands())
-        reviews = Reviews(self.rules, folder / "reviews.jsonl", self._solver, self._solver_lock)
+        reviews = Reviews(self.rules, folder / self._reviews, self._solver, self._solver_lock)
         return Visit(game, result, folder, reviews, self._pool)
 
-    def _reviewer(self, spec: AgentSpec | None) -> tuple[Callable[[], DecisionSolver], threading.Lock]:
-        """What solves for reviews, built when it is first needed unless it plays, and the lock to hold meanwhile."""
+    def _reviewer(self, spec: AgentSpec | None) -> tuple[Callable[[], DecisionSolver], threading.Lock, str]:
+        """What solves for reviews, built when it is first needed unless it plays, the lock to hold meanwhile, and the
+        file of its reviews: the folder is of these settings of the agents that play, of another reviewer the file."""
         for agent in self.opponents.built:
             if isinstance(agent, DecisionSolver):
-                return Shared(partial(_itself, agent)), self.opponents.lock
-        return Shared(partial(solving, spec)), threading.Lock()
+                return Shared(partial(_itself, agent)), self.opponents.lock, "reviews.jsonl"
+        settings = {} if spec is None else dict(spec.settings)
+        mark = fingerprint_of([settings, artifacts_in(settings)])
+        return Shared(partial(solving, spec)), threading.Lock(), f"reviews-{mark[:10]}.jsonl"
 
 
 def _locked(folder: Path) -> int:
