@@ -73,9 +73,11 @@ class Cost:
     threads: int
 
     def __str__(self) -> str:
+        each = 1e3 * self.seconds_per_iteration
+        told = f"{each:.2g}" if each < 10 else f"{each:,.0f}"
         return (
             f"{self.decisions} decisions, {self.hand_actions:,} hand-actions, {self.bytes / 2**20:.0f} MiB,"
-            f" about {1e3 * self.seconds_per_iteration:.2g} ms an iteration on {self.threads} threads"
+            f" about {told} ms an iteration on {self.threads} threads"
         )
 
 

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import time
+from dataclasses import replace
 from math import isnan
 from pathlib import Path
 
@@ -33,6 +34,7 @@ def test_a_solve_is_that_of_the_command_line(solved: Solve) -> None:
     assert solved.percent <= 0.5
     assert solved.elapsed == solved.seconds > 0
     assert solved.cost.hand_actions == solved.solver.game.hand_actions
+    assert "about 151 ms an iteration" in str(replace(solved.cost, seconds_per_iteration=0.1512))
     alone = VectorSolver(RIVER.game())
     alone.run(solved.solver.iterations)
     np.testing.assert_array_equal(alone.strategy(0), solved.solver.strategy(0))
