@@ -162,8 +162,10 @@ class _Controls:
 
             def name() -> None:
                 total = chosen()
-                if isinstance(total, int) and least <= total <= most:
-                    button.set_text(words.action_name(betting, total).capitalize())
+                fits = isinstance(total, int) and least <= total <= most
+                button.set_enabled(fits)
+                limits = f"{words.chips(least - start)} to {words.chips(most - start)}"
+                button.set_text(words.action_name(betting, total).capitalize() if fits else limits)
 
             slider.on_value_change(name)
 
@@ -183,6 +185,8 @@ class _Controls:
 
     def _button(self, name: str, key: str, do: Callable[[], None], props: str, label: str = "") -> ui.button:
         def click() -> None:
+            if not button.enabled:  # a key was pressed
+                return
             try:
                 do()
             except (PokernetsError, OSError) as error:

@@ -71,6 +71,22 @@ def test_a_write_that_fails_is_told_on_the_page(everybody: Visitors, monkeypatch
     shown(table, "Your turn")
 
 
+def test_an_amount_that_cannot_be_bet_disables_the_button(client: Client, tmp_path: Path) -> None:
+    visit = Visitors(load_rules("holdem_nolimit_2p"), [CALLS], None, tmp_path).visit("ann")
+    controls = _Controls(visit, visit.game.seen(), Mock(), AsyncMock())
+    [slider] = [one for one in client.elements.values() if isinstance(one, ui.slider)]
+    [button] = [one for one in client.elements.values() if isinstance(one, ui.button) and one.text == "Raise to 200"]
+    for amount in (20001, None, 199):
+        slider.value = amount
+        assert (button.enabled, button.text) == (False, "200 to 20,000")
+        controls._keys["r"]()
+    assert visit.game.seen().is_mine
+    slider.value = 300
+    assert (button.enabled, button.text) == (True, "Raise to 300")
+    controls._keys["r"]()
+    assert visit.game.seen().step == 1
+
+
 def test_a_folder_that_cannot_be_made_is_told_on_the_page(client: Client, tmp_path: Path) -> None:
     async def opened() -> None:
         with client:
