@@ -54,7 +54,7 @@ class Size:
             streets = float(number or 0)
             return cls._positive("geometric", streets, str(text)) if streets else cls("geometric", 0.0)
         value = float(number) / 100 if unit == "%" else float(number)
-        if not unit and value > _MOST_POTS:
+        if not unit and _MOST_POTS < value < math.inf:
             typed = number[:100]
             raise MenuError(f"bet size `{typed}`: {typed} pots? Write {typed}%, or {100 * value:g}% if that is meant")
         return cls._positive({"x": "previous", "c": "chips"}.get(unit, "pot"), value, str(text))
