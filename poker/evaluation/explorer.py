@@ -6,6 +6,7 @@ lock, so that a server goes on answering; one spot is solved at a time in a proc
 
 import csv
 import io
+import shlex
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -88,11 +89,13 @@ class Solve:
         """The solution and its report, as `evaluate=spot` writes them; returns their folder."""
         if self.walk is None:
             raise PokernetsError("nothing is solved yet")
-        last, nodes = self.course[-1], [""]
+        folder, last, nodes = out / self.spot.name, self.course[-1], [""]
+        settings = [f"{name}={value}" for name, value in vars(self.settings).items()]
+        command = ["python", "evaluate.py", "evaluate=spot", f"spot={folder}/results.json", *settings]
         course = [(one.iterations, 100 * one.exploitability / self.spot.pot) for one in self.course]
         with self._reading:
-            write_results(self.spot, self.solver, last, self.seconds, course, nodes, out)
-        return out / self.spot.name
+            write_results(self.spot, self.solver, last, self.seconds, course, nodes, out, shlex.join(command))
+        return folder
 
     def _run(self) -> None:
         try:

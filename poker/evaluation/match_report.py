@@ -216,7 +216,7 @@ def _picture(results: MatchResults, title: str) -> Any:
 def _spread(result: Results) -> tuple[object, ...]:
     chips, aivat = result.sd_per_hand(), result.sd_per_hand(aivat=True)
     duplicate, both = (result.sd_of_unit_per_hand(aivat=flag) for flag in (False, True))
-    return result.lineup.title, chips, duplicate, aivat, both if aivat else 0.0, chips / aivat if aivat else None
+    return result.lineup.title, chips, duplicate, aivat, both, chips / aivat if aivat else None
 
 
 def _places(results: MatchResults) -> Iterator[Section]:

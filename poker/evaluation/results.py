@@ -222,9 +222,10 @@ class Results:
 
     def sd_of_unit_per_hand(self, *, aivat: bool = False) -> float:
         """Of a unit's mean of the first entry, times the root of its hands: what independent hands would
-        need to spread to tell as little."""
+        need to spread to tell as little; 0 where it cannot be told from rounding."""
         hands = len(self.seatings) * (1 if self.by_deal else self.deals)
-        return self.estimates(aivat=aivat)[0].sd * math.sqrt(hands)
+        sd = self.estimates(aivat=aivat)[0].sd * math.sqrt(hands)
+        return sd if sd**2 > _ROUNDING * np.nanmean(self.payoffs(aivat=aivat)[..., 0] ** 2) else 0.0
 
     @property
     def first_look(self) -> int:

@@ -84,9 +84,11 @@ class Cost:
     threads: int
 
     def __str__(self) -> str:
+        each = 1e3 * self.seconds_per_iteration
+        told = f"{each:.2g}" if each < 10 else f"{each:,.0f}"
         return (
             f"{self.decisions} decisions, {self.hand_actions:,} hand-actions, {self.bytes / 2**20:.0f} MiB,"
-            f" about {1e3 * self.seconds_per_iteration:.2g} ms an iteration on {self.threads} threads"
+            f" about {told} ms an iteration on {self.threads} threads"
         )
 
 
@@ -112,10 +114,12 @@ def write_results(
     course: list[tuple[int, float]],
     nodes: list[str],
     out: Path,
+    command: str | None = None,
 ) -> dict[str, Any]:
     """Writes solution and report below `out`, in a folder named after the spot; returns the record.
 
-    `course` are iterations and exploitability in percent of the pot.
+    `course` are iterations and exploitability in percent of the pot; `command` does the same again, where that is not
+    what started this process.
     """
     shares = equity(solver.game)
     found: dict[str, float] = {
@@ -132,6 +136,7 @@ def write_results(
     decisions = [decision(solver, words) for words in nodes]
     told = [{"path": one.path, "player": SEATS[one.player], "actions": one.actions} for one in decisions]
     record = {"spot": read.text, "algorithm": solver.schedule.name, **found, "nodes": told}
+    record |= {"command": command} if command else {}
     scalars: dict[str, Scalar] = {**found, "exploitability_percent_pot": course}
     for one in decisions:
         for action, values in one.actions.items():

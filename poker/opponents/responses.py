@@ -34,6 +34,7 @@ _Z_SD = 0.9
 _RAISE_SLOPE = np.tile([1.8, 2.8, 4.0], (NUM_STREETS, 1))
 _FOLD_SLOPE = np.array([[0.0, 0.0, 0.0], [0.0, 1.8, 1.0], [0.0, 1.9, 1.4], [0.0, 3.5, 3.4]])
 """[street, bets to call]; nobody folds where nothing is asked."""
+_BINS = np.arange(BINS)
 _FLOOR = 2e-3
 """Of frequencies: nothing is impossible."""
 
@@ -62,7 +63,7 @@ def responses(habits: Floats, street: int, bets_to_call: int) -> NDArray[np.floa
     usual, slopes = _USUAL[street], (_FOLD_SLOPE[street, bets_to_call], _RAISE_SLOPE[street, bets_to_call])
     fold, call, bet = np.maximum(habits, _FLOOR)
     shares = np.array([fold, call, bet] if bets_to_call else [0.0, fold + call, bet])
-    out = conditional(np.arange(BINS), usual, _Z, shares / shares.sum(), *slopes, 0.0)
+    out: NDArray[np.float32] = conditional(_BINS, usual, _Z, shares / shares.sum(), *slopes, 0.0)
     if not bets_to_call:
         out[:, 0], out[:, 1] = 0, 1 - out[:, 2]
     return out

@@ -45,7 +45,8 @@ def _add(page: Page, pages: Sequence[Page], fill: Fill) -> None:
     @ui.page(page.path, title=f"{page.title} - pokernets")
     async def show() -> None:
         _header(page, pages)
-        with ui.element("main").classes("page"):
+        with ui.element("div").classes("page"):
+            ui.html(page.title, sanitize=False, tag="h1").classes("sr-only")
             await ui.context.client.connected()
             if ui.context.client.has_socket_connection:  # else nobody came for the page
                 await fill(visitor())
@@ -59,6 +60,7 @@ def visitor() -> str:
 
 
 def _header(page: Page, pages: Sequence[Page]) -> None:
+    ui.colors(primary="#2b6cb0", secondary="#0f766e")  # 5.4 and 5.5 : 1 with white
     dark = ui.dark_mode(None)
     modes = cycle([(False, "light_mode", "light"), (True, "dark_mode", "dark"), (None, "brightness_auto", _AS_SYSTEM)])
 

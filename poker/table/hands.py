@@ -34,6 +34,16 @@ _ROWS = 12
 _REASONS = 6
 _FORMATS = "PokerStars' text, PHH or an ACPC log"
 
+_NAME = f"A file of hands: {_FORMATS}"
+_UPLOAD = f"""
+<div class="q-uploader__header-content flex flex-center no-wrap q-gutter-xs">
+  <div class="col q-uploader__title">{_NAME}</div>
+  <q-btn type="a" icon="add" flat dense v-if="props.canAddFiles" @click="props.pickFiles" aria-label="Choose a file">
+    <q-uploader-add-trigger aria-label="{_NAME}" />
+  </q-btn>
+</div>"""
+"""Quasar's own header, with names for the button and the field."""
+
 
 def make(game: Rules, reviewer: AgentSpec | None, log: str | None, out: str) -> Fill:
     first = None if log is None else HandFile.read(Path(log).name, _bytes(Path(log)), game)
@@ -97,13 +107,13 @@ class _Hands:
         self._shown: tuple[HandFile | None, str | None] = None, ""
         with ui.element("div").classes("columns"):
             with ui.element("section").classes("hands-side").props('aria-label="Hands of a file"'):
-                ui.upload(
-                    label=f"A file of hands: {_FORMATS}",
+                upload = ui.upload(
                     auto_upload=True,
                     max_file_size=_MOST_BYTES,
                     on_upload=self._uploaded,
                     on_rejected=self._rejected,
-                ).props("flat bordered").classes("upload")
+                )
+                upload.props("flat bordered").classes("upload").add_slot("header", _UPLOAD)
                 self._status = ui.html("", sanitize=False).props("role=status").classes("quiet")
                 self._player = ui.select([], label="Whose decisions", on_change=self._choose).classes("player")
                 self._legend = ui.label("Cards, stack, result, decisions that can be reviewed:").classes("quiet")
@@ -169,7 +179,7 @@ class _Hands:
                     self._kept.reviews, lambda: tabs.set_value(review), "Choose a hand.", self._reviewing.note
                 )
             with ui.tab_panel(mistakes):
-                MistakesPanel(self._kept, lambda number, state, seat: self._open(self._hands[number]))
+                MistakesPanel(self._kept, lambda number, state, seat, at: self._open(self._hands[number], at))
 
     def _show_rows(self) -> None:
         start = ((self._pages.value or 1) - 1) * _ROWS
@@ -180,11 +190,11 @@ class _Hands:
                     "no-caps flat dense align=left"
                 )
 
-    async def _open(self, hand: LoggedHand) -> None:
+    async def _open(self, hand: LoggedHand, at: str | None = None) -> None:
         seat = hand.names.index(self._kept.name)
         seen = Seen(hand.number, seat, hand.names, hand.state, None)
         self._history.set_content(f"<h2>Hand {hand.number + 1}</h2>{words.history_html(seen)}{_end(hand)}")
-        await self._review.open(hand.number, hand.state, seat)
+        await self._review.open(hand.number, hand.state, seat, at)
 
 
 def _row(hand: LoggedHand, kept: Kept) -> str:
@@ -201,7 +211,7 @@ def _row(hand: LoggedHand, kept: Kept) -> str:
 def _end(hand: LoggedHand) -> str:
     """Cards that the file has, and results."""
     parts = (
-        f"{escape(name)} {words.small_cards(cards)} {chips / hand.state.rules.big_blind:+.4g} bb"
+        f"{escape(name)} {words.small_cards(hand.state.rules, cards)} {chips / hand.state.rules.big_blind:+.4g} bb"
         for name, cards, chips in zip(hand.names, hand.state.hole_cards, hand.payoffs, strict=True)
     )
     return f"<p><b>{', '.join(parts)}</b></p>"

@@ -61,6 +61,8 @@ class RangeEditor:
     def __init__(self, name: str, text: str, changed: Callable[[], None]) -> None:
         self._name = name
         self._changed = changed
+        self._weights: Weights = np.zeros(len(PREFLOP_CLASS), np.float32)
+        """The last that could be read."""
         with ui.element("div").classes("range-editor").props('data-brush="1.0"') as self._box:
             self._text = ui.textarea(f"{name}'s range", value=text, on_change=self._typed)
             self._text.without_auto_validation().props("outlined dense autogrow debounce=400").classes("wide")
@@ -82,9 +84,6 @@ class RangeEditor:
     def text(self) -> str:
         return str(self._text.value or "")
 
-    def _weights(self) -> Weights:
-        return parse_range(self.text)
-
     def _set(self, text: str) -> None:
         self._text.set_value(text)  # `_typed` follows
 
@@ -94,10 +93,11 @@ class RangeEditor:
 
     def _show(self) -> None:
         try:
-            weights = self._weights() if self.text.strip() else np.zeros(len(PREFLOP_CLASS), np.float32)
+            weights = parse_range(self.text) if self.text.strip() else np.zeros(len(PREFLOP_CLASS), np.float32)
         except PokernetsError as error:
             self._text.error = str(error)
             return
+        self._weights = weights
         self._text.error = None
         self._count.set_text(f"{weights.sum():.6g} of 1326 hands")
         shares = class_shares(np.ones(len(weights)), weights[:, None])[:, 0]
@@ -113,11 +113,9 @@ class RangeEditor:
         self._grid.set_content(class_grid(cells, f"{self._name}'s range; space takes a hand in or out"))
 
     def _painted(self, event: GenericEventArguments) -> None:
+        """On the range that the grid shows, also where the text has become one that cannot be read."""
         classes, weight = _asked(event.args)
-        try:
-            weights = self._weights()
-        except PokernetsError:
-            weights = np.zeros(len(PREFLOP_CLASS), np.float32)
+        weights = self._weights.copy()
         weights[np.isin(PREFLOP_CLASS, classes)] = weight
         self._set(range_text(weights))
         if len(classes) == 1:  # the grid is made anew; the key that did it goes on from where it was

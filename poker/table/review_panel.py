@@ -45,32 +45,44 @@ class ReviewPanel:
     def __init__(self, reviews: Reviews, opened: Callable[[], object], invitation: str, note: str) -> None:
         self._reviews, self._opened, self._note = reviews, opened, note
         self._asked = 0
+        self._buttons: dict[HandState, ui.button] = {}
+        """By decision as the person saw it."""
         with ui.element("div").classes("review"):
             self._title = ui.html(f"<p>{escape(reviews.why_not or invitation)}</p>", sanitize=False)
             self._choices = ui.element("div").classes("line").props('role=group aria-label="Decisions of the hand"')
             self._shown = ui.html("", sanitize=False).props('aria-live="polite"').on("keydown", js_handler=MOVE_FOCUS)
 
-    async def open(self, number: int, state: HandState, seat: int) -> None:
-        """The hand as the person has seen it; a decision to come first, else the first that is reviewed."""
+    async def open(self, number: int, state: HandState, seat: int, at: str | None = None) -> None:
+        """The hand as the person has seen it: the decision after the betting `at`, else one to come, else the first
+        that is reviewed."""
         self._opened()
         ui.run_javascript(f"getHtmlElement({self._title.id})?.scrollIntoView({{block: 'nearest'}})")
-        self._title.set_content(f"<h2>Hand {number + 1}: {words.small_cards(state.hole_cards[seat])}</h2>")
+        self._title.set_content(f"<h2>Hand {number + 1}: {words.small_cards(state.rules, state.hole_cards[seat])}</h2>")
         choices: list[tuple[HandState, int | None]] = list(decisions_of(state, seat))
         if state.to_act == seat:
             choices.insert(0, (state.view(seat), None))
         self._choices.clear()
+        self._buttons.clear()
         with self._choices:
             for view, action in choices:
                 what = "now" if action is None else words.action_name(view.betting, action)
                 name = f"{words.STREETS[view.street]}: {what}"
-                ui.button(name, on_click=partial(self._decision, view, action)).props("no-caps dense outline")
+                button = ui.button(name, on_click=partial(self._decision, view, action)).props("no-caps dense outline")
+                self._buttons[view] = button
+        asked = [one for one in choices if one[0].betting.text() == at]
+        reviewed = [one for one in choices if not self._reviews.refusal(one[0])]
         if choices:
-            await self._decision(*next((one for one in choices if not self._reviews.refusal(one[0])), choices[0]))
+            await self._decision(*(asked or reviewed or choices)[0])
         else:
             self._shown.set_content("<p>You had no decision in this hand.</p>")
 
     async def _decision(self, view: HandState, action: int | None) -> None:
         self._asked = asked = self._asked + 1
+        for other, button in self._buttons.items():
+            if other == view:
+                button.props("aria-pressed=true", remove="outline")
+            else:
+                button.props("aria-pressed=false outline")
         self._shown.set_content('<p role="status">Solving …</p>')
         found, error = await _tried(self._reviews.decision, view, action)
         if asked == self._asked:
@@ -81,7 +93,7 @@ class ReviewPanel:
 class MistakesPanel:
     """What decisions have cost; reviews hands that are not reviewed yet when asked to."""
 
-    def __init__(self, kept: Kept, open_hand: Callable[[int, HandState, int], Awaitable[None]]) -> None:
+    def __init__(self, kept: Kept, open_hand: Callable[[int, HandState, int, str], Awaitable[None]]) -> None:
         self._kept, self._open = kept, open_hand
         self._stopped = True
         with ui.element("div").classes("review"):
@@ -132,14 +144,14 @@ class MistakesPanel:
         for hand in hands:
             if hand.number == one.hand:
                 seat = hand.names.index(self._kept.name)
-                await self._open(one.hand, hand.state.view(seat), seat)
+                await self._open(one.hand, hand.state.view(seat), seat, one.betting)
 
 
 async def _tried(solve: Callable[..., Any], *arguments: Any) -> tuple[Any, str]:
     """The result and no text, or nothing and what went wrong."""
     try:
         return await run.io_bound(solve, *arguments), ""
-    except PokernetsError as error:
+    except (PokernetsError, OSError) as error:
         return None, str(error)
 
 
@@ -168,7 +180,10 @@ def decision_html(one: DecisionReview, note: str) -> str:
     if one.loss is not None:
         best = words.action_name(one.betting, one.best)
         lost = f"<p><b>Lost {one.loss:,.1f} chips ({one.loss / big_blind:.2f} bb)</b>; best: {best}.</p>"
-    board = f"<p>Board {words.small_cards(one.board)}, pot {words.chips(one.betting.pot)}</p>" if one.board else ""
+    board = ""
+    if one.board:
+        cards = words.small_cards(one.betting.rules, one.board)
+        board = f"<p>Board {cards}, pot {words.chips(one.betting.pot)}</p>"
     heads = "".join(f"<th>{head}</th>" for head in ("action", "solver", "EV, chips", "bb"))
     return (
         f"{board}<table class=actions><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>{lost}"

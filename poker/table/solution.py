@@ -36,6 +36,8 @@ class SolutionPanel:
         self._where = ui.element("nav").classes("line crumbs").props('aria-label="Actions so far"')
         self._facts = ui.label().classes("quiet").props("role=status aria-live=polite")
         self._actions = ui.element("div").classes("line").props('role=group aria-label="What can be done"')
+        told = f"EV: chips won from the starting pot of {solve.spot.pot} and from all bets, minus one's own"
+        ui.label(f"{told}; a fold loses what one has bet so far").classes("quiet")
         self._sheet = ui.html("", sanitize=False).classes("sheet")
         with ui.element("div").classes("line"):
             self._who = ui.toggle({0: SEATS[0], 1: SEATS[1]}, value=0, on_change=self._chosen).props("dense no-caps")
@@ -205,8 +207,7 @@ def _sheet(view: View) -> str:
         colour = heat(deal.ev[0], min(evs), max(evs)) if evs else ""
         label = f"OOP's EV {_number(deal.ev[0])}, equity {_percent(deal.equity[0])}"
         cells[deal.card] = Cell(colour, _number(deal.ev[0]), label)
-    note = f"OOP's EV after each next card, of a pot of {view.pot}; a click deals it"
-    return f'<p class="quiet">{note}</p>{card_sheet(cells, "Next cards")}'
+    return f'<p class="quiet">OOP\'s EV after each next card; a click deals it</p>{card_sheet(cells, "Next cards")}'
 
 
 def _by_suit(view: View, player: int, number: int) -> str:
@@ -221,7 +222,7 @@ def _by_suit(view: View, player: int, number: int) -> str:
     heads += "".join(f"<th scope=col>{_word(action)}</th>" for action in acts)
     rows = []
     for hand in hands:
-        cards = text.small_cards(HAND_CARDS[hand][::-1].tolist())
+        cards = text.small_texts(map(card_text, HAND_CARDS[hand][::-1].tolist()))
         told = [
             _number(view.ev[player, hand]),
             _percent(view.equity[player, hand]),

@@ -31,7 +31,7 @@ def make(game: Rules, agents: list[AgentSpec], reviewer: AgentSpec | None, out: 
     async def fill(visitor: str) -> None:
         try:
             visit = await run.io_bound(visitors.visit, visitor)
-        except PokernetsError as error:
+        except (PokernetsError, OSError) as error:
             ui.label(str(error)).props("role=alert")
             return
         if visit is not None and not ui.context.client.is_deleted:  # the server goes on, and the page is still open
@@ -47,7 +47,7 @@ class _Table:
     def __init__(self, visit: Visit) -> None:
         self._visit = visit
         self._game = visit.game
-        self._version = -1
+        self._version = -1, ""
         self._acting = -1, -1
         with ui.element("div").classes("columns"):
             with ui.element("section").classes("table-side").props('aria-label="Table"'):
@@ -78,15 +78,18 @@ class _Table:
 
     def _look(self) -> None:
         """Shows the game anew if it has moved on."""
+        # before what is seen, or an action between the two would never be shown
+        version = self._game.version, self._visit.stopped
         seen = self._game.seen()
         self._seconds.set_text("" if seen.thinking is None else f"{seen.thinking:.1f} s")
-        if self._version == self._game.version:
+        if self._version == version:
             return
-        self._version = self._game.version
+        self._version = version
         self._felt.set_content(_felt(seen))
         self._history.set_content(_history(seen))
         self._result.set_content(_result(self._visit))
-        self._status.set_text(words.status(seen))
+        stopped = f"The game has stopped: {self._visit.stopped}. Reload the page to go on."
+        self._status.set_text(stopped if self._visit.stopped else words.status(seen))
         if self._acting != (seen.number, seen.step):
             self._acting = seen.number, seen.step
             self._controls.clear()
@@ -159,8 +162,10 @@ class _Controls:
 
             def name() -> None:
                 total = chosen()
-                if isinstance(total, int) and least <= total <= most:
-                    button.set_text(words.action_name(betting, total).capitalize())
+                fits = isinstance(total, int) and least <= total <= most
+                button.set_enabled(fits)
+                limits = f"{words.chips(least - start)} to {words.chips(most - start)}"
+                button.set_text(words.action_name(betting, total).capitalize() if fits else limits)
 
             slider.on_value_change(name)
 
@@ -180,9 +185,11 @@ class _Controls:
 
     def _button(self, name: str, key: str, do: Callable[[], None], props: str, label: str = "") -> ui.button:
         def click() -> None:
+            if not button.enabled:  # a key was pressed
+                return
             try:
                 do()
-            except PokernetsError as error:
+            except (PokernetsError, OSError) as error:
                 ui.notify(str(error), type="warning")
             else:
                 self._after()

@@ -1,6 +1,8 @@
 """The games of all visitors: one for each browser, in a folder of its own."""
 
+import fcntl
 import logging
+import os
 import threading
 import weakref
 from collections.abc import Callable, Sequence
@@ -14,6 +16,7 @@ from poker.errors import PokernetsError
 from poker.evaluation.review import Reviews
 from poker.evaluation.running_result import RunningResult
 from poker.formats.acpc_log import LoggedHand
+from poker.play.hand import described
 from poker.play.hand_store import artifacts_in
 from poker.play.lineup import AgentSpec, Shared
 from poker.play.table_files import TableFiles
@@ -27,30 +30,33 @@ _REMEMBERED = 100
 """Games that stay in memory when nobody looks at them; others are read from their files again."""
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Visit:
-    """A visitor's game and its result so far."""
+    """A visitor's game and its result so far; `stopped` says why the agents have stopped, empty while they have not."""
 
     game: TableGame
     result: RunningResult
     folder: Path
     reviews: Reviews
     pool: ThreadPoolExecutor
+    stopped: str = ""
 
     def go_on(self) -> None:
         """Lets the agents act, in a thread."""
+        self.stopped = ""
         self.pool.submit(self._agents_act)
 
     def _agents_act(self) -> None:
         try:
             self.game.let_agents_act()
-        except Exception:
+        except Exception as error:
             logging.exception("a game has stopped; it goes on when its page is opened again")
+            self.stopped = described(error)
 
 
 class Visitors:
     """Games of `rules` against `specs`, kept under `out` by game, agents and visitor; other settings of the agents are
-    other agents."""
+    other agents. One server at a time: games are kept in memory, and two would deal the same hands."""
 
     def __init__(self, rules: Rules, specs: Sequence[AgentSpec], reviewer: AgentSpec | None, out: Path) -> None:
         """`reviewer` is the agent that solves for reviews where none of `specs` can."""
@@ -59,7 +65,8 @@ class Visitors:
         settings = {spec.name: dict(spec.settings) for spec in specs}
         mark = fingerprint_of([rules.to_acpc(), settings, artifacts_in(settings)])
         self._folder = out / rules.name / f"{'-'.join(settings)[:80]}-{mark[:10]}"
-        self._solver, self._solver_lock = self._reviewer(reviewer)
+        weakref.finalize(self, os.close, _locked(self._folder))
+        self._solver, self._solver_lock, self._reviews = self._reviewer(reviewer)
         self._open: weakref.WeakValueDictionary[str, Visit] = weakref.WeakValueDictionary()
         self._last: Memory[str, Visit] = Memory(_REMEMBERED)
         self._lock = threading.Lock()
@@ -84,15 +91,30 @@ class Visitors:
 
         game = TableGame(self.rules, self.opponents, files, ended)
         result.add(files.hands())
-        reviews = Reviews(self.rules, folder / "reviews.jsonl", self._solver, self._solver_lock)
+        reviews = Reviews(self.rules, folder / self._reviews, self._solver, self._solver_lock)
         return Visit(game, result, folder, reviews, self._pool)
 
-    def _reviewer(self, spec: AgentSpec | None) -> tuple[Callable[[], DecisionSolver], threading.Lock]:
-        """What solves for reviews, built when it is first needed unless it plays, and the lock to hold meanwhile."""
+    def _reviewer(self, spec: AgentSpec | None) -> tuple[Callable[[], DecisionSolver], threading.Lock, str]:
+        """What solves for reviews, built when it is first needed unless it plays, the lock to hold meanwhile, and the
+        file of its reviews: the folder is of these settings of the agents that play, of another reviewer the file."""
         for agent in self.opponents.built:
             if isinstance(agent, DecisionSolver):
-                return Shared(partial(_itself, agent)), self.opponents.lock
-        return Shared(partial(solving, spec)), threading.Lock()
+                return Shared(partial(_itself, agent)), self.opponents.lock, "reviews.jsonl"
+        settings = {} if spec is None else dict(spec.settings)
+        mark = fingerprint_of([settings, artifacts_in(settings)])
+        return Shared(partial(solving, spec)), threading.Lock(), f"reviews-{mark[:10]}.jsonl"
+
+
+def _locked(folder: Path) -> int:
+    """A descriptor of the folder, which is locked until that is closed."""
+    folder.mkdir(parents=True, exist_ok=True)
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(handle)
+        raise PokernetsError(f"another server plays the games in {folder}: end it first") from None
+    return handle
 
 
 def _itself(agent: DecisionSolver) -> DecisionSolver:

@@ -1,11 +1,11 @@
 """How cards, actions and hands read on the pages, for eyes and for screen readers."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from itertools import islice
 
 from poker.betting import Betting
-from poker.cards import RANKS, SUITS, card_text
+from poker.cards import RANKS, SUITS
 from poker.play.table_game import PERSON, Seen
 from poker.rules import CALL, FOLD, Rules
 
@@ -37,11 +37,15 @@ def cards_html(rules: Rules, cards: Sequence[int]) -> str:
     return "".join(card_html(rules.card_text(card)) for card in cards)
 
 
-def small_cards(cards: Sequence[int]) -> str:
+def small_cards(rules: Rules, cards: Sequence[int]) -> str:
     """Cards within a line of text."""
+    return small_texts(map(rules.card_text, cards))
+
+
+def small_texts(cards: Iterable[str]) -> str:
+    """The same for cards of text like `Ah`."""
     return " ".join(
-        f'<span class="small suit-{text[1]}">{text[0]}{SUIT_SYMBOLS[SUITS.index(text[1])]}</span>'
-        for text in map(card_text, cards)
+        f'<span class="small suit-{card[1]}">{card[0]}{SUIT_SYMBOLS[SUITS.index(card[1])]}</span>' for card in cards
     )
 
 
@@ -85,7 +89,7 @@ def history(seen: Seen) -> Iterator[tuple[str, list[str]]]:
             for before, player, action in islice(turns, len(actions))
         ]
         pot = f" · pot {chips(sum(street_start(state.betting, street)))}" if street else ""
-        yield f"{STREETS[street]} {small_cards(board)}{pot}", lines
+        yield f"{STREETS[street]} {small_cards(state.rules, board)}{pot}", lines
 
 
 def history_html(seen: Seen) -> str:

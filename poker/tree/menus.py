@@ -2,7 +2,7 @@
 
 A size is written as
 
-- `0.5` or `"50%"`: a fraction of the pot after calling, added to the highest total;
+- `0.5` or `"50%"`: a fraction of the pot after calling, added to the highest total (text such as `"60"` is refused);
 - `"2.5x"`: that multiple of the bet faced, counted from the start of the street (preflop blinds are the first bet);
 - `"120c"`: chips, counted from the start of the street;
 - `"e"` or `"3e"`: the pot fraction that, bet on each of the streets left (or on 3), is all-in with the last one;
@@ -23,6 +23,8 @@ from poker.rules import STREET_NAMES
 from poker.state import NOBODY, Betting
 
 SEATS = ("oop", "ip")
+_MOST_POTS = 10
+"""Above it a number that is typed without a unit is taken for a percentage that lacks its sign."""
 
 
 class MenuError(PokernetsError):
@@ -52,6 +54,9 @@ class Size:
             streets = float(number or 0)
             return cls._positive("geometric", streets, str(text)) if streets else cls("geometric", 0.0)
         value = float(number) / 100 if unit == "%" else float(number)
+        if not unit and _MOST_POTS < value < math.inf:
+            typed = number[:100]
+            raise MenuError(f"bet size `{typed}`: {typed} pots? Write {typed}%, or {100 * value:g}% if that is meant")
         return cls._positive({"x": "previous", "c": "chips"}.get(unit, "pot"), value, str(text))
 
     @classmethod

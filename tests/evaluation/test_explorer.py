@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import time
+from dataclasses import replace
 from math import isnan
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from poker.evaluation.explorer import Solve, seconds_left, totals, view_csv, vie
 from poker.evaluation.spot import Settings
 from poker.solvers.vector.solution import load_solution
 from poker.solvers.vector.solver import Progress, VectorSolver
-from poker.solvers.vector.spots import spot_of
+from poker.solvers.vector.spots import read_spot, spot_of
 from tests.solvers.games import SPOTS
 
 SETTINGS = Settings("apdcfr", 0.5, 500, threads=1, bits=32, memory_limit_gb=1.0)
@@ -34,6 +35,7 @@ def test_a_solve_is_that_of_the_command_line(solved: Solve) -> None:
     assert solved.percent <= 0.5
     assert solved.elapsed == solved.seconds > 0
     assert solved.cost.hand_actions == solved.solver.game.hand_actions
+    assert "about 151 ms an iteration" in str(replace(solved.cost, seconds_per_iteration=0.1512))
     alone = VectorSolver(RIVER.game())
     alone.run(solved.solver.iterations)
     np.testing.assert_array_equal(alone.strategy(0), solved.solver.strategy(0))
@@ -59,6 +61,19 @@ def test_exports(solved: Solve, tmp_path: Path) -> None:
     loaded = load_solution(folder / "solution")
     np.testing.assert_allclose(loaded.node("check").strategy.rows, view.strategy, atol=1e-3)
     assert json.loads((folder / "results.json").read_text())["iterations"] == solved.solver.iterations
+
+
+def test_what_is_written_tells_the_command_that_solves_it_again(
+    solved: Solve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    folder = solved.write(Path("spots"))
+    command = json.loads((folder / "results.json").read_text())["command"]
+    assert command.startswith(f"python evaluate.py evaluate=spot spot={folder}/results.json algorithm=apdcfr ")
+    assert "target_percent=0.5 iterations=500" in command
+    assert command in (folder / "report.html").read_text()
+    assert read_spot(folder / "results.json") == RIVER
+    assert read_spot(folder / "solution/manifest.json") == RIVER
 
 
 def test_totals_are_weighted_by_hands(solved: Solve) -> None:

@@ -267,6 +267,12 @@ def test_a_spread_that_is_rounding_noise_is_none() -> None:
     assert played("a b", [0.1] * 1000).sd_per_hand() == 0.0
     hands = [0.1] * 1000 + [0.2]
     assert played("a b", hands).sd_per_hand() == pytest.approx(np.std(hands, ddof=1))
+    won = np.random.default_rng(0).normal(size=1000)
+    cards = np.stack([won + 1e-13 * won[::-1], -won])  # the second seating gives back what the first one won
+    result = Results(LEDUC, LineUp(("a", "b")), ((0, 1), (1, 0)), 1, log=Path())
+    result.fill(np.stack([cards.T[..., None], -cards.T[..., None]], axis=-1), None)
+    assert result.sd_of_unit_per_hand() == 0.0
+    assert result.sd_per_hand() == pytest.approx(1000, rel=0.1)
 
 
 @pytest.mark.parametrize("independent", ["session", "deal"])

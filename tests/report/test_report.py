@@ -61,6 +61,13 @@ def page(*sections: Section) -> str:
     return Report("a < b", sections, {}).page({"seed": 7, "commit": "abc", "command": "python evaluate.py"}, {})
 
 
+def test_the_page_fits_a_phone() -> None:
+    found = page(Table(("a", "b"), [("c", "d")]))
+    assert '<meta name="viewport" content="width=device-width">' in found
+    assert '<div class="wide"><table>' in found
+    assert "<details><summary>results.json" in found
+
+
 def test_a_table_is_given_once_and_told_in_all_forms(tmp_path: Path) -> None:
     order: list[str] = []
 

@@ -122,11 +122,17 @@ class Browser:
         return list(self.driver.get_log("browser"))  # type: ignore[no-untyped-call]
 
     def nameless(self) -> list[str]:
-        """Buttons, fields and pictures that a screen reader could not name."""
-        script = """return [...document.querySelectorAll('button, input, [role=img], [role=slider], img')]
-            .filter(e => !(e.getAttribute('aria-label') || e.textContent.trim() || e.alt || e.labels?.length
-                || e.closest('label,[aria-label]')))
-            .map(e => e.outerHTML)"""
+        """Buttons, links, fields and pictures that a screen reader could not name; text of icons is hidden."""
+        script = """const hidden = '[aria-hidden=true]';
+            const text = (e) => {
+                const copy = e.cloneNode(true);
+                copy.querySelectorAll(hidden).forEach(one => one.remove());
+                return copy.textContent.trim();
+            };
+            return [...document.querySelectorAll('button, a, input, [role=img], [role=slider], img')]
+                .filter(e => !(e.getAttribute('aria-label') || e.alt || e.labels?.length || e.closest('label')
+                    || e.closest(hidden) || text(e)))
+                .map(e => e.outerHTML)"""
         return list(self.driver.execute_script(script))
 
     def overflow(self) -> int:

@@ -101,6 +101,7 @@ def test_spots_are_drawn_solved_and_walked_through(page: Browser, runs: Path) ->
     page.shows(".seat-name", "IP")
     page.press(".choice", "all-in")
     page.shows(".choice", "fold")
+    page.shows(".quiet", "EV: chips won from the starting pot of 60 and from all bets, minus one's own")
     page.press(".q-btn-toggle button", "Equity")
     assert page.until(lambda: page.shows(".hands-grid [data-c='168'] span").text).isdigit()
     page.press(".crumbs button", "Start")
@@ -141,7 +142,11 @@ def test_solves_are_cancelled_and_errors_told_on_a_phone(page: Browser) -> None:
     page.shows(".status", "Cancelled: exploitability")
     page.shows(".choice", "check")
     assert page.overflow() == 0
-    page.fill("IP's range", "AA,XX")
-    assert "position 4" in page.shows(".wrong", "XX").text
+    page.fill("IP's range", "AA,KK")
+    page.shows(".quiet", "12 of 1326 hands")
+    page.fill("IP's range", "AA,KK,XX")
+    assert "position 7" in page.shows(".wrong", "XX").text
     page.shows(".q-field--error")
+    page.press(".paint [data-c='167']")  # AKs
+    page.shows(".quiet", "16 of 1326 hands")
     assert page.errors() == []

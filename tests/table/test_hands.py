@@ -47,8 +47,12 @@ def test_a_file_is_listed_reviewed_and_replaced(browser: Browser, tmp_path: Path
     browser.tab("Mistakes")
     browser.click("Review all my hands")
     browser.shows("[role=status]", "All hands are reviewed.")
-    browser.press(".review .mistakes button", "bb: hand 1, 6h5h")
-    browser.until(lambda: browser.texts(".history h2") == ["Hand 1"])
+    for street in ("turn", "river"):
+        browser.tab("Mistakes")
+        browser.press(".review .mistakes button", f"bb: hand 1, 6h5h, {street}: ")
+        browser.shows(".review [aria-pressed=true]", street.capitalize())
+        assert len(browser.all(".review [aria-pressed=true]")) == 1
+    assert browser.texts(".history h2") == ["Hand 1"]
     assert browser.errors() == []
     assert browser.foreign_requests() == []
 

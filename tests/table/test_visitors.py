@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 
 from poker.agents.simple import AlwaysCall
+from poker.errors import PokernetsError
+from poker.evaluation.review import Mistake
 from poker.play import table_game
+from poker.play.hand_store import JsonLines
 from poker.play.lineup import AgentSpec
 from poker.rules import CALL
 from poker.table import visitors
@@ -47,6 +50,35 @@ def test_games_that_nobody_looks_at_are_kept_in_files_alone(tmp_path: Path, monk
     again = everybody.visit("ann").game.seen()
     assert again.state.hole_cards == cards
     assert again.step >= step
+
+
+def test_one_server_at_a_time_plays_the_games_of_a_folder(tmp_path: Path) -> None:
+    spec = AgentSpec("call", lambda: AlwaysCall(name="call"), {})
+    first = Visitors(load_rules("leduc"), [spec], None, tmp_path)
+    with pytest.raises(PokernetsError, match=f"another server plays the games in {tmp_path}"):
+        Visitors(load_rules("leduc"), [spec], None, tmp_path)
+    Visitors(load_rules("kuhn"), [spec], None, tmp_path)
+    del first
+    gc.collect()
+    Visitors(load_rules("leduc"), [spec], None, tmp_path)
+
+
+def test_reviews_are_of_one_reviewer(tmp_path: Path) -> None:
+    """Others do not list what one with other settings has found."""
+    rules = load_rules("holdem_nolimit_2p")
+    kept = Mistake(0, "", "AhKh", "", "f", "c", 17.0)
+    found = []
+    for accuracy in (0.5, 0.1, 0.5):
+        reviewer = AgentSpec("reviewer", lambda: AlwaysCall(name="reviewer"), {"accuracy": accuracy})
+        everybody = Visitors(rules, [AgentSpec("call", lambda: AlwaysCall(name="call"), {})], reviewer, tmp_path)
+        visit = begun(everybody, "ann")
+        found.append(visit.reviews.mistakes())
+        if len(found) == 1:
+            [empty] = {path.parent / everybody._reviews for path in tmp_path.glob("*/*/ann/hands.log")}
+            JsonLines(empty).append([vars(kept)])
+        del everybody
+        gc.collect()
+    assert found == [[], [], [kept]]
 
 
 def test_a_game_that_stopped_goes_on_when_its_page_is_opened_again(

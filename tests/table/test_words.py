@@ -58,6 +58,14 @@ def test_history_tells_every_action_on_its_street(rules: Rules) -> None:
     assert title == "Flop 7♣ Q♦ K♦ · pot 600"
 
 
+def test_history_and_board_show_the_same_card_of_a_small_deck() -> None:
+    leduc = load_rules("leduc")
+    state = HandState(Betting.parse(leduc, "cc/"), ((), leduc.parse_cards("Qs")), leduc.parse_cards("Kh"))
+    told = words.history_html(Seen(0, 1, ("them", "you"), state, None))
+    assert "Flop K♥" in re.sub("<.*?>", "", told)
+    assert 'aria-label="king of hearts"' in words.cards_html(leduc, state.board)
+
+
 @pytest.mark.parametrize(
     ("betting", "theirs", "told"),
     [

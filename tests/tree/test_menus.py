@@ -50,6 +50,7 @@ def test_depths_repeat_and_players_differ() -> None:
         ("x", "bet size `x`"),
         ("2a", "bet size `2a`"),
         (3, "a list"),
+        ("60", r"bet size `60`: 60 pots\? Write 60%, or 6000% if that is meant"),
         (" " * 3000 + "!", "write 0.5 or 50%"),
     ],
 )

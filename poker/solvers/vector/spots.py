@@ -1,6 +1,6 @@
 """Post-flop spots as files: board, ranges, pot, stack and bet menu, read into a game to solve.
 
-A spot file is JSON, or lines `key: value`:
+A spot file is JSON, such as the `results.json` of a solve, or lines `key: value`:
 
     board: KsTh7s4d2s
     oop_range: 66+,A8s+,KQo,AhKd:0.5
@@ -166,10 +166,11 @@ def read_spot(path: str | Path) -> Spot:
             found = json.loads(text)
         except (ValueError, RecursionError) as error:
             raise PokernetsError(f"{file}: no valid JSON ({error})") from None
-        keys = found.get("config", found)
-        if not isinstance(keys, dict):
-            raise PokernetsError(f"{file}: `config` must hold the keys of a spot")
-        return spot_of(keys)
+        for name in ("config", "spot"):  # as a solution's manifest and the results of a solve have them
+            found = found.get(name, found)
+            if not isinstance(found, dict):
+                raise PokernetsError(f"{file}: `{name}` must hold the keys of a spot")
+        return spot_of(found)
     values: dict[str, Any] = {}
     for number, line in enumerate(text.splitlines(), 1):
         content = line.split("#")[0].strip()
