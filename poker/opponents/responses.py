@@ -34,7 +34,7 @@ _Z_SD = 0.9
 _RAISE_SLOPE = np.tile([1.8, 2.8, 4.0], (NUM_STREETS, 1))
 _FOLD_SLOPE = np.array([[0.0, 0.0, 0.0], [0.0, 1.8, 1.0], [0.0, 1.9, 1.4], [0.0, 3.5, 3.4]])
 """[street, bets to call]; nobody folds where nothing is asked."""
-_BINS = np.arange(BINS)
+_BINS = np.arange(BINS, dtype=np.int8)
 _FLOOR = 2e-3
 """Of frequencies: nothing is impossible."""
 
