@@ -64,11 +64,16 @@ class DepthLimitedAgent(SamplingAgent):
     ) -> None:
         if game.num_players != 2 or game.num_hole_cards != 2 or game.deck_size != 52:
             raise PokernetsError(f"{name} plays heads-up hold'em, not '{game.name}'; choose another agent or game")
+        if not 0 <= opponent_noise <= 1:
+            raise PokernetsError(f"search.opponent_noise is a share of the actions from 0 to 1, not {opponent_noise}")
+        safely = Safety(safety, dealt)
+        if exploit.p > 0 and safely.opponent_chooses_hand:
+            raise PokernetsError(
+                f"search.safety={safety} takes no model of the opponent: choose resolve, or search.exploit.p=0"
+            )
         super().__init__(name)
         self._clock = Clock(seconds_per_decision, seconds_per_hand)
-        self._solve = DepthLimitedSolver(
-            menu, ahead, dict(enumerate(leaves)), solver, Safety(safety, dealt), self._clock
-        )
+        self._solve = DepthLimitedSolver(menu, ahead, dict(enumerate(leaves)), solver, safely, self._clock)
         search = partial(
             NestedSearch,
             solve=self._solve,

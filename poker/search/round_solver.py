@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from poker.betting import Betting
 from poker.cards import HOLDEM
+from poker.errors import PokernetsError
 from poker.kernels.cards.hands import CARD_PERMUTATION, HAND_PERMUTATION
 from poker.rules import NO_ACTION
 from poker.search.beliefs import Ranges
@@ -25,6 +26,7 @@ from poker.search.safety import Concessions, Safety, Values
 from poker.search.solved_values import SolvedValues
 from poker.solvers.rollout.leaf_values import LeafValues
 from poker.solvers.vector.game import VectorGame
+from poker.solvers.vector.schedules import schedule
 from poker.solvers.vector.solver import VectorSolver
 from poker.tree import BetMenu, BettingTree, DepthLimit, Kind, build_tree
 from poker.tree.gadget import MAXMARGIN
@@ -96,6 +98,15 @@ class SolverSettings:
     threads: int
     precision: float = 0.0
     device: str = "cpu"
+
+    def __post_init__(self) -> None:
+        schedule(self.algorithm)
+        if not isinstance(self.iterations, Sequence) or not self.iterations or min(self.iterations) < 1:
+            raise PokernetsError(
+                f"search.solver.iterations are those of each street, such as [200,100], not {self.iterations}"
+            )
+        if not self.precision >= 0:
+            raise PokernetsError(f"search.solver.precision is a share of the pot, not {self.precision}")
 
     def on(self, street: int) -> int:
         """Iterations for a solve that starts on `street`."""

@@ -78,6 +78,11 @@ class Safety:
     def active(self) -> bool:
         return self.kind != "unsafe"
 
+    @property
+    def opponent_chooses_hand(self) -> bool:
+        """In the gadget, so that no part of the opponent can play by a model."""
+        return _GADGETS.get(self.kind) == MAXMARGIN
+
     def gadget(self, root: Betting, searcher: int, alternatives: Values | None) -> Gadget | None:
         """The gadget at the root of a solve."""
         if not self.active or alternatives is None:

@@ -69,6 +69,9 @@ def test_antes_limits_and_numbers_of_players(tmp_path: Path) -> None:
             assert list(pokerkit_payoffs(f"[1]\n{text}")) == [hand.payoffs]
             why = histories.why_unwritable(ACPC, hand)
             assert ("no antes" in why) == (hand.rules.forced is not None)
+            if not why:
+                [back] = read_back(tmp_path, ACPC, [hand])
+                assert_same_hand(back, hand, mucks=False)
     assert with_antes > 50
 
 
@@ -80,6 +83,7 @@ POSTS = [
 
 
 def test_posts_straddles_and_missing_blinds(tmp_path: Path) -> None:
+    in_logs = 0
     rng = random.Random(9)
     random.seed(9)
     with warnings.catch_warnings():
@@ -91,9 +95,15 @@ def test_posts_straddles_and_missing_blinds(tmp_path: Path) -> None:
             [(line, lines)] = pokerstars_read.hands(pokerstars.hand_text(hand))
             assert_same_hand(pokerstars_read.parse_hand(lines, line), hand)
             assert_same_hand(phh_read.parse_hand(phh.hand_text(hand), number), hand)
+            if not histories.why_unwritable(ACPC, hand):
+                in_logs += 1
+                [back] = read_back(tmp_path, ACPC, [hand])
+                assert back.state.betting.actions == hand.state.betting.actions
+                assert (back.payoffs, back.rules.blinds) == (hand.payoffs, hand.rules.blinds)
         history, _ = simulated(rng, 4, blinds=(5, 10, 0, -5))
     why = histories.why_unwritable(POKERSTARS, phh_read.parse_hand(history.dumps(), 0))
     assert "no live post below the big blind" in why
+    assert in_logs > 10
 
 
 def test_formats_are_told_by_content(tmp_path: Path) -> None:

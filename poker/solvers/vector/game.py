@@ -263,7 +263,7 @@ class VectorGame:
         boards, deck = self.boards, deck_of(self.rules)
         wanted = {}
         for child in range(boards.boards.child_start[parent], boards.boards.child_start[parent + 1]):
-            wanted[frozenset(boards.cards[child][-len(dealt) :])] = child
+            wanted[frozenset(boards.cards[child][len(boards.cards[parent]) :])] = child
         for g in boards.groups[parent]:
             child = wanted.get(frozenset(deck.card_map[g, dealt].tolist()), -1)
             if child >= 0:

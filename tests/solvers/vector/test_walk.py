@@ -1,8 +1,11 @@
 """Walking through a solution: what is shown on every street is what the vector engine says."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from poker.betting import Betting
 from poker.cards import cards_text, parse_cards
 from poker.errors import PokernetsError
 from poker.solvers.vector.decisions import decision
@@ -10,7 +13,9 @@ from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
 from poker.solvers.vector.spots import spot_of
 from poker.solvers.vector.walk import View, Walk
+from poker.tree import build_tree
 from poker.tree.spots import spot_tree
+from tests.games import load_rules
 
 NARROW = {
     "oop_range": "QQ+,AKs,AQs,T9s,77:0.5",
@@ -122,3 +127,18 @@ def test_all_in_and_folds_end_the_walk(turn: tuple[Walk, VectorSolver]) -> None:
     ):
         with pytest.raises(PokernetsError, match=named):
             walk.view(words)
+
+
+def test_boards_are_found_in_rounds_that_deal_no_cards() -> None:
+    rules = replace(
+        load_rules("leduc"),
+        board_cards=(0, 1, 0),
+        raise_sizes=(2, 4, 4),
+        max_raises=(1, 1, 1),
+        first_player=(1, 1, 1),
+    )
+    game = VectorGame(build_tree(Betting.start(rules), None))
+    for card in range(rules.deck_size):
+        index, permutation = game.find_board(1, (card,))
+        assert game.find_board(2, (card,))[1] == permutation
+        assert game.boards.cards[game.find_board(2, (card,))[0]] == game.boards.cards[index]
