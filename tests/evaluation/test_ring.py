@@ -122,6 +122,7 @@ def test_runs_continue_and_keep_what_was_played(tmp_path: Path) -> None:
     assert play(tmp_path, hands=60, fresh=True).lineups[0].seconds
 
 
+@pytest.mark.slow
 def test_rings_stop_and_have_luck_taken_out(tmp_path: Path) -> None:
     [plain] = play(tmp_path / "plain", hands=2400, session=1).lineups
     wanted = 1.2 * plain.estimates()[0].half_width
