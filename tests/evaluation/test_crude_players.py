@@ -19,7 +19,7 @@ AGENTS = [
     AgentSpec("raiser", partial(AlwaysRaise, name="raiser", raises=[3, 10]), {}),
 ]
 RULES = load_rules("holdem_nolimit_2p")
-SETTINGS: dict[str, Any] = {"session": 1, "seed": 3, "cluster": LocalCluster(1), "fresh": False}
+SETTINGS: dict[str, Any] = {"aivat": False, "session": 1, "seed": 3, "cluster": LocalCluster(1), "fresh": False}
 
 
 def test_what_is_won_stands_beside_what_the_best_reply_wins(tmp_path: Path) -> None:
