@@ -330,7 +330,7 @@ def test_a_leaf_feature_is_a_name_and_a_value_in_one_file_and_the_number_of_inpu
     source = Path(leaf.__file__).read_text()
     for old, new in (
         ('"earlier_bets",', '"earlier_bets",\n    "even_pot",'),
-        ("            sum(raises[:ended]) / 8,\n", "            sum(raises[:ended]) / 8,\n            pot % 200 == 0,\n"),
+        ("sum(raises[:ended]) / 8,\n", "sum(raises[:ended]) / 8,\n            pot % 200 == 0,\n"),
     ):
         assert source.count(old) == 1
         source = source.replace(old, new)
