@@ -132,7 +132,7 @@ def _policy(plan: Plan) -> Blueprint:
 @lru_cache(maxsize=1)
 def _loaded(game: Rules, abstraction: str, blueprint: str) -> Blueprint:
     """The one of this process."""
-    return Blueprint.load(blueprint, game_cards(game, abstraction))
+    return Blueprint.load(blueprint, game_cards(game, abstraction), game)
 
 
 def _form(plan: Plan, policy: Blueprint, k: int) -> Blueprint:

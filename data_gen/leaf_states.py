@@ -81,7 +81,7 @@ def run(
             "job=leaf_states labels single pairs of hands, and a response is weakened by what a whole infoset gains: "
             "make continuations with `pot_fraction`, or without a remedy"
         )
-    policy = Blueprint.load(blueprint, game_cards(game, abstraction))
+    policy = Blueprint.load(blueprint, game_cards(game, abstraction), game)
     config, made_from = _identity(game, settings), _origin(policy, settings)
 
     def is_missing(index: int) -> bool:

@@ -56,7 +56,7 @@ def run(
     runs: str,
 ) -> None:
     """Make the table at `output`. Parts of an interrupted run are kept and used."""
-    policy = Blueprint.load(blueprint, game_cards(game, abstraction))
+    policy = Blueprint.load(blueprint, game_cards(game, abstraction), game)
     config, made_from = _identity(game, settings), _origin(policy, settings)
     if find_artifact(output, KIND, config=config, made_from=made_from) is not None:
         print(f"leaf table {output} is there", file=sys.stderr)
@@ -126,7 +126,7 @@ def continuations_of(
     game: Rules, abstraction: str, blueprint: str, forms: FormsOf, device: str = "cpu"
 ) -> Continuations:
     """Those of this process, with the subtrees that it has met."""
-    return on_device(Blueprint.load(blueprint, game_cards(game, abstraction)), forms, device)
+    return on_device(Blueprint.load(blueprint, game_cards(game, abstraction), game), forms, device)
 
 
 def on_device(policy: Blueprint, forms: FormsOf, device: str) -> Continuations:

@@ -106,7 +106,7 @@ class SelfPlay:
                 f"source=self_play needs a limit game and at least as many agents as seats: {game.name} has "
                 f"{game.num_players} seats, agents are {', '.join(names)}"
             )
-        self._game, self._agents, self._seed = game, {spec.name: spec.build() for spec in agents}, seed
+        self._game, self._agents, self._seed = game, {spec.name: spec.build(game) for spec in agents}, seed
         self.expected_hands = hands
         settings = {f"agents.{spec.name}": dict(spec.settings) for spec in agents}
         self.config: dict[str, Any] = {"source": "self_play", "hands": hands, "seed": seed, "agents": names, **settings}

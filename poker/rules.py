@@ -36,6 +36,12 @@ MAX_PLAYERS = 12
 """Seats at the largest table there are records of (IRC)."""
 MAX_CARDS_SHOWN = 7
 
+_LAYOUT = (
+    *("num_players", "betting", "num_suits", "num_ranks", "num_hole_cards"),
+    *("board_cards", "raise_sizes", "max_raises", "first_player"),
+)
+_CHIPS = "blinds", "stacks"
+
 
 class ForcedChips(NamedTuple):
     """Chips [P] of each player beside the stack and the blinds: `antes` make side pots as bets do, `dead` chips are all
@@ -197,6 +203,17 @@ class Rules:
             cards.append(rank * self.num_suits + suit)
         return tuple(cards)
 
+    def must_fit(self, game: "Rules", what: str, remedy: str = "", *, exactly: bool = False) -> None:
+        """Raises RulesError unless `what`, made for these rules, is of use in `game`: with the same deck, streets,
+        players and order, and `exactly` with the same blinds and stacks. Names do not matter."""
+        for field in _LAYOUT + _CHIPS * exactly:
+            ours, theirs = getattr(self, field), getattr(game, field)
+            if ours != theirs:
+                raise RulesError(
+                    f"{what} was made for `{self.name}`, where {field} is {ours}; in `{game.name}` it is {theirs}:"
+                    f" {remedy or 'make one for this game, or choose other `artifacts`'}"
+                )
+
     @classmethod
     def from_acpc(cls, text: str, name: str = "acpc") -> "Rules":
         """Reads an ACPC game definition (`GAMEDEF` ... `END GAMEDEF`).
@@ -265,6 +282,14 @@ def read_definition(path: str) -> Rules:
     except (OSError, UnicodeDecodeError) as error:
         raise RulesError(f"game definition {file} cannot be read: {error}") from error
     return Rules.from_acpc(text, file.stem)
+
+
+def check_game(part: object, game: Rules) -> None:
+    """Asks an agent, or a part of one, whether it plays `game`: if it has a `check_game`, that raises PokernetsError
+    where it does not."""
+    check = getattr(part, "check_game", None)
+    if check is not None:
+        check(game)
 
 
 _ACPC_FIELDS = (

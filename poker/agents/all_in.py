@@ -28,8 +28,11 @@ class AllInPlayer(SamplingAgent):
             raise PokernetsError(f"agent `{name}`: `share` of hands lies above 0 and at most at 1, not {share}")
         self._played = best_hands(share)
 
+    def check_game(self, game: Rules) -> None:
+        if game.is_limit or game.num_players != 2 or game.deck_size != 52 or game.num_hole_cards != 2:
+            raise PokernetsError(f"the agent `{self.name}` plays heads-up no-limit hold'em, not `{game.name}`")
+
     def policy(self, state: HandState) -> Policy:
-        _check(state.rules, self.name)
         legal = state.legal()
         best = legal.max_raise if legal.max_raise else CALL
         other = FOLD if legal.fold else CALL
@@ -43,7 +46,6 @@ class AllInPlayer(SamplingAgent):
         Player 0 calls an all-in where that loses less than the blind. Player 1 folds, or calls the blind: that gets
         what any raise does, an all-in or (by a bet after the flop) the big blind, and risks least.
         """
-        _check(rules, self.name)
         equity, disjoint = showdown_equity(rules, ()).astype(np.float64), rules.space.disjoint
         pairs = disjoint.sum(axis=1)
         weight = disjoint * self._played
@@ -64,8 +66,3 @@ def best_hands(share: float) -> NDArray[np.float64]:
         found[members] = min(1.0, max(0.0, left / members.sum()))
         left -= members.sum()
     return found
-
-
-def _check(rules: Rules, name: str) -> None:
-    if rules.is_limit or rules.num_players != 2 or rules.deck_size != 52 or rules.num_hole_cards != 2:
-        raise PokernetsError(f"the agent `{name}` plays heads-up no-limit hold'em, not `{rules.name}`")

@@ -21,7 +21,10 @@ from poker.state import HandState, Policy
 
 @runtime_checkable
 class Agent(Protocol):
-    """Play is a function of the seed of the last `reset` and of what the agent has been shown since."""
+    """Play is a function of the seed of the last `reset` and of what the agent has been shown since.
+
+    One that does not play every game says so by `check_game(game)`, which raises PokernetsError (`poker.rules`).
+    """
 
     name: str
 

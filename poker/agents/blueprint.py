@@ -32,6 +32,9 @@ class BlueprintAgent(SamplingAgent):
         self._translator = HistoryTranslator(blueprint.tree, translation_seed)
         self.reset(translation_seed)
 
+    def check_game(self, game: Rules) -> None:
+        self.blueprint.rules.must_fit(game, f"the blueprint that `{self.name}` plays")
+
     def policy(self, state: HandState) -> Policy:
         return blueprint_policy(self.blueprint, self._translator, state.betting, state.board)
 

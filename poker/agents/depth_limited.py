@@ -11,7 +11,7 @@ from poker.abstraction.equities import renamed_flop
 from poker.agents.base import SamplingAgent
 from poker.errors import PokernetsError
 from poker.kernels.cards.hands import HAND_PERMUTATION
-from poker.rules import Rules
+from poker.rules import Rules, check_game
 from poker.search.beliefs import Explanation
 from poker.search.clock import Clock
 from poker.search.exploiting import Exploit
@@ -72,6 +72,7 @@ class DepthLimitedAgent(SamplingAgent):
                 f"search.safety={safety} takes no model of the opponent: choose resolve, or search.exploit.p=0"
             )
         super().__init__(name)
+        self._game, self._leaves = game, leaves
         self._clock = Clock(seconds_per_decision, seconds_per_hand)
         self._solve = DepthLimitedSolver(menu, ahead, dict(enumerate(leaves)), solver, safely, self._clock)
         search = partial(
@@ -87,6 +88,11 @@ class DepthLimitedAgent(SamplingAgent):
         self.repeatable = self._solve.repeatable
         self._solve.keeps_values = self._clock.limited
         self._keeping = False
+
+    def check_game(self, game: Rules) -> None:
+        self._game.must_fit(game, f"the agent `{self.name}`", "choose another agent or game")
+        for leaf in self._leaves:
+            check_game(leaf, game)
 
     def start_hand(self, seat: int) -> None:
         self._clock.start_hand()

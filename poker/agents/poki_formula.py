@@ -53,6 +53,15 @@ class PokiFormula:
         self.tracker = Tracker(predictor, self.rates, habits_for(self.modelling, predictor))
         self._rng = np.random.default_rng(0)
 
+    def check_game(self, game: Rules) -> None:
+        """Only limit hold'em with stacks that cover every bet: the models know nothing of all-in players."""
+        deepest = game.big_blind + sum(map(operator.mul, game.max_raises, game.raise_sizes))
+        holdem = game.deck_size == 52 and game.num_hole_cards == 2 and game.board_sizes == (0, 3, 4, 5)
+        if not (game.is_limit and holdem and deepest <= min(game.stacks)):
+            raise PokernetsError(
+                f"`{self.name}` plays limit hold'em with stacks that cover every raise; `{game.name}` is not that game"
+            )
+
     def reset(self, seed: int) -> None:
         self._rng = np.random.default_rng(seed)
         self.tracker.forget()
@@ -64,7 +73,6 @@ class PokiFormula:
         self.tracker.finish(state)
 
     def act(self, state: HandState) -> int:
-        check_game(state.rules, self.name)
         self.tracker.follow(state)
         return self.draw(self.triple(state), state)
 
@@ -93,16 +101,6 @@ class PokiFormula:
         others = [i for i, out in enumerate(betting.folded) if not out and i != betting.to_act]
         hand = hand_index(*state.hole_cards[betting.to_act])
         return board_strength(state.board).against(hand, self.tracker.tables(others))
-
-
-def check_game(rules: Rules, who: str) -> None:
-    """Only limit hold'em with stacks that cover every bet: the models know nothing of all-in players."""
-    deepest = rules.big_blind + sum(map(operator.mul, rules.max_raises, rules.raise_sizes))
-    holdem = rules.deck_size == 52 and rules.num_hole_cards == 2 and rules.board_sizes == (0, 3, 4, 5)
-    if not (rules.is_limit and holdem and deepest <= min(rules.stacks)):
-        raise PokernetsError(
-            f"`{who}` plays limit hold'em with stacks that cover every raise; `{rules.name}` is not that game"
-        )
 
 
 def preflop_triple(quantile: float, betting: Betting, style: Style, rates: IncomeRates) -> Triple:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.agents.poki_formula import PokiFormula, check_game
+from poker.agents.poki_formula import PokiFormula
 from poker.cards import hand_index
 from poker.features.opponent import NUM_BET_LEVELS
 from poker.kernels.rng import streams
@@ -41,7 +41,6 @@ class PokiSimulation(PokiFormula):
     def act(self, state: HandState) -> int:
         if not state.board:
             return super().act(state)
-        check_game(state.rules, self.name)
         self.tracker.follow(state)
         legal = state.legal()
         best, _ = self.values(state).leader(legal.fold, legal.max_raise > 0)

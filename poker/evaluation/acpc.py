@@ -91,8 +91,8 @@ def sit_down(
     if len(agents) != 1:
         raise PokernetsError(f"one agent sits down at a dealer, `agents` are {len(agents)}: agents=[NAME]")
     console = Console(stderr=True)
-    warm_up(game, agents[0].build())
-    agent = agents[0].build()
+    warm_up(game, agents[0].build(game))
+    agent = agents[0].build(game)
     told = 0
 
     def tell(what: str) -> None:

@@ -33,7 +33,7 @@ def run(
     **match: Any,
 ) -> MatchResults:
     """Every agent that is not among `crude` plays each of these; the rest is as in `poker.evaluation.match.run`."""
-    built = {spec.name: spec.build() for spec in agents if spec.name in crude}
+    built = {spec.name: spec.build(game) for spec in agents if spec.name in crude}
     measured = [spec.name for spec in agents if spec.name not in crude]
     if set(built) != set(crude) or not measured:
         raise PokernetsError("`crude` names those of `agents` that the others play against")

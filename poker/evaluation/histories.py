@@ -83,7 +83,7 @@ def run(
     if session is not None or (hands or 0) < 0:
         raise PokernetsError("hands of a file are units by themselves: leave `session` out, `hands` is 0 (all) or more")
     tally = _Tally(game, unit)
-    folder = Path(out) / path.stem
+    folder = replay.report_folder(Path(out), path)
     files: dict[str, Path] = {}
     if phh is not None:
         convert, to = "phh", phh

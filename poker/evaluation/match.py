@@ -116,10 +116,12 @@ def run(
         for lineup, store in stores.items()
     }
     results = MatchResults(game, unit, seed, session, settings, list(found.values()), asked, processes=cluster.workers)
-    shaping = [[lineup.players for lineup in chosen], settings, hands, session, seed, unit, independent, contrasts]
-    identity = fingerprint_of([*shaping, half_width, decision_seconds, aivat, mark])
+    played = [store.identity for store in stores.values()]
+    identity = fingerprint_of([played, hands, unit, independent, contrasts, half_width, aivat])
     target = folder / f"{'-'.join(settings)[:_FOLDER_NAME]}-seed{seed}-{identity[:8]}"
-    estimator = MatchAivat(None if fallback is None else Shared(fallback.build), values) if aivat else None
+    estimator = (
+        MatchAivat(None if fallback is None else Shared(partial(fallback.build, game)), values) if aivat else None
+    )
     worker = Worker(rotation, {spec.name: spec for spec in agents}, decision_seconds, estimator, tables)
     sessions = -(-hands // rotation.hands_per_session)
     started = time.monotonic()
@@ -158,7 +160,7 @@ def _local_best_responses(
     specs: list[AgentSpec] = []
     lineups: list[list[str]] = []
     for spec in agents:
-        shared = Shared(spec.build)
+        shared = Shared(partial(spec.build, game))
         opponent = require_policy(shared(), "local best response")
         if tables > 1 and not shares_tables(opponent):
             raise PokernetsError(f"`{spec.name}` goes by what it has seen at its table: measure it with tables=1")

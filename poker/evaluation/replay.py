@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
 
+from poker.artifacts import fingerprint_of
 from poker.errors import PokernetsError
 from poker.evaluation.aivat.value_functions import CheckDownValues, ValueFunctionFactory
 from poker.evaluation.match_report import match_report
@@ -81,9 +82,14 @@ def run(
     title = f"{path.name}: {some} of {game.name}, all legal, payoffs as logged"
     settings = {"hands": units.size, "hands_in_log": played.size, "hands_in_unit": units.shape[1], "phh": phh}
     match_report(results, title=title, record={"settings": settings}).write(
-        Path(out) / game.name / path.stem, Console()
+        report_folder(Path(out) / game.name, path), Console()
     )
     return results
+
+
+def report_folder(out: Path, path: Path) -> Path:
+    """Where the report on the file at `path` goes: files of one name in several places have one each."""
+    return out / f"{path.stem}-{fingerprint_of(str(path.resolve()))[:8]}"
 
 
 @dataclass(frozen=True)

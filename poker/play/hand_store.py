@@ -34,7 +34,7 @@ class HandStore:
 
     With `aivat` these are the sessions whose hands have estimates, which are kept as JSON lines in a file of their own
     for every value function: `values` are the settings of one that is not the default. Sessions without them are
-    `unestimated`, with their lines.
+    `unestimated`, with their lines. `identity` stands for all that hands and estimates depend on.
     """
 
     def __init__(
@@ -65,6 +65,7 @@ class HandStore:
         stem = f"{'-'.join(lineup.players)[:80]}-{fingerprint_of(record)[:10]}"
         mark = "" if values is None else f".{fingerprint_of([values, artifacts_in(values)])[:10]}"
         self.path = folder / f"{stem}.log"
+        self.identity = f"{stem}{mark}"
         self._failures = JsonLines(folder / f"{stem}.failures.jsonl")
         self._commits = JsonLines(folder / f"{stem}.commits.jsonl")
         self._estimates = JsonLines(folder / f"{stem}{mark}.aivat.jsonl")

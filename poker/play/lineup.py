@@ -17,7 +17,7 @@ import numpy as np
 from poker.agents.base import Agent
 from poker.errors import PokernetsError
 from poker.formats.acpc_log import check_names
-from poker.rules import Rules
+from poker.rules import Rules, check_game
 from poker.state import HandState
 
 T = TypeVar("T")
@@ -33,8 +33,14 @@ class AgentSpec:
     """A name, a picklable factory (agents are built in the processes that play) and the settings, for the record."""
 
     name: str
-    build: Callable[[], Agent]
+    factory: Callable[[], Agent]
     settings: Mapping[str, Any]
+
+    def build(self, game: Rules) -> Agent:
+        """The agent; raises PokernetsError if it says that it does not play `game`."""
+        agent = self.factory()
+        check_game(agent, game)
+        return agent
 
 
 @dataclass

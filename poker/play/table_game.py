@@ -49,8 +49,9 @@ class Opponents:
                 f" {rules.num_players - 1} different ones, none of them named `{PERSON}`"
             )
         check_names(names)
+        self._rules = rules
         self._specs = [specs[i % len(specs)] for i in range(rules.num_players - 1)]
-        self._built = {spec.name: spec.build() for spec in specs}
+        self._built = {spec.name: spec.build(rules) for spec in specs}
         self.labels = LineUp((PERSON, *(spec.name for spec in self._specs))).labels
         self.lock = threading.Lock()
         """Held by who asks a shared agent."""
@@ -67,7 +68,7 @@ class Opponents:
             agent = self._built[spec.name]
             if not by_policy(agent):
                 try:
-                    agent = spec.build()
+                    agent = spec.build(self._rules)
                     agent.reset(seed + number)
                 except Exception as error:
                     agent = AbsentAgent(spec.name, "built", error)

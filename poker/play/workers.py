@@ -103,9 +103,9 @@ class Worker:
 
     def _build(self, spec: AgentSpec) -> Agent:
         """An agent that cannot be built is absent from every hand; only what the user can mend ends the match."""
-        limit = self.decision_seconds
+        limit, build = self.decision_seconds, partial(spec.build, self.rotation.rules)
         try:
-            return spec.build() if limit is None else RemoteAgent(spec.name, spec.build, limit)
+            return build() if limit is None else RemoteAgent(spec.name, build, limit)
         except PokernetsError:
             raise
         except Exception as error:

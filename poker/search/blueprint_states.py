@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from poker.betting import Betting
 from poker.errors import PokernetsError
+from poker.rules import Rules
 from poker.tree import BettingTree, Kind
 
 AGGRESSOR_WEIGHT = 0.5
@@ -34,6 +35,9 @@ class BlueprintStates:
     def __init__(self, tree: BettingTree) -> None:
         self._tree = tree
         self._ends = [_round_ends(tree, street) for street in range(tree.rules.num_streets - 1)]
+
+    def check_game(self, game: Rules) -> None:
+        self._tree.rules.must_fit(game, "the blueprint behind the leaf values")
 
     def node(self, state: Betting, street: int) -> int:
         """The STREET node for `state`, in which the round of `street` has just ended."""

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from poker.abstraction.equities import showdown_equity
 from poker.betting import Betting
 from poker.cards import HOLDEM
-from poker.rules import Rules
+from poker.rules import Rules, check_game
 from poker.search.beliefs import Ranges
 from poker.search.clusters import pair_means
 from poker.solvers.rollout.leaf_values import LeafValues
@@ -61,6 +61,9 @@ class SingleValue:
     def values(self, leaves: Sequence[Betting], board: tuple[int, ...], ranges: Ranges, own: int) -> LeafValues:
         """The first continuation of `of`, which is the unbiased blueprint."""
         return self._of.values(leaves, board, ranges, own).first_continuation()
+
+    def check_game(self, game: Rules) -> None:
+        check_game(self._of, game)
 
     def together(self, asked: Sequence[Leaves]) -> list[LeafValues]:
         return [found.first_continuation() for found in values_together(self._of, asked)]

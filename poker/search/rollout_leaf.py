@@ -10,6 +10,7 @@ from poker.abstraction.features import hand_features
 from poker.betting import Betting
 from poker.cards import HOLDEM
 from poker.features.leaf import CONTINUATIONS
+from poker.rules import Rules
 from poker.search.beliefs import Ranges
 from poker.search.blueprint_states import BlueprintStates
 from poker.search.clusters import hand_clusters, pair_means
@@ -66,6 +67,9 @@ class RolloutLeaf:
         self._seed = seed
         self._samples: Memory[Board, _Sample] = Memory(_REMEMBERED_BOARDS)
         self._values: Memory[tuple[Board, int], NDArray[np.float32]] = Memory(_REMEMBERED_NODES)
+
+    def check_game(self, game: Rules) -> None:
+        self._states.check_game(game)
 
     def values(self, leaves: Sequence[Betting], board: Board, ranges: Ranges, own: int) -> LeafValues:
         """As `LeafEvaluator`."""

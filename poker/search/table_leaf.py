@@ -27,6 +27,9 @@ class TableValues:
         self._states = BlueprintStates(tree)
         self._clusters = PREFLOP_CLASS.astype(np.int32)
 
+    def check_game(self, game: Rules) -> None:
+        self._states.check_game(game)
+
     @property
     def num_continuations(self) -> int:
         return int(self._table.values.shape[2])

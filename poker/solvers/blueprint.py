@@ -83,10 +83,12 @@ class Blueprint:
         save_strategy(path, self.strategy, self.cards, self.rules, saved_tree(self.tree), config, counts)
 
     @classmethod
-    def load(cls, path: str | Path, cards: Buckets) -> "Blueprint":
-        """The blueprint at `path`; refused unless it was made with the abstraction `cards`."""
+    def load(cls, path: str | Path, cards: Buckets, game: Rules | None = None) -> "Blueprint":
+        """The blueprint at `path`; refused unless it was made with the abstraction `cards`, and for `game` if given."""
         artifact = open_artifact(path, KIND, made_from={"abstraction": cards.fingerprint})
         tree, sampling = _stored_trees(artifact, cards.num_buckets)
+        if game is not None:
+            tree.rules.must_fit(game, f"the blueprint {path}", exactly=True)
         strategy = artifact.arrays["strategy"]
         if strategy.size != sampling.table_size // 2:
             raise MismatchedArtifactError(

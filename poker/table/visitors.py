@@ -102,7 +102,7 @@ class Visitors:
                 return Shared(partial(_itself, agent)), self.opponents.lock, "reviews.jsonl"
         settings = {} if spec is None else dict(spec.settings)
         mark = fingerprint_of([settings, artifacts_in(settings)])
-        return Shared(partial(solving, spec)), threading.Lock(), f"reviews-{mark[:10]}.jsonl"
+        return Shared(partial(solving, spec, self.rules)), threading.Lock(), f"reviews-{mark[:10]}.jsonl"
 
 
 def _locked(folder: Path) -> int:
@@ -121,9 +121,9 @@ def _itself(agent: DecisionSolver) -> DecisionSolver:
     return agent
 
 
-def solving(spec: AgentSpec | None) -> DecisionSolver:
+def solving(spec: AgentSpec | None, game: Rules) -> DecisionSolver:
     """The agent built, which must be one that can review."""
-    agent: object = None if spec is None else spec.build()
+    agent: object = None if spec is None else spec.build(game)
     if not isinstance(agent, DecisionSolver):
         raise PokernetsError("reviews need an agent that solves: agents@reviewer=depth_limited")
     return agent

@@ -80,4 +80,4 @@ def test_games_and_shares_that_make_no_sense_are_refused() -> None:
     with pytest.raises(PokernetsError, match="share"):
         AllInPlayer(name="none", share=0.0)
     with pytest.raises(PokernetsError, match="leduc"):
-        AllInPlayer(name="all", share=1.0).best_reply(load_rules("leduc"))
+        AllInPlayer(name="all", share=1.0).check_game(load_rules("leduc"))

@@ -87,10 +87,8 @@ def test_style_out_of_range_and_other_games_are_refused() -> None:
         PokiFormula(name="p", preflop="", modelling="none", tightness=1.5, aggressiveness=0.5, bluffing=0.5)
     agent = formula()
     for rules in (load_rules("holdem_nolimit_2p"), replace(RULES, stacks=(100,) * 10)):
-        state = HandState.deal(rules, np.random.default_rng(0))
-        agent.start_hand(state.to_act)
         with pytest.raises(PokernetsError, match="plays limit hold'em"):
-            agent.act(state.view(state.to_act))
+            agent.check_game(rules)
 
 
 def test_strength_is_against_the_tables_of_those_still_in() -> None:

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,11 @@ import numpy as np
 import pytest
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
+from poker.abstraction.buckets import SmallGameBuckets
+from poker.agents.all_in import AllInPlayer
 from poker.agents.base import Agent
+from poker.agents.blueprint import BlueprintAgent
+from poker.agents.local_best_response import LbrActions
 from poker.agents.simple import AlwaysCall, AlwaysRaise, RandomAgent
 from poker.errors import PokernetsError
 from poker.evaluation.match import run
@@ -26,8 +31,10 @@ from poker.play.lineup import AgentSpec, LineUp, Rotation
 from poker.play.session import play_session
 from poker.report.estimates import estimate
 from poker.rules import CALL
-from poker.state import HandState
+from poker.state import Betting, HandState
+from poker.tree import build_tree
 from tests.agents.test_remote import Troublemaker
+from tests.blueprints import random_blueprint
 from tests.games import load_rules
 from tests.report.test_report import check
 
@@ -353,7 +360,10 @@ def test_tables_of_more_players(tmp_path: Path, game: str, seatings: int) -> Non
         ({"lineups": [["call"]]}, "has 1 of 2 players"),
         ({"lineups": []}, "`lineups` is empty"),
         ({"half_width": 0.0}, "must be positive or null"),
-        ({"agents": [SPECS[0], AgentSpec("josé", SPECS[1].build, {})]}, "player name `josé`: a name in a log is ASCII"),
+        (
+            {"agents": [SPECS[0], AgentSpec("josé", SPECS[1].factory, {})]},
+            "player name `josé`: a name in a log is ASCII",
+        ),
         ({"hands": 0}, "`hands` and `session` must be at least 1"),
         ({"agents": SEVEN, "game": load_rules("holdem_nolimit_6p")}, "is played by 6, `agents` are 7"),
     ],
@@ -361,6 +371,37 @@ def test_tables_of_more_players(tmp_path: Path, game: str, seatings: int) -> Non
 def test_impossible_matches_are_refused(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
     with pytest.raises(PokernetsError, match=message):
         match(tmp_path, **changes)
+
+
+@pytest.mark.parametrize("decision_seconds", [None, 5.0])
+def test_an_agent_that_does_not_play_the_game_is_refused_before_the_first_hand(
+    tmp_path: Path, decision_seconds: float | None
+) -> None:
+    """Alone, in a process of its own, and as what a local best response is made for."""
+    agents = [AgentSpec("all_in", partial(AllInPlayer, name="all_in", share=0.5), {}), SPECS[0]]
+    lbr: dict[str, Any]
+    for lbr in ({}, {"adversary": {"lbr": LbrActions([])}, "adversaries": ["lbr"]}):
+        with pytest.raises(PokernetsError, match="`all_in` plays heads-up no-limit hold'em, not `leduc`"):
+            match(tmp_path, agents=agents, decision_seconds=decision_seconds, **lbr)
+    assert not [line for log in tmp_path.rglob("*.log") for line in log.read_text().splitlines() if line[0] != "#"]
+
+
+def test_blueprints_are_played_in_the_game_that_they_were_made_for(tmp_path: Path) -> None:
+    """Stacks and blinds may be others, as in reviews."""
+    kuhn, cards = load_rules("kuhn"), SmallGameBuckets(load_rules("kuhn"))
+    blueprint = random_blueprint(build_tree(Betting.start(kuhn)), cards)
+    build = partial(BlueprintAgent, name="kuhn", blueprint=blueprint, translation_seed=0)
+    agents = [AgentSpec("kuhn", build, {}), SPECS[0]]
+    with pytest.raises(PokernetsError, match=r"`kuhn` plays was made for `kuhn`, where num_suits is 1"):
+        match(tmp_path, agents=agents)
+    deeper = replace(kuhn, name="deeper", stacks=(5, 5))
+    assert match(tmp_path, game=deeper, agents=agents).lineups[0].hands == 40
+
+
+def test_games_that_differ_in_stacks_alone_have_reports_of_their_own(tmp_path: Path) -> None:
+    for stacks in (LEDUC.stacks, (7, 7)):
+        match(tmp_path, game=replace(LEDUC, stacks=stacks), agents=SPECS[:2])
+    assert len(list(tmp_path.glob("leduc/*/results.json"))) == 2
 
 
 @pytest.mark.slow
@@ -412,7 +453,7 @@ def test_hands_tell_which_commit_played_them(tmp_path: Path, monkeypatch: pytest
     def records(store: HandStore, commit: str, sessions: range) -> dict[int, str]:
         monkeypatch.setattr("poker.play.hand_store.commit", lambda: commit)
         for session in sessions:
-            agents = [spec.build() for spec in SPECS[:2]]
+            agents = [spec.build(LEDUC) for spec in SPECS[:2]]
             store.add(session, play_session(rotation, table, [agents], session))
         store.put_in_order()
         return {session: record.commit for session, record in store.records().items()}

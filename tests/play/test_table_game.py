@@ -315,9 +315,9 @@ def test_six_seats(tmp_path: Path) -> None:
 
 
 def test_tables_that_cannot_be_are_refused(rules: Rules) -> None:
-    for specs in ([], [RANDOM, RANDOM], [spec("you", RANDOM.build)]):
+    for specs in ([], [RANDOM, RANDOM], [spec("you", RANDOM.factory)]):
         with pytest.raises(PokernetsError, match="`agents` must be 1 to 1 different ones, none of them named `you`"):
             Opponents(rules, specs)
     for name in ("josé", "a b"):
         with pytest.raises(PokernetsError, match=f"player name `{name}`: a name in a log is ASCII"):
-            Opponents(rules, [spec(name, RANDOM.build)])
+            Opponents(rules, [spec(name, RANDOM.factory)])

@@ -11,6 +11,7 @@ from poker.abstraction.features import all_in_equity, hand_features
 from poker.agents.depth_limited import DepthLimitedAgent
 from poker.betting import Betting
 from poker.cards import HOLDEM, NUM_HANDS, parse_cards
+from poker.errors import PokernetsError
 from poker.features.leaf import CONTINUATIONS, SIZE, encode_pairs, fill_betting, fill_cards
 from poker.kernels.cards.hands import CARD_PERMUTATION, HAND_PERMUTATION
 from poker.rules import CALL
@@ -129,6 +130,17 @@ def test_net_leaf_tells_stacks_apart(net: LinearNet, menu: BetMenu) -> None:
         fresh = NetLeaf(net=net, abstraction=StrengthBuckets(), clusters=8).values([leaf], FLOP, RANGES, 0).values
         np.testing.assert_array_equal(found[-1], fresh)
     assert not np.allclose(found[0], found[1])
+
+
+def test_leaf_values_of_a_blueprint_of_another_game_are_refused(blueprint: Blueprint, net: LinearNet) -> None:
+    """By the agent that would play by them; a net's are of no blueprint, and stacks may be others."""
+    rollout = RolloutLeaf(blueprint=blueprint, factor=10.0, clusters=4, hands_per_cluster=1, runouts=1, seed=0)
+    flop_game = load_rules("flop_holdem_nolimit")
+    for leaf in (rollout, SingleValue(of=rollout)):
+        leaf.check_game(replace(RULES, name="short", stacks=(5000, 5000)))
+        with pytest.raises(PokernetsError, match=r"the leaf values was made for .* board_cards is \(0, 3, 1, 1\)"):
+            leaf.check_game(flop_game)
+    SingleValue(of=NetLeaf(net=net, abstraction=StrengthBuckets(), clusters=4)).check_game(flop_game)
 
 
 def test_single_value_is_the_blueprint_continuation(net: LinearNet, leaves: list[Betting]) -> None:

@@ -11,7 +11,7 @@ Symbols: H hands, A actions, C clusters.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -167,11 +167,8 @@ class RoundPlayValues:
     def __call__(
         self, rules: Rules, responses: Sequence[PolicyFunction | None], solved: Sequence[Solved | None] = (None, None)
     ) -> Aivat:
-        if replace(rules, name=self._rules.name) != self._rules:
-            raise PokernetsError(
-                f"the blueprint that values hands plays '{self._rules.name}', whose rules are not those of "
-                f"'{rules.name}': choose values=fold_equity, or artifacts of this game"
-            )
+        remedy = "choose values=fold_equity, or artifacts of this game"
+        self._rules.must_fit(rules, "the blueprint that values hands", remedy, exactly=True)
         policies = [response or self._policy for response in responses]
         return Aivat(rules, RoundValues(rules, policies, self._leaves, self._known), CheckDown(rules, self._growth))
 
