@@ -1,6 +1,7 @@
 """The ways to make buckets, on a few boards each: points against exact features, order, determinism, symmetry."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 from poker.abstraction import methods
 from poker.abstraction.buckets import BOARD_SIZES, make_abstraction
 from poker.abstraction.features import hand_features
+from poker.abstraction.kmeans import VectorPoints
 from poker.abstraction.methods import (
     FLOP,
     PREFLOP,
@@ -160,11 +162,24 @@ def test_impossible_settings_are_named(change: dict[str, int], name: str) -> Non
         PotentialAware(**{**settings, **change})
 
 
-@pytest.mark.slow
-def test_what_it_takes_grows_with_the_buckets(few_boards: Boards) -> None:
-    """By trials on the few boards; the flop's are on turn tables of all boards."""
+def test_what_it_takes_grows_with_the_buckets(few_boards: Boards, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a clock that stands still but for distances, of which there are 40 times as many."""
+    distances = 0
+    assign = VectorPoints.assign
+
+    def counted(points: VectorPoints, centers: NDArray[np.int16]) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+        nonlocal distances
+        distances += len(points.vectors) * len(centers)
+        return assign(points, centers)
+
+    monkeypatch.setattr(VectorPoints, "assign", counted)
+    monkeypatch.setattr(methods, "time", SimpleNamespace(process_time=lambda: distances))
     larger = replace(TINY, turn=40 * TINY.turn, river=40 * TINY.river)
     for street in (TURN, RIVER):
-        assert 0.0 < TINY.cpu_seconds(street) < larger.cpu_seconds(street)
+        assert TINY.cpu_seconds(street) > 0
+        assert larger.cpu_seconds(street) == pytest.approx(40 * TINY.cpu_seconds(street))
+
+
+def test_what_it_takes_is_measured(few_boards: Boards) -> None:
     assert TINY.cpu_seconds(PREFLOP) == 0.0
     assert ExpectedSquareGrid(flop=6, turn=5, river=4).cpu_seconds(RIVER) > 0.0
