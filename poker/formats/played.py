@@ -114,7 +114,8 @@ class PlayedHand(LoggedHand):
 
     `mucked`: players who held a hand to the showdown and did not show it, which gives the pots up. `details` has what
     the rules do not need, under the names of the optional fields of PHH: `seats`, `table`, `venue`, `currency_symbol`,
-    `year`, ...; `line` is where the hand begins in its file.
+    `year`, ...; `line` is where the hand begins in its file. `told_otherwise`: the file tells other amounts won by the
+    same players, which fit no rake.
     """
 
     mucked: frozenset[int] = frozenset()
@@ -122,6 +123,7 @@ class PlayedHand(LoggedHand):
     scale: int = 1
     details: Mapping[str, object] = field(default_factory=dict)
     line: int = 1
+    told_otherwise: bool = False
 
     @property
     def rules(self) -> TableRules:
