@@ -11,8 +11,8 @@ Payoffs are what `winnings` or else `finishing_stacks` say, and what the pots la
 nobody has `winnings`, those of the rules without a rake. Files converted from those of sites often tell amounts that do
 not fit: `winnings` may hold the bet that nobody called, or be those of some winners only, and posts may be missing. So:
 
-- A hand is refused where a player has won nothing by the rules, or less than is told (but for odd chips).
-- Where the winnings told are more than all pots, or only those of some winners, the payoffs are those of the rules,
+- A hand is refused where somebody is told to have won who by the rules did not, or more than that (odd chips aside).
+- But where the winnings told are more than all pots, or those of some winners only, the payoffs are those of the rules,
   and the hand is `told_otherwise`.
 - With a field `_rake`, which our files have, `winnings` must fit exactly.
 """
