@@ -29,6 +29,7 @@ from poker.errors import PokernetsError
 from poker.formats.phh import GAME_FIELDS, opener
 from poker.formats.played import (
     MOST_CHIPS,
+    MOST_HANDS,
     LineError,
     PlayedHand,
     Replayer,
@@ -234,7 +235,7 @@ class _Reader:
         details = {
             name: value for name, value in self._fields.items() if name not in (*GAME_FIELDS, "players", "_rake")
         }
-        if isinstance(given, int) and not isinstance(given, bool) and given >= 0:
+        if isinstance(given, int) and not isinstance(given, bool) and 0 <= given < MOST_HANDS:
             number = given
             del details["hand"]
         return PlayedHand(

@@ -17,6 +17,8 @@ from poker.rules import CALL, FOLD, LIMIT, NOLIMIT, UNCAPPED, UNLIMITED, ForcedC
 from poker.state import DealError, HandState
 
 MOST_CHIPS = UNLIMITED
+MOST_HANDS = 10**18
+"""Numbers of hands are below it, as they are in PokerStars' text."""
 TEXAS_BOARD = (0, 3, 1, 1)
 MOST_SEATS = 10
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from poker.formats import phh
+from poker.formats import phh, pokerstars
+from poker.formats.histories import hands_of
 from poker.formats.phh_read import parse_hand
 from poker.formats.played import LineError
 from tests.formats.pokerkit_hands import assert_same_hand
@@ -50,6 +51,15 @@ def test_what_fits_the_play_is_taken_and_the_rest_of_the_pot_is_the_rake(
     hand = parse_hand(text, 0)
     assert (list(hand.payoffs), hand.rake, hand.told_otherwise) == (payoffs, rake, False)
     assert_same_hand(parse_hand(phh.hand_text(hand), 0), hand)
+
+
+@pytest.mark.parametrize("number", [10**18 - 1, 10**18])
+def test_hands_of_any_number_can_be_written_as_pokerstars_text_and_read(number: int) -> None:
+    hand = parse_hand(f"{SHOWDOWN}hand = {number}", 7)
+    assert hand.number == (number if number < 10**18 else 7)
+    [back] = hands_of(pokerstars.hand_text(hand), "x")
+    assert_same_hand(back, hand)
+    assert parse_hand(phh.hand_text(hand), 8).details == hand.details
 
 
 @pytest.mark.parametrize(
