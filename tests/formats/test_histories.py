@@ -144,6 +144,8 @@ def test_texts_of_any_encoding(data: bytes, text: str) -> None:
         ("", "line 1: there are no hands"),
         ("\n\nhello\n", "line 3: neither PHH, PokerStars' text nor an ACPC log"),
         ("Full Tilt Poker Game #1: x", "line 1: hands of another site"),
+        ("PokerStars Mano n.1: Hold'em No Limit (5/10)", "line 1: of PokerStars' text English is read"),
+        ("Раздача PokerStars №1", "line 1: of PokerStars' text English is read"),
         ("variant = 'NT'\nactions = [\n", r"line 2: not TOML"),
         ("STATE:0:f:|:1|-1:a|b\n", "line 1: the log does not say its game: give game=NAME"),
     ],
