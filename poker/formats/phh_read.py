@@ -5,7 +5,8 @@ of `blinds_or_straddles` is the post of somebody new at the table, which does no
 the main pot unless `ante_trimming_status` is true; where only the other reading leads to `winnings` or
 `finishing_stacks`, that is taken: older files mean the opposite. Hidden cards are `??`; who shows none at the showdown
 mucks, but for a single player with hidden cards to whom all others give the pots. Fields that the rules do not need are
-kept. The order of play is PokerKit's.
+kept. The order of play is PokerKit's, which also folds or checks for players who are passed over; here all actions must
+be there.
 
 Payoffs are what `winnings` or else `finishing_stacks` say, and what the pots lack is the rake; without them, or where
 nobody has `winnings`, those of the rules without a rake. Files converted from those of sites often tell amounts that do
