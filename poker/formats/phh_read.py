@@ -10,7 +10,8 @@ be there.
 
 Payoffs are what `winnings` or else `finishing_stacks` say, and what the pots lack is the rake; without them, or where
 nobody has `winnings`, those of the rules without a rake. Files converted from those of sites often tell amounts that do
-not fit: `winnings` may hold the bet that nobody called, or be those of some winners only, and posts may be missing. So:
+not fit: `winnings` may hold the bet that nobody called, which is then taken off, or be those of some winners only, and
+posts may be missing. So:
 
 - A hand is refused where somebody is told to have won who by the rules did not, or more than that (odd chips aside).
 - But where the winnings told are more than all pots, or those of some winners only, the payoffs are those of the rules,
@@ -248,7 +249,7 @@ class _Reader:
     ) -> tuple[Sequence[int], int, bool]:
         """[P] net chips, the rake, and whether the file tells other amounts."""
         paid, rake = paid_chips(state), self._chips("_rake", self._fields.get("_rake", 0))
-        field, told = self._told(state, paid)
+        field, told = self._told(paid)
         if rake:
             field, told = "winnings", self._amounts("winnings", len(names))
         try:
@@ -258,8 +259,10 @@ class _Reader:
         if not any(told):
             return by_rules, 0, False
         gains = [net + chips for net, chips in zip(by_rules, paid, strict=True)]
-        known = all(gain for gain, got in zip(gains, told, strict=True) if got > 0)
-        if not rake and known and sum(told) > sum(paid):
+        if not rake and field == "winnings":
+            readings = told, _without_uncalled(told, state.betting.committed)
+            told = min(readings, key=lambda each: (not _by_winners(each, gains), abs(sum(paid) - sum(each))))
+        if not rake and _by_winners(told, gains) and sum(told) > sum(paid):
             return by_rules, 0, True
         try:
             payoffs = payoffs_collected(state, mucked, told, rake or sum(paid) - sum(told), names)
@@ -269,16 +272,10 @@ class _Reader:
             return by_rules, 0, True
         return payoffs, sum(paid) - sum(told), False
 
-    def _told(self, state: HandState, paid: Sequence[int]) -> tuple[str, list[int]]:
+    def _told(self, paid: Sequence[int]) -> tuple[str, list[int]]:
         """The field that says who won, and [P] chips that each player got from the pots; no chips without it."""
-        players, pot = len(paid), sum(paid)
-        winnings, ends = (self._amounts(name, players) if name in self._fields else [] for name in _RESULTS)
+        winnings, ends = (self._amounts(name, len(paid)) if name in self._fields else [] for name in _RESULTS)
         if any(winnings):
-            committed = state.betting.committed
-            called = sorted(committed)[-2]
-            uncalled = [max(0, chips - called) for chips in committed]
-            if abs(pot + sum(uncalled) - sum(winnings)) < abs(pot - sum(winnings)):
-                winnings = [got - back for got, back in zip(winnings, uncalled, strict=True)]
             return "winnings", winnings
         if MOST_CHIPS in ends:
             ends = []
@@ -286,6 +283,17 @@ class _Reader:
         return "finishing_stacks", [
             end - start + paid[i] for i, (end, start) in enumerate(zip(ends, starts, strict=True))
         ]
+
+
+def _without_uncalled(told: list[int], committed: Sequence[int]) -> list[int]:
+    """[P] chips won of `told` that hold the bet that nobody called."""
+    called = sorted(committed)[-2]
+    return [got - max(0, chips - called) for got, chips in zip(told, committed, strict=True)]
+
+
+def _by_winners(told: list[int], gains: list[int]) -> bool:
+    """Whether chips are told to be won by players alone who won by the rules."""
+    return all(got == 0 or (got > 0 and gain > 0) for got, gain in zip(told, gains, strict=True))
 
 
 def _play(replayer: Replayer, actions: list[str], scale: int) -> tuple[Any, frozenset[int]]:

@@ -24,6 +24,10 @@ RAISED = (
   'p3 cbr 30', 'p1 f', 'p2 f']
 """
 )
+SHORT = RAISED.replace("[500, 500, 500]", "[28, 500, 20]").replace(
+    "'p3 cbr 30', 'p1 f', 'p2 f'",
+    "'p3 cbr 20', 'p1 cbr 28', 'p2 f', 'd db 2c3c4c', 'd db 9s', 'd db Ts', 'p1 sm 8d7h', 'p3 sm AhAd'",
+)
 
 
 @pytest.mark.parametrize(
@@ -39,10 +43,12 @@ RAISED = (
         (RAISED + "winnings = [0, 0, 25]", [-5, -10, 15], 0),
         (RAISED + "winnings = [0, 0, 45]", [-5, -10, 15], 0),
         (RAISED + "winnings = [0, 0, 43]", [-5, -10, 13], 2),
+        (SHORT + "winnings = [8, 0, 45]", [-20, -10, 25], 5),
     ],
     ids=[
         *("all of the pot", "rake", "cents", "nobody's winnings", "stacks", "unknown stacks", "split"),
         *("uncalled bet left out", "uncalled bet in the winnings", "rake and uncalled bet"),
+        "uncalled bet of who lost",
     ],
 )
 def test_what_fits_the_play_is_taken_and_the_rest_of_the_pot_is_the_rake(
