@@ -30,6 +30,11 @@ def unbundle(config: DictConfig, *, writes: bool) -> None:
     config.outputs = outputs
     for name, node in (config.get("agent") or {}).items():
         if isinstance(node, DictConfig) and (lacking := _lacking(bundle, node)):
+            if name in bundle.seats:
+                raise PokernetsError(
+                    f"as set here, {name} needs {lacking}, which {file} does not have: leave out the setting that asks"
+                    " for it, or give artifacts=DIRECTORY"
+                )
             raise PokernetsError(
                 f"{file} does not seat {name}, which needs {lacking}; it seats {', '.join(bundle.seats)} and agents"
                 " that need no artifacts. For others, artifacts=DIRECTORY"

@@ -1,12 +1,14 @@
 """The loop around every training here: Lightning's trainer as configured, and an exact resume.
 
-`fit` keeps all it needs in one directory: `checkpoints/last.ckpt` after every epoch (written whole or not at all),
-the best epoch beside it, TensorBoard events. Called again after an interruption of any kind it goes on from the last
-epoch and ends in the same weights, because batches and what is drawn at random are functions of (seed, epoch).
+`fit` keeps all it needs in one directory: `checkpoints/last.ckpt` after every epoch (written whole or not at all where
+temporary files are on the same file system; a damaged one is refused), the best epoch beside it, TensorBoard events.
+Called again after an interruption of any kind it goes on from the last epoch and ends in the same weights, because
+batches and what is drawn at random are functions of (seed, epoch).
 """
 
 import inspect
 import logging
+import pickle
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -24,7 +26,7 @@ from rich.console import Console
 from torch import nn
 
 from models.export import Architecture, describe, export_net
-from poker.artifacts import find_artifact, fingerprint_of
+from poker.artifacts import CorruptArtifactError, find_artifact, fingerprint_of
 from poker.errors import PokernetsError
 
 TrainerSettings = partial[lightning.Trainer]
@@ -153,6 +155,8 @@ def fit(
     assert isinstance(checkpoints, callbacks.ModelCheckpoint)
     checkpoints.dirpath = str(directory / "checkpoints")
     last = directory / "checkpoints" / "last.ckpt"
+    if last.exists():
+        _read_checkpoint(last, directory)
     made.fit(module, datamodule=data, ckpt_path=last if last.exists() else None, weights_only=True)
     if made.interrupted:
         raise KeyboardInterrupt
@@ -163,9 +167,19 @@ def fit(
         raise PokernetsError(
             f"{checkpoints.monitor} is {loss}: training diverged; lower model.learning_rate (logs: {directory})"
         )
-    chosen = checkpoints.best_model_path if best else last
-    module.load_state_dict(torch.load(chosen, weights_only=True, map_location="cpu")["state_dict"])
+    chosen = Path(checkpoints.best_model_path) if best else last
+    module.load_state_dict(_read_checkpoint(chosen, directory)["state_dict"])
     return made
+
+
+def _read_checkpoint(file: Path, directory: Path) -> dict[str, Any]:
+    try:
+        checkpoint: dict[str, Any] = torch.load(file, weights_only=True, map_location="cpu")
+    except (OSError, EOFError, RuntimeError, pickle.UnpicklingError) as error:
+        raise CorruptArtifactError(
+            f"the checkpoint {file} cannot be read: remove {directory}, and it trains from the start"
+        ) from error
+    return checkpoint
 
 
 def metrics_of_test(trainer: lightning.Trainer, module: lightning.LightningModule, loader: Any) -> dict[str, float]:

@@ -131,6 +131,7 @@ class _Tally:
         self._rake: _Amounts = {}
         self._games: dict[str, list[tuple[int, float, float]]] = {}
         self._refused: list[HistoryError] = []
+        self._told_otherwise = 0
 
     def refuse(self, error: HistoryError) -> None:
         self._refused.append(error)
@@ -140,6 +141,7 @@ class _Tally:
 
     def add(self, hand: PlayedHand) -> None:
         self.hands += 1
+        self._told_otherwise += hand.told_otherwise
         value, money = chip_value(hand.rules, self._unit), _money(hand)
         unit = Decimal(hand.scale)
         for name, net in zip(hand.names, hand.payoffs, strict=True):
@@ -170,10 +172,12 @@ class _Tally:
         rows = [(name, found.n, found, _amounts(self._won[name])) for name, found in self._estimates()]
         columns = ("player", "hands", f"result, {_NAMES[self._unit]}", "won")
         more = f"{len(rows) - _ROWS:,} players with fewer hands are in the report" if len(rows) > _ROWS else ""
-        rake = f"rake: {_amounts(self._rake)}. " if self._rake else ""
+        notes = f"rake: {_amounts(self._rake)}. " if self._rake else ""
+        if self._told_otherwise:
+            notes += f"hands whose file tells other amounts than the rules pay: {self._told_otherwise:,}. "
         found: list[Section] = [
             Table(("game", "hands", "players", "stacks, big blinds"), games, title, self._compared()),
-            Table(columns, rows[:_ROWS], "Results", rake + more),
+            Table(columns, rows[:_ROWS], "Results", notes + more),
         ]
         if len(rows) > _ROWS:
             found.append(Table(columns, rows, "All players", console=False))
@@ -198,6 +202,7 @@ class _Tally:
             "games": {game: len(rows) for game, rows in self._games.items()},
             "differing": dict(self._differing),
             "rake": _amounts(self._rake),
+            "told_otherwise": self._told_otherwise,
             "players": players,
             "left_out": [{"line": error.line, "reason": error.reason} for error in self._refused],
         }

@@ -61,7 +61,12 @@ def format_of(text: str, path: Path | str) -> str:
             return POKERSTARS
         if _TOML.fullmatch(line):
             return PHH
-        what = "hands of another site" if _OTHER_SITE.match(line) else "neither PHH, PokerStars' text nor an ACPC log"
+        if _OTHER_SITE.match(line):
+            what = "hands of another site"
+        elif "PokerStars" in line:
+            what = "of PokerStars' text English is read: set that language in its settings of hand histories"
+        else:
+            what = "neither PHH, PokerStars' text nor an ACPC log"
         raise HistoryError(path, number, f"{what}: `{line[:60]}`")
     raise HistoryError(path, 1, "there are no hands in the file")
 

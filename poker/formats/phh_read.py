@@ -2,11 +2,21 @@
 
 Amounts may have decimals: chips are then the smallest decimal place of the hand, a hundredth or less. A negative entry
 of `blinds_or_straddles` is the post of somebody new at the table, which does not move the first to act. Antes go into
-the main pot unless `ante_trimming_status` is true; where only the other reading leads to `finishing_stacks`, that is
-taken: older files mean the opposite. Hidden cards are `??`; who shows none at the showdown mucks, but for
-a single player with hidden cards to whom all others give the pots. Payoffs are those of the rules, without a rake,
-unless a field `_rake` says that `winnings` are after one. Fields that the rules do not need are kept. The order of play
-is PokerKit's.
+the main pot unless `ante_trimming_status` is true; where only the other reading leads to `winnings` or
+`finishing_stacks`, that is taken: older files mean the opposite. Hidden cards are `??`; who shows none at the showdown
+mucks, but for a single player with hidden cards to whom all others give the pots. Fields that the rules do not need are
+kept. The order of play is PokerKit's, which also folds or checks for players who are passed over; here all actions must
+be there.
+
+Payoffs are what `winnings` or else `finishing_stacks` say, and what the pots lack is the rake; without them, or where
+nobody has `winnings`, those of the rules without a rake. Files converted from those of sites often tell amounts that do
+not fit: `winnings` may hold the bet that nobody called, which is then taken off, or be those of some winners only, and
+posts may be missing. So:
+
+- A hand is refused where somebody is told to have won who by the rules did not, or more than that (odd chips aside).
+- But where the winnings told are more than all pots, or those of some winners only, the payoffs are those of the rules,
+  and the hand is `told_otherwise`.
+- With a field `_rake`, which our files have, `winnings` must fit exactly.
 """
 
 import re
@@ -21,14 +31,17 @@ from poker.errors import PokernetsError
 from poker.formats.phh import GAME_FIELDS, opener
 from poker.formats.played import (
     MOST_CHIPS,
+    MOST_HANDS,
     LineError,
     PlayedHand,
     Replayer,
     TableRules,
+    paid_chips,
     payoffs_by_rules,
     payoffs_collected,
     table_rules,
 )
+from poker.state import HandState
 
 VARIANTS = {"NT": "no-limit", "FT": "fixed-limit"}
 _TABLE = re.compile(r"\[\s*+(?!_)[\w\"' -]++\s*+\]\s*(#.*)?")
@@ -38,6 +51,7 @@ _PLAYER = re.compile(r"p(\d{1,2})")
 _AMOUNT = re.compile(r"\d{1,10}(\.\d{1,6})?")
 _MOST_DECIMALS = 6
 _MOST_DIGITS = 15
+_RESULTS = ("winnings", "finishing_stacks")
 
 
 def tables(text: str) -> Iterator[tuple[int, str]]:
@@ -96,6 +110,10 @@ class _FieldError(PokernetsError):
         self.nth = nth
 
 
+class _ResultError(_FieldError):
+    """A winner that the rules do not know."""
+
+
 class _Reader:
     """The fields of one hand, taken one by one."""
 
@@ -124,13 +142,15 @@ class _Reader:
         amounts = [*_numbers(self._fields.get(name) for name in (*GAME_FIELDS, *raked))]
         amounts += [Decimal(found) for action in self._actions for found in re.findall(r"(?<= )\d{1,10}\.\d+", action)]
         places = max((_places(amount) for amount in amounts), default=0)
+        if not places and any(map(_places, _numbers(self._fields.get(name) for name in _RESULTS))):
+            return 100
         return 10 ** max(min(places, _MOST_DECIMALS), 2) if places else 1
 
     def _chips(self, field: str, value: Any, item: str = "") -> int:
         if isinstance(value, bool) or not isinstance(value, int | Decimal):
             raise _FieldError(field, f"must hold numbers, not {value!r}"[:200], item)
         exact = Decimal(value)
-        if exact.is_infinite() and field == "starting_stacks":
+        if exact.is_infinite() and field in ("starting_stacks", "finishing_stacks"):
             return MOST_CHIPS
         if not exact.is_finite():
             raise _FieldError(field, f"must hold finite numbers, not {value}", item)
@@ -185,22 +205,18 @@ class _Reader:
 
     def hand(self, number: int, line: int) -> PlayedHand:
         trimmed = self._fields.get("ante_trimming_status", False) is True
-        hand = self._played(number, line, trimmed)
-        if self._ends_as_told(hand) is False:
+        found: PlayedHand | _ResultError
+        try:
+            found = self._played(number, line, trimmed)
+        except _ResultError as error:
+            found = error
+        if isinstance(found, _ResultError) or found.told_otherwise:
             with suppress(PokernetsError):
                 other = self._played(number, line, not trimmed)
-                return other if self._ends_as_told(other) else hand
-        return hand
-
-    def _ends_as_told(self, hand: PlayedHand) -> bool | None:
-        """Whether the stacks at the end are those of the field for it, None without that field."""
-        told = self._fields.get("finishing_stacks")
-        if not isinstance(told, list) or not all(isinstance(chips, int | Decimal) for chips in told):
-            return None
-        if any(Decimal(chips).adjusted() > _MOST_DIGITS for chips in told):
-            return False
-        ends = [stack + round(net) for stack, net in zip(hand.rules.starting_stacks, hand.payoffs, strict=True)]
-        return [chips * hand.scale for chips in told] == ends
+                found = found if other.told_otherwise else other
+        if isinstance(found, _ResultError):
+            raise found
+        return found
 
     def _names(self, players: int) -> list[str]:
         names = self._fields.get("players", [""] * players)
@@ -216,24 +232,68 @@ class _Reader:
         players = rules.num_players
         names = self._names(players)
         state, mucked = _play(Replayer(rules, names), self._actions, self._scale)
-        rake = self._chips("_rake", self._fields.get("_rake", 0))
-        try:
-            if rake:
-                payoffs = payoffs_collected(state, mucked, self._amounts("winnings", players), rake, names)
-            else:
-                payoffs = payoffs_by_rules(state, mucked)
-        except LineError as error:
-            raise _FieldError("winnings", str(error)) from error
-        except PokernetsError as error:
-            raise _FieldError("actions", str(error)) from error
+        payoffs, rake, told_otherwise = self._results(state, mucked, names)
         given = self._fields.get("hand")
         details = {
             name: value for name, value in self._fields.items() if name not in (*GAME_FIELDS, "players", "_rake")
         }
-        if isinstance(given, int) and not isinstance(given, bool) and given >= 0:
+        if isinstance(given, int) and not isinstance(given, bool) and 0 <= given < MOST_HANDS:
             number = given
             del details["hand"]
-        return PlayedHand(number, state, tuple(payoffs), tuple(names), mucked, rake, self._scale, details, line)
+        return PlayedHand(
+            number, state, tuple(payoffs), tuple(names), mucked, rake, self._scale, details, line, told_otherwise
+        )
+
+    def _results(
+        self, state: HandState, mucked: frozenset[int], names: Sequence[str]
+    ) -> tuple[Sequence[int], int, bool]:
+        """[P] net chips, the rake, and whether the file tells other amounts."""
+        paid, rake = paid_chips(state), self._chips("_rake", self._fields.get("_rake", 0))
+        field, told = self._told(paid)
+        if rake:
+            field, told = "winnings", self._amounts("winnings", len(names))
+        try:
+            by_rules = payoffs_by_rules(state, mucked)
+        except PokernetsError as error:
+            raise _FieldError("actions", str(error)) from error
+        if not any(told):
+            return by_rules, 0, False
+        gains = [net + chips for net, chips in zip(by_rules, paid, strict=True)]
+        if not rake and field == "winnings":
+            readings = told, _without_uncalled(told, state.betting.committed)
+            told = min(readings, key=lambda each: (not _by_winners(each, gains), abs(sum(paid) - sum(each))))
+        if not rake and _by_winners(told, gains) and sum(told) > sum(paid):
+            return by_rules, 0, True
+        try:
+            payoffs = payoffs_collected(state, mucked, told, rake or sum(paid) - sum(told), names)
+        except PokernetsError as error:
+            raise _ResultError(field, str(error)) from error
+        if not rake and any(gain and not got for gain, got in zip(gains, told, strict=True)):
+            return by_rules, 0, True
+        return payoffs, sum(paid) - sum(told), False
+
+    def _told(self, paid: Sequence[int]) -> tuple[str, list[int]]:
+        """The field that says who won, and [P] chips that each player got from the pots; no chips without it."""
+        winnings, ends = (self._amounts(name, len(paid)) if name in self._fields else [] for name in _RESULTS)
+        if any(winnings):
+            return "winnings", winnings
+        if MOST_CHIPS in ends:
+            ends = []
+        starts = self._amounts("starting_stacks") if ends else []
+        return "finishing_stacks", [
+            end - start + paid[i] for i, (end, start) in enumerate(zip(ends, starts, strict=True))
+        ]
+
+
+def _without_uncalled(told: list[int], committed: Sequence[int]) -> list[int]:
+    """[P] chips won of `told` that hold the bet that nobody called."""
+    called = sorted(committed)[-2]
+    return [got - max(0, chips - called) for got, chips in zip(told, committed, strict=True)]
+
+
+def _by_winners(told: list[int], gains: list[int]) -> bool:
+    """Whether chips are told to be won by players alone who won by the rules."""
+    return all(got == 0 or (got > 0 and gain > 0) for got, gain in zip(told, gains, strict=True))
 
 
 def _play(replayer: Replayer, actions: list[str], scale: int) -> tuple[Any, frozenset[int]]:

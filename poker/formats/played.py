@@ -17,6 +17,8 @@ from poker.rules import CALL, FOLD, LIMIT, NOLIMIT, UNCAPPED, UNLIMITED, ForcedC
 from poker.state import DealError, HandState
 
 MOST_CHIPS = UNLIMITED
+MOST_HANDS = 10**18
+"""Numbers of hands are below it, as they are in PokerStars' text."""
 TEXAS_BOARD = (0, 3, 1, 1)
 MOST_SEATS = 10
 
@@ -114,7 +116,8 @@ class PlayedHand(LoggedHand):
 
     `mucked`: players who held a hand to the showdown and did not show it, which gives the pots up. `details` has what
     the rules do not need, under the names of the optional fields of PHH: `seats`, `table`, `venue`, `currency_symbol`,
-    `year`, ...; `line` is where the hand begins in its file.
+    `year`, ...; `line` is where the hand begins in its file. `told_otherwise`: the file tells other amounts won by the
+    same players, which fit no rake.
     """
 
     mucked: frozenset[int] = frozenset()
@@ -122,6 +125,7 @@ class PlayedHand(LoggedHand):
     scale: int = 1
     details: Mapping[str, object] = field(default_factory=dict)
     line: int = 1
+    told_otherwise: bool = False
 
     @property
     def rules(self) -> TableRules:

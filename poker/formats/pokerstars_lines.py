@@ -35,7 +35,7 @@ _TOTAL = re.compile(rf"Total pot {_A}(.*?)((?> \| [A-Za-z ]+ {_A})*+)")
 _FEE = re.compile(rf"\| [A-Za-z ]+ {_A}")
 _BOARD = re.compile(r"Board \[([^\]]*)\]")
 _SUMMARY_SEAT = re.compile(r"Seat (\d+): (.*)")
-_SUMMARY_CARDS = re.compile(r"(?: \([a-z ]+\))*,? (showed|mucked) \[([^\]]*)\].*")
+_SUMMARY_ACTED = re.compile(r"(?: \([a-z ]+\))*,? (?:folded|collected|showed|mucked)\b(?: \[([^\]]*)\])?.*")
 _ALL_IN = r"(?P<all_in> and is all-in)?"
 _ACTIONS = {
     "small blind": rf"posts (?:the )?small blind {_A}{_ALL_IN}",
@@ -248,9 +248,11 @@ class HandLines:
         elif seat := _SUMMARY_SEAT.fullmatch(line):
             name = self.seats.get(int(seat[1]), "")
             if name and seat[2].startswith(name):
-                cards = _SUMMARY_CARDS.fullmatch(seat[2][len(name) :])
-                if cards and len(cards[2].split()) == 2:
-                    self._know(name, cards[2])
+                acted = _SUMMARY_ACTED.fullmatch(seat[2][len(name) :])
+                if acted:
+                    self.events.append(Event(number, "summary", name))
+                if acted and len((acted[1] or "").split()) == 2:
+                    self._know(name, acted[1])
 
     def _know(self, name: str, text: str) -> None:
         cards = parse_cards(text)

@@ -10,7 +10,8 @@ played:
 - Antes that everybody posts make side pots as bets do; an ante for the whole table is dead.
 - Where the big blind is all-in for less than the blind, the first call or raise says how much there was to call.
 
-Who has seen the showdown and shows no cards has mucked.
+Who has seen the showdown and shows no cards has mucked. Results are those of the pots: a cash-out, which is a bet with
+the site, is overlooked.
 """
 
 from collections.abc import Iterator, Sequence

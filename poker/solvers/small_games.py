@@ -21,8 +21,8 @@ Average = Callable[[int], NDArray[np.float32]]
 
 def exact_metrics(tree: BettingTree, cards: Buckets) -> Callable[[Average], dict[str, float]]:
     """Measures `nash_conv` and `game_value` of player 0 in chips per hand, in Kuhn also `mse`; nothing for games that
-    are not small, whose tree is not kept."""
-    if not isinstance(cards, SmallGameBuckets) or tree.rules.num_players != 2:
+    are not small, whose tree is not kept, and for games with board cards on the first street."""
+    if not isinstance(cards, SmallGameBuckets) or tree.rules.num_players != 2 or tree.rules.board_cards[0]:
         return lambda average: {}
     return partial(_exact_metrics, tree, cards)
 

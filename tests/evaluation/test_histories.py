@@ -15,6 +15,7 @@ from poker.report.estimates import estimate
 from tests.evaluation.test_match import match
 from tests.evaluation.test_replay import GAME, SPECS, has_the_result_of
 from tests.formats.pokerkit_hands import assert_same_hand, dumped
+from tests.formats.test_phh_read import RAISED
 from tests.formats.test_pokerstars import CASH, LIMIT, TOURNAMENT, WHOLE
 
 
@@ -75,6 +76,14 @@ def test_money_games_and_what_is_left_out(tmp_path: Path, capsys: pytest.Capture
     for changes in ({"session": 1}, {"hands": -1}):
         with pytest.raises(PokernetsError, match="leave `session` out"):
             replay(log, tmp_path, **changes)
+
+
+def test_hands_whose_file_tells_other_amounts_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = tmp_path / "told.phhs"
+    log.write_text(f"[1]\n{RAISED}winnings = [0, 0, 43]\n[2]\n{RAISED}winnings = [0, 0, 30]\n")
+    found = replay(log, tmp_path)
+    assert (found["rake"], found["told_otherwise"]) == ("2", 1)
+    assert "other amounts than the rules pay: 1" in " ".join(capsys.readouterr().out.split())
 
 
 PHH = """variant = 'NT'

@@ -1,4 +1,5 @@
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from poker.formats.acpc_log import (
     parse_match_state,
     read_log,
 )
+from poker.rules import CALL, FOLD
 from poker.state import HandState
 from tests.games import load_rules
 from tests.random_play import GAMES, random_action
@@ -142,3 +144,38 @@ def test_mutated_text_is_parsed_or_refused() -> None:
         except PokernetsError:
             continue
     assert 900 < parsed < 2000
+
+
+def test_log_lines_of_the_competition_are_read() -> None:
+    """The C dealer writes its odd chips with six decimal places (dealer.c: %.6f); other payoffs are refused."""
+    game = load_rules("holdem_limit_3p")
+    text = "STATE:5:cfc/cc/cc/cc:2c3d|AhKd|AsKh/QcJd9h/4s/5c:{}:a|b|c"
+    assert parse_log_line(game, text.format("-5|2.5|2.5")).payoffs == (-5.0, 2.5, 2.5)
+    assert parse_log_line(game, text.format("-5|3|2")).payoffs == (-5.0, 3.0, 2.0)
+    for wrong in ("-5|2|3", "-5|2.4|2.6", "-5|2.5|2.4", "5|-2.5|-2.5", "-5|3|3", "-5|2.50001|2.49999"):
+        with pytest.raises(AcpcError, match=r"the payoffs of this hand are -5\|3\|2 or -5\|2.5\|2.5"):
+            parse_log_line(game, text.format(wrong))
+
+
+def test_thirds_of_a_chip_are_read_as_they_are_written() -> None:
+    """20 chips of who folded the blinds among three equal hands: 6.666667 each, which do not sum to 0."""
+    game = load_rules("holdem_nolimit_6p")
+    state = HandState.start(
+        replace(game, num_players=4, blinds=(50, 100, 0, 0), stacks=(20000,) * 4),
+        [game.parse_cards(hand) for hand in ("2c3d", "AhKd", "AsKh", "AcKs")],
+        game.parse_cards("QcJd9h4s5c"),
+    )
+    for action in (CALL, CALL, FOLD, *[CALL] * 10):
+        state = state.apply(action)
+    line = log_line(state, 0, ("a", "b", "c", "d"), state.divided_payoffs())
+    assert "-50|16.666667|16.666667|16.666667" in line
+    assert parse_log_line(state.rules, line).payoffs[1] == 16.666667
+
+
+def test_payoffs_that_hang_on_cards_unseen_sum_to_0() -> None:
+    text = "STATE:1:cc/cc/cc/cc:|AhKd/QcJd9h/4s/5c:{}:a|b"
+    assert parse_log_line(HEADS_UP, text.format("-100|100")).payoffs == (-100.0, 100.0)
+    with pytest.raises(AcpcError, match="the payoffs sum to 1, not 0"):
+        parse_log_line(HEADS_UP, text.format("-100|101"))
+    with pytest.raises(AcpcError, match=r"the payoffs of this hand are 50\|-50"):
+        parse_log_line(HEADS_UP, "STATE:1:f:2c3d|:51|-51:a|b")

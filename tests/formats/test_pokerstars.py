@@ -91,7 +91,9 @@ def test_posts_side_pots_rake_and_noise() -> None:
     assert_same_hand(read(hand_text(phh_read.parse_hand(text, 0))), hand)
     with pytest.raises(LineError, match="1740 chips collected and a rake of 90"):
         phh_read.parse_hand(text.replace("7.60", "7.40"), 0)
-    by_rules = phh_read.parse_hand(text.replace("_rake", "_fee"), 0)
+    text = text.replace("_rake", "_fee")
+    assert_same_hand(phh_read.parse_hand(text, 0), hand)
+    by_rules = phh_read.parse_hand(text.replace("winnings", "_won"), 0)
     assert (by_rules.rake, by_rules.payoffs) == (0, tuple(payoffs_by_rules(hand.state, hand.mucked)))
 
 
@@ -288,6 +290,8 @@ def test_a_rake_in_cents_of_whole_amounts_is_kept_by_phh() -> None:
         ("raises $2 to $3", "raises $2 to $4", "14: a raise by 200 to 400 of a bet of 100"),
         ("raises $2 to $3", "raises $0.50 to $1.50", "14: illegal action"),
         ("Eve has timed out", "Dan: shows [2s 2h]", "24: Dan neither posts nor acts in this hand"),
+        ("Seat 6: Eve (b", "Seat 5: Dan folded before Flop\nSeat 6: Eve (b", "41: Dan neither posts nor acts"),
+        ("Seat 6: Eve (b", "Seat 5: Dan mucked [2s 2h]\nSeat 6: Eve (b", "41: Dan neither posts nor acts"),
         ("calls $4", "calls $4 and is all-in", "21: Eve is not all-in: 9300 chips are left"),
         ("Eve: checks", "Ann: checks", "25: Ann acts where it is the turn of Eve"),
         ("Ann: bets $4", "Ann: bet $4", "21: Eve acts where it is the turn of Ann"),

@@ -5,22 +5,25 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import lightning
 import numpy as np
 import pytest
 import torch
 from hydra.utils import instantiate
 from lightning.pytorch import callbacks
+from lightning.pytorch.demos.boring_classes import BoringDataModule, BoringModel
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from conf.launch import compose, resolve
 from models.export import load_net
-from models.fitting import EarlyStopping, recipe
+from models.fitting import EarlyStopping, fit, recipe
 from models.inference import LEAF_NET, LeafNet, leaf_stamp
 from models.leaf_data import Columns, held_out
-from poker.artifacts import canonical_json, open_artifact
+from poker.artifacts import CorruptArtifactError, canonical_json, open_artifact
 from poker.features.leaf import CONTINUATIONS
 from tests.models.shards import NOISE, truth, write_leaf_states
 
@@ -194,3 +197,14 @@ def test_killed_and_started_again_it_ends_in_the_same_weights(trained: Path, tmp
     )
     for name, tensor in whole.state_dict().items():
         assert torch.equal(resumed.state_dict()[name], tensor), name
+
+
+@pytest.mark.parametrize("kept", [0, 100, 2000])
+def test_a_damaged_checkpoint_is_named_with_what_to_remove(kept: int, tmp_path: Path) -> None:
+    last = tmp_path / "checkpoints" / "last.ckpt"
+    last.parent.mkdir()
+    torch.save({"state_dict": torch.zeros(1000)}, last)
+    last.write_bytes(last.read_bytes()[:kept])
+    trainer = partial(lightning.Trainer, accelerator="cpu", max_epochs=1)
+    with pytest.raises(CorruptArtifactError, match=f"{last} cannot be read: remove {tmp_path}, "):
+        fit(BoringModel(), BoringDataModule(), directory=tmp_path, trainer=trainer, threads=None)

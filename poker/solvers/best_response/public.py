@@ -32,8 +32,10 @@ CardlessPolicy = Callable[[Betting], Policy]
 
 
 def is_walkable(rules: Rules) -> bool:
-    """Two players, and few enough public cards: one-card games, and hold'em that ends with the flop."""
-    return rules.num_players == 2 and (rules.num_hands <= 100 or rules.total_board_cards <= 3)
+    """Two players, no public cards at the start and few enough later: one-card games, and hold'em that ends with the
+    flop."""
+    few = rules.num_hands <= 100 or rules.total_board_cards <= 3
+    return rules.num_players == 2 and not rules.board_cards[0] and few
 
 
 def best_response(rules: Rules, policy: PolicyFunction, player: int, menu: BetMenu | None = None) -> RangeValue:

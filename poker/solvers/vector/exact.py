@@ -26,10 +26,10 @@ class ExactSolver:
     """`algorithm` names one of `poker.solvers.vector.schedules`; nothing is sampled, so `dealer` is not asked."""
 
     def __init__(self, tree: BettingTree, cards: Buckets, dealer: Dealer, *, algorithm: str, threads: int = 2) -> None:
-        if not isinstance(cards, SmallGameBuckets) or tree.rules.num_players != 2:
+        if not isinstance(cards, SmallGameBuckets) or tree.rules.num_players != 2 or tree.rules.board_cards[0]:
             raise PokernetsError(
-                f"solver={algorithm} solves two-player games with one hole card without abstraction; "
-                f"for {tree.rules.name} use solver=external_sampling"
+                f"solver={algorithm} solves two-player games with one hole card and no board cards on the first "
+                f"street, without abstraction; for {tree.rules.name} use solver=external_sampling"
             )
         self.tree = tree
         self.sampling = sampling_tree(tree, cards.num_buckets)

@@ -38,7 +38,7 @@ NO_FLOOR = -3.0e38
 class Schedule:
     """`alpha` and `beta` discount positive and negative regrets as exponents (None: no discount; beta may be -inf) in
     the first `discounted` iterations, with `floor` negative regrets are forgotten, `linear` weighs regrets by t;
-    `gamma` and `delay` shape the average, and `restart` b forgets it after each iteration that is a power of b."""
+    `gamma` and `delay` shape the average."""
 
     name: str
     alpha: float | None = None
@@ -48,7 +48,6 @@ class Schedule:
     linear: bool = False
     prediction: float = 0.0
     delay: int = 0
-    restart: int = 0
     discounted: float = np.inf
     alpha_rise: float = 0.0
     beta_rise: float = 0.0
@@ -86,17 +85,9 @@ class Schedule:
 
     def _decay(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
         since = np.maximum(t - self.delay, 0.0)
-        if self.restart:
-            since = since - _last_power(since, self.restart)
         before = np.maximum(since - 1, 0.0)
         gamma = self._exponent(self.gamma, self.gamma_rise, t)
-        return np.where(since > 0, (before / np.maximum(since, 1.0)) ** gamma if self.gamma else 1.0, 0.0)
-
-
-def _last_power(t: NDArray[np.float64], base: int) -> NDArray[np.float64]:
-    """The largest power of `base` below t, 0 up to t = 1."""
-    exponent = np.floor(np.log(np.maximum(t - 1, 1.0)) / np.log(base) + 1e-9)
-    return np.where(t > 1, base**exponent, 0.0)
+        return np.where(since > 1, (before / np.maximum(since, 1.0)) ** gamma, 0.0)
 
 
 SCHEDULES: dict[str, dict[str, Any]] = {

@@ -1,9 +1,7 @@
-"""Our agents and our dealer over real sockets, and dealers and programs that misbehave."""
+"""Our agents and programs of others at our dealer, over real sockets."""
 
 import json
-import socket
 import threading
-import time
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
@@ -17,11 +15,9 @@ from pokerkit import HandHistory
 from poker.agents.simple import AlwaysCall
 from poker.errors import PokernetsError
 from poker.evaluation import acpc
-from poker.formats.acpc_log import AcpcError, log_line, parse_log_line, parse_match_state, read_log
-from poker.formats.acpc_protocol import LineConnection, NoAnswer, connect
-from poker.play.client import Seat
+from poker.formats.acpc_log import parse_match_state, read_log
+from poker.formats.acpc_protocol import connect
 from poker.play.dealer import Times
-from poker.play.lineup import AgentSpec
 from poker.rules import CALL, FOLD, Rules
 from poker.state import HandState
 from tests.evaluation.acpc.table import RANDOM, TIMES, Dealt, check_log, deal, free_ports, long_match, sit_down
@@ -93,40 +89,6 @@ def test_files_of_earlier_matches_are_kept(tmp_path: Path) -> None:
         assert len([path for path in first if path.name.endswith(ending)]) == 3
         assert len(list(tmp_path.glob(f"**/*{ending}"))) == 6
     assert {path: path.read_bytes() for path in first} == first
-
-
-def test_a_client_to_whom_nothing_was_dealt_leaves_no_log(tmp_path: Path) -> None:
-    dealer = Dealer()
-    spec = AgentSpec("agent", partial(AlwaysCall, name="call"), {})
-    thread = threading.Thread(target=lambda: dealer.accept().close(), daemon=True)
-    thread.start()
-    with pytest.raises(PokernetsError, match="no hand was dealt"):
-        acpc.sit_down(
-            game=HEADS_UP, agents=[spec], host="localhost", port=dealer.port, seed=1, connect_seconds=10.0,
-            out=str(tmp_path),
-        )  # fmt: skip
-    dealer.server.close()
-    assert not list(tmp_path.glob("**/*.*"))
-
-
-@pytest.mark.parametrize("fails", [False, True])
-def test_a_copy_of_the_agent_plays_a_hand_before_the_client_connects(tmp_path: Path, fails: bool) -> None:
-    streets: list[int] = []
-
-    class Asked(AlwaysCall):
-        def act(self, state: HandState) -> int:
-            streets.append(state.betting.street)
-            if fails:
-                raise ValueError("never")
-            return super().act(state)
-
-    [port] = free_ports(1)
-    with pytest.raises(PokernetsError, match=str(port)):
-        acpc.sit_down(
-            game=HEADS_UP, agents=[AgentSpec("agent", partial(Asked, name="asked"), {})], host="localhost", port=port,
-            seed=1, connect_seconds=0.1, out=str(tmp_path),
-        )  # fmt: skip
-    assert streets == ([0] if fails else [0, 0, 1, 1, 2, 2, 3, 3])
 
 
 @pytest.mark.slow
@@ -293,142 +255,6 @@ def test_other_lines_are_ignored_and_told_and_what_is_no_action_is_a_call(tmp_pa
     assert "called instead" in told[2]
 
 
-class Dealer:
-    """A scripted dealer for one player."""
-
-    def __init__(self) -> None:
-        self.server = socket.create_server(("localhost", 0))
-        self.port = self.server.getsockname()[1]
-        self.connection: socket.socket | None = None
-
-    def accept(self) -> LineConnection:
-        self.connection, _ = self.server.accept()
-        return LineConnection(self.connection)
-
-    def send(self, data: bytes) -> None:
-        assert self.connection is not None
-        self.connection.sendall(data)
-
-
-STATES = [
-    "MATCHSTATE:1:7::|JdTc",
-    "MATCHSTATE:1:7:c:|JdTc",
-    "MATCHSTATE:1:7:cc/:|JdTc/6dJc9c",
-    "MATCHSTATE:1:7:cc/c:|JdTc/6dJc9c",
-]
-
-
-def played(script: Callable[[Dealer, LineConnection], None], game: Rules = HEADS_UP) -> tuple[Seat | None, str]:
-    """What our client, always calling, makes of a scripted dealer: its seat, or the error it ends with."""
-    dealer = Dealer()
-    outcome: list[Any] = []
-
-    def client() -> None:
-        try:
-            outcome.append(sit_down(game, partial(AlwaysCall, name="call"), dealer.port))
-        except PokernetsError as error:
-            outcome.append(str(error))
-
-    thread = threading.Thread(target=client, daemon=True)
-    thread.start()
-    with dealer.accept() as line:
-        assert line.read(10) == "VERSION:2.0.0"
-        script(dealer, line)
-    thread.join(10)
-    dealer.server.close()
-    return (None, outcome[0]) if isinstance(outcome[0], str) else (outcome[0], "")
-
-
-def finish_hand(dealer: Dealer) -> None:
-    """The last state of the hand, twice: it counts once."""
-    dealer.send(b"MATCHSTATE:1:7:f:|JdTc\r\n" * 2)
-
-
-def test_partial_reads_many_lines_at_once_comments_and_line_ends() -> None:
-    def script(dealer: Dealer, line: LineConnection) -> None:
-        for byte in (STATES[0] + "\r\n").encode():
-            dealer.send(bytes([byte]))
-        assert line.read(10) == f"{STATES[0]}:c"
-        dealer.send(f"# a comment\r\n;gui\n\r\n{STATES[1]}\n{STATES[2]}\r\n{STATES[3]}\r\n".encode())
-        assert line.read(10) == f"{STATES[3]}:c"
-        finish_hand(dealer)
-
-    seat, _ = played(script)
-    assert seat is not None
-    assert (seat.hands, seat.failures, seat.chips) == (1, [], [-50])
-
-
-def test_a_repeated_state_is_answered_alike_and_rubbish_is_ignored_or_called() -> None:
-    def script(dealer: Dealer, line: LineConnection) -> None:
-        dealer.send(f"{STATES[0]}\r\n".encode())
-        assert line.read(10) == f"{STATES[0]}:c"
-        dealer.send(f"MATCHSTATE:1:7:z[/b]:|JdTc\r\nMATCHSTATE:\xe9\r\nhello\r\n{STATES[0]}\r\n".encode())
-        assert line.read(10) == "MATCHSTATE:1:7:z[/b]:|JdTc:c"
-        assert line.read(10) == f"{STATES[0]}:c"
-        finish_hand(dealer)
-
-    seat, _ = played(script)
-    assert seat is not None
-    assert (seat.hands, len(seat.failures)) == (1, 3)
-
-
-def test_a_dealer_that_vanishes_in_a_hand_is_an_error() -> None:
-    def script(dealer: Dealer, line: LineConnection) -> None:
-        dealer.send(f"{STATES[0]}\r\n".encode())
-        line.read(10)
-
-    seat, error = played(script)
-    assert seat is None
-    assert "hand 7 at localhost" in error
-    assert "was not finished: the other side closed the connection" in error
-
-
-def test_a_dealer_that_ends_before_the_first_hand_is_an_error() -> None:
-    """The C dealer does when another player does not come within its --start_timeout."""
-    seat, error = played(lambda dealer, line: None)
-    assert seat is None
-    assert "no hand was dealt at localhost" in error
-
-
-def test_hands_before_a_broken_one_are_reported(tmp_path: Path) -> None:
-    """The C dealer closes the connections in the middle of a hand when any player is late."""
-    dealer = Dealer()
-    errors: list[str] = []
-
-    def client() -> None:
-        spec = AgentSpec("agent", partial(AlwaysCall, name="call"), {})
-        with pytest.raises(PokernetsError) as caught:
-            acpc.sit_down(
-                game=HEADS_UP, agents=[spec], host="localhost", port=dealer.port, seed=1, connect_seconds=10.0,
-                out=str(tmp_path),
-            )  # fmt: skip
-        errors.append(str(caught.value))
-
-    thread = threading.Thread(target=client, daemon=True)
-    thread.start()
-    with dealer.accept() as line:
-        line.read(10)
-        dealer.send(b"MATCHSTATE:1:6:f:|AdTc\r\nMATCHSTATE:0:7:r300:JdTc|\r\n")
-        assert line.read(10) == "MATCHSTATE:0:7:r300:JdTc|:c"
-    thread.join(10)
-    dealer.server.close()
-    assert "hand 7 at localhost" in errors[0]
-    [saved] = json.loads(next(tmp_path.glob("**/*.json")).read_text())["lineups"]
-    assert [(row["units"], row["mean"]) for row in saved["players"]] == [(1, -500)]
-    assert [item["error"] for item in saved["incidents"]] == errors
-
-
-def test_a_client_counts_as_the_dealer_does() -> None:
-    """5 chips of a player who folded are divided between two hands of the same strength."""
-
-    def script(dealer: Dealer, line: LineConnection) -> None:
-        dealer.send(b"MATCHSTATE:1:0:cfc/cc/cc/cc:|AhKd|AsKh/QcJd9h/4s/5c\r\n")
-
-    seat, _ = played(script, load_rules("holdem_limit_3p"))
-    assert seat is not None
-    assert (seat.chips, seat.failures) == ([2.5], [])
-
-
 def test_no_dealer_and_no_player() -> None:
     port = free_ports(1)[0]
     with pytest.raises(PokernetsError, match=f"no dealer answers at localhost:{port}"):
@@ -439,21 +265,6 @@ def test_no_dealer_and_no_player() -> None:
         deal(HEADS_UP, [], 1, Path(), names=["p0", "p0"], ports=[0, 0])
     with pytest.raises(PokernetsError, match="player name `Zoë`: a name in a log is ASCII"):
         deal(HEADS_UP, [], 1, Path(), names=["p0", "Zoë"], ports=[0, 0], start_seconds=0.1)
-
-
-@pytest.mark.parametrize("end", [b"", b"\n"])
-def test_lines_time_out_and_are_bounded(end: bytes) -> None:
-    dealer = Dealer()
-    other = socket.create_connection(("localhost", dealer.port))
-    with dealer.accept() as line:
-        with pytest.raises(NoAnswer):
-            line.read(0.05)
-        other.sendall(b"x" * 10_000 + end)
-        time.sleep(0.05)  # all of it is there at once
-        with pytest.raises(AcpcError, match="a line of more than 4096 bytes"):
-            line.read(5)
-    other.close()
-    dealer.server.close()
 
 
 def test_odd_chips_are_divided_in_log_and_score(tmp_path: Path) -> None:
@@ -467,38 +278,3 @@ def test_odd_chips_are_divided_in_log_and_score(tmp_path: Path) -> None:
     assert sorted(sum(seat.chips) for seat in seats) == sorted(
         float(chips) for chips in result.log.read_text().splitlines()[-1].split(":")[1].split("|")
     )
-
-
-def test_log_lines_of_the_competition_are_read() -> None:
-    """The C dealer writes its odd chips with six decimal places (dealer.c: %.6f); other payoffs are refused."""
-    game = load_rules("holdem_limit_3p")
-    text = "STATE:5:cfc/cc/cc/cc:2c3d|AhKd|AsKh/QcJd9h/4s/5c:{}:a|b|c"
-    assert parse_log_line(game, text.format("-5|2.5|2.5")).payoffs == (-5.0, 2.5, 2.5)
-    assert parse_log_line(game, text.format("-5|3|2")).payoffs == (-5.0, 3.0, 2.0)
-    for wrong in ("-5|2|3", "-5|2.4|2.6", "-5|2.5|2.4", "5|-2.5|-2.5", "-5|3|3", "-5|2.50001|2.49999"):
-        with pytest.raises(AcpcError, match=r"the payoffs of this hand are -5\|3\|2 or -5\|2.5\|2.5"):
-            parse_log_line(game, text.format(wrong))
-
-
-def test_thirds_of_a_chip_are_read_as_they_are_written() -> None:
-    """20 chips of who folded the blinds among three equal hands: 6.666667 each, which do not sum to 0."""
-    game = load_rules("holdem_nolimit_6p")
-    state = HandState.start(
-        replace(game, num_players=4, blinds=(50, 100, 0, 0), stacks=(20000,) * 4),
-        [game.parse_cards(hand) for hand in ("2c3d", "AhKd", "AsKh", "AcKs")],
-        game.parse_cards("QcJd9h4s5c"),
-    )
-    for action in (CALL, CALL, FOLD, *[CALL] * 10):
-        state = state.apply(action)
-    line = log_line(state, 0, ("a", "b", "c", "d"), state.divided_payoffs())
-    assert "-50|16.666667|16.666667|16.666667" in line
-    assert parse_log_line(state.rules, line).payoffs[1] == 16.666667
-
-
-def test_payoffs_that_hang_on_cards_unseen_sum_to_0() -> None:
-    text = "STATE:1:cc/cc/cc/cc:|AhKd/QcJd9h/4s/5c:{}:a|b"
-    assert parse_log_line(HEADS_UP, text.format("-100|100")).payoffs == (-100.0, 100.0)
-    with pytest.raises(AcpcError, match="the payoffs sum to 1, not 0"):
-        parse_log_line(HEADS_UP, text.format("-100|101"))
-    with pytest.raises(AcpcError, match=r"the payoffs of this hand are 50\|-50"):
-        parse_log_line(HEADS_UP, "STATE:1:f:2c3d|:51|-51:a|b")

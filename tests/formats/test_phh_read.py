@@ -1,0 +1,107 @@
+"""Results that a PHH file tells: taken where they fit the play, refused where another player wins."""
+
+import pytest
+
+from poker.formats import phh, pokerstars
+from poker.formats.histories import hands_of
+from poker.formats.phh_read import parse_hand
+from poker.formats.played import LineError
+from tests.formats.pokerkit_hands import assert_same_hand
+
+SHOWDOWN = """variant = 'NT'
+antes = [0, 0, 0]
+blinds_or_straddles = [5, 10, 0]
+min_bet = 10
+starting_stacks = [500, 500, 500]
+players = ['Ann', 'Bob', 'Cy']
+actions = ['d dh p1 AhAd', 'd dh p2 8dKd', 'd dh p3 4d7h', 'p3 cbr 30', 'p1 cc', 'p2 f', 'd db 2c3c4c', 'p1 cc',
+  'p3 cc', 'd db 9s', 'p1 cc', 'p3 cc', 'd db Ts', 'p1 cc', 'p3 cc', 'p1 sm AhAd', 'p3 sm 4d7h']
+"""
+SPLIT = SHOWDOWN.replace("4d7h", "AcAs")
+RAISED = (
+    SHOWDOWN[: SHOWDOWN.index("actions")]
+    + """actions = ['d dh p1 ????', 'd dh p2 ????', 'd dh p3 ????',
+  'p3 cbr 30', 'p1 f', 'p2 f']
+"""
+)
+SHORT = RAISED.replace("[500, 500, 500]", "[28, 500, 20]").replace(
+    "'p3 cbr 30', 'p1 f', 'p2 f'",
+    "'p3 cbr 20', 'p1 cbr 28', 'p2 f', 'd db 2c3c4c', 'd db 9s', 'd db Ts', 'p1 sm 8d7h', 'p3 sm AhAd'",
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "payoffs", "rake"),
+    [
+        (SHOWDOWN + "winnings = [70, 0, 0]", [40, -10, -30], 0),
+        (SHOWDOWN + "winnings = [66, 0, 0]", [36, -10, -30], 4),
+        (SHOWDOWN + "winnings = [68.75, 0, 0]", [3875, -1000, -3000], 125),
+        (SHOWDOWN + "winnings = [0, 0, 0]", [40, -10, -30], 0),
+        (SHOWDOWN + "finishing_stacks = [536, 490, 470]", [36, -10, -30], 4),
+        (SHOWDOWN + "finishing_stacks = [inf, inf, inf]", [40, -10, -30], 0),
+        (SPLIT + "winnings = [33, 0, 34]", [3, -10, 4], 3),
+        (RAISED + "winnings = [0, 0, 25]", [-5, -10, 15], 0),
+        (RAISED + "winnings = [0, 0, 45]", [-5, -10, 15], 0),
+        (RAISED + "winnings = [0, 0, 43]", [-5, -10, 13], 2),
+        (SHORT + "winnings = [8, 0, 45]", [-20, -10, 25], 5),
+    ],
+    ids=[
+        *("all of the pot", "rake", "cents", "nobody's winnings", "stacks", "unknown stacks", "split"),
+        *("uncalled bet left out", "uncalled bet in the winnings", "rake and uncalled bet"),
+        "uncalled bet of who lost",
+    ],
+)
+def test_what_fits_the_play_is_taken_and_the_rest_of_the_pot_is_the_rake(
+    text: str, payoffs: list[int], rake: int
+) -> None:
+    hand = parse_hand(text, 0)
+    assert (list(hand.payoffs), hand.rake, hand.told_otherwise) == (payoffs, rake, False)
+    assert_same_hand(parse_hand(phh.hand_text(hand), 0), hand)
+
+
+@pytest.mark.parametrize("number", [10**18 - 1, 10**18])
+def test_hands_of_any_number_can_be_written_as_pokerstars_text_and_read(number: int) -> None:
+    hand = parse_hand(f"{SHOWDOWN}hand = {number}", 7)
+    assert hand.number == (number if number < 10**18 else 7)
+    [back] = hands_of(pokerstars.hand_text(hand), "x")
+    assert_same_hand(back, hand)
+    assert parse_hand(phh.hand_text(hand), 8).details == hand.details
+
+
+@pytest.mark.parametrize(
+    "text",
+    [SHOWDOWN + "winnings = [140, 0, 0]", SPLIT + "winnings = [33, 0, 0]", RAISED + "winnings = [0, 0, 30]"],
+    ids=["twice the pot", "one of two winners", "a post that is missing"],
+)
+def test_amounts_that_fit_no_rake_are_not_used_where_the_winners_are_those_of_the_rules(text: str) -> None:
+    hand = parse_hand(text, 0)
+    assert hand.told_otherwise
+    assert hand.rake == 0
+    assert hand.payoffs == parse_hand(text[: text.index("winnings")], 0).payoffs
+    assert parse_hand(phh.hand_text(hand), 0).told_otherwise
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (SHOWDOWN + "winnings = [0, 0, 70]", "9: field `winnings`: Ann collected 0 chips, but won 70"),
+        (SHOWDOWN + "winnings = [0, 0, 80]", "9: field `winnings`: Ann collected 0 chips, but won 70"),
+        (SHOWDOWN + "winnings = [60, 0, 5]", "9: field `winnings`: Ann collected 60 chips, but won 70"),
+        (SPLIT + "winnings = [70, 0, 0]", "9: field `winnings`: Ann collected 70 chips, but won 35"),
+        (SHOWDOWN + "finishing_stacks = [470, 490, 540]", "9: field `finishing_stacks`: Ann collected 0 chips"),
+        (SHOWDOWN + "finishing_stacks = [0, 0, 0]", "9: field `finishing_stacks`: Ann collected -470 chips"),
+        (SHOWDOWN + "winnings = [1]", "9: field `winnings`: 1 amounts for 3 players"),
+        (SHOWDOWN + "winnings = [70, -1, 0]", "9: field `winnings`: amounts must be at least 0"),
+        (SHOWDOWN + "winnings = 'x'", "9: field `winnings`: must be a list"),
+        (SHOWDOWN + "finishing_stacks = [true, 1, 1]", "9: field `finishing_stacks`: must hold numbers"),
+        (SHOWDOWN + "finishing_stacks = [1, nan, 1]", "9: field `finishing_stacks`: must hold finite numbers"),
+        (SHOWDOWN + "finishing_stacks = [1e9999999, 1, 1]", "9: field `finishing_stacks`: amounts must be at most"),
+        (SHOWDOWN + "_rake = 1", "1: field `variant`: missing field `winnings`"),
+        (SHOWDOWN + "_rake = 1\nwinnings = [1]", "10: field `winnings`: 1 amounts for 3 players"),
+        (SHOWDOWN + "_rake = 1\nwinnings = [60, 0, 0]", "10: field `winnings`: 60 chips collected and a rake of 1"),
+    ],
+)
+def test_another_winner_and_what_are_no_amounts_are_refused_by_line(text: str, why: str) -> None:
+    with pytest.raises(LineError) as caught:
+        parse_hand(text, 0)
+    assert f"{caught.value.line}: {caught.value}".startswith(why)
