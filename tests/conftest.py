@@ -19,6 +19,12 @@ def pytest_configure(config: pytest.Config) -> None:
         SolverSettings.__init__.__defaults__ = (*others, device)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files with slow tests come first, so that processes which take file after file end together."""
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow)
+
+
 @pytest.fixture
 def device(request: pytest.FixtureRequest) -> str:
     """That of the option; tests that always run on several are parametrised with theirs."""

@@ -55,8 +55,9 @@ def test_tasks_are_taken_as_processes_come_free() -> None:
             yield number
 
     results = LocalCluster(1).run(Work(Given(squared)), tasks())
-    assert next(results) == 0
-    assert len(taken) <= 3
+    assert next(results) in (0, 1)  # of two handed out to a process both may be done
+    assert taken == [0, 1]
+    assert {next(results), next(results)} <= {0, 1, 4, 9}
     results.close()  # type: ignore[attr-defined]
     assert len(taken) <= 4
 
