@@ -19,7 +19,8 @@ import hydra
 from hydra.core.config_store import ConfigStore
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.hydra_config import HydraConfig
-from hydra.errors import HydraException, InstantiationException, MissingConfigException
+from hydra.core.override_parser.types import Quote, QuotedString
+from hydra.errors import HydraException, InstantiationException, MissingConfigException, OverrideParseException
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import ConfigAttributeError, ConfigKeyError, MissingMandatoryValue, OmegaConfBaseException
@@ -30,6 +31,8 @@ from poker.provenance import configured
 
 _FOLDER_LENGTH = 100
 _PLAIN = (int, float, str, bool, NoneType)
+_UNQUOTED = re.compile(r"[a-zA-Z0-9_./+-]*")
+"""File names that Hydra's grammar takes as they are."""
 CONF = Path(__file__).resolve().parent
 
 
@@ -62,7 +65,7 @@ def launch(root: str, task: Callable[[DictConfig], Any]) -> None:
             failed.append(" ".join(HydraConfig.get().overrides.task))
             raise PokernetsError(f"{failed[-1]}: {error}") from error
 
-    sys.argv[1:] = ["dry=true" if argument == "--dry" else argument for argument in sys.argv[1:]]
+    sys.argv[1:] = ["dry=true" if argument == "--dry" else _quoted(argument) for argument in sys.argv[1:]]
     try:
         hydra.main(version_base="1.3", config_path=str(CONF), config_name=root)(job)()
     except InstantiationException:
@@ -72,6 +75,15 @@ def launch(root: str, task: Callable[[DictConfig], Any]) -> None:
     except KeyboardInterrupt:
         print("interrupted; what was written is kept, the same command continues", file=sys.stderr)
         sys.exit(130)
+
+
+def _quoted(argument: str) -> str:
+    """KEY=PATH as Hydra's grammar takes it: what names a file or folder, or a new one in a folder, is quoted."""
+    key, _, value = argument.partition("=")
+    if key.startswith("-") or _UNQUOTED.fullmatch(value):
+        return argument
+    is_path = os.path.exists(value) or ("," not in value and os.path.isdir(os.path.dirname(value)))
+    return f"{key}={QuotedString(value, Quote.double).with_quotes()}" if is_path else argument
 
 
 def _job_folder() -> str:
@@ -222,6 +234,11 @@ def _message(error: BaseException) -> str:
     """One line for what Hydra or OmegaConf found wrong, with the nearest of the names that there are."""
     if (of_user := _of_user(error)) is not None:
         return str(of_user)
+    if isinstance(error, OverrideParseException):
+        return (
+            f"cannot read {error.override!r}: settings are KEY=VALUE and lists have no spaces; "
+            "other text needs two layers of quotes, 'KEY=\"VALUE\"'"
+        )
     if isinstance(error, MissingConfigException) and "/" in (error.missing_cfg_file or ""):
         group, _, option = str(error.missing_cfg_file).rpartition("/")
         options = error.options or choices(group)

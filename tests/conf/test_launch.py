@@ -20,6 +20,12 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+def evaluate(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "evaluate.py", *arguments], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+
+
 @pytest.mark.parametrize(
     ("overrides", "named"),
     [
@@ -79,6 +85,23 @@ def test_command_line_errors_are_one_line_and_status_two(tmp_path: Path) -> None
         assert named in done.stderr
         assert len(done.stderr.strip().splitlines()) == 1
     assert not (tmp_path / "made").exists()
+
+
+def test_names_of_files_need_no_quotes(tmp_path: Path) -> None:
+    log = tmp_path / "HH #2 - $0.01, Hold'em = Hände (1).txt"
+    log.write_text("no hands")
+    (tmp_path / "Grüße").mkdir()
+    done = evaluate("evaluate=replay", f"log={log}", f"runs={tmp_path}/Grüße/runs")
+    assert f"error: {log}" in done.stderr
+    assert (tmp_path / "Grüße" / "runs").is_dir()
+
+
+@pytest.mark.parametrize("override", ["agents=[equity,", "log=a=b.txt", "log=Hände.txt", "match"])
+def test_what_cannot_be_read_is_told_with_the_way_to_write_it(override: str) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        compose("evaluate", ["evaluate=replay", override])
+    assert str(caught.value).startswith(f"cannot read {override!r}: settings are KEY=VALUE and lists have no spaces")
+    assert str(caught.value).endswith("""'KEY="VALUE"'""")
 
 
 def test_what_to_run_first_is_told_for_the_scale_the_game_and_the_place_of_the_command(tmp_path: Path) -> None:
