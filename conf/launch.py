@@ -9,6 +9,7 @@ import hashlib
 import inspect
 import os
 import re
+import shlex
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -33,6 +34,7 @@ _FOLDER_LENGTH = 100
 _PLAIN = (int, float, str, bool, NoneType)
 _UNQUOTED = re.compile(r"[a-zA-Z0-9_./+-]*")
 """File names that Hydra's grammar takes as they are."""
+_IN_A_SHELL = re.compile(r"[a-zA-Z0-9_.,/+~@:=\[\]-]*")
 CONF = Path(__file__).resolve().parent
 
 
@@ -95,15 +97,30 @@ def _job_folder() -> str:
 
 def _with_choices(message: str, config: DictConfig) -> str:
     """A command that a message ends with, for the scale, the game and the artifacts of this one; the scale is that of
-    the folder where something is missing, if that is one."""
-    if not re.search(r"Make it with: python [^;]*$", message):
+    the folder where something is missing, if that is one. The same command keeps all that it was given."""
+    ending = re.search(r"ake it with: (python (?:-m )?([\w.]+) (\w+)=(\w+)[^;]*)$", message)
+    if ending is None:
         return message
-    selected = HydraConfig.get().runtime.choices
+    told, script, group, option = ending.groups()
+    job = HydraConfig.get()
+    given = [argument for argument in job.overrides.task if not argument.startswith(f"{group}=")]
+    selected = job.runtime.choices
+    if job.job.name == script.removesuffix(".py") and selected.get(group) == option:
+        there = {"dry", *(word.partition("=")[0] for word in told.split())}
+        given = [argument for argument in given if argument.partition("=")[0] not in there]
+        return " ".join([message, *map(_typed, given)])
     folder = next((name for name in re.findall(r"\bartifacts/(\w+)/", message) if name in choices("scale")), None)
-    wanted = {"scale": folder or selected["scale"], "game": selected["game"]}
+    has_game = script != "train.py"
+    wanted = {"scale": folder or selected["scale"], **({"game": selected["game"]} if has_game else {})}
     found = [f"{group}={name}" for group, name in wanted.items() if {group: name} not in _defaults()]
+    found += [_typed(argument) for argument in given if has_game and argument.startswith("game.")]
     elsewhere = folder is None and config.artifacts != f"artifacts/{selected['scale']}"
     return " ".join([message, *found, *([f"artifacts={config.artifacts}"] if elsewhere else [])])
+
+
+def _typed(argument: str) -> str:
+    """An override as it is typed in a shell."""
+    return argument if _IN_A_SHELL.fullmatch(argument) else shlex.quote(argument)
 
 
 def _defaults() -> list[Any]:

@@ -10,7 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
@@ -108,7 +108,8 @@ def run(
         config = {"game": game.name, **trainer.settings, "tree": tree_fingerprint(tree)}
         made_from = {"abstraction": cards.fingerprint}
         training = _Training(trainer, Path(f"{output}.checkpoint"), config, made_from, iterations, seconds, clock)
-        made = find_artifact(output, KIND, config={**config, "bits": bits}, made_from=made_from)
+        wanted = {"game": game.name, "rules": asdict(game), **config, "bits": bits}  # a tree says less of what differs
+        made = find_artifact(output, KIND, config=wanted, made_from=made_from)
         if made is not None and training.enough(made.counts["iterations"], made.counts["seconds"]):
             print(f"blueprint {output} is there: {made.counts['iterations']:,} iterations", file=sys.stderr)
             return

@@ -113,6 +113,18 @@ def test_what_to_run_first_is_told_for_the_scale_the_game_and_the_place_of_the_c
     assert done.stderr.strip().endswith("python -m data_gen job=abstraction scale=rival game=flop_holdem_nolimit")
 
 
+def test_what_to_run_first_keeps_the_settings_of_the_game_and_of_the_same_command(tmp_path: Path) -> None:
+    places = [f"artifacts={tmp_path}/made", f"runs={tmp_path}/a b"]
+    stacks = "game.stacks=[100,100]"
+    done = run("job=leaf_table", "job.settings.boards=3", stacks, *places)
+    assert done.stderr.strip().endswith(f"Make it with: python -m data_gen job=abstraction {stacks} {places[0]}")
+    (tmp_path / "made" / "abstraction").mkdir(parents=True)
+    (tmp_path / "made" / "abstraction" / "manifest.json").touch()
+    done = run("job=abstraction", stacks, "job.seed=3", *places, "--dry")
+    told = f"Delete {tmp_path}/made/abstraction and make it with: python -m data_gen job=abstraction {stacks}"
+    assert f"{told} job.seed=3 {places[0]} 'runs=\"{tmp_path}/a b\"'" in done.stderr
+
+
 def test_help_lists_groups_and_settings() -> None:
     done = run("--help")
     assert done.returncode == 0

@@ -62,6 +62,8 @@ def test_made_once_then_reused_extended_or_refused(tmp_path: Path) -> None:
     assert digests(tmp_path / "blueprint") == before
     assert "made with config seed=1, but 2" in data_gen_fails(*LEDUC, "job.iterations=20_000", "seed=2", *here)
     assert "made with config game='leduc', but 'kuhn'" in data_gen_fails(*LEDUC, "job.iterations=1", "game=kuhn", *here)
+    other = ("job.iterations=1", "game.raise_sizes=[4,8]")
+    assert "made with config rules.raise_sizes=[2, 4], but [4, 8]" in data_gen_fails(*LEDUC, *other, *here)
     assert digests(tmp_path / "blueprint") == before
     assert "continuing" in data_gen(*LEDUC, "job.iterations=1_000_000", *here)
     blueprint = Blueprint.load(tmp_path / "blueprint", SmallGameBuckets(load_rules("leduc")))

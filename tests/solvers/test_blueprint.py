@@ -96,7 +96,7 @@ def test_saved_and_loaded(blueprint: Blueprint, from_rules: bool, tmp_path: Path
 
 def test_another_abstraction_is_refused_by_name(blueprint: Blueprint, tmp_path: Path) -> None:
     blueprint.save(tmp_path / "blueprint", {}, {})
-    with pytest.raises(MismatchedArtifactError, match="made_from abstraction"):
+    with pytest.raises(MismatchedArtifactError, match="made with another abstraction"):
         Blueprint.load(tmp_path / "blueprint", SmallGameBuckets(load_rules("kuhn")))
     with pytest.raises(MissingArtifactError, match="job=blueprint"):
         Blueprint.load(tmp_path / "elsewhere", CARDS)
