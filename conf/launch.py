@@ -32,6 +32,7 @@ from poker.provenance import configured
 
 _FOLDER_LENGTH = 100
 _PLAIN = (int, float, str, bool, NoneType)
+_KEPT = "what was written is kept, and the same command continues where it can"
 _UNQUOTED = re.compile(r"[a-zA-Z0-9_./+-]*")
 """File names that Hydra's grammar takes as they are."""
 _IN_A_SHELL = re.compile(r"[a-zA-Z0-9_.,/+~@:=\[\]-]*")
@@ -74,8 +75,11 @@ def launch(root: str, task: Callable[[DictConfig], Any]) -> None:
         raise
     except (PokernetsError, HydraException, OmegaConfBaseException) as error:
         _exit("\n       ".join([_message(error), *[f"failed: {overrides}" for overrides in failed]]))
+    except OSError as error:  # a full disk, a folder that nobody may write to
+        where = f"{error.filename}: " if error.filename else ""
+        _exit(f"{where}{error.strerror or error}; {_KEPT}")
     except KeyboardInterrupt:
-        print("interrupted; what was written is kept, the same command continues", file=sys.stderr)
+        print(f"interrupted; {_KEPT}", file=sys.stderr)
         sys.exit(130)
 
 

@@ -104,6 +104,14 @@ def test_what_cannot_be_read_is_told_with_the_way_to_write_it(override: str) -> 
     assert str(caught.value).endswith("""'KEY="VALUE"'""")
 
 
+def test_a_folder_that_cannot_be_written_to_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    done = run("job=abstraction", f"artifacts={tmp_path}/made", f"runs={tmp_path}/file/runs", "--dry")
+    assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
+    assert done.stderr.startswith(f"error: {tmp_path}/file/runs")
+    assert ": Not a directory; what was written is kept" in done.stderr
+
+
 def test_what_to_run_first_is_told_for_the_scale_the_game_and_the_place_of_the_command(tmp_path: Path) -> None:
     arguments = ["job=leaf_table", "scale=laptop", "game=flop_holdem_nolimit", f"runs={tmp_path}"]
     done = run(*arguments, f"artifacts={tmp_path}/made")
