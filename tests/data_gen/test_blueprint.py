@@ -1,13 +1,17 @@
 """`job=blueprint` from the command line: killed and continued, reused, extended, refused."""
 
+import signal
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from data_gen.blueprint import _with_regrets
+from conf.launch import call, chosen, compose
+from data_gen.blueprint import CHECKPOINT, _with_regrets
 from poker.abstraction.buckets import SmallGameBuckets
+from poker.artifacts import open_artifact
 from poker.errors import PokernetsError
 from poker.solvers.best_response.ranges import evaluate_policy
 from poker.solvers.blueprint import Blueprint
@@ -49,6 +53,26 @@ def test_killed_and_continued_is_byte_identical(
     for name in (*tables, "streams"):
         file = f"blueprint.checkpoint/{name}.npy"
         assert (broken / file).read_bytes() == (whole / file).read_bytes()
+
+
+def test_an_interrupted_run_keeps_its_last_stretch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = [*LEDUC, "job.iterations=5000", "solver.batch=1000", "job.report_seconds=60", *places(tmp_path)]
+    job = chosen(compose("data_gen", settings), "job")
+    play = ExternalSampling.run
+
+    def interrupted(solver: ExternalSampling, **limits: Any) -> None:
+        signal.raise_signal(signal.SIGINT)
+        play(solver, **limits)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(ExternalSampling, "run", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            call(job)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    checkpoint = open_artifact(tmp_path / "blueprint.checkpoint", CHECKPOINT)
+    assert checkpoint.counts["iterations"] == 1000
+    call(job)
+    assert open_artifact(tmp_path / "blueprint", "blueprint").counts["iterations"] == 5000
 
 
 @pytest.mark.slow
