@@ -31,6 +31,7 @@ from poker.errors import PokernetsError
 from poker.provenance import configured
 
 _FOLDER_LENGTH = 100
+_COMMANDS = {"data_gen": "python -m data_gen", "evaluate": "python evaluate.py", "train": "python train.py"}
 _PLAIN = (int, float, str, bool, NoneType)
 _KEPT = "what was written is kept, and the same command continues where it can"
 _UNQUOTED = re.compile(r"[a-zA-Z0-9_./+-]*")
@@ -68,6 +69,9 @@ def launch(root: str, task: Callable[[DictConfig], Any]) -> None:
             failed.append(" ".join(HydraConfig.get().overrides.task))
             raise PokernetsError(f"{failed[-1]}: {error}") from error
 
+    for name in (argument.removeprefix("experiment=") for argument in sys.argv[1:]):
+        if (command := _experiments().get(name, _COMMANDS[root])) != _COMMANDS[root]:
+            _exit(f"experiment={name} is run by: {command} experiment={name}")
     sys.argv[1:] = ["dry=true" if argument == "--dry" else _quoted(argument) for argument in sys.argv[1:]]
     try:
         hydra.main(version_base="1.3", config_path=str(CONF), config_name=root)(job)()
@@ -97,6 +101,18 @@ def _job_folder() -> str:
     name = HydraConfig.get().job.override_dirname
     short = re.sub(r"[^\w.+-]+", "_", name)[:_FOLDER_LENGTH]
     return short if short == name else f"{short}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+
+
+def _experiments() -> dict[str, str]:
+    """The command of each experiment."""
+    return _told_by_files("experiment", "# (python .*) experiment={}\\b")
+
+
+def _told_by_files(group: str, pattern: str) -> dict[str, str]:
+    """By option of a group what its comment says, where the name stands for the braces of `pattern`."""
+    texts = {name: (CONF / group / f"{name}.yaml").read_text() for name in choices(group)}
+    found = {name: re.search(pattern.format(name), text) for name, text in texts.items()}
+    return {name: match[1] for name, match in found.items() if match}
 
 
 def _with_choices(message: str, config: DictConfig) -> str:
@@ -156,12 +172,19 @@ def choices(group: str) -> list[str]:
 
 def listed(command: str, *groups: str) -> str:
     """The resolver of what `--help` lists: groups with their options, and the experiments that `command` runs, by the
-    first line of each."""
-    starts = {file.stem: file.read_text().splitlines()[1] for file in sorted((CONF / "experiment").glob("*.yaml"))}
-    mine = [name for name, line in starts.items() if line.startswith(f"# {command} experiment={name}")]
-    options = {"experiment": mine} if mine else {}
-    options |= {group: choices(group) for group in groups}
-    return "\n".join(f"{group}: {', '.join(options[group])}" for group in sorted(options))
+    comments of their files."""
+    mine = [name for name, its in _experiments().items() if its == command]
+    options = {"experiment": ", ".join(mine)} if mine else {}
+    options |= {group: ", ".join(choices(group)) for group in groups}
+    if "net" in groups:
+        options["net"] = "; ".join(f"{', '.join(nets)} for model={model}" for model, nets in _nets().items())
+    return "\n".join(f"{group}: {options[group]}" for group in sorted(options))
+
+
+def _nets() -> dict[str, list[str]]:
+    """The options of the group `net` by model."""
+    models = _told_by_files("net", r"# For model=(\w+)")
+    return {model: [net for net in models if models[net] == model] for model in dict.fromkeys(models.values())}
 
 
 OmegaConf.register_new_resolver("listed", listed, replace=True)
@@ -184,11 +207,23 @@ def task_of(group: str) -> Callable[[DictConfig], Any]:
             if several in config:
                 raise ConfigurationError(f"a file in {several}/ lacks its first line: # @package {one}.NAME")
         unbundle(config, writes=group != "evaluate")
-        node = resolve(chosen(config, group))
+        node = chosen(config, group)
+        if group == "model":
+            _check_net()
+        node = resolve(node)
         with configured(node, {name: config[name] for name in ("artifacts", "outputs", "runs")}):
             return call(node)
 
     return run
+
+
+def _check_net() -> None:
+    selected = HydraConfig.get().runtime.choices
+    model, net = selected.get("model"), selected.get("net")
+    nets = _nets()
+    other = next((each for each in nets if net in nets[each]), model)
+    if model in nets and other != model:
+        raise ConfigurationError(f"net={net} is for model={other}; model={model} takes {', '.join(nets[model])}")
 
 
 def required(what: str) -> NoReturn:
@@ -266,11 +301,22 @@ def _message(error: BaseException) -> str:
         return f"there is no {group}={option}{_nearest(option, options)} It can be: {', '.join(options)}"
     cause = error.__cause__
     if isinstance(cause, ConfigAttributeError | ConfigKeyError) and cause.parent_node is not None:
-        known = [str(key) for key in cause.parent_node]
-        return f"there is no setting '{cause.full_key}'{_nearest(str(cause.key), known)} --help lists all settings"
+        key, known = str(cause.key), [str(key) for key in cause.parent_node]
+        if key in _parameters(cause.parent_node):
+            return f"there is no setting '{cause.full_key}' to change; +{cause.full_key}=VALUE adds it"
+        if key == cause.full_key:
+            known += [folder.name for folder in CONF.iterdir() if folder.is_dir()]
+        return f"there is no setting '{cause.full_key}'{_nearest(key, known)} --help lists all settings"
     if isinstance(error, MissingMandatoryValue):
         return f"give {error.full_key}=VALUE"
     return " ".join(f"{error} {cause or ''}".split())
+
+
+def _parameters(node: Any) -> Iterable[str]:
+    """Of what a configuration node calls."""
+    if not isinstance(node, DictConfig) or "_target_" not in node:
+        return ()
+    return inspect.signature(hydra.utils.get_object(node["_target_"])).parameters
 
 
 def _of_user(error: BaseException | None) -> PokernetsError | None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from omegaconf import OmegaConf
 
-from conf.launch import CONF, ConfigurationError, call, check, choices, chosen, compose, resolve
+from conf.launch import CONF, ConfigurationError, call, check, choices, chosen, compose, launch, resolve, task_of
 from poker.rules import Rules
 
 ROOT = Path(__file__).parents[2]
@@ -33,6 +33,7 @@ def evaluate(*arguments: str) -> subprocess.CompletedProcess[str]:
         (["job=bluprint"], "there is no job=bluprint; did you mean 'blueprint'?"),
         (["job=blueprint", "game=kuhm"], "did you mean 'kuhn'?"),
         (["nonsense=1"], "there is no setting 'nonsense'"),
+        (["exploratio=leduc"], "there is no setting 'exploratio'; did you mean 'exploration'?"),
     ],
 )
 def test_misspelt_settings_are_named(overrides: list[str], named: str) -> None:
@@ -40,6 +41,12 @@ def test_misspelt_settings_are_named(overrides: list[str], named: str) -> None:
         compose("data_gen", overrides)
     assert named in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_a_parameter_that_no_file_sets_is_told_with_the_way_to_add_it() -> None:
+    told = r"'trainer\.limit_train_batches' to change; \+trainer\.limit_train_batches=VALUE adds it"
+    with pytest.raises(ConfigurationError, match=told):
+        compose("train", ["model=leaf", "trainer.limit_train_batches=2"])
 
 
 def test_wrong_type_is_named() -> None:
@@ -133,6 +140,27 @@ def test_what_to_run_first_keeps_the_settings_of_the_game_and_of_the_same_comman
     assert f"{told} job.seed=3 {places[0]} 'runs=\"{tmp_path}/a b\"'" in done.stderr
 
 
+def test_an_experiment_of_another_command_is_told_with_it() -> None:
+    done = evaluate("experiment=leduc_training")
+    told = "error: experiment=leduc_training is run by: python -m data_gen experiment=leduc_training"
+    assert (done.returncode, done.stderr.strip()) == (2, told)
+
+
+@pytest.mark.parametrize(("model", "net", "other"), [("leaf", "hand", "opponent"), ("opponent", "mlp", "leaf")])
+def test_a_net_of_another_model_is_refused(
+    model: str,
+    net: str,
+    other: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["train.py", f"model={model}", f"net={net}", f"runs={tmp_path}"])
+    with pytest.raises(SystemExit):
+        launch("train", task_of("model"))
+    assert capsys.readouterr().err.startswith(f"error: net={net} is for model={other}; model={model} takes ")
+
+
 def test_help_lists_groups_and_settings() -> None:
     done = run("--help")
     assert done.returncode == 0
@@ -199,7 +227,7 @@ def test_every_file_composes(file: Path) -> None:
         compose(option, [])
         return
     if group == "net":
-        model = "leaf" if "For model=leaf" in file.read_text() else "opponent"
+        [model] = re.findall(r"For model=(\w+)", file.read_text())
         assert compose("train", [f"model={model}", f"net={option}"]).model.net is not None
         return
     root = {"model": "train", "trainer": "train", "evaluate": "evaluate"}.get(group, "data_gen")
