@@ -96,6 +96,8 @@ def run(
     """
     if iterations is None and seconds is None:
         raise PokernetsError("job=blueprint needs job.iterations, job.seconds or both")
+    if any(length is not None and length <= 0 for length in (iterations, seconds)):
+        raise PokernetsError("job.iterations and job.seconds must be positive or null")
     cards = game_cards(game, abstraction)
     tree = build_tree(Betting.start(game), menu)
     clock = time.process_time

@@ -55,6 +55,13 @@ def test_killed_and_continued_is_byte_identical(
         assert (broken / file).read_bytes() == (whole / file).read_bytes()
 
 
+@pytest.mark.parametrize("length", [["job.iterations=-1"], ["job.iterations=null", "job.seconds=0"]])
+def test_a_blueprint_of_no_training_is_not_made(length: list[str], tmp_path: Path) -> None:
+    job = chosen(compose("data_gen", [*LEDUC, *length, *places(tmp_path)]), "job")
+    with pytest.raises(PokernetsError, match=r"job\.iterations and job\.seconds must be positive or null"):
+        call(job)
+
+
 def test_an_interrupted_run_keeps_its_last_stretch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     settings = [*LEDUC, "job.iterations=5000", "solver.batch=1000", "job.report_seconds=60", *places(tmp_path)]
     job = chosen(compose("data_gen", settings), "job")
