@@ -9,6 +9,7 @@ import hashlib
 import inspect
 import os
 import re
+import shlex
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -19,7 +20,8 @@ import hydra
 from hydra.core.config_store import ConfigStore
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.hydra_config import HydraConfig
-from hydra.errors import HydraException, InstantiationException, MissingConfigException
+from hydra.core.override_parser.types import Quote, QuotedString
+from hydra.errors import HydraException, InstantiationException, MissingConfigException, OverrideParseException
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import ConfigAttributeError, ConfigKeyError, MissingMandatoryValue, OmegaConfBaseException
@@ -29,7 +31,12 @@ from poker.errors import PokernetsError
 from poker.provenance import configured
 
 _FOLDER_LENGTH = 100
+_COMMANDS = {"data_gen": "python -m data_gen", "evaluate": "python evaluate.py", "train": "python train.py"}
 _PLAIN = (int, float, str, bool, NoneType)
+_KEPT = "what was written is kept, and the same command continues where it can"
+_UNQUOTED = re.compile(r"[a-zA-Z0-9_./+-]*")
+"""File names that Hydra's grammar takes as they are."""
+_IN_A_SHELL = re.compile(r"[a-zA-Z0-9_.,/+~@:=\[\]-]*")
 CONF = Path(__file__).resolve().parent
 
 
@@ -62,16 +69,33 @@ def launch(root: str, task: Callable[[DictConfig], Any]) -> None:
             failed.append(" ".join(HydraConfig.get().overrides.task))
             raise PokernetsError(f"{failed[-1]}: {error}") from error
 
-    sys.argv[1:] = ["dry=true" if argument == "--dry" else argument for argument in sys.argv[1:]]
+    for argument in sys.argv[1:]:
+        if argument.startswith("experiment="):
+            command = _experiments().get(argument.partition("=")[2], _COMMANDS[root])
+            if command != _COMMANDS[root]:
+                _exit(f"{argument} is run by: {command} {argument}")
+    sys.argv[1:] = ["dry=true" if argument == "--dry" else _quoted(argument) for argument in sys.argv[1:]]
     try:
         hydra.main(version_base="1.3", config_path=str(CONF), config_name=root)(job)()
     except InstantiationException:
         raise
     except (PokernetsError, HydraException, OmegaConfBaseException) as error:
         _exit("\n       ".join([_message(error), *[f"failed: {overrides}" for overrides in failed]]))
+    except OSError as error:  # a full disk, a folder that nobody may write to
+        where = f"{error.filename}: " if error.filename else ""
+        _exit(f"{where}{error.strerror or error}; {_KEPT}")
     except KeyboardInterrupt:
-        print("interrupted; what was written is kept, the same command continues", file=sys.stderr)
+        print(f"interrupted; {_KEPT}", file=sys.stderr)
         sys.exit(130)
+
+
+def _quoted(argument: str) -> str:
+    """KEY=PATH as Hydra's grammar takes it: what names a file or folder, or a new one in a folder, is quoted."""
+    key, _, value = argument.partition("=")
+    if key.startswith("-") or _UNQUOTED.fullmatch(value):
+        return argument
+    is_path = os.path.exists(value) or ("," not in value and os.path.isdir(os.path.dirname(value)))
+    return f"{key}={QuotedString(value, Quote.double).with_quotes()}" if is_path else argument
 
 
 def _job_folder() -> str:
@@ -81,17 +105,44 @@ def _job_folder() -> str:
     return short if short == name else f"{short}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
 
 
+def _experiments() -> dict[str, str]:
+    """The command of each experiment."""
+    return _told_by_files("experiment", "# (python .*) experiment={}\\b")
+
+
+def _told_by_files(group: str, pattern: str) -> dict[str, str]:
+    """By option of a group what its comment says, where the name stands for the braces of `pattern`."""
+    texts = {name: (CONF / group / f"{name}.yaml").read_text() for name in choices(group)}
+    found = {name: re.search(pattern.format(name), text) for name, text in texts.items()}
+    return {name: match[1] for name, match in found.items() if match}
+
+
 def _with_choices(message: str, config: DictConfig) -> str:
     """A command that a message ends with, for the scale, the game and the artifacts of this one; the scale is that of
-    the folder where something is missing, if that is one."""
-    if not re.search(r"Make it with: python [^;]*$", message):
+    the folder where something is missing, if that is one. The same command keeps all that it was given."""
+    ending = re.search(r"ake it with: (python (?:-m )?([\w.]+) (\w+)=(\w+)[^;]*)$", message)
+    if ending is None:
         return message
-    selected = HydraConfig.get().runtime.choices
+    told, script, group, option = ending.groups()
+    job = HydraConfig.get()
+    given = [argument for argument in job.overrides.task if not argument.startswith(f"{group}=")]
+    selected = job.runtime.choices
+    if job.job.name == script.removesuffix(".py") and selected.get(group) == option:
+        there = {"dry", *(word.partition("=")[0] for word in told.split())}
+        given = [argument for argument in given if argument.partition("=")[0] not in there]
+        return " ".join([message, *map(_typed, given)])
     folder = next((name for name in re.findall(r"\bartifacts/(\w+)/", message) if name in choices("scale")), None)
-    wanted = {"scale": folder or selected["scale"], "game": selected["game"]}
+    has_game = script != "train.py"
+    wanted = {"scale": folder or selected["scale"], **({"game": selected["game"]} if has_game else {})}
     found = [f"{group}={name}" for group, name in wanted.items() if {group: name} not in _defaults()]
+    found += [_typed(argument) for argument in given if has_game and argument.startswith("game.")]
     elsewhere = folder is None and config.artifacts != f"artifacts/{selected['scale']}"
     return " ".join([message, *found, *([f"artifacts={config.artifacts}"] if elsewhere else [])])
+
+
+def _typed(argument: str) -> str:
+    """An override as it is typed in a shell."""
+    return argument if _IN_A_SHELL.fullmatch(argument) else shlex.quote(argument)
 
 
 def _defaults() -> list[Any]:
@@ -123,12 +174,19 @@ def choices(group: str) -> list[str]:
 
 def listed(command: str, *groups: str) -> str:
     """The resolver of what `--help` lists: groups with their options, and the experiments that `command` runs, by the
-    first line of each."""
-    starts = {file.stem: file.read_text().splitlines()[1] for file in sorted((CONF / "experiment").glob("*.yaml"))}
-    mine = [name for name, line in starts.items() if line.startswith(f"# {command} experiment={name}")]
-    options = {"experiment": mine} if mine else {}
-    options |= {group: choices(group) for group in groups}
-    return "\n".join(f"{group}: {', '.join(options[group])}" for group in sorted(options))
+    comments of their files."""
+    mine = [name for name, its in _experiments().items() if its == command]
+    options = {"experiment": ", ".join(mine)} if mine else {}
+    options |= {group: ", ".join(choices(group)) for group in groups}
+    if "net" in groups:
+        options["net"] = "; ".join(f"{', '.join(nets)} for model={model}" for model, nets in _nets().items())
+    return "\n".join(f"{group}: {options[group]}" for group in sorted(options))
+
+
+def _nets() -> dict[str, list[str]]:
+    """The options of the group `net` by model."""
+    models = _told_by_files("net", r"# For model=(\w+)")
+    return {model: [net for net in models if models[net] == model] for model in dict.fromkeys(models.values())}
 
 
 OmegaConf.register_new_resolver("listed", listed, replace=True)
@@ -151,11 +209,23 @@ def task_of(group: str) -> Callable[[DictConfig], Any]:
             if several in config:
                 raise ConfigurationError(f"a file in {several}/ lacks its first line: # @package {one}.NAME")
         unbundle(config, writes=group != "evaluate")
-        node = resolve(chosen(config, group))
+        node = chosen(config, group)
+        if group == "model":
+            _check_net()
+        node = resolve(node)
         with configured(node, {name: config[name] for name in ("artifacts", "outputs", "runs")}):
             return call(node)
 
     return run
+
+
+def _check_net() -> None:
+    selected = HydraConfig.get().runtime.choices
+    model, net = selected.get("model"), selected.get("net")
+    nets = _nets()
+    other = next((each for each in nets if net in nets[each]), model)
+    if model in nets and other != model:
+        raise ConfigurationError(f"net={net} is for model={other}; model={model} takes {', '.join(nets[model])}")
 
 
 def required(what: str) -> NoReturn:
@@ -222,17 +292,33 @@ def _message(error: BaseException) -> str:
     """One line for what Hydra or OmegaConf found wrong, with the nearest of the names that there are."""
     if (of_user := _of_user(error)) is not None:
         return str(of_user)
+    if isinstance(error, OverrideParseException):
+        return (
+            f"cannot read {error.override!r}: settings are KEY=VALUE and lists have no spaces; "
+            "other text needs two layers of quotes, 'KEY=\"VALUE\"'"
+        )
     if isinstance(error, MissingConfigException) and "/" in (error.missing_cfg_file or ""):
         group, _, option = str(error.missing_cfg_file).rpartition("/")
         options = error.options or choices(group)
         return f"there is no {group}={option}{_nearest(option, options)} It can be: {', '.join(options)}"
     cause = error.__cause__
     if isinstance(cause, ConfigAttributeError | ConfigKeyError) and cause.parent_node is not None:
-        known = [str(key) for key in cause.parent_node]
-        return f"there is no setting '{cause.full_key}'{_nearest(str(cause.key), known)} --help lists all settings"
+        key, known = str(cause.key), [str(key) for key in cause.parent_node]
+        if key in _parameters(cause.parent_node):
+            return f"there is no setting '{cause.full_key}' to change; +{cause.full_key}=VALUE adds it"
+        if key == cause.full_key:
+            known += [folder.name for folder in CONF.iterdir() if folder.is_dir()]
+        return f"there is no setting '{cause.full_key}'{_nearest(key, known)} --help lists all settings"
     if isinstance(error, MissingMandatoryValue):
         return f"give {error.full_key}=VALUE"
     return " ".join(f"{error} {cause or ''}".split())
+
+
+def _parameters(node: Any) -> Iterable[str]:
+    """Of what a configuration node calls."""
+    if not isinstance(node, DictConfig) or "_target_" not in node:
+        return ()
+    return inspect.signature(hydra.utils.get_object(node["_target_"])).parameters
 
 
 def _of_user(error: BaseException | None) -> PokernetsError | None:

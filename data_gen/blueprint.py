@@ -6,11 +6,12 @@ learning curve is written on the way (`poker.solvers.curve`).
 """
 
 import platform
+import signal
 import sys
 import time
-from collections.abc import Callable, Mapping
-from contextlib import ExitStack
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
@@ -95,6 +96,8 @@ def run(
     """
     if iterations is None and seconds is None:
         raise PokernetsError("job=blueprint needs job.iterations, job.seconds or both")
+    if any(length is not None and length <= 0 for length in (iterations, seconds)):
+        raise PokernetsError("job.iterations and job.seconds must be positive or null")
     cards = game_cards(game, abstraction)
     tree = build_tree(Betting.start(game), menu)
     clock = time.process_time
@@ -108,7 +111,8 @@ def run(
         config = {"game": game.name, **trainer.settings, "tree": tree_fingerprint(tree)}
         made_from = {"abstraction": cards.fingerprint}
         training = _Training(trainer, Path(f"{output}.checkpoint"), config, made_from, iterations, seconds, clock)
-        made = find_artifact(output, KIND, config={**config, "bits": bits}, made_from=made_from)
+        wanted = {"game": game.name, "rules": asdict(game), **config, "bits": bits}  # a tree says less of what differs
+        made = find_artifact(output, KIND, config=wanted, made_from=made_from)
         if made is not None and training.enough(made.counts["iterations"], made.counts["seconds"]):
             print(f"blueprint {output} is there: {made.counts['iterations']:,} iterations", file=sys.stderr)
             return
@@ -211,14 +215,17 @@ class _Training:
     def train(self, report_seconds: float, checkpoint_seconds: float, logs: str, points: Curve | None) -> None:
         """Run to the end in stretches of `report_seconds`; what was trained is on disk when this returns.
 
-        A stretch ends where a point of the curve is due; the end of the run is a point as well.
+        A stretch ends where a point of the curve is due; the end of the run is a point as well. Ctrl-C ends the run
+        after its stretch; the rounds of a cluster, whose processes get it too, end at once.
         """
         trainer = self.trainer
         by_iterations = self.iterations is not None
         total = float(self.iterations if self.iterations is not None else self.budget or 0)
         done = trainer.iterations if by_iterations else self.seconds
         saved = time.perf_counter()
-        with JobProgress("blueprint", total=total, done=done, logs=logs) as progress:
+        in_rounds = isinstance(trainer, Rounds)
+        interrupts: AbstractContextManager[list[int]] = nullcontext([]) if in_rounds else _noted_interrupts()
+        with interrupts as noted, JobProgress("blueprint", total=total, done=done, logs=logs) as progress:
             while not self.enough(trainer.iterations, self.seconds):
                 before, visits, started = trainer.iterations, trainer.visits, time.perf_counter()
                 cpu = self.cpu_clock()
@@ -239,10 +246,28 @@ class _Training:
                     nodes_per_second=(trainer.visits - visits) / took,
                     **metrics,
                 )
-                if time.perf_counter() - saved >= checkpoint_seconds:
+                if noted or time.perf_counter() - saved >= checkpoint_seconds:
                     self.save()
                     saved = time.perf_counter()
+                if noted:
+                    raise KeyboardInterrupt
         self.save()
+
+
+@contextmanager
+def _noted_interrupts() -> Iterator[list[int]]:
+    """Within, the first Ctrl-C goes to the list alone, and a second one interrupts."""
+    noted: list[int] = []
+
+    def note(number: int, _: object) -> None:
+        noted.append(number)
+        signal.signal(signal.SIGINT, before)
+
+    before = signal.signal(signal.SIGINT, note)
+    try:
+        yield noted
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _tell_rate(trainer: BlueprintSolver, iterations: int | None, seconds: float | None) -> None:

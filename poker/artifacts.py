@@ -11,6 +11,7 @@ arrays are `.npy` without pickles, opened memory-mapped and read-only; nothing r
 import hashlib
 import json
 import os
+import re
 import secrets
 import shutil
 import tempfile
@@ -27,6 +28,8 @@ from poker.errors import PokernetsError
 
 SCHEMA = 1
 MANIFEST = "manifest.json"
+
+_FINGERPRINT = re.compile("[0-9a-f]{64}")
 
 MAKERS = {
     "abstraction": "python -m data_gen job=abstraction",
@@ -53,7 +56,11 @@ MAKERS_BY_NAME = {
 
 
 class ArtifactError(PokernetsError):
-    """Base of what can be wrong with an artifact on disk."""
+    """Base of what can be wrong with an artifact on disk: `problem`, and the remedy."""
+
+    def __init__(self, problem: str, remedy: str = "") -> None:
+        super().__init__(f"{problem}. {remedy}" if remedy else problem)
+        self.problem = problem
 
 
 class MissingArtifactError(ArtifactError):
@@ -205,11 +212,9 @@ def open_artifact(
     target = Path(path)
     manifest = _read_manifest(target, kind)
     if manifest["kind"] != kind:
-        raise MismatchedArtifactError(f"{target} is a '{manifest['kind']}', not a '{kind}'. {_remedy(kind, target)}")
+        raise _mismatch(f"{target} is a '{manifest['kind']}', not a '{kind}'", kind, target)
     if manifest["schema"] != SCHEMA:
-        raise MismatchedArtifactError(
-            f"{target} has schema {manifest['schema']}, this version reads {SCHEMA}. {_remedy(kind, target)}"
-        )
+        raise _mismatch(f"{target} has schema {manifest['schema']}, this version reads {SCHEMA}", kind, target)
     _compare(target, kind, "config", manifest["config"], json.loads(canonical_json(config or {})))
     _compare(target, kind, "made_from", manifest["made_from"], dict(made_from or {}))
     _check_files(target, kind, manifest, verify)
@@ -240,15 +245,15 @@ def find_artifact(
 def _read_manifest(target: Path, kind: str) -> dict[str, Any]:
     manifest_path = target / MANIFEST
     if not manifest_path.is_file():
-        raise MissingArtifactError(f"no {kind} at {target} (no {MANIFEST} there). {_remedy(kind, target)}")
+        raise MissingArtifactError(f"no {kind} at {target} (no {MANIFEST} there)", how_to_make(kind, target))
     try:
         manifest: dict[str, Any] = json.loads(manifest_path.read_text())
         body = {key: value for key, value in manifest.items() if key != "fingerprint"}
         sound = manifest["fingerprint"] == fingerprint_of(body)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise CorruptArtifactError(f"{manifest_path} cannot be read ({error}). {_remedy(kind, target)}") from error
+        raise _corrupt(f"{manifest_path} cannot be read ({error})", kind, target) from error
     if not sound:
-        raise CorruptArtifactError(f"{manifest_path} does not match its own fingerprint. {_remedy(kind, target)}")
+        raise _corrupt(f"{manifest_path} does not match its own fingerprint", kind, target)
     return manifest
 
 
@@ -256,30 +261,56 @@ def _check_files(target: Path, kind: str, manifest: dict[str, Any], verify: bool
     for name, entry in manifest["files"].items():
         file = target / name
         if not file.is_file():
-            raise CorruptArtifactError(f"{file} is missing. {_remedy(kind, target)}")
+            raise _corrupt(f"{file} is missing", kind, target)
         size = file.stat().st_size
         if size != entry["bytes"]:
-            raise CorruptArtifactError(
-                f"{file} has {size} bytes, its manifest says {entry['bytes']}. {_remedy(kind, target)}"
-            )
+            raise _corrupt(f"{file} has {size} bytes, its manifest says {entry['bytes']}", kind, target)
         if verify and file_sha256(file) != entry["sha256"]:
-            raise CorruptArtifactError(
-                f"{file} was altered: its SHA-256 is not the manifest's. {_remedy(kind, target)}"
-            )
+            raise _corrupt(f"{file} was altered: its SHA-256 is not the manifest's", kind, target)
 
 
 def _compare(target: Path, kind: str, what: str, found: dict[str, Any], wanted: dict[str, Any]) -> None:
     for key, value in wanted.items():
         if key not in found or found[key] != value:
-            raise MismatchedArtifactError(
-                f"{target} was made with {what} {key}={found.get(key)!r}, but {value!r} is asked for. "
-                f"Use another path, or delete it and make it anew. {_remedy(kind, target)}"
-            )
+            name, one, other = _difference(key, found.get(key), value)
+            told = f"with {what} {name}={one!r}, but {other!r} is asked for"
+            if _FINGERPRINT.fullmatch(str(one)) and _FINGERPRINT.fullmatch(str(other)):
+                told = f"with another {name} ({one[:12]}) than is asked for ({other[:12]})"
+            raise _mismatch(f"{target} was made {told}", kind, target)
 
 
-def _remedy(kind: str, target: Path) -> str:
+def _difference(name: str, found: Any, wanted: Any) -> tuple[str, Any, Any]:
+    """The first setting within `name` in which the two differ, and its values."""
+    parts: list[tuple[str, Any, Any]] = []
+    if isinstance(found, dict) and isinstance(wanted, dict):
+        parts = [(f"{name}.{key}", found.get(key), wanted.get(key)) for key in {**wanted, **found}]
+    elif isinstance(found, list) and isinstance(wanted, list) and len(found) == len(wanted):
+        parts = [(f"{name}[{place}]", *pair) for place, pair in enumerate(zip(found, wanted, strict=True))]
+        parts = [part for part in parts if isinstance(part[1], dict)]
+    differing = next((part for part in parts if part[1] != part[2]), None)
+    return (name, found, wanted) if differing is None else _difference(*differing)
+
+
+def _corrupt(problem: str, kind: str, target: Path) -> CorruptArtifactError:
+    return CorruptArtifactError(problem, how_to_replace(kind, target))
+
+
+def _mismatch(problem: str, kind: str, target: Path) -> MismatchedArtifactError:
+    replace = how_to_replace(kind, target)
+    elsewhere = "Use another place (outputs=DIR to write there, artifacts=DIR to read there)"
+    return MismatchedArtifactError(problem, f"{elsewhere}, or {replace[0].lower()}{replace[1:]}")
+
+
+def how_to_make(kind: str, target: Path) -> str:
+    """What a message about an artifact that is not there ends with."""
     command = MAKERS_BY_NAME.get(target.name, MAKERS.get(kind))
-    return "Make it anew." if command is None else f"Make it with: {command.format(target)}"
+    return "Run the command that makes it" if command is None else f"Make it with: {command.format(target)}"
+
+
+def how_to_replace(kind: str, target: Path) -> str:
+    """The same where something unusable is in its place."""
+    make = how_to_make(kind, target)
+    return f"Delete {target} and {make[0].lower()}{make[1:]}"
 
 
 def _sync(directory: Path) -> None:

@@ -42,7 +42,7 @@ _CHUNK = 1 << 20
 _ARTIFACT = r"[a-z0-9_]+(?:/[a-z0-9_]+)?"
 _MEMBER = re.compile(rf"(?P<artifact>{_ARTIFACT})/(?P<file>manifest\.json|[A-Za-z0-9_]+\.(?:npy|safetensors))")
 _EPOCH = (1980, 1, 1, 0, 0, 0)
-_REMEDY = "Make it with: python -m data_gen job=bundle"
+_REMEDY = "Get a new copy, or pack one with python -m data_gen job=bundle"
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,8 @@ def open_bundle(file: str | Path) -> Bundle:
     """The bundle in `file`, unpacked; refused by name unless all of it is as it was written."""
     source = Path(file)
     if not source.is_file():
-        raise MissingArtifactError(f"no bundle at {source}. {_REMEDY}")
+        there = ", ".join(file.name for file in sorted(source.parent.glob(f"*{SUFFIX}")))
+        raise MissingArtifactError(f"no bundle at {source}", f"{source.parent} has {there}" if there else _REMEDY)
     path = _cache() / file_sha256(source)
     if path.is_dir():
         try:
@@ -175,7 +176,7 @@ def _contents(source: Path, path: Path) -> dict[str, Any]:
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         _refuse(source, f"has a {CONTENTS} that cannot be read ({error!r})")
     if schema != SCHEMA:
-        raise MismatchedArtifactError(f"{source} has schema {schema!r}, this version reads {SCHEMA}. {_REMEDY}")
+        raise MismatchedArtifactError(f"{source} has schema {schema!r}, this version reads {SCHEMA}", _REMEDY)
     if not sound:
         _refuse(source, f"has a {CONTENTS} that lists no artifacts and agents")
     return dict(contents)
@@ -195,12 +196,11 @@ def _verified(source: Path, root: Path, name: str, entry: Mapping[str, Any]) -> 
     except (CorruptArtifactError, MissingArtifactError, MismatchedArtifactError) as error:
         if str(error).startswith(str(source)):
             raise
-        told = str(error).partition(" Make it")[0].replace(f"{root}/", "")
-        raise type(error)(f"{source}: {told} {_REMEDY}") from None
+        raise type(error)(f"{source}: {error.problem}".replace(f"{root}/", ""), _REMEDY) from None
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, SyntaxError) as error:
         _refuse(source, f"has a {name} that cannot be read ({error!r})")
     return files
 
 
 def _refuse(source: Path, why: str) -> NoReturn:
-    raise CorruptArtifactError(f"{source} {why}. {_REMEDY}")
+    raise CorruptArtifactError(f"{source} {why}", _REMEDY)

@@ -76,6 +76,32 @@ def test_mismatch_is_refused_by_name(
         open_artifact(made, kind, config=config, made_from=made_from)
 
 
+def test_a_mismatch_names_the_setting_that_differs(tmp_path: Path) -> None:
+    trainer = {"max_epochs": 1, "callbacks": [{"patience": 3}, {"patience": 5}]}
+    sources = {"blueprint": "1" * 64}
+    write_artifact(tmp_path / "net", "leaf_net", config={"trainer": trainer}, arrays={}, made_from=sources)
+    for wanted, told in (
+        (trainer | {"max_epochs": 2}, "config trainer.max_epochs=1, but 2 is asked for"),
+        (trainer | {"callbacks": [{"patience": 3}, {"patience": 4}]}, r"trainer.callbacks\[1\].patience=5, but 4"),
+        (trainer | {"devices": 2}, "trainer.devices=None, but 2"),
+    ):
+        with pytest.raises(MismatchedArtifactError, match=told):
+            open_artifact(tmp_path / "net", "leaf_net", config={"trainer": wanted})
+    with pytest.raises(MismatchedArtifactError, match=r"another blueprint \(1{12}\) than is asked for \(2{12}\)"):
+        open_artifact(tmp_path / "net", "leaf_net", made_from={"blueprint": "2" * 64})
+
+
+def test_the_remedy_for_what_is_in_the_way_begins_with_its_removal(made: Path) -> None:
+    make = "make it with: python -m data_gen job=abstraction"
+    with pytest.raises(MismatchedArtifactError, match=rf"outputs=DIR .*, or delete {made} and {make}$"):
+        open_artifact(made, "abstraction", config={"seed": 2})
+    (made / "manifest.json").write_text("")
+    with pytest.raises(CorruptArtifactError, match=rf"\. Delete {made} and {make}$"):
+        open_artifact(made, "abstraction")
+    with pytest.raises(CorruptArtifactError, match=rf"\. Delete {made} and run the command that makes it$"):
+        open_artifact(made, "blueprint_checkpoint")
+
+
 def test_truncated_altered_and_missing_files_are_refused_by_name(made: Path) -> None:
     file = made / "flop.npy"
     data = file.read_bytes()

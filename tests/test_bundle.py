@@ -186,3 +186,6 @@ def test_bytes_that_do_not_inflate_are_refused(bundle: Path) -> None:
 def test_a_missing_bundle_is_named(tmp_path: Path) -> None:
     with pytest.raises(ArtifactError, match=r"no bundle at .*job=bundle"):
         open_bundle(tmp_path / "nothing.bundle")
+    (tmp_path / "laptop.bundle").touch()
+    with pytest.raises(ArtifactError, match=r"no bundle at .*lptop\.bundle\. .* has laptop\.bundle$"):
+        open_bundle(tmp_path / "lptop.bundle")

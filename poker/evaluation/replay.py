@@ -50,7 +50,8 @@ def run(
     """
     path = Path(log)
     if not path.is_file():
-        raise PokernetsError(f"there is no log {path}; matches write theirs to runs/*/matches/<game>/hands")
+        missing = f"{path} is a directory, no log" if path.is_dir() else f"there is no log {path}"
+        raise PokernetsError(f"{missing}; matches write theirs to runs/*/matches/<game>/hands")
     if (hands or 0) < 0 or (session is not None and session < 1):
         raise PokernetsError("`hands` must be 0 (all) or more and `session` at least 1")
     match = counted_in(path)

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.artifacts import Artifact, MismatchedArtifactError, open_artifact, write_artifact
+from poker.artifacts import Artifact, MismatchedArtifactError, how_to_replace, open_artifact, write_artifact
 from poker.features import opponent
 from poker.features.shards import Columns, check_columns
 
@@ -79,8 +79,8 @@ def open_rows(path: str | Path) -> Artifact:
     check_columns(artifact, COLUMNS)
     if not _is_ordered(artifact.arrays):
         raise MismatchedArtifactError(
-            f"{path}: hands are not in the order of time, as those of several months once were;"
-            " delete it and make it anew"
+            f"{path}: hands are not in the order of time, as those of several months once were",
+            how_to_replace(KIND, artifact.path),
         )
     return artifact
 

@@ -23,11 +23,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.artifacts import (
-    MAKERS,
     Artifact,
     CorruptArtifactError,
     MismatchedArtifactError,
     MissingArtifactError,
+    how_to_make,
+    how_to_replace,
     open_artifact,
     write_artifact,
 )
@@ -94,13 +95,15 @@ def open_shards(root: str | Path, verify: bool = True) -> list[Artifact]:
     all of one making."""
     paths = sorted(path for path in Path(root).glob("shard-*") if path.is_dir())
     if not paths:
-        raise MissingArtifactError(f"no {KIND} at {root} (no shard-* there). Make it with: {MAKERS[KIND]}")
+        raise MissingArtifactError(f"no {KIND} at {root} (no shard-* there)", how_to_make(KIND, Path(root)))
     shards = [open_artifact(path, KIND, config=STAMP, verify=verify) for path in paths]
     wanted = _identity(shards[0])
     for shard in shards:
         names = shard.config.get("continuations")
         if names is None:
-            raise MismatchedArtifactError(f"{shard.path} does not name its continuations. Make it with: {MAKERS[KIND]}")
+            raise MismatchedArtifactError(
+                f"{shard.path} does not name its continuations", how_to_replace(KIND, shard.path)
+            )
         found = _identity(shard)
         for key in {**wanted, **found}:
             if found.get(key) != wanted.get(key):
@@ -126,6 +129,6 @@ def check_columns(shard: Artifact, columns: Columns) -> None:
         if array is None or array.dtype != dtype or array.shape != (rows, *shape):
             found = "nothing" if array is None else f"{array.dtype} {array.shape}"
             raise CorruptArtifactError(
-                f"{shard.path}: column '{name}' should be {np.dtype(dtype)} {(rows, *shape)}, it is {found}. "
-                f"Make it with: {MAKERS[shard.kind]}"
+                f"{shard.path}: column '{name}' should be {np.dtype(dtype)} {(rows, *shape)}, it is {found}",
+                how_to_replace(shard.kind, shard.path),
             )

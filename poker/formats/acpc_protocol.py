@@ -1,6 +1,7 @@
 """Lines over a TCP connection, as the ACPC protocol 2.0.0 sends them: ended by CRLF, comments start with `#` or `;`."""
 
 import socket
+import sys
 import time
 
 from poker.errors import PokernetsError
@@ -92,7 +93,8 @@ class LineConnection:
 
 
 def connect(host: str, port: int, seconds: float) -> LineConnection:
-    """Connects to a dealer that may still be starting, trying for `seconds`."""
+    """Connects to a dealer that may still be starting, trying for `seconds`; says so when it has to wait."""
+    waiting = False
     deadline = time.monotonic() + seconds
     while True:
         try:
@@ -102,6 +104,9 @@ def connect(host: str, port: int, seconds: float) -> LineConnection:
                 raise ConnectionLost(
                     f"no dealer answers at {host}:{port}: {error}; start it, then the player"
                 ) from error
+            if not waiting:
+                print(f"waiting {seconds:g} s for a dealer at {host}:{port}", file=sys.stderr)
+            waiting = True
             time.sleep(_PAUSE)
 
 

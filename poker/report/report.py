@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from rich.cells import cell_len
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table as ConsoleTable
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 
 _NARROWEST = 16
-"""Characters that a column of the console keeps where there is no room for all."""
+"""Characters that a column of words keeps on a console where there is no room for all."""
 _WORD = re.compile("[a-zA-Z]")
 
 
@@ -57,15 +58,27 @@ class Table:
         ]
 
     def print(self, console: Console) -> None:
-        table = ConsoleTable(title=escape(self.heading) or None, title_justify="left")
-        cells = self.cells
-        for place, (name, is_text) in enumerate(zip(self.columns, self.is_text, strict=True)):
-            shortest = min(_NARROWEST, max((len(row[place]) for row in cells), default=0))
-            justify: Literal["left", "right"] = "left" if is_text else "right"
-            table.add_column(escape(name), justify=justify, no_wrap=not is_text, min_width=shortest, overflow="fold")
+        """Numbers are never cut: where there is little room, headings and words are folded, and a table that needs more
+        than the console has is printed as wide as it is."""
+        cells, is_text = self.cells, self.is_text
+        longest = [max(map(cell_len, column)) for column in zip(self.columns, *cells, strict=True)]
+        narrowest = [
+            min(_NARROWEST, most)
+            if text
+            else max(cell_len(word) for word in (*name.split(), *(row[place] for row in cells), ""))
+            for place, (name, most, text) in enumerate(zip(self.columns, longest, is_text, strict=True))
+        ]
+        edges = 3 * len(longest) + 1
+        fits, needed = sum(longest) + edges <= console.width, sum(narrowest) + edges
+        width = needed if needed > console.width else None
+        table = ConsoleTable(title=escape(self.heading) or None, title_justify="left", width=width)
+        for name, most, least, text in zip(self.columns, longest, narrowest, is_text, strict=True):
+            justify: Literal["left", "right"] = "left" if text else "right"
+            fixed = None if text else most if fits else least
+            table.add_column(escape(name), justify=justify, width=fixed, min_width=least, overflow="fold")
         for row in cells:
             table.add_row(*map(escape, row))
-        console.print(table)
+        console.print(table, crop=False)
         if self.note:
             console.print(escape(self.note), style="dim", highlight=False, soft_wrap=True)
 

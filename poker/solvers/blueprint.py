@@ -23,6 +23,7 @@ from poker.artifacts import (
     CorruptArtifactError,
     MismatchedArtifactError,
     canonical_json,
+    how_to_replace,
     open_artifact,
     write_artifact,
 )
@@ -92,8 +93,8 @@ class Blueprint:
         strategy = artifact.arrays["strategy"]
         if strategy.size != sampling.table_size // 2:
             raise MismatchedArtifactError(
-                f"{path} stores {strategy.size:,} probabilities and its tree needs {sampling.table_size // 2:,}. "
-                "Make it with: python -m data_gen job=blueprint"
+                f"{path} stores {strategy.size:,} probabilities and its tree needs {sampling.table_size // 2:,}",
+                how_to_replace(KIND, artifact.path),
             )
         return cls(tree, cards, sampling, np.asarray(strategy), fingerprint=artifact.fingerprint)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from omegaconf import OmegaConf
 
-from conf.launch import CONF, ConfigurationError, call, check, choices, chosen, compose, resolve
+from conf.launch import CONF, ConfigurationError, call, check, choices, chosen, compose, launch, resolve, task_of
 from poker.rules import Rules
 
 ROOT = Path(__file__).parents[2]
@@ -20,6 +20,12 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+def evaluate(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "evaluate.py", *arguments], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+
+
 @pytest.mark.parametrize(
     ("overrides", "named"),
     [
@@ -27,6 +33,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
         (["job=bluprint"], "there is no job=bluprint; did you mean 'blueprint'?"),
         (["job=blueprint", "game=kuhm"], "did you mean 'kuhn'?"),
         (["nonsense=1"], "there is no setting 'nonsense'"),
+        (["exploratio=leduc"], "there is no setting 'exploratio'; did you mean 'exploration'?"),
     ],
 )
 def test_misspelt_settings_are_named(overrides: list[str], named: str) -> None:
@@ -34,6 +41,12 @@ def test_misspelt_settings_are_named(overrides: list[str], named: str) -> None:
         compose("data_gen", overrides)
     assert named in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_a_parameter_that_no_file_sets_is_told_with_the_way_to_add_it() -> None:
+    told = r"'trainer\.limit_train_batches' to change; \+trainer\.limit_train_batches=VALUE adds it"
+    with pytest.raises(ConfigurationError, match=told):
+        compose("train", ["model=leaf", "trainer.limit_train_batches=2"])
 
 
 def test_wrong_type_is_named() -> None:
@@ -81,6 +94,31 @@ def test_command_line_errors_are_one_line_and_status_two(tmp_path: Path) -> None
     assert not (tmp_path / "made").exists()
 
 
+def test_names_of_files_need_no_quotes(tmp_path: Path) -> None:
+    log = tmp_path / "HH #2 - $0.01, Hold'em = Hände (1).txt"
+    log.write_text("no hands")
+    (tmp_path / "Grüße").mkdir()
+    done = evaluate("evaluate=replay", f"log={log}", f"runs={tmp_path}/Grüße/runs")
+    assert f"error: {log}" in done.stderr
+    assert (tmp_path / "Grüße" / "runs").is_dir()
+
+
+@pytest.mark.parametrize("override", ["agents=[equity,", "log=a=b.txt", "log=Hände.txt", "match"])
+def test_what_cannot_be_read_is_told_with_the_way_to_write_it(override: str) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        compose("evaluate", ["evaluate=replay", override])
+    assert str(caught.value).startswith(f"cannot read {override!r}: settings are KEY=VALUE and lists have no spaces")
+    assert str(caught.value).endswith("""'KEY="VALUE"'""")
+
+
+def test_a_folder_that_cannot_be_written_to_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    done = run("job=abstraction", f"artifacts={tmp_path}/made", f"runs={tmp_path}/file/runs", "--dry")
+    assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
+    assert done.stderr.startswith(f"error: {tmp_path}/file/runs")
+    assert ": Not a directory; what was written is kept" in done.stderr
+
+
 def test_what_to_run_first_is_told_for_the_scale_the_game_and_the_place_of_the_command(tmp_path: Path) -> None:
     arguments = ["job=leaf_table", "scale=laptop", "game=flop_holdem_nolimit", f"runs={tmp_path}"]
     done = run(*arguments, f"artifacts={tmp_path}/made")
@@ -88,6 +126,39 @@ def test_what_to_run_first_is_told_for_the_scale_the_game_and_the_place_of_the_c
     assert done.stderr.strip().endswith(f"Make it with: python -m data_gen {remedy}")
     done = run(*arguments, "artifacts=artifacts/rival")
     assert done.stderr.strip().endswith("python -m data_gen job=abstraction scale=rival game=flop_holdem_nolimit")
+
+
+def test_what_to_run_first_keeps_the_settings_of_the_game_and_of_the_same_command(tmp_path: Path) -> None:
+    places = [f"artifacts={tmp_path}/made", f"runs={tmp_path}/a b"]
+    stacks = "game.stacks=[100,100]"
+    done = run("job=leaf_table", "job.settings.boards=3", stacks, *places)
+    assert done.stderr.strip().endswith(f"Make it with: python -m data_gen job=abstraction {stacks} {places[0]}")
+    (tmp_path / "made" / "abstraction").mkdir(parents=True)
+    (tmp_path / "made" / "abstraction" / "manifest.json").touch()
+    done = run("job=abstraction", stacks, "job.seed=3", *places, "--dry")
+    told = f"Delete {tmp_path}/made/abstraction and make it with: python -m data_gen job=abstraction {stacks}"
+    assert f"{told} job.seed=3 {places[0]} 'runs=\"{tmp_path}/a b\"'" in done.stderr
+
+
+def test_an_experiment_of_another_command_is_told_with_it() -> None:
+    done = evaluate("experiment=leduc_training")
+    told = "error: experiment=leduc_training is run by: python -m data_gen experiment=leduc_training"
+    assert (done.returncode, done.stderr.strip()) == (2, told)
+
+
+@pytest.mark.parametrize(("model", "net", "other"), [("leaf", "hand", "opponent"), ("opponent", "mlp", "leaf")])
+def test_a_net_of_another_model_is_refused(
+    model: str,
+    net: str,
+    other: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["train.py", f"model={model}", f"net={net}", f"runs={tmp_path}"])
+    with pytest.raises(SystemExit):
+        launch("train", task_of("model"))
+    assert capsys.readouterr().err.startswith(f"error: net={net} is for model={other}; model={model} takes ")
 
 
 def test_help_lists_groups_and_settings() -> None:
@@ -156,7 +227,7 @@ def test_every_file_composes(file: Path) -> None:
         compose(option, [])
         return
     if group == "net":
-        model = "leaf" if "For model=leaf" in file.read_text() else "opponent"
+        [model] = re.findall(r"For model=(\w+)", file.read_text())
         assert compose("train", [f"model={model}", f"net={option}"]).model.net is not None
         return
     root = {"model": "train", "trainer": "train", "evaluate": "evaluate"}.get(group, "data_gen")

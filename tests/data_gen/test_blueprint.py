@@ -1,13 +1,17 @@
 """`job=blueprint` from the command line: killed and continued, reused, extended, refused."""
 
+import signal
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from data_gen.blueprint import _with_regrets
+from conf.launch import call, chosen, compose
+from data_gen.blueprint import CHECKPOINT, _with_regrets
 from poker.abstraction.buckets import SmallGameBuckets
+from poker.artifacts import open_artifact
 from poker.errors import PokernetsError
 from poker.solvers.best_response.ranges import evaluate_policy
 from poker.solvers.blueprint import Blueprint
@@ -51,6 +55,33 @@ def test_killed_and_continued_is_byte_identical(
         assert (broken / file).read_bytes() == (whole / file).read_bytes()
 
 
+@pytest.mark.parametrize("length", [["job.iterations=-1"], ["job.iterations=null", "job.seconds=0"]])
+def test_a_blueprint_of_no_training_is_not_made(length: list[str], tmp_path: Path) -> None:
+    job = chosen(compose("data_gen", [*LEDUC, *length, *places(tmp_path)]), "job")
+    with pytest.raises(PokernetsError, match=r"job\.iterations and job\.seconds must be positive or null"):
+        call(job)
+
+
+def test_an_interrupted_run_keeps_its_last_stretch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = [*LEDUC, "job.iterations=5000", "solver.batch=1000", "job.report_seconds=60", *places(tmp_path)]
+    job = chosen(compose("data_gen", settings), "job")
+    play = ExternalSampling.run
+
+    def interrupted(solver: ExternalSampling, **limits: Any) -> None:
+        signal.raise_signal(signal.SIGINT)
+        play(solver, **limits)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(ExternalSampling, "run", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            call(job)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    checkpoint = open_artifact(tmp_path / "blueprint.checkpoint", CHECKPOINT)
+    assert checkpoint.counts["iterations"] == 1000
+    call(job)
+    assert open_artifact(tmp_path / "blueprint", "blueprint").counts["iterations"] == 5000
+
+
 @pytest.mark.slow
 def test_made_once_then_reused_extended_or_refused(tmp_path: Path) -> None:
     here = places(tmp_path)
@@ -62,6 +93,8 @@ def test_made_once_then_reused_extended_or_refused(tmp_path: Path) -> None:
     assert digests(tmp_path / "blueprint") == before
     assert "made with config seed=1, but 2" in data_gen_fails(*LEDUC, "job.iterations=20_000", "seed=2", *here)
     assert "made with config game='leduc', but 'kuhn'" in data_gen_fails(*LEDUC, "job.iterations=1", "game=kuhn", *here)
+    other = ("job.iterations=1", "game.raise_sizes=[4,8]")
+    assert "made with config rules.raise_sizes=[2, 4], but [4, 8]" in data_gen_fails(*LEDUC, *other, *here)
     assert digests(tmp_path / "blueprint") == before
     assert "continuing" in data_gen(*LEDUC, "job.iterations=1_000_000", *here)
     blueprint = Blueprint.load(tmp_path / "blueprint", SmallGameBuckets(load_rules("leduc")))

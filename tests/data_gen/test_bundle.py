@@ -182,7 +182,7 @@ def test_tables_of_later_streets_stay_out(made: Path) -> None:
     with pytest.raises(PokernetsError, match="blueprint was made from another abstraction than"):
         _pack(made)
     _write_blueprint(made, CardAbstraction((), (), made_anew.fingerprint))
-    with pytest.raises(PokernetsError, match="leaf_table was made with made_from blueprint"):
+    with pytest.raises(PokernetsError, match="leaf_table was made with another blueprint"):
         _pack(made)
     _write_table(made, np.zeros((_leaves(made), 2, 4, 169, 169)))
     packed = CardAbstraction.load(open_bundle(_pack(made)).path / "abstraction")

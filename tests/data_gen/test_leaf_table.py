@@ -42,7 +42,7 @@ def test_table_of_a_tiny_blueprint(tmp_path: Path) -> None:
 
     data_gen("job=blueprint", "job.iterations=9000", *common)
     retrained = Blueprint.load(tmp_path / "blueprint", CardAbstraction.load(tmp_path / "abstraction"))
-    with pytest.raises(MismatchedArtifactError, match="made_from blueprint"):
+    with pytest.raises(MismatchedArtifactError, match="made with another blueprint"):
         LeafTable.load(tmp_path / "leaf_table", retrained)
 
 

@@ -90,7 +90,7 @@ def test_a_second_run_reuses_and_another_archive_is_refused(work: Path, capsys: 
     assert "are there already" in capsys.readouterr().err
     files, _ = played(5, seed=5)
     (work / "other.tgz").write_bytes(files.packed())
-    with pytest.raises(MismatchedArtifactError, match="made_from archive="):
+    with pytest.raises(MismatchedArtifactError, match="made with another archive"):
         make(work, "source=irc", f"path={work / 'other.tgz'}")
     assert manifest.read_bytes() == before
 
@@ -149,7 +149,7 @@ def test_self_play_gives_the_same_rows_for_the_same_seed(tmp_path: Path) -> None
 
 def test_rows_of_agents_with_other_settings_are_refused(tmp_path: Path) -> None:
     make(tmp_path, "source.hands=2")
-    with pytest.raises(MismatchedArtifactError, match=r"made with config agents\.rock="):
+    with pytest.raises(MismatchedArtifactError, match=r"made with config agents\.rock\.value=0\.66, but 0\.9"):
         make(tmp_path, "source.hands=2", "source.agents.rock.value=0.9")
 
 

@@ -170,6 +170,8 @@ def test_a_changed_log_is_refused_by_line(tmp_path: Path) -> None:
 def test_no_log_no_hands_and_a_damaged_record(tmp_path: Path) -> None:
     with pytest.raises(PokernetsError, match="there is no log"):
         replay(GAME, tmp_path / "none.log", tmp_path)
+    with pytest.raises(PokernetsError, match=f"{tmp_path} is a directory, no log"):
+        replay(GAME, tmp_path, tmp_path)
     empty = tmp_path / "empty.log"
     empty.write_text("# nothing\n")
     with pytest.raises(PokernetsError, match="holds no hands"):

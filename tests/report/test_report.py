@@ -7,6 +7,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
+import pytest
 from matplotlib.figure import Figure as Drawing
 from rich.console import Console
 
@@ -146,6 +147,36 @@ def test_range_grids_place_hands() -> None:
     ]
     assert text.count("<text") == 169
     assert all(f">{rank}{rank}<" in text for rank in RANKS)
+
+
+@pytest.mark.parametrize("width", [40, 80, 110])
+def test_no_number_is_cut_on_a_narrow_console(width: int) -> None:
+    """A ring table of [POKI]: names stand where there is little room too."""
+    told = io.StringIO()
+    found = [Estimate(-0.0123 * place, 0.5, 1.0, 90) for place in range(5)]
+    columns = ("agent", "all", *(f"from {style} players" for style in ("loose", "tight", "passive", "aggressive")))
+    Table(columns, [("poki_generic", *found), ("poki_net", *found)]).print(Console(file=told, width=width))
+    lines = told.getvalue().splitlines()
+    for name in ("poki_generic", "poki_net"):
+        [line] = [line for line in lines if name in line]
+        assert all(str(number) in line for number in found)
+    assert len({len(line) for line in lines}) == 1
+    if width == 110:
+        assert len(lines[0]) <= width
+
+
+def test_nothing_of_a_bar_is_cut_on_a_narrow_console() -> None:
+    told = io.StringIO()
+    title, metrics = (
+        "poki_net vs poki_generic vs poki_adaptive",
+        "iterations/s 519.1k  mean regret bb 0.002342  nash conv 0.12",
+    )
+    with progress_bars("hands", Console(file=told, width=80)) as bars:
+        bars.add_task(title, total=1_000_000, completed=500_000, found=metrics)
+    assert "500000/1000000 hands" in told.getvalue()
+    assert metrics in told.getvalue()
+    words = told.getvalue().split()
+    assert [word for word in words if word in title.split()] == title.split()
 
 
 def test_brackets_of_paths_and_bars_are_no_markup() -> None:

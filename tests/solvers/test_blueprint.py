@@ -96,7 +96,7 @@ def test_saved_and_loaded(blueprint: Blueprint, from_rules: bool, tmp_path: Path
 
 def test_another_abstraction_or_game_is_refused_by_name(blueprint: Blueprint, tmp_path: Path) -> None:
     blueprint.save(tmp_path / "blueprint", {}, {})
-    with pytest.raises(MismatchedArtifactError, match="made_from abstraction"):
+    with pytest.raises(MismatchedArtifactError, match="made with another abstraction"):
         Blueprint.load(tmp_path / "blueprint", SmallGameBuckets(load_rules("kuhn")))
     assert Blueprint.load(tmp_path / "blueprint", CARDS, dataclasses.replace(RULES, name="ours")).rules == RULES
     with pytest.raises(PokernetsError, match=r"where stacks is .* in `leduc` it is \(5, 5\): make one for this game"):

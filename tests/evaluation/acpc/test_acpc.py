@@ -255,10 +255,11 @@ def test_other_lines_are_ignored_and_told_and_what_is_no_action_is_a_call(tmp_pa
     assert "called instead" in told[2]
 
 
-def test_no_dealer_and_no_player() -> None:
+def test_no_dealer_and_no_player(capsys: pytest.CaptureFixture[str]) -> None:
     port = free_ports(1)[0]
     with pytest.raises(PokernetsError, match=f"no dealer answers at localhost:{port}"):
-        connect("localhost", port, 0.1)
+        connect("localhost", port, 0.5)
+    assert capsys.readouterr().err == f"waiting 0.5 s for a dealer at localhost:{port}\n"
     with pytest.raises(PokernetsError, match=r"p0, p1 did not sit down within 0.1 s"):
         deal(HEADS_UP, [], 1, Path(), names=["p0", "p1"], ports=[0, 0], start_seconds=0.1)
     with pytest.raises(PokernetsError, match="needs 2 different `names`"):
