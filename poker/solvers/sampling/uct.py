@@ -22,6 +22,7 @@ from poker.solvers.sampling.tree import SamplingTree
 from poker.tree import BettingTree
 
 POLICIES = ("average", "greedy")
+_MOST_COUNTED = 1 << 30
 
 
 class Uct(SamplingSolver):
@@ -63,6 +64,16 @@ class Uct(SamplingSolver):
         name, mixing = "uct" if gamma >= 1 else "smooth_uct", {"eta": eta, "gamma": gamma, "decay": decay}
         bounds = {"ceiling": ceiling, "potential": potential, "policy": policy, "mean_bits": mean_bits}
         self._recorded = {"solver": name, **self._recorded, **mixing, **bounds}
+
+    def run(self, *, iterations: int | None = None, seconds: float | None = None) -> None:
+        """As `SamplingSolver.run`; refused once an action has been counted 2^30 times, of the 2^31 that there is room
+        for: `job=blueprint` runs in stretches far shorter than the rest."""
+        if self.iterations >= _MOST_COUNTED and self.counts.max() >= _MOST_COUNTED:
+            raise PokernetsError(
+                f"after {self.iterations:,} iterations an action has been counted {self.counts.max():,} times, and its"
+                f" 32 bits end soon: stop at job.iterations={self.iterations}"
+            )
+        super().run(iterations=iterations, seconds=seconds)
 
     @property
     def tables(self) -> dict[str, NDArray[Any]]:

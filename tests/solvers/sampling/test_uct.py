@@ -40,6 +40,13 @@ def test_counts_and_means_are_those_of_the_episodes() -> None:
     assert jack < -0.5
 
 
+def test_counts_end_before_their_32_bits_do() -> None:
+    run = solver("kuhn", SMOOTH)
+    run.restore({**run.state()[0], "counts": run.counts + np.int32(1 << 30)}, {**run.state()[1], "iterations": 1 << 32})
+    with pytest.raises(PokernetsError, match=r"counted 1,073,741,824 times.* stop at job\.iterations=4294967296"):
+        run.run(iterations=1 << 33)
+
+
 def test_untried_actions_come_first_then_the_better_one() -> None:
     run = solver("kuhn", PLAIN, ceiling=0.0, batch=1)
     run.run(iterations=40)
