@@ -8,12 +8,11 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from data_gen.opponent_actions import Observe, ObservedHand
-from poker.artifacts import file_sha256, fingerprint_of
+from poker.artifacts import artifacts_in, file_sha256, fingerprint_of
 from poker.errors import PokernetsError
 from poker.formats.irc import Problems, RawHand, read_hands
 from poker.formats.irc_replay import replay_all
 from poker.play.hand import play_hand
-from poker.play.hand_store import artifacts_in
 from poker.play.lineup import AgentSpec
 from poker.rules import Rules
 from poker.state import HandState

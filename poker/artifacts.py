@@ -124,6 +124,17 @@ def file_sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+def artifacts_in(value: Any) -> dict[str, str]:
+    """Paths among the settings that are artifacts, with the checksums of their manifests."""
+    if isinstance(value, dict):
+        return {path: sha for item in value.values() for path, sha in artifacts_in(item).items()}
+    if isinstance(value, list | tuple):
+        return {path: sha for item in value for path, sha in artifacts_in(item).items()}
+    if isinstance(value, str) and len(value) < 4096 and (Path(value) / MANIFEST).is_file():
+        return {value: file_sha256(Path(value) / MANIFEST)}
+    return {}
+
+
 def write_atomically(path: Path, data: bytes, *, mode: int = 0o666) -> None:
     """Write a single file so that a reader, or a crash, sees the old content or the new and nothing between.
 

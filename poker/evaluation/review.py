@@ -21,7 +21,7 @@ from poker.betting import Betting
 from poker.cards import HOLDEM, PREFLOP_CLASS
 from poker.errors import PokernetsError
 from poker.formats.acpc_log import LoggedHand
-from poker.play.hand_store import JsonLines
+from poker.lines import JsonLines
 from poker.report.grids import class_shares
 from poker.rules import CALL, Rules
 from poker.search.opponent_decision import DecisionSolver, SolvedDecision

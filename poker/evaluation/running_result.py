@@ -10,7 +10,7 @@ from poker.evaluation.aivat.value_functions import CheckDownValues, ValueFunctio
 from poker.evaluation.noted import Noted
 from poker.evaluation.results import chip_value
 from poker.formats.acpc_log import LoggedHand
-from poker.play.hand_store import JsonLines
+from poker.lines import JsonLines
 from poker.play.notes import Notes
 from poker.report.estimates import Estimate, estimate
 from poker.rules import Rules

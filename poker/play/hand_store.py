@@ -7,19 +7,16 @@ and the file names hold their fingerprint. Further files of JSON lines keep fail
 program played which sessions: hands of another commit count, and results name it.
 """
 
-import errno
 import glob
 import json
-import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from poker.artifacts import MANIFEST, file_sha256, fingerprint_of, write_atomically
+from poker.artifacts import artifacts_in, fingerprint_of, write_atomically
 from poker.errors import PokernetsError
+from poker.lines import JsonLines, append_lines
 from poker.play.hand import Incident
 from poker.play.lineup import LineUp, Rotation
 from poker.play.session import SessionRecord
@@ -185,64 +182,3 @@ class HandStore:
         *_, payoffs, names = line.split(":")
         by_name = dict(zip(names.split("|"), payoffs.split("|"), strict=True))
         return [int(by_name[label]) for label in self._lineup.labels]
-
-
-@dataclass(frozen=True)
-class JsonLines:
-    """Rows in a file that grows, one a line; there is no file while there are none."""
-
-    path: Path
-
-    def rows(self) -> Iterator[Any]:
-        """All but one that a kill cut short."""
-        if not self.path.exists():
-            return
-        try:
-            with self.path.open(encoding="utf-8", errors="replace") as file:
-                for line in file:
-                    if line.endswith("\n"):
-                        yield json.loads(line)
-        except json.JSONDecodeError as error:
-            raise PokernetsError(
-                f"{self.path} holds a line that is no JSON ({error}); `fresh=true` plays all anew"
-            ) from error
-
-    def append(self, rows: Iterable[Any]) -> None:
-        append_lines(self.path, [json.dumps(row) for row in rows])
-
-    def replace(self, rows: Iterable[Any]) -> None:
-        lines = [f"{json.dumps(row)}\n" for row in rows]
-        if lines:
-            write_atomically(self.path, "".join(lines).encode())
-
-    def cut_unfinished(self) -> None:
-        """Drops a line that a kill cut short, so that the next one does not begin in it."""
-        if self.path.exists():
-            data = self.path.read_bytes()
-            whole = data.rfind(b"\n") + 1
-            if whole < len(data):
-                os.truncate(self.path, whole)
-
-
-def append_lines(path: Path, lines: Sequence[str]) -> None:
-    """One write, so that a kill leaves at most one line unfinished, and an error none."""
-    data = "".join(f"{line}\n" for line in lines).encode("ascii")
-    if not data:
-        return
-    with path.open("ab", buffering=0) as file:
-        start = file.tell()
-        written = file.write(data)
-        if written < len(data):
-            os.truncate(path, start)
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
-
-
-def artifacts_in(value: Any) -> dict[str, str]:
-    """Paths among the settings that are artifacts, with the checksums of their manifests."""
-    if isinstance(value, dict):
-        return {path: sha for item in value.values() for path, sha in artifacts_in(item).items()}
-    if isinstance(value, list | tuple):
-        return {path: sha for item in value for path, sha in artifacts_in(item).items()}
-    if isinstance(value, str) and len(value) < 4096 and (Path(value) / MANIFEST).is_file():
-        return {value: file_sha256(Path(value) / MANIFEST)}
-    return {}

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from poker.errors import PokernetsError
-from poker.play.hand_store import JsonLines
+from poker.lines import JsonLines
 from poker.state import Policy
 
 Decision = tuple[int, int, str]

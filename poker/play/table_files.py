@@ -18,7 +18,7 @@ from poker.betting import Betting
 from poker.errors import PokernetsError
 from poker.formats.acpc_log import LoggedHand, log_line, read_log
 from poker.formats.phh import hand_text, phhs_texts, unwritable
-from poker.play.hand_store import JsonLines, append_lines
+from poker.lines import JsonLines, append_lines
 from poker.rules import Rules
 from poker.state import HandState
 

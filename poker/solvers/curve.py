@@ -5,15 +5,15 @@ that continues from a checkpoint drops the points after it and writes them again
 belong to one curve.
 """
 
-import json
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from poker.artifacts import canonical_json, fingerprint_of, write_atomically
+from poker.artifacts import canonical_json, fingerprint_of
 from poker.errors import PokernetsError
+from poker.lines import JsonLines
 from poker.provenance import provenance
 from poker.rules import Rules
 
@@ -68,22 +68,20 @@ class Curve:
         stored = read_points(self.path)[1] if self.path.exists() else []
         kept = [point for point in stored if point["iterations"] <= iterations]
         self.due = plan.after(kept[-1]["iterations"] if kept else 0)
-        lines = [json.dumps({**config, **provenance()}), *map(json.dumps, kept)]
-        write_atomically(self.path, "".join(f"{line}\n" for line in lines).encode())
+        self._lines = JsonLines(self.path)
+        self._lines.replace([{**config, **provenance()}, *kept])
 
     def add(self, iterations: int, **found: Any) -> None:
         """The point that was due, reached after `iterations`."""
         if self._snapshot is not None:
             found["snapshot"] = self._snapshot(iterations)
-        with self.path.open("a") as file:
-            file.write(json.dumps({"iterations": iterations, **found}) + "\n")
+        self._lines.append([{"iterations": iterations, **found}])
         self.due = self.plan.after(iterations)
 
 
 def read_points(path: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """How a curve was made, and its points; a last line that was cut off is left out."""
-    lines = path.read_text().splitlines(keepends=True)
-    whole = [json.loads(line) for line in lines if line.endswith("\n")]
+    whole = list(JsonLines(path).rows())
     if not whole:
         raise PokernetsError(f"{path} is no learning curve: it has no complete line")
     return whole[0], whole[1:]

@@ -11,12 +11,11 @@ from pathlib import Path
 from nicegui import run, ui
 from nicegui.events import UploadEventArguments
 
-from poker.artifacts import fingerprint_of
+from poker.artifacts import artifacts_in, fingerprint_of
 from poker.errors import PokernetsError
 from poker.evaluation.hand_file import FileReviews, HandFile
 from poker.evaluation.review import decisions_of
 from poker.formats.acpc_log import LoggedHand
-from poker.play.hand_store import artifacts_in
 from poker.play.lineup import AgentSpec, Shared
 from poker.play.table_game import Seen
 from poker.rules import Rules

@@ -11,13 +11,12 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from poker.artifacts import fingerprint_of
+from poker.artifacts import artifacts_in, fingerprint_of
 from poker.errors import PokernetsError
 from poker.evaluation.review import Reviews
 from poker.evaluation.running_result import RunningResult
 from poker.formats.acpc_log import LoggedHand
 from poker.play.hand import described
-from poker.play.hand_store import artifacts_in
 from poker.play.lineup import AgentSpec, Shared
 from poker.play.table_files import TableFiles
 from poker.play.table_game import PERSON, Opponents, TableGame

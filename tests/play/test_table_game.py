@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from poker import lines
 from poker.agents.base import Agent
 from poker.agents.simple import AlwaysCall, RandomAgent
 from poker.errors import PokernetsError
 from poker.formats.acpc_log import LoggedHand
 from poker.formats.histories import read_hands
-from poker.play import hand_store, table_files
+from poker.play import table_files
 from poker.play.lineup import AgentSpec
 from poker.play.notes import Notes
 from poker.play.table_files import TableFiles
@@ -270,7 +271,7 @@ def test_writes_that_fail_are_done_again_and_change_nothing(
     for module, name in (
         (table_files, "write_atomically"),
         (table_files, "append_lines"),
-        (hand_store, "append_lines"),
+        (lines, "append_lines"),
     ):
         monkeypatch.setattr(module, name, flaky(getattr(module, name)))
     for _ in range(12):

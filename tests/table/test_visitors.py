@@ -10,8 +10,8 @@ import pytest
 from poker.agents.simple import AlwaysCall
 from poker.errors import PokernetsError
 from poker.evaluation.review import Mistake
+from poker.lines import JsonLines
 from poker.play import table_game
-from poker.play.hand_store import JsonLines
 from poker.play.lineup import AgentSpec
 from poker.rules import CALL
 from poker.table import visitors
