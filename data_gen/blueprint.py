@@ -256,14 +256,16 @@ class _Training:
 
 @contextmanager
 def _noted_interrupts() -> Iterator[list[int]]:
-    """Within, the first Ctrl-C goes to the list alone, and a second one interrupts."""
+    """Within, the first Ctrl-C goes to the list alone, and a second one interrupts; where it is ignored it stays so."""
     noted: list[int] = []
 
     def note(number: int, _: object) -> None:
         noted.append(number)
         signal.signal(signal.SIGINT, before)
 
-    before = signal.signal(signal.SIGINT, note)
+    before = signal.getsignal(signal.SIGINT)
+    if before is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, note)
     try:
         yield noted
     finally:

@@ -71,11 +71,16 @@ def test_an_interrupted_run_keeps_its_last_stretch(tmp_path: Path, monkeypatch: 
         signal.raise_signal(signal.SIGINT)
         play(solver, **limits)
 
-    with monkeypatch.context() as patched:
-        patched.setattr(ExternalSampling, "run", interrupted)
-        with pytest.raises(KeyboardInterrupt):
+    before = signal.signal(
+        signal.SIGINT, signal.default_int_handler
+    )  # where pytest runs in the background it is ignored
+    try:
+        with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+            patched.setattr(ExternalSampling, "run", interrupted)
             call(job)
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, before)
     checkpoint = open_artifact(tmp_path / "blueprint.checkpoint", CHECKPOINT)
     assert checkpoint.counts["iterations"] == 1000
     call(job)
