@@ -71,13 +71,12 @@ def test_an_interrupted_run_keeps_its_last_stretch(tmp_path: Path, monkeypatch: 
         signal.raise_signal(signal.SIGINT)
         play(solver, **limits)
 
-    before = signal.signal(
-        signal.SIGINT, signal.default_int_handler
-    )  # where pytest runs in the background it is ignored
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # which pytest in the background ignores
     try:
-        with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        with monkeypatch.context() as patched:
             patched.setattr(ExternalSampling, "run", interrupted)
-            call(job)
+            with pytest.raises(KeyboardInterrupt):
+                call(job)
         assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     finally:
         signal.signal(signal.SIGINT, before)
