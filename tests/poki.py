@@ -48,7 +48,7 @@ def simulation(name: str = "simulation", modelling: Modelling = "statistics", tr
         bluffing=0.1,
         batch=100,
         trials=trials,
-        seconds=60,
+        seconds=600,
         margin=2.0,
     )
 

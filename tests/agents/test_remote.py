@@ -11,6 +11,7 @@ from poker.agents.base import Agent, ObservingAgent, PolicyAgent
 from poker.agents.remote import AgentFailure, AgentGivenUp, PolicyUnavailable, RemoteAgent
 from poker.agents.simple import AlwaysCall, RandomAgent
 from poker.errors import PokernetsError
+from poker.lines import append_lines
 from poker.parallel import LocalCluster
 from poker.play.lineup import AgentSpec, LineUp, Rotation
 from poker.play.session import play_session
@@ -37,7 +38,7 @@ class Troublemaker(AlwaysCall):
         if self.what == "raises":
             raise ValueError("no idea")
         if self.what == "sleeps":
-            time.sleep(30)
+            time.sleep(60)
         if self.what == "dies":
             os._exit(3)
         return cast(int, {"garbage": "bet everything", "unpicklable": lambda: 1}[self.what])  # what it is not
@@ -54,18 +55,20 @@ class Doomed(AlwaysCall):
 
 
 class Unclear(AlwaysCall):
-    """Plays, but fails when it is asked for its policy."""
+    """Plays, but fails when it is asked for its policy, which a line of `asked` tells."""
 
-    def __init__(self, what: str) -> None:
+    def __init__(self, what: str, asked: Path) -> None:
         super().__init__(name="unclear")
         self.what = what
+        self.asked = asked
 
     def act(self, state: HandState) -> int:
         return CALL
 
     def policy(self, state: HandState) -> Policy:
+        append_lines(self.asked, [self.what])
         if self.what == "sleeps":
-            time.sleep(30)
+            time.sleep(60)
         if self.what == "dies":
             os._exit(3)
         raise ValueError("not for you")
@@ -101,7 +104,7 @@ def refuse() -> AlwaysCall:
     ("what", "message"),
     [
         ("raises", "ValueError: no idea"),
-        ("sleeps", "no answer to act within 0.3 s"),
+        ("sleeps", "no answer to act within 3 s"),
         ("dies", "died during act, exit status 3"),
         ("garbage", "the answer is no action but 'bet everything'"),
         ("unpicklable", "answer to act cannot be sent"),
@@ -115,7 +118,7 @@ def test_trouble_is_named_and_the_match_goes_on(what: str, message: str) -> None
     ]
     table = LineUp(("trouble", "call"))
     tasks = [(table, session) for session in range(4)]
-    seconds = 0.3 if what == "sleeps" else 20.0
+    seconds = 3.0 if what == "sleeps" else 20.0
     worker = Worker(Rotation(LEDUC, 1, 1), {spec.name: spec for spec in specs}, seconds)
     records = [record for _, record in play_all(worker, tasks, LocalCluster(1))]
     assert sum(len(record.payoffs) for record in records) == 8
@@ -196,16 +199,16 @@ def test_only_what_the_agent_has_is_offered(build: Callable[[], Agent], offers: 
     [("raises", "not for you"), ("sleeps", "no answer to policy within 1 s"), ("dies", "died during policy")],
 )
 @pytest.mark.slow
-def test_a_policy_that_fails_is_not_asked_for_again_and_play_goes_on(what: str, message: str) -> None:
-    agent = RemoteAgent("unclear", partial(Unclear, what), 20.0, policy_seconds=1.0)
+def test_a_policy_that_fails_is_not_asked_for_again_and_play_goes_on(what: str, message: str, tmp_path: Path) -> None:
+    asked, seconds = tmp_path / "asked", 1.0 if what == "sleeps" else 60.0
+    agent = RemoteAgent("unclear", partial(Unclear, what, asked), 20.0, policy_seconds=seconds)
     assert isinstance(agent, PolicyAgent)
     state = HandState.start(LEDUC, [(), ()], ())
-    started = time.monotonic()
     for _ in range(20):
         with pytest.raises(AgentFailure, match=message):
             agent.policy(state)
         assert agent.act(state) == CALL
-    assert time.monotonic() - started < 30
+    assert asked.read_text() == f"{what}\n"
     agent.close()
 
 

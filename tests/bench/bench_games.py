@@ -1,4 +1,4 @@
-"""Betting states, whole hands and matches between fast agents, on one core."""
+"""Betting states, betting trees, whole hands and matches between fast agents, on one core."""
 
 import random
 import time
@@ -11,6 +11,7 @@ from poker.play.lineup import LineUp, Rotation
 from poker.play.session import play_session
 from poker.rules import Rules
 from poker.state import Betting, HandState
+from poker.tree import bet_menu, build_tree
 from tests.games import load_rules
 from tests.random_play import random_action
 
@@ -25,6 +26,7 @@ def run() -> list[dict[str, Any]]:
         )
         seconds = _random_hands(rules, 1000)
         rows.append({"name": f"deal, play and pay a random hand, {name}", "value": 1000 / seconds, "unit": "hands/s"})
+    rows.append({"name": "build a no-limit tree, heads-up", "value": _building() * 1e6, "unit": "us/node"})
     schedule, table = Rotation(load_rules("holdem_nolimit_2p"), 1, 1), LineUp(("random", "call"))
     agents = [RandomAgent(name="random", raises=[0.5, 1, "a"]), AlwaysCall(name="call")]
     play_session(schedule, table, [agents], 0)
@@ -48,6 +50,15 @@ def _random_betting(rules: Rules, hands: int) -> tuple[float, int]:
             spent += time.perf_counter() - started
             played += 1
     return spent, played
+
+
+def _building() -> float:
+    """CPU seconds a node."""
+    street = [[0.5, 1.0, "a"], [1.0, "a"]]
+    menu = bet_menu(preflop=street, flop=street, turn=street, river=street)
+    started = time.process_time()
+    tree = build_tree(Betting.start(load_rules("holdem_nolimit_2p")), menu)
+    return (time.process_time() - started) / len(tree)
 
 
 def _random_hands(rules: Rules, hands: int) -> float:

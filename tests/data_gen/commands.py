@@ -1,13 +1,11 @@
 """Runs `python -m data_gen` as a user does, and kills it as a power cut does."""
 
 import hashlib
-import os
-import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
+
+from tests.killed import run_killed
 
 ROOT = Path(__file__).parents[2]
 
@@ -31,16 +29,9 @@ def data_gen_fails(*arguments: object) -> str:
     return done.stderr.strip().splitlines()[-1]
 
 
-def kill_when(ready: Callable[[], bool], *arguments: object) -> None:
-    """Start the command and send SIGKILL to its process alone once `ready()`; the command must still be running."""
-    process = subprocess.Popen(command(*arguments), cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    deadline = time.monotonic() + 600
-    while not ready():
-        assert process.poll() is None, "the run ended before it could be killed"
-        assert time.monotonic() < deadline, "the run made nothing to interrupt"
-        time.sleep(0.01)
-    os.kill(process.pid, signal.SIGKILL)
-    assert process.wait() == -signal.SIGKILL
+def data_gen_killed(method: str, *arguments: object) -> None:
+    """A run that is killed when `method` has returned for the first time; see `tests.killed`."""
+    run_killed(method, 1, "-m", "data_gen", *map(str, arguments))
 
 
 def digests(folder: Path, pattern: str = "**/*") -> dict[str, str]:

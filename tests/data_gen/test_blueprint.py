@@ -18,7 +18,7 @@ from poker.solvers.blueprint import Blueprint
 from poker.solvers.curve import read_points
 from poker.solvers.sampling.external_sampling import ExternalSampling
 from poker.tree import BetMenu
-from tests.data_gen.commands import data_gen, data_gen_fails, digests, kill_when
+from tests.data_gen.commands import data_gen, data_gen_fails, data_gen_killed, digests
 from tests.games import load_rules
 
 LEDUC = ("job=blueprint", "game=leduc", "solver.threads=1", "solver.discount_every=100_000", "job.seconds=null")
@@ -42,11 +42,10 @@ def test_killed_and_continued_is_byte_identical(
 ) -> None:
     """`tests.solvers.sampling.test_all` has all sampling solvers, without the command line."""
     whole, broken = tmp_path / "whole", tmp_path / "broken"
-    often = ("job.checkpoint_seconds=0.1", "job.report_seconds=0.05")
+    often = ("job.checkpoint_seconds=0", "job.report_seconds=0.05")
     run = ("job=blueprint", "game=leduc", "solver.threads=1", "job.seconds=null", *settings)
     data_gen(*run, *places(whole))
-    checkpoint = broken / "blueprint.checkpoint" / "manifest.json"
-    kill_when(checkpoint.exists, *run, *often, *places(broken))
+    data_gen_killed("data_gen.blueprint:_Training.save", *run, *often, *places(broken))
     assert not (broken / "blueprint").exists()
     assert "continuing" in data_gen(*run, *often, *places(broken))
     assert (broken / "blueprint" / "strategy.npy").read_bytes() == (whole / "blueprint" / "strategy.npy").read_bytes()

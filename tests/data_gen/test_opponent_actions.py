@@ -34,7 +34,7 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 def run(work: Path, *overrides: str) -> subprocess.CompletedProcess[str]:
     places = (f"artifacts={work / 'artifacts'}", f"runs={work / 'runs'}")
     arguments = [sys.executable, "-m", "data_gen", "job=opponent_actions", *places, *overrides]
-    return subprocess.run(arguments, cwd=REPOSITORY, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(arguments, cwd=REPOSITORY, capture_output=True, text=True, timeout=600, check=False)
 
 
 @pytest.fixture(scope="module")

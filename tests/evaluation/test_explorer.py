@@ -94,12 +94,12 @@ def test_cancelled_ones_can_be_walked() -> None:
         time.sleep(0.01)
     assert waiting.state == "waiting"
     waiting.cancel()
-    assert waiting.wait(2)
+    assert waiting.wait(60)
     assert (waiting.state, waiting.walk) == ("cancelled", None)
     with pytest.raises(PokernetsError, match="nothing is solved"):
         waiting.write(Path("nowhere"))
     solve.cancel()
-    assert solve.wait(5)
+    assert solve.wait(60)
     assert solve.state == "cancelled"
     assert solve.course[-1].iterations == solve.solver.iterations
     assert solve.walk is not None
@@ -116,7 +116,7 @@ def test_what_is_too_large_is_refused_before_it_starts() -> None:
 def test_failures_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     solve = Solve(RIVER, SETTINGS)
     monkeypatch.setattr(solve.solver, "run", lambda *_, **__: 1 / 0)
-    assert solve.start().wait(10)
+    assert solve.start().wait(60)
     assert (solve.state, solve.problem) == ("failed", "ZeroDivisionError: division by zero")
 
 

@@ -36,6 +36,7 @@ from poker.tree import build_tree
 from tests.agents.test_remote import Troublemaker
 from tests.blueprints import random_blueprint
 from tests.games import load_rules
+from tests.killed import ROOT, run_killed
 from tests.report.test_report import check
 
 LEDUC = load_rules("leduc")
@@ -249,23 +250,17 @@ def test_foreign_lines_in_a_log_are_refused(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_killed_match_continues_to_the_same_hands(tmp_path: Path) -> None:
     """SIGKILL while two processes play; the same command then ends in the bytes of an uninterrupted match."""
-    command = [sys.executable, "evaluate.py", "evaluate=match", "agents=[random,always_call]", "game=leduc"]
+    command = ["evaluate.py", "evaluate=match", "agents=[random,always_call]", "game=leduc"]
     command += ["hands=3000", "cluster.processes=2", "aivat=false"]
-    root = Path(__file__).parents[2]
-    process = subprocess.Popen([*command, f"runs={tmp_path}/killed"], cwd=root, stdout=subprocess.DEVNULL)
-    logs = tmp_path / "killed" / "matches" / "leduc" / "hands"
-    deadline = time.monotonic() + 120
-    while not any(path.stat().st_size > 8_000 for path in logs.glob("*.log")):
-        assert process.poll() is None
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-    process.kill()
-    process.wait()
+    between = "poker.lines:JsonLines.append", 3 * 100 + 1  # the notes of the 101st deal and its hands
+    run_killed(*between, *command, f"runs={tmp_path}/killed")
     for folder in ("killed", "whole"):
-        subprocess.run([*command, f"runs={tmp_path}/{folder}"], cwd=root, stdout=subprocess.DEVNULL, check=True)
-    results = json.loads((report_of(logs.parent, "random-always_call") / "results.json").read_text())
-    assert 0 < results["lineups"][0]["kept_from_earlier_runs"] < 3000
-    assert hands_of(logs.parent) == hands_of(tmp_path / "whole" / "matches" / "leduc")
+        again = [sys.executable, *command, f"runs={tmp_path}/{folder}"]
+        subprocess.run(again, cwd=ROOT, stdout=subprocess.DEVNULL, check=True)
+    killed, whole = (tmp_path / folder / "matches" / "leduc" for folder in ("killed", "whole"))
+    results = json.loads((report_of(killed, "random-always_call") / "results.json").read_text())
+    assert results["lineups"][0]["kept_from_earlier_runs"] == 200
+    assert hands_of(killed) == hands_of(whole)
 
 
 def test_agents_are_reset_seated_and_shown_the_end(tmp_path: Path) -> None:
@@ -296,10 +291,10 @@ def test_a_failing_agent_is_named_and_the_match_goes_on(tmp_path: Path, capsys: 
 @pytest.mark.parametrize("what", ["raises", "sleeps", "garbage", "dies"])
 def test_a_match_with_a_troublemaker_ends_with_a_result_that_names_it(tmp_path: Path, what: str) -> None:
     specs = [AgentSpec(what, partial(Troublemaker, what), {}), SPECS[0]]
-    results = match(tmp_path, agents=specs, hands=12, decision_seconds=2.0, cluster=LocalCluster(2))
-    assert len(list(read_log(LEDUC, results.lineups[0].log))) == 12
+    results = match(tmp_path, agents=specs, hands=8, decision_seconds=10.0, cluster=LocalCluster(2))
+    assert len(list(read_log(LEDUC, results.lineups[0].log))) == 8
     [table] = json.loads((report_of(tmp_path / "leduc", f"{what}-call") / "results.json").read_text())["lineups"]
-    assert table["hands"] == 12
+    assert table["hands"] == 8
     assert {incident["agent"] for incident in table["incidents"]} == {what}
     assert f"<td>{what}</td>" in (report_of(tmp_path / "leduc", f"{what}-call") / "report.html").read_text()
 

@@ -92,7 +92,7 @@ def test_no_text_takes_long_to_be_refused() -> None:
     start = time.process_time()
     with pytest.raises(RangeError):
         parse_range("[" * 100_000)
-    assert time.process_time() - start < 1
+    assert time.process_time() - start < 10  # the square of the length would take minutes
 
 
 def test_printing_is_compact() -> None:

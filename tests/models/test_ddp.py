@@ -1,9 +1,5 @@
 """Training on two processes: the steps of one with the whole batch, and killed and resumed to the same weights."""
 
-import os
-import signal
-import subprocess
-import time
 from pathlib import Path
 
 import pytest
@@ -12,8 +8,9 @@ import torch
 from models.export import load_net
 from models.inference import LEAF_NET, leaf_stamp
 from poker.features.leaf import CONTINUATIONS
+from tests.killed import run_killed
 from tests.models.shards import write_leaf_states
-from tests.models.test_train import REPOSITORY, command, run
+from tests.models.test_train import STEP_700, command, run
 
 pytestmark = pytest.mark.slow
 TWO = ("trainer.devices=2", "trainer.strategy=ddp", "model.data.batch_rows=256")
@@ -43,17 +40,7 @@ def test_killed_on_two_processes_it_ends_in_the_same_weights(tmp_path: Path) -> 
     settings = (*TWO, "trainer.max_epochs=5")
     whole, broken = work_in(tmp_path, "whole"), work_in(tmp_path, "broken")
     assert run(whole, *settings).returncode == 0
-    process = subprocess.Popen(
-        command(broken, *settings), cwd=REPOSITORY, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )  # fmt: skip
-    deadline = time.monotonic() + 120
-    while not list((broken / "runs").glob("leaf_net-*/checkpoints/epoch=[1-9].ckpt")):
-        assert process.poll() is None, "ended before it could be killed"
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-    os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+    run_killed(*STEP_700, *command(broken, *settings)[1:], group=True)
     assert not (broken / "artifacts" / "leaf_net").exists()
     assert run(broken, *settings).returncode == 0
     expected = weights(whole)

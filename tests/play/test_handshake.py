@@ -36,7 +36,7 @@ class Hall:
 
     def players(self) -> list[LineConnection]:
         assert self._players is not None
-        return self._players.result(20)
+        return self._players.result(120)
 
     def visit(self, seat: int, *words: bytes) -> socket.socket:
         visitor = socket.create_connection(("localhost", self.servers[seat].getsockname()[1]), timeout=10)
@@ -56,7 +56,7 @@ class Hall:
 
 
 def wait(holds: Callable[[], bool], what: str) -> None:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 120
     while not holds():
         assert time.monotonic() < deadline, what
         time.sleep(0.01)
@@ -77,7 +77,7 @@ def hall() -> Iterator[Hall]:
 
 
 def test_visitors_are_named_and_the_seat_stays_open(hall: Hall) -> None:
-    hall.start(20.0)
+    hall.start(60.0)
     silent = hall.visit(0)
     hall.visit(0).close()
     hall.hears("a: a visitor from 127.0.0.1:")
@@ -103,7 +103,7 @@ def test_visitors_are_named_and_the_seat_stays_open(hall: Hall) -> None:
 
 
 def test_a_player_who_leaves_while_another_is_awaited_leaves_the_seat(hall: Hall) -> None:
-    hall.start(20.0)
+    hall.start(60.0)
     first = hall.visit(0, GREETING)
     first.close()
     hall.hears("a: the player from 127.0.0.1:")
@@ -121,10 +121,10 @@ def test_a_player_who_leaves_while_another_is_awaited_leaves_the_seat(hall: Hall
 
 
 def test_an_open_seat_at_the_end_is_an_error(hall: Hall) -> None:
-    hall.start(0.5)
+    hall.start(3.0)
     seated = hall.visit(0, GREETING)
     silent = hall.visit(1)
-    with pytest.raises(PokernetsError, match=r"^b did not sit down within 0.5 s$"):
+    with pytest.raises(PokernetsError, match=r"^b did not sit down within 3 s$"):
         hall.players()
     assert ended(seated)
     assert ended(silent)
@@ -159,7 +159,7 @@ def test_a_match_goes_on_after_a_stray_connection(tmp_path: Path) -> None:
 
 def _stray(port: int) -> None:
     """Greets wrongly once the dealer is there."""
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 120
     while time.monotonic() < deadline:
         try:
             with socket.create_connection(("localhost", port), timeout=10) as visitor:
@@ -173,5 +173,5 @@ def _stray(port: int) -> None:
 def _late(strays: list[threading.Thread], build: Callable[[], AlwaysCall]) -> AlwaysCall:
     """Agents are built before they connect: not before the strays have gone."""
     for stray in strays:
-        stray.join(20)
+        stray.join(120)
     return build()

@@ -163,9 +163,9 @@ def test_the_memory_plan_covers_what_is_kept() -> None:
 
 def test_time_is_shared_and_precision_ends_a_solve() -> None:
     asked = [request(3, seed) for seed in range(2)]
-    close = solver("torch", clock=Clock(per_decision=60.0)).together(asked)
+    close = solver("torch", clock=Clock(per_decision=3600.0)).together(asked)
     assert all(np.isfinite(policy.probs).all() for solution in close for policy in solution.policies.values())
-    solved = solver("torch", clock=Clock(per_decision=60.0)).solved(asked[0])
+    solved = solver("torch", clock=Clock(per_decision=3600.0)).solved(asked[0])
     assert solved.exploitability() <= 0.02 * asked[0].root.pot
     assert 1 < solved.iterations < 500
     hurried = solver("torch", clock=Clock(per_decision=1e-6)).solved(asked[0])

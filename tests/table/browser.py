@@ -17,7 +17,7 @@ from selenium.webdriver.support.ui import WebDriverWait
 
 T = TypeVar("T")
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-_SECONDS = 90
+_SECONDS = 120
 
 
 class Browser:

@@ -19,7 +19,7 @@ from urllib.parse import urlencode, urlsplit
 import websocket
 
 ROOT = Path(__file__).parents[2]
-_START_SECONDS = 120.0
+_SECONDS = 120.0
 
 
 class Server:
@@ -37,7 +37,7 @@ class Server:
         self.lines: list[str] = []
         self._ready = threading.Event()
         threading.Thread(target=self._read, daemon=True).start()
-        assert self._ready.wait(_START_SECONDS), self.lines
+        assert self._ready.wait(_SECONDS), self.lines
         found = re.search(r"http://\S+", "".join(self.lines))
         assert found, self.lines
         self.url = found[0]
@@ -63,7 +63,7 @@ class Server:
         """The exit status after an interrupt."""
         self._process.send_signal(signal.SIGINT)
         try:
-            return self._process.wait(20)
+            return self._process.wait(_SECONDS)
         finally:
             self.kill()
 
@@ -82,7 +82,7 @@ class Client:
 
     def __init__(self, server: Server, cookie: str = "") -> None:
         self.sent: list[str] = []
-        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=_SECONDS)
         connection.request("GET", "/", headers={"Cookie": cookie} if cookie else {})
         answer = connection.getresponse()
         page = answer.read().decode()
@@ -99,7 +99,7 @@ class Client:
         asked = {"client_id": self.id, "tab_id": self.id, "document_id": self.id, "next_message_id": 0}
         more = {"EIO": 4, "transport": "websocket", "implicit_handshake": "true"}
         address = f"ws://127.0.0.1:{server.port}/_nicegui_ws/socket.io/?{urlencode({**asked, **more})}"
-        self.socket = websocket.create_connection(address, cookie=self.cookie, timeout=60)
+        self.socket = websocket.create_connection(address, cookie=self.cookie, timeout=_SECONDS)
         self.socket.send("40")
 
     def close(self) -> None:
@@ -141,7 +141,7 @@ class Client:
 
     def wait(self, *texts: str) -> str:
         """The first of these texts for which there is a button."""
-        end = time.monotonic() + 60
+        end = time.monotonic() + _SECONDS
         while time.monotonic() < end:
             for text in texts:
                 if self.find(text) is not None:
@@ -154,7 +154,7 @@ class Client:
         assert button is not None
         [listener] = [event["listener_id"] for event in button["events"] if event["type"] == "click"]
         self.event(button["id"], listener, [])
-        end = time.monotonic() + 60
+        end = time.monotonic() + _SECONDS
         while str(button["id"]) in self.elements and time.monotonic() < end:
             self.listen(0.05)
 

@@ -36,7 +36,7 @@ def everybody(tmp_path: Path) -> Visitors:
 
 def shown(table: _Table, text: str) -> None:
     """Waits until the page's status begins so."""
-    end = time.monotonic() + 30
+    end = time.monotonic() + 120
     while not table._status.text.startswith(text):
         assert time.monotonic() < end, table._status.text
         time.sleep(0.01)

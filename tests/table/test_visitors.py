@@ -22,7 +22,7 @@ from tests.games import load_rules
 def begun(everybody: Visitors, name: str) -> Visit:
     """Their game, when it is their turn or the hand is over."""
     visit = everybody.visit(name)
-    end = time.monotonic() + 30
+    end = time.monotonic() + 120
     while not (visit.game.seen().is_mine or visit.game.seen().state.is_over):
         assert time.monotonic() < end
         time.sleep(0.01)
@@ -42,7 +42,7 @@ def test_games_that_nobody_looks_at_are_kept_in_files_alone(tmp_path: Path, monk
     assert everybody.visit("bob") is bob
     gone = weakref.ref(ann)
     del ann
-    end = time.monotonic() + 30
+    end = time.monotonic() + 120
     while gone() is not None:  # the thread that let agents act may hold it
         assert time.monotonic() < end
         gc.collect()
@@ -92,7 +92,7 @@ def test_a_game_that_stopped_goes_on_when_its_page_is_opened_again(
     with monkeypatch.context() as disk:
         disk.setattr(table_game, "append_note", full)
         visit = everybody.visit("ann")
-        end = time.monotonic() + 30
+        end = time.monotonic() + 120
         while "a game has stopped" not in caplog.text:
             assert time.monotonic() < end
             time.sleep(0.01)

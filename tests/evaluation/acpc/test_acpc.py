@@ -100,16 +100,17 @@ def test_long_matches(name: str) -> None:
 
 
 class Silent(AlwaysCall):
-    """Does not answer from the tenth decision on."""
+    """Does not answer from the tenth decision on, until `done`."""
 
-    def __init__(self) -> None:
+    def __init__(self, done: threading.Event) -> None:
         super().__init__(name="silent")
+        self.done = done
         self.asked = 0
 
     def act(self, state: HandState) -> int:
         self.asked += 1
         if self.asked >= 10:
-            threading.Event().wait(3.0)
+            self.done.wait(60)
         return super().act(state)
 
 
@@ -134,12 +135,12 @@ class Confused(AlwaysCall):
 
 
 def test_a_late_player_is_named_and_the_match_ends(tmp_path: Path) -> None:
-    times = Times(answer=0.5, in_hand=600.0, per_hand=60.0)
-    calls = partial(AlwaysCall, name="call")
+    times = Times(answer=5.0, in_hand=600.0, per_hand=60.0)
+    calls, done = partial(AlwaysCall, name="call"), threading.Event()
     ports = free_ports(2)
     threads = [
         threading.Thread(target=_ignore_errors, args=(sit_down, HEADS_UP, build, port), daemon=True)
-        for build, port in zip((Silent, calls), ports, strict=True)
+        for build, port in zip((partial(Silent, done), calls), ports, strict=True)
     ]
     for thread in threads:
         thread.start()
@@ -156,7 +157,10 @@ def test_a_late_player_is_named_and_the_match_ends(tmp_path: Path) -> None:
             out=str(tmp_path),
         )
     )
-    assert "no answer within 0.5 s; it checks or folds on" in result.failures["late"][0]
+    done.set()
+    for thread in threads:
+        thread.join(60)
+    assert "no answer within 5 s; it checks or folds on" in result.failures["late"][0]
     assert not result.failures["call"]
     assert len(list(read_log(HEADS_UP, result.log))) == 20
     assert len(result.chips["late"]) == 20

@@ -1,6 +1,5 @@
 """Spot files and solutions on disk: round trip, queries, and one message for each mistake."""
 
-import time
 from pathlib import Path
 
 import numpy as np
@@ -15,14 +14,13 @@ from tests.solvers.games import SPOTS
 CONFIG = SPOTS["t1_turn_basic"]["config"]
 
 
-def test_a_saved_solution_answers_like_its_solver(tmp_path: Path) -> None:
+def test_a_saved_solution_answers_like_its_solver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     spot = spot_of(CONFIG)
     solver = VectorSolver(spot.game())
     solver.run(iterations=20)
     save_solution(tmp_path / "solution", spot, solver, {"iterations": 20.0})
-    start = time.process_time()
+    monkeypatch.setattr(VectorSolver, "advance", lambda *_: pytest.fail("solved again"))
     solution = load_solution(tmp_path / "solution")
-    assert time.process_time() - start < 1.0
     assert solution.metrics == {"iterations": 20.0}
     root = solution.node()
     assert root.actions == ("check", "bet120", "bet216", "allin900")
