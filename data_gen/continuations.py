@@ -31,7 +31,7 @@ class Exact:
 
     iterations: int
     threads: int
-    memory_limit_gb: float
+    memory_limit_gib: float
     keep_strategies: bool
 
 
@@ -66,7 +66,7 @@ def run(
     if find_artifact(output, KIND, config=config) is not None:
         print(f"continuations {output} are there", file=sys.stderr)
         return
-    full = VectorGame(tree, memory_limit=int(exact.memory_limit_gb * 2**30))
+    full = VectorGame(tree, memory_limit=int(exact.memory_limit_gib * 2**30))
     _announce(full, size)
     if dry:
         return

@@ -33,7 +33,7 @@ class Settings:
     iterations: int
     threads: int
     bits: int
-    memory_limit_gb: float
+    memory_limit_gib: float
 
     def __post_init__(self) -> None:
         if not self.target_percent > 0 or self.iterations < 1:
@@ -95,7 +95,7 @@ class Cost:
 def prepare(spot: Spot, settings: Settings, wanted: Callable[[], bool] = lambda: True) -> tuple[VectorSolver, Cost]:
     """The solver, ready to start, and what the solve will take; PokernetsError where it is more than the limit, or not
     `wanted` any more."""
-    game = spot.game(int(settings.memory_limit_gb * 2**30), wanted)
+    game = spot.game(int(settings.memory_limit_gib * 2**30), wanted)
     solver = VectorSolver(game, settings.algorithm, threads=settings.threads, bits=settings.bits)
     return solver, _cost(solver, settings.threads, settings.bits)
 

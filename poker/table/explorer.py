@@ -50,7 +50,7 @@ class _Solves:
             self._solves[visitor] = solve
             gone = [] if before in (None, solve) else [before]
             while len(self._solves) > 1 and (
-                len(self._solves) > _KEPT or self._bytes > solve.settings.memory_limit_gb * 2**30
+                len(self._solves) > _KEPT or self._bytes > solve.settings.memory_limit_gib * 2**30
             ):
                 gone.append(self._solves.pop(next(iter(self._solves))))
         for each in gone:
@@ -212,7 +212,7 @@ class _Form:
 
 def _cost(solve: Solve) -> str:
     """About how long: as a rule a solve takes one to three hundred iterations."""
-    each, most = solve.cost.seconds_per_iteration, solve.settings.memory_limit_gb
+    each, most = solve.cost.seconds_per_iteration, solve.settings.memory_limit_gib
     return f"{solve.cost}; {_time(100 * each)} to {_time(300 * each)} as a rule. The limit is {most:g} GiB."
 
 

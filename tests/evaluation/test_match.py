@@ -291,10 +291,10 @@ def test_a_failing_agent_is_named_and_the_match_goes_on(tmp_path: Path, capsys: 
 @pytest.mark.parametrize("what", ["raises", "sleeps", "garbage", "dies"])
 def test_a_match_with_a_troublemaker_ends_with_a_result_that_names_it(tmp_path: Path, what: str) -> None:
     specs = [AgentSpec(what, partial(Troublemaker, what), {}), SPECS[0]]
-    results = match(tmp_path, agents=specs, hands=8, decision_seconds=10.0, cluster=LocalCluster(2))
-    assert len(list(read_log(LEDUC, results.lineups[0].log))) == 8
+    results = match(tmp_path, agents=specs, hands=4, decision_seconds=5.0, cluster=LocalCluster(2))
+    assert len(list(read_log(LEDUC, results.lineups[0].log))) == 4
     [table] = json.loads((report_of(tmp_path / "leduc", f"{what}-call") / "results.json").read_text())["lineups"]
-    assert table["hands"] == 8
+    assert table["hands"] == 4
     assert {incident["agent"] for incident in table["incidents"]} == {what}
     assert f"<td>{what}</td>" in (report_of(tmp_path / "leduc", f"{what}-call") / "report.html").read_text()
 

@@ -258,7 +258,7 @@ def test_the_experiment(spot: OffTreeBet, tmp_path: Path) -> None:
         flop_iterations=200,
         to_the_end_iterations=500,
         threads=1,
-        memory_limit_gb=1.0,
+        memory_limit_gib=1.0,
         checkpoint_minutes=5.0,
         artifacts=str(tmp_path / "artifacts"),
         out=str(tmp_path / "runs"),

@@ -15,7 +15,7 @@ from tests.solvers.games import SPOTS
 
 
 def settings(target_percent: float, iterations: int) -> Settings:
-    return Settings("dcfr", target_percent, iterations, threads=1, bits=32, memory_limit_gb=1.0)
+    return Settings("dcfr", target_percent, iterations, threads=1, bits=32, memory_limit_gib=1.0)
 
 
 def test_river_spot(tmp_path: Path) -> None:

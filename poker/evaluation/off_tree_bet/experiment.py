@@ -94,7 +94,7 @@ def run(
     flop_iterations: int,
     to_the_end_iterations: int,
     threads: int,
-    memory_limit_gb: float,
+    memory_limit_gib: float,
     checkpoint_minutes: float,
     artifacts: str,
     out: str,
@@ -110,7 +110,7 @@ def run(
     if not sizes or min(sizes) < 1 or list(sizes) != sorted(set(sizes)):
         raise PokernetsError(f"`sizes` are ascending numbers of continuations, such as [1,2,4], not {sizes}")
     spot = OffTreeBet.of(game, menu, bet)
-    target, limit = target_mbb * game.big_blind / 1000, int(memory_limit_gb * 2**30)
+    target, limit = target_mbb * game.big_blind / 1000, int(memory_limit_gib * 2**30)
     effort = Effort(algorithm, target, iterations, threads, 60 * checkpoint_minutes, limit)
     on_flops = FlopSafety(safety, margin, spread)
     depth = Depth(algorithm, first_round_iterations, flop_iterations, to_the_end_iterations, on_flops, threads)
