@@ -110,6 +110,18 @@ def table_rules(
     )
 
 
+def why_not_a_table(game: Rules) -> str:
+    """Why `table_rules` cannot tell the game, empty if it can."""
+    if game.deck_size != 52 or game.num_hole_cards != 2 or game.board_cards != TEXAS_BOARD:
+        return f"hands here are of Texas hold'em, not of `{game.name}`"
+    if any(game.first_player[1:]):
+        return f"the first player left of the button begins after the flop here: not so in `{game.name}`"
+    sizes = game.raise_sizes
+    if game.is_limit and (sizes[0] != sizes[1] or sizes[2] != sizes[3]):
+        return f"limit games here have one bet up to the flop, then another: not so in `{game.name}`"
+    return ""
+
+
 @dataclass(frozen=True)
 class PlayedHand(LoggedHand):
     """`payoffs` are net chips after the rake, so their sum is -`rake`.
