@@ -12,6 +12,7 @@ where the borders of before the flop had 0.51 to 0.78. By the river only what is
 there.
 """
 
+from functools import lru_cache
 from statistics import NormalDist
 
 import numpy as np
@@ -64,17 +65,19 @@ def responses(habits: Floats, street: int, bets_to_call: int) -> NDArray[np.floa
     fold, call, bet = np.maximum(habits, _FLOOR)
     shares = np.array([fold, call, bet] if bets_to_call else [0.0, fold + call, bet])
     out: NDArray[np.float32] = conditional(_BINS, usual, _Z, shares / shares.sum(), *slopes, 0.0)
-    if not bets_to_call:
-        out[:, 0], out[:, 1] = 0, 1 - out[:, 2]
     return out
 
 
 def all_responses(habits: Floats) -> NDArray[np.float32]:
     """[P, 12, B, 3] from habits [P, 12, 3] by context; nothing before the flop."""
-    out = np.zeros((*habits.shape[:2], BINS, 3), dtype=np.float32)
-    for street in range(1, NUM_STREETS):
-        for level in range(NUM_BET_LEVELS):
-            context = street * NUM_BET_LEVELS + level
-            for answers, each in zip(out[:, context], habits[:, context], strict=True):
-                answers[:] = responses(each, street, level)
+    return np.stack([_of_player(each.tobytes()) for each in np.asarray(habits, np.float64)])
+
+
+@lru_cache(maxsize=256)
+def _of_player(habits: bytes) -> NDArray[np.float32]:
+    """[12, B, 3]; the same habits are asked for at decision after decision."""
+    by_context = np.frombuffer(habits).reshape(-1, 3)
+    out = np.zeros((len(by_context), BINS, 3), dtype=np.float32)
+    for context in range(NUM_BET_LEVELS, len(by_context)):
+        out[context] = responses(by_context[context], *divmod(context, NUM_BET_LEVELS))
     return out

@@ -10,14 +10,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.betting import Betting
+from poker.betting import NOBODY, Betting
 from poker.errors import PokernetsError
 from poker.rules import Rules
 from poker.tree import BettingTree, Kind
 
 AGGRESSOR_WEIGHT = 0.5
 """A different last aggressor counts like a pot that is exp(0.5) = 1.65 times as large."""
-NOBODY = -1
 
 
 @dataclass(frozen=True)

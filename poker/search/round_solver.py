@@ -101,7 +101,8 @@ class SolverSettings:
 
     def __post_init__(self) -> None:
         schedule(self.algorithm)
-        if not isinstance(self.iterations, Sequence) or not self.iterations or min(self.iterations) < 1:
+        given = self.iterations if isinstance(self.iterations, Sequence) else ()
+        if not given or not all(type(count) is int and count > 0 for count in given):
             raise PokernetsError(
                 f"search.solver.iterations are those of each street, such as [200,100], not {self.iterations}"
             )

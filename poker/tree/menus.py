@@ -24,7 +24,7 @@ from poker.state import NOBODY, Betting
 
 SEATS = ("oop", "ip")
 _MOST_POTS = 10
-"""Above it a number that is typed without a unit is taken for a percentage that lacks its sign."""
+"""Above it a text without a unit is taken for a percentage that lacks its sign; a number, as in files, is not."""
 
 
 class MenuError(PokernetsError):

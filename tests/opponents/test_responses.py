@@ -28,10 +28,22 @@ def test_better_hands_raise_more_and_fold_less() -> None:
     assert by_strength[0, 2] < 0.01
 
 
-def test_nobody_folds_where_nothing_is_asked() -> None:
+@pytest.mark.parametrize("street", [1, 2, 3])
+def test_nobody_folds_where_nothing_is_asked_and_hands_raise_as_often_as_the_habits(street: int) -> None:
     table = all_responses(same_habits(2, 0.3, 0.5, 0.2))
     assert (table[:, 3::3, :, 0] == 0).all()
     assert (table[:, 4::3, 0, 0] > 0.5).all()
+    z = np.random.default_rng(1).normal((0, 0.1, 0.35, 0.4)[street], 0.9, 200_000)
+    bins = np.array([int(NormalDist().cdf(strength) * BINS) for strength in z]).clip(0, BINS - 1)
+    np.testing.assert_allclose(table[0, 3 * street][bins].mean(axis=0), [0, 0.8, 0.2], atol=3e-3)
+
+
+def test_responses_of_all_players_are_those_of_each() -> None:
+    habits = np.random.default_rng(0).dirichlet((1, 1, 1), (3, 12))
+    table = all_responses(habits)
+    assert (table[:, :3] == 0).all()
+    for player, context in ((0, 3), (1, 7), (2, 11)):
+        np.testing.assert_array_equal(table[player, context], responses(habits[player, context], *divmod(context, 3)))
 
 
 def test_an_action_is_as_likely_as_the_response_of_the_hand() -> None:

@@ -24,6 +24,8 @@ def _logistic(x: float) -> float:
 @njit(cache=True, nogil=True)
 def _shift(mass: F64, z: F64, slope: float, target: float) -> float:
     """The log odds at z = 0 with which `mass` [B] takes an action `target` in all, by Newton's method in a bracket."""
+    if target <= 0:
+        return -np.inf
     low, high, middle = -_FAR, _FAR, 0.0
     for _ in range(_STEPS):
         total, steepness = 0.0, 0.0
