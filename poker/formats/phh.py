@@ -216,7 +216,7 @@ def _actions(end: HandState, mucked: frozenset[int], scale: int) -> list[str]:
         if actions:
             lines += _board(end, shown, rules.board_sizes[street])
             shown = rules.board_sizes[street]
-        for player, action in zip(betting.actors[street], actions, strict=True):
+        for player, action in betting.moves(street):
             if action == FOLD:
                 lines.append(f"p{player + 1} f")
             elif action == CALL:

@@ -237,16 +237,13 @@ class Replayer:
     def fold(self, player: int) -> None:
         """In turn or out of it, and where checking is free: people do all of that."""
         self._check_board()
-        if player == self.betting.to_act and self.betting.legal().fold:
-            self._apply(FOLD)
-        else:
-            self.betting = self.betting.leave(player)
+        self._apply(player, FOLD)
 
     def check(self, player: int) -> None:
         self._check_turn(player)
         if self.betting.to_call:
             raise LineError(0, f"{self._names[player]} cannot check: {self.betting.to_call} chips to call")
-        self._apply(CALL)
+        self._apply(player, CALL)
 
     def call(self, player: int, chips: int | None = None) -> None:
         """`chips` are what the file says that the call costs."""
@@ -254,12 +251,12 @@ class Replayer:
         if chips is not None and chips != self.betting.to_call:
             costs = f"{self.betting.to_call} chips" if self.betting.to_call else "nothing"
             raise LineError(0, f"{self._names[player]} calls {chips} chips where a call costs {costs}")
-        self._apply(CALL)
+        self._apply(player, CALL)
 
     def raise_to(self, player: int, total: int) -> None:
         """`total` is that of the street."""
         self._check_turn(player)
-        self._apply(total + self.earlier(player))
+        self._apply(player, total + self.earlier(player))
 
     def earlier(self, player: int) -> int:
         """Chips of earlier streets."""
@@ -267,13 +264,13 @@ class Replayer:
             self._street, self._earlier = self.betting.street, self.betting.committed
         return self._earlier[player]
 
-    def _apply(self, action: int) -> None:
-        self.earlier(0)
-        self.betting = self.betting.apply(action)
+    def _apply(self, player: int, action: int) -> None:
+        self.earlier(player)
+        self.betting = self.betting.apply_by(player, action)
 
     def _check_unasked(self) -> None:
         if only_check_left(self.betting):
-            self._apply(CALL)
+            self._apply(self.betting.to_act, CALL)
 
     def _check_turn(self, player: int) -> None:
         self._check_board()
