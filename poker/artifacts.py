@@ -135,6 +135,11 @@ def artifacts_in(value: Any) -> dict[str, str]:
     return {}
 
 
+def fingerprint_of_settings(settings: Any, *others: Any) -> str:
+    """Of settings, of the artifacts that they name as these are now, and of `others`."""
+    return fingerprint_of([*others, settings, artifacts_in(settings)])
+
+
 def write_atomically(path: Path, data: bytes, *, mode: int = 0o666) -> None:
     """Write a single file so that a reader, or a crash, sees the old content or the new and nothing between.
 

@@ -243,8 +243,10 @@ class Betting:
         """The actions of all streets."""
         return list(chain.from_iterable(self.actions))
 
-    def moves(self) -> Iterator[tuple[int, int]]:
-        """Who acted, and how, on all streets."""
+    def moves(self, street: int | None = None) -> Iterator[tuple[int, int]]:
+        """Who acted, and how, on `street` or on all of them."""
+        if street is not None:
+            return zip(self.actors[street], self.actions[street], strict=True)
         return zip(chain.from_iterable(self.actors), chain.from_iterable(self.actions), strict=True)
 
     def turns(self) -> Iterator[tuple["Betting", int, int]]:
@@ -256,8 +258,8 @@ class Betting:
 
     def last_raiser(self, street: int) -> int:
         """Who made the last bet or raise of `street`; NOBODY if all checked or called."""
-        moves = zip(reversed(self.actors[street]), reversed(self.actions[street]), strict=True)
-        return next((player for player, action in moves if action > 0), NOBODY)
+        raisers = [player for player, action in self.moves(street) if action > 0]
+        return raisers[-1] if raisers else NOBODY
 
     def _refusal(self, action: int, legal: Legal) -> str:
         what = {FOLD: "fold", CALL: "call"}.get(action, f"raise to {action}")

@@ -282,14 +282,14 @@ def _coverage(scale: float) -> list[dict[str, Any]]:
     return [coverage.of_formula(round(1000 * scale))]
 
 
-def main(arguments: list[str]) -> int:
+def main() -> int:
     parts: dict[str, _Part] = {"soak": _soak, "spread": _spread, "fuzz": _fuzz, "acpc": _acpc, "coverage": _coverage}
     parser = argparse.ArgumentParser(prog="python -m tests.endurance", description="long matches and odd lines")
     parser.add_argument("parts", nargs="*", choices=[*parts, "c_dealer", "c_player"], default=list(parts))
     parser.add_argument("--scale", type=float, default=1.0)
     parser.add_argument("--c-dealer", type=Path, metavar="FOLDER")
     parser.add_argument("--hands", type=Path, metavar="FOLDER", action="append", default=[])
-    chosen = parser.parse_args(arguments)
+    chosen = parser.parse_args()
     if chosen.hands:
         parts["coverage"] = lambda scale: [*_coverage(scale), coverage.of_stored(chosen.hands, round(1000 * scale))]
     if not set(chosen.parts) <= set(parts):
@@ -304,4 +304,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

@@ -91,7 +91,8 @@ class Solve:
             raise PokernetsError("nothing is solved yet")
         folder, last, nodes = out / self.spot.name, self.course[-1], [""]
         settings = [f"{name}={value}" for name, value in vars(self.settings).items()]
-        command = ["python", "evaluate.py", "evaluate=spot", f"spot={folder}/results.json", *settings]
+        places = [f"spot={folder}/results.json", f"evaluate.out={out}"]
+        command = ["python", "evaluate.py", "evaluate=spot", *places, *settings]
         course = [(one.iterations, 100 * one.exploitability / self.spot.pot) for one in self.course]
         with self._reading:
             write_results(self.spot, self.solver, last, self.seconds, course, nodes, out, shlex.join(command))

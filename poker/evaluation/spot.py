@@ -118,8 +118,7 @@ def write_results(
 ) -> dict[str, Any]:
     """Writes solution and report below `out`, in a folder named after the spot; returns the record.
 
-    `course` are iterations and exploitability in percent of the pot; `command` does the same again, where that is not
-    what started this process.
+    `course` are iterations and exploitability in percent of the pot; `command` as in `Report`.
     """
     shares = equity(solver.game)
     found: dict[str, float] = {
@@ -136,14 +135,13 @@ def write_results(
     decisions = [decision(solver, words) for words in nodes]
     told = [{"path": one.path, "player": SEATS[one.player], "actions": one.actions} for one in decisions]
     record = {"spot": read.text, "algorithm": solver.schedule.name, **found, "nodes": told}
-    record |= {"command": command} if command else {}
     scalars: dict[str, Scalar] = {**found, "exploitability_percent_pot": course}
     for one in decisions:
         for action, values in one.actions.items():
             scalars |= {f"{one.path or 'root'}/{action}/{key}": value for key, value in values.items()}
     sections = _sections(read, found, decisions)
     files = {"solution": folder / "solution"}
-    return Report(f"Spot {read.text['board']}", sections, record, scalars, files).write(folder)
+    return Report(f"Spot {read.text['board']}", sections, record, scalars, files, command).write(folder)
 
 
 def _solve(

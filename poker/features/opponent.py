@@ -84,9 +84,9 @@ def _own_play(betting: Betting, player: int) -> tuple[int, int, bool, bool, bool
     chips = list(map(min, betting.rules.blinds, betting.rules.stacks))
     bets = calls = 0
     faced = aggressive = committed = False
-    for actors, actions in zip(betting.actors, betting.actions, strict=True):
+    for street in range(len(betting.actions)):
         committed = False
-        for actor, action in zip(actors, actions, strict=True):
+        for actor, action in betting.moves(street):
             highest = max(chips)
             if actor == player:
                 faced, aggressive = chips[actor] < highest, action > 0

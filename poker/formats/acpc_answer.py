@@ -72,8 +72,7 @@ def _pattern(state: HandState, number: int) -> re.Pattern[str]:
     rules, player = state.rules, state.to_act
     betting = "/*".join(
         _LETTERS.get(action) or ("[rRbB]" if rules.is_limit else rf"[rRbB]{_NUMBER}{action}(?![0-9])")
-        for street in state.betting.actions
-        for action in street
+        for action in state.betting.line
     )
     others = f"(?>{_CARD}{{{rules.num_hole_cards}}}|(?!{_CARD}))"
     hands = [others] * rules.num_players

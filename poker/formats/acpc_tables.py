@@ -19,7 +19,7 @@ from urllib.parse import quote, unquote
 from poker.errors import PokernetsError
 from poker.formats.acpc_log import LoggedHand, game_differs, log_line, parse_log_line
 from poker.formats.phh import without_opening
-from poker.formats.played import TEXAS_BOARD, HistoryError, PlayedHand, payoffs_by_rules, replay, table_rules
+from poker.formats.played import HistoryError, PlayedHand, payoffs_by_rules, replay, table_rules, why_not_a_table
 from poker.rules import Rules
 from poker.state import DealError, HandState
 
@@ -64,10 +64,9 @@ def _hand(text: str, comment: str, game: Rules | None, line: int) -> PlayedHand:
 def as_played(hand: LoggedHand, line: int = 1) -> PlayedHand:
     """The same hand with its game as that of a table; who shows no cards at the showdown mucked."""
     state, game = hand.state, hand.state.rules
-    if not _at_a_table(game):
-        raise PokernetsError(
-            f"hands of Texas hold'em are read here, limit with a small and a big bet or no-limit; not of `{game.name}`"
-        )
+    why_not = why_not_a_table(game)
+    if why_not:
+        raise PokernetsError(why_not)
     rules = table_rules(
         blinds=game.blinds,
         starting_stacks=game.stacks,
@@ -85,14 +84,6 @@ def as_played(hand: LoggedHand, line: int = 1) -> PlayedHand:
     return PlayedHand(
         hand.number, end, tuple(payoffs), names if len(set(names)) == len(names) else hand.names, mucked, line=line
     )
-
-
-def _at_a_table(game: Rules) -> bool:
-    """Whether `table_rules` can tell the game."""
-    if game.deck_size != 52 or game.num_hole_cards != 2 or game.board_cards != TEXAS_BOARD:
-        return False
-    sizes = game.raise_sizes
-    return not any(game.first_player[1:]) and not (game.is_limit and (sizes[0] != sizes[1] or sizes[2] != sizes[3]))
 
 
 def log_texts(hands: Iterable[PlayedHand]) -> Iterator[str]:

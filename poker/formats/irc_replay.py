@@ -71,9 +71,7 @@ class IrcHand:
         state = HandState.start(self.rules, self.hole_cards, self.board)
         for move in self.moves:
             yield state, move
-            betting = state.betting
-            after = betting.leave(move.player) if move.left else betting.apply(move.action)
-            state = replace(state, betting=after)
+            state = replace(state, betting=state.betting.apply_by(move.player, move.action))
 
 
 def replay(raw: RawHand) -> IrcHand:

@@ -16,11 +16,10 @@ from pathlib import Path
 from poker.artifacts import written_atomically
 from poker.errors import PokernetsError
 from poker.formats.acpc_log import LoggedHand
-from poker.formats.played import PlayedHand, TableRules, replay
+from poker.formats.played import PlayedHand, TableRules, replay, why_not_a_table
 from poker.rules import CALL, FOLD, UNLIMITED, Rules
 from poker.state import NOBODY, Betting, HandState
 
-_TEXAS = (0, 3, 1, 1)
 _MOST_RAISES = 4
 """Raises of a street in PokerKit's limit games."""
 
@@ -33,17 +32,19 @@ GAME_FIELDS = (
 
 def unwritable(rules: Rules) -> str:
     """Why hands of this game cannot be written, empty if they can."""
-    if rules.deck_size != 52 or rules.num_hole_cards != 2 or rules.board_cards != _TEXAS:
-        return f"poker hand histories hold Texas hold'em here, not `{rules.name}`"
+    why_not = why_not_a_table(rules)
+    if why_not:
+        return why_not
     small, big = rules.blinds[:2] if rules.num_players > 2 else rules.blinds[::-1]
     first = 1 if rules.num_players == 2 else 2 % rules.num_players
-    if not 0 <= small <= big or not big or any(rules.blinds[2:]) or rules.first_player != (first, 0, 0, 0):
+    if not 0 <= small <= big or not big or any(rules.blinds[2:]) or rules.first_player[0] != first:
         return (
             f"poker hand histories have a small and a big blind, and the next player begins: not so in `{rules.name}`"
         )
-    sizes, caps = rules.raise_sizes, rules.max_raises
-    if rules.is_limit and (sizes[0] != sizes[1] or sizes[2] != sizes[3] or max(caps) > _MOST_RAISES):
-        return f"poker hand histories of limit games have one bet, then another, and 4 raises: not so in `{rules.name}`"
+    if rules.is_limit and max(rules.max_raises) > _MOST_RAISES:
+        return (
+            f"poker hand histories of limit games have at most {_MOST_RAISES} raises a street: not so in `{rules.name}`"
+        )
     return ""
 
 
@@ -215,7 +216,7 @@ def _actions(end: HandState, mucked: frozenset[int], scale: int) -> list[str]:
         if actions:
             lines += _board(end, shown, rules.board_sizes[street])
             shown = rules.board_sizes[street]
-        for player, action in zip(betting.actors[street], actions, strict=True):
+        for player, action in betting.moves(street):
             if action == FOLD:
                 lines.append(f"p{player + 1} f")
             elif action == CALL:

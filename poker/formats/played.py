@@ -110,6 +110,18 @@ def table_rules(
     )
 
 
+def why_not_a_table(game: Rules) -> str:
+    """Why `table_rules` cannot tell the game, empty if it can."""
+    if game.deck_size != 52 or game.num_hole_cards != 2 or game.board_cards != TEXAS_BOARD:
+        return f"hands here are of Texas hold'em, not of `{game.name}`"
+    if any(game.first_player[1:]):
+        return f"the first player left of the button begins after the flop here: not so in `{game.name}`"
+    sizes = game.raise_sizes
+    if game.is_limit and (sizes[0] != sizes[1] or sizes[2] != sizes[3]):
+        return f"limit games here have one bet up to the flop, then another: not so in `{game.name}`"
+    return ""
+
+
 @dataclass(frozen=True)
 class PlayedHand(LoggedHand):
     """`payoffs` are net chips after the rake, so their sum is -`rake`.
@@ -225,16 +237,13 @@ class Replayer:
     def fold(self, player: int) -> None:
         """In turn or out of it, and where checking is free: people do all of that."""
         self._check_board()
-        if player == self.betting.to_act and self.betting.legal().fold:
-            self._apply(FOLD)
-        else:
-            self.betting = self.betting.leave(player)
+        self._apply(player, FOLD)
 
     def check(self, player: int) -> None:
         self._check_turn(player)
         if self.betting.to_call:
             raise LineError(0, f"{self._names[player]} cannot check: {self.betting.to_call} chips to call")
-        self._apply(CALL)
+        self._apply(player, CALL)
 
     def call(self, player: int, chips: int | None = None) -> None:
         """`chips` are what the file says that the call costs."""
@@ -242,12 +251,12 @@ class Replayer:
         if chips is not None and chips != self.betting.to_call:
             costs = f"{self.betting.to_call} chips" if self.betting.to_call else "nothing"
             raise LineError(0, f"{self._names[player]} calls {chips} chips where a call costs {costs}")
-        self._apply(CALL)
+        self._apply(player, CALL)
 
     def raise_to(self, player: int, total: int) -> None:
         """`total` is that of the street."""
         self._check_turn(player)
-        self._apply(total + self.earlier(player))
+        self._apply(player, total + self.earlier(player))
 
     def earlier(self, player: int) -> int:
         """Chips of earlier streets."""
@@ -255,13 +264,13 @@ class Replayer:
             self._street, self._earlier = self.betting.street, self.betting.committed
         return self._earlier[player]
 
-    def _apply(self, action: int) -> None:
-        self.earlier(0)
-        self.betting = self.betting.apply(action)
+    def _apply(self, player: int, action: int) -> None:
+        self.earlier(player)
+        self.betting = self.betting.apply_by(player, action)
 
     def _check_unasked(self) -> None:
         if only_check_left(self.betting):
-            self._apply(CALL)
+            self._apply(self.betting.to_act, CALL)
 
     def _check_turn(self, player: int) -> None:
         self._check_board()

@@ -168,20 +168,14 @@ class _Writer:
                 dealt = self._rules.board_sizes[street - 1]
                 old, new = self._cards(board[:dealt]), self._cards(board[dealt:sizes])
                 yield f"*** {_STREETS[street]} ***" + (f" [{old}]" if old else "") + f" [{new}]"
-            start = betting.committed
-            for action, player in self._actions(street):
+            start, moves = betting.committed, list(self._state.betting.moves(street))
+            for player, action in moves:
                 after = betting.apply_by(player, action)
                 if action == FOLD or not only_check_left(betting):
                     yield self._action(betting, after, player, action, start)
                 betting = after
-            if betting.is_over and (street == 0 or self._actions(street)):
+            if betting.is_over and (street == 0 or moves):
                 yield from self._uncalled(betting)
-
-    def _actions(self, street: int) -> list[tuple[int, int]]:
-        betting = self._state.betting
-        if street >= len(betting.actions):
-            return []
-        return list(zip(betting.actions[street], betting.actors[street], strict=True))
 
     def _action(self, before: Betting, after: Betting, player: int, action: int, start: tuple[int, ...]) -> str:
         name = self._names[player]

@@ -84,7 +84,7 @@ class Frequencies:
 class PlayerFrequencies:
     """A table for each player, shrunk towards the population's; see the module docstring."""
 
-    def __init__(self, population: Frequencies | None = None, *, shrinkage: float = 20.0, decay: float = 1.0) -> None:
+    def __init__(self, population: Frequencies | None = None, *, shrinkage: float, decay: float = 1.0) -> None:
         if not (shrinkage > 0 and 0 < decay <= 1):
             raise ValueError(f"shrinkage must be above 0 and decay in (0, 1], not {shrinkage} and {decay}")
         self._population = population if population is not None else Frequencies()

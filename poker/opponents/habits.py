@@ -21,7 +21,6 @@ import hashlib
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
-from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +32,7 @@ from poker.errors import PokernetsError
 from poker.formats.histories import read_hands
 from poker.kernels.opponents.conditional import conditional
 from poker.opponents.predictor import CALL_CLASS, FOLD_CLASS, RAISE_CLASS, action_class
+from poker.opponents.responses import BINS, FOLD_SLOPE, RAISE_SLOPE, Z
 from poker.opponents.weights import BlindActions, blind_share, with_shown
 from poker.rules import CALL, FOLD, Rules
 from poker.state import HandState
@@ -55,12 +55,6 @@ _NUM_SIZES = len(_SIZE_EDGES) + 2
 
 _REMEMBERED = 10_000
 """Decisions whose context is not worked out again."""
-_BINS = 64
-_Z = np.array([NormalDist().inv_cdf((i + 0.5) / _BINS) for i in range(_BINS)])
-_FOLD_SLOPE = (1.8, 1.8, 1.9, 3.5)
-"""By street, as after the flop in `poker.opponents.responses`."""
-_RAISE_SLOPE = (1.8, 2.8, 4.0)
-"""By raises of the round."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,10 +164,11 @@ class Habits:
     def _conditional(
         self, rules: Rules, board: tuple[int, ...], context: Context, weights: NDArray[np.floating], blind: float
     ) -> NDArray[np.float32]:
-        """[H, 3] fold, call and raise."""
-        slopes = _FOLD_SLOPE[context[0]], _RAISE_SLOPE[context[2]]
+        """[H, 3] fold, call and raise; before the flop with the slopes of the flop."""
+        street, _, raises, _, _ = context
+        slopes = FOLD_SLOPE[max(street, 1), 1], RAISE_SLOPE[max(street, 1), raises]
         mass = np.ascontiguousarray(weights, dtype=np.float64)
-        return conditional(_bins(rules, board), mass, _Z, self.frequencies[context], *slopes, blind)
+        return conditional(_bins(rules, board), mass, Z, self.frequencies[context], *slopes, blind)
 
     def _split(self, betting: Betting, actions: tuple[int, ...]) -> Floats:
         """[3, A] what share of each class goes to each action: classes that are missing check or call; raises of a size
@@ -239,7 +234,7 @@ def _size_class(betting: Betting, total: int) -> int:
 @lru_cache(maxsize=4096)
 def _bins(rules: Rules, board: tuple[int, ...]) -> NDArray[np.int8]:
     """[H] of strength, -1 for hands that the board rules out."""
-    bins = np.minimum(weaker_hands(rules, board) * _BINS, _BINS - 1).astype(np.int8)
+    bins = np.minimum(weaker_hands(rules, board) * BINS, BINS - 1).astype(np.int8)
     return np.where(rules.space.live(board), bins, np.int8(-1))
 
 

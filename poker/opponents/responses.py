@@ -29,11 +29,12 @@ BINS = 64
 TRANSITION = 0.3
 """Half-width of the soft borders before the flop, in shares of all hands."""
 
-_Z = np.array([NormalDist().inv_cdf((i + 0.5) / BINS) for i in range(BINS)])
+Z = np.array([NormalDist().inv_cdf((i + 0.5) / BINS) for i in range(BINS)])
+"""[B] standard normal quantiles of the strengths."""
 _Z_MEAN = np.array([0.0, 0.1, 0.35, 0.4])
 _Z_SD = 0.9
-_RAISE_SLOPE = np.tile([1.8, 2.8, 4.0], (NUM_STREETS, 1))
-_FOLD_SLOPE = np.array([[0.0, 0.0, 0.0], [0.0, 1.8, 1.0], [0.0, 1.9, 1.4], [0.0, 3.5, 3.4]])
+RAISE_SLOPE = np.tile([1.8, 2.8, 4.0], (NUM_STREETS, 1))
+FOLD_SLOPE = np.array([[0.0, 0.0, 0.0], [0.0, 1.8, 1.0], [0.0, 1.9, 1.4], [0.0, 3.5, 3.4]])
 """[street, bets to call]; nobody folds where nothing is asked."""
 _BINS = np.arange(BINS, dtype=np.int8)
 _FLOOR = 2e-3
@@ -61,10 +62,10 @@ def likelihood(
 
 def responses(habits: Floats, street: int, bets_to_call: int) -> NDArray[np.float32]:
     """[B, 3] fold, call and raise of the hands in each bin after the flop, from frequencies [3]."""
-    usual, slopes = _USUAL[street], (_FOLD_SLOPE[street, bets_to_call], _RAISE_SLOPE[street, bets_to_call])
+    usual, slopes = _USUAL[street], (FOLD_SLOPE[street, bets_to_call], RAISE_SLOPE[street, bets_to_call])
     fold, call, bet = np.maximum(habits, _FLOOR)
     shares = np.array([fold, call, bet] if bets_to_call else [0.0, fold + call, bet])
-    out: NDArray[np.float32] = conditional(_BINS, usual, _Z, shares / shares.sum(), *slopes, 0.0)
+    out: NDArray[np.float32] = conditional(_BINS, usual, Z, shares / shares.sum(), *slopes, 0.0)
     return out
 
 

@@ -14,7 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from poker.artifacts import artifacts_in, fingerprint_of, write_atomically
+from poker.artifacts import artifacts_in, fingerprint_of, fingerprint_of_settings, write_atomically
 from poker.errors import PokernetsError
 from poker.lines import JsonLines, append_lines
 from poker.play.hand import Incident
@@ -60,7 +60,7 @@ class HandStore:
         if decision_seconds is not None:
             record["decision_seconds"] = decision_seconds
         stem = f"{'-'.join(lineup.players)[:80]}-{fingerprint_of(record)[:10]}"
-        mark = "" if values is None else f".{fingerprint_of([values, artifacts_in(values)])[:10]}"
+        mark = "" if values is None else f".{fingerprint_of_settings(values)[:10]}"
         self.path = folder / f"{stem}.log"
         self.identity = f"{stem}{mark}"
         self._failures = JsonLines(folder / f"{stem}.failures.jsonl")

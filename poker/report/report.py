@@ -135,13 +135,15 @@ Section = Table | Text | Figure | RangeGrids
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """What a run found. `files` are further ones that it wrote, told with those of the report."""
+    """What a run found. `files` are further ones that it wrote, told with those of the report; `command` does the same
+    again where that is not what started this process, and is told as it is."""
 
     title: str
     sections: Sequence[Section]
     record: Mapping[str, Any]
     scalars: Mapping[str, Scalar] = field(default_factory=dict)
     files: Mapping[str, Path] = field(default_factory=dict)
+    command: str | None = None
 
     def write(self, folder: Path, console: Console | None = None) -> dict[str, Any]:
         """Prints tables and texts; writes `results.json`, a PNG for each figure, `report.html` and the scalars to
@@ -151,6 +153,8 @@ class Report:
             if isinstance(section, Table | Text) and section.console:
                 section.print(console)
         record: dict[str, Any] = portable({**self.record, **provenance()})
+        if self.command is not None:
+            record["command"] = self.command
         write_atomically(folder / "results.json", json.dumps(record, indent=1).encode() + b"\n")
         pictures = {}
         for figure in self.sections:

@@ -11,7 +11,7 @@ from pathlib import Path
 from nicegui import run, ui
 from nicegui.events import UploadEventArguments
 
-from poker.artifacts import artifacts_in, fingerprint_of
+from poker.artifacts import fingerprint_of_settings
 from poker.errors import PokernetsError
 from poker.evaluation.hand_file import FileReviews, HandFile
 from poker.evaluation.review import decisions_of
@@ -87,7 +87,7 @@ class _Reviewing:
         """The hands of a player and what they cost, kept for this file and these settings, and what is left out."""
         hands, left_out = file.of(player)
         settings = {} if self.spec is None else dict(self.spec.settings)
-        mark = fingerprint_of([self.game.to_acpc(), settings, artifacts_in(settings), file.digest, player])
+        mark = fingerprint_of_settings(settings, self.game.to_acpc(), file.digest, player)
         folder = self.out / visitor / mark[:16]
         folder.mkdir(parents=True, exist_ok=True)
         reviews = FileReviews(self.game, folder / "reviews.jsonl", self.solver, self.lock)

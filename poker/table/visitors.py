@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from poker.artifacts import artifacts_in, fingerprint_of
+from poker.artifacts import fingerprint_of_settings
 from poker.errors import PokernetsError
 from poker.evaluation.review import Reviews
 from poker.evaluation.running_result import RunningResult
@@ -62,7 +62,7 @@ class Visitors:
         self.rules = rules
         self.opponents = Opponents(rules, specs)
         settings = {spec.name: dict(spec.settings) for spec in specs}
-        mark = fingerprint_of([rules.to_acpc(), settings, artifacts_in(settings)])
+        mark = fingerprint_of_settings(settings, rules.to_acpc())
         self._folder = out / rules.name / f"{'-'.join(settings)[:80]}-{mark[:10]}"
         weakref.finalize(self, os.close, _locked(self._folder))
         self._solver, self._solver_lock, self._reviews = self._reviewer(reviewer)
@@ -100,7 +100,7 @@ class Visitors:
             if isinstance(agent, DecisionSolver):
                 return Shared(partial(_itself, agent)), self.opponents.lock, "reviews.jsonl"
         settings = {} if spec is None else dict(spec.settings)
-        mark = fingerprint_of([settings, artifacts_in(settings)])
+        mark = fingerprint_of_settings(settings)
         return Shared(partial(solving, spec, self.rules)), threading.Lock(), f"reviews-{mark[:10]}.jsonl"
 
 

@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -247,14 +247,14 @@ def _blueprint(rules: Rules, menu: str) -> Blueprint:
 _least = partial(best, repeats=_REPEATS, clock=time.perf_counter)
 
 
-def main(arguments: Sequence[str]) -> int:
+def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("parts", nargs="*", choices=[[], *PARTS], metavar="PART", help=", ".join(PARTS))
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--tiny", action="store_true")
     parser.add_argument("--artifacts", type=Path, default=BUNDLE)
     parser.add_argument("--out", type=Path)
-    asked = parser.parse_args(arguments)
+    asked = parser.parse_args()
     device = torch_device(asked.device)
     if asked.out is None and (asked.tiny or device.type != "cuda"):
         parser.error("docs/results/gpu.json is for whole runs on a GPU: say --out=FILE")
@@ -286,4 +286,4 @@ def main(arguments: Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

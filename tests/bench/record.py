@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from poker.provenance import command_line, provenance
+from poker.provenance import command_line, portable, provenance
 
 
 def record(**found: Any) -> dict[str, Any]:
-    return {**found, "command": command_line(), **provenance()}
+    return {**found, "command": portable(command_line()), **provenance()}

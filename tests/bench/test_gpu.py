@@ -1,6 +1,7 @@
 """The benchmark of a GPU runs through, at sizes for which none is needed."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -14,8 +15,10 @@ from tests.devices import CUDA
 def test_every_part_is_measured(device: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     out = tmp_path / "gpu.json"
-    status = main(["--device", device, "--tiny", "--out", str(out)])
+    monkeypatch.setattr(sys, "argv", ["gpu.py", "--device", device, "--tiny", "--out", str(out)])
+    status = main()
     record = json.loads(out.read_text())
+    assert record["command"].endswith(f"--device {device} --tiny --out gpu.json")
     assert record["failed"] == {}
     assert status == 0
     assert list(record["seconds"]) == list(PARTS)

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import shlex
 import time
 from dataclasses import replace
 from math import isnan
@@ -11,9 +12,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from conf.launch import compose, resolve
 from poker.errors import PokernetsError
 from poker.evaluation.explorer import Solve, seconds_left, totals, view_csv, view_record
 from poker.evaluation.spot import Settings
+from poker.provenance import configured
 from poker.solvers.vector.solution import load_solution
 from poker.solvers.vector.solver import Progress, VectorSolver
 from poker.solvers.vector.spots import read_spot, spot_of
@@ -63,15 +66,16 @@ def test_exports(solved: Solve, tmp_path: Path) -> None:
     assert json.loads((folder / "results.json").read_text())["iterations"] == solved.solver.iterations
 
 
-def test_what_is_written_tells_the_command_that_solves_it_again(
-    solved: Solve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    folder = solved.write(Path("spots"))
+def test_what_is_written_tells_the_command_that_solves_it_again(solved: Solve, tmp_path: Path) -> None:
+    with configured({"port": 8080}, {"runs": str(tmp_path)}):
+        folder = solved.write(tmp_path / "spots")
     command = json.loads((folder / "results.json").read_text())["command"]
-    assert command.startswith(f"python evaluate.py evaluate=spot spot={folder}/results.json algorithm=apdcfr ")
-    assert "target_percent=0.5 iterations=500" in command
     assert command in (folder / "report.html").read_text()
+    python, program, *overrides = shlex.split(command)
+    assert (python, program) == ("python", "evaluate.py")
+    told = resolve(compose("evaluate", overrides).evaluate)
+    assert (told["spot"], told["out"]) == (str(folder / "results.json"), str(tmp_path / "spots"))
+    assert Settings(**{key: value for key, value in told["settings"].items() if key != "_target_"}) == SETTINGS
     assert read_spot(folder / "results.json") == RIVER
     assert read_spot(folder / "solution/manifest.json") == RIVER
 

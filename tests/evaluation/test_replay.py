@@ -63,7 +63,7 @@ def test_hands_that_a_longer_match_left_do_not_count(tmp_path: Path) -> None:
     assert (longer.hands, shorter.hands) == (400, 100)
     assert longer.estimates() != shorter.estimates()
     phh = tmp_path / "some.phhs"
-    with pytest.raises(PokernetsError, match="hold Texas hold'em here, not `leduc`"):
+    with pytest.raises(PokernetsError, match="are of Texas hold'em, not of `leduc`"):
         replay(LEDUC, shorter.log, tmp_path, phh=str(phh))
     has_the_result_of(replay(LEDUC, shorter.log, tmp_path), shorter)
     has_the_result_of(replay(LEDUC, shorter.log, tmp_path, hands=0), longer)
@@ -153,7 +153,7 @@ def test_hand_histories_are_those_of_the_log(tmp_path: Path, capsys: pytest.Capt
     assert [tuple(history.players or ()) for history in histories] == [hand.names for hand in hands]
     assert "no .phhs" not in capsys.readouterr().out
     match(tmp_path, agents=SMALL)
-    assert "no .phhs files: poker hand histories hold Texas hold'em here, not `leduc`" in capsys.readouterr().out
+    assert "no .phhs files: hands here are of Texas hold'em, not of `leduc`" in capsys.readouterr().out
     assert not list((tmp_path / "leduc").glob("**/*.phhs"))
 
 

@@ -4,12 +4,14 @@ import random
 import re
 import time
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from poker.errors import PokernetsError
 from poker.formats import histories, phh, phh_read, pokerstars, pokerstars_read
+from poker.formats.acpc_tables import log_hands
 from poker.formats.histories import ACPC, FORMATS, PHH, POKERSTARS, SUFFIXES, format_of, read_hands, write_hands
 from poker.formats.played import HistoryError, LineError, PlayedHand, difference
 from tests.formats.pokerkit_hands import Antes, assert_same_hand, dumped, pokerkit_payoffs, simulated
@@ -317,6 +319,23 @@ def test_a_game_that_differs_is_named(tmp_path: Path) -> None:
     log.write_text("".join(line for line in log.read_text().splitlines(True) if not line.startswith("#")))
     with pytest.raises(HistoryError, match=r"another game: 6 players in the log, 2 in `holdem_nolimit_2p`"):
         list(read_hands(log, load_rules("holdem_nolimit_2p")))
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"first_player": (1, 0, 0, 1)}, "begins after the flop here: not so in `holdem_limit_2p`"),
+        ({"raise_sizes": (10, 20, 20, 20)}, "one bet up to the flop, then another: not so in `holdem_limit_2p`"),
+    ],
+)
+def test_a_log_of_a_game_of_no_table_is_refused(changes: dict[str, tuple[int, ...]], why: str) -> None:
+    game = load_rules("holdem_limit_2p")
+    text = "STATE:0:f:AhAd|KhKd:5|-5:Ann|Ben"
+    [hand] = log_hands(text, game, "log")
+    assert isinstance(hand, PlayedHand)
+    [error] = log_hands(text, replace(game, **changes), "log")  # type: ignore[arg-type]
+    assert isinstance(error, HistoryError)
+    assert why in error.reason
 
 
 def test_a_long_line_of_blanks_is_no_table_at_once() -> None:

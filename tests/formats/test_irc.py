@@ -166,7 +166,7 @@ def test_oddities_of_the_archive(tmp_path: Path, players: tuple[str, ...], count
     (raw,) = lines_of(tmp_path, *players, counts=counts)
     hand = replay(raw)
     state, move = list(hand.states())[-1]
-    after = state.betting.leave(move.player) if move.left else state.betting.apply(move.action)
+    after = state.betting.apply_by(move.player, move.action)
     assert after.text() == text
 
 

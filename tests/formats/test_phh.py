@@ -86,13 +86,13 @@ def test_a_file_of_many_hands_is_toml() -> None:
 @pytest.mark.parametrize(
     ("rules", "why"),
     [
-        (load_rules("leduc"), "Texas hold'em here, not `leduc`"),
-        (load_rules("flop_holdem_nolimit"), "Texas hold'em here"),
+        (load_rules("leduc"), "of Texas hold'em, not of `leduc`"),
+        (load_rules("flop_holdem_nolimit"), "of Texas hold'em, not of"),
         (replace(HEADS_UP, blinds=(50, 100)), "a small and a big blind"),
         (replace(HEADS_UP, first_player=(0, 0, 0, 0)), "the next player begins"),
         (replace(LIMIT, blinds=(10, 10, 10)), "a small and a big blind"),
-        (replace(LIMIT, raise_sizes=(10, 20, 20, 20)), "one bet, then another"),
-        (replace(LIMIT, max_raises=(5, 4, 4, 4)), "and 4 raises"),
+        (replace(LIMIT, raise_sizes=(10, 20, 20, 20)), "one bet up to the flop, then another"),
+        (replace(LIMIT, max_raises=(5, 4, 4, 4)), "at most 4 raises"),
     ],
 )
 def test_other_games_are_refused_and_leave_what_was_there(rules: Rules, why: str, tmp_path: Path) -> None:

@@ -24,7 +24,13 @@ def table_of(fold: float, call: float, bet: float) -> np.ndarray:
 
 
 def all_predictors() -> list[Predictor]:
-    return [Constant(), Majority(), Frequencies(), PlayerFrequencies(decay=0.9), BestOf({"a": Constant()})]
+    return [
+        Constant(),
+        Majority(),
+        Frequencies(),
+        PlayerFrequencies(shrinkage=12, decay=0.9),
+        BestOf({"a": Constant()}),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -78,7 +84,7 @@ def test_decay_weighs_the_last_actions_most() -> None:
 
 
 def test_population_learns_from_everybody() -> None:
-    predictor = PlayerFrequencies(Frequencies(prior_weight=1))
+    predictor = PlayerFrequencies(Frequencies(prior_weight=1), shrinkage=12)
     for player in ("ann", "bob", "eve"):
         for _ in range(100):
             predictor.update(Context(player, 1, 1), RAISE_CLASS)

@@ -45,6 +45,7 @@ def shown(table: _Table, text: str) -> None:
 
 def acted(visit: Visit) -> None:
     """The person's call, without the agents' answer."""
+    visit.game.let_agents_act()  # waits for the thread that has, or it would answer this too
     seen = visit.game.seen()
     visit.game.act(seen.number, seen.step, CALL)
 

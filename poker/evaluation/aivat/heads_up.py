@@ -88,10 +88,9 @@ class _Walk:
         deals = self._see_hands()
         board = self._see_board()
         actions = 0.0
-        for street in self.final.betting.actions:
-            for action in street:
-                actions += self._act(action)
-                board += self._see_board()
+        for action in self.final.betting.line:
+            actions += self._act(action)
+            board += self._see_board()
         return Terms(self._value(), deals, board, actions)
 
     def _see_hands(self) -> float:
