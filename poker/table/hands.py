@@ -46,7 +46,7 @@ _UPLOAD = f"""
 
 def make(game: Rules, reviewer: AgentSpec | None, log: str | None, out: str) -> Fill:
     first = None if log is None else HandFile.read(Path(log).name, _bytes(Path(log)), game)
-    reviewing = _Reviewing(game, reviewer, Path(out), Shared(partial(solving, reviewer)))
+    reviewing = _Reviewing(game, reviewer, Path(out), Shared(partial(solving, reviewer, game)))
     files: Memory[str, HandFile] = Memory(_KEPT)
 
     async def fill(visitor: str) -> None:
