@@ -11,8 +11,9 @@ particular, and three quarters of what is borrowed from coarser contexts count. 
 alike in all contexts of a street.
 
 What each hand does follows from its strength (`poker.kernels.opponents.conditional`), so that the frequencies come out
-for the range at hand: the best raise, the worst fold. Of the actions of a player a share does not depend on the cards;
-hands shown at showdowns tell it (`poker.opponents.weights`).
+for the range at hand: the best raise, the worst fold. How steeply is learned from the hands shown at showdowns, as a
+factor on the slopes of everybody; of the actions of a player a share does not depend on the cards, and they tell that
+too (`poker.opponents.weights`).
 
 Symbols: H hands, A actions, S size classes.
 """
@@ -53,6 +54,13 @@ _SIZE_EDGES = (0.4, 0.8, 1.25, 2.5)
 _NUM_SIZES = len(_SIZE_EDGES) + 2
 """The last is all-in."""
 
+_STEEPNESS = 2.0 ** np.arange(-2, 5)
+"""Factors on the slopes that hands shown decide between."""
+_STEEPNESS_ODDS = -np.log(2.0) * np.abs(np.log2(_STEEPNESS))
+"""Of strangers, in logarithms: each octave from the slopes of everybody halves them."""
+_UNSEEN = 1e-6
+"""The least probability of an action that was seen."""
+
 _REMEMBERED = 10_000
 """Decisions whose context is not worked out again."""
 
@@ -61,13 +69,15 @@ _REMEMBERED = 10_000
 class Habits:
     """What was seen of a player: `counts` [4, 5, 3, 2, 3, 3] of actions by context, `sizes` [4, S] of raises by street.
 
-    A model of `poker.search.exploiting`. Equal counts are equal models.
+    `shown` are the logarithms of how likely the actions with hands that were shown are by each factor on the slopes. A
+    model of `poker.search.exploiting`. Equal counts are equal models.
     """
 
     half: float = 5.0
     counts: Floats = field(default_factory=lambda: np.zeros((*_SHAPE, 3)))
     sizes: Floats = field(default_factory=lambda: np.zeros((_SHAPE[0], _NUM_SIZES)))
     blind: BlindActions = (0.0, 0.0)
+    shown: Floats = field(default_factory=lambda: np.zeros(len(_STEEPNESS)))
     _at: dict[tuple[str, tuple[int, ...]], tuple[Context, Floats]] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
@@ -76,9 +86,9 @@ class Habits:
 
     def after(self, hand: HandState, player: int) -> "Habits":
         """With a finished hand in which the opponent was `player`; their cards count where they were shown."""
-        rules, shown = hand.rules, hand.betting.is_showdown and hand.hole_cards[player]
-        counts, sizes, blind = self.counts.copy(), self.sizes.copy(), self.blind
-        weights = np.ones(rules.num_hands)
+        rules, cards = hand.rules, hand.hole_cards[player] if hand.betting.is_showdown else ()
+        counts, sizes, blind, shown = self.counts.copy(), self.sizes.copy(), self.blind, self.shown.copy()
+        ranges = np.ones((len(_STEEPNESS), rules.num_hands))
         for past, actor, action in hand.betting.turns():
             if actor != past.to_act or not past.legal().allows(action):  # folds out of turn, or where nothing is asked
                 break
@@ -87,13 +97,20 @@ class Habits:
                 counts[(*context, kind)] += 1
                 if kind == RAISE_CLASS:
                     sizes[past.street, _size_class(past, action)] += 1
-                if shown:
-                    board = hand.runout[: rules.board_sizes[past.street]]
-                    looking = self._conditional(rules, board, context, weights, 0.0)[:, kind]
-                    any_hand, held = float(self.frequencies[context][kind]), hand_index(*hand.hole_cards[player])
-                    blind = with_shown(blind, float(looking[held]), any_hand)
-                    weights = weights * ((1 - self._blind) * looking + self._blind * any_hand)
-        return replace(self, counts=counts, sizes=sizes, blind=blind, _at={})
+                if cards:
+                    board, held = hand.runout[: rules.board_sizes[past.street]], hand_index(*cards)
+                    any_hand = float(self.frequencies[context][kind])
+                    looking = np.stack(
+                        [
+                            self._conditional(rules, board, context, weights, steepness, 0.0)[:, kind]
+                            for weights, steepness in zip(ranges, _STEEPNESS, strict=True)
+                        ]
+                    )
+                    blind = with_shown(blind, float(self._steepness_odds @ looking[:, held]), any_hand)
+                    taken = (1 - self._blind) * looking + self._blind * any_hand
+                    shown += np.log(np.maximum(taken[:, held], _UNSEEN))
+                    ranges *= taken
+        return replace(self, counts=counts, sizes=sizes, blind=blind, shown=shown - shown.max(), _at={})
 
     def __call__(
         self, state: HandState, actions: tuple[int, ...], weights: NDArray[np.floating]
@@ -106,7 +123,7 @@ class Habits:
                 self._at.clear()
             self._at[key] = context_of(betting), self._split(betting, actions)
         context, split = self._at[key]
-        by_class = self._conditional(state.rules, state.board, context, weights, self._blind)
+        by_class = self._conditional(state.rules, state.board, context, weights, self._steepness, self._blind)
         return by_class @ split, float(self.confidence[context])
 
     def later(self, rules: Rules, street: int) -> tuple[Floats, float]:
@@ -148,7 +165,8 @@ class Habits:
 
     @cached_property
     def _fingerprint(self) -> bytes:
-        data = (self.counts.tobytes(), self.sizes.tobytes(), repr((self.half, self.blind)).encode())
+        seen = self.counts, self.sizes, self.shown
+        data = (*(each.tobytes() for each in seen), repr((self.half, self.blind)).encode())
         return hashlib.sha256(b"".join(data)).digest()
 
     def __eq__(self, other: object) -> bool:
@@ -161,12 +179,32 @@ class Habits:
     def _blind(self) -> float:
         return blind_share(self.blind)
 
+    @cached_property
+    def _steepness_odds(self) -> Floats:
+        """[M] how likely each factor on the slopes is."""
+        odds = np.exp(self.shown + _STEEPNESS_ODDS)
+        found: Floats = odds / odds.sum()
+        return found
+
+    @cached_property
+    def _steepness(self) -> float:
+        """The factor expected, 1 as long as none was told from another."""
+        start = np.exp(_STEEPNESS_ODDS)
+        usual = start @ np.log2(_STEEPNESS) / start.sum()
+        return float(2.0 ** (self._steepness_odds @ np.log2(_STEEPNESS) - usual))
+
     def _conditional(
-        self, rules: Rules, board: tuple[int, ...], context: Context, weights: NDArray[np.floating], blind: float
+        self,
+        rules: Rules,
+        board: tuple[int, ...],
+        context: Context,
+        weights: NDArray[np.floating],
+        steepness: float,
+        blind: float,
     ) -> NDArray[np.float32]:
         """[H, 3] fold, call and raise; before the flop with the slopes of the flop."""
         street, _, raises, _, _ = context
-        slopes = FOLD_SLOPE[max(street, 1), 1], RAISE_SLOPE[max(street, 1), raises]
+        slopes = steepness * FOLD_SLOPE[max(street, 1), 1], steepness * RAISE_SLOPE[max(street, 1), raises]
         mass = np.ascontiguousarray(weights, dtype=np.float64)
         return conditional(_bins(rules, board), mass, Z, self.frequencies[context], *slopes, blind)
 

@@ -30,9 +30,13 @@ _USUAL = (
 a laptop blueprint and its forms that fold, call and raise ten times as often, 20,000 hands."""
 
 
-def usual() -> Floats:
-    """[4, 4, 2, 3] of the continuations of [DLS] in hold'em."""
-    bets, folds, raises = np.moveaxis(np.array(_USUAL), -1, 0)
+_GIVES_UP = ((0.0, 1.0, 0.0),) * 3
+"""The same of `poker.search.leaf.GivingUp`."""
+
+
+def usual(gives_up: bool = False) -> Floats:
+    """[K, 4, 2, 3] of the four continuations of [DLS] in hold'em, and of giving up."""
+    bets, folds, raises = np.moveaxis(np.array((*_USUAL, _GIVES_UP) if gives_up else _USUAL), -1, 0)
     unasked, asked = np.stack([0 * bets, 1 - bets, bets], axis=-1), np.stack([folds, 1 - folds - raises, raises], -1)
     return np.pad(np.stack([unasked, asked], axis=2), ((0, 0), (1, 0), (0, 0), (0, 0)))
 

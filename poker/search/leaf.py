@@ -6,6 +6,7 @@ holds, for every pair of hands, K values. Where everybody is all-in nobody acts 
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -67,6 +68,39 @@ class SingleValue:
 
     def together(self, asked: Sequence[Leaves]) -> list[LeafValues]:
         return [found.first_continuation() for found in values_together(self._of, asked)]
+
+
+class GivingUp:
+    """One continuation more than `of`: the opponent bets no more and folds to the first bet, and `own` makes it. Nobody
+    needs to do worse than that, so the choice is never wrong, and players who fold too much are near it."""
+
+    def __init__(self, *, of: LeafEvaluator) -> None:
+        self._of = of
+
+    @property
+    def num_continuations(self) -> int:
+        return self._of.num_continuations + 1
+
+    def values(self, leaves: Sequence[Betting], board: tuple[int, ...], ranges: Ranges, own: int) -> LeafValues:
+        """Half the pot at the last continuation, but where nobody acts any more."""
+        return self._with_pots(self._of.values(leaves, board, ranges, own), leaves)
+
+    def check_game(self, game: Rules) -> None:
+        check_game(self._of, game)
+
+    def together(self, asked: Sequence[Leaves]) -> list[LeafValues]:
+        return [
+            self._with_pots(found, leaves)
+            for found, (leaves, *_) in zip(values_together(self._of, asked), asked, strict=True)
+        ]
+
+    @staticmethod
+    def _with_pots(found: LeafValues, leaves: Sequence[Betting]) -> LeafValues:
+        last = found.values[:, :1].copy()
+        for row, leaf in zip(last, leaves, strict=True):
+            if not leaf.is_over:
+                row[:] = matched_pot(leaf) / 2
+        return replace(found, values=np.concatenate((found.values, last), axis=1))
 
 
 def matched_pot(state: Betting) -> int:

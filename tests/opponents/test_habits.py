@@ -174,6 +174,39 @@ def test_hands_shown_tell_who_looks_at_the_cards(seat: int) -> None:
     assert blind_share(model.blind) < blind_share((0.0, 0.0))
 
 
+class AllInWithTheBest(RaisesTheBestHalf):
+    """All-in with the best fifth of hands before the flop, and calls with the rest."""
+
+    def act(self, state: HandState) -> int:
+        legal, held = state.legal(), hand_index(*state.hole_cards[state.to_act])
+        return legal.max_raise if legal.max_raise and weaker_hands(RULES, ())[held] > 0.8 else CALL
+
+
+def test_hands_shown_tell_how_steeply_play_follows_strength() -> None:
+    def learned_of(opponent: Player, number: int) -> Habits:
+        model = Habits()
+        for n in range(number):
+            hand = play_hand([caller(), opponent], HandState.deal(RULES, np.random.default_rng([7, n])))
+            model = model.after(hand.view(0), 1)
+        return model
+
+    def worst_of_five(model: Habits) -> float:
+        """How often a hand is all-in that 30% are better than."""
+        probs, _ = model(public_state(after(), ()), (FOLD, CALL, 20000), EVERY)
+        strength = weaker_hands(RULES, ())
+        return float(probs[np.abs(strength - 0.7).argmin(), 2])
+
+    shuffled = random()
+    shuffled.reset(3)
+    steep, flat = learned_of(AllInWithTheBest(), 60), learned_of(shuffled, 60)
+    assert Habits()._steepness == pytest.approx(1)
+    assert steep._steepness > 1.5
+    assert flat._steepness < 0.8
+    unseen = replace(steep, shown=np.zeros_like(steep.shown))
+    assert worst_of_five(steep) < 0.6 * worst_of_five(unseen)
+    assert steep != unseen
+
+
 def test_equal_hands_make_equal_models_from_a_session_and_from_a_log(tmp_path: Path) -> None:
     hands = [hand.view(0) for hand in played(random, 30)]
     model = learned(hands)

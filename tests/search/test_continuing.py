@@ -56,6 +56,8 @@ def test_what_continuations_do_is_measured_and_recognised() -> None:
 
 def test_players_take_the_continuation_that_is_like_them() -> None:
     rules, continuing = load_rules("holdem_nolimit_2p"), Continuing()
+    giving_up, folder = Continuing(usual(gives_up=True)), FixedFrequencies(1.0, 0.0)
+    np.testing.assert_allclose(giving_up.shares(folder.later(rules, 0)[0], 0), [0, 0, 0, 0, 1], atol=1e-8)
     np.testing.assert_allclose(usual()[:, 1:].sum(axis=-1), 1)
     for street in (0, 1):
         caller, maniac = (

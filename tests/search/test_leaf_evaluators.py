@@ -16,7 +16,7 @@ from poker.features.leaf import CONTINUATIONS, SIZE, encode_pairs, fill_betting,
 from poker.kernels.cards.hands import CARD_PERMUTATION, HAND_PERMUTATION
 from poker.rules import CALL
 from poker.search.beliefs import observe_board, start_ranges
-from poker.search.leaf import Leaves, SingleValue, values_together
+from poker.search.leaf import GivingUp, Leaves, SingleValue, values_together
 from poker.search.net_leaf import GridParts, NetLeaf
 from poker.search.rollout_leaf import RolloutLeaf, representatives
 from poker.search.round_solver import DepthLimitedSolver, Request, SolverSettings, leaf_states
@@ -136,7 +136,7 @@ def test_leaf_values_of_a_blueprint_of_another_game_are_refused(blueprint: Bluep
     """By the agent that would play by them; a net's are of no blueprint, and stacks may be others."""
     rollout = RolloutLeaf(blueprint=blueprint, factor=10.0, clusters=4, hands_per_cluster=1, runouts=1, seed=0)
     flop_game = load_rules("flop_holdem_nolimit")
-    for leaf in (rollout, SingleValue(of=rollout)):
+    for leaf in (rollout, SingleValue(of=rollout), GivingUp(of=rollout)):
         leaf.check_game(replace(RULES, name="short", stacks=(5000, 5000)))
         with pytest.raises(PokernetsError, match=r"the leaf values was made for .* board_cards is \(0, 3, 1, 1\)"):
             leaf.check_game(flop_game)
@@ -149,6 +149,20 @@ def test_single_value_is_the_blueprint_continuation(net: LinearNet, leaves: list
     found = naive.values(leaves, FLOP, RANGES, 1)
     assert naive.num_continuations == found.num_continuations == 1
     np.testing.assert_array_equal(found.values, every.values(leaves, FLOP, RANGES, 1).values[:, :1])
+
+
+@pytest.mark.parametrize("own", [0, 1])
+def test_an_opponent_who_gives_up_leaves_the_pot(net: LinearNet, leaves: list[Betting], own: int) -> None:
+    every = NetLeaf(net=net, abstraction=StrengthBuckets(), clusters=8)
+    evaluator = GivingUp(of=every)
+    found, without = (each.values(leaves, FLOP, RANGES, own) for each in (evaluator, every))
+    assert evaluator.num_continuations == found.num_continuations == without.num_continuations + 1
+    np.testing.assert_array_equal(found.values[:, :-1], without.values)
+    assert {leaf.is_over for leaf in leaves} == {True, False}
+    for leaf, last, equity in zip(leaves, found.values[:, -1], without.values[:, 0], strict=True):
+        np.testing.assert_array_equal(last, equity if leaf.is_over else np.full_like(last, min(leaf.committed)))
+    [at_once] = values_together(evaluator, [(leaves, FLOP, RANGES, own)])
+    np.testing.assert_array_equal(at_once.values, found.values)
 
 
 @pytest.mark.parametrize("own", [0, 1])
