@@ -14,7 +14,18 @@ import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Any, NoReturn, Union, get_args, get_origin, get_type_hints
+from typing import (
+    Annotated,
+    Any,
+    NamedTuple,
+    NoReturn,
+    Union,
+    Unpack,
+    get_args,
+    get_origin,
+    get_type_hints,
+    is_typeddict,
+)
 
 import hydra
 from hydra.core.config_store import ConfigStore
@@ -264,28 +275,54 @@ def check(node: Any) -> None:
 
 
 def _check_keys(node: dict[str, Any], target: Any) -> None:
-    parameters, name = inspect.signature(target).parameters, node["_target_"]
-    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):
-        return
+    accepted, name = _arguments(target), node["_target_"]
     keys = [str(key) for key in node if not str(key).startswith("_")]
     for key in keys:
-        if key not in parameters:
-            raise ConfigurationError(f"{name} has no parameter '{key}'{_nearest(key, parameters)}")
-    for key, parameter in parameters.items():
-        if parameter.default is parameter.empty and key not in keys and not node.get("_partial_"):
+        if key not in accepted.types and not accepted.any_others:
+            raise ConfigurationError(f"{name} has no parameter '{key}'{_nearest(key, accepted.types)}")
+    for key in accepted.needed:
+        if key not in keys and not node.get("_partial_"):
             raise ConfigurationError(f"{name} needs a value for '{key}'")
-    _check_plain_values(node, target)
+    for key in keys:
+        _check_plain_value(name, key, node[key], accepted.types.get(key, Any))
 
 
-def _check_plain_values(node: dict[str, Any], target: Any) -> None:
+class _Arguments(NamedTuple):
+    """By keyword: types, those that must be given, and whether any others are taken."""
+
+    types: dict[str, Any]
+    needed: list[str]
+    any_others: bool
+
+
+def _arguments(target: Any) -> _Arguments:
+    """What `**` stands for is told by its type: `Unpack` of names and types, or `Annotated` with who is given them."""
+    hints = get_type_hints(target.__init__ if inspect.isclass(target) else target, include_extras=True)
+    found = _Arguments({}, [], any_others=False)
+    for key, parameter in inspect.signature(target).parameters.items():
+        hint = hints.get(key, Any)
+        if parameter.kind is not parameter.VAR_KEYWORD:
+            found.types[key] = hint
+            found.needed.extend([key] if parameter.default is parameter.empty else [])
+            continue
+        if get_origin(hint) is Unpack:
+            [named] = get_args(hint)
+            passed, needed = get_type_hints(named), [*named.__required_keys__]
+        elif get_origin(hint) is Annotated:
+            passed, needed = _arguments(hint.__metadata__[0]).types, []
+        else:
+            return found._replace(any_others=True)
+        found = found._replace(types={**passed, **found.types}, needed=found.needed + needed)
+    return found
+
+
+def _check_plain_value(name: str, key: str, value: Any, hint: Any) -> None:
     """Refuse text where a number is wanted and the like; parameters of other types check their values themselves."""
-    hints = get_type_hints(target.__init__ if inspect.isclass(target) else target)
-    for key in (str(key) for key in node if str(key) in hints):
-        parts = get_args(hints[key]) if get_origin(hints[key]) in (Union, UnionType) else (hints[key],)
-        allowed = {part for part in parts if part in _PLAIN}
-        if len(allowed) == len(parts) and type(node[key]) not in (allowed | {int} if float in allowed else allowed):
-            wanted = " or ".join(sorted("null" if kind is NoneType else kind.__name__ for kind in allowed))
-            raise ConfigurationError(f"{node['_target_']}: '{key}' must be {wanted}, not {node[key]!r}")
+    parts = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+    allowed = {part for part in parts if part in _PLAIN}
+    if len(allowed) == len(parts) and type(value) not in (allowed | {int} if float in allowed else allowed):
+        wanted = " or ".join(sorted("null" if kind is NoneType else kind.__name__ for kind in allowed))
+        raise ConfigurationError(f"{name}: '{key}' must be {wanted}, not {value!r}")
 
 
 def _message(error: BaseException) -> str:
@@ -318,7 +355,7 @@ def _parameters(node: Any) -> Iterable[str]:
     """Of what a configuration node calls."""
     if not isinstance(node, DictConfig) or "_target_" not in node:
         return ()
-    return inspect.signature(hydra.utils.get_object(node["_target_"])).parameters
+    return _arguments(hydra.utils.get_object(node["_target_"])).types
 
 
 def _of_user(error: BaseException | None) -> PokernetsError | None:

@@ -1,7 +1,7 @@
 """Nets that predict fold, check/call or bet/raise: a new one is a subclass of `ActionNet` and a file in `conf/net`."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import torch
 from torch import Tensor, nn
@@ -99,7 +99,7 @@ class SequenceNet(WideNet):
     `perceptrons` are the arguments of `WideNet`.
     """
 
-    def __init__(self, units: int = 40, **perceptrons: Any) -> None:
+    def __init__(self, units: int = 40, **perceptrons: Annotated[Any, WideNet]) -> None:
         super().__init__(**perceptrons, extra_columns=units)
         self.needs = ("sequence", *self.needs)
         self.readers = nn.ModuleList(Reader(NUM_TOKENS, units, each) for each in self.seeds)
@@ -150,7 +150,7 @@ class PlayerNet(WideNet):
     `perceptrons` are the arguments of `WideNet`.
     """
 
-    def __init__(self, players: int, size: int = 16, stranger: float = 0.1, **perceptrons: Any) -> None:
+    def __init__(self, players: int, size: int = 16, stranger: float = 0.1, **perceptrons: Annotated[Any, WideNet]) -> None:
         super().__init__(**perceptrons, extra_columns=size)
         self._stranger = stranger
         self.vectors = nn.ModuleList(nn.Embedding(players + 1, size) for _ in self.seeds)

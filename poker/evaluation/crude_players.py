@@ -7,7 +7,7 @@ won (`poker.agents.all_in`), so the result has a number to be held against.
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from rich.console import Console
 
@@ -30,7 +30,7 @@ def run(
     crude: Sequence[str],
     lineups: Sequence[Sequence[str]] | None = None,
     out: str,
-    **match: Any,
+    **match: Annotated[Any, run_match],
 ) -> MatchResults:
     """Every agent that is not among `crude` plays each of these; the rest is as in `poker.evaluation.match.run`."""
     built = {spec.name: spec.build(game) for spec in agents if spec.name in crude}

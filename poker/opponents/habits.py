@@ -259,14 +259,20 @@ def _asked(betting: Betting) -> int:
         return _NOTHING
     if betting.legal().max_raise == 0:
         return _ALL_IN
-    return 1 + int(np.searchsorted(_ASKED_EDGES, to_call / (betting.pot - to_call)))
+    return 1 + int(np.searchsorted(_ASKED_EDGES, to_call / (_pot(betting) - to_call)))
 
 
 def _size_class(betting: Betting, total: int) -> int:
     """Of a raise to `total`, in pots once the bet before is called."""
     if total >= betting.legal().max_raise:
         return _NUM_SIZES - 1
-    return int(np.searchsorted(_SIZE_EDGES, (total - betting.highest) / (betting.pot + betting.to_call)))
+    return int(np.searchsorted(_SIZE_EDGES, (total - betting.highest) / (_pot(betting) + betting.to_call)))
+
+
+def _pot(betting: Betting) -> int:
+    """With antes and dead blinds."""
+    forced = betting.rules.forced
+    return betting.pot + (sum(map(sum, forced)) if forced else 0)
 
 
 @lru_cache(maxsize=4096)

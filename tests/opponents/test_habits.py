@@ -13,6 +13,7 @@ from poker.betting import Betting
 from poker.cards import HOLDEM, hand_index, parse_cards
 from poker.errors import PokernetsError
 from poker.formats.acpc_log import log_line
+from poker.formats.played import table_rules
 from poker.opponents.habits import Habits, context_of, habits, weaker_hands
 from poker.opponents.weights import blind_share
 from poker.play.hand import Player, play_hand
@@ -136,6 +137,18 @@ def test_a_caller_is_told_from_a_raiser_after_few_hands() -> None:
     state, actions = public_state(after(300, CALL, CALL), FLOP), (CALL, 600)
     assert calling(state, actions, EVERY)[0][HOLDEM.live(FLOP), 0].mean() > 0.95
     assert raising(state, actions, EVERY)[0][HOLDEM.live(FLOP), 1].mean() > 0.85
+
+
+def test_antes_are_in_the_pot_that_bets_are_held_against() -> None:
+    def opened(ante: int, total: int) -> Habits:
+        rules = table_rules(
+            blinds=(100, 50), starting_stacks=(20000, 20000), min_bet=100, first_to_act=1, antes=(ante, ante)
+        )
+        betting = Betting.start(rules).apply(total)
+        assert context_of(betting) == (0, 1, 1, 0, 2)  # less than 0.6 pots are asked of the big blind
+        return Habits().after(HandState(betting.apply(FOLD), ((), ()), ()), 1)
+
+    np.testing.assert_array_equal(opened(0, 200).sizes, opened(100, 300).sizes)  # half a pot each
 
 
 def test_folds_out_of_turn_count_for_nobody() -> None:

@@ -26,7 +26,7 @@ from poker.report import Report
 from poker.rules import Rules
 from poker.search.leaf import LeafEvaluator
 from poker.solvers.continuations.generation import ContinuationSet, Remedies, Solving, Step
-from poker.solvers.vector.game import VectorGame
+from poker.solvers.vector.game import NO_LIMIT, VectorGame
 from poker.solvers.vector.realization import Rows
 from poker.solvers.vector.schedules import schedule
 from poker.solvers.vector.solver import VectorSolver
@@ -256,7 +256,7 @@ class _Experiment:
     def tell_cost(self) -> None:
         """What the run takes, before it starts."""
         spot, threads = self.spot, self.depth.threads
-        whole = [VectorGame(tree, memory_limit=1 << 62) for tree in (spot.blueprint_tree, spot.extended_tree)]
+        whole = [VectorGame(tree, memory_limit=NO_LIMIT) for tree in (spot.blueprint_tree, spot.extended_tree)]
         branch = VectorGame(spot.branch)
         arrays = 3 if schedule(self.effort.algorithm).predictive else 2
         solves = [game.memory(arrays) for game in whole]

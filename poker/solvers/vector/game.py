@@ -17,6 +17,7 @@ from poker.solvers.vector.layout import NO_RAKE, Layout, Rake, tree_layout
 from poker.tree import BettingTree
 
 DEFAULT_MEMORY_LIMIT = 8 << 30
+NO_LIMIT = 1 << 62
 NANOSECONDS_PER_HAND_ACTION = 1.8
 
 

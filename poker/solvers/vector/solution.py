@@ -20,7 +20,7 @@ from poker.artifacts import open_artifact, write_artifact
 from poker.cards import hand_index, parse_cards
 from poker.errors import PokernetsError
 from poker.rules import CALL, FOLD
-from poker.solvers.vector.game import VectorGame
+from poker.solvers.vector.game import NO_LIMIT, VectorGame
 from poker.solvers.vector.solver import VectorSolver
 from poker.solvers.vector.spots import Spot, spot_of
 from poker.tree import BettingTree, Kind
@@ -85,10 +85,10 @@ def save_solution(path: str | Path, spot: Spot, solver: VectorSolver, metrics: d
 
 
 def load_solution(path: str | Path) -> Solution:
-    """Opens a solution, refused unless it is as it was written."""
+    """Opens a solution, refused unless it is as it was written. What the solve needed does not limit what is read."""
     artifact = open_artifact(path, KIND)
     spot = spot_of(artifact.config["spot"])
-    game = spot.game()
+    game = spot.game(memory_limit=NO_LIMIT)
     rows = artifact.arrays["strategy"]
     if len(rows) != game.num_entries:
         raise PokernetsError(f"{path} holds {len(rows)} entries, its spot has {game.num_entries}: solve it again")

@@ -8,7 +8,7 @@ import pytest
 from poker.errors import PokernetsError
 from poker.solvers.vector.solution import load_solution, save_solution
 from poker.solvers.vector.solver import VectorSolver
-from poker.solvers.vector.spots import read_spot, spot_of
+from poker.solvers.vector.spots import Spot, read_spot, spot_of
 from tests.solvers.games import SPOTS
 
 CONFIG = SPOTS["t1_turn_basic"]["config"]
@@ -20,6 +20,9 @@ def test_a_saved_solution_answers_like_its_solver(tmp_path: Path, monkeypatch: p
     solver.run(iterations=20)
     save_solution(tmp_path / "solution", spot, solver, {"iterations": 20.0})
     monkeypatch.setattr(VectorSolver, "advance", lambda *_: pytest.fail("solved again"))
+    monkeypatch.setattr(Spot.game, "__defaults__", (1, lambda: True))
+    with pytest.raises(PokernetsError, match="raise the limit"):
+        spot.game()
     solution = load_solution(tmp_path / "solution")
     assert solution.metrics == {"iterations": 20.0}
     root = solution.node()
