@@ -55,6 +55,35 @@ def test_wrong_type_is_named() -> None:
         call(config.job)
 
 
+@pytest.mark.parametrize(
+    ("overrides", "told"),
+    [
+        (["solver.threads=two"], "'threads' must be int or null, not 'two'"),
+        (["+solver.fo=1"], "ExternalSampling has no parameter 'fo'"),
+        (["solver=dcfr", "+solver.gamma=2"], "ExactSolver has no parameter 'gamma'"),
+    ],
+)
+def test_settings_that_a_part_passes_on_are_checked_as_its_own(overrides: list[str], told: str) -> None:
+    with pytest.raises(ConfigurationError, match=told):
+        call(compose("data_gen", ["job=blueprint", "game=kuhn", *overrides]).job)
+
+
+@pytest.mark.parametrize(
+    ("overrides", "told"),
+    [
+        (["evaluate=crude_players", "hands=many"], "crude_players.run: 'hands' must be int, not 'many'"),
+        (["evaluate=crude_players", "+evaluate.colour=1"], "crude_players.run has no parameter 'colour'"),
+        (
+            ["evaluate=match", "agents=[depth_limited_exploit,random]", "agent.depth_limited_exploit.safety=3"],
+            "DepthLimitedExploitAgent: 'safety' must be str, not 3",
+        ),
+    ],
+)
+def test_settings_of_agents_and_matches_that_are_passed_on_are_checked(overrides: list[str], told: str) -> None:
+    with pytest.raises(ConfigurationError, match=told):
+        check(resolve(compose("evaluate", overrides).evaluate))
+
+
 def test_unknown_and_missing_parameters_are_named() -> None:
     config = compose("data_gen", ["job=blueprint", "+job.colour=red"])
     with pytest.raises(ConfigurationError, match=r"data_gen\.blueprint\.run has no parameter 'colour'"):

@@ -16,6 +16,7 @@ from poker.errors import PokernetsError
 from poker.solvers.sampling.tree import sampling_tree
 from poker.solvers.small_games import exact_metrics
 from poker.solvers.vector.game import VectorGame
+from poker.solvers.vector.schedules import schedule
 from poker.solvers.vector.solver import VectorSolver
 from poker.tree import BettingTree
 
@@ -23,9 +24,19 @@ Board = tuple[int, ...]
 
 
 class ExactSolver:
-    """`algorithm` names one of `poker.solvers.vector.schedules`; nothing is sampled, so `dealer` is not asked."""
+    """`algorithm` names one of `poker.solvers.vector.schedules`, which `options` change; nothing is sampled, so
+    `dealer` is not asked."""
 
-    def __init__(self, tree: BettingTree, cards: Buckets, dealer: Dealer, *, algorithm: str, threads: int = 2) -> None:
+    def __init__(
+        self,
+        tree: BettingTree,
+        cards: Buckets,
+        dealer: Dealer,
+        *,
+        algorithm: str,
+        options: Mapping[str, float] | None = None,
+        threads: int = 2,
+    ) -> None:
         if not isinstance(cards, SmallGameBuckets) or tree.rules.num_players != 2 or tree.rules.board_cards[0]:
             raise PokernetsError(
                 f"solver={algorithm} solves two-player games with one hole card and no board cards on the first "
@@ -35,7 +46,8 @@ class ExactSolver:
         self.sampling = sampling_tree(tree, cards.num_buckets)
         self.visits = 0
         self._cards = cards
-        self._solver = VectorSolver(VectorGame(tree), algorithm, threads=threads)
+        self._options = dict(options or {})
+        self._solver = VectorSolver(VectorGame(tree), schedule(algorithm, **self._options), threads=threads)
 
     @property
     def iterations(self) -> int:
@@ -44,7 +56,7 @@ class ExactSolver:
     @property
     def settings(self) -> dict[str, Any]:
         """What a checkpoint or a blueprint records of how it was made."""
-        return {"solver": self._solver.schedule.name}
+        return {"solver": self._solver.schedule.name, "options": self._options}
 
     @property
     def bytes_needed(self) -> int:

@@ -113,6 +113,9 @@ def schedule(algorithm: "str | Schedule", **options: object) -> Schedule:
         return algorithm
     if algorithm not in SCHEDULES:
         raise PokernetsError(f"unknown algorithm `{algorithm}`: choose one of {', '.join(SCHEDULES)}")
+    for name, value in options.items():
+        if not isinstance(value, int | float):
+            raise PokernetsError(f"solver `{algorithm}`: {name} is a number, not {value!r}")
     try:
         return Schedule(algorithm, **{**SCHEDULES[algorithm], **options})
     except TypeError as error:

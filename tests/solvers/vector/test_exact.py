@@ -1,5 +1,7 @@
 """The vector engine as a trainer of blueprints: same strategy bucket by bucket, exact resume, refusals."""
 
+from collections.abc import Mapping
+
 import numpy as np
 import pytest
 
@@ -15,11 +17,10 @@ from poker.tree import bet_menu, build_tree
 from tests.games import load_rules
 
 
-def solver(game: str, algorithm: str) -> ExactSolver:
+def solver(game: str, algorithm: str, options: Mapping[str, float] | None = None) -> ExactSolver:
     rules = load_rules(game)
-    return ExactSolver(
-        build_tree(Betting.start(rules)), SmallGameBuckets(rules), SmallGameDealer(rules), algorithm=algorithm
-    )
+    tree, cards, dealer = build_tree(Betting.start(rules)), SmallGameBuckets(rules), SmallGameDealer(rules)
+    return ExactSolver(tree, cards, dealer, algorithm=algorithm, options=options)
 
 
 @pytest.mark.parametrize(("algorithm", "bound"), [("cfr_plus", 0.02), ("dcfr", 0.02)])
@@ -58,3 +59,16 @@ def test_hold_em_is_referred_to_sampling() -> None:
     cards = make_abstraction((PREFLOP_CLASS[None],), (169,))
     with pytest.raises(PokernetsError, match=r"solver=cfr_plus solves .* use solver=external_sampling"):
         ExactSolver(tree, cards, SmallGameDealer(load_rules("leduc")), algorithm="cfr_plus")
+
+
+def test_options_change_the_schedule_and_are_recorded() -> None:
+    found = []
+    for options in ({}, {"gamma": 4.0}, {"gamma": 2.0}):
+        run = solver("leduc", "dcfr", options)
+        run.run(iterations=30)
+        found.append(run.metrics()["nash_conv"])
+        assert run.settings == {"solver": "dcfr", "options": options}
+    assert found[0] == found[1] != found[2]
+    for wrong, told in (({"gamma": "x"}, "gamma is a number, not 'x'"), ({"gamme": 1.0}, "gamme")):
+        with pytest.raises(PokernetsError, match=told):
+            solver("leduc", "dcfr", wrong)  # type: ignore[arg-type]
