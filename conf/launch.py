@@ -41,6 +41,7 @@ from poker.errors import PokernetsError
 from poker.provenance import configured
 
 _FOLDER_LENGTH = 100
+_CONSTANTS = re.compile(r"Interpolation key 'exploration\.(\w+)\.")
 _COMMANDS = {"data_gen": "python -m data_gen", "evaluate": "python evaluate.py", "train": "python train.py"}
 _PLAIN = (int, float, str, bool, NoneType)
 _KEPT = "what was written is kept, and the same command continues where it can"
@@ -345,6 +346,11 @@ def _message(error: BaseException) -> str:
         if key == cause.full_key:
             known += [folder.name for folder in CONF.iterdir() if folder.is_dir()]
         return f"there is no setting '{cause.full_key}'{_nearest(key, known)} --help lists all settings"
+    if missing := _CONSTANTS.search(str(error)):
+        return (
+            f"solver={missing[1]} has constants of some games only: give exploration=GAME with those of another"
+            f" ({', '.join(choices('exploration'))}), or solver.ceiling=, solver.potential= and the like"
+        )
     if isinstance(error, MissingMandatoryValue):
         return f"give {error.full_key}=VALUE"
     return " ".join(f"{error} {cause or ''}".split())

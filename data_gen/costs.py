@@ -1,10 +1,10 @@
 """What a job will take, by trials of its work: said before it starts, and nothing else with `--dry`."""
 
-import resource
 import sys
 import time
 from collections.abc import Callable
 
+from poker.machine import peak_memory
 from poker.parallel import Cluster
 
 
@@ -22,7 +22,7 @@ def tell(what: str, seconds: float, tasks: int, cluster: Cluster, megabytes: flo
     """Time of so many tasks over the cluster, memory of a worker as of this process now, and disk. With `threads` it is
     this process that does the work, and it will hold what goes to disk."""
     workers = max(1, min(cluster.workers, tasks))
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    memory = peak_memory() / 2**20
     where = f"threads, {memory + megabytes:,.0f} MB" if threads else f"processes of {memory:,.0f} MB"
     print(
         f"{what}; about {seconds:,.0f} s of CPU, {_duration(seconds / workers)} on {workers} {where}; "

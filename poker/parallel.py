@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.errors import PokernetsError
+from poker.machine import cores
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -108,7 +109,7 @@ class LocalCluster(Cluster):
     def __init__(self, processes: int | None = None) -> None:
         if processes is not None and processes < 1:
             raise PokernetsError("`cluster.processes` must be at least 1, or null for one a core")
-        self._processes = processes or os.cpu_count() or 1
+        self._processes = processes or cores()
 
     @property
     def workers(self) -> int:
@@ -202,7 +203,7 @@ def thread_variables(share_cores: bool, processes: int) -> dict[str, str]:
     the user has not set."""
     if not share_cores:
         return dict.fromkeys(BLAS_THREADS, "1")
-    share = str(max(1, (os.cpu_count() or 1) // processes))
+    share = str(max(1, cores() // processes))
     return {name: share for name in ALL_THREADS if name not in os.environ}
 
 

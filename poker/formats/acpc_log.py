@@ -170,7 +170,7 @@ def game_differs(rules: Rules, text: str) -> str:
         found, wanted = f"{len(hand) // 2} hole cards", f"{rules.num_hole_cards}"
     elif max((int(total) for total in re.findall("r([0-9]{1,10})", match[2])), default=0) > max(rules.stacks):
         found, wanted = "raises above the stacks", f"stacks of {max(rules.stacks)}"
-    return f" (another game: {found} in the log, {wanted} in `{rules.name}`)" if found else ""
+    return f" (another game: {found} in the log, {wanted} in `{rules.name}`; give game=NAME)" if found else ""
 
 
 def _parse_state(rules: Rules, betting_text: str, cards: str, whole: str) -> HandState:

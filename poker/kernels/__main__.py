@@ -2,7 +2,6 @@
 
 import importlib
 import multiprocessing
-import os
 import pkgutil
 import time
 from collections import defaultdict
@@ -13,6 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 import poker.kernels
 from poker.kernels.registry import ENTRIES, compile_entries
+from poker.machine import cores
 
 
 def groups() -> list[list[tuple[str, str]]]:
@@ -35,7 +35,7 @@ def main() -> None:
     todo = groups()
     columns = (TextColumn("kernels"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     bars = Progress(*columns, TextColumn("{task.fields[found]}"), console=Console(stderr=True))
-    processes = ProcessPoolExecutor(len(os.sched_getaffinity(0)), multiprocessing.get_context("spawn"))
+    processes = ProcessPoolExecutor(cores(), multiprocessing.get_context("spawn"))
     with bars as progress, processes:
         bar = progress.add_task("", total=sum(map(len, todo)), found="")
         started, done = time.perf_counter(), 0

@@ -6,7 +6,6 @@ hand-action (both players, CPU seconds of one thread) show the kernel's share ap
 """
 
 import json
-import resource
 import statistics
 import time
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Any
 from poker.betting import Betting
 from poker.evaluation.explorer import Solve
 from poker.evaluation.spot import Settings
+from poker.machine import peak_memory
 from poker.rules import Rules
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
@@ -129,6 +129,6 @@ def _flop_holdem() -> list[dict[str, Any]]:
                 "of_reference": value / reference,
             }
         )
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    peak = peak_memory() / 2**20
     rows.append({"name": "flop hold'em: peak memory of the process", "value": peak, "unit": "MiB"})
     return rows

@@ -7,11 +7,11 @@ seconds per iteration, and APDCFR's way to 1 mbb per hand.
 
 import argparse
 import json
-import resource
 import time
 from pathlib import Path
 from typing import Any
 
+from poker.machine import peak_memory
 from poker.solvers.vector.solver import VectorSolver
 from tests.bench.bench_vector import GOLDEN, flop_holdem
 from tests.bench.record import record
@@ -48,7 +48,7 @@ def main(out: Path) -> None:
         rows.append({"iterations": solver.iterations, "mbb": mbb * solver.exploitability(), "seconds": spent})
         print(rows[-1], flush=True)
     found["apdcfr"] = rows
-    found["peak_memory_mib"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    found["peak_memory_mib"] = peak_memory() / 2**20
     path = out.with_suffix(".json")
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(record(**found), indent=1) + "\n")

@@ -1,6 +1,5 @@
 """Figure 2 of [DLS] from start to end: games solved, answers to the off-tree bet made, measured and reported."""
 
-import resource
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -22,6 +21,7 @@ from poker.evaluation.off_tree_bet.rows import by_suits
 from poker.evaluation.off_tree_bet.search import Depth, FlopSafety, Search
 from poker.evaluation.off_tree_bet.solutions import Effort, Solved, solved
 from poker.evaluation.off_tree_bet.spot import OffTreeBet
+from poker.machine import peak_memory
 from poker.report import Report
 from poker.rules import Rules
 from poker.search.leaf import LeafEvaluator
@@ -131,7 +131,7 @@ def run(
         "steps": experiment.stopwatch.steps,
         "seconds": experiment.stopwatch.total("seconds"),
         "cpu_seconds": experiment.stopwatch.total("cpu_seconds"),
-        "peak_memory_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        "peak_memory_mib": peak_memory() / 2**20,
     }
     title = f"Exploitability of answers to an off-tree bet of {bet:g} pots in {game.name}"
     scalars = {f"{answer.name}/{answer.values or 0}": answer.found.exploitability for answer in answers}

@@ -5,7 +5,6 @@ for byte. More threads share the tables without locks: same quality, not the sam
 """
 
 import mmap
-import os
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -20,6 +19,7 @@ from poker.abstraction.dealers import Dealer
 from poker.errors import PokernetsError
 from poker.kernels.rng import streams
 from poker.kernels.sampling.nodes import Deals
+from poker.machine import cores
 from poker.solvers.sampling.tree import SamplingTree, sampling_tree
 from poker.solvers.small_games import exact_metrics
 from poker.tree import BettingTree
@@ -59,7 +59,7 @@ class SamplingSolver(ABC):
         threads: int | None = 1,
         batch: int = 1000,
     ) -> None:
-        count = (os.cpu_count() or 1) if threads is None else threads
+        count = cores() if threads is None else threads
         if min(count, batch) < 1:
             raise PokernetsError("a sampling solver needs threads and batch of at least 1")
         self.rules = tree.rules
@@ -161,7 +161,8 @@ def zeros(size: int, dtype: type[np.generic], dense: int = 0) -> NDArray[Any]:
     if size * itemsize < _SPARSE_BYTES:
         return np.zeros(size, dtype=dtype)
     memory = mmap.mmap(-1, size * itemsize, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-    if filled := dense * itemsize // _HUGE_PAGE * _HUGE_PAGE:
+    filled = dense * itemsize // _HUGE_PAGE * _HUGE_PAGE
+    if filled and hasattr(mmap, "MADV_HUGEPAGE"):  # Linux
         memory.madvise(mmap.MADV_HUGEPAGE, 0, filled)
     return np.frombuffer(memory, dtype=dtype)
 

@@ -1,0 +1,18 @@
+"""What this process may use and has used of the machine."""
+
+import os
+import resource
+import sys
+
+
+def cores() -> int:
+    """Those that the process may run on: fewer than there are under a scheduler or `taskset`."""
+    if hasattr(os, "sched_getaffinity"):  # not on macOS
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def peak_memory() -> int:
+    """The most bytes that the process has had in memory."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else 1024 * peak

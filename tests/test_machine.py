@@ -1,0 +1,28 @@
+"""Cores and memory as this process has them."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from poker.machine import cores, peak_memory
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="the platform cannot bind processes to cores")
+def test_cores_that_the_process_may_not_use_do_not_count() -> None:
+    allowed = min(os.sched_getaffinity(0))
+    code = f"import os; os.sched_setaffinity(0, [{allowed}]); from poker.machine import cores; print(cores())"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "1\n"
+    assert cores() == len(os.sched_getaffinity(0))
+
+
+def test_without_affinities_all_cores_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(os, "sched_getaffinity", raising=False)
+    assert cores() == os.cpu_count()
+
+
+def test_peak_memory_is_in_bytes() -> None:
+    kept = np.ones(8_000_000)
+    assert kept.nbytes < peak_memory() < 1 << 38
