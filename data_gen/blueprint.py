@@ -36,6 +36,8 @@ from poker.tree import BetMenu, BettingTree, Kind, build_tree
 
 CHECKPOINT = "blueprint_checkpoint"
 _TRIAL_SECONDS = 2.0
+_UNSET = {"rounds": None, "table_bits": None}
+"""Settings that trainers record only where they have them: what was made with them is not what is made without."""
 
 
 class BlueprintSolver(Protocol):
@@ -111,7 +113,7 @@ def run(
         config = {"game": game.name, **trainer.settings, "tree": tree_fingerprint(tree)}
         made_from = {"abstraction": cards.fingerprint}
         training = _Training(trainer, Path(f"{output}.checkpoint"), config, made_from, iterations, seconds, clock)
-        wanted = {"game": game.name, "rules": asdict(game), **config, "bits": bits}  # a tree says less of what differs
+        wanted = {"game": game.name, "rules": asdict(game), **_UNSET, **config, "bits": bits}  # a tree says less of what differs
         made = find_artifact(output, KIND, config=wanted, made_from=made_from)
         if made is not None and training.enough(made.counts["iterations"], made.counts["seconds"]):
             print(f"blueprint {output} is there: {made.counts['iterations']:,} iterations", file=sys.stderr)
@@ -184,7 +186,7 @@ class _Training:
 
     def resume(self) -> None:
         """Continue from the checkpoint, if there is one; only the length of the run may differ."""
-        found = find_artifact(self.checkpoint, CHECKPOINT, config=self.config, made_from=self.made_from)
+        found = find_artifact(self.checkpoint, CHECKPOINT, config={**_UNSET, **self.config}, made_from=self.made_from)
         if found is not None:
             self.trainer.restore(found.arrays, found.counts)
             self.seconds = found.counts["seconds"]

@@ -223,7 +223,8 @@ def open_artifact(
 ) -> Artifact:
     """The artifact at `path`, refused by name unless it is complete, of this kind, and unaltered (`verify`).
 
-    Keys of `config` and `made_from` that are given must agree with the manifest's; others are not looked at.
+    Keys of `config` and `made_from` that are given must agree with the manifest's, null with none; others are not
+    looked at.
     """
     target = Path(path)
     manifest = _read_manifest(target, kind)
@@ -287,7 +288,7 @@ def _check_files(target: Path, kind: str, manifest: dict[str, Any], verify: bool
 
 def _compare(target: Path, kind: str, what: str, found: dict[str, Any], wanted: dict[str, Any]) -> None:
     for key, value in wanted.items():
-        if key not in found or found[key] != value:
+        if found.get(key) != value:
             name, one, other = _difference(key, found.get(key), value)
             told = f"with {what} {name}={one!r}, but {other!r} is asked for"
             if _FINGERPRINT.fullmatch(str(one)) and _FINGERPRINT.fullmatch(str(other)):

@@ -91,6 +91,12 @@ def test_a_mismatch_names_the_setting_that_differs(tmp_path: Path) -> None:
         open_artifact(tmp_path / "net", "leaf_net", made_from={"blueprint": "2" * 64})
 
 
+def test_null_is_asked_of_a_setting_that_must_not_be_there(made: Path) -> None:
+    open_artifact(made, "abstraction", config={"rounds": None})
+    with pytest.raises(MismatchedArtifactError, match="seed=1, but None is asked for"):
+        open_artifact(made, "abstraction", config={"seed": None})
+
+
 def test_the_remedy_for_what_is_in_the_way_begins_with_its_removal(made: Path) -> None:
     make = "make it with: python -m data_gen job=abstraction"
     with pytest.raises(MismatchedArtifactError, match=rf"outputs=DIR .*, or delete {made} and {make}$"):

@@ -105,6 +105,27 @@ def test_made_once_then_reused_extended_or_refused(tmp_path: Path) -> None:
     assert np.round(king, 2)[0] == 0
 
 
+def train(*settings: str) -> None:
+    """The job in this process."""
+    call(chosen(compose("data_gen", ["job=blueprint", "game=leduc", "job.seconds=null", *settings]), "job"))
+
+
+@pytest.mark.parametrize(
+    ("own", "told"),
+    [
+        (("job.rounds.parts=2", "job.rounds.iterations=2000", "cluster.processes=1"), r"rounds=\[2, 2000\], but None"),
+        (("solver.table_bits=64",), "table_bits=64, but None is asked for"),
+    ],
+    ids=["rounds", "table_bits"],
+)
+def test_what_only_one_of_two_runs_has_tells_them_apart(own: tuple[str, ...], told: str, tmp_path: Path) -> None:
+    common = ("solver.threads=1", "solver.discount_every=4000", "solver.table_bits=32", *places(tmp_path))
+    train(*common, "job.iterations=4000", *own)
+    for iterations in (4000, 8000):  # the finished blueprint, the checkpoint
+        with pytest.raises(PokernetsError, match=told):
+            train(*common, f"job.iterations={iterations}")
+
+
 @pytest.mark.slow
 def test_the_curve_of_a_continued_run_is_that_of_an_uninterrupted_one(tmp_path: Path) -> None:
     """The policy of every point is stored, and its figures are those of the point."""
