@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from data_gen.progress import JobProgress
 from poker.abstraction.buckets import Buckets, game_cards
 from poker.abstraction.dealers import dealer_of
-from poker.artifacts import find_artifact, write_artifact
+from poker.artifacts import Artifact, find_artifact, write_artifact
 from poker.errors import PokernetsError
 from poker.parallel import Cluster
 from poker.rules import Rules
@@ -113,7 +113,8 @@ def run(
         config = {"game": game.name, **trainer.settings, "tree": tree_fingerprint(tree)}
         made_from = {"abstraction": cards.fingerprint}
         training = _Training(trainer, Path(f"{output}.checkpoint"), config, made_from, iterations, seconds, clock)
-        wanted = {"game": game.name, "rules": asdict(game), **_UNSET, **config, "bits": bits}  # a tree says less of what differs
+        # a tree says less than rules of what differs
+        wanted = {"game": game.name, "rules": asdict(game), **_UNSET, **config, "bits": bits}
         made = find_artifact(output, KIND, config=wanted, made_from=made_from)
         if made is not None and training.enough(made.counts["iterations"], made.counts["seconds"]):
             print(f"blueprint {output} is there: {made.counts['iterations']:,} iterations", file=sys.stderr)
@@ -126,19 +127,18 @@ def run(
         del tree  # gigabytes, with three players; solvers of large games do not keep it either
         training.resume()
 
-        def store(path: str) -> None:
+        def store(path: str) -> Artifact:
             strategy = strategy_table(trainer.sampling, trainer.averages, bits)
-            save_strategy(path, strategy, cards, game, saved, config, training.counts())
+            return save_strategy(path, strategy, cards, game, saved, config, training.counts())
 
-        def snapshot(iterations: int) -> str:
-            path = f"{output}.snapshots/{iterations}"
-            store(path)
-            return path
+        def snapshot(iterations: int) -> Artifact:
+            return store(f"{output}.snapshots/{iterations}")
 
         points = None
         if curve is not None:
             keep = snapshot if curve.snapshots else None
-            points = Curve(runs, {**config, **made_from}, curve, iterations=trainer.iterations, snapshot=keep)
+            identity = {**config, **made_from}
+            points = Curve(runs, identity, curve, output=output, iterations=trainer.iterations, snapshot=keep)
         training.train(report_seconds, checkpoint_seconds, runs, points)
         store(output)
     print(f"blueprint {output}: {trainer.iterations:,} iterations in {training.seconds:.0f} s", file=sys.stderr)

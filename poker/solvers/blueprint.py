@@ -187,10 +187,10 @@ def save_strategy(
     tree: BettingTree | None,
     config: dict[str, Any],
     counts: dict[str, Any],
-) -> None:
+) -> Artifact:
     """Write what `Blueprint.load` reads; `tree` is None where the rules alone give it."""
     arrays = {} if tree is None else tree_arrays(tree)
-    write_artifact(
+    return write_artifact(
         path,
         KIND,
         config={

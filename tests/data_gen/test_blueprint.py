@@ -146,6 +146,7 @@ def test_the_curve_of_a_continued_run_is_that_of_an_uninterrupted_one(tmp_path: 
             key: parts[iterations][key] for key in ("mse", "nash_conv")
         }
     policy = Blueprint.load(whole[10_000]["snapshot"], SmallGameBuckets(load_rules("kuhn")))
+    assert policy.fingerprint == whole[10_000]["fingerprint"]
     assert evaluate_policy(policy.tree, policy.probs).nash_conv == pytest.approx(whole[10_000]["nash_conv"], abs=1e-6)
 
 
