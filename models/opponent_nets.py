@@ -150,7 +150,9 @@ class PlayerNet(WideNet):
     `perceptrons` are the arguments of `WideNet`.
     """
 
-    def __init__(self, players: int, size: int = 16, stranger: float = 0.1, **perceptrons: Annotated[Any, WideNet]) -> None:
+    def __init__(
+        self, players: int, size: int = 16, stranger: float = 0.1, **perceptrons: Annotated[Any, WideNet]
+    ) -> None:
         super().__init__(**perceptrons, extra_columns=size)
         self._stranger = stranger
         self.vectors = nn.ModuleList(nn.Embedding(players + 1, size) for _ in self.seeds)
