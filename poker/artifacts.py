@@ -24,7 +24,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.errors import PokernetsError
+from poker.errors import PokernetsError, disk_full_at
 
 SCHEMA = 1
 MANIFEST = "manifest.json"
@@ -188,7 +188,8 @@ def write_artifact(
     staging = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}."))
     try:
         for name, array in arrays.items():
-            np.save(staging / f"{name}.npy", np.ascontiguousarray(array), allow_pickle=False)
+            with disk_full_at(target):
+                np.save(staging / f"{name}.npy", np.ascontiguousarray(array), allow_pickle=False)
         for name, data in (files or {}).items():
             (staging / name).write_bytes(data)
         contents = {

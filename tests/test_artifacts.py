@@ -2,6 +2,8 @@
 
 import json
 import os
+import re
+import resource
 import stat
 from pathlib import Path
 
@@ -141,6 +143,17 @@ def test_failed_write_leaves_the_old_artifact(made: Path) -> None:
     with pytest.raises(ValueError, match="pickle"):
         write_artifact(made, "abstraction", config={}, arrays={"bad": np.array([object()])})
     assert open_artifact(made, "abstraction").config["seed"] == 1
+    assert [child.name for child in made.parent.iterdir()] == ["abstraction"]
+
+
+def test_a_disk_that_is_full_is_named_with_the_place(made: Path) -> None:
+    size = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, size[1]))  # stands for the end of the disk
+    try:
+        with pytest.raises(OSError, match=re.escape(f"No space left on device: '{made}'")):
+            write_artifact(made, "abstraction", config={}, arrays={"table": np.zeros(1 << 16)})
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, size)
     assert [child.name for child in made.parent.iterdir()] == ["abstraction"]
 
 
