@@ -4,6 +4,7 @@ import json
 import os
 import re
 import resource
+import shutil
 import stat
 from pathlib import Path
 
@@ -160,6 +161,39 @@ def test_a_disk_that_is_full_is_named_with_the_place(made: Path) -> None:
 def test_replacing_an_artifact(made: Path) -> None:
     write_artifact(made, "abstraction", config={"seed": 2}, arrays={})
     assert open_artifact(made, "abstraction").config == {"seed": 2}
+
+
+def test_what_a_kill_left_moved_aside_is_taken_back(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rename = Path.rename
+
+    def killed(source: Path, target: Path) -> Path:
+        if target == made:
+            raise KeyboardInterrupt
+        return rename(source, target)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "rename", killed)
+        with pytest.raises(KeyboardInterrupt):
+            write_artifact(made, "abstraction", config={"seed": 2}, arrays={})
+    assert not made.exists()
+    found = find_artifact(made, "abstraction")
+    assert found is not None
+    assert found.config["seed"] == 1
+    write_artifact(made, "abstraction", config={"seed": 3}, arrays={})
+    shutil.rmtree(made)
+    assert find_artifact(made, "abstraction") is None
+
+
+def test_folders_of_writes_that_were_killed_are_removed_after_a_day(made: Path) -> None:
+    names = (".abstraction.abcd_123", ".abstraction.z4isxh7d", ".abstracts.abcd_123")
+    old, fresh, other = (made.parent / name for name in names)
+    for folder in (old, fresh, other):
+        folder.mkdir()
+        (folder / "flop.npy").write_bytes(b"half")
+    for folder in (old, other):
+        os.utime(folder, (0, 0))
+    write_artifact(made, "abstraction", config={"seed": 2}, arrays={})
+    assert sorted(made.parent.iterdir()) == sorted([made, fresh, other])
 
 
 def test_write_atomically_replaces_and_leaves_nothing_behind(tmp_path: Path) -> None:
