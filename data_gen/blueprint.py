@@ -26,7 +26,7 @@ from poker.artifacts import Artifact, find_artifact, write_artifact
 from poker.errors import PokernetsError
 from poker.parallel import Cluster
 from poker.rules import Rules
-from poker.solvers.blueprint import KIND, save_strategy, saved_tree, strategy_table, tree_fingerprint
+from poker.solvers.blueprint import KIND, check_bits, save_strategy, saved_tree, strategy_table, tree_fingerprint
 from poker.solvers.curve import Curve, CurvePlan
 from poker.solvers.sampling.external_sampling import RegretSolver
 from poker.solvers.sampling.rounds import RoundPlan, Rounds
@@ -85,7 +85,7 @@ def run(
     checkpoint_seconds: float,
     report_seconds: float,
     curve: CurvePlan | None,
-    rounds: RoundPlan,
+    rounds: RoundPlan | None,
     cluster: Cluster,
     dry: bool,
     output: str,
@@ -100,11 +100,14 @@ def run(
         raise PokernetsError("job=blueprint needs job.iterations, job.seconds or both")
     if any(length is not None and length <= 0 for length in (iterations, seconds)):
         raise PokernetsError("job.iterations and job.seconds must be positive or null")
+    if report_seconds <= 0:
+        raise PokernetsError("job.report_seconds must be positive")
+    check_bits(bits)
     cards = game_cards(game, abstraction)
     tree = build_tree(Betting.start(game), menu)
     clock = time.process_time
     with ExitStack() as stack:
-        if rounds.parts is None:
+        if rounds is None or rounds.parts is None:
             trainer: BlueprintSolver = solver(tree, cards, dealer_of(game, cards))
         else:
             make = partial(_with_regrets, game, menu, abstraction, cards.fingerprint, solver)

@@ -61,6 +61,21 @@ def test_a_blueprint_of_no_training_is_not_made(length: list[str], tmp_path: Pat
         call(job)
 
 
+@pytest.mark.parametrize(
+    ("setting", "told"), [("job.report_seconds=0", "must be positive"), ("job.bits=7", "8, 16 or 32 bits, not 7")]
+)
+def test_settings_that_would_fail_after_the_training_are_refused_before(
+    setting: str, told: str, tmp_path: Path
+) -> None:
+    with pytest.raises(PokernetsError, match=told):
+        train("job.iterations=1000", setting, *places(tmp_path))
+
+
+def test_null_rounds_are_none(tmp_path: Path) -> None:
+    train("job.iterations=1000", "job.rounds=null", "job.curve=null", *places(tmp_path))
+    assert (tmp_path / "blueprint").is_dir()
+
+
 def test_an_interrupted_run_keeps_its_last_stretch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     settings = [*LEDUC, "job.iterations=5000", "solver.batch=1000", "job.report_seconds=60", *places(tmp_path)]
     job = chosen(compose("data_gen", settings), "job")
