@@ -38,6 +38,8 @@ CHECKPOINT = "blueprint_checkpoint"
 _TRIAL_SECONDS = 2.0
 _UNSET = {"rounds": None, "table_bits": None}
 """Settings that trainers record only where they have them: what was made with them is not what is made without."""
+_TAKEN_OUT = ("policy",)
+"""Settings of what a blueprint takes out of what was learned: a checkpoint serves all of them."""
 
 
 class BlueprintSolver(Protocol):
@@ -115,7 +117,8 @@ def run(
             clock = played.cpu_clock
         config = {"game": game.name, **trainer.settings, "tree": tree_fingerprint(tree)}
         made_from = {"abstraction": cards.fingerprint}
-        training = _Training(trainer, Path(f"{output}.checkpoint"), config, made_from, iterations, seconds, clock)
+        learned = {key: value for key, value in config.items() if key not in _TAKEN_OUT}
+        training = _Training(trainer, Path(f"{output}.checkpoint"), learned, made_from, iterations, seconds, clock)
         # a tree says less than rules of what differs
         wanted = {"game": game.name, "rules": asdict(game), **_UNSET, **config, "bits": bits}
         made = find_artifact(output, KIND, config=wanted, made_from=made_from)

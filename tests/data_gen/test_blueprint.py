@@ -1,5 +1,6 @@
 """`job=blueprint` from the command line: killed and continued, reused, extended, refused."""
 
+import shutil
 import signal
 from functools import partial
 from pathlib import Path
@@ -17,6 +18,7 @@ from poker.solvers.best_response.ranges import evaluate_policy
 from poker.solvers.blueprint import Blueprint
 from poker.solvers.curve import read_points
 from poker.solvers.sampling.external_sampling import ExternalSampling
+from poker.solvers.sampling.uct import Uct
 from poker.tree import BetMenu
 from tests.data_gen.commands import data_gen, data_gen_fails, data_gen_killed, digests
 from tests.games import load_rules
@@ -139,6 +141,18 @@ def test_what_only_one_of_two_runs_has_tells_them_apart(own: tuple[str, ...], to
     for iterations in (4000, 8000):  # the finished blueprint, the checkpoint
         with pytest.raises(PokernetsError, match=told):
             train(*common, f"job.iterations={iterations}")
+
+
+def test_another_policy_of_the_same_training_is_taken_out_of_its_checkpoint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = ("solver=smooth_uct", "solver.threads=1", "job.iterations=5000", *places(tmp_path))
+    train(*run, "solver.policy=average")
+    shutil.rmtree(tmp_path / "blueprint")
+    monkeypatch.delattr(Uct, "_play")
+    train(*run, "solver.policy=greedy")
+    made = open_artifact(tmp_path / "blueprint", "blueprint")
+    assert (made.config["policy"], made.counts["iterations"]) == ("greedy", 5000)
 
 
 @pytest.mark.slow
