@@ -219,6 +219,8 @@ def task_of(group: str) -> Callable[[DictConfig], Any]:
         for several, one in (("agents", "agent"), ("adversaries", "adversary")):
             if several in config:
                 raise ConfigurationError(f"a file in {several}/ lacks its first line: # @package {one}.NAME")
+        if isinstance(config.seed, int) and config.seed < 0:
+            raise ConfigurationError(f"seed must be at least 0, not {config.seed}")
         unbundle(config, writes=group != "evaluate")
         node = chosen(config, group)
         if group == "model":

@@ -16,7 +16,7 @@ from rich.progress import Progress
 from data_gen.costs import tell
 from poker.abstraction.buckets import KIND, make_abstraction
 from poker.abstraction.methods import Building, Method, StreetTable, table_bytes
-from poker.artifacts import ArtifactError, find_artifact, write_artifact
+from poker.artifacts import find_artifact, write_artifact
 from poker.parallel import Cluster
 from poker.report.progress import progress_bars
 from poker.rules import STREET_NAMES
@@ -58,11 +58,8 @@ def run(*, method: Method, seed: int, cluster: Cluster, dry: bool, output: str) 
 
 
 def _stored_street(path: Path, config: dict[str, Any]) -> StreetTable | None:
-    """A street that an earlier run with the same settings finished; anything else there is made anew."""
-    try:
-        found = find_artifact(path, STREET_KIND, config=config)
-    except ArtifactError:
-        return None
+    """A street that an earlier run with the same settings finished; one of others may be hours of work: refused."""
+    found = find_artifact(path, STREET_KIND, config=config)
     if found is None:
         return None
     return StreetTable(found.arrays["table"], found.counts["num_buckets"], found.arrays["vectors"])

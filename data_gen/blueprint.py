@@ -22,11 +22,11 @@ from numpy.typing import NDArray
 from data_gen.progress import JobProgress
 from poker.abstraction.buckets import Buckets, game_cards
 from poker.abstraction.dealers import dealer_of
-from poker.artifacts import find_artifact, write_artifact
+from poker.artifacts import Artifact, find_artifact, write_artifact
 from poker.errors import PokernetsError
 from poker.parallel import Cluster
 from poker.rules import Rules
-from poker.solvers.blueprint import KIND, save_strategy, saved_tree, strategy_table, tree_fingerprint
+from poker.solvers.blueprint import KIND, check_bits, save_strategy, saved_tree, strategy_table, tree_fingerprint
 from poker.solvers.curve import Curve, CurvePlan
 from poker.solvers.sampling.external_sampling import RegretSolver
 from poker.solvers.sampling.rounds import RoundPlan, Rounds
@@ -36,6 +36,10 @@ from poker.tree import BetMenu, BettingTree, Kind, build_tree
 
 CHECKPOINT = "blueprint_checkpoint"
 _TRIAL_SECONDS = 2.0
+_UNSET = {"rounds": None, "table_bits": None}
+"""Settings that trainers record only where they have them: what was made with them is not what is made without."""
+_TAKEN_OUT = ("policy",)
+"""Settings of what a blueprint takes out of what was learned: a checkpoint serves all of them."""
 
 
 class BlueprintSolver(Protocol):
@@ -83,7 +87,7 @@ def run(
     checkpoint_seconds: float,
     report_seconds: float,
     curve: CurvePlan | None,
-    rounds: RoundPlan,
+    rounds: RoundPlan | None,
     cluster: Cluster,
     dry: bool,
     output: str,
@@ -98,11 +102,14 @@ def run(
         raise PokernetsError("job=blueprint needs job.iterations, job.seconds or both")
     if any(length is not None and length <= 0 for length in (iterations, seconds)):
         raise PokernetsError("job.iterations and job.seconds must be positive or null")
+    if report_seconds <= 0:
+        raise PokernetsError("job.report_seconds must be positive")
+    check_bits(bits)
     cards = game_cards(game, abstraction)
     tree = build_tree(Betting.start(game), menu)
     clock = time.process_time
     with ExitStack() as stack:
-        if rounds.parts is None:
+        if rounds is None or rounds.parts is None:
             trainer: BlueprintSolver = solver(tree, cards, dealer_of(game, cards))
         else:
             make = partial(_with_regrets, game, menu, abstraction, cards.fingerprint, solver)
@@ -110,8 +117,10 @@ def run(
             clock = played.cpu_clock
         config = {"game": game.name, **trainer.settings, "tree": tree_fingerprint(tree)}
         made_from = {"abstraction": cards.fingerprint}
-        training = _Training(trainer, Path(f"{output}.checkpoint"), config, made_from, iterations, seconds, clock)
-        wanted = {"game": game.name, "rules": asdict(game), **config, "bits": bits}  # a tree says less of what differs
+        learned = {key: value for key, value in config.items() if key not in _TAKEN_OUT}
+        training = _Training(trainer, Path(f"{output}.checkpoint"), learned, made_from, iterations, seconds, clock)
+        # a tree says less than rules of what differs
+        wanted = {"game": game.name, "rules": asdict(game), **_UNSET, **config, "bits": bits}
         made = find_artifact(output, KIND, config=wanted, made_from=made_from)
         if made is not None and training.enough(made.counts["iterations"], made.counts["seconds"]):
             print(f"blueprint {output} is there: {made.counts['iterations']:,} iterations", file=sys.stderr)
@@ -124,19 +133,18 @@ def run(
         del tree  # gigabytes, with three players; solvers of large games do not keep it either
         training.resume()
 
-        def store(path: str) -> None:
+        def store(path: str) -> Artifact:
             strategy = strategy_table(trainer.sampling, trainer.averages, bits)
-            save_strategy(path, strategy, cards, game, saved, config, training.counts())
+            return save_strategy(path, strategy, cards, game, saved, config, training.counts())
 
-        def snapshot(iterations: int) -> str:
-            path = f"{output}.snapshots/{iterations}"
-            store(path)
-            return path
+        def snapshot(iterations: int) -> Artifact:
+            return store(f"{output}.snapshots/{iterations}")
 
         points = None
         if curve is not None:
             keep = snapshot if curve.snapshots else None
-            points = Curve(runs, {**config, **made_from}, curve, iterations=trainer.iterations, snapshot=keep)
+            identity = {**config, **made_from}
+            points = Curve(runs, identity, curve, output=output, iterations=trainer.iterations, snapshot=keep)
         training.train(report_seconds, checkpoint_seconds, runs, points)
         store(output)
     print(f"blueprint {output}: {trainer.iterations:,} iterations in {training.seconds:.0f} s", file=sys.stderr)
@@ -184,7 +192,7 @@ class _Training:
 
     def resume(self) -> None:
         """Continue from the checkpoint, if there is one; only the length of the run may differ."""
-        found = find_artifact(self.checkpoint, CHECKPOINT, config=self.config, made_from=self.made_from)
+        found = find_artifact(self.checkpoint, CHECKPOINT, config={**_UNSET, **self.config}, made_from=self.made_from)
         if found is not None:
             self.trainer.restore(found.arrays, found.counts)
             self.seconds = found.counts["seconds"]

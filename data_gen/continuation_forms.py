@@ -59,9 +59,9 @@ class Sampled:
     seed: int
 
     def __post_init__(self) -> None:
-        if min(self.boards, self.form_boards, self.response_boards) < 1 or self.match_boards < 2:
+        if min(self.boards, self.form_boards, self.match_boards) < 2 or self.response_boards < 1:
             raise PokernetsError(
-                "job.sampled needs boards, form_boards and response_boards of at least 1 and match_boards of at least 2"
+                "job.sampled needs boards, form_boards and match_boards of at least 2 and response_boards of at least 1"
             )
 
 

@@ -60,6 +60,11 @@ class ShardSettings:
         counts = (self.boards_per_shard, self.states_per_board, self.pairs_per_state, self.hands)
         if min(counts) < 1 or self.runouts < 2:
             raise PokernetsError("job=leaf_states needs counts of at least 1 and, for standard errors, 2 runouts")
+        shares = (self.preflop_share, self.exploration, self.uniform_hands)
+        if not all(0 <= share <= 1 for share in shares):
+            raise PokernetsError(
+                "job=leaf_states: preflop_share, exploration and uniform_hands are shares, between 0 and 1"
+            )
 
 
 def run(
@@ -82,6 +87,9 @@ def run(
             "make continuations with `pot_fraction`, or without a remedy"
         )
     policy = Blueprint.load(blueprint, game_cards(game, abstraction), game)
+    rounds: dict[Board, float] = {(): settings.preflop_share, (0, 1, 2): 1 - settings.preflop_share}
+    for board in (board for board, share in rounds.items() if share > 0):
+        LeafSampler(policy, board, settings.exploration, settings.uniform_hands)  # refuses a round without states
     config, made_from = _identity(game, settings), _origin(policy, settings)
 
     def is_missing(index: int) -> bool:

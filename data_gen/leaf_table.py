@@ -13,6 +13,7 @@ from data_gen.costs import cpu_seconds, tell
 from data_gen.progress import JobProgress
 from poker.abstraction.buckets import game_cards
 from poker.artifacts import find_artifact, open_artifact, write_artifact
+from poker.errors import PokernetsError
 from poker.features.leaf import TARGET
 from poker.parallel import Cluster, Given, Work
 from poker.rules import Rules
@@ -35,13 +36,17 @@ _TRIAL_BOARDS = 1, 4
 
 @dataclass(frozen=True)
 class TableSettings:
-    """What the table depends on besides the blueprint: on how many boards it is played out, and on how many of them the
+    """What the table depends on besides the blueprint: on how many boards it is played out, and on how many others the
     other forms are compared with it. All leaves see the same ones."""
 
     seed: int
     boards: int
     form_boards: int
     continuations: FormsOf
+
+    def __post_init__(self) -> None:
+        if min(self.boards, self.form_boards) < 2:
+            raise PokernetsError("job=leaf_table needs boards and form_boards of at least 2: values of one are noise")
 
 
 def run(

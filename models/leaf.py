@@ -35,6 +35,7 @@ def train(
     label_mean, names = data.label_mean(), data.continuations
 
     def learn(directory: Path) -> Trained:
+        Console(stderr=True).print(data.told, soft_wrap=True, markup=False)
         module = LeafModule(_checked(net, len(names)), huber_delta, learning_rate, label_mean, names)
         fitted = fit(module, data, directory=directory, trainer=trainer, threads=threads)
         rate = fitted.logged_metrics.get("train/device/samples_per_sec")

@@ -13,7 +13,7 @@ from torch import Tensor
 from models.shuffle import BlockShuffle, OrderedLoader, Position, ShuffledLoader
 from poker.artifacts import fingerprint_of
 from poker.errors import PokernetsError
-from poker.features.shards import columns_of, open_shards
+from poker.features.shards import columns_of, open_shards, shard_path
 from poker.search.torch_device import room
 
 VALIDATION_BATCH = 8192
@@ -42,6 +42,11 @@ class Columns:
         self._types = columns_of(len(self.continuations))
         self._columns = {name: [shard.arrays[name] for shard in shards] for name in self._types}
         self.starts = np.concatenate([[0], np.cumsum([len(group) for group in self._columns["group"]])])
+        holes = [place for place, shard in enumerate(shards) if shard.path != shard_path(root, place)]
+        self.told = f"{len(self):,} rows of {len(shards)} shards, {len(self.continuations)} continuations" + (
+            f"; {shard_path(root, holes[0]).name} is missing: job=leaf_states was interrupted" if holes else ""
+        )
+        """What there is, in words."""
 
     def __len__(self) -> int:
         return int(self.starts[-1])
@@ -149,6 +154,11 @@ class LeafData(lightning.LightningDataModule):
     def continuations(self) -> tuple[str, ...]:
         """Names [K] of what the labels are for."""
         return self._columns.continuations
+
+    @property
+    def told(self) -> str:
+        """What there is to train on, in words."""
+        return self._columns.told
 
     @property
     def made_from(self) -> dict[str, str]:

@@ -47,8 +47,8 @@ class BlockShuffle:
     pool_rows: int = POOL_ROWS
 
     def __post_init__(self) -> None:
-        if not 0 < self.batch_rows <= min(len(self.rows), self.pool_rows):
-            raise ValueError(f"batches of {self.batch_rows} out of {len(self.rows)} rows, pools of {self.pool_rows}")
+        if not 0 < self.batch_rows <= len(self.rows):
+            raise ValueError(f"batches of {self.batch_rows} out of {len(self.rows)} rows")
 
     @property
     def batches_per_pass(self) -> int:

@@ -4,10 +4,12 @@ The manifest holds the schema version, the kind, the full configuration, the fin
 made from, counts, and size and SHA-256 of every file. Its own fingerprint is the SHA-256 of all that, so two artifacts
 with one fingerprint hold the same bytes.
 
-Invariants: a directory that has a manifest is complete (it is written under a temporary name, synced and renamed);
-arrays are `.npy` without pickles, opened memory-mapped and read-only; nothing read from disk is ever executed.
+Invariants: a directory that has a manifest is complete (it is written under a temporary name, synced and renamed; what
+it replaces is moved aside before, and taken back by `find_artifact` where a kill came between); arrays are `.npy`
+without pickles, opened memory-mapped and read-only; nothing read from disk is ever executed.
 """
 
+import glob
 import hashlib
 import json
 import os
@@ -15,8 +17,9 @@ import re
 import secrets
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -24,11 +27,12 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.errors import PokernetsError
+from poker.errors import PokernetsError, disk_full_at
 
 SCHEMA = 1
 MANIFEST = "manifest.json"
 
+_DAY = 86_400  # seconds
 _FINGERPRINT = re.compile("[0-9a-f]{64}")
 
 MAKERS = {
@@ -185,10 +189,12 @@ def write_artifact(
     """
     target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)
+    _remove_abandoned(target)
     staging = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}."))
     try:
         for name, array in arrays.items():
-            np.save(staging / f"{name}.npy", np.ascontiguousarray(array), allow_pickle=False)
+            with disk_full_at(target):
+                np.save(staging / f"{name}.npy", np.ascontiguousarray(array), allow_pickle=False)
         for name, data in (files or {}).items():
             (staging / name).write_bytes(data)
         contents = {
@@ -223,7 +229,8 @@ def open_artifact(
 ) -> Artifact:
     """The artifact at `path`, refused by name unless it is complete, of this kind, and unaltered (`verify`).
 
-    Keys of `config` and `made_from` that are given must agree with the manifest's; others are not looked at.
+    Keys of `config` and `made_from` that are given must agree with the manifest's, null with none; others are not
+    looked at.
     """
     target = Path(path)
     manifest = _read_manifest(target, kind)
@@ -253,6 +260,7 @@ def find_artifact(
     made_from: Mapping[str, str] | None = None,
 ) -> Artifact | None:
     """Like `open_artifact`, but None where there is nothing yet: a job calls it to reuse what is already made."""
+    _take_back(Path(path))
     if not (Path(path) / MANIFEST).exists():
         return None
     return open_artifact(path, kind, config=config, made_from=made_from)
@@ -287,7 +295,7 @@ def _check_files(target: Path, kind: str, manifest: dict[str, Any], verify: bool
 
 def _compare(target: Path, kind: str, what: str, found: dict[str, Any], wanted: dict[str, Any]) -> None:
     for key, value in wanted.items():
-        if key not in found or found[key] != value:
+        if found.get(key) != value:
             name, one, other = _difference(key, found.get(key), value)
             told = f"with {what} {name}={one!r}, but {other!r} is asked for"
             if _FINGERPRINT.fullmatch(str(one)) and _FINGERPRINT.fullmatch(str(other)):
@@ -343,7 +351,34 @@ def replace_with(staging: Path, target: Path) -> None:
     if not target.exists():
         staging.rename(target)
         return
-    aside = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}.old."))
-    target.rename(aside / "old")
+    aside = _aside(target)
+    _remove(aside)
+    target.rename(aside)
     staging.rename(target)
-    shutil.rmtree(aside, ignore_errors=True)
+    _remove(aside)
+
+
+def _aside(target: Path) -> Path:
+    return target.parent / f".{target.name}.old"
+
+
+def _take_back(target: Path) -> None:
+    """What a run moved aside that was killed before the new one was in its place."""
+    if not target.exists() and (_aside(target) / MANIFEST).exists():
+        _aside(target).rename(target)
+
+
+def _remove(path: Path) -> None:
+    if not path.is_dir():
+        path.unlink(missing_ok=True)
+        return
+    (path / MANIFEST).unlink(missing_ok=True)  # first: what is left of it must not be taken back
+    shutil.rmtree(path, ignore_errors=True)
+
+
+def _remove_abandoned(target: Path) -> None:
+    """What runs that were killed while they wrote `target` left behind; a day is more than any write takes."""
+    for staging in target.parent.glob(f".{glob.escape(target.name)}.{'?' * 8}"):
+        with suppress(FileNotFoundError):  # another run has removed it
+            if time.time() - staging.stat().st_mtime > _DAY:
+                shutil.rmtree(staging, ignore_errors=True)

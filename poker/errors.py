@@ -1,5 +1,22 @@
 """Errors that a user can cause. Entry scripts print the message as one line and exit with status 2."""
 
+import errno
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
 
 class PokernetsError(Exception):
     """Base of all user-facing errors: the message says what was wrong, where, and what to do."""
+
+
+@contextmanager
+def disk_full_at(path: Path) -> Iterator[None]:
+    """Around `np.save`, whose error on a full disk gives counts of numbers and neither the cause nor the place."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is not None:
+            raise
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path)) from error

@@ -22,7 +22,7 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.errors import PokernetsError
+from poker.errors import PokernetsError, disk_full_at
 from poker.machine import cores
 
 T = TypeVar("T")
@@ -149,7 +149,8 @@ class _LocalTeam(Team[T, R]):
     def share(self, array: NDArray[Any]) -> Shared:
         path = self._folder / "shared.npy"
         path.unlink(missing_ok=True)
-        np.save(path, array)
+        with disk_full_at(path):
+            np.save(path, array)
         return _OnDisk(path)
 
     def close(self) -> None:

@@ -2,6 +2,9 @@
 
 import json
 import os
+import re
+import resource
+import shutil
 import stat
 from pathlib import Path
 
@@ -91,6 +94,12 @@ def test_a_mismatch_names_the_setting_that_differs(tmp_path: Path) -> None:
         open_artifact(tmp_path / "net", "leaf_net", made_from={"blueprint": "2" * 64})
 
 
+def test_null_is_asked_of_a_setting_that_must_not_be_there(made: Path) -> None:
+    open_artifact(made, "abstraction", config={"rounds": None})
+    with pytest.raises(MismatchedArtifactError, match="seed=1, but None is asked for"):
+        open_artifact(made, "abstraction", config={"seed": None})
+
+
 def test_the_remedy_for_what_is_in_the_way_begins_with_its_removal(made: Path) -> None:
     make = "make it with: python -m data_gen job=abstraction"
     with pytest.raises(MismatchedArtifactError, match=rf"outputs=DIR .*, or delete {made} and {make}$"):
@@ -138,9 +147,53 @@ def test_failed_write_leaves_the_old_artifact(made: Path) -> None:
     assert [child.name for child in made.parent.iterdir()] == ["abstraction"]
 
 
+def test_a_disk_that_is_full_is_named_with_the_place(made: Path) -> None:
+    size = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, size[1]))  # stands for the end of the disk
+    try:
+        with pytest.raises(OSError, match=re.escape(f"No space left on device: '{made}'")):
+            write_artifact(made, "abstraction", config={}, arrays={"table": np.zeros(1 << 16)})
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, size)
+    assert [child.name for child in made.parent.iterdir()] == ["abstraction"]
+
+
 def test_replacing_an_artifact(made: Path) -> None:
     write_artifact(made, "abstraction", config={"seed": 2}, arrays={})
     assert open_artifact(made, "abstraction").config == {"seed": 2}
+
+
+def test_what_a_kill_left_moved_aside_is_taken_back(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rename = Path.rename
+
+    def killed(source: Path, target: Path) -> Path:
+        if target == made:
+            raise KeyboardInterrupt
+        return rename(source, target)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "rename", killed)
+        with pytest.raises(KeyboardInterrupt):
+            write_artifact(made, "abstraction", config={"seed": 2}, arrays={})
+    assert not made.exists()
+    found = find_artifact(made, "abstraction")
+    assert found is not None
+    assert found.config["seed"] == 1
+    write_artifact(made, "abstraction", config={"seed": 3}, arrays={})
+    shutil.rmtree(made)
+    assert find_artifact(made, "abstraction") is None
+
+
+def test_folders_of_writes_that_were_killed_are_removed_after_a_day(made: Path) -> None:
+    names = (".abstraction.abcd_123", ".abstraction.z4isxh7d", ".abstracts.abcd_123")
+    old, fresh, other = (made.parent / name for name in names)
+    for folder in (old, fresh, other):
+        folder.mkdir()
+        (folder / "flop.npy").write_bytes(b"half")
+    for folder in (old, other):
+        os.utime(folder, (0, 0))
+    write_artifact(made, "abstraction", config={"seed": 2}, arrays={})
+    assert sorted(made.parent.iterdir()) == sorted([made, fresh, other])
 
 
 def test_write_atomically_replaces_and_leaves_nothing_behind(tmp_path: Path) -> None:

@@ -133,12 +133,19 @@ class _Matches:
         return [{"seat": seat, "mbb": value.mean, **value.interval()} for seat, value in enumerate(values)]
 
     def _snapshot(self, one: Run, iterations: int) -> Blueprint:
-        path = one.points[iterations].get("snapshot")
+        point = one.points[iterations]
+        path = point.get("snapshot")
         if path is None:
             raise PokernetsError(
                 f"the run of {one.header['solver']} kept no policies to play with: train with job.curve.snapshots=true"
             )
-        return Blueprint.load(path, self._cards)
+        policy = Blueprint.load(path, self._cards)
+        if policy.fingerprint != point.get("fingerprint", policy.fingerprint):
+            raise PokernetsError(
+                f"{path} was overwritten by another run than that of {one.path}, whose policies are lost: delete this "
+                "curve, or train it again in another place"
+            )
+        return policy
 
 
 def _measured(runs: Group, metric: str) -> Points:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from poker.artifacts import Artifact, open_artifact, write_artifact
 from poker.cards import NUM_HANDS, PREFLOP_CLASS, PREFLOP_CLASS_SIZE
+from poker.errors import PokernetsError
 from poker.kernels.opponents.preflop_rollouts import COUNT, INCOME, SQUARES, add_rollouts
 from poker.kernels.rng import streams
 from poker.kernels.types import U64
@@ -96,6 +97,10 @@ class RollOuts:
     iterations: int
     iteration_deals: int
     seed: int
+
+    def __post_init__(self) -> None:
+        if min(self.deals, self.iteration_deals) < 1 or self.iterations < 0:
+            raise PokernetsError("job=preflop_rollouts needs deals and iteration_deals of at least 1")
 
     def of(self, players: int) -> Row:
         """For so many players, from a random stream of their own."""

@@ -159,12 +159,17 @@ def always_call(tree: BettingTree, cards: Buckets, sampling: SamplingTree | None
     return Blueprint(tree, cards, sampling, strategy_table(sampling, averages, bits=8))
 
 
+def check_bits(bits: int) -> None:
+    """Raises an error unless a strategy can be stored in so many."""
+    if bits not in _DTYPES:
+        raise PokernetsError(f"a strategy is stored in 8, 16 or 32 bits, not {bits}")
+
+
 def strategy_table(
     sampling: SamplingTree, averages: Callable[[NDArray[np.int32]], NDArray[np.float32]], bits: int
 ) -> NDArray[Any]:
     """`Blueprint.strategy` from averages(betting nodes [K]) -> [K, B, A], asked for nodes of one street and arity."""
-    if bits not in _DTYPES:
-        raise PokernetsError(f"a strategy is stored in 8, 16 or 32 bits, not {bits}")
+    check_bits(bits)
     strategy = np.zeros(sampling.table_size // 2, dtype=_DTYPES[bits])
     origin = sampling.origin()
     for nodes in sampling.batches(_BATCH_ENTRIES):
@@ -187,10 +192,10 @@ def save_strategy(
     tree: BettingTree | None,
     config: dict[str, Any],
     counts: dict[str, Any],
-) -> None:
+) -> Artifact:
     """Write what `Blueprint.load` reads; `tree` is None where the rules alone give it."""
     arrays = {} if tree is None else tree_arrays(tree)
-    write_artifact(
+    return write_artifact(
         path,
         KIND,
         config={

@@ -1,8 +1,8 @@
 """Learning curves: what a solver had reached after how many iterations and CPU seconds, as JSON lines.
 
-The first line of `curve_<game>_<solver>_<settings>.jsonl` says how the run was made, every other line is a point. A run
-that continues from a checkpoint drops the points after it and writes them again. Runs that differ in the seed alone
-belong to one curve.
+The first line of `curve_<game>_<solver>_<run>.jsonl` says how the run was made, every other line is a point. A run is
+known by its settings and the place of its output; one that continues from a checkpoint drops the points after it and
+writes them again. Runs that differ in the seed alone belong to one curve.
 """
 
 import math
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from poker.artifacts import canonical_json, fingerprint_of
+from poker.artifacts import Artifact, canonical_json, fingerprint_of
 from poker.errors import PokernetsError
 from poker.lines import JsonLines
 from poker.provenance import provenance
@@ -47,9 +47,9 @@ class CurvePlan:
 
 
 class Curve:
-    """The points of one run, in `folder`. `config` (with `game` and `solver`) identifies it.
+    """The points of one run, in `folder`. `config` (with `game` and `solver`) and `output` identify it.
 
-    `snapshot` stores the policy that there is after so many iterations and says where.
+    `snapshot` stores the policy that there is after so many iterations.
     """
 
     def __init__(
@@ -58,11 +58,16 @@ class Curve:
         config: dict[str, Any],
         plan: CurvePlan,
         *,
+        output: str,
         iterations: int,
-        snapshot: Callable[[int], str] | None = None,
+        snapshot: Callable[[int], Artifact] | None = None,
     ) -> None:
-        name = f"curve_{config['game']}_{config['solver']}_{fingerprint_of(config)[:12]}.jsonl"
-        self.path = Path(folder) / name
+        before, self.path = (
+            Path(folder) / f"curve_{config['game']}_{config['solver']}_{fingerprint_of(identity)[:12]}.jsonl"
+            for identity in (config, {**config, "output": output})
+        )
+        if iterations and before.exists() and not self.path.exists():  # begun when `output` was not in the name
+            before.rename(self.path)
         self.plan = plan
         self._snapshot = snapshot
         stored = read_points(self.path)[1] if self.path.exists() else []
@@ -74,7 +79,8 @@ class Curve:
     def add(self, iterations: int, **found: Any) -> None:
         """The point that was due, reached after `iterations`."""
         if self._snapshot is not None:
-            found["snapshot"] = self._snapshot(iterations)
+            kept = self._snapshot(iterations)
+            found |= {"snapshot": str(kept.path), "fingerprint": kept.fingerprint}
         self._lines.append([{"iterations": iterations, **found}])
         self.due = self.plan.after(iterations)
 
@@ -89,8 +95,9 @@ def read_points(path: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
 
 @dataclass(frozen=True)
 class Run:
-    """One training run: how it was made, and its points by iterations."""
+    """One training run: the file of its curve, how it was made, and its points by iterations."""
 
+    path: Path
     header: dict[str, Any]
     points: dict[int, dict[str, Any]]
 
@@ -106,7 +113,7 @@ def read_runs(game: Rules, folders: Sequence[Path]) -> dict[str, Group]:
     for file in files:
         header, points = read_points(file)
         if points:
-            one = Run(header, {point["iterations"]: point for point in points})
+            one = Run(file, header, {point["iterations"]: point for point in points})
             by_settings.setdefault(canonical_json(shared_settings(one)), []).append(one)
     if not by_settings:
         places = ", ".join(str(folder) for folder in folders)

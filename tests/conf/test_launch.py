@@ -190,6 +190,11 @@ def test_a_net_of_another_model_is_refused(
     assert capsys.readouterr().err.startswith(f"error: net={net} is for model={other}; model={model} takes ")
 
 
+def test_a_negative_seed_is_refused() -> None:
+    with pytest.raises(ConfigurationError, match="seed must be at least 0, not -1"):
+        task_of("job")(compose("data_gen", ["job=abstraction", "seed=-1"]))
+
+
 def test_help_lists_groups_and_settings() -> None:
     done = run("--help")
     assert done.returncode == 0

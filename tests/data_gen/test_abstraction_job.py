@@ -79,13 +79,17 @@ def test_an_interrupted_run_continues_with_its_street(tmp_path: Path) -> None:
     assert made.fingerprint == make(TwoStreets(), 1, str(tmp_path / "whole")).fingerprint
 
 
-def test_streets_of_other_settings_are_made_anew(tmp_path: Path) -> None:
-    output = str(tmp_path / "abstraction")
+def test_streets_of_other_settings_are_refused_and_kept(tmp_path: Path) -> None:
+    output, method = str(tmp_path / "abstraction"), TwoStreets(broken=True)
     with pytest.raises(KeyboardInterrupt):
-        make(TwoStreets(broken=True), 1, output)
+        make(method, 1, output)
     other = TwoStreets(buckets=9)
-    assert make(other, 1, output).num_buckets == (169, 9)
-    assert other.calls == [0, 1]
+    with pytest.raises(MismatchedArtifactError, match=r"preflop was made with config method\.buckets=7, but 9"):
+        make(other, 1, output)
+    assert other.calls == []
+    method.broken = False
+    make(method, 1, output)
+    assert method.calls == [0, 1, 1]
 
 
 def test_an_abstraction_of_other_settings_is_refused(tmp_path: Path) -> None:

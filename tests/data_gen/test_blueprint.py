@@ -1,5 +1,6 @@
 """`job=blueprint` from the command line: killed and continued, reused, extended, refused."""
 
+import shutil
 import signal
 from functools import partial
 from pathlib import Path
@@ -17,6 +18,7 @@ from poker.solvers.best_response.ranges import evaluate_policy
 from poker.solvers.blueprint import Blueprint
 from poker.solvers.curve import read_points
 from poker.solvers.sampling.external_sampling import ExternalSampling
+from poker.solvers.sampling.uct import Uct
 from poker.tree import BetMenu
 from tests.data_gen.commands import data_gen, data_gen_fails, data_gen_killed, digests
 from tests.games import load_rules
@@ -59,6 +61,21 @@ def test_a_blueprint_of_no_training_is_not_made(length: list[str], tmp_path: Pat
     job = chosen(compose("data_gen", [*LEDUC, *length, *places(tmp_path)]), "job")
     with pytest.raises(PokernetsError, match=r"job\.iterations and job\.seconds must be positive or null"):
         call(job)
+
+
+@pytest.mark.parametrize(
+    ("setting", "told"), [("job.report_seconds=0", "must be positive"), ("job.bits=7", "8, 16 or 32 bits, not 7")]
+)
+def test_settings_that_would_fail_after_the_training_are_refused_before(
+    setting: str, told: str, tmp_path: Path
+) -> None:
+    with pytest.raises(PokernetsError, match=told):
+        train("job.iterations=1000", setting, *places(tmp_path))
+
+
+def test_null_rounds_are_none(tmp_path: Path) -> None:
+    train("job.iterations=1000", "job.rounds=null", "job.curve=null", *places(tmp_path))
+    assert (tmp_path / "blueprint").is_dir()
 
 
 def test_an_interrupted_run_keeps_its_last_stretch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -105,6 +122,39 @@ def test_made_once_then_reused_extended_or_refused(tmp_path: Path) -> None:
     assert np.round(king, 2)[0] == 0
 
 
+def train(*settings: str) -> None:
+    """The job in this process."""
+    call(chosen(compose("data_gen", ["job=blueprint", "game=leduc", "job.seconds=null", *settings]), "job"))
+
+
+@pytest.mark.parametrize(
+    ("own", "told"),
+    [
+        (("job.rounds.parts=2", "job.rounds.iterations=2000", "cluster.processes=1"), r"rounds=\[2, 2000\], but None"),
+        (("solver.table_bits=64",), "table_bits=64, but None is asked for"),
+    ],
+    ids=["rounds", "table_bits"],
+)
+def test_what_only_one_of_two_runs_has_tells_them_apart(own: tuple[str, ...], told: str, tmp_path: Path) -> None:
+    common = ("solver.threads=1", "solver.discount_every=4000", "solver.table_bits=32", *places(tmp_path))
+    train(*common, "job.iterations=4000", *own)
+    for iterations in (4000, 8000):  # the finished blueprint, the checkpoint
+        with pytest.raises(PokernetsError, match=told):
+            train(*common, f"job.iterations={iterations}")
+
+
+def test_another_policy_of_the_same_training_is_taken_out_of_its_checkpoint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = ("solver=smooth_uct", "solver.threads=1", "job.iterations=5000", *places(tmp_path))
+    train(*run, "solver.policy=average")
+    shutil.rmtree(tmp_path / "blueprint")
+    monkeypatch.delattr(Uct, "_play")
+    train(*run, "solver.policy=greedy")
+    made = open_artifact(tmp_path / "blueprint", "blueprint")
+    assert (made.config["policy"], made.counts["iterations"]) == ("greedy", 5000)
+
+
 @pytest.mark.slow
 def test_the_curve_of_a_continued_run_is_that_of_an_uninterrupted_one(tmp_path: Path) -> None:
     """The policy of every point is stored, and its figures are those of the point."""
@@ -125,6 +175,7 @@ def test_the_curve_of_a_continued_run_is_that_of_an_uninterrupted_one(tmp_path: 
             key: parts[iterations][key] for key in ("mse", "nash_conv")
         }
     policy = Blueprint.load(whole[10_000]["snapshot"], SmallGameBuckets(load_rules("kuhn")))
+    assert policy.fingerprint == whole[10_000]["fingerprint"]
     assert evaluate_policy(policy.tree, policy.probs).nash_conv == pytest.approx(whole[10_000]["nash_conv"], abs=1e-6)
 
 

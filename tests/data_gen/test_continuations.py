@@ -90,9 +90,9 @@ def test_forms_of_a_tiny_blueprint_and_the_table_of_their_values(tmp_path: Path)
     assert shard.arrays["labels"].shape[1] == 3
 
 
-@pytest.mark.parametrize("few", [{"boards": 0}, {"form_boards": 0}, {"response_boards": 0}, {"match_boards": 1}])
+@pytest.mark.parametrize("few", [{"boards": 1}, {"form_boards": 1}, {"response_boards": 0}, {"match_boards": 1}])
 def test_too_few_boards_are_refused_before_anything_is_computed(few: dict[str, int]) -> None:
-    least = {"boards": 1, "form_boards": 1, "response_boards": 1, "match_boards": 2}
+    least = {"boards": 2, "form_boards": 2, "response_boards": 1, "match_boards": 2}
     Sampled("", "", **least, seed=1)
     with pytest.raises(PokernetsError, match=r"job\.sampled needs boards"):
         Sampled("", "", **{**least, **few}, seed=1)

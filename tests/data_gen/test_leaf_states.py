@@ -46,6 +46,8 @@ def test_killed_and_continued_is_byte_identical(tmp_path: Path) -> None:
     assert 0 < len(list(broken.glob("shard-*"))) < 12
     data_gen(*SMALL, "job.shards=12", *common, f"job.output={broken}")
     assert digests(broken) == digests(whole)
+    refused = data_gen_fails(*SMALL, "job.settings.preflop_share=0.2", *common, f"job.output={tmp_path}/other", "--dry")
+    assert "no betting after the flop" in refused
     assert "12 of 12 shards are there" in data_gen(*SMALL, "job.shards=12", *common, f"job.output={broken}")
     refused = data_gen_fails(*SMALL, "job.shards=12", "seed=2", *common, f"job.output={broken}")
     assert "made with config seed=1, but 2" in refused
@@ -139,3 +141,14 @@ def test_more_runouts_agree_within_the_standard_errors() -> None:
 def test_settings_that_cannot_work_are_refused() -> None:
     with pytest.raises(PokernetsError, match="2 runouts"):
         settings(runouts=1)
+    for share in ({"preflop_share": 7.0}, {"exploration": 2.0}, {"uniform_hands": -1.0}):
+        with pytest.raises(PokernetsError, match="are shares"):
+            settings(**share)
+
+
+def test_states_of_a_round_with_no_betting_after_it_are_refused() -> None:
+    flop_holdem = build_tree(Betting.start(load_rules("flop_holdem_nolimit")), bet_menu(preflop=[[1], []], flop=[[1]]))
+    blueprint = random_blueprint(flop_holdem, Classes())
+    LeafSampler(blueprint, (), 0.2, 0.3)
+    with pytest.raises(PokernetsError, match=r"no betting after the flop.*preflop_share=1 "):
+        LeafSampler(blueprint, (0, 1, 2), 0.2, 0.3)

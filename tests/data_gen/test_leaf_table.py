@@ -5,8 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from data_gen.leaf_table import TableSettings
 from poker.abstraction.buckets import CardAbstraction
 from poker.artifacts import MismatchedArtifactError
+from poker.errors import PokernetsError
 from poker.solvers.blueprint import Blueprint
 from poker.solvers.rollout.continuation import Continuations
 from poker.solvers.rollout.forms import Biased
@@ -44,6 +46,13 @@ def test_table_of_a_tiny_blueprint(tmp_path: Path) -> None:
     retrained = Blueprint.load(tmp_path / "blueprint", CardAbstraction.load(tmp_path / "abstraction"))
     with pytest.raises(MismatchedArtifactError, match="made with another blueprint"):
         LeafTable.load(tmp_path / "leaf_table", retrained)
+
+
+def test_values_of_a_single_board_are_refused() -> None:
+    TableSettings(seed=1, boards=2, form_boards=2, continuations=Biased())
+    for boards, form_boards in ((1, 2), (2, 1), (0, 0)):
+        with pytest.raises(PokernetsError, match="at least 2: values of one are noise"):
+            TableSettings(seed=1, boards=boards, form_boards=form_boards, continuations=Biased())
 
 
 def _agrees_with_concrete_hands(blueprint: Blueprint, table: LeafTable) -> None:

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from poker.abstraction.buckets import SmallGameBuckets
+from poker.artifacts import open_artifact
 from poker.errors import PokernetsError
 from poker.evaluation import learning_curve
 from poker.report.estimates import estimate, t_quantile
-from poker.solvers.blueprint import always_call
+from poker.solvers.blueprint import KIND, always_call
 from poker.state import Betting
 from poker.tree import build_tree
 from tests.games import load_rules
@@ -102,6 +103,17 @@ def test_snapshots_are_played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert seat == {"seat": 0, "mbb": 1.0, "half_width_95": uneven.half_width, "interval_95": ends}
     write(tmp_path, "leduc", "uct", 1, [{}] * 3)
     with pytest.raises(PokernetsError, match="snapshots=true"):
+        result("leduc", tmp_path)
+
+
+def test_a_snapshot_that_another_run_has_overwritten_is_refused(tmp_path: Path) -> None:
+    rules, path = load_rules("leduc"), tmp_path / "snapshot"
+    random_policy(rules, 1).save(path, {}, {})
+    point = {"snapshot": str(path), "fingerprint": open_artifact(path, KIND).fingerprint}
+    write(tmp_path, "leduc", "uct", 1, [point] * 3)
+    result("leduc", tmp_path)
+    random_policy(rules, 2).save(path, {}, {})
+    with pytest.raises(PokernetsError, match=r"was overwritten by another run than that of .*curve_leduc_uct_1"):
         result("leduc", tmp_path)
 
 

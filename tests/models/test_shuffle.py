@@ -13,12 +13,14 @@ def stream(shuffle: BlockShuffle, start: int, count: int) -> np.ndarray:
     return np.concatenate(parts).reshape(count, size)
 
 
-@pytest.mark.parametrize(("rows", "batch", "pool"), [(1000, 100, 300), (1037, 50, 256), (64, 64, 64), (5000, 7, 640)])
+@pytest.mark.parametrize(
+    ("rows", "batch", "pool"), [(1000, 100, 300), (1037, 50, 256), (64, 64, 64), (5000, 7, 640), (1000, 400, 300)]
+)
 def test_a_pass_is_a_permutation_up_to_what_fills_no_batch(rows: int, batch: int, pool: int) -> None:
     ids = np.arange(rows) * 3
     shuffle = BlockShuffle(ids, batch, seed=1, block_rows=16, pool_rows=pool)
     seen = stream(shuffle, 0, shuffle.batches_per_pass).ravel()
-    pools = -(-rows // (pool // 16 * 16))
+    pools = -(-rows // max(pool // 16 * 16, batch))
     assert len(np.unique(seen)) == len(seen) >= rows - pools * (batch - 1)
     assert set(seen) <= set(ids)
     assert not np.array_equal(seen, np.sort(seen))

@@ -6,6 +6,7 @@ import pytest
 from poker.abstraction.features import hand_features
 from poker.artifacts import MissingArtifactError
 from poker.cards import NUM_HANDS, PREFLOP_CLASS, hand_index, parse_cards
+from poker.errors import PokernetsError
 from poker.opponents.preflop import IncomeRates, RollOuts
 
 
@@ -56,6 +57,11 @@ def test_entering_settles() -> None:
     changes = RollOuts(deals=1000, iterations=20, iteration_deals=20_000, seed=7).of(6).changes
     assert len(changes) == 20
     assert changes[-1] < changes[0] / 4
+
+
+def test_rates_of_no_deals_are_refused() -> None:
+    with pytest.raises(PokernetsError, match="at least 1"):
+        RollOuts(deals=0, iterations=8, iteration_deals=1, seed=7)
 
 
 def test_quantiles_rank_hands_and_survive_the_disk(rates: IncomeRates, tmp_path: Path) -> None:

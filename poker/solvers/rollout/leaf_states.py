@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.rules import FOLD
+from poker.errors import PokernetsError
+from poker.rules import FOLD, STREET_NAMES
 from poker.solvers.blueprint import Blueprint
 from poker.state import Betting
 from poker.tree import Kind
@@ -31,7 +32,7 @@ class LeafState:
 
 
 class LeafSampler:
-    """States at the end of the round that is played with `board`."""
+    """States at the end of the round that is played with `board`; refused where no betting comes after it."""
 
     def __init__(self, blueprint: Blueprint, board: Board, exploration: float, uniform: float) -> None:
         self._blueprint = blueprint
@@ -39,6 +40,13 @@ class LeafSampler:
         self._exploration = exploration
         self._uniform = uniform
         self._street = blueprint.rules.board_sizes.index(len(board))
+        tree = blueprint.tree
+        ended = np.flatnonzero((tree.kind == Kind.STREET) & (tree.street == self._street)).tolist()
+        if not any(tree.kind[tree.after_deal(node)] == Kind.DECISION for node in ended):
+            raise PokernetsError(
+                f"{blueprint.rules.name} with these bets has no betting after the {STREET_NAMES[self._street]}, so no "
+                f"leaf states there: job.settings.preflop_share={1 if board else 0} leaves them out"
+            )
         self._played: dict[int, NDArray[np.float32]] = {}
         self._live = (blueprint.cards.buckets(board) >= 0).astype(np.float64)
 

@@ -130,11 +130,17 @@ class SamplingSolver(ABC):
     def restore(self, arrays: Mapping[str, NDArray[Any]], counters: Mapping[str, int]) -> None:
         """Continue from `state()` of a solver made with the same arguments."""
         mine = {**self.tables, "streams": self._streams}
+        if (threads := len(arrays["streams"])) != self.threads:
+            raise PokernetsError(
+                f"the checkpoint is of a run on {threads} threads, and this one has {self.threads}: continue with "
+                f"solver.threads={threads}"
+            )
         for name, array in mine.items():
-            if arrays[name].shape != array.shape:
+            kept = arrays[name]
+            if (kept.shape, kept.dtype) != (array.shape, array.dtype):
                 raise PokernetsError(
-                    f"the checkpoint's {name} have {arrays[name].size:,} numbers, this run's {array.size:,}: "
-                    "continue with the same game, cards, bets and threads"
+                    f"the checkpoint's {name} have {kept.size:,} numbers ({kept.dtype}), this run's {array.size:,} "
+                    f"({array.dtype}): continue with the same game, cards, bets and bits"
                 )
         for name, array in mine.items():
             _copy_written(arrays[name], array)
