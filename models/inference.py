@@ -16,11 +16,12 @@ from torch import Tensor, nn
 
 from models.export import load_net
 from models.linear import has_onednn
-from poker.artifacts import open_artifact
+from poker.artifacts import Artifact, MismatchedArtifactError, MissingArtifactError, how_to_replace, open_artifact
 from poker.errors import PokernetsError
 from poker.features import leaf
 from poker.search.net_leaf import GridParts
 from poker.search.torch_device import ran_out, torch_device
+from poker.solvers.blueprint import KIND
 
 CHUNK_ROWS = 4096
 DEVICE_ROWS = 1 << 18
@@ -110,11 +111,31 @@ def encode_grid(parts: GridParts, betting: NDArray[np.float32], device: torch.de
 class LeafNet(LeafRunner):
     """The exported leaf net at `path`: the value of each continuation to the player who owns the features.
 
-    `architectures`: dotted names of net classes outside `models` that may be loaded.
+    `architectures`: dotted names of net classes outside `models` that may be loaded. A net that has learned what
+    another blueprint is worth than the one at `blueprint` is refused.
     """
 
     def __init__(
-        self, path: str | Path, backend: Backend = "auto", architectures: Sequence[str] = (), device: str = "cpu"
+        self,
+        path: str | Path,
+        backend: Backend = "auto",
+        architectures: Sequence[str] = (),
+        device: str = "cpu",
+        blueprint: str | Path | None = None,
     ) -> None:
-        stamp = leaf_stamp(open_artifact(path, LEAF_NET, verify=False).config["continuations"])
+        artifact = open_artifact(path, LEAF_NET, verify=False)
+        if blueprint is not None:
+            _check_origin(artifact, blueprint)
+        stamp = leaf_stamp(artifact.config["continuations"])
         super().__init__(load_net(path, LEAF_NET, stamp=stamp, architectures=architectures), backend, device)
+
+
+def _check_origin(net: Artifact, blueprint: str | Path) -> None:
+    """Nets do without the blueprint, and may not tell theirs; the part of it that is in a bundle names the whole."""
+    try:
+        there = open_artifact(blueprint, KIND, verify=False)
+    except MissingArtifactError:
+        return
+    if net.made_from.get("blueprint") not in (None, there.fingerprint, there.made_from.get(f"whole_{KIND}")):
+        problem = f"{net.path} was trained on values of another blueprint than {blueprint}"
+        raise MismatchedArtifactError(problem, how_to_replace(LEAF_NET, net.path))

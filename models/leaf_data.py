@@ -37,7 +37,8 @@ class Columns:
 
     def __init__(self, root: str, verify: bool = True) -> None:
         shards = open_shards(root, verify)
-        self.fingerprint = fingerprint_of([shard.fingerprint for shard in shards])
+        blueprint = {role: source for role, source in shards[0].made_from.items() if role == "blueprint"}
+        self.made_from = {"leaf_states": fingerprint_of([shard.fingerprint for shard in shards]), **blueprint}
         self.continuations: tuple[str, ...] = tuple(shards[0].config["continuations"])
         self._types = columns_of(len(self.continuations))
         self._columns = {name: [shard.arrays[name] for shard in shards] for name in self._types}
@@ -162,8 +163,8 @@ class LeafData(lightning.LightningDataModule):
 
     @property
     def made_from(self) -> dict[str, str]:
-        """Fingerprint of the shards, for the manifest of what is trained on them."""
-        return {"leaf_states": self._columns.fingerprint}
+        """Fingerprints of the shards and of the blueprint they are of, for the manifest of what is trained on them."""
+        return self._columns.made_from
 
     def label_mean(self) -> Tensor:
         """[K] mean training label: the best constant prediction in squares, the one that a net has to beat."""

@@ -14,12 +14,19 @@ from models import inference
 from models.export import WEIGHTS, Architecture, describe, export_net, load_net
 from models.inference import CHUNK_ROWS, LEAF_NET, Backend, LeafNet, LeafRunner, encode_grid, leaf_stamp
 from models.mlp import Mlp
-from poker.artifacts import CorruptArtifactError, MismatchedArtifactError, MissingArtifactError
+from poker.artifacts import (
+    Artifact,
+    CorruptArtifactError,
+    MismatchedArtifactError,
+    MissingArtifactError,
+    write_artifact,
+)
 from poker.betting import Betting
 from poker.errors import PokernetsError
 from poker.features import leaf
 from poker.search.net_leaf import GridParts
 from poker.search.torch_device import torch_device
+from poker.solvers import blueprint
 from tests.devices import CUDA
 from tests.games import load_rules
 
@@ -53,6 +60,22 @@ def exported(net: Mlp, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("net") / "leaf_net"
     export_net(path, LEAF_NET, MLP, net, stamp=LEAF_STAMP, config={"x": 1}, made_from={}, counts={})
     return path
+
+
+def test_a_net_of_another_blueprint_is_refused_by_name(net: Mlp, exported: Path, tmp_path: Path) -> None:
+    def artifact(name: str, **made_from: str) -> Artifact:
+        return write_artifact(tmp_path / name, blueprint.KIND, config={"name": name}, arrays={}, made_from=made_from)
+
+    one, other = artifact("one"), artifact("other")
+    part = artifact("part", whole_blueprint=one.fingerprint)
+    path = tmp_path / "leaf_net"
+    made_from = {"blueprint": one.fingerprint}
+    export_net(path, LEAF_NET, MLP, net, stamp=LEAF_STAMP, config={}, made_from=made_from, counts={})
+    for known in (one.path, part.path, tmp_path / "nothing", None):
+        LeafNet(path, blueprint=known)
+    with pytest.raises(MismatchedArtifactError, match="leaf_net was trained on values of another blueprint"):
+        LeafNet(path, blueprint=other.path)
+    LeafNet(exported, blueprint=other.path)  # which does not tell its blueprint
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
