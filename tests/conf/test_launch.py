@@ -230,10 +230,21 @@ OPTIONS = [file for file in sorted(CONF.rglob("*.yaml")) if file.parent.name != 
 
 
 def test_no_setting_of_a_measure_has_the_name_of_a_group() -> None:
-    """The command line would take its value for an option of the group."""
+    """The command line would take its value for an option of the group; settings of the option chosen it may change."""
     groups = {folder.name for folder in CONF.iterdir()}
     for file in (CONF / "evaluate").glob("*.yaml"):
-        assert set(OmegaConf.load(file)) & groups <= {"evaluate"}, file.name
+        settings = OmegaConf.to_container(OmegaConf.load(file), resolve=False)
+        assert isinstance(settings, dict)
+        assert not {name for name, value in settings.items() if name in groups and not isinstance(value, dict)}, (
+            file.name
+        )
+
+
+def test_nobody_waits_long_for_an_agent_at_the_table_unless_told_so() -> None:
+    for overrides, seconds in (([], 3.0), (["search=workstation"], 3.0), (["search.seconds_per_decision=null"], None)):
+        config = compose("evaluate", ["evaluate=play", *overrides])
+        assert config.agent.depth_limited.seconds_per_decision == seconds
+        assert config.agent.depth_limited.solver.threads == 2
 
 
 @pytest.mark.parametrize(
