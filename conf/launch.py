@@ -14,17 +14,7 @@ import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import (
-    Annotated,
-    Any,
-    NamedTuple,
-    NoReturn,
-    Union,
-    Unpack,
-    get_args,
-    get_origin,
-    get_type_hints,
-)
+from typing import Annotated, Any, NamedTuple, NoReturn, Union, Unpack, get_args, get_origin, get_type_hints
 
 import hydra
 from hydra.core.config_store import ConfigStore

@@ -19,4 +19,9 @@ def disk_full_at(path: Path) -> Iterator[None]:
     except OSError as error:
         if error.errno is not None:
             raise
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path)) from error
+        raise disk_full(path) from error
+
+
+def disk_full(path: Path) -> OSError:
+    """What the system says of a full disk, where a library or a short write does not."""
+    return OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))

@@ -1,6 +1,5 @@
 """Files that grow by whole lines, so that a kill at any moment loses what was not written and nothing else."""
 
-import errno
 import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
@@ -9,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from poker.artifacts import write_atomically
-from poker.errors import PokernetsError
+from poker.errors import PokernetsError, disk_full
 
 
 @dataclass(frozen=True)
@@ -59,4 +58,4 @@ def append_lines(path: Path, lines: Sequence[str]) -> None:
         written = file.write(data)
         if written < len(data):
             os.truncate(path, start)
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+            raise disk_full(path)

@@ -15,7 +15,7 @@ for the range at hand: the best raise, the worst fold. How steeply is learned fr
 factor on the slopes of everybody; of the actions of a player a share does not depend on the cards, and they tell that
 too (`poker.opponents.weights`).
 
-Symbols: H hands, A actions, S size classes.
+Symbols: H hands, A actions, S size classes, M factors on the slopes.
 """
 
 import hashlib
@@ -69,8 +69,8 @@ _REMEMBERED = 10_000
 class Habits:
     """What was seen of a player: `counts` [4, 5, 3, 2, 3, 3] of actions by context, `sizes` [4, S] of raises by street.
 
-    `shown` are the logarithms of how likely the actions with hands that were shown are by each factor on the slopes. A
-    model of `poker.search.exploiting`. Equal counts are equal models.
+    `shown` [M] are the logarithms of how likely the actions with hands that were shown are by each factor on the
+    slopes. A model of `poker.search.exploiting`. What is equal in all of these is an equal model.
     """
 
     half: float = 5.0

@@ -203,7 +203,7 @@ def test_hands_shown_tell_how_steeply_play_follows_strength() -> None:
             model = model.after(hand.view(0), 1)
         return model
 
-    def worst_of_five(model: Habits) -> float:
+    def of_a_middling_hand(model: Habits) -> float:
         """How often a hand is all-in that 30% are better than."""
         probs, _ = model(public_state(after(), ()), (FOLD, CALL, 20000), EVERY)
         strength = weaker_hands(RULES, ())
@@ -216,7 +216,7 @@ def test_hands_shown_tell_how_steeply_play_follows_strength() -> None:
     assert steep._steepness > 1.5
     assert flat._steepness < 0.8
     unseen = replace(steep, shown=np.zeros_like(steep.shown))
-    assert worst_of_five(steep) < 0.6 * worst_of_five(unseen)
+    assert of_a_middling_hand(steep) < 0.6 * of_a_middling_hand(unseen)
     assert steep != unseen
 
 
