@@ -1,4 +1,4 @@
-"""`python -m tests.endurance [soak] [spread] [fuzz] [acpc] [coverage] [--scale SHARE]`: long runs, as JSON.
+"""`python -m tests.endurance [soak] [spread] [fuzz] [acpc] [pokerkit] [coverage] [--scale SHARE]`: long runs, as JSON.
 
     soak   100,000 hands between fast agents in one process: memory after a first, shorter match and after the long one,
            and what is left open and running
@@ -7,6 +7,8 @@
            back as it was read, or is refused with a clear message, in little time
     acpc   3,000 hands of heads-up no-limit and of three-player limit between our clients at our dealer, every hand
            played again in `HandState` and in PokerKit
+    pokerkit  20,000 random no-limit hands of two and six players with unequal stacks, compared with PokerKit's at every
+           decision; a difference ends it
     coverage  1,000 simulated matches with skewed results: how often their intervals hold the true mean, at set numbers
            of deals and where matches stop; with `--hands FOLDER` also matches drawn from the deals of stored ones
     c_dealer  the same at the published C dealer of the competition, and its time limits;
@@ -48,6 +50,7 @@ from tests.evaluation.acpc import c_dealer
 from tests.evaluation.acpc.table import long_match
 from tests.games import load_rules
 from tests.random_play import random_action
+from tests.test_pokerkit import replay
 
 GAMES = ("kuhn", "leduc", "holdem_limit_2p", "holdem_nolimit_2p", "holdem_limit_3p", "holdem_nolimit_6p")
 MOST_GROWTH = 0.05
@@ -278,12 +281,21 @@ def _acpc(scale: float) -> list[dict[str, Any]]:
     return [long_match(name, round(3000 * scale)) for name in ("holdem_nolimit_2p", "holdem_limit_3p")]
 
 
+def _pokerkit(scale: float) -> list[dict[str, Any]]:
+    rows = []
+    for players, hands in ((2, round(14_000 * scale)), (6, round(6_000 * scale))):
+        replay(players, hands, seed=100 + players)
+        rows.append({"run": "pokerkit", "players": players, "hands": hands, "ok": True})
+    return rows
+
+
 def _coverage(scale: float) -> list[dict[str, Any]]:
     return [coverage.of_formula(round(1000 * scale))]
 
 
 def main() -> int:
-    parts: dict[str, _Part] = {"soak": _soak, "spread": _spread, "fuzz": _fuzz, "acpc": _acpc, "coverage": _coverage}
+    parts: dict[str, _Part] = {"soak": _soak, "spread": _spread, "fuzz": _fuzz, "acpc": _acpc}
+    parts |= {"pokerkit": _pokerkit, "coverage": _coverage}
     parser = argparse.ArgumentParser(prog="python -m tests.endurance", description="long matches and odd lines")
     parser.add_argument("parts", nargs="*", choices=[*parts, "c_dealer", "c_player"], default=list(parts))
     parser.add_argument("--scale", type=float, default=1.0)
