@@ -11,7 +11,7 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, NamedTuple, NoReturn, Union, Unpack, get_args, get_origin, get_type_hints
@@ -34,6 +34,7 @@ _FOLDER_LENGTH = 100
 _CONSTANTS = re.compile(r"Interpolation key 'exploration\.(\w+)\.")
 _COMMANDS = {"data_gen": "python -m data_gen", "evaluate": "python evaluate.py", "train": "python train.py"}
 _PLAIN = (int, float, str, bool, NoneType)
+_LISTS = (list, tuple, Sequence)
 _KEPT = "what was written is kept, and the same command continues where it can"
 _UNQUOTED = re.compile(r"[a-zA-Z0-9_./+-]*")
 """File names that Hydra's grammar takes as they are."""
@@ -209,8 +210,6 @@ def task_of(group: str) -> Callable[[DictConfig], Any]:
         for several, one in (("agents", "agent"), ("adversaries", "adversary")):
             if several in config:
                 raise ConfigurationError(f"a file in {several}/ lacks its first line: # @package {one}.NAME")
-        if isinstance(config.seed, int) and config.seed < 0:
-            raise ConfigurationError(f"seed must be at least 0, not {config.seed}")
         unbundle(config, writes=group != "evaluate")
         node = chosen(config, group)
         if group == "model":
@@ -309,12 +308,17 @@ def _arguments(target: Any) -> _Arguments:
 
 
 def _check_plain_value(name: str, key: str, value: Any, hint: Any) -> None:
-    """Refuse text where a number is wanted and the like; parameters of other types check their values themselves."""
+    """Refuse text where a number is wanted, a number where a list is, negative seeds and the like; parameters of other
+    types check their values themselves."""
     parts = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
-    allowed = {part for part in parts if part in _PLAIN}
-    if len(allowed) == len(parts) and type(value) not in (allowed | {int} if float in allowed else allowed):
+    allowed = {list if get_origin(part) in _LISTS else part for part in parts}
+    if not allowed <= {*_PLAIN, list} or (list in allowed and isinstance(value, dict)):
+        return
+    if type(value) not in (allowed | {int} if float in allowed else allowed):
         wanted = " or ".join(sorted("null" if kind is NoneType else kind.__name__ for kind in allowed))
         raise ConfigurationError(f"{name}: '{key}' must be {wanted}, not {value!r}")
+    if isinstance(value, int) and value < 0 and key.endswith("seed"):
+        raise ConfigurationError(f"{name}: '{key}' must be at least 0, not {value}")
 
 
 def _message(error: BaseException) -> str:

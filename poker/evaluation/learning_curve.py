@@ -3,7 +3,7 @@
 Kuhn: mean squared error to the nearest equilibrium. Leduc and other small games: nash_conv in chips per hand. Larger
 games: duplicate match play of the stored snapshots, in mbb per hand, against a fixed opponent and between solvers after
 equal training. Runs that differ in the seed alone are one curve, with 95% intervals over runs; a single run has the
-interval of its match, or none. Runs that ended before the longest of them are left out.
+interval of its match, or none. Runs that ended before the longest of them, or have the seed of another, are left out.
 """
 
 import itertools
@@ -68,7 +68,7 @@ def run(
     record |= {
         "value": value,
         "runs": {name: len(runs) for name, runs in groups.items()},
-        "unfinished_runs": {name: len(read[name]) - len(runs) for name, runs in groups.items()},
+        "runs_left_out": {name: len(read[name]) - len(runs) for name, runs in groups.items()},
         "settings": {name: shared_settings(runs[0]) for name, runs in groups.items()},
         "seeds": {name: [one.header.get("seed", 0) for one in runs] for name, runs in groups.items()},
         "table": [{"iterations": n, **{name: found.record() for name, found in row.items()}} for n, row in rows],

@@ -122,8 +122,12 @@ def read_runs(game: Rules, folders: Sequence[Path]) -> dict[str, Group]:
         )
     groups = sorted(by_settings.values(), key=lambda runs: str(runs[0].header["solver"]))
     for runs in groups:
-        runs.sort(key=lambda one: int(one.header.get("seed", 0)))
+        runs.sort(key=_seed)
     return {_name(runs, groups): runs for runs in groups}
+
+
+def _seed(run: Run) -> int:
+    return int(run.header.get("seed", 0))
 
 
 def shared_settings(run: Run) -> dict[str, Any]:
@@ -140,9 +144,10 @@ def _name(runs: Group, groups: Sequence[Group]) -> str:
 
 
 def finished(runs: Group) -> Group:
-    """The runs that came as far as any of them."""
+    """The runs that came as far as any of them; of several with one seed the first, as they are no sample."""
     end = max(max(one.points) for one in runs)
-    return [one for one in runs if max(one.points) == end]
+    by_seed = {_seed(one): one for one in reversed(runs) if max(one.points) == end}
+    return [one for one in runs if by_seed.get(_seed(one)) is one]
 
 
 def common_points(runs: Group) -> list[int]:

@@ -190,8 +190,21 @@ def test_a_net_of_another_model_is_refused(
     assert capsys.readouterr().err.startswith(f"error: net={net} is for model={other}; model={model} takes ")
 
 
+@pytest.mark.parametrize(
+    ("overrides", "told"),
+    [
+        (["model.data.streets=1"], "'streets' must be list or null, not 1"),
+        (["model.net.hidden=64"], "'hidden' must be list, not 64"),
+        (["model.data.seed=-1"], "'seed' must be at least 0, not -1"),
+    ],
+)
+def test_lists_and_seeds_of_nets_are_checked(overrides: list[str], told: str) -> None:
+    with pytest.raises(ConfigurationError, match=told):
+        check(resolve(compose("train", ["model=leaf", *overrides]).model))
+
+
 def test_a_negative_seed_is_refused() -> None:
-    with pytest.raises(ConfigurationError, match="seed must be at least 0, not -1"):
+    with pytest.raises(ConfigurationError, match="'seed' must be at least 0, not -1"):
         task_of("job")(compose("data_gen", ["job=abstraction", "seed=-1"]))
 
 

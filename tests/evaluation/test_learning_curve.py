@@ -42,7 +42,7 @@ def test_means_intervals_and_crossings(tmp_path: Path) -> None:
     write(tmp_path, "leduc", "uct", 4, [{"nash_conv": 5.0}])  # interrupted
     found = result("leduc", tmp_path)
     assert found["runs"] == {"outcome_sampling": 3, "uct": 3}
-    assert found["unfinished_runs"] == {"outcome_sampling": 0, "uct": 1}
+    assert found["runs_left_out"] == {"outcome_sampling": 0, "uct": 1}
     flat = found["curves"]["uct"]
     assert [point["iterations"] for point in flat] == list(POINTS)
     assert [point["mean"] for point in flat] == pytest.approx([0.1] * 3)
@@ -131,3 +131,13 @@ def test_the_interval_over_runs_holds_the_luck_of_the_deals(tmp_path: Path) -> N
 def test_no_curve_is_said(tmp_path: Path) -> None:
     with pytest.raises(PokernetsError, match="no learning curve of kuhn"):
         result("kuhn", tmp_path)
+
+
+def test_runs_of_one_seed_are_not_two(tmp_path: Path) -> None:
+    for place, seed in (("one", 1), ("copied", 1), ("other", 2)):
+        (tmp_path / place).mkdir()
+        write(tmp_path / place, "leduc", "uct", seed, [{"nash_conv": 0.1 * seed}])
+    found = result("leduc", tmp_path)
+    assert found["runs"] == {"uct": 2}
+    assert found["runs_left_out"] == {"uct": 1}
+    assert found["curves"]["uct"][0]["mean"] == pytest.approx(0.15)

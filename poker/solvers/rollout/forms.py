@@ -28,6 +28,10 @@ class Biased:
 
     factor: float = 10.0
 
+    def __post_init__(self) -> None:
+        if self.factor <= 0:
+            raise PokernetsError(f"continuations.factor={self.factor:g} must be above 0")
+
     @property
     def names(self) -> tuple[str, ...]:
         return CONTINUATIONS

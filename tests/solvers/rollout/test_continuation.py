@@ -7,6 +7,7 @@ import pytest
 
 from poker.abstraction.buckets import SmallGameBuckets
 from poker.abstraction.equities import hand_ranks
+from poker.errors import PokernetsError
 from poker.features.leaf import CONTINUATIONS
 from poker.kernels.sampling.continuation import BLOCK
 from poker.rules import CALL, Rules
@@ -168,3 +169,8 @@ def test_many_hands_at_once_are_worth_what_few_are() -> None:
     few, many = (continuations.on_board(0, (2,), each, hands)[0] for each in (hands, np.tile(hands, 50)))
     assert many.shape[2] > BLOCK
     np.testing.assert_allclose(many, np.tile(few, (1, 1, 50, 1)), atol=1e-5)
+
+
+def test_a_bias_of_nothing_is_refused() -> None:
+    with pytest.raises(PokernetsError, match=r"continuations\.factor=0 must be above 0"):
+        Biased(0)
