@@ -4,6 +4,7 @@ import importlib
 import os
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -26,9 +27,10 @@ from poker.play.lineup import AgentSpec
 from poker.ray_cluster import RayCluster, _Actor, _RayTeam, packed, unpack
 from poker.solvers.sampling.rounds import RoundPlan, Rounds
 from tests.abstraction.test_methods import TINY, quiet
-from tests.data_gen.commands import ROOT, command, data_gen, digests
+from tests.data_gen.commands import data_gen, digests
 from tests.data_gen.tiny import tiny_blueprint
 from tests.games import load_rules
+from tests.killed import ROOT
 from tests.solvers.sampling.test_rounds import leduc
 from tests.test_parallel import fail, square_or_die
 
@@ -189,7 +191,7 @@ def test_a_job_that_loses_a_worker_and_a_machine_makes_the_same_bytes(machines: 
     machine = machines.add_node(num_cpus=1, object_store_memory=10**8)
     machines.wait_for_nodes()
     on_ray = (*common, "cluster=ray", f"cluster.address={machines.address}", f"job.output={tmp_path}/ray")
-    job = subprocess.Popen(command(*on_ray), cwd=ROOT, stderr=subprocess.PIPE, text=True)
+    job = subprocess.Popen([sys.executable, "-m", "data_gen", *on_ray], cwd=ROOT, stderr=subprocess.PIPE, text=True)
     _until_shards(job, tmp_path / "ray", 1)
     os.kill(_workers()[0], signal.SIGKILL)
     _until_shards(job, tmp_path / "ray", 4)

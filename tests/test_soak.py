@@ -18,14 +18,14 @@ def test_a_match_leaves_nothing_behind() -> None:
 @pytest.mark.slow
 def test_a_match_over_processes_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workers, "_is_long", lambda *pace: True)
-    found = soak(12_000, processes=2, decision_seconds=60.0, game="leduc")
+    found = soak(6000, processes=2, decision_seconds=60.0, game="leduc")
     assert found["processes_seen"] >= 2
     assert found["ok"], found
 
 
 @pytest.mark.slow
 def test_memory_is_flat_in_one_process() -> None:
-    found = soak(6000, processes=1, decision_seconds=None)
+    found = soak(4000, processes=1, decision_seconds=None)
     assert found["ok"], found
 
 

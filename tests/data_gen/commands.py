@@ -1,32 +1,43 @@
-"""Runs `python -m data_gen` as a user does, and kills it as a power cut does."""
+"""Runs `python -m data_gen` as a user does, but in this process, and kills it, in its own, as a power cut does."""
 
+import contextlib
 import hashlib
-import subprocess
+import io
 import sys
 from pathlib import Path
+from unittest import mock
 
-from tests.killed import run_killed
-
-ROOT = Path(__file__).parents[2]
-
-
-def command(*arguments: object) -> list[str]:
-    return [sys.executable, "-m", "data_gen", *map(str, arguments)]
+from conf.launch import launch, task_of
+from tests.killed import ROOT, run_killed
 
 
 def data_gen(*arguments: object) -> str:
     """What a successful run says."""
-    done = subprocess.run(command(*arguments), cwd=ROOT, capture_output=True, text=True, timeout=600, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stderr
+    status, said = _run(*arguments)
+    assert status == 0, said
+    return said
 
 
 def data_gen_fails(*arguments: object) -> str:
     """The message of a run that ends with status 2 and one line."""
-    done = subprocess.run(command(*arguments), cwd=ROOT, capture_output=True, text=True, timeout=600, check=False)
-    assert done.returncode == 2, done.stderr
-    assert "Traceback" not in done.stderr
-    return done.stderr.strip().splitlines()[-1]
+    status, said = _run(*arguments)
+    assert status == 2, said
+    return said.strip().splitlines()[-1]
+
+
+def _run(*arguments: object) -> tuple[object, str]:
+    """Status and standard error; what is no error of a user is raised."""
+    told = ["data_gen/__main__.py", *map(str, arguments)]
+    with (
+        mock.patch.object(sys, "argv", told),
+        contextlib.redirect_stderr(io.StringIO()) as said,
+        contextlib.chdir(ROOT),
+    ):
+        try:
+            launch("data_gen", task_of("job"))
+        except SystemExit as left:
+            return left.code, said.getvalue()
+    return 0, said.getvalue()
 
 
 def data_gen_killed(method: str, *arguments: object) -> None:

@@ -34,8 +34,8 @@ def places(folder: Path) -> tuple[str, str]:
 @pytest.mark.parametrize(
     ("settings", "tables"),
     [
-        (("solver.discount_every=100_000", "job.iterations=1_500_000"), ("table",)),
-        (("solver=smooth_uct", "job.iterations=5_000_000"), ("means", "counts")),
+        (("solver.discount_every=100_000", "job.iterations=500_000"), ("table",)),
+        (("solver=smooth_uct", "job.iterations=1_500_000"), ("means", "counts")),
     ],
     ids=["external_sampling", "smooth_uct"],
 )

@@ -10,7 +10,7 @@ from models.inference import LEAF_NET, leaf_stamp
 from poker.features.leaf import CONTINUATIONS
 from tests.killed import run_killed
 from tests.models.shards import write_leaf_states
-from tests.models.test_train import STEP_700, command, run
+from tests.models.test_train import TRAINING_STEP, command, run
 
 pytestmark = pytest.mark.slow
 TWO = ("trainer.devices=2", "trainer.strategy=ddp", "model.data.batch_rows=256")
@@ -37,10 +37,10 @@ def test_two_processes_take_the_steps_of_one(tmp_path: Path) -> None:
 
 
 def test_killed_on_two_processes_it_ends_in_the_same_weights(tmp_path: Path) -> None:
-    settings = (*TWO, "trainer.max_epochs=5")
+    settings = (*TWO, "trainer.max_epochs=3", "model.data.epoch_rows=30_000")
     whole, broken = work_in(tmp_path, "whole"), work_in(tmp_path, "broken")
     assert run(whole, *settings).returncode == 0
-    run_killed(*STEP_700, *command(broken, *settings)[1:], group=True)
+    run_killed(TRAINING_STEP, 90, *command(broken, *settings)[1:], group=True)  # of 59 steps an epoch
     assert not (broken / "artifacts" / "leaf_net").exists()
     assert run(broken, *settings).returncode == 0
     expected = weights(whole)

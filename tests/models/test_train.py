@@ -26,8 +26,7 @@ from poker.features.leaf import CONTINUATIONS
 from tests.killed import ROOT, run_killed
 from tests.models.shards import NOISE, truth, write_leaf_states
 
-STEP_700 = "models.leaf_module:LeafModule.training_step", 700
-"""In the middle of the third epoch of `command`."""
+TRAINING_STEP = "models.leaf_module:LeafModule.training_step"
 
 
 def command(work: Path, *overrides: str) -> list[str]:
@@ -177,7 +176,7 @@ def test_a_misspelt_key_is_one_line(trained: Path, override: str) -> None:
 @pytest.mark.slow
 def test_killed_and_started_again_it_ends_in_the_same_weights(trained: Path, tmp_path: Path) -> None:
     write_leaf_states(tmp_path / "artifacts" / "leaf_states", rows=50_000)
-    run_killed(*STEP_700, *command(tmp_path)[1:])
+    run_killed(TRAINING_STEP, 700, *command(tmp_path)[1:])  # in the middle of the third epoch
     assert not (tmp_path / "artifacts" / "leaf_net").exists()
     (last,) = (tmp_path / "runs").glob("leaf_net-*/checkpoints/last.ckpt")
     assert torch.load(last, weights_only=True)["epoch"] == 1
