@@ -1,8 +1,8 @@
 """What a mistyped command line gets: one line that names the thing and the remedy, and exit status 2."""
 
 import re
-import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -10,20 +10,9 @@ from omegaconf import OmegaConf
 
 from conf.launch import CONF, ConfigurationError, call, check, choices, chosen, compose, launch, resolve, task_of
 from poker.rules import Rules
+from tests.commands import run_here
 
-ROOT = Path(__file__).parents[2]
-
-
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "data_gen", *arguments], cwd=ROOT, capture_output=True, text=True, check=False
-    )
-
-
-def evaluate(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "evaluate.py", *arguments], cwd=ROOT, capture_output=True, text=True, check=False
-    )
+run, evaluate = partial(run_here, "data_gen"), partial(run_here, "evaluate")
 
 
 @pytest.mark.parametrize(

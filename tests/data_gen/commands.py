@@ -1,43 +1,24 @@
 """Runs `python -m data_gen` as a user does, but in this process, and kills it, in its own, as a power cut does."""
 
-import contextlib
 import hashlib
-import io
-import sys
 from pathlib import Path
-from unittest import mock
 
-from conf.launch import launch, task_of
-from tests.killed import ROOT, run_killed
+from tests.commands import run_here
+from tests.killed import run_killed
 
 
 def data_gen(*arguments: object) -> str:
     """What a successful run says."""
-    status, said = _run(*arguments)
-    assert status == 0, said
-    return said
+    done = run_here("data_gen", *arguments)
+    assert done.returncode == 0, done.stderr
+    return done.stderr
 
 
 def data_gen_fails(*arguments: object) -> str:
     """The message of a run that ends with status 2 and one line."""
-    status, said = _run(*arguments)
-    assert status == 2, said
-    return said.strip().splitlines()[-1]
-
-
-def _run(*arguments: object) -> tuple[object, str]:
-    """Status and standard error; what is no error of a user is raised."""
-    told = ["data_gen/__main__.py", *map(str, arguments)]
-    with (
-        mock.patch.object(sys, "argv", told),
-        contextlib.redirect_stderr(io.StringIO()) as said,
-        contextlib.chdir(ROOT),
-    ):
-        try:
-            launch("data_gen", task_of("job"))
-        except SystemExit as left:
-            return left.code, said.getvalue()
-    return 0, said.getvalue()
+    done = run_here("data_gen", *arguments)
+    assert done.returncode == 2, done.stderr
+    return done.stderr.strip().splitlines()[-1]
 
 
 def data_gen_killed(method: str, *arguments: object) -> None:

@@ -23,6 +23,7 @@ from models.inference import LEAF_NET, LeafNet, leaf_stamp
 from models.leaf_data import Columns, held_out
 from poker.artifacts import CorruptArtifactError, canonical_json, open_artifact
 from poker.features.leaf import CONTINUATIONS
+from tests.commands import Done, run_here
 from tests.killed import ROOT, run_killed
 from tests.models.shards import NOISE, truth, write_leaf_states
 
@@ -37,7 +38,7 @@ def command(work: Path, *overrides: str) -> list[str]:
         "model.threads": 1,
         "trainer.accelerator": "cpu",
         "trainer.log_every_n_steps": 20,
-        "trainer.max_epochs": 8,
+        "trainer.max_epochs": 5,
         "model.net.hidden": "[64,32]",
         "model.data.batch_rows": 512,
         "model.data.epoch_rows": 150_000,
@@ -55,6 +56,11 @@ def train_py(work: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """`train.py` with the directories of `work`."""
     places = (f"artifacts={work / 'artifacts'}", f"runs={work / 'runs'}")
     return finished([sys.executable, "train.py", *arguments, *places])
+
+
+def refused(work: Path, *overrides: str) -> Done:
+    """The same command where nothing is trained, in this process."""
+    return run_here("train", *command(work, *overrides)[2:])
 
 
 def finished(arguments: list[str]) -> subprocess.CompletedProcess[str]:
@@ -92,7 +98,7 @@ def test_the_logs_hold_what_a_user_looks_for(trained: Path) -> None:
     wanted |= {f"train/huber/{name}" for name in CONTINUATIONS}
     wanted |= {f"validation/huber/{street}/{name}" for street in ("preflop", "flop") for name in CONTINUATIONS}
     assert wanted <= names
-    assert len(events.Scalars("validation/huber")) == 8
+    assert len(events.Scalars("validation/huber")) == 5
     assert events.Tags()["images"] == ["validation/scatter"]
 
 
@@ -112,13 +118,12 @@ def test_it_is_measured_on_other_states_whose_boards_were_held_out(trained: Path
 def test_a_second_run_keeps_the_net_and_other_settings_are_refused(trained: Path) -> None:
     manifest = trained / "artifacts" / "leaf_net" / "manifest.json"
     before = manifest.read_bytes()
-    again = run(trained)
+    again = refused(trained)
     assert again.returncode == 0
     assert "made already" in again.stderr
-    other = run(trained, "model.learning_rate=0.1")
+    other = refused(trained, "model.learning_rate=0.1")
     assert other.returncode == 2
     assert "learning_rate" in other.stderr
-    assert "Traceback" not in other.stderr
     assert manifest.read_bytes() == before
 
 
@@ -167,7 +172,7 @@ def recipe_of(*overrides: str) -> dict[str, Any]:
     "override", ["model.learning_rat=0.1", "model.net.hiden=[3]", "trainer.epochs=3", "trainer.max_epochs=many"]
 )
 def test_a_misspelt_key_is_one_line(trained: Path, override: str) -> None:
-    done = run(trained, override)
+    done = refused(trained, override)
     assert done.returncode == 2
     assert len(done.stderr.strip().splitlines()) == 1
     assert override.split("=", maxsplit=1)[0].rsplit(".", maxsplit=1)[-1] in done.stderr

@@ -1,0 +1,35 @@
+"""The project's commands as a user runs them, but in this process, where what they import is there already."""
+
+import contextlib
+import io
+import sys
+from typing import NamedTuple
+from unittest import mock
+
+from conf.launch import launch, task_of
+from tests.killed import ROOT
+
+_GROUPS = {"data_gen/__main__.py": "job", "evaluate.py": "evaluate", "train.py": "model"}
+
+
+class Done(NamedTuple):
+    returncode: object
+    stdout: str
+    stderr: str
+
+
+def run_here(command: str, *arguments: object) -> Done:
+    """`data_gen`, `evaluate` or `train` with these arguments; what is no error of a user is raised."""
+    script = next(script for script in _GROUPS if script.startswith(command))
+    status: object = 0
+    with (
+        mock.patch.object(sys, "argv", [script, *map(str, arguments)]),
+        contextlib.redirect_stdout(io.StringIO()) as told,
+        contextlib.redirect_stderr(io.StringIO()) as said,
+        contextlib.chdir(ROOT),
+    ):
+        try:
+            launch(command, task_of(_GROUPS[script]))
+        except SystemExit as left:
+            status = left.code
+    return Done(status, told.getvalue(), said.getvalue())
