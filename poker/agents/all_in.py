@@ -46,15 +46,22 @@ class AllInPlayer(SamplingAgent):
         Player 0 calls an all-in where that loses less than the blind. Player 1 folds, or calls the blind: that gets
         what any raise does, an all-in or (by a bet after the flop) the big blind, and risks least.
         """
-        equity, disjoint = showdown_equity(rules, ()).astype(np.float64), rules.space.disjoint
-        pairs = disjoint.sum(axis=1)
-        weight = disjoint * self._played
-        all_in = weight.sum(axis=1) / pairs
-        called = ((2 * equity - 1) * weight).sum(axis=1) / pairs * min(rules.stacks)
         big, small = rules.blinds
-        against_all_in = np.maximum(called, -big * all_in)
+        all_in = self._all_in(rules)
+        against_all_in = np.maximum(self.call_gains(rules), 0.0) - big * all_in
         limped = against_all_in + big * (1 - all_in)
         return float((against_all_in + small * (1 - all_in)).mean()), float(np.maximum(limped, -small).mean())
+
+    def call_gains(self, rules: Rules) -> NDArray[np.float64]:
+        """[1326] chips that calling the all-in wins over giving up a big blind, by hand, 0 where nobody is all-in."""
+        equity, disjoint = showdown_equity(rules, ()).astype(np.float64), rules.space.disjoint
+        called = ((2 * equity - 1) * disjoint * self._played).sum(axis=1) / disjoint.sum(axis=1) * min(rules.stacks)
+        return np.asarray(called + rules.blinds[0] * self._all_in(rules))
+
+    def _all_in(self, rules: Rules) -> NDArray[np.float64]:
+        """[1326] how probable an all-in is for who holds a hand."""
+        disjoint = rules.space.disjoint
+        return np.asarray((disjoint * self._played).sum(axis=1) / disjoint.sum(axis=1))
 
 
 def best_hands(share: float) -> NDArray[np.float64]:

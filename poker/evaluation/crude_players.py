@@ -2,13 +2,17 @@
 
 An agent that solves or trains with a few bet sizes is asked here for bets that its menus do not have: all-in before the
 flop, the least raise every time, bets of many pots. Against the players who go all-in their cards alone say what can be
-won (`poker.agents.all_in`), so the result has a number to be held against.
+won (`poker.agents.all_in`), so the result has a number to be held against. Against several of them at once a player who
+does not learn cannot have all of it, as the calls that win from one with any hand lose to one with strong hands alone:
+`least_shortfall` is the price.
 """
 
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
+from numpy.typing import NDArray
 from rich.console import Console
 
 from poker.agents.all_in import AllInPlayer
@@ -21,6 +25,10 @@ from poker.evaluation.results import chip_value
 from poker.play.lineup import AgentSpec
 from poker.report import Report, Table
 from poker.rules import Rules
+
+_STEPS = 2000
+_RATE = 16.0
+"""Of Hedge, for shortfalls as a share of the largest that there can be."""
 
 
 def run(
@@ -39,18 +47,37 @@ def run(
         raise PokernetsError("`crude` names those of `agents` that the others play against")
     lineups = lineups or [[name, other] for name in measured for other in crude]
     found = run_match(game=game, agents=agents, lineups=lineups, out=out, **match)
-    best = {
-        name: sum(player.best_reply(game)) / 2 * chip_value(game, found.unit)
-        for name, player in built.items()
-        if isinstance(player, AllInPlayer)
-    }
+    all_in = {name: player for name, player in built.items() if isinstance(player, AllInPlayer)}
+    half = chip_value(game, found.unit) / 2  # of the hands a seat has
+    best = {name: sum(player.best_reply(game)) * half for name, player in all_in.items()}
+    short = least_shortfall(np.array([player.call_gains(game) for player in all_in.values()])) * half if all_in else 0.0
     played = [[result.lineup.players, result.hands] for result in found.lineups]
     folder = f"crude_players-seed{found.seed}-{fingerprint_of([played, found.settings])[:8]}"
-    _report(found, best).write(Path(out) / game.name / folder, Console(width=WIDTH))
+    _report(found, best, short).write(Path(out) / game.name / folder, Console(width=WIDTH))
     return found
 
 
-def _report(found: MatchResults, best: dict[str, float]) -> Report:
+def least_shortfall(gains: NDArray[np.float64]) -> float:
+    """What who plays one strategy against all of N players leaves to the best reply against one of them, at least.
+
+    `gains` [N, H] are chips that calling the all-in of each wins over folding, by hand. For any weights of the players
+    no calls win more than those that are best on the weighted average, so the weighted average of what best replies win
+    beyond that is a bound (duality); weights follow the shortfalls (Hedge), and the best bound met is returned, in
+    chips per hand in the big blind.
+    """
+    best = np.maximum(gains, 0.0).mean(axis=1)
+    scale, logits, bound = best.max() or 1.0, np.zeros(len(gains)), 0.0
+    for step in range(1, _STEPS + 1):
+        weights = np.exp(logits - logits.max())
+        weights /= weights.sum()
+        called = weights @ gains > 0
+        shortfalls = best - (gains * called).mean(axis=1)
+        bound = max(bound, float(weights @ shortfalls))
+        logits += _RATE * shortfalls / (scale * np.sqrt(step))
+    return bound
+
+
+def _report(found: MatchResults, best: dict[str, float], short: float) -> Report:
     rows, record = [], []
     for result in found.lineups:
         name, other = result.lineup.players
@@ -64,5 +91,8 @@ def _report(found: MatchResults, best: dict[str, float]) -> Report:
         )
     columns = ("agent", "against", "won", "best reply", "less", "hands")
     note = f"{found.unit}/hand; best reply: exact, from the cards, where all chips go in before the flop"
+    if short > 0:
+        note += f"; who does not learn leaves {short:,.0f} or more to one of these best replies"
     table = Table(columns, rows, f"{found.game.name}, seed {found.seed}: against players with one crude plan", note)
-    return Report(table.heading, [table], {"unit": found.unit, "seed": found.seed, "results": record}, {})
+    summary = {"unit": found.unit, "seed": found.seed, "least_shortfall_of_one_strategy": short, "results": record}
+    return Report(table.heading, [table], summary, {})

@@ -3,12 +3,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from poker.agents.all_in import AllInPlayer
 from poker.agents.simple import AlwaysCall, AlwaysRaise
 from poker.errors import PokernetsError
-from poker.evaluation.crude_players import run
+from poker.evaluation.crude_players import least_shortfall, run
 from poker.parallel import LocalCluster
 from poker.play.lineup import AgentSpec
 from tests.games import load_rules
@@ -19,6 +20,7 @@ AGENTS = [
     AgentSpec("raiser", partial(AlwaysRaise, name="raiser", raises=[3, 10]), {}),
 ]
 RULES = load_rules("holdem_nolimit_2p")
+GRID = np.linspace(0, 1, 1001)
 SETTINGS: dict[str, Any] = {"aivat": False, "session": 1, "seed": 3, "cluster": LocalCluster(1), "fresh": False}
 
 
@@ -33,6 +35,20 @@ def test_what_is_won_stands_beside_what_the_best_reply_wins(tmp_path: Path) -> N
     assert tenth["best_reply"] == pytest.approx(best)
     assert tenth["won"] == pytest.approx(found.lineups[0].estimates()[0].mean)
     assert raiser["best_reply"] is None
+    assert record["least_shortfall_of_one_strategy"] == 0
+
+
+def test_who_does_not_learn_cannot_have_all_from_several() -> None:
+    """The bound is that of the best weights of two players, and no calls that are tried fall short of both by less."""
+    fifth, whole = gains = np.array([AllInPlayer(name="all_in", share=share).call_gains(RULES) for share in (0.2, 1)])
+    best = np.maximum(gains, 0).mean(axis=1)
+    found = least_shortfall(gains)
+    by_weight = [w * best[0] + (1 - w) * best[1] - np.maximum(w * fifth + (1 - w) * whole, 0).mean() for w in GRID]
+    assert found == pytest.approx(max(by_weight), rel=1e-4)
+    calls = [w * fifth + (1 - w) * whole > 0 for w in GRID]
+    worst = [(best - (gains * called).mean(axis=1)).max() for called in calls]
+    assert found <= min(worst) < 1.05 * found
+    assert least_shortfall(gains[:1]) == 0
 
 
 def test_reports_of_other_players_are_kept_apart(tmp_path: Path) -> None:
