@@ -6,7 +6,6 @@ path that all of them see, or are sent to each machine once through Ray's object
 (`storage`).
 """
 
-import fcntl
 import importlib
 import io
 import os
@@ -26,6 +25,7 @@ from numpy.typing import NDArray
 
 from poker.artifacts import replace_with
 from poker.errors import PokernetsError
+from poker.lock import alone
 from poker.parallel import ALL_THREADS, BLAS_THREADS, TOO_MANY_DEATHS, Cluster, R, Shared, T, Team, Work
 
 STORAGES = ("shared", "driver")
@@ -192,7 +192,7 @@ class _Actor:
         for name, data in files.items():
             path = Path(name)
             path.parent.mkdir(parents=True, exist_ok=True)
-            with _alone(path.parent):
+            with alone(path.parent):
                 if not _is_at(data, path):
                     unpack(data, path)
         return True
@@ -241,17 +241,6 @@ def _is_same(archive: tarfile.TarFile, member: tarfile.TarInfo, path: Path) -> b
 
 def _opened(data: bytes) -> tarfile.TarFile:
     return tarfile.open(fileobj=io.BytesIO(data))
-
-
-@contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """No other worker of this machine is in here for the same folder."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)
 
 
 def _variables(work: Work[Any, Any], cores: int) -> dict[str, str]:

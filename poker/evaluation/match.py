@@ -26,6 +26,7 @@ from poker.evaluation.match_aivat import MatchAivat
 from poker.evaluation.match_report import match_report
 from poker.evaluation.match_results import MatchResults, comparison
 from poker.evaluation.results import Independent, Results, Unit
+from poker.lock import Claims
 from poker.parallel import Cluster
 from poker.play.exports import Counted, export
 from poker.play.hand_store import HandStore
@@ -107,35 +108,38 @@ def run(
     console = Console() if sys.stdout.isatty() else Console(width=WIDTH)
     stores: dict[LineUp, HandStore] = {}
     kept: dict[str, Any] = {"aivat": aivat, "decision_seconds": decision_seconds, "values": mark, "fresh": fresh}
-    for lineup in chosen:
-        used = {name: settings[name] for name in sorted(set(lineup.players))}
-        stores[lineup] = HandStore(folder / "hands", rotation, lineup, used, **kept)
-    measure: dict[str, Any] = {"unit": unit, "independent": independent}
-    found = {
-        lineup: Results(game, lineup, rotation.seatings, session, log=store.path, **measure)
-        for lineup, store in stores.items()
-    }
-    results = MatchResults(game, unit, seed, session, settings, list(found.values()), asked, processes=cluster.workers)
-    played = [store.identity for store in stores.values()]
-    identity = fingerprint_of([played, hands, unit, independent, contrasts, half_width, aivat])
-    target = folder / f"{'-'.join(settings)[:_FOLDER_NAME]}-seed{seed}-{identity[:8]}"
-    estimator = (
-        MatchAivat(None if fallback is None else Shared(partial(fallback.build, game)), values) if aivat else None
-    )
-    worker = Worker(rotation, {spec.name: spec for spec in agents}, decision_seconds, estimator, tables)
-    sessions = -(-hands // rotation.hands_per_session)
-    started = time.monotonic()
-    with contextlib.closing(_Live(results, sessions * rotation.hands_per_session, target, console)) as live:
-        play = _Play(worker, stores, found, cluster, live, half_width)
-        play.sessions(sessions)
-        play.revise(console)
-    for store in stores.values():
-        store.put_in_order()
-    results.seconds = time.monotonic() - started
-    match_report(results, folder / "hands").write(target, console)
-    export(game, {result.log: Counted(result.hands, session) for result in results.lineups}, console)
-    _give_back_memory()
-    return results
+    with contextlib.closing(Claims(folder / "hands" / ".lock")) as claims:
+        for lineup in chosen:
+            used = {name: settings[name] for name in sorted(set(lineup.players))}
+            stores[lineup] = HandStore(folder / "hands", rotation, lineup, used, claims=claims, **kept)
+        measure: dict[str, Any] = {"unit": unit, "independent": independent}
+        found = {
+            lineup: Results(game, lineup, rotation.seatings, session, log=store.path, **measure)
+            for lineup, store in stores.items()
+        }
+        results = MatchResults(
+            game, unit, seed, session, settings, list(found.values()), asked, processes=cluster.workers
+        )
+        played = [store.identity for store in stores.values()]
+        identity = fingerprint_of([played, hands, unit, independent, contrasts, half_width, aivat])
+        target = folder / f"{'-'.join(settings)[:_FOLDER_NAME]}-seed{seed}-{identity[:8]}"
+        estimator = (
+            MatchAivat(None if fallback is None else Shared(partial(fallback.build, game)), values) if aivat else None
+        )
+        worker = Worker(rotation, {spec.name: spec for spec in agents}, decision_seconds, estimator, tables)
+        sessions = -(-hands // rotation.hands_per_session)
+        started = time.monotonic()
+        with contextlib.closing(_Live(results, sessions * rotation.hands_per_session, target, console)) as live:
+            play = _Play(worker, stores, found, cluster, live, half_width)
+            play.sessions(sessions)
+            play.revise(console)
+        for store in stores.values():
+            store.put_in_order()
+        results.seconds = time.monotonic() - started
+        match_report(results, folder / "hands").write(target, console)
+        export(game, {result.log: Counted(result.hands, session) for result in results.lineups}, console)
+        _give_back_memory()
+        return results
 
 
 def _local_best_responses(

@@ -17,6 +17,7 @@ from typing import Any
 from poker.artifacts import artifacts_in, fingerprint_of, fingerprint_of_settings, write_atomically
 from poker.errors import PokernetsError
 from poker.lines import JsonLines, append_lines
+from poker.lock import Claims
 from poker.play.hand import Incident
 from poker.play.lineup import LineUp, Rotation
 from poker.play.session import SessionRecord
@@ -31,7 +32,8 @@ class HandStore:
 
     With `aivat` these are the sessions whose hands have estimates, which are kept as JSON lines in a file of their own
     for every value function: `values` are the settings of one that is not the default. Sessions without them are
-    `unestimated`, with their lines. `identity` stands for all that hands and estimates depend on.
+    `unestimated`, with their lines. `identity` stands for all that hands and estimates depend on. With `claims`
+    no other process with such may have the same hands.
     """
 
     def __init__(
@@ -45,6 +47,7 @@ class HandStore:
         decision_seconds: float | None = None,
         values: dict[str, Any] | None = None,
         fresh: bool = False,
+        claims: Claims | None = None,
     ) -> None:
         self._rotation = rotation
         self._lineup = lineup
@@ -66,6 +69,9 @@ class HandStore:
         self._failures = JsonLines(folder / f"{stem}.failures.jsonl")
         self._commits = JsonLines(folder / f"{stem}.commits.jsonl")
         self._estimates = JsonLines(folder / f"{stem}{mark}.aivat.jsonl")
+        if claims is not None:
+            told = f"another process plays {lineup.title} with the same settings into {self.path}: wait for its end"
+            claims.take(stem, told)
         if fresh:
             estimates = folder.glob(f"{glob.escape(stem)}*.aivat.jsonl")
             for path in (self.path, self._failures.path, self._commits.path, *estimates):

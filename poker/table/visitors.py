@@ -1,8 +1,7 @@
 """The games of all visitors: one for each browser, in a folder of its own."""
 
-import fcntl
+import contextlib
 import logging
-import os
 import threading
 import weakref
 from collections.abc import Callable, Sequence
@@ -16,6 +15,7 @@ from poker.errors import PokernetsError
 from poker.evaluation.review import Reviews
 from poker.evaluation.running_result import RunningResult
 from poker.formats.acpc_log import LoggedHand
+from poker.lock import alone
 from poker.play.hand import described
 from poker.play.lineup import AgentSpec, Shared
 from poker.play.table_files import TableFiles
@@ -64,7 +64,10 @@ class Visitors:
         settings = {spec.name: dict(spec.settings) for spec in specs}
         mark = fingerprint_of_settings(settings, rules.to_acpc())
         self._folder = out / rules.name / f"{'-'.join(settings)[:80]}-{mark[:10]}"
-        weakref.finalize(self, os.close, _locked(self._folder))
+        self._folder.mkdir(parents=True, exist_ok=True)
+        lock = contextlib.ExitStack()
+        lock.enter_context(alone(self._folder, f"another server plays the games in {self._folder}: end it first"))
+        weakref.finalize(self, lock.close)
         self._solver, self._solver_lock, self._reviews = self._reviewer(reviewer)
         self._open: weakref.WeakValueDictionary[str, Visit] = weakref.WeakValueDictionary()
         self._last: Memory[str, Visit] = Memory(_REMEMBERED)
@@ -102,18 +105,6 @@ class Visitors:
         settings = {} if spec is None else dict(spec.settings)
         mark = fingerprint_of_settings(settings)
         return Shared(partial(solving, spec, self.rules)), threading.Lock(), f"reviews-{mark[:10]}.jsonl"
-
-
-def _locked(folder: Path) -> int:
-    """A descriptor of the folder, which is locked until that is closed."""
-    folder.mkdir(parents=True, exist_ok=True)
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(handle)
-        raise PokernetsError(f"another server plays the games in {folder}: end it first") from None
-    return handle
 
 
 def _itself(agent: DecisionSolver) -> DecisionSolver:

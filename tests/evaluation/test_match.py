@@ -38,6 +38,7 @@ from tests.blueprints import random_blueprint
 from tests.games import load_rules
 from tests.killed import ROOT, run_killed
 from tests.report.test_report import check
+from tests.test_lock import held
 
 LEDUC = load_rules("leduc")
 SPECS = [
@@ -461,6 +462,19 @@ def test_hands_tell_which_commit_played_them(tmp_path: Path, monkeypatch: pytest
     assert [json.loads(line) for line in path.read_text().splitlines()] == [[0, 2, "one"], [3, 4, "two"]]
     path.unlink()  # hands from before commits were noted
     assert set(records(HandStore(tmp_path, rotation, table, {}), "two", range(0)).values()) == {"unknown"}
+
+
+def test_hands_that_another_process_plays_are_refused(tmp_path: Path) -> None:
+    match(tmp_path, agents=SPECS[:2], hands=10)
+    hands = tmp_path / "leduc" / "hands"
+    [log] = hands.glob("call-raise-*.log")
+    before = log.read_bytes()
+    with held(hands / ".lock", log.stem):
+        with pytest.raises(PokernetsError, match=r"another process plays call vs raise .*: wait for its end"):
+            match(tmp_path, agents=SPECS[:2], hands=20, fresh=True)
+        assert match(tmp_path, agents=SPECS[1:], hands=10).lineups[0].hands == 10
+    assert log.read_bytes() == before
+    assert match(tmp_path, agents=SPECS[:2], hands=20).lineups[0].kept == 10
 
 
 def test_page_of_a_match(tmp_path: Path) -> None:

@@ -1,0 +1,46 @@
+"""What one process at a time may use; a lock ends with its process, however that ends."""
+
+import fcntl
+import hashlib
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from poker.errors import PokernetsError
+
+
+@contextmanager
+def alone(folder: Path, refusal: str | None = None) -> Iterator[None]:
+    """Within, nobody else is so for this folder. Others wait; with `refusal` they do not, and it is their error."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX if refusal is None else fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise PokernetsError(refusal) from None
+        yield
+    finally:
+        os.close(handle)
+
+
+class Claims:
+    """Claims of this process on any number of names, which it gives up all at once; `file` is there for nothing else.
+
+    A name is a place in the file, so that all take one descriptor.
+    """
+
+    def __init__(self, file: Path) -> None:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        self._handle = os.open(file, os.O_RDWR | os.O_CREAT, 0o666)
+
+    def take(self, name: str, refusal: str) -> None:
+        """Raises `refusal` if another process has the name."""
+        place = int.from_bytes(hashlib.sha256(name.encode()).digest()[:7])
+        try:
+            fcntl.lockf(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, place)
+        except (BlockingIOError, PermissionError):
+            raise PokernetsError(refusal) from None
+
+    def close(self) -> None:
+        os.close(self._handle)
