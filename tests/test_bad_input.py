@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from conf.launch import launch, task_of
+from tests.commands import run_here
 from tests.games import CONF, load_rules
 
 ROOT = CONF.parent
@@ -17,16 +17,14 @@ Refused = Callable[..., str]
 
 
 @pytest.fixture
-def refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Refused:
+def refused(tmp_path: Path) -> Refused:
     """Runs the command in this process; returns the single line on stderr."""
 
     def run(*arguments: str) -> str:
-        monkeypatch.setattr(sys, "argv", ["evaluate.py", *arguments, f"runs={tmp_path}/runs"])
-        with pytest.raises(SystemExit) as ended:
-            launch("evaluate", task_of("evaluate"))
-        assert ended.value.code == 2
+        done = run_here("evaluate", *arguments, f"runs={tmp_path}/runs")
+        assert done.returncode == 2
         assert not list(tmp_path.glob("runs/matches/**/*.log"))
-        lines = capsys.readouterr().err.strip().splitlines()
+        lines = done.stderr.strip().splitlines()
         assert len(lines) == 1, lines
         return lines[0]
 

@@ -1,14 +1,13 @@
 """What a mistyped command line gets: one line that names the thing and the remedy, and exit status 2."""
 
 import re
-import sys
 from functools import partial
 from pathlib import Path
 
 import pytest
 from omegaconf import OmegaConf
 
-from conf.launch import CONF, ConfigurationError, call, check, choices, chosen, compose, launch, resolve, task_of
+from conf.launch import CONF, ConfigurationError, call, check, choices, chosen, compose, resolve, task_of
 from poker.rules import Rules
 from tests.commands import run_here
 
@@ -165,18 +164,10 @@ def test_an_experiment_of_another_command_is_told_with_it() -> None:
 
 
 @pytest.mark.parametrize(("model", "net", "other"), [("leaf", "hand", "opponent"), ("opponent", "mlp", "leaf")])
-def test_a_net_of_another_model_is_refused(
-    model: str,
-    net: str,
-    other: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    monkeypatch.setattr(sys, "argv", ["train.py", f"model={model}", f"net={net}", f"runs={tmp_path}"])
-    with pytest.raises(SystemExit):
-        launch("train", task_of("model"))
-    assert capsys.readouterr().err.startswith(f"error: net={net} is for model={other}; model={model} takes ")
+def test_a_net_of_another_model_is_refused(model: str, net: str, other: str, tmp_path: Path) -> None:
+    done = run_here("train", f"model={model}", f"net={net}", f"runs={tmp_path}")
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"error: net={net} is for model={other}; model={model} takes ")
 
 
 @pytest.mark.parametrize(
