@@ -1,5 +1,7 @@
-"""The compiler of kernels reads the fields of named tuples once, and changes nothing else."""
+"""The compiler of kernels reads the fields of named tuples once, counts no references to arguments, and changes nothing
+else."""
 
+import gc
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -68,3 +70,54 @@ def test_an_argument_that_is_assigned_to_is_left_alone() -> None:
     out = np.zeros(3, np.int64)
     njit(pipeline_class=KernelCompiler)(_swapped)(_box(1, 1), _box(1, 5), out)
     assert out.tolist() == [11, 62, 73]
+
+
+def _by_row(pair: Pair, out: np.ndarray) -> None:
+    """Rows of an array are passed on in a loop."""
+    for i in range(len(pair.left)):
+        out[i] = _sum(pair.left[i])
+
+
+@njit
+def _sum(row: np.ndarray) -> int:
+    total = 0
+    for x in row:
+        total += x
+    return total
+
+
+def test_references_to_arguments_are_not_counted() -> None:
+    rows, out = Pair(np.arange(6).reshape(3, 2), np.zeros(1)), np.zeros((2, 3), np.int64)
+    usual, kernel = njit(_by_row), njit(pipeline_class=KernelCompiler)(_by_row)
+    usual(rows, out[0])
+    kernel(rows, out[1])
+    assert out.tolist() == [[1, 5, 9]] * 2
+    assert _counts(usual) > _counts(kernel) == 0
+
+
+def _counts(kernel: Any) -> int:
+    code: str = next(iter(kernel.inspect_llvm().values()))
+    return code.count("call void @NRT_incref")
+
+
+def _first_row(rows: np.ndarray) -> Any:
+    return rows[0]
+
+
+@njit
+def _made_and_cut() -> Any:
+    return _cut(np.arange(1 << 20).reshape(2, -1))
+
+
+_cut = njit(pipeline_class=KernelCompiler)(_first_row)
+
+
+def test_an_argument_that_is_returned_is_kept() -> None:
+    """Nobody else has what it is a part of."""
+    kept = [_made_and_cut() for _ in range(4)]
+    gc.collect()
+    assert [row[-1] for row in kept] == [(1 << 19) - 1] * 4
+    rows = np.arange(1 << 20).reshape(2, -1)
+    first = _cut(rows)
+    del rows
+    assert first[-1] == (1 << 19) - 1

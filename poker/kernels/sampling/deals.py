@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 from poker.kernels.cards.hands import HAND_OF_CARDS, HAND_PERMUTATION, NUM_HANDS
 from poker.kernels.cards.isomorphism import add_card, canonical_suits
 from poker.kernels.cards.ranks import rank5, rank7
-from poker.kernels.registry import entry
+from poker.kernels.registry import INTERNAL, entry
 from poker.kernels.rng import next_below
 from poker.kernels.types import I32, I64, U8, U64
 
 _BLOCK = 64
 
 
-@njit(cache=True, nogil=True)
+@njit(**INTERNAL)
 def draw_cards(rng: U64, deck: int, used: int, cards: U8) -> None:
     """Fill `cards` with different cards of 0..deck-1 that are not in the bit mask `used`."""
     for i in range(len(cards)):
@@ -30,7 +30,7 @@ def draw_cards(rng: U64, deck: int, used: int, cards: U8) -> None:
         cards[i] = card
 
 
-@njit(cache=True, nogil=True)
+@njit(**INTERNAL)
 def showdown_rank(a: int, b: int, board: U8) -> int:
     """Rank of hole cards a, b with a board of five or three cards."""
     if len(board) == 5:
@@ -59,30 +59,15 @@ def deal_holdem(
     holds places in the tables, then what is there.
     """
     n, num_players, num_streets = buckets.shape
-    board_size = 5 if num_streets == 4 else 3
-    flops, turns, rivers = flop.reshape(-1), turn.reshape(-1), river.reshape(-1)
-    cards = np.empty(2 * num_players + board_size, dtype=np.uint8)
+    cards = np.empty(2 * num_players + (5 if num_streets == 4 else 3), dtype=np.uint8)
     board = cards[2 * num_players :]
-    suits = np.empty(4, dtype=np.int64)
-    rows = np.empty(3, dtype=np.int64)
-    images = np.empty(3, dtype=np.int64)
+    suits, rows, images = np.empty(4, dtype=np.int64), np.empty(3, dtype=np.int64), np.empty(3, dtype=np.int64)
+    flops, turns, rivers = flop.reshape(-1), turn.reshape(-1), river.reshape(-1)
     for start in range(0, n, _BLOCK):
         end = min(start + _BLOCK, n)
         for i in range(start, end):
             draw_cards(rng, 52, 0, cards)
-            suits[:] = 0
-            for k in range(board_size):
-                add_card(suits, board[k])
-                if k >= 2:
-                    rows[k - 2], images[k - 2] = canonical_suits(k + 1, suits)
-            for p in range(num_players):
-                a, b = cards[2 * p], cards[2 * p + 1]
-                hand = HAND_OF_CARDS[a, b]
-                buckets[i, p, 0] = preflop[0, hand]
-                for street in range(num_streets - 1):
-                    place = HAND_PERMUTATION[images[street], hand]
-                    buckets[i, p, street + 1] = rows[street] * NUM_HANDS + place
-                ranks[i, p] = showdown_rank(a, b, board)
+            _place(cards, board, suits, rows, images, preflop, buckets[i], ranks[i])
         for i in range(start, end):
             for p in range(num_players):
                 out = buckets[i, p]
@@ -90,6 +75,27 @@ def deal_holdem(
                 if num_streets == 4:
                     out[2] = turns[out[2]]
                     out[3] = rivers[out[3]]
+
+
+@njit(**INTERNAL)
+def _place(
+    cards: U8, board: U8, suits: I64, rows: I64, images: I64, preflop: NDArray[Any], buckets: I32, ranks: I32
+) -> None:
+    """Fill buckets [P, S] of one deal with places in the tables, and ranks [P]; suits, rows, images are scratch."""
+    num_players, num_streets = buckets.shape
+    suits[:] = 0
+    for k in range(len(board)):
+        add_card(suits, board[k])
+        if k >= 2:
+            rows[k - 2], images[k - 2] = canonical_suits(k + 1, suits)
+    for p in range(num_players):
+        a, b = cards[2 * p], cards[2 * p + 1]
+        hand = HAND_OF_CARDS[a, b]
+        buckets[p, 0] = preflop[0, hand]
+        for street in range(num_streets - 1):
+            place = HAND_PERMUTATION[images[street], hand]
+            buckets[p, street + 1] = rows[street] * NUM_HANDS + place
+        ranks[p] = showdown_rank(a, b, board)
 
 
 @entry("u8_1, i8, i8_1, i8_1, i4_2, i4_2, i4_3, i4_2")

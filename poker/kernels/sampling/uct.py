@@ -20,7 +20,7 @@ import numpy as np
 from numba import njit
 
 from poker.kernels.prefetch import prefetch
-from poker.kernels.registry import entry
+from poker.kernels.registry import INTERNAL, entry
 from poker.kernels.rng import next_below, next_float
 from poker.kernels.sampling.nodes import DEALS, DECISION, MULTIWAY, TREE, Deals, Tree, duel_payoff, multiway_payoff
 from poker.kernels.types import F32, I32, I64, U64, Reals, Records
@@ -29,7 +29,7 @@ MAX_DEPTH = 256
 """Longest path of decisions."""
 
 
-@njit(cache=True, nogil=True)
+@njit(**INTERNAL)
 def _upper_confidence(means: Reals, counts: I32, row: int, arity: int, total: int, exploration: float, rng: U64) -> int:
     """Action of UCT; among untried actions each is as likely."""
     untried = 0
@@ -51,7 +51,7 @@ def _upper_confidence(means: Reals, counts: I32, row: int, arity: int, total: in
     return chosen
 
 
-@njit(cache=True, nogil=True)
+@njit(**INTERNAL)
 def _by_counts(counts: I32, row: int, arity: int, total: int, rng: U64) -> int:
     """Action drawn from the average policy."""
     left = next_float(rng) * total
@@ -62,7 +62,7 @@ def _by_counts(counts: I32, row: int, arity: int, total: int, rng: U64) -> int:
     return arity - 1
 
 
-@njit(cache=True, nogil=True)
+@njit(**INTERNAL)
 def _explores(eta: float, gamma: float, decay: float, total: int, rng: U64) -> bool:
     """True with probability max(gamma, eta / (1 + decay sqrt(total))), without the root and the division."""
     if gamma >= 1.0:

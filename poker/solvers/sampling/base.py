@@ -28,6 +28,9 @@ _SPARSE_BYTES = 1 << 30
 _PAGE_WORDS = 1024
 _HUGE_PAGE = 1 << 21
 _COPY_WORDS = 1 << 20
+_STEP_SECONDS = 0.02
+"""Threads wait for one another after so long or after a batch, if that is longer: a batch of UCT takes a millisecond,
+of which handing it over took a third."""
 
 
 class SamplingOptions(TypedDict, total=False):
@@ -42,8 +45,8 @@ class SamplingSolver(ABC):
     """A solver that plays random deals on a betting tree. `cards` must be what `dealer` deals from. The tree is kept
     as a `SamplingTree` only.
 
-    An iteration is one deal; `visits` counts nodes of the sampling tree. `threads` None takes all cores; each plays
-    `batch` deals between two looks at the clock.
+    An iteration is one deal; `visits` counts nodes of the sampling tree. `threads` None takes all cores; each deals
+    `batch` hands at once and plays them.
     """
 
     counters: ClassVar[tuple[str, ...]] = ("iterations", "visits")
@@ -105,15 +108,20 @@ class SamplingSolver(ABC):
         return self.sampling.nbytes + sum(table.nbytes for table in self.tables.values())
 
     def run(self, *, iterations: int | None = None, seconds: float | None = None) -> None:
-        """Run until the solver has done `iterations` in all (rounded up to whole batches) or for `seconds` from now."""
+        """Run until the solver has done `iterations` in all (rounded up to whole batches of all threads) or for
+        `seconds` from now."""
         if iterations is None and seconds is None:
             raise PokernetsError("a sampling solver runs for iterations, for seconds, or the first of both: give one")
-        started = time.perf_counter()
+        started, batches = time.perf_counter(), 1
         with ThreadPoolExecutor(self.threads) as pool:
             while (iterations is None or self.iterations < iterations) and (
                 seconds is None or time.perf_counter() - started < seconds
             ):
-                self._step(pool)
+                ends = [end - self.iterations for end in (iterations, self._pause()) if end is not None]
+                until = -(-min(ends) // (self._batch * self.threads)) if ends else batches
+                began = time.perf_counter()
+                self._step(pool, min(batches, until))
+                batches *= 1 + (time.perf_counter() - began < _STEP_SECONDS)
 
     def reseed(self, seed: np.random.SeedSequence) -> None:
         """Go on with other random numbers."""
@@ -147,16 +155,21 @@ class SamplingSolver(ABC):
         for name in self.counters:
             setattr(self, name, counters[name])
 
-    def _step(self, pool: ThreadPoolExecutor) -> None:
-        """One batch on every thread."""
-        for job in [pool.submit(self._batch_on, thread) for thread in range(self.threads)]:
+    def _pause(self) -> int | None:
+        """The iteration, after this one, before which no thread may go on alone; None where there is none."""
+        return None
+
+    def _step(self, pool: ThreadPoolExecutor, batches: int) -> None:
+        """Batches on every thread."""
+        for job in [pool.submit(self._play_batches, thread, batches) for thread in range(self.threads)]:
             for name, amount in zip(self.counters[1:], job.result(), strict=False):
                 setattr(self, name, getattr(self, name) + amount)
-        self.iterations += self._batch * self.threads
+        self.iterations += self._batch * self.threads * batches
 
-    def _batch_on(self, thread: int) -> tuple[int, ...]:
+    def _play_batches(self, thread: int, batches: int) -> tuple[int, ...]:
         rng = self._streams[thread]
-        return self._play(thread, self._dealer.deal(rng, self._batch), rng)
+        played = (self._play(thread, self._dealer.deal(rng, self._batch), rng) for _ in range(batches))
+        return tuple(map(sum, zip(*played, strict=True)))
 
 
 def zeros(size: int, dtype: type[np.generic], dense: int = 0) -> NDArray[Any]:

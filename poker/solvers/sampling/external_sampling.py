@@ -108,8 +108,12 @@ class RegretSolver(SamplingSolver):
         step = self._batch * self.threads
         return -(-(self._discount_every or 0) // step) * step
 
-    def _step(self, pool: ThreadPoolExecutor) -> None:
-        super()._step(pool)
+    def _pause(self) -> int | None:
+        """The end of the period."""
+        return (self.iterations // self._period + 1) * self._period if self._period > 0 else None
+
+    def _step(self, pool: ThreadPoolExecutor, batches: int) -> None:
+        super()._step(pool, batches)
         if self._period > 0 and self.iterations // self._period > self.periods:
             self.end_period()
 
@@ -154,6 +158,12 @@ class ExternalSampling(RegretSolver):
         """Sum over infosets of max_a max(R(a), 0) per decision visited: chips that the best fixed action had gained."""
         per_iteration = self.decisions / max(self.iterations, 1)
         return self.regret_bound() / max(per_iteration, 1e-12)
+
+    def _pause(self) -> int | None:
+        """The end of the period, or where pruning begins."""
+        prune_below, prune_after, _ = self._prune
+        begins = prune_after if prune_below is not None and self.iterations < prune_after else None
+        return min((end for end in (super()._pause(), begins) if end is not None), default=None)
 
     def _play(self, thread: int, deals: Deals, rng: NDArray[np.uint64]) -> tuple[int, ...]:
         """Nodes visited, no periods, and decisions of traversers."""

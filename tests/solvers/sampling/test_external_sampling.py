@@ -8,6 +8,7 @@ import pytest
 from poker.abstraction.buckets import SmallGameBuckets
 from poker.abstraction.dealers import SmallGameDealer
 from poker.errors import PokernetsError
+from poker.solvers.sampling import base
 from poker.solvers.sampling.external_sampling import ExternalSampling
 from poker.state import Betting
 from poker.tree import build_tree
@@ -76,6 +77,17 @@ def test_threads_share_the_table() -> None:
     run.run(iterations=400_000)
     assert run.iterations == 400_000
     assert run.regret_bound() < 0.01
+
+
+def test_periods_and_pruning_begin_where_they_should_however_long_threads_go_on_alone(monkeypatch: Any) -> None:
+    tables = []
+    for seconds in (0.0, 60.0):
+        monkeypatch.setattr(base, "_STEP_SECONDS", seconds)
+        run = solver(discount_every=300, prune_below=0.0, prune_after=550)
+        run.run(iterations=2000)
+        tables.append(run.table)
+    assert run.periods == 6
+    assert tables[0].tobytes() == tables[1].tobytes()
 
 
 def test_checkpoint_of_another_game_is_refused() -> None:
