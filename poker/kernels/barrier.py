@@ -7,10 +7,10 @@ share cores with other programs without stalling them.
 from typing import Any
 
 from llvmlite import ir
-from numba import njit
 from numba.core import cgutils, types
 from numba.core.extending import intrinsic
 
+from poker.kernels.registry import kernel
 from poker.kernels.types import I64
 
 _operation: Any = intrinsic
@@ -59,7 +59,7 @@ def _yield_processor(typing: Any) -> Any:
     return types.int32(), generate
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def wait(shared: I64, members: int) -> None:
     """Returns when all members have come here; the last one resets the ticket counter."""
     if members == 1:

@@ -2,7 +2,7 @@
 
 Importing a module compiles nothing. `python -m poker.kernels` compiles every entry into numba's cache on disk; a kernel
 edited since, or called with other types, is compiled when it is called. Numba sees edits in the file of a kernel, not
-in those of the kernels it calls: after an edit in `fields`, `rng`, `simd`, `barrier`, `cards/ranks`,
+in those of the kernels it calls: after an edit in `compiler`, `rng`, `simd`, `barrier`, `cards/ranks`,
 `cards/isomorphism` or `sampling/nodes` remove the cache of their callers (`make clean`).
 """
 
@@ -18,7 +18,7 @@ from numba import njit, types
 from numba.core import ir
 from numba.core.compiler import Flags
 
-from poker.kernels.fields import KernelCompiler
+from poker.kernels.compiler import KernelCompiler
 
 setattr(ir.Scope, "__deepcopy__", lambda scope, memo: scope)  # noqa: B010
 """Numba copies an inlined kernel block by block, and each time all its variables: a fifth of the time to compile."""
@@ -47,20 +47,22 @@ class Entry(NamedTuple):
         self.dispatcher.compile(eval(f"({signature},)", {}, _Types()))
 
 
+KERNEL: Any = {"cache": True, "nogil": True, "pipeline_class": KernelCompiler}
+"""Options of all kernels that are not part of another."""
 INLINE: Any = {"cache": True, "nogil": True, "inline": "always"}
 """Options of a kernel that is called in one place, or short: it is compiled with its caller and not by itself."""
-INTERNAL: Any = {
-    "cache": True,
-    "nogil": True,
-    "no_cpython_wrapper": True,
-    "no_cfunc_wrapper": True,
-    "pipeline_class": KernelCompiler,
-}
+INTERNAL: Any = {**KERNEL, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 """Options of a kernel that only kernels call: wrappers, for Python and C to call it, take long to compile."""
 ENTRIES: list[Entry] = []
 """Of the modules imported so far."""
 _ALLOCATIONS = 100_000
 """Objects that the compiler makes between two collections of garbage; Python's own 700 cost a tenth of the time."""
+
+
+def kernel(function: Kernel) -> Kernel:
+    """`njit` for a kernel that other kernels call, and tests."""
+    decorated: Kernel = njit(**KERNEL)(function)
+    return decorated
 
 
 def entry(*signatures: str, **options: Any) -> Callable[[Kernel], Kernel]:
@@ -71,7 +73,7 @@ def entry(*signatures: str, **options: Any) -> Callable[[Kernel], Kernel]:
     """
 
     def decorate(function: Kernel) -> Kernel:
-        dispatcher: Kernel = njit(cache=True, nogil=True, pipeline_class=KernelCompiler, **options)(function)
+        dispatcher: Kernel = njit(**KERNEL, **options)(function)
         ENTRIES.append(Entry(dispatcher, signatures))
         return dispatcher
 

@@ -17,12 +17,11 @@ registers, without which a loop over 150 centres takes twice as long as one over
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from poker.kernels.cards.hands import HAND_CARDS, HAND_PERMUTATION, NUM_HANDS
 from poker.kernels.cards.isomorphism import canonical_board
-from poker.kernels.registry import entry
+from poker.kernels.registry import entry, kernel
 from poker.kernels.threads import over_rows
 from poker.kernels.types import F32, I16, I32, I64, U8, U16
 
@@ -36,7 +35,7 @@ def pad_columns(centers: I16) -> I16:
     return np.ascontiguousarray(np.concatenate([centers, repeated]).T)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _city_block(point: I16, centers: I16, out: I16) -> None:
     """Distances [K] of a point [Q] to centers [Q, K], four coordinates at a time."""
     out[:] = 0
@@ -54,7 +53,7 @@ def _city_block(point: I16, centers: I16, out: I16) -> None:
             out[k] += abs(np.int16(row[k] - value))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _nearest(distances: I16) -> int:
     """Position of the smallest distance, the first of equals."""
     best = np.int64(1) << 40
@@ -89,7 +88,7 @@ def sum_vectors(points: I16, labels: I32, num_centers: int) -> I64:
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _flow_cost(
     lists: U16, capacity: F32, room: F32, order: U16, ground: F32, limit: float, sources: I64, masses: F32
 ) -> float:

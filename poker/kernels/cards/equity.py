@@ -1,18 +1,17 @@
 """The share of the pot that one hand wins on average against opponents with restricted hands, by sampling deals."""
 
 import numpy as np
-from numba import njit
 
 from poker.kernels.cards.hands import HAND_CARDS, NUM_HANDS
 from poker.kernels.cards.ranks import rank5, rank6, rank7
-from poker.kernels.registry import entry
+from poker.kernels.registry import entry, kernel
 from poker.kernels.rng import next_below, next_float
 from poker.kernels.types import F32, U8, U64
 
 _TRIES = 500
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _rank(c0: int, c1: int, board: U8, size: int) -> int:
     if size == 5:
         return int(rank7(c0, c1, board[0], board[1], board[2], board[3], board[4]))

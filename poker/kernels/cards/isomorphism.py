@@ -21,7 +21,6 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from poker.kernels.cards.hands import (
     CARD_PERMUTATION,
@@ -31,7 +30,7 @@ from poker.kernels.cards.hands import (
     NUM_RANKS,
     SUIT_PERMUTATIONS,
 )
-from poker.kernels.registry import entry
+from poker.kernels.registry import entry, kernel
 from poker.kernels.types import I8, I16, I32, I64, U8
 
 __all__ = [
@@ -78,7 +77,7 @@ _COLEX: I16 = np.array(
 """[8192] colexicographic rank of a rank mask among the masks of its size."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _choose(n: int, k: int) -> int:
     """n over k for k <= 4, where n may be large."""
     if k == 1:
@@ -90,7 +89,7 @@ def _choose(n: int, k: int) -> int:
     return n * (n - 1) // 2 * (n - 2) // 3 * (n - 3) // 4
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _squeeze(mask: int, used: int) -> int:
     """The mask with the positions of `used` taken out."""
     out, position = 0, 0
@@ -101,7 +100,7 @@ def _squeeze(mask: int, used: int) -> int:
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _spread(mask: int, used: int) -> int:
     """Inverse of `_squeeze`."""
     out, position = 0, 0
@@ -112,7 +111,7 @@ def _spread(mask: int, used: int) -> int:
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _colex_mask(index: int, size: int) -> int:
     """The mask of `size` bits with a colexicographic rank."""
     mask = 0
@@ -125,7 +124,7 @@ def _colex_mask(index: int, size: int) -> int:
     return mask
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def index_cards(tables: IndexTables, cards: U8) -> int:
     """Index of different cards [total], the rounds one after the other."""
     signatures = np.zeros(4, dtype=np.int64)
@@ -167,7 +166,7 @@ def index_cards(tables: IndexTables, cards: U8) -> int:
     return int(index)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _multiset_top(index: int, k: int, size: int) -> int:
     """Largest y < size + k - 1 with y over k at most `index`."""
     low, high = k - 1, size + k - 1
@@ -180,7 +179,7 @@ def _multiset_top(index: int, k: int, size: int) -> int:
     return low
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def unindex_cards(tables: IndexTables, index: int, cards: U8) -> None:
     """Write the canonical cards [total] of an index; cards of a round ascend by suit, then rank."""
     shape = np.searchsorted(tables.offsets, index, side="right") - 1
@@ -209,7 +208,7 @@ def unindex_cards(tables: IndexTables, index: int, cards: U8) -> None:
                     position += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _unindex_suit(tables: IndexTables, signature: int, number: int, masks: I64) -> None:
     """Rank masks by round of one suit, from its signature and number."""
     used, taken = 0, 0
@@ -327,20 +326,20 @@ def canonical_board(cards: U8) -> tuple[int, int]:
     return canonical_suits(n, suits)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def add_card(suits: I64, card: int) -> None:
     """Add a card to what is known of a board by suit [4]: count << 15 | rank mask << 2, at first 0."""
     card = int(card)
     suits[card & 3] += (1 << 15) + (4 << (card >> 2))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def canonical_suits(n: int, suits: I64) -> tuple[int, int]:
     """`canonical_board` of n cards that `add_card` has put into `suits`, for boards that grow card by card."""
     return _sorted_index(n, suits[0], suits[1] + 1, suits[2] + 2, suits[3] + 3)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _sorted_index(n: int, k0: int, k1: int, k2: int, k3: int) -> tuple[int, int]:
     """`canonical_board` from one key a suit: count << 15 | rank mask << 2 | suit."""
     k0, k1 = max(k0, k1), min(k0, k1)

@@ -17,10 +17,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from poker.kernels.cards.hands import HAND_CARDS, HANDS_WITH_CARD, NUM_HANDS
-from poker.kernels.registry import entry
+from poker.kernels.registry import entry, kernel
 from poker.kernels.types import I8, I16, I32, I64, U8, U16
 
 NUM_CLASSES = 7462
@@ -151,19 +150,19 @@ _OFFSETS, _RANKS, FLUSH_RANKS = _stored_tables()
 _CATEGORY: I8 = (np.searchsorted(CATEGORY_START, np.arange(NUM_CLASSES), side="right") - 1).astype(np.int8)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def category(rank: int) -> int:
     """Category 0 (high card) .. 8 (straight flush) of a rank."""
     return int(_CATEGORY[rank])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def rank_of_sum(key: int) -> int:
     """Rank by the multiset of ranks alone: right for hands without a flush."""
     return int(_RANKS[(_OFFSETS[key & _ROW_MASK] + ((key & _SUM_MASK) >> _ROW_BITS)) & _TABLE_MASK])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def flush_suit(key: int) -> int:
     """Suit with five cards or more in a key that started from KEY_START, or -1."""
     bits = (key & FLUSH_BITS) >> 35
@@ -172,13 +171,13 @@ def flush_suit(key: int) -> int:
     return int(bits > 1) + int(bits > 16) + int(bits > 256)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _suit_bit(card: int, suit: int) -> int:
     card = int(card)
     return (1 << (card >> 2)) if (card & 3) == suit else 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def rank5(c0: int, c1: int, c2: int, c3: int, c4: int) -> int:
     key = KEY_START + CARD_KEYS[c0] + CARD_KEYS[c1] + CARD_KEYS[c2] + CARD_KEYS[c3] + CARD_KEYS[c4]
     if key & FLUSH_BITS:
@@ -188,7 +187,7 @@ def rank5(c0: int, c1: int, c2: int, c3: int, c4: int) -> int:
     return rank_of_sum(key)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def rank6(c0: int, c1: int, c2: int, c3: int, c4: int, c5: int) -> int:
     key = KEY_START + CARD_KEYS[c0] + CARD_KEYS[c1] + CARD_KEYS[c2] + CARD_KEYS[c3] + CARD_KEYS[c4] + CARD_KEYS[c5]
     if key & FLUSH_BITS:
@@ -198,7 +197,7 @@ def rank6(c0: int, c1: int, c2: int, c3: int, c4: int, c5: int) -> int:
     return rank_of_sum(key)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def rank7(c0: int, c1: int, c2: int, c3: int, c4: int, c5: int, c6: int) -> int:
     key = KEY_START + CARD_KEYS[c0] + CARD_KEYS[c1] + CARD_KEYS[c2] + CARD_KEYS[c3] + CARD_KEYS[c4]
     key += CARD_KEYS[c5] + CARD_KEYS[c6]
@@ -247,7 +246,7 @@ def rank_board_into(board: U8, out: I32) -> None:
             out[hand] = -1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _raise_flushes(board: U8, suit: int, out: I32) -> None:
     """Replace the ranks of hands that make a flush in a suit of which the board has three cards or more."""
     board_mask, size = 0, 0

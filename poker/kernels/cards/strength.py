@@ -11,7 +11,7 @@ from numba import njit
 
 from poker.kernels.cards.hands import HAND_CARDS, NUM_HANDS
 from poker.kernels.cards.ranks import rank_board_into
-from poker.kernels.registry import INLINE, entry
+from poker.kernels.registry import INLINE, entry, kernel
 from poker.kernels.threads import over_rows
 from poker.kernels.types import F32, I8, I16, I32, I64, U8
 
@@ -60,7 +60,7 @@ def completions(board: U8) -> U8:
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _live_ranks(board: U8, live: I16, full: I32, out: I16) -> None:
     """Ranks [L] of the live hands on a board with at least as many cards; `full` [1326] is scratch."""
     rank_board_into(board, full)
@@ -80,7 +80,7 @@ def completion_ranks(board: U8, live: I16) -> I16:
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _sort_by_rank(ranks: I16, first: I16, order: I16) -> int:
     """Radix sort of the positions of ranks [L] into `order`, BLOCKED ones left out; returns how many there are."""
     low = np.zeros(_LOW + 2, dtype=np.int16)
@@ -107,7 +107,7 @@ def _sort_by_rank(ranks: I16, first: I16, order: I16) -> int:
     return size
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _strength(ranks: I16, cards: U8, first: I16, order: I16, out: I16) -> None:
     """2 * (opponents beaten) + (opponents tied) for each rank [L] with cards [L, 2]; -1 where BLOCKED.
 
@@ -134,7 +134,7 @@ def _strength(ranks: I16, cards: U8, first: I16, order: I16, out: I16) -> None:
         start = end
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _live_cards(live: I16) -> U8:
     out = np.empty((len(live), 2), dtype=np.uint8)
     for k in range(len(live)):
@@ -379,7 +379,7 @@ def add_preflop_wins(boards: U8, weight: int, wins: I64) -> None:
     over_rows(_add_win_tiles, NUM_HANDS // _WIN_TILE, ranks, weight, wins)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _equity_against(board: U8, cluster_of: I8, full_scale: int, out: I16) -> None:
     """Equity [L, C] of the live hands of a river against each cluster of opponents' hands, times `full_scale`.
 
@@ -420,7 +420,7 @@ def _equity_against(board: U8, cluster_of: I8, full_scale: int, out: I16) -> Non
             out[k, c] = np.int16(np.float32(share) * np.float32(full_scale) / np.float32(doubled) + np.float32(0.5))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _count(counts: I32, hand: U8, cluster: int) -> None:
     """Add a hand to the counts of its cluster: by card (rows 0..51) and in all (row 52)."""
     counts[hand[0], cluster] += 1
@@ -428,7 +428,7 @@ def _count(counts: I32, hand: U8, cluster: int) -> None:
     counts[52, cluster] += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _add_others(counts: I32, hand: U8, out: I32, row: int) -> None:
     """Add to a row of `out` the counted hands without a card of `hand`; one too few if it was itself counted."""
     a, b = hand[0], hand[1]

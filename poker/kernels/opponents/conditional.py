@@ -3,9 +3,8 @@
 import math
 
 import numpy as np
-from numba import njit
 
-from poker.kernels.registry import entry
+from poker.kernels.registry import entry, kernel
 from poker.kernels.types import F32, F64, I8
 
 _FOLD, _CALL, _RAISE = range(3)
@@ -16,12 +15,12 @@ _CLOSE = 1e-12
 """Of the frequencies that come out."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _logistic(x: float) -> float:
     return 1.0 / (1.0 + math.exp(-x))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _shift(mass: F64, z: F64, slope: float, target: float) -> float:
     """The log odds at z = 0 with which `mass` [B] takes an action `target` in all, by Newton's method in a bracket."""
     if target <= 0:

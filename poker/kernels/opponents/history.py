@@ -10,9 +10,8 @@ prediction are remembered), K cells that a row falls into, one of each way of cu
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
-from poker.kernels.registry import entry
+from poker.kernels.registry import entry, kernel
 from poker.kernels.types import F32, F64, I32, I64, U8
 
 STREETS, CONTEXTS, CLASSES = 4, 12, 3
@@ -106,7 +105,7 @@ def hand_inputs(first: int, row: int, actions: Actions, board: U8, out: F32, tok
     _board_inputs(board, out)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _board_inputs(board: U8, out: F32) -> None:
     ranks, suits = np.zeros(13, dtype=np.int64), np.zeros(4, dtype=np.int64)
     size = 0

@@ -16,9 +16,8 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
-from poker.kernels.registry import entry
+from poker.kernels.registry import entry, kernel
 from poker.kernels.rng import next_below, next_float
 from poker.kernels.types import F32, F64, I16, I64, U8, U64, Bools
 
@@ -95,7 +94,7 @@ _USUAL_PRICE = 10.0
 of people facing a bet after the flop the logit of folding falls by 0.7 to 1.6 with their logarithm, by context."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _ramp(x: float, width: float) -> float:
     """0 below -width, 1 above width, linear between."""
     return min(1.0, max(0.0, 0.5 + x / (2 * width)))
@@ -128,7 +127,7 @@ def style_triple(
     return fold, 1 - fold - bet, bet
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _next_player(start: int, waiting: Bools) -> int:
     P = len(waiting)
     for step in range(P):
@@ -138,7 +137,7 @@ def _next_player(start: int, waiting: Bools) -> int:
     return -1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def apply_class(action: int, hand: LimitHand, limits: Limits) -> None:
     """The player to act folds, calls or raises (a raise over the cap is a call); TO_ACT is -1 when the hand is over.
 
@@ -170,7 +169,7 @@ def apply_class(action: int, hand: LimitHand, limits: Limits) -> None:
         public[TO_ACT] = _next_player(limits.first_player[street + 1], waiting)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _fold_share(three: F32, dearness: float) -> float:
     """Probability to fold of a hand with this response [3], where calling is `dearness` times as dear as usual."""
     fold = three[_FOLD] * dearness
@@ -178,7 +177,7 @@ def _fold_share(three: F32, dearness: float) -> float:
     return fold * rest / (three[_CALL] + fold) if rest > 0 else 0.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _follow(player: int, probs: F32, dearness: float, action: int, bins: U8, particles: F32) -> None:
     """Multiply the weights `particles` [P, M] of a player by the likelihood of a call or raise; `probs` is [B, 3]."""
     for m in range(particles.shape[1]):
@@ -189,7 +188,7 @@ def _follow(player: int, probs: F32, dearness: float, action: int, bins: U8, par
             particles[player, m] *= 1 - three[_RAISE] - _fold_share(three, dearness)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _win_chance(hero: int, folded: Bools, mine: float, theirs: F32, final: bool, particles: F32) -> float:
     """Chance of `hero`, whose hand has strength `mine`, to beat everybody else's particles of strength `theirs` [P, M].
 
@@ -209,7 +208,7 @@ def _win_chance(hero: int, folded: Bools, mine: float, theirs: F32, final: bool,
     return win
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _line_value(
     action: int,
     hero: int,
@@ -263,7 +262,7 @@ def _line_value(
     return share - float(committed[hero] - before)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _draw_hand(cumulative: F32, masks: U64, used: np.uint64, rng: U64) -> np.int64:
     """Position of a hand drawn from cumulative weights [L] without the cards `used`; -1 if none was found."""
     L = len(cumulative)
@@ -278,7 +277,7 @@ def _draw_hand(cumulative: F32, masks: U64, used: np.uint64, rng: U64) -> np.int
     return np.int64(-1)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _draw_deal(hero: int, folded: Bools, cumulative: F32, masks: U64, ranks: I16, rng: U64, hands: I64) -> np.int64:
     """Draw a hand into `hands` [P] for everybody else still in, and a completion; its row of `ranks`, or -1 to skip.
 

@@ -1,18 +1,17 @@
 """Sampled deals for preflop income rates: who enters the pot stays to the showdown, nobody bets."""
 
 import numpy as np
-from numba import njit
 
 from poker.kernels.cards.hands import HAND_OF_CARDS
 from poker.kernels.cards.ranks import rank7
-from poker.kernels.registry import entry
+from poker.kernels.registry import entry, kernel
 from poker.kernels.rng import next_below, next_float
 from poker.kernels.types import F64, I32, U8, U64, Bools
 
 INCOME, SQUARES, COUNT = range(3)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _net(player: int, ranks: I32, enters: Bools, forfeit: float) -> float:
     """Net bets of `player`, who enters whatever `enters` says of them."""
     pot, winners = 1.0, 1

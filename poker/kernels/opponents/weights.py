@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 
 from poker.kernels.cards.hands import HAND_CARDS, HANDS_WITH_CARD
-from poker.kernels.registry import entry
+from poker.kernels.registry import KERNEL, entry, kernel
 from poker.kernels.types import F32, F64, I16
 
 HS, PPOT, NPOT = range(3)
@@ -18,7 +18,7 @@ HS, PPOT, NPOT = range(3)
 _FOLD, _CALL, _RAISE = range(3)
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@njit(**KERNEL, fastmath=True)
 def _transitions(rank: int, ranks: I16, wins: I16, losses: I16, weights: F32, out: F64) -> None:
     """Sums over opponents' hands [L] into out [5]: the weight one is ahead of, tied with and behind; the weighted
     completions wins - losses where behind plus wins where tied; losses - wins where ahead plus losses where tied.
@@ -38,7 +38,7 @@ def _transitions(rank: int, ranks: I16, wins: I16, losses: I16, weights: F32, ou
     out[0], out[1], out[2], out[3], out[4] = ahead, tied, behind, up, down
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _measures(sums: F64, total: float, out: F64) -> None:
     """HS, PPot and NPot [3] from the sums of `_transitions`. [POKI] section 5.3: a tie counts one half.
 
@@ -52,7 +52,7 @@ def _measures(sums: F64, total: float, out: F64) -> None:
     out[NPOT] = min(1.0, max(0.0, (ahead * total + sums[4]) / (2 * total * room_down))) if room_down > 0 else 0.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _blocked(hand: int, position: I16, out: I16) -> int:
     """Places of the live hands that share a card with `hand`, first ones of `out`; returns how many."""
     count = 0
@@ -87,7 +87,7 @@ def measures(hands: I16, position: I16, ranks: I16, wins: I16, losses: I16, tota
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _ramp(x: float, width: float) -> float:
     """0 below -width, 1 above width, linear between; a step where the width is 0."""
     if width <= 0:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from poker.kernels.registry import INLINE
+from poker.kernels.registry import INLINE, kernel
 from poker.kernels.types import F64, I32, Bools, Reals, Records
 
 NODE = np.dtype(
@@ -49,7 +49,7 @@ MAX_ACTIONS = 30
 """Explored actions travel as the bits of an int32."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def multiway_payoff(committed: I32, folded: Bools, ranks: I32, player: int) -> float:
     """Net chips of `player` at the end of a hand of P players, side pots included, odd chips split evenly."""
     won = 0.0

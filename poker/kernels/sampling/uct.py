@@ -69,7 +69,8 @@ def _explores(eta: float, gamma: float, decay: float, total: int, rng: U64) -> b
         return True
     drawn = next_float(rng)
     short, scaled = eta - drawn, decay * drawn
-    return drawn < gamma or (short > 0.0 and short * short > scaled * scaled * total)
+    explores: bool = drawn < gamma or (short > 0.0 and short * short > scaled * scaled * total)
+    return explores
 
 
 @entry(*(f"{TREE}, {means}, i4_1, f4_1, f8, f8, f8, {DEALS}, u8_1" for means in ("f4_1", "f8_1")))

@@ -99,8 +99,8 @@ class SamplingSolver(ABC):
         return found
 
     @abstractmethod
-    def _play(self, thread: int, deals: Deals, rng: NDArray[np.uint64]) -> tuple[int, ...]:
-        """Play a batch; returns what is to be added to `visits` and to the counters after it."""
+    def _play(self, thread: int, done: int, deals: Deals, rng: NDArray[np.uint64]) -> tuple[int, ...]:
+        """Play a batch after `done` iterations; returns what adds to `visits` and to the counters after it."""
 
     @property
     def bytes_needed(self) -> int:
@@ -167,8 +167,10 @@ class SamplingSolver(ABC):
         self.iterations += self._batch * self.threads * batches
 
     def _play_batches(self, thread: int, batches: int) -> tuple[int, ...]:
-        rng = self._streams[thread]
-        played = (self._play(thread, self._dealer.deal(rng, self._batch), rng) for _ in range(batches))
+        rng, played = self._streams[thread], []
+        for batch in range(batches):
+            done = self.iterations + self._batch * self.threads * batch
+            played.append(self._play(thread, done, self._dealer.deal(rng, self._batch), rng))
         return tuple(map(sum, zip(*played, strict=True)))
 
 

@@ -22,6 +22,6 @@ class ChanceSampling(RegretSolver):
         shape = len(self.sampling.nodes), tree.rules.num_players
         self._scratch = [(np.zeros(shape), np.zeros(shape)) for _ in range(self.threads)]
 
-    def _play(self, thread: int, deals: Deals, rng: NDArray[np.uint64]) -> tuple[int, ...]:
+    def _play(self, thread: int, done: int, deals: Deals, rng: NDArray[np.uint64]) -> tuple[int, ...]:
         visits = chance_sampling.chance_sampling(self.sampling.arrays, self.table, deals, *self._scratch[thread])
         return (visits,)

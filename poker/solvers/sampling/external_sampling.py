@@ -159,16 +159,10 @@ class ExternalSampling(RegretSolver):
         per_iteration = self.decisions / max(self.iterations, 1)
         return self.regret_bound() / max(per_iteration, 1e-12)
 
-    def _pause(self) -> int | None:
-        """The end of the period, or where pruning begins."""
-        prune_below, prune_after, _ = self._prune
-        begins = prune_after if prune_below is not None and self.iterations < prune_after else None
-        return min((end for end in (super()._pause(), begins) if end is not None), default=None)
-
-    def _play(self, thread: int, deals: Deals, rng: NDArray[np.uint64]) -> tuple[int, ...]:
+    def _play(self, thread: int, done: int, deals: Deals, rng: NDArray[np.uint64]) -> tuple[int, ...]:
         """Nodes visited, no periods, and decisions of traversers."""
         prune_below, prune_after, prune_probability = self._prune
-        pruning = prune_below is not None and self.iterations >= prune_after
+        pruning = prune_below is not None and done >= prune_after
         probability = prune_probability if pruning else 0.0
         visits, decisions = external_sampling.external_sampling(
             self.sampling.arrays, self.table, deals, prune_below or 0.0, probability, rng, self._scratch[thread]

@@ -36,8 +36,8 @@ class OutcomeSampling(RegretSolver):
         mine = {"explore": explore, "alternating": alternating}
         self._recorded = {"solver": "outcome_sampling", **self._recorded, **mine}
 
-    def _play(self, thread: int, deals: Deals, rng: NDArray[Any]) -> tuple[int, ...]:
-        played = self.iterations // self.threads  # on this thread
+    def _play(self, thread: int, done: int, deals: Deals, rng: NDArray[Any]) -> tuple[int, ...]:
+        played = done // self.threads  # on this thread
         visits = outcome_sampling.outcome_sampling(
             self.sampling.arrays, self.table, self._explore, self._alternating, played, deals, rng
         )

@@ -90,7 +90,7 @@ class Uct(SamplingSolver):
         best = (means == means.max(axis=-1, keepdims=True)) & (counts > 0)
         return normalised(best.astype(np.float32))
 
-    def _play(self, thread: int, deals: Deals, rng: NDArray[np.uint64]) -> tuple[int, ...]:
+    def _play(self, thread: int, done: int, deals: Deals, rng: NDArray[np.uint64]) -> tuple[int, ...]:
         visits = uct.play_episodes(
             self.sampling.arrays, self.means, self.counts, self.exploration, *self._mixing, deals, rng
         )

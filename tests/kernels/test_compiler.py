@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 from numba.core import ir
 
-from poker.kernels.fields import KernelCompiler
+from poker.kernels.compiler import KernelCompiler
 
 
 class Pair(NamedTuple):

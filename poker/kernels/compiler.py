@@ -1,4 +1,4 @@
-"""A compiler for kernels that take arrays and named tuples of many: in half the time, and better code.
+"""The compiler of kernels: numba's, which makes better code of them and takes half the time.
 
 Numba copies the arguments of each call that it inlines, and all of a named tuple where one field is read. LLVM takes
 these copies apart field by field, which costs the square of their number and is not always done to the end. Here,
@@ -7,6 +7,10 @@ before types are inferred, copies of an argument are replaced by the argument, a
 Numba counts references to arrays, and where a loop takes a row of an array or passes it on, each time anew: an atomic
 operation there and back, a sixth of the time to deal hands and play them. The caller of a kernel keeps what it passes
 until the kernel returns, so arguments and all that is taken from them are not counted here.
+
+Numba lets indices count from the end, and looks at each for its sign: a sixth of the time of sampling solvers. Here
+only constants do, as in `row[-1]`; a variable is never negative, or memory of others is read and written. With
+NUMBA_BOUNDSCHECK=1 in the environment, and a NUMBA_CACHE_DIR of its own, such an index is an error.
 """
 
 from collections import Counter
@@ -20,17 +24,21 @@ from numba.core.ir_utils import build_definitions, replace_vars
 from numba.core.lowering import Lower
 from numba.core.typed_passes import NativeLowering
 from numba.core.untyped_passes import InlineInlinables
+from numba.np import arrayobj
 
 _pass: Any = register_pass
+_numbas_index: Any = arrayobj.fix_integer_index
+_KERNEL = "is_kernel"
+"""An attribute of the functions of LLVM that come from this compiler."""
 
 
 class KernelCompiler(CompilerBase):
-    """Numba's own, `ReadFieldsOnce` and `BorrowArguments`."""
+    """Numba's own with `ReadFieldsOnce`, and `LowerKernel` for its lowering to LLVM."""
 
     def define_pipelines(self) -> list[Any]:
         passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
         passes.add_pass_after(ReadFieldsOnce, InlineInlinables)
-        passes.passes = [(BorrowArguments if each is NativeLowering else each, what) for each, what in passes.passes]
+        passes.passes = [(LowerKernel if each is NativeLowering else each, what) for each, what in passes.passes]
         passes.finalize()
         return [passes]
 
@@ -105,18 +113,19 @@ class _Names:
 
 
 @_pass(mutates_CFG=True, analysis_only=False)
-class BorrowArguments(NativeLowering):
-    """Lowering in which arguments have no counts of references."""
+class LowerKernel(NativeLowering):
+    """Arguments have no counts of references, indices are not negative."""
 
-    _name = "borrow_arguments"
+    _name = "lower_kernel"
 
     @property
     def lowering_class(self) -> type[Lower]:
-        return _Borrowing
+        return _LowerKernel
 
 
-class _Borrowing(Lower):
+class _LowerKernel(Lower):
     def extract_function_arguments(self) -> Any:
+        setattr(self.function, _KERNEL, True)
         given = super().extract_function_arguments()
         if not _holds_arrays(self.fndesc.restype):  # what is returned outlives the call, and must be counted
             pairs = zip(self.fndesc.argtypes, given, strict=True)
@@ -138,6 +147,16 @@ class _Borrowing(Lower):
 def _holds_arrays(kind: Any) -> bool:
     within = _fields(kind) if isinstance(kind, types.BaseTuple) else ()
     return isinstance(kind, types.Array) or any(map(_holds_arrays, within))
+
+
+def _index(context: Any, builder: Any, kind: Any, value: Any, size: Any) -> Any:
+    """An index as LLVM takes it: in kernels the value itself unless it is a constant."""
+    if getattr(builder.function, _KERNEL, False) and not isinstance(value, llvm.Constant):
+        return context.cast(builder, value, kind, types.intp)
+    return _numbas_index(context, builder, kind, value, size)
+
+
+arrayobj.fix_integer_index = _index
 
 
 def _fields(kind: Any) -> tuple[Any, ...]:
