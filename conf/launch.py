@@ -11,7 +11,8 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, NamedTuple, NoReturn, Union, Unpack, get_args, get_origin, get_type_hints
@@ -28,6 +29,7 @@ from omegaconf.errors import ConfigAttributeError, ConfigKeyError, MissingMandat
 
 from conf.bundles import unbundle
 from poker.errors import PokernetsError
+from poker.lock import Claims
 from poker.provenance import configured
 
 _FOLDER_LENGTH = 100
@@ -215,10 +217,24 @@ def task_of(group: str) -> Callable[[DictConfig], Any]:
         if group == "model":
             _check_net()
         node = resolve(node)
-        with configured(node, {name: config[name] for name in ("artifacts", "outputs", "runs")}):
+        makes = node.get("output") if group == "job" and not node.get("dry") else None  # nets are trained by several
+        with (
+            _claimed(makes, config.runs),
+            configured(node, {name: config[name] for name in ("artifacts", "outputs", "runs")}),
+        ):
             return call(node)
 
     return run
+
+
+@contextmanager
+def _claimed(output: str | None, runs: str) -> Iterator[None]:
+    """Within, no other command that logs its runs there makes the same."""
+    with ExitStack() as stack:
+        if output is not None:
+            claims = stack.enter_context(closing(Claims(Path(runs) / ".lock")))
+            claims.take(str(Path(output).resolve()), f"another command makes {output} just now: wait for its end")
+        yield
 
 
 def _check_net() -> None:

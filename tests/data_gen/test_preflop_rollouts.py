@@ -1,6 +1,7 @@
 from pathlib import Path
 
-from tests.data_gen.commands import data_gen, digests
+from tests.data_gen.commands import data_gen, data_gen_fails, digests
+from tests.test_lock import held
 
 SMALL = ("job=preflop_rollouts", "job.deals=2000", "job.iterations=2", "job.iteration_deals=1000")
 
@@ -15,3 +16,12 @@ def test_the_same_bytes_with_any_number_of_processes(tmp_path: Path) -> None:
         assert "largest standard error" in said
     assert digests(outputs[0]) == digests(outputs[1])
     assert "are there" in data_gen(*SMALL, logs, f"job.output={outputs[0]}")
+
+
+def test_what_another_command_makes_is_left_to_it(tmp_path: Path) -> None:
+    made, runs = tmp_path / "made", tmp_path / "runs"
+    job = (*SMALL, f"runs={runs}", f"job.output={made}")
+    with held(runs / ".lock", str(made)):
+        assert "another command makes" in data_gen_fails(*job)
+        assert "s of CPU" in data_gen(*job, "--dry")
+    assert not made.exists()

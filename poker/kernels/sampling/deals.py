@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 from poker.kernels.cards.hands import HAND_OF_CARDS, HAND_PERMUTATION, NUM_HANDS
 from poker.kernels.cards.isomorphism import add_card, canonical_suits
 from poker.kernels.cards.ranks import rank5, rank7
-from poker.kernels.registry import INTERNAL, entry
+from poker.kernels.registry import INTERNAL, entry, kernel
 from poker.kernels.rng import next_below
 from poker.kernels.types import I32, I64, U8, U64
 
 _BLOCK = 64
 
 
-@njit(**INTERNAL)
+@kernel
 def draw_cards(rng: U64, deck: int, used: int, cards: U8) -> None:
     """Fill `cards` with different cards of 0..deck-1 that are not in the bit mask `used`."""
     for i in range(len(cards)):
@@ -30,7 +30,7 @@ def draw_cards(rng: U64, deck: int, used: int, cards: U8) -> None:
         cards[i] = card
 
 
-@njit(**INTERNAL)
+@kernel
 def showdown_rank(a: int, b: int, board: U8) -> int:
     """Rank of hole cards a, b with a board of five or three cards."""
     if len(board) == 5:
