@@ -1,31 +1,16 @@
-"""Trained leaf nets for those who play: numpy in, numpy out, no gradient, as fast as the machine allows.
+"""Trained leaf nets for those who play. Torch, which takes seconds to import, is when one is loaded."""
 
-Rows go through in chunks, so that the activations of a chunk stay in cache (34 rows of 256 floats per thread's L2).
-Measured on one Zen 5 core, rows/s of the leaf net: packed oneDNN 1.7 M, plain torch 0.5 M; `torch.compile` does no
-better than oneDNN's own operators and needs a C++ compiler where the agent plays.
-"""
-
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
 
-from models.export import load_net
-from models.linear import has_onednn
 from poker.artifacts import Artifact, MismatchedArtifactError, MissingArtifactError, how_to_replace, open_artifact
-from poker.errors import PokernetsError
 from poker.features import leaf
 from poker.search.net_leaf import GridParts
-from poker.search.torch_device import ran_out, torch_device
 from poker.solvers.blueprint import KIND
-
-CHUNK_ROWS = 4096
-DEVICE_ROWS = 1 << 18
-"""A chunk on a device other than the CPU: 256 MiB for a layer of 256."""
 
 Backend = Literal["auto", "onednn", "torch"]
 
@@ -37,82 +22,12 @@ def leaf_stamp(continuations: Sequence[str]) -> dict[str, Any]:
     return {"feature_hash": leaf.HASH, "target": leaf.TARGET, "continuations": list(continuations)}
 
 
-class LeafRunner:
-    """Forward pass of a leaf net, [n, 34] -> [n, K]; one that offers `packed`, as `Mlp` does, has its weights packed.
-
-    `onednn` where it is missing is refused; `auto` falls back to `torch`. On another `device` than cpu (cuda, auto:
-    CUDA where there is one, or torch: as there, on the CPU) the net makes the rows of whole grids itself.
-    """
-
-    def __init__(self, net: nn.Module, backend: Backend = "auto", device: str = "cpu") -> None:
-        self._device = torch_device(device)
-        self.takes_grids = self._device.type == "cuda" or device == "torch"
-        self._rows = DEVICE_ROWS if self.takes_grids else CHUNK_ROWS
-        if backend == "onednn" and not has_onednn():
-            raise PokernetsError("backend=onednn: this torch has no oneDNN products; use backend=auto or torch")
-        with torch.inference_mode():
-            self.num_continuations = int(net(torch.zeros(1, leaf.SIZE)).shape[1])
-        self.backend: Backend = "torch"
-        self._forward: Callable[[Tensor], Tensor] = net.to(self._device)
-        pack = getattr(net, "packed", None)
-        if pack is not None and backend != "torch" and has_onednn() and not self.takes_grids:
-            self.backend, self._forward = "onednn", pack(CHUNK_ROWS)
-
-    def values(self, features: NDArray[np.float32]) -> NDArray[np.float32]:
-        """features [n, 34] -> [n, K] in pots (`poker.features.leaf.TARGET`)."""
-        if features.ndim != 2 or features.shape[1] != leaf.SIZE:
-            raise ValueError(f"features have shape {features.shape}, the net takes [n, {leaf.SIZE}]")
-        out = np.empty((len(features), self.num_continuations), dtype=np.float32)
-        with torch.inference_mode():
-            for at in range(0, len(features), self._rows):
-                chunk = np.require(features[at : at + self._rows], np.float32, ["C", "W"])
-                out[at : at + self._rows] = self._forward(torch.from_numpy(chunk).to(self._device)).cpu().numpy()
-        return out
-
-    def grid_values(self, grids: Sequence[tuple[GridParts, NDArray[np.float32]]]) -> list[NDArray[np.float32]]:
-        """For each grid and what the betting says at L leaves on its board [L, 6] the values [L, n * m, K]; the rows of
-        all are one batch, cut to chunks, smaller ones once memory has run out."""
-        if not grids:
-            return []
-        while True:
-            try:
-                with torch.inference_mode():
-                    found = torch.cat([self._forward(rows).cpu() for rows in self._chunks(grids)]).numpy()
-                break
-            except RuntimeError as error:
-                if self._rows <= CHUNK_ROWS or not ran_out(self._device, error, told=self._rows < DEVICE_ROWS):
-                    raise
-                self._rows //= 2
-        shapes = [(len(betting), len(parts.own) * len(parts.opp)) for parts, betting in grids]
-        values = np.split(found, np.cumsum([leaves * pairs for leaves, pairs in shapes])[:-1])
-        return [rows.reshape(*shape, -1) for rows, shape in zip(values, shapes, strict=True)]
-
-    def _chunks(self, grids: Sequence[tuple[GridParts, NDArray[np.float32]]]) -> Iterator[Tensor]:
-        """Rows [n, 34] of grid after grid, on the device."""
-        waiting: list[Tensor] = []
-        for parts, betting in grids:
-            for piece in torch.split(encode_grid(parts, betting, self._device), self._rows):
-                if sum(map(len, waiting)) + len(piece) > self._rows and waiting:
-                    yield torch.cat(waiting)
-                    waiting = []
-                waiting.append(piece)
-        yield torch.cat(waiting)
-
-
-def encode_grid(parts: GridParts, betting: NDArray[np.float32], device: torch.device) -> Tensor:
-    """[L * n * m, 34] on `device`, as `poker.features.leaf.Grid` encodes each of the L leaves."""
-    own, opp, pairs, texture, public = (torch.tensor(part, device=device) for part in (*parts, betting))
-    rows = torch.empty((len(public), len(own), len(opp), leaf.SIZE), device=device)
-    leaf.fill_cards(rows, own, opp, pairs, texture)
-    leaf.fill_betting(rows, public[:, None, None])
-    return rows.flatten(0, 2)
-
-
-class LeafNet(LeafRunner):
+class LeafNet:
     """The exported leaf net at `path`: the value of each continuation to the player who owns the features.
 
     `architectures`: dotted names of net classes outside `models` that may be loaded. A net that has learned what
-    another blueprint is worth than the one at `blueprint` is refused.
+    another blueprint is worth than the one at `blueprint` is refused. `backend` and `device` are those of
+    `models.leaf_runner.LeafRunner`.
     """
 
     def __init__(
@@ -123,11 +38,35 @@ class LeafNet(LeafRunner):
         device: str = "cpu",
         blueprint: str | Path | None = None,
     ) -> None:
+        from models.export import load_net  # noqa: PLC0415 (torch)
+        from models.leaf_runner import LeafRunner  # noqa: PLC0415
+
         artifact = open_artifact(path, LEAF_NET, verify=False)
         if blueprint is not None:
             _check_origin(artifact, blueprint)
         stamp = leaf_stamp(artifact.config["continuations"])
-        super().__init__(load_net(path, LEAF_NET, stamp=stamp, architectures=architectures), backend, device)
+        net = load_net(path, LEAF_NET, stamp=stamp, architectures=architectures)
+        self._runner = LeafRunner(net, backend, device)
+
+    @property
+    def num_continuations(self) -> int:
+        return self._runner.num_continuations
+
+    @property
+    def backend(self) -> Backend:
+        return self._runner.backend
+
+    @property
+    def takes_grids(self) -> bool:
+        return self._runner.takes_grids
+
+    def values(self, features: NDArray[np.float32]) -> NDArray[np.float32]:
+        """As `LeafRunner.values`."""
+        return self._runner.values(features)
+
+    def grid_values(self, grids: Sequence[tuple[GridParts, NDArray[np.float32]]]) -> list[NDArray[np.float32]]:
+        """As `LeafRunner.grid_values`."""
+        return self._runner.grid_values(grids)
 
 
 def _check_origin(net: Artifact, blueprint: str | Path) -> None:

@@ -21,9 +21,9 @@ import torch
 
 from conf.launch import compose
 from models.fitting import quiet
-from models.inference import CHUNK_ROWS, LeafRunner
 from models.leaf_data import LeafData
 from models.leaf_module import LeafModule
+from models.leaf_runner import CHUNK_ROWS, LeafRunner
 from models.mlp import Mlp
 from poker.features import leaf
 from tests.models.shards import write_leaf_states

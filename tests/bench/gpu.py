@@ -25,8 +25,8 @@ from conf.bundles import unbundle
 from conf.launch import call, compose
 from data_gen.leaf_states import ShardSettings, shard_rows
 from models.fitting import quiet
-from models.inference import LeafRunner
 from models.leaf_data import LeafData
+from models.leaf_runner import LeafRunner
 from models.mlp import Mlp
 from poker.artifacts import write_atomically
 from poker.betting import Betting

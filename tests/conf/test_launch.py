@@ -1,6 +1,8 @@
 """What a mistyped command line gets: one line that names the thing and the remedy, and exit status 2."""
 
 import re
+import subprocess
+import sys
 from functools import partial
 from pathlib import Path
 
@@ -10,6 +12,7 @@ from omegaconf import OmegaConf
 from conf.launch import CONF, ConfigurationError, call, check, choices, chosen, compose, resolve, task_of
 from poker.rules import Rules
 from tests.commands import run_here
+from tests.killed import ROOT
 
 run, evaluate = partial(run_here, "data_gen"), partial(run_here, "evaluate")
 
@@ -304,3 +307,18 @@ def _defaults_of(root: str) -> set[str]:
         line.strip("- ").removeprefix("optional ") for line in text.splitlines() if line.strip().startswith("- ")
     ]
     return {entry.split(":")[0] for entry in entries}
+
+
+_IMPORTS = """
+import sys
+from conf.launch import check, chosen, compose, resolve
+check(resolve(chosen(compose("evaluate", sys.argv[1:]), "evaluate")))
+sys.exit("torch" in sys.modules)
+"""
+
+
+@pytest.mark.parametrize("command", ["evaluate=match", "evaluate=play", "evaluate=lbr"])
+def test_agents_that_solve_are_checked_without_torch(command: str) -> None:
+    """It takes seconds to import: the processes that play do, once they have a net."""
+    done = subprocess.run([sys.executable, "-c", _IMPORTS, command, "agents=[depth_limited]"], check=False, cwd=ROOT)
+    assert done.returncode == 0

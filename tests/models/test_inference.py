@@ -10,9 +10,10 @@ import safetensors.torch
 import torch
 from safetensors.torch import load_file
 
-from models import inference
+from models import leaf_runner
 from models.export import WEIGHTS, Architecture, describe, export_net, load_net
-from models.inference import CHUNK_ROWS, LEAF_NET, Backend, LeafNet, LeafRunner, encode_grid, leaf_stamp
+from models.inference import LEAF_NET, Backend, LeafNet, leaf_stamp
+from models.leaf_runner import CHUNK_ROWS, LeafRunner, encode_grid
 from models.mlp import Mlp
 from poker.artifacts import (
     Artifact,
@@ -133,7 +134,7 @@ def test_foreign_weights_under_a_sound_manifest_are_refused(net: Mlp, tmp_path: 
 
 
 def test_onednn_is_refused_where_it_is_missing_and_auto_falls_back(net: Mlp, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(inference, "has_onednn", lambda: False)
+    monkeypatch.setattr(leaf_runner, "has_onednn", lambda: False)
     with pytest.raises(PokernetsError, match="backend=onednn"):
         LeafRunner(net, "onednn")
     assert LeafRunner(net, "auto").backend == "torch"
@@ -186,28 +187,28 @@ def test_a_net_gives_as_many_values_as_it_was_trained_for(tmp_path: Path) -> Non
 
 
 def test_grids_go_in_smaller_chunks_once_memory_has_run_out(
-    exported: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    net: Mlp, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     rng = np.random.default_rng(4)
     width = len(leaf.HAND_NAMES)
     shapes = (64, width), (64, width), (64, 64, 2), (4,)
     parts = GridParts(*(rng.random(shape, dtype=np.float32) for shape in shapes))
     grids = [(parts, rng.random((6, 6), dtype=np.float32))]
-    net = LeafNet(exported, device="torch")
-    [expected], forward, most = net.grid_values(grids), net._forward, 1 << 13
+    runner = LeafRunner(net, device="torch")
+    [expected], forward, most = runner.grid_values(grids), runner._forward, 1 << 13
 
     def small(rows: torch.Tensor) -> torch.Tensor:
         if len(rows) > most:
             raise torch.OutOfMemoryError
         return forward(rows)
 
-    monkeypatch.setattr(net, "_forward", small)
+    monkeypatch.setattr(runner, "_forward", small)
     for _ in range(2):
-        np.testing.assert_allclose(net.grid_values(grids)[0], expected, atol=1e-6)
+        np.testing.assert_allclose(runner.grid_values(grids)[0], expected, atol=1e-6)
     assert capsys.readouterr().err.count("ran out of memory") == 1
     most = 0
     with pytest.raises(torch.OutOfMemoryError):
-        net.grid_values(grids)
+        runner.grid_values(grids)
 
 
 @pytest.mark.parametrize("device", ["torch", CUDA])
@@ -230,7 +231,7 @@ def test_grids_on_a_device_are_encoded_and_valued_as_on_the_cpu(
         grids.append((parts, betting))
         expected.append(np.stack([plain.values(each) for each in rows]))
     for chunk in (1 << 18, 10):
-        monkeypatch.setattr(inference, "DEVICE_ROWS", chunk)
+        monkeypatch.setattr(leaf_runner, "DEVICE_ROWS", chunk)
         on_device = LeafNet(exported, device=device)
         assert on_device.takes_grids
         found = on_device.grid_values(grids)

@@ -28,7 +28,7 @@ for package in ("poker.search", "models"):
         if not module.name.endswith("__main__"):
             importlib.import_module(module.name)
 assert not asked
-from models.inference import LeafRunner
+from models.leaf_runner import LeafRunner
 from models.mlp import Mlp
 from poker.search.round_solver import DepthLimitedSolver, SolverSettings
 from tests.search.test_torch_batches import MENU, request
