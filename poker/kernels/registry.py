@@ -3,7 +3,8 @@
 Importing a module compiles nothing. `python -m poker.kernels` compiles every entry into numba's cache on disk; a kernel
 edited since, or called with other types, is compiled when it is called. Numba sees edits in the file of a kernel, not
 in those of the kernels it calls: after an edit in `compiler`, `rng`, `simd`, `barrier`, `cards/ranks`,
-`cards/isomorphism` or `sampling/nodes` remove the cache of their callers (`make clean`).
+`cards/isomorphism` or `sampling/nodes` remove the cache of their callers (`make clean`). An index that is a variable is
+never negative in a kernel (`compiler` says why).
 """
 
 import gc

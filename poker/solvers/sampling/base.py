@@ -118,10 +118,12 @@ class SamplingSolver(ABC):
                 seconds is None or time.perf_counter() - started < seconds
             ):
                 ends = [end - self.iterations for end in (iterations, self._pause()) if end is not None]
-                until = -(-min(ends) // (self._batch * self.threads)) if ends else batches
+                if ends:
+                    batches = min(batches, -(-min(ends) // (self._batch * self.threads)))
                 began = time.perf_counter()
-                self._step(pool, min(batches, until))
-                batches *= 1 + (time.perf_counter() - began < _STEP_SECONDS)
+                self._step(pool, batches)
+                if time.perf_counter() - began < _STEP_SECONDS:
+                    batches *= 2
 
     def reseed(self, seed: np.random.SeedSequence) -> None:
         """Go on with other random numbers."""
