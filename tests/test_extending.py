@@ -172,7 +172,7 @@ class Mine(ChanceSampling):
     def settings(self):
         return {**super().settings, "solver": "mine"}
 
-    def _play(self, thread, deals, rng):
+    def _play(self, thread, done, deals, rng):
         return (sweep(self.sampling.arrays, self.table, deals, *self._scratch[thread]),)
 """,
     "conf/solver/mine.yaml": """_target_: mine.solver.Mine
