@@ -12,7 +12,7 @@ unexport PYTHONDONTWRITEBYTECODE
 SOURCE := $(if $(irc),source=irc path='$(irc)',source=self_play)
 OPPONENTS := $(if $(irc),artifacts=artifacts/$(SCALE)/irc)
 
-.PHONY: demo play test check static fast bench golden clean
+.PHONY: demo play test check static fast bounds bench golden clean
 .DEFAULT_GOAL := demo
 
 $(INSTALLED): pyproject.toml constraints.txt
@@ -51,6 +51,12 @@ static: $(INSTALLED)
 
 fast: $(INSTALLED)
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow and not gpu"
+
+# kernels that look at every index, compiled apart from the others
+bounds: $(INSTALLED)
+	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CURDIR)/build/bounds $(BIN)/python -m pytest -n 2 --dist loadfile \
+		-m "not slow and not gpu" --ignore=tests/kernels/test_compile.py \
+		$(addprefix tests/,kernels solvers search abstraction opponents features models agents)
 
 bench: $(INSTALLED)
 	$(BIN)/python -m tests.bench

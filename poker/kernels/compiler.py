@@ -9,8 +9,8 @@ operation there and back, a sixth of the time to deal hands and play them. The c
 until the kernel returns, so arguments and all that is taken from them are not counted here.
 
 Numba lets indices count from the end, and looks at each for its sign: a sixth of the time of sampling solvers. Here
-only constants do, as in `row[-1]`; a variable is never negative, or memory of others is read and written. With
-NUMBA_BOUNDSCHECK=1 in the environment, and a NUMBA_CACHE_DIR of its own, such an index is an error.
+only constants do, as in `row[-1]`; a variable is never negative, or memory of others is read and written. `make bounds`
+runs the tests of all kernels with NUMBA_BOUNDSCHECK=1, where such an index is an error.
 """
 
 from collections import Counter
