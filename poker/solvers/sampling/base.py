@@ -25,9 +25,8 @@ from poker.solvers.small_games import exact_metrics
 from poker.tree import BettingTree
 
 _SPARSE_BYTES = 1 << 30
-_PAGE_WORDS = 1024
 _HUGE_PAGE = 1 << 21
-_COPY_WORDS = 1 << 20
+_COPIED = 1 << 20
 _STEP_SECONDS = 0.02
 """Threads wait for one another after so long or after a batch, if that is longer: a batch of UCT takes a millisecond,
 of which handing it over took a third."""
@@ -176,7 +175,7 @@ class SamplingSolver(ABC):
         return tuple(map(sum, zip(*played, strict=True)))
 
 
-def zeros(size: int, dtype: type[np.generic], dense: int = 0) -> NDArray[Any]:
+def zeros(size: int, dtype: type[np.generic] | np.dtype[Any], dense: int = 0) -> NDArray[Any]:
     """A table of zeros. A large one takes memory where it is written and no more, in pages of 4 KiB, but for its first
     `dense` numbers: there pages are of 2 MiB, as in all arrays of numpy, which is faster, but a few numbers written
     here and there fill them all."""
@@ -191,15 +190,14 @@ def zeros(size: int, dtype: type[np.generic], dense: int = 0) -> NDArray[Any]:
 
 
 def _copy_written(source: NDArray[Any], target: NDArray[Any]) -> None:
-    """target[:] = source, without writing to pages that hold the same already."""
-    flat, words = np.ravel(source).view(np.uint32), target.reshape(-1).view(np.uint32)
-    for start in range(0, len(words), _COPY_WORDS):
-        new, old = (array[start : start + _COPY_WORDS] for array in (flat, words))
-        pages = len(new) // _PAGE_WORDS * _PAGE_WORDS
-        new_pages, old_pages = (array[:pages].reshape(-1, _PAGE_WORDS) for array in (new, old))
-        changed = (new_pages != old_pages).any(axis=1)
-        old_pages[changed] = new_pages[changed]
-        old[pages:] = new[pages:]
+    """target[:] = source, without writing where it holds the same bits already, which may be pages that take no memory
+    yet."""
+    kind = np.dtype(f"u{target.itemsize}")
+    new, old = np.ravel(source).view(kind), target.reshape(-1).view(kind)
+    for start in range(0, len(new), _COPIED):
+        ours, theirs = old[start : start + _COPIED], new[start : start + _COPIED]
+        changed = ours != theirs
+        ours[changed] = theirs[changed]
 
 
 def normalised(weights: NDArray[np.number], fallback: NDArray[np.number] | None = None) -> NDArray[np.float32]:

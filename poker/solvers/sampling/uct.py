@@ -5,6 +5,9 @@ potential): the chips in the pot when the betting round began, and k times what 
 
 Two policies can be taken out: the average one, N(u, a) / N(u), which Smooth UCT mixes into its play, and the greedy,
 which takes the action with the best mean.
+
+With `together` above 1 a thread has several episodes in play, in turns: faster, as memory is waited for together, and
+as good where information states are many (`poker.kernels.sampling.uct`). Like the number of threads it is not recorded.
 """
 
 from typing import Any, Unpack
@@ -26,8 +29,8 @@ _MOST_COUNTED = 1 << 30
 
 
 class Uct(SamplingSolver):
-    """`means` are values in chips and `counts` visits, one entry for each action of each infoset. Means of 32 bits stop
-    moving after some 10^7 visits of an action, and save a third of the memory.
+    """`means` are values in chips and `counts` visits, for each action of each infoset. Means of 32 bits stop moving
+    after some 10^7 visits of an action, and save a third of the memory.
 
     Smooth UCT mixes with eta_k = max(`gamma`, `eta` / (1 + `decay` sqrt(N))); with `gamma` 1 it is plain UCT. `ceiling`
     is C and `potential` is k; with `potential` None exploration is `ceiling` everywhere. `policy` is what `average`
@@ -47,6 +50,7 @@ class Uct(SamplingSolver):
         potential: float | None,
         policy: str = "average",
         mean_bits: int = 64,
+        together: int = 1,
         **options: Unpack[SamplingOptions],
     ) -> None:
         super().__init__(tree, cards, dealer, **options)
@@ -54,12 +58,15 @@ class Uct(SamplingSolver):
             raise PokernetsError(f"UCT has no policy '{policy}': choose from {', '.join(POLICIES)}")
         if mean_bits not in (32, 64):
             raise PokernetsError(f"UCT keeps means of 32 or 64 bits, not {mean_bits}")
-        kind: type[np.floating] = np.float64 if mean_bits == 64 else np.float32
+        if together < 1:
+            raise PokernetsError("UCT plays at least one episode at a time: give solver.together as 1 or more")
         size, dense = self.sampling.table_size // 2, self.sampling.before_last
-        self.means: NDArray[np.floating] = zeros(size, kind, dense)
-        self.counts: NDArray[np.int32] = zeros(size, np.int32, dense)
+        self._table = zeros(size, uct.ACTION_64 if mean_bits == 64 else uct.ACTION_32, dense)
+        self.means: NDArray[np.floating] = self._table["mean"]
+        self.counts: NDArray[np.int32] = self._table["count"]
         self.exploration = exploration(tree, self.sampling, ceiling, potential)
         self._mixing = (eta, gamma, decay)
+        self._play_options = (int(self.sampling.nodes["arity"].max()), together)
         self._policy = policy
         name, mixing = "uct" if gamma >= 1 else "smooth_uct", {"eta": eta, "gamma": gamma, "decay": decay}
         bounds = {"ceiling": ceiling, "potential": potential, "policy": policy, "mean_bits": mean_bits}
@@ -91,9 +98,8 @@ class Uct(SamplingSolver):
         return normalised(best.astype(np.float32))
 
     def _play(self, thread: int, done: int, deals: Deals, rng: NDArray[np.uint64]) -> tuple[int, ...]:
-        visits = uct.play_episodes(
-            self.sampling.arrays, self.means, self.counts, self.exploration, *self._mixing, deals, rng
-        )
+        options = (*self._mixing, *self._play_options)
+        visits = uct.play_episodes(self.sampling.arrays, self._table, self.exploration, *options, deals, rng)
         return (visits,)
 
 
