@@ -12,7 +12,8 @@ _operation: Any = intrinsic
 
 @_operation
 def prefetch(typing: Any, array: Any, index: Any) -> Any:
-    """Ask for the cache line of `array[index]`; no effect on results. The array is 1-D and contiguous."""
+    """Ask for the cache line of `array[index]`, to write to it unless the array is read-only; no effect on results. The
+    array is 1-D and contiguous."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         array_type, index_type = signature.args
@@ -22,7 +23,7 @@ def prefetch(typing: Any, array: Any, index: Any) -> Any:
         i32 = ir.IntType(32)
         kind = ir.FunctionType(ir.VoidType(), [cgutils.voidptr_t, i32, i32, i32])
         function: Any = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")  # type: ignore[no-untyped-call]
-        builder.call(function, [address, i32(1), i32(3), i32(1)])
+        builder.call(function, [address, i32(int(array_type.mutable)), i32(3), i32(1)])
         return context.get_dummy_value()
 
     return types.none(array, index), codegen

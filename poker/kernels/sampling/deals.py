@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from poker.kernels.cards.hands import HAND_OF_CARDS, HAND_PERMUTATION, NUM_HANDS
 from poker.kernels.cards.isomorphism import add_card, canonical_suits
 from poker.kernels.cards.ranks import rank5, rank7
+from poker.kernels.prefetch import prefetch
 from poker.kernels.registry import INTERNAL, entry, kernel
 from poker.kernels.rng import next_below
 from poker.kernels.types import I32, I64, U8, U64
@@ -68,6 +69,11 @@ def deal_holdem(
         for i in range(start, end):
             draw_cards(rng, 52, 0, cards)
             _place(cards, board, suits, rows, images, preflop, buckets[i], ranks[i])
+            for p in range(num_players):
+                prefetch(flops, buckets[i, p, 1])
+                if num_streets == 4:
+                    prefetch(turns, buckets[i, p, 2])
+                    prefetch(rivers, buckets[i, p, 3])
         for i in range(start, end):
             for p in range(num_players):
                 out = buckets[i, p]
