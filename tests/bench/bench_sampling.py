@@ -1,9 +1,9 @@
 """Speed of the sampling family: limit hold'em episodes, and Leduc beside OpenSpiel's C++ solvers in one run.
 
 Hold'em deals are real; their buckets come from random tables of the sizes of [SUCT], which are as slow to read as those
-of an abstraction; one and two threads take turns, so that what else the machine does falls on both. Leduc: an iteration
-updates each player once, as OpenSpiel counts, so ours is two episodes of outcome sampling. Rates of hold'em are per
-second of the clock, of Leduc per CPU second.
+of an abstraction; one and eight episodes in play, on one thread and on two, take turns, so that what else the machine
+does falls on all; `times` is the ratio to the first. Leduc: an iteration updates each player once, as OpenSpiel counts, so
+ours is two episodes of outcome sampling. Rates of hold'em are per second of the clock, of Leduc per CPU second.
 """
 
 import time
@@ -67,15 +67,18 @@ def _holdem() -> list[dict[str, Any]]:
     dealer.deal(stream, 200_000)
     rows = [_row("limit hold'em deals, 2 players", 200_000 / (time.process_time() - started), "deals/s")]
     for name, settings in (("uct", PLAIN), ("smooth_uct", SMOOTH)):
-        one, two = (Uct(tree, abstraction, dealer, seed=1, threads=threads, **settings) for threads in (1, 2))
-        for solver in (one, two):
+        ways = ({"threads": 1, "together": 1}, {"threads": 1, "together": 8}, {"threads": 2, "together": 8})
+        solvers = [
+            Uct(tree, abstraction, dealer, seed=1, threads=w["threads"], together=w["together"], **settings)
+            for w in ways
+        ]
+        for solver in solvers:
             solver.run(iterations=1_000_000)
-        pairs = [(_rate(one, time.perf_counter), _rate(two, time.perf_counter)) for _ in range(ROUNDS)]
-        alone, together = np.median(pairs, axis=0).tolist()
-        more = {"table_mb": round(one.bytes_needed / 1e6, 1)}
-        rows.append(_row(f"limit hold'em {name}, 2 players", alone, "episodes/s", threads=1, **more))
-        times = float(np.median([b / a for a, b in pairs]))
-        rows.append(_row(f"limit hold'em {name}, 2 players", together, "episodes/s", threads=2, times=times, **more))
+        rates = np.array([[_rate(solver, time.perf_counter) for solver in solvers] for _ in range(ROUNDS)])
+        times = np.median(rates / rates[:, :1], axis=0)
+        for way, rate, faster, solver in zip(ways, np.median(rates, axis=0), times, solvers, strict=True):
+            more = {**way, "times": float(faster), "table_mb": round(solver.bytes_needed / 1e6, 1)}
+            rows.append(_row(f"limit hold'em {name}, 2 players", float(rate), "episodes/s", **more))
     return rows
 
 

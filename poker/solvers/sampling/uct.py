@@ -61,7 +61,7 @@ class Uct(SamplingSolver):
         if together < 1:
             raise PokernetsError("UCT plays at least one episode at a time: give solver.together as 1 or more")
         size, dense = self.sampling.table_size // 2, self.sampling.before_last
-        self._table = zeros(size, uct.ACTION_64 if mean_bits == 64 else uct.ACTION_32, dense)
+        self._table = zeros(size, uct.ACTION64 if mean_bits == 64 else uct.ACTION32, dense)
         self.means: NDArray[np.floating] = self._table["mean"]
         self.counts: NDArray[np.int32] = self._table["count"]
         self.exploration = exploration(tree, self.sampling, ceiling, potential)

@@ -8,7 +8,9 @@ import pytest
 from poker.abstraction.buckets import SmallGameBuckets
 from poker.abstraction.dealers import SmallGameDealer
 from poker.errors import PokernetsError
+from poker.kernels.registry import kernel
 from poker.kernels.sampling.nodes import DECISION
+from poker.kernels.sampling.uct import _log
 from poker.rules import CALL, FOLD
 from poker.solvers.sampling.tree import sampling_tree
 from poker.solvers.sampling.uct import Uct, exploration
@@ -38,6 +40,45 @@ def test_counts_and_means_are_those_of_the_episodes() -> None:
     king, jack = (counts[hand] @ means[hand] / counts[hand].sum() for hand in (2, 0))
     assert king > 0.5
     assert jack < -0.5
+
+
+@pytest.mark.parametrize("game", ["kuhn", "leduc", "three"])
+def test_episodes_in_turns_are_all_played(game: str) -> None:
+    """Each counts at the first decision, and with more in play than a batch has deals they are the same."""
+    runs = [solver(game, SMOOTH, together=together, batch=7) for together in (1, 3, 7, 50)]
+    for run in runs:
+        run.run(iterations=700)
+        assert run.sampling.entries(run.counts, 0).sum() == 700
+    assert np.array_equal(runs[2].counts, runs[3].counts)
+    assert np.array_equal(runs[2].means, runs[3].means)
+    assert not np.array_equal(runs[0].counts, runs[2].counts)
+
+
+def test_episodes_in_turns_learn_the_same() -> None:
+    """Eight together in Leduc: the same exploitability within what seeds differ by."""
+    together, alone = (
+        [solver("leduc", SMOOTH, ceiling=18.0, seed=seed, together=n) for seed in range(4)] for n in (8, 1)
+    )
+    found = []
+    for runs in (together, alone):
+        for run in runs:
+            run.run(iterations=300_000)
+        found.append([run.metrics()["nash_conv"] for run in runs])
+    assert np.mean(found[0]) == pytest.approx(np.mean(found[1]), abs=4 * np.std(found, axis=1).max() / 2)
+    with pytest.raises(PokernetsError, match=r"give solver\.together as 1 or more"):
+        solver("leduc", SMOOTH, together=0)
+
+
+def test_logarithms_of_counts() -> None:
+    n = np.concatenate((np.arange(1, 5000), np.geomspace(5000, 2**31 - 1, 1000).astype(np.int64)))
+    short = np.log(n) - [log_of(int(count)) for count in n]
+    assert np.abs(short[:1023]).max() < 1e-6
+    assert -1e-5 < short.min() < short.max() < 0.002
+
+
+@kernel
+def log_of(n: int) -> float:
+    return float(_log(n))
 
 
 def test_counts_end_before_their_32_bits_do() -> None:
