@@ -4,7 +4,8 @@ Every deal is played in every seating, so that the unit of the statistics is a d
 """
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +14,12 @@ from poker.abstraction.dealers import Dealer
 from poker.errors import PokernetsError
 from poker.kernels.rng import streams
 from poker.kernels.sampling.policy_match import play_policies
+from poker.machine import cores
 from poker.solvers.blueprint import Blueprint, tree_fingerprint
 
 _BATCH = 10_000
+_PARTS = 8
+"""Of a match, each with its own random numbers: it is the same on any number of threads."""
 
 Units = NDArray[np.float64]
 """What independent units won, in mbb per hand."""
@@ -27,25 +31,28 @@ def play_match(first: Blueprint, second: Blueprint, dealer: Dealer, hands: int, 
     players = first.rules.num_players
     seatings = np.array([s for s in itertools.product((0, 1), repeat=players) if len(set(s)) == 2])
     mine = seatings == 0
-    deals = -(-hands // len(seatings))
-    units = [
-        (played * mine).sum(axis=(1, 2)) / mine.sum()
-        for played in _played((first, second), seatings, dealer, deals, seed)
-    ]
-    return np.concatenate(units)[:deals] * _per_mbb(first)
+
+    def units(played: NDArray[np.float64]) -> Units:
+        return np.asarray((played * mine).sum(axis=(1, 2)) / mine.sum())
+
+    return _played((first, second), seatings, dealer, -(-hands // len(seatings)), seed, units)
 
 
 def play_itself(policy: Blueprint, dealer: Dealer, hands: int, seed: Seed) -> Units:
     """[hands, P] What each seat wins when all of them play `policy`."""
     seatings = np.zeros((1, policy.rules.num_players), dtype=np.int64)
-    units = np.concatenate([played[:, 0] for played in _played((policy,), seatings, dealer, hands, seed)])[:hands]
-    return units * _per_mbb(policy)
+    return _played((policy,), seatings, dealer, hands, seed, lambda played: played[:, 0])
 
 
 def _played(
-    policies: Sequence[Blueprint], seatings: NDArray[np.int64], dealer: Dealer, deals: int, seed: Seed
-) -> Iterator[NDArray[np.float64]]:
-    """[n, T, P] net chips of batches of deals, until there are enough."""
+    policies: Sequence[Blueprint],
+    seatings: NDArray[np.int64],
+    dealer: Dealer,
+    deals: int,
+    seed: Seed,
+    units: Callable[[NDArray[np.float64]], Units],
+) -> Units:
+    """[deals, ...] `units` of net chips [n, T, P], on all cores, in mbb per hand."""
     known = policies[0]
     for policy in policies[1:]:
         same_cards = policy.cards.fingerprint == known.cards.fingerprint
@@ -53,13 +60,21 @@ def _played(
         if not (same_cards and same_tree):
             raise PokernetsError("policies play each other only on the same betting tree and abstraction")
     strategies = np.stack([policy.strategy for policy in policies])
-    rng = streams(seed, 1)[0]
     arrays = known.sampling.arrays
-    for _ in range(-(-deals // _BATCH)):
-        dealt = dealer.deal(rng, _BATCH)
-        results = np.empty((_BATCH, *seatings.shape))
-        play_policies(arrays, strategies, seatings, dealt, rng, results)
-        yield results
+    batches = -(-deals // _BATCH)
+
+    def play(part: int, rng: NDArray[np.uint64]) -> list[Units]:
+        found = []
+        for _ in range(part, batches, _PARTS):
+            dealt = dealer.deal(rng, _BATCH)
+            results = np.empty((_BATCH, *seatings.shape))
+            play_policies(arrays, strategies, seatings, dealt, rng, results)
+            found.append(units(results))
+        return found
+
+    with ThreadPoolExecutor(cores()) as pool:
+        parts = list(pool.map(play, range(_PARTS), streams(seed, _PARTS)))
+    return np.concatenate([batch for part in parts for batch in part])[:deals] * _per_mbb(known)
 
 
 def _per_mbb(policy: Blueprint) -> float:

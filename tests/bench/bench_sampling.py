@@ -2,8 +2,8 @@
 
 Hold'em deals are real; their buckets come from random tables of the sizes of [SUCT], which are as slow to read as those
 of an abstraction; one and eight episodes in play, on one thread and on two, take turns, so that what else the machine
-does falls on all; `times` is the ratio to the first. Leduc: an iteration updates each player once, as OpenSpiel counts, so
-ours is two episodes of outcome sampling. Rates of hold'em are per second of the clock, of Leduc per CPU second.
+does falls on all; `times` is the ratio to the first. Leduc: an iteration updates each player once, as OpenSpiel counts,
+so ours is two episodes of outcome sampling. Rates of hold'em are per second of the clock, of Leduc per CPU second.
 """
 
 import time

@@ -1,5 +1,7 @@
 """Matches between blueprints at kernel speed, against exact values."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -52,6 +54,19 @@ def test_three_players_share_what_there_is() -> None:
     assert forth.n == 10_000  # six seatings of a deal
     assert forth.mean == pytest.approx(-back.mean, abs=2.2 * np.hypot(forth.half_width, back.half_width))
     assert play_itself(first, dealer, 10_000, seed=1).mean(axis=0).sum() == pytest.approx(0, abs=1e-9)
+
+
+def test_any_number_of_threads_plays_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    rules = load_rules("kuhn")
+    first, second, dealer = random_policy(rules, 1), random_policy(rules, 2), SmallGameDealer(rules)
+    found = []
+    for threads in (1, 3):
+        monkeypatch.setattr("poker.solvers.policy_match.cores", partial(int, threads))
+        found.append(play_match(first, second, dealer, 250_000, seed=5))
+    assert len(found[0]) == 125_000
+    assert np.array_equal(found[0], found[1])
+    parts = found[0][:120_000].reshape(12, 10_000)  # the deals of no batch are those of another
+    assert len(np.unique(parts, axis=0)) == 12
 
 
 def test_other_games_do_not_mix() -> None:
