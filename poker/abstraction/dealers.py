@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from poker.abstraction.buckets import Buckets, CardAbstraction, SmallGameBuckets, is_holdem
 from poker.errors import PokernetsError
+from poker.kernels.cards.ranks import RANKS
 from poker.kernels.sampling import deals as kernel
 from poker.kernels.sampling.nodes import Deals
 from poker.rules import Rules
@@ -36,7 +37,7 @@ class HoldemDealer:
         self._num_players = rules.num_players
         self._num_streets = rules.num_streets
         last = rules.num_streets - 1
-        self._tables = (cards.tables[0], cards.tables[1], cards.tables[min(2, last)], cards.tables[last])
+        self._tables = (cards.tables[0], cards.tables[1], cards.tables[min(2, last)], cards.tables[last], RANKS)
 
     def deal(self, rng: NDArray[np.uint64], n: int) -> Deals:
         deals = _empty_deals(n, self._num_players, self._num_streets)

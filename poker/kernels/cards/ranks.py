@@ -145,8 +145,10 @@ def _stored_tables() -> Tables:
     return offsets, ranks, flushes
 
 
-_OFFSETS, _RANKS, FLUSH_RANKS = _stored_tables()
-"""FLUSH_RANKS [8192]: rank of a flush by the 13-bit mask of its suit, -1 unless 5 to 7 bits are set."""
+_OFFSETS, RANKS, FLUSH_RANKS = _stored_tables()
+"""RANKS [2^17]: of hands without a flush, by `place_of_sum`; read-only. FLUSH_RANKS [8192]: rank of a flush by the
+13-bit mask of its suit, -1 unless 5 to 7 bits are set."""
+RANKS.setflags(write=False)
 _CATEGORY: I8 = (np.searchsorted(CATEGORY_START, np.arange(NUM_CLASSES), side="right") - 1).astype(np.int8)
 
 
@@ -157,9 +159,15 @@ def category(rank: int) -> int:
 
 
 @kernel
+def place_of_sum(key: int) -> int:
+    """Where in RANKS the rank stands."""
+    return int((_OFFSETS[key & _ROW_MASK] + ((key & _SUM_MASK) >> _ROW_BITS)) & _TABLE_MASK)
+
+
+@kernel
 def rank_of_sum(key: int) -> int:
     """Rank by the multiset of ranks alone: right for hands without a flush."""
-    return int(_RANKS[(_OFFSETS[key & _ROW_MASK] + ((key & _SUM_MASK) >> _ROW_BITS)) & _TABLE_MASK])
+    return int(RANKS[place_of_sum(key)])
 
 
 @kernel
@@ -175,6 +183,19 @@ def flush_suit(key: int) -> int:
 def _suit_bit(card: int, suit: int) -> int:
     card = int(card)
     return (1 << (card >> 2)) if (card & 3) == suit else 0
+
+
+@kernel
+def showdown_place(key: int, a: int, b: int, board: U8) -> int:
+    """Where in RANKS the rank of hole cards a, b with a board of three to five cards stands, or -1 - rank for a flush.
+    `key` is the sum of their keys."""
+    if key & FLUSH_BITS:
+        suit = flush_suit(key)
+        mask = _suit_bit(a, suit) | _suit_bit(b, suit)
+        for card in board:
+            mask |= _suit_bit(card, suit)
+        return -1 - int(FLUSH_RANKS[mask])
+    return place_of_sum(key)
 
 
 @kernel

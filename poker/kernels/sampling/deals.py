@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from poker.kernels.cards.hands import HAND_OF_CARDS, HAND_PERMUTATION, NUM_HANDS
 from poker.kernels.cards.isomorphism import add_card, canonical_suits
-from poker.kernels.cards.ranks import rank5, rank7
+from poker.kernels.cards.ranks import CARD_KEYS, KEY_START, showdown_place
 from poker.kernels.prefetch import prefetch
 from poker.kernels.registry import INTERNAL, entry, kernel
 from poker.kernels.rng import next_below
-from poker.kernels.types import I32, I64, U8, U64
+from poker.kernels.types import I16, I32, I64, U8, U64
 
 _BLOCK = 64
 
@@ -31,19 +31,11 @@ def draw_cards(rng: U64, deck: int, used: int, cards: U8) -> None:
         cards[i] = card
 
 
-@kernel
-def showdown_rank(a: int, b: int, board: U8) -> int:
-    """Rank of hole cards a, b with a board of five or three cards."""
-    if len(board) == 5:
-        return rank7(a, b, board[0], board[1], board[2], board[3], board[4])
-    return rank5(a, b, board[0], board[1], board[2])
-
-
 @entry(
-    "u8_1, u1_2r, u1_2r, u1_2r, u1_2r, i4_3, i4_2",
-    "u8_1, u1_2r, u2_2r, u2_2r, u2_2r, i4_3, i4_2",
-    "u8_1, u1_2r, u2_2r, u2_2r, u1_2r, i4_3, i4_2",
-    "u8_1, u1_2r, u2_2r, u1_2r, u1_2r, i4_3, i4_2",
+    "u8_1, u1_2r, u1_2r, u1_2r, u1_2r, i2_1r, i4_3, i4_2",
+    "u8_1, u1_2r, u2_2r, u2_2r, u2_2r, i2_1r, i4_3, i4_2",
+    "u8_1, u1_2r, u2_2r, u2_2r, u1_2r, i2_1r, i4_3, i4_2",
+    "u8_1, u1_2r, u2_2r, u1_2r, u1_2r, i2_1r, i4_3, i4_2",
 )
 def deal_holdem(
     rng: U64,
@@ -51,13 +43,15 @@ def deal_holdem(
     flop: NDArray[Any],
     turn: NDArray[Any],
     river: NDArray[Any],
+    rank_table: I16,
     buckets: I32,
     ranks: I32,
 ) -> None:
-    """Fill buckets [n, P, S] and ranks [n, P] with random deals, S = 2 (the last board is the flop) or 4.
+    """Fill buckets [n, P, S] and ranks [n, P] with random deals, S = 2 (the last board is the flop) or 4; `rank_table`
+    is `ranks.RANKS`.
 
     Blocks keep the cards apart from the table look-ups, so that the cache misses of many deals overlap: first `buckets`
-    holds places in the tables, then what is there.
+    and `ranks` hold places in the tables, then what is there.
     """
     n, num_players, num_streets = buckets.shape
     cards = np.empty(2 * num_players + (5 if num_streets == 4 else 3), dtype=np.uint8)
@@ -70,13 +64,15 @@ def deal_holdem(
             draw_cards(rng, 52, 0, cards)
             _place(cards, board, suits, rows, images, preflop, buckets[i], ranks[i])
             for p in range(num_players):
+                prefetch(rank_table, max(ranks[i, p], 0))
                 prefetch(flops, buckets[i, p, 1])
                 if num_streets == 4:
                     prefetch(turns, buckets[i, p, 2])
                     prefetch(rivers, buckets[i, p, 3])
         for i in range(start, end):
             for p in range(num_players):
-                out = buckets[i, p]
+                place, out = ranks[i, p], buckets[i, p]
+                ranks[i, p] = rank_table[place] if place >= 0 else -1 - place
                 out[1] = flops[out[1]]
                 if num_streets == 4:
                     out[2] = turns[out[2]]
@@ -87,10 +83,12 @@ def deal_holdem(
 def _place(
     cards: U8, board: U8, suits: I64, rows: I64, images: I64, preflop: NDArray[Any], buckets: I32, ranks: I32
 ) -> None:
-    """Fill buckets [P, S] of one deal with places in the tables, and ranks [P]; suits, rows, images are scratch."""
+    """Fill buckets [P, S] and ranks [P] of one deal with places in the tables; suits, rows, images are scratch."""
     num_players, num_streets = buckets.shape
     suits[:] = 0
+    key = KEY_START
     for k in range(len(board)):
+        key += CARD_KEYS[board[k]]
         add_card(suits, board[k])
         if k >= 2:
             rows[k - 2], images[k - 2] = canonical_suits(k + 1, suits)
@@ -101,7 +99,7 @@ def _place(
         for street in range(num_streets - 1):
             place = HAND_PERMUTATION[images[street], hand]
             buckets[p, street + 1] = rows[street] * NUM_HANDS + place
-        ranks[p] = showdown_rank(a, b, board)
+        ranks[p] = showdown_place(key + CARD_KEYS[a] + CARD_KEYS[b], a, b, board)
 
 
 @entry("u8_1, i8, i8_1, i8_1, i4_2, i4_2, i4_3, i4_2")
