@@ -9,9 +9,9 @@ A state that is not in the tree enters it, and its player acts at random from th
 N(u, a) grows by 1 and Q(u, a), the mean of the player's net chips, is updated at the states of the tree on the path.
 
 A thread plays one episode after the other, as in the paper, or several in turns, a decision of each: while memory
-brings what one needs the others go on. These choose without what the others learn: with sixteen together UCT's
-nash_conv in Kuhn, which has 12 information states, rose from 0.036 to 0.082 chips; in Leduc, which has 936, 32 together
-changed nothing that can be seen.
+brings what one needs the others go on. These choose without what the others learn: with 16 together UCT's nash_conv
+after 300,000 episodes of Kuhn, which has 12 information states, is 0.10 chips for 0.04; in Leduc, which has 936, that of
+Smooth UCT is the same with 32.
 
 What an action is chosen by has no branches that depend on data: rows are read as if all had the most actions of the
 tree, the last action again and again where there are fewer.
