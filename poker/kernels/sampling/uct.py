@@ -10,8 +10,8 @@ N(u, a) grows by 1 and Q(u, a), the mean of the player's net chips, is updated a
 
 A thread plays one episode after the other, as in the paper, or several in turns, a decision of each: while memory
 brings what one needs the others go on. These choose without what the others learn: with 16 together UCT's nash_conv
-after 300,000 episodes of Kuhn, which has 12 information states, is 0.10 chips for 0.04; in Leduc, which has 936, that of
-Smooth UCT is the same with 32.
+after 300,000 episodes of Kuhn, which has 12 information states, is 0.10 chips for 0.04; in Leduc, which has 936, that
+of Smooth UCT is the same with 32.
 
 What an action is chosen by has no branches that depend on data: rows are read as if all had the most actions of the
 tree, the last action again and again where there are fewer.
