@@ -4,23 +4,31 @@ Kuhn: mean squared error to the nearest equilibrium. Leduc and other small games
 games: duplicate match play of the stored snapshots, in mbb per hand, against a fixed opponent and between solvers after
 equal training. Runs that differ in the seed alone are one curve, with 95% intervals over runs; a single run has the
 interval of its match, or none. Runs that ended before the longest of them, or have the seed of another, are left out.
+
+What matches have found is kept in `out/<game>/matches.jsonl` as soon as they end, by the policies, hands and deals of
+each: the same command goes on after a kill, and plays what is new while a training run still grows.
 """
 
 import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import astuple
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from rich.progress import Progress
 
 from poker.abstraction.buckets import game_cards
 from poker.abstraction.dealers import dealer_of
+from poker.artifacts import fingerprint_of
 from poker.errors import PokernetsError
+from poker.lines import JsonLines
 from poker.report import Figure, Report, Section, Table, charts
 from poker.report.charts import Curve
 from poker.report.estimates import Estimate, estimate
+from poker.report.progress import progress_bars
 from poker.rules import Rules
 from poker.solvers.blueprint import Blueprint, always_call
 from poker.solvers.curve import Group, Run, common_points, finished, read_runs, shared_settings
@@ -39,13 +47,15 @@ def run(
     opponent: str | None,
     hands: int,
     seed: int,
+    fresh: bool = False,
     out: str,
 ) -> dict[str, Any]:
     """Reads the curves of `game` in the folders `curves`; `opponent` is a blueprint, null for one that always calls.
 
     `hands` are played for each point and run of a larger game. The deals of a run come from `seed` and its number, the
-    same at every point.
+    same at every point. `fresh` plays anew what earlier runs have kept.
     """
+    folder = Path(out) / game.name
     read = read_runs(game, [Path(folder) for folder in curves])
     groups = {name: finished(runs) for name, runs in read.items()}
     exact = "mse" if is_kuhn(game) else "nash_conv"
@@ -56,13 +66,15 @@ def run(
         lines = {name: _measured(runs, exact) for name, runs in groups.items()}
     else:
         value = "mbb per hand"
-        matches = _Matches(game, abstraction, opponent, hands, seed)
-        opponent = Path(opponent).name if opponent else "always_call"
-        lines = {f"{name} vs {opponent}": matches.won(runs, None) for name, runs in groups.items()}
+        rival = Path(opponent).name if opponent else "always_call"
+        pairs: dict[str, tuple[Group, Group | None]] = {f"{name} vs {rival}": (r, None) for name, r in groups.items()}
         for (name, runs), (other, others) in itertools.combinations(groups.items(), 2):
-            lines[f"{name} vs {other}"] = matches.won(runs, others)
-        record |= {"hands_per_point": hands, "opponent": opponent}
-        record["self_play"] = {name: matches.self_play(runs) for name, runs in groups.items()}
+            pairs[f"{name} vs {other}"] = (runs, others)
+        with progress_bars("matches") as progress:
+            matches = _Matches(game, abstraction, opponent, hands, seed, folder / "matches.jsonl", fresh, progress)
+            lines = {title: matches.won(title, *pair) for title, pair in pairs.items()}
+            record |= {"hands_per_point": hands, "opponent": rival}
+            record["self_play"] = {name: matches.self_play(runs) for name, runs in groups.items()}
     rows = _table(lines)
     crossings = _crossings(lines) if known else []
     record |= {
@@ -91,7 +103,7 @@ def run(
         note = "where the mean of one curve falls below that of another"
         sections.append(Table(columns, crossed, "Crossings", note))
     scalars = {name: [(n, found) for n, (_, found) in points.items()] for name, points in lines.items()}
-    return Report(title, sections, record, scalars).write(Path(out) / game.name)
+    return Report(title, sections, record, scalars).write(folder)
 
 
 def _drawn(name: str, points: Points) -> Curve:
@@ -100,37 +112,74 @@ def _drawn(name: str, points: Points) -> Curve:
 
 
 class _Matches:
-    """Match play of the snapshots of runs."""
+    """Match play of the snapshots of runs. What it has found is read from the file `kept` and added to it."""
 
-    def __init__(self, game: Rules, abstraction: str, opponent: str | None, hands: int, seed: int) -> None:
+    def __init__(
+        self,
+        game: Rules,
+        abstraction: str,
+        opponent: str | None,
+        hands: int,
+        seed: int,
+        kept: Path,
+        fresh: bool,
+        progress: Progress,
+    ) -> None:
         self._cards = game_cards(game, abstraction)
         self._dealer = dealer_of(game, self._cards)
         self._opponent = None if opponent is None else Blueprint.load(opponent, self._cards)
         self._hands = hands
         self._seed = seed
+        self._progress = progress
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        self._file = JsonLines(kept)
+        self._file.cut_unfinished()
+        self._kept = {} if fresh else {key: [Estimate(*row) for row in rows] for key, rows in self._file.rows()}
 
-    def won(self, runs: Group, others: Group | None) -> Points:
+    def won(self, title: str, runs: Group, others: Group | None) -> Points:
         """From the others at equal iterations, run by run, or from the opponent."""
+        stops = [n for n in common_points(runs) if others is None or n in common_points(others)]
+        numbered = list(enumerate(zip(runs, others or runs, strict=False)))
+        bar = self._progress.add_task(title, total=len(stops) * len(numbered), found="")
 
         def against(n: int) -> Estimate:
             results = []
-            for number, (one, other) in enumerate(zip(runs, others or runs, strict=False)):
+            for number, (one, other) in numbered:
                 policy = self._snapshot(one, n)
                 if others is None:
                     rival = self._opponent = self._opponent or always_call(policy.tree, self._cards, policy.sampling)
                 else:
                     rival = self._snapshot(other, n)
-                deals = np.random.SeedSequence((self._seed, number))  # or means of runs share luck
-                results.append(estimate(play_match(policy, rival, self._dealer, self._hands, deals)))
+                results.append(self._match(policy, rival, number))
+                self._progress.update(bar, advance=1, found=f"{n:,} iterations: {results[-1]:+} mbb")
             return results[0] if len(results) == 1 else estimate([result.mean for result in results])
 
-        return _points(runs, [n for n in common_points(runs) if others is None or n in common_points(others)], against)
+        return _points(runs, stops, against)
+
+    def _match(self, policy: Blueprint, rival: Blueprint, number: int) -> Estimate:
+        deals = (self._seed, number)  # or means of runs share luck
+
+        def play() -> list[Estimate]:
+            return [estimate(play_match(policy, rival, self._dealer, self._hands, np.random.SeedSequence(deals)))]
+
+        return self._found([policy.fingerprint, rival.fingerprint, self._hands, deals], play)[0]
 
     def self_play(self, runs: Group) -> list[dict[str, Any]]:
         """By seat: what the last snapshot of the first run wins against itself."""
         policy = self._snapshot(runs[0], common_points(runs)[-1])
-        values = map(estimate, play_itself(policy, self._dealer, self._hands, self._seed).T)
+
+        def play() -> list[Estimate]:
+            return list(map(estimate, play_itself(policy, self._dealer, self._hands, self._seed).T))
+
+        values = self._found([policy.fingerprint, self._hands, self._seed], play)
         return [{"seat": seat, "mbb": value.mean, **value.interval()} for seat, value in enumerate(values)]
+
+    def _found(self, match: Sequence[object], play: Callable[[], list[Estimate]]) -> list[Estimate]:
+        key = fingerprint_of(match)
+        if key not in self._kept:
+            self._kept[key] = play()
+            self._file.append([[key, list(map(astuple, self._kept[key]))]])
+        return self._kept[key]
 
     def _snapshot(self, one: Run, iterations: int) -> Blueprint:
         point = one.points[iterations]

@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 
 from poker.abstraction.buckets import SmallGameBuckets
+from poker.abstraction.dealers import Dealer
 from poker.artifacts import open_artifact
 from poker.errors import PokernetsError
 from poker.evaluation import learning_curve
 from poker.report.estimates import estimate, t_quantile
-from poker.solvers.blueprint import KIND, always_call
+from poker.solvers.blueprint import KIND, Blueprint, always_call
+from poker.solvers.policy_match import Seed, Units, play_match
 from poker.state import Betting
 from poker.tree import build_tree
 from tests.games import load_rules
@@ -30,8 +32,8 @@ def write(folder: Path, game: str, solver: str, seed: int, values: list[dict[str
 
 
 def result(game: str, folder: Path, **settings: Any) -> dict[str, Any]:
-    options = {"curves": [str(folder)], "abstraction": "", "opponent": None, "hands": 1000, "seed": 1, **settings}
-    return learning_curve.run(game=load_rules(game), out=str(folder / "out"), **options)
+    options = {"curves": [str(folder)], "abstraction": "", "opponent": None, "hands": 1000, "seed": 1}
+    return learning_curve.run(game=load_rules(game), **{**options, "out": str(folder / "out"), **settings})
 
 
 def test_means_intervals_and_crossings(tmp_path: Path) -> None:
@@ -96,7 +98,7 @@ def test_snapshots_are_played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert [(seat["half_width_95"], seat["interval_95"]) for seat in one_hand] == [(None, None)] * 2
     units = np.r_[np.zeros(8), 9.0]
     monkeypatch.setattr(learning_curve, "play_itself", lambda *_: units[:, None])
-    [seat] = result("leduc", tmp_path)["self_play"]["uct"]
+    [seat] = result("leduc", tmp_path, fresh=True)["self_play"]["uct"]
     uneven = estimate(units)
     assert uneven.shift > 0
     ends = [uneven.low, uneven.high]
@@ -104,6 +106,54 @@ def test_snapshots_are_played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     write(tmp_path, "leduc", "uct", 1, [{}] * 3)
     with pytest.raises(PokernetsError, match="snapshots=true"):
         result("leduc", tmp_path)
+
+
+def test_matches_go_on_after_a_kill_and_only_what_is_new_is_played(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rules = load_rules("leduc")
+    snapshots = {}
+    for seed in range(6):
+        snapshots[seed] = {"snapshot": str(tmp_path / str(seed))}
+        random_policy(rules, seed).save(tmp_path / str(seed), {}, {})
+    write(tmp_path, "leduc", "uct", 1, [snapshots[0], snapshots[1]])
+    write(tmp_path, "leduc", "smooth_uct", 1, [snapshots[2], snapshots[3]])
+    whole = result("leduc", tmp_path, out=str(tmp_path / "whole"))
+
+    played: list[int] = []
+    allowed = 4
+    play = play_match
+
+    def counted(first: Blueprint, second: Blueprint, dealer: Dealer, hands: int, seed: Seed) -> Units:
+        if len(played) == allowed:
+            raise KeyboardInterrupt
+        played.append(hands)
+        return play(first, second, dealer, hands, seed)
+
+    monkeypatch.setattr(learning_curve, "play_match", counted)
+    with pytest.raises(KeyboardInterrupt):
+        result("leduc", tmp_path)
+    kept = tmp_path / "out" / "leduc" / "matches.jsonl"
+    kept.write_bytes(kept.read_bytes()[:-5])  # the last one is cut short
+    played.clear()
+    allowed = 100
+    again = result("leduc", tmp_path)
+    assert len(played) == 3
+    assert (again["curves"], again["self_play"]) == (whole["curves"], whole["self_play"])
+
+    played.clear()
+    write(tmp_path, "leduc", "uct", 1, [snapshots[0], snapshots[1], snapshots[4]])
+    write(tmp_path, "leduc", "smooth_uct", 1, [snapshots[2], snapshots[3], snapshots[5]])
+    longer = result("leduc", tmp_path)
+    assert len(played) == 3
+    for name, points in longer["curves"].items():
+        assert [point["iterations"] for point in points] == list(POINTS)
+        assert points[:2] == whole["curves"][name]
+
+    for settings, matches in (({"hands": 500}, 9), ({"seed": 2}, 9), ({}, 0), ({"fresh": True}, 9)):
+        played.clear()
+        result("leduc", tmp_path, **settings)
+        assert len(played) == matches
 
 
 def test_a_snapshot_that_another_run_has_overwritten_is_refused(tmp_path: Path) -> None:
