@@ -19,6 +19,7 @@ Symbols: H hands, A actions, S size classes, M factors on the slopes.
 """
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -102,7 +103,7 @@ class Habits:
                     any_hand = float(self.frequencies[context][kind])
                     looking = np.stack(
                         [
-                            self._conditional(rules, board, context, weights, steepness, 0.0)[:, kind]
+                            self._conditional(rules, [board], context, weights[None], steepness, 0.0)[0, :, kind]
                             for weights, steepness in zip(ranges, _STEEPNESS, strict=True)
                         ]
                     )
@@ -116,14 +117,24 @@ class Habits:
         self, state: HandState, actions: tuple[int, ...], weights: NDArray[np.floating]
     ) -> tuple[NDArray[np.floating], float]:
         """As `poker.search.exploiting.Model`."""
-        betting = state.betting
+        probs, confidence = self.on_boards(state.betting, [state.board], actions, weights[None])
+        return probs[0], confidence
+
+    def on_boards(
+        self,
+        betting: Betting,
+        boards: Sequence[tuple[int, ...]],
+        actions: tuple[int, ...],
+        weights: NDArray[np.floating],
+    ) -> tuple[NDArray[np.floating], float]:
+        """As `poker.search.exploiting.BoardsModel`."""
         key = betting.text(), actions
         if key not in self._at:
             if len(self._at) > _REMEMBERED:
                 self._at.clear()
             self._at[key] = context_of(betting), self._split(betting, actions)
         context, split = self._at[key]
-        by_class = self._conditional(state.rules, state.board, context, weights, self._steepness, self._blind)
+        by_class = self._conditional(betting.rules, boards, context, weights, self._steepness, self._blind)
         return by_class @ split, float(self.confidence[context])
 
     def later(self, rules: Rules, street: int) -> tuple[Floats, float]:
@@ -196,17 +207,18 @@ class Habits:
     def _conditional(
         self,
         rules: Rules,
-        board: tuple[int, ...],
+        boards: Sequence[tuple[int, ...]],
         context: Context,
         weights: NDArray[np.floating],
         steepness: float,
         blind: float,
     ) -> NDArray[np.float32]:
-        """[H, 3] fold, call and raise; before the flop with the slopes of the flop."""
+        """[B, H, 3] fold, call and raise, for `weights` [B, H]; before the flop with the slopes of the flop."""
         street, _, raises, _, _ = context
         slopes = steepness * FOLD_SLOPE[max(street, 1), 1], steepness * RAISE_SLOPE[max(street, 1), raises]
+        bins = np.stack([_bins(rules, rules.ordered_board(board)) for board in boards])
         mass = np.ascontiguousarray(weights, dtype=np.float64)
-        return conditional(_bins(rules, board), mass, Z, self.frequencies[context], *slopes, blind)
+        return conditional(bins, mass, Z, self.frequencies[context], *slopes, blind)
 
     def _split(self, betting: Betting, actions: tuple[int, ...]) -> Floats:
         """[3, A] what share of each class goes to each action: classes that are missing check or call; raises of a size
@@ -275,11 +287,18 @@ def _pot(betting: Betting) -> int:
     return betting.pot + (sum(map(sum, forced)) if forced else 0)
 
 
-@lru_cache(maxsize=4096)
 def _bins(rules: Rules, board: tuple[int, ...]) -> NDArray[np.int8]:
     """[H] of strength, -1 for hands that the board rules out."""
+    return (_flop_bins if len(board) == 3 else _later_bins)(rules, board)
+
+
+def _binned(rules: Rules, board: tuple[int, ...]) -> NDArray[np.int8]:
     bins = np.minimum(weaker_hands(rules, board) * BINS, BINS - 1).astype(np.int8)
     return np.where(rules.space.live(board), bins, np.int8(-1))
+
+
+_flop_bins, _later_bins = lru_cache(maxsize=1755)(_binned), lru_cache(maxsize=16384)(_binned)
+"""Flops take fifty times as long as what follows them, and there are as many up to the names of suits."""
 
 
 def weaker_hands(rules: Rules, board: tuple[int, ...]) -> Floats:

@@ -22,7 +22,7 @@ Estimator = Callable[[Rotation, Sequence[Sequence[Agent]], SessionRecord], None]
 """Fills `record.aivat` of a session that the agents, as `play_session` takes them, have played; picklable."""
 
 _ALONE_SECONDS, _WORTH_SECONDS = 1.0, 3.0
-_CHUNK_SECONDS = 0.5
+_CHUNK_SECONDS, _UNIT_SECONDS = 0.5, 60.0
 _MAX_CHUNK = 500
 
 
@@ -146,7 +146,8 @@ def play_all(
             yield found
     finally:
         worker.close()
-    chunks = _Chunks(_units(waiting, cluster.workers), cluster.workers, wanted, worker.tables)
+    each = seconds / max(1, len(tasks) - len(waiting))
+    chunks = _Chunks(_units(waiting, cluster.workers, each), cluster.workers, wanted, worker.tables)
     for records, taken in cluster.run(Work(partial(_player, worker), share_cores=True), chunks):
         chunks.seen(len(records), taken)
         yield from records
@@ -157,13 +158,17 @@ def _is_long(seconds: float, played: int, left: int) -> bool:
     return seconds > _ALONE_SECONDS and left * seconds / played > _WORTH_SECONDS
 
 
-def _units(tasks: Iterable[Task], processes: int) -> list[list[Task]]:
+def _units(tasks: Iterable[Task], processes: int, seconds: float) -> list[list[Task]]:
     """Tasks that one process plays in a row: all line-ups of a session, whose deals are the same, so that an agent that
-    solves for public states meets many of them again; single tasks where that would leave processes idle."""
+    solves for public states meets many of them again; single tasks where that would leave processes idle, or where
+    tasks of so many `seconds` would make it a long time: a unit is lost whole."""
     by_session: dict[int, list[Task]] = {}
     for task in tasks:
         by_session.setdefault(task[1], []).append(task)
-    return list(by_session.values()) if len(by_session) >= 4 * processes else [[task] for task in tasks]
+    in_a_row = max((len(unit) for unit in by_session.values()), default=0) * seconds
+    if len(by_session) < 4 * processes or in_a_row > _UNIT_SECONDS:
+        return [[task] for unit in by_session.values() for task in unit]
+    return list(by_session.values())
 
 
 class _Chunks(Iterator[list[Task]]):

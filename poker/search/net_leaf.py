@@ -1,6 +1,7 @@
 """Leaf values predicted by a net from the 34 features of `poker.features.leaf` ([DLS] section 6: the DNN version)."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple, Protocol, runtime_checkable
 
@@ -48,6 +49,32 @@ class _Groups(NamedTuple):
         return GridParts(self.hands, self.hands, self.pairs, self.texture)
 
 
+@dataclass(frozen=True)
+class _Grouping:
+    """How hands are grouped; what was worked out serves all evaluators in a process that do it alike."""
+
+    fingerprint: str
+    clusters: int | None
+    abstraction: Buckets = field(compare=False)
+
+    def groups(self, rules: Rules, board: tuple[int, ...]) -> _Groups:
+        return (_every_hand if self.clusters is None else _clustered)(self, rules, board)
+
+
+def _grouped(grouping: _Grouping, rules: Rules, board: tuple[int, ...]) -> _Groups:
+    cards = board_features(board)
+    clusters = hand_clusters(grouping.abstraction.buckets(board), cards.hands[:, 0], grouping.clusters)
+    hands = cluster_means(cards.hands, clusters)
+    possible = possible_pairs(board)
+    by_hand = all_in_equity(board), ahead_now(board)
+    pairs = np.stack([pair_means(values, possible, clusters, clusters) for values in by_hand], axis=2)
+    equity = pairs[:, :, 0] if rules.total_board_cards == 5 else cluster_equity(rules, board, clusters)
+    return _Groups(clusters, hands, pairs, cards.texture, equity)
+
+
+_clustered, _every_hand = lru_cache(maxsize=_REMEMBERED_BOARDS)(_grouped), lru_cache(maxsize=8)(_grouped)
+
+
 class ValueNet(Protocol):
     """Anything that maps features to the values of continuations."""
 
@@ -78,9 +105,8 @@ class NetLeaf:
 
     def __init__(self, *, net: ValueNet, abstraction: Buckets, clusters: int | None) -> None:
         self._net = net
-        self._abstraction = abstraction
         self._clusters = clusters
-        self._grouped = lru_cache(maxsize=8 if clusters is None else _REMEMBERED_BOARDS)(self._group)
+        self._grouping = _Grouping(abstraction.fingerprint, clusters, abstraction)
         self._predicted: Memory[tuple[Rules, tuple[int, ...], str, int], NDArray[np.float32]]
         self._predicted = Memory(_REMEMBERED_LEAVES if clusters is not None else 0)
 
@@ -91,7 +117,7 @@ class NetLeaf:
     def values(self, leaves: Sequence[Betting], board: tuple[int, ...], ranges: Ranges, own: int) -> LeafValues:
         """As `LeafEvaluator`; ranges play no part."""
         board = tuple(sorted(board))
-        groups = self._grouped(leaves[0].rules, board)
+        groups = self._grouping.groups(leaves[0].rules, board)
         grid, count = Grid(*groups.parts()), len(groups.equity)
         predicted = [self._predict(leaf, board, own, grid) for leaf in leaves if not leaf.is_over]
         in_pots = np.array(predicted, dtype=np.float32).reshape(-1, count, count, self.num_continuations)
@@ -116,7 +142,10 @@ class NetLeaf:
             return
         self._predicted.hold(wanted)
         grids = [
-            (self._grouped(rules, board).parts(), np.stack([public_features(leaf, own) for leaf in leaves.values()]))
+            (
+                self._grouping.groups(rules, board).parts(),
+                np.stack([public_features(leaf, own) for leaf in leaves.values()]),
+            )
             for (rules, board, own), leaves in missing.items()
         ]
         for ((rules, board, own), leaves), values in zip(missing.items(), net.grid_values(grids), strict=True):
@@ -131,13 +160,3 @@ class NetLeaf:
             values = self._net.values(grid.encode(leaf, own))
             self._predicted.put(key, values)
         return values
-
-    def _group(self, rules: Rules, board: tuple[int, ...]) -> _Groups:
-        cards = board_features(board)
-        clusters = hand_clusters(self._abstraction.buckets(board), cards.hands[:, 0], self._clusters)
-        hands = cluster_means(cards.hands, clusters)
-        possible = possible_pairs(board)
-        by_hand = all_in_equity(board), ahead_now(board)
-        pairs = np.stack([pair_means(values, possible, clusters, clusters) for values in by_hand], axis=2)
-        equity = pairs[:, :, 0] if rules.total_board_cards == 5 else cluster_equity(rules, board, clusters)
-        return _Groups(clusters, hands, pairs, cards.texture, equity)

@@ -84,7 +84,7 @@ def timed() -> Iterator[dict[str, float]]:
 
     with ExitStack() as stack:
         for owner, attribute, name in (
-            (net_leaf.NetLeaf, "_group", "board features"),
+            (net_leaf._Grouping, "groups", "board features"),
             (net_leaf.NetLeaf, "_predict", "net"),
             (net_leaf.NetLeaf, "values", "leaf values"),
             (round_solver, "build_tree", "trees"),

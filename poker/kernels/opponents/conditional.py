@@ -45,40 +45,41 @@ def _shift(mass: F64, z: F64, slope: float, target: float) -> float:
     return middle
 
 
-@entry("i1_1, f8_1, f8_1, f8_1, f8, f8, f8")
+@entry("i1_2, f8_2, f8_1, f8_1, f8, f8, f8")
 def conditional(
     bins: I8, weights: F64, z: F64, habits: F64, fold_slope: float, raise_slope: float, blind: float
 ) -> F32:
-    """[H, 3] fold, call and raise of each hand in a bin of strength (-1: dead, all 0), so that the mean over `weights`
-    [H] is `habits` [3].
+    """[B, H, 3] fold, call and raise of each hand in a bin of strength [B, H] (-1: dead, all 0), so that on each board
+    the mean over `weights` [B, H] is `habits` [3].
 
-    The odds to raise, and those to fold if not to raise, are exponential in z [B] with these slopes; a share `blind`
-    acts without a look at the hand. Without weights all hands are alike.
+    The odds to raise, and those to fold if not to raise, are exponential in z [bins] with these slopes; a share `blind`
+    acts without a look at the hand. Without weights all hands of a board are alike.
     """
-    mass = np.zeros(len(z))
-    for hand in range(len(bins)):
-        if bins[hand] >= 0:
-            mass[bins[hand]] += weights[hand]
-    if not mass.sum() > 0:
-        for hand in range(len(bins)):
-            if bins[hand] >= 0:
-                mass[bins[hand]] += 1
-    mass /= mass.sum()
-    raises = _shift(mass, z, raise_slope, habits[_RAISE])
-    by_bin = np.zeros((len(z), 3), np.float32)
-    for b in range(len(z)):
-        raised = _logistic(raises + raise_slope * z[b])
-        mass[b] *= 1 - raised
-        by_bin[b, _RAISE] = raised
-    folds = _shift(mass, z, -fold_slope, habits[_FOLD])
-    for b in range(len(z)):
-        raised = by_bin[b, _RAISE]
-        folded = (1 - raised) * _logistic(folds - fold_slope * z[b])
-        by_bin[b, _FOLD] = (1 - blind) * folded + blind * habits[_FOLD]
-        by_bin[b, _RAISE] = (1 - blind) * raised + blind * habits[_RAISE]
-        by_bin[b, _CALL] = 1 - by_bin[b, _FOLD] - by_bin[b, _RAISE]
-    out = np.zeros((len(bins), 3), np.float32)
-    for hand in range(len(bins)):
-        if bins[hand] >= 0:
-            out[hand] = by_bin[bins[hand]]
+    out = np.zeros((*bins.shape, 3), np.float32)
+    mass, by_bin = np.empty(len(z)), np.empty((len(z), 3), np.float32)
+    for board in range(len(bins)):
+        mass[:] = 0.0
+        for hand in range(bins.shape[1]):
+            if bins[board, hand] >= 0:
+                mass[bins[board, hand]] += weights[board, hand]
+        if not mass.sum() > 0:
+            for hand in range(bins.shape[1]):
+                if bins[board, hand] >= 0:
+                    mass[bins[board, hand]] += 1
+        mass /= mass.sum()
+        raises = _shift(mass, z, raise_slope, habits[_RAISE])
+        for b in range(len(z)):
+            raised = _logistic(raises + raise_slope * z[b])
+            mass[b] *= 1 - raised
+            by_bin[b, _RAISE] = raised
+        folds = _shift(mass, z, -fold_slope, habits[_FOLD])
+        for b in range(len(z)):
+            raised = by_bin[b, _RAISE]
+            folded = (1 - raised) * _logistic(folds - fold_slope * z[b])
+            by_bin[b, _FOLD] = (1 - blind) * folded + blind * habits[_FOLD]
+            by_bin[b, _RAISE] = (1 - blind) * raised + blind * habits[_RAISE]
+            by_bin[b, _CALL] = 1 - by_bin[b, _FOLD] - by_bin[b, _RAISE]
+        for hand in range(bins.shape[1]):
+            if bins[board, hand] >= 0:
+                out[board, hand] = by_bin[bins[board, hand]]
     return out

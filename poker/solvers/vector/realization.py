@@ -1,6 +1,6 @@
 """How likely a player's own actions make what follows them: rows that add up to mixtures of whole strategies."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,42 +16,54 @@ Strategy = Callable[[int, int], NDArray[np.floating]]
 """(node, board of the game by its index) -> [A, hands of the board's list] probabilities of the actions, or less."""
 
 
-Taken = Callable[[int, int, Rows], NDArray[np.floating]]
-"""(node, board, weights [H] of the hands there) -> [A, hands of the board's list] weights of the actions."""
+Taken = Callable[[int, Sequence[int], Rows], NDArray[np.floating]]
+"""(node, B boards, weights [B, H] of the hands there) -> [B, A, H] weights of the actions."""
+
+_TOGETHER = 64
+"""Boards that are walked side by side."""
 
 
 def realization(game: VectorGame, player: int, strategy: Strategy, reach: Rows | None = None) -> Rows:
     """[entries] in the layout of the game: with what probability `player` takes each own action, all earlier ones
     included, from weights `reach` [H] at the root (None: 1)."""
-    start = np.ones(game.rules.num_hands, np.float32) if reach is None else reach
-    taken = lambda node, board, weights: strategy(node, board) * weights[game.hands(player, board)]  # noqa: E731
-    return played(game, player, taken, start)
+
+    def taken(node: int, boards: Sequence[int], weights: Rows) -> NDArray[np.floating]:
+        out = np.zeros((len(boards), int(game.tree.num_children[node]), weights.shape[1]), np.float32)
+        for rows, board, held in zip(out, boards, weights, strict=True):
+            hands = game.hands(player, board)
+            rows[:, hands] = strategy(node, board) * held[hands]
+        return out
+
+    return played(game, player, taken, np.ones(game.rules.num_hands, np.float32) if reach is None else reach)
 
 
 def played(game: VectorGame, player: int, taken: Taken, reach: Rows) -> Rows:
     """[entries] the weights of all own actions of `player`, from `reach` [H] at the root."""
     tree, out = game.tree, np.zeros(game.num_entries, np.float32)
+    kinds, movers, below = tree.kind.tolist(), tree.player.tolist(), game.boards.boards.child_start.tolist()
 
-    def walk(node: int, board: int, reach: Rows) -> None:
-        if tree.kind[node] == Kind.STREET:
+    def walk(node: int, boards: range, reach: Rows) -> None:
+        if kinds[node] == Kind.STREET.value:
             if game.layout.position[tree.first_child[node]] >= 0:
-                children = game.boards.boards.child_start
-                for below in range(children[board], children[board + 1]):
-                    walk(int(tree.first_child[node]), below, reach)
+                dealt = np.repeat(reach, np.diff(below[boards.start : boards.stop + 1]), axis=0)
+                for start in range(0, len(dealt), _TOGETHER):
+                    group = range(below[boards.start], below[boards.stop])[start : start + _TOGETHER]
+                    walk(int(tree.first_child[node]), group, dealt[start : start + _TOGETHER])
             return
-        if tree.player[node] != player:
+        if movers[node] != player:
             for child in tree.children(node):
-                walk(child, board, reach)
+                walk(child, boards, reach)
             return
-        hands = game.hands(player, board)
-        own = game.rows(out, node, board)
-        own[:] = taken(node, board, reach)
-        for child, weights in zip(tree.children(node), own, strict=True):
-            going = np.zeros_like(reach)
-            going[hands] = weights
-            walk(child, board, going)
+        going = np.zeros((int(tree.num_children[node]), *reach.shape), np.float32)
+        for number, (board, weights) in enumerate(zip(boards, taken(node, boards, reach), strict=True)):
+            hands = game.hands(player, board)
+            own = game.rows(out, node, board)
+            own[:] = weights[:, hands]
+            going[:, number, hands] = own
+        for child, rows in zip(tree.children(node), going, strict=True):
+            walk(child, boards, rows)
 
-    walk(0, 0, reach)
+    walk(0, range(1), reach[None])
     return out
 
 
