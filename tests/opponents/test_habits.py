@@ -237,3 +237,16 @@ def test_equal_hands_make_equal_models_from_a_session_and_from_a_log(tmp_path: P
     assert habits() == Habits()
     with pytest.raises(PokernetsError, match="above 0"):
         Habits(half=0)
+
+
+def test_many_boards_are_answered_as_one_by_one() -> None:
+    model, rng = learned(played(random, 30)), np.random.default_rng(3)
+    betting, boards = after(CALL, CALL, CALL, 200), [FLOP, parse_cards("AdQd2d"), parse_cards("7c7d8s")]
+    weights = rng.random((len(boards), RULES.num_hands)).astype(np.float32)
+    actions = (FOLD, CALL, 600)
+    together, confidence = model.on_boards(betting, boards, actions, weights)
+    for board, found, held in zip(boards, together, weights, strict=True):
+        alone, sure = model(public_state(betting, board), actions, held)
+        np.testing.assert_array_equal(found, alone)
+        assert sure == confidence
+    assert np.abs(np.diff(together, axis=0)).max() > 0.1
