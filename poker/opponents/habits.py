@@ -29,9 +29,10 @@ from numpy.typing import NDArray
 
 from poker.abstraction.equities import showdown_chances
 from poker.betting import Betting
-from poker.cards import hand_index
+from poker.cards import HOLDEM, hand_index
 from poker.errors import PokernetsError
 from poker.formats.histories import read_hands
+from poker.kernels.cards.strength import board_strength_into
 from poker.kernels.opponents.conditional import conditional
 from poker.opponents.predictor import CALL_CLASS, FOLD_CLASS, RAISE_CLASS, action_class
 from poker.opponents.responses import BINS, FOLD_SLOPE, RAISE_SLOPE, Z
@@ -305,6 +306,11 @@ def weaker_hands(rules: Rules, board: tuple[int, ...]) -> Floats:
     """[H] the share of hands that win fewer showdowns against a random hand, on average over the cards to come, and
     half of those that win as many; 0 for hands that the board rules out."""
     live = rules.space.live(board)
+    if rules.space is HOLDEM and len(board) == rules.total_board_cards == 5:  # all live hands meet as many others
+        won = np.empty(rules.num_hands, np.int16)
+        board_strength_into(np.array(board, np.uint8), won)
+        alike = np.bincount(won[live])
+        return np.where(live, (2 * np.cumsum(alike) - alike)[won] / (2 * alike.sum()), 0.0)
     chances = showdown_chances(rules, board, live.astype(np.float64))
     chances = np.round(chances / np.maximum(rules.space.compatible_mass(live.astype(np.float64)), 1), 9)
     ordered = np.sort(chances[live])

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from poker.abstraction.equities import showdown_chances
 from poker.agents.simple import AlwaysCall, AlwaysRaise, RandomAgent
 from poker.betting import Betting
 from poker.cards import HOLDEM, hand_index, parse_cards
@@ -250,3 +251,12 @@ def test_many_boards_are_answered_as_one_by_one() -> None:
         np.testing.assert_array_equal(found, alone)
         assert sure == confidence
     assert np.abs(np.diff(together, axis=0)).max() > 0.1
+
+
+@pytest.mark.parametrize("text", ["KhKd9h4c2s", "AsKsQsJsTs", "2c3d5h7s9c"])
+def test_weaker_hands_of_whole_boards_are_those_of_showdown_chances(text: str) -> None:
+    board = parse_cards(text)
+    live = HOLDEM.live(board)
+    chances = np.round(showdown_chances(RULES, board, live.astype(np.float64)) / 990, 9)
+    below = (chances[live] < chances[:, None]).sum(axis=1) + (chances[live] <= chances[:, None]).sum(axis=1)
+    np.testing.assert_array_equal(weaker_hands(RULES, board), np.where(live, below / (2 * live.sum()), 0.0))

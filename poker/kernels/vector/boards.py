@@ -3,7 +3,7 @@
 import numpy as np
 
 from poker.kernels.registry import entry
-from poker.kernels.types import I16, I32, I64, U8, U16, U64
+from poker.kernels.types import F32, F64, I16, I32, I64, U8, U16, U64
 
 
 @entry("u8_1, u2_1, i8_1, i4_1, u8_1")
@@ -183,3 +183,18 @@ def runout_matrix(masks: U64, hands0: U16, hands1: U16, dealt: U64, ranks: I16, 
         for i in range(width):
             if masks[hands0[i]] & masks[hands1[j]] != 0:
                 matrix[j, i] = 0
+
+
+@entry("f4_1, i8_1, i4_1, u2_1, i8_1, i4_1, f8_3, f4_3")
+def put_rows(
+    out: F32, start: I64, padded: I32, hands: U16, list_start: I64, size: I32, weights: F64, going: F32
+) -> None:
+    """Writes weights [B, H, A] of the actions of a node into its rows on B boards, from start[b] on, and into going
+    [A, B, H] for the hands of each board's list."""
+    for b in range(len(start)):
+        for i in range(size[b]):
+            hand = hands[list_start[b] + i]
+            for a in range(weights.shape[2]):
+                weight = np.float32(weights[b, hand, a])
+                out[start[b] + a * padded[b] + i] = weight
+                going[a, b, hand] = weight

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from poker.kernels.vector.boards import put_rows
 from poker.solvers.best_response.ranges import RangePolicy
 from poker.solvers.vector.game import VectorGame
 from poker.tree import Kind
@@ -17,7 +18,7 @@ Strategy = Callable[[int, int], NDArray[np.floating]]
 
 
 Taken = Callable[[int, Sequence[int], Rows], NDArray[np.floating]]
-"""(node, B boards, weights [B, H] of the hands there) -> [B, A, H] weights of the actions."""
+"""(node, B boards, weights [B, H] of the hands there) -> [B, H, A] weights of the actions."""
 
 _TOGETHER = 64
 """Boards that are walked side by side."""
@@ -28,10 +29,10 @@ def realization(game: VectorGame, player: int, strategy: Strategy, reach: Rows |
     included, from weights `reach` [H] at the root (None: 1)."""
 
     def taken(node: int, boards: Sequence[int], weights: Rows) -> NDArray[np.floating]:
-        out = np.zeros((len(boards), int(game.tree.num_children[node]), weights.shape[1]), np.float32)
+        out = np.zeros((*weights.shape, int(game.tree.num_children[node])))
         for rows, board, held in zip(out, boards, weights, strict=True):
             hands = game.hands(player, board)
-            rows[:, hands] = strategy(node, board) * held[hands]
+            rows[hands] = (strategy(node, board) * held[hands]).T
         return out
 
     return played(game, player, taken, np.ones(game.rules.num_hands, np.float32) if reach is None else reach)
@@ -39,8 +40,9 @@ def realization(game: VectorGame, player: int, strategy: Strategy, reach: Rows |
 
 def played(game: VectorGame, player: int, taken: Taken, reach: Rows) -> Rows:
     """[entries] the weights of all own actions of `player`, from `reach` [H] at the root."""
-    tree, out = game.tree, np.zeros(game.num_entries, np.float32)
-    kinds, movers, below = tree.kind.tolist(), tree.player.tolist(), game.boards.boards.child_start.tolist()
+    tree, boards_of, out = game.tree, game.boards.boards, np.zeros(game.num_entries, np.float32)
+    kinds, movers, below = tree.kind.tolist(), tree.player.tolist(), boards_of.child_start.tolist()
+    lists = boards_of.list_start, boards_of.size, boards_of.padded, boards_of.block
 
     def walk(node: int, boards: range, reach: Rows) -> None:
         if kinds[node] == Kind.STREET.value:
@@ -54,12 +56,11 @@ def played(game: VectorGame, player: int, taken: Taken, reach: Rows) -> Rows:
             for child in tree.children(node):
                 walk(child, boards, reach)
             return
-        going = np.zeros((int(tree.num_children[node]), *reach.shape), np.float32)
-        for number, (board, weights) in enumerate(zip(boards, taken(node, boards, reach), strict=True)):
-            hands = game.hands(player, board)
-            own = game.rows(out, node, board)
-            own[:] = weights[:, hands]
-            going[:, number, hands] = own
+        weights = np.ascontiguousarray(taken(node, boards, reach), np.float64)
+        going = np.zeros((weights.shape[2], *reach.shape), np.float32)
+        here, entry = slice(boards.start, boards.stop), int(game.layout.nodes.entry[game.layout.position[node]])
+        starts, sizes, padded, blocks = (each[player, here] for each in lists)
+        put_rows(out, blocks + entry * padded, padded, game.boards.lists.hand, starts, sizes, weights, going)
         for child, rows in zip(tree.children(node), going, strict=True):
             walk(child, boards, rows)
 
