@@ -4,22 +4,37 @@ Equity is the expected share of the pot at a showdown against hands that fit wha
 leaves the best 1 / (1 + `fear` * x) of the hands, and some share of hands played oddly. The rules: raise when the
 equity is above a threshold, call when it pays for the pot odds, and now and then bet a hand that would otherwise give
 up. The threshold rises with the raises of the street and falls with the number of opponents.
+
+`EquityAgent` samples equities as it plays; `EquityPolicyAgent` works them out for all hands from the public state
+alone, so that its policy is known and AIVAT takes out the luck of its cards too.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import combinations, permutations
 
 import numpy as np
 from numpy.typing import NDArray
 
+from poker.abstraction.equities import check_down_chances
 from poker.abstraction.features import hand_features
+from poker.agents.base import sample_action
 from poker.agents.simple import raise_menu
+from poker.cards import HAND_CARDS
 from poker.errors import PokernetsError
 from poker.kernels.cards.equity import sampled_equity
 from poker.kernels.cards.ranks import rank_board_hands
+from poker.kernels.cards.runouts import showdown_margins
+from poker.kernels.cards.strength import completions
 from poker.kernels.rng import streams
 from poker.rules import CALL, FOLD, Rules
-from poker.state import Betting, HandState, showdown_ranks
+from poker.state import Betting, HandState, Policy, showdown_ranks
+
+Floats = NDArray[np.float64]
+
+_REMEMBERED = 8192
+"""Equities of all hands, 11 kB each."""
 
 
 @dataclass(kw_only=True, eq=False)
@@ -57,14 +72,20 @@ class EquityAgent:
         floors = self._floors(betting)
         equity = self.equity(state, floors)
         totals = self._menu.raise_totals(betting)
-        threshold = (self.value + self.value_step * betting.num_raises) ** len(floors)
-        if totals and equity >= threshold:
+        if totals and equity >= self._threshold(betting, len(floors)):
             return totals[0]
         if betting.to_call == 0:
             bluffs = totals and equity < 0.5 / len(floors) and self._rng.random() < self.bluff
             return totals[0] if bluffs else CALL
-        odds = betting.to_call / (betting.pot + betting.to_call)
-        return CALL if equity >= odds + self.margin else FOLD
+        return CALL if equity >= self._price(betting) else FOLD
+
+    def _threshold(self, betting: Betting, opponents: int) -> float:
+        """Equity worth a raise."""
+        return (self.value + self.value_step * betting.num_raises) ** opponents
+
+    def _price(self, betting: Betting) -> float:
+        """Equity worth a call."""
+        return betting.to_call / (betting.pot + betting.to_call) + self.margin
 
     def _floors(self, betting: Betting) -> list[float]:
         """[opponents] for each, the share of all hands that are too weak for the actions taken."""
@@ -94,6 +115,72 @@ class EquityAgent:
             self.samples,
             self._deals,
         )
+
+
+@dataclass(kw_only=True, eq=False)
+class EquityPolicyAgent(EquityAgent):
+    """Plays heads-up hold'em by the same rules with equities of all hands that are functions of the public state:
+    counted over all cards to come, but for flops over `samples` run-outs, always the same on a flop."""
+
+    quick_policy = "blueprint"
+
+    def check_game(self, game: Rules) -> None:
+        if game.num_players != 2 or game.deck_size != 52 or game.num_hole_cards != 2 or game.total_board_cards != 5:
+            raise PokernetsError(f"the agent `{self.name}` plays heads-up hold'em, not `{game.name}`")
+
+    def act(self, state: HandState) -> int:
+        return sample_action(self.policy(state), state, self._rng)
+
+    def policy(self, state: HandState) -> Policy:
+        """As `PolicyAgent`."""
+        betting, [floor] = state.betting, self._floors(state.betting)
+        equity, totals = self.equities(state.rules, state.board, floor), self._menu.raise_totals(betting)
+        raised = np.where(equity >= self._threshold(betting, 1), 1.0, 0.0) * bool(totals)
+        if betting.to_call:
+            folded = np.where(equity >= self._price(betting), 0.0, 1.0 - raised)
+            return _policy(((FOLD, folded), (CALL, 1 - raised - folded)), totals, raised)
+        bets = np.maximum(raised, self.bluff * (equity < 0.5) * bool(totals))
+        return _policy(((CALL, 1 - bets),), totals, bets)
+
+    def equities(self, rules: Rules, board: tuple[int, ...], floor: float) -> Floats:
+        """[1326] as `equity`, of all hands; those that the board blocks count for nothing."""
+        public = rules, rules.ordered_board(board)
+        strong = _chances(*public, floor, self.samples)
+        return self.stray * _chances(*public, 0.0, self.samples) + (1 - self.stray) * strong
+
+
+def _policy(others: Sequence[tuple[int, Floats]], totals: Sequence[int], raised: Floats) -> Policy:
+    """From the probabilities [H] of actions."""
+    actions, probs = zip(*others, *((total, raised) for total in totals[:1]), strict=True)
+    return tuple(actions), np.stack(probs, axis=1).astype(np.float32)
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _chances(rules: Rules, board: tuple[int, ...], floor: float, runouts: int) -> Floats:
+    """[1326] equity against a random hand whose strength is at least `floor`."""
+    others = (_strength(board) >= floor).astype(np.float64)
+    if len(board) != 3:
+        return check_down_chances(rules, board, others)
+    order, ranks = _some_runouts(board, runouts)
+    won, met = np.empty(len(others)), np.zeros(len(others))
+    showdown_margins(order, ranks, HAND_CARDS, others, won)
+    for left in order:
+        live = np.zeros(len(others))
+        live[left] = 1.0
+        met += live * rules.space.compatible_mass(live * others)
+    return np.where(met > 0, 0.5 + 0.5 * won / np.maximum(met, 1.0), 0.5)
+
+
+@lru_cache(maxsize=8)
+def _some_runouts(board: tuple[int, ...], number: int) -> tuple[NDArray[np.int16], NDArray[np.int16]]:
+    """Of `number` completions of a flop, drawn from the flop's own seed, the hands [n, 1081] from weak to strong and
+    their ranks."""
+    every = completions(np.array(board, dtype=np.uint8))
+    rng = np.random.default_rng(board)
+    boards = every[rng.choice(len(every), min(number, len(every)), replace=False)]
+    ranks = np.stack([rank_board_hands(cards) for cards in boards])
+    order = np.argsort(ranks, axis=1, kind="stable")[:, (ranks[0] < 0).sum() :]
+    return order.astype(np.int16), np.take_along_axis(ranks, order, axis=1).astype(np.int16)
 
 
 def _strength(board: tuple[int, ...]) -> NDArray[np.float32]:

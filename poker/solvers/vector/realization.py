@@ -40,9 +40,8 @@ def realization(game: VectorGame, player: int, strategy: Strategy, reach: Rows |
 
 def played(game: VectorGame, player: int, taken: Taken, reach: Rows) -> Rows:
     """[entries] the weights of all own actions of `player`, from `reach` [H] at the root."""
-    tree, boards_of, out = game.tree, game.boards.boards, np.zeros(game.num_entries, np.float32)
-    kinds, movers, below = tree.kind.tolist(), tree.player.tolist(), boards_of.child_start.tolist()
-    lists = boards_of.list_start, boards_of.size, boards_of.padded, boards_of.block
+    tree, lists, out = game.tree, game.boards.boards, np.zeros(game.num_entries, np.float32)
+    kinds, movers, below = tree.kind.tolist(), tree.player.tolist(), lists.child_start.tolist()
 
     def walk(node: int, boards: range, reach: Rows) -> None:
         if kinds[node] == Kind.STREET.value:
@@ -59,8 +58,10 @@ def played(game: VectorGame, player: int, taken: Taken, reach: Rows) -> Rows:
         weights = np.ascontiguousarray(taken(node, boards, reach), np.float64)
         going = np.zeros((weights.shape[2], *reach.shape), np.float32)
         here, entry = slice(boards.start, boards.stop), int(game.layout.nodes.entry[game.layout.position[node]])
-        starts, sizes, padded, blocks = (each[player, here] for each in lists)
-        put_rows(out, blocks + entry * padded, padded, game.boards.lists.hand, starts, sizes, weights, going)
+        padded = lists.padded[player, here]
+        starts, sizes = lists.list_start[player, here], lists.size[player, here]
+        at = lists.block[player, here] + entry * padded
+        put_rows(out, at, padded, game.boards.lists.hand, starts, sizes, weights, going)
         for child, rows in zip(tree.children(node), going, strict=True):
             walk(child, boards, rows)
 
