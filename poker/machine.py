@@ -12,6 +12,11 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
+def memory() -> int:
+    """Bytes that the machine has."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
 def peak_memory() -> int:
     """The most bytes that the process has had in memory."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

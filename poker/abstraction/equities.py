@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 
 from poker.abstraction.features import PAIR_COMPLETIONS, all_in_equity, preflop_wins
 from poker.betting import Betting
-from poker.cards import HOLDEM
+from poker.cards import HOLDEM, NUM_HANDS
 from poker.kernels.cards.hands import CARD_PERMUTATION, HAND_PERMUTATION
 from poker.kernels.cards.isomorphism import canonical_board
 from poker.kernels.cards.ranks import rank_board_hands
 from poker.kernels.cards.runouts import runout_ranks, showdown_margins
 from poker.kernels.cards.strength import boards_moments, completion_ranks, hand_margins, live_hand_list
+from poker.machine import cores, memory
 from poker.rules import Rules
 from poker.state import showdown_ranks
 
@@ -34,7 +35,12 @@ EMPTY = 1e-12
 """A range of less weight, of ranges that sum to 1 or so, is none."""
 
 
-@lru_cache(maxsize=8)
+_KEPT = max(8, memory() // cores() // 6 // (4 * NUM_HANDS**2))
+"""Matrices of a process, which take no more than a sixth of a core's share of the memory. Between players whose
+policies are known, AIVAT needs one for every flop, 50 ms of work, and meets it again in each seating and line-up."""
+
+
+@lru_cache(maxsize=_KEPT)
 def margins(rules: Rules, board: Board) -> NDArray[np.floating]:
     """[H, H] probability that the row's hand wins at showdown minus that it loses, 0 for impossible pairs.
 

@@ -11,7 +11,6 @@ of their intervals, with 40 flops and with 16.)
 Symbols: V lines that reach the flop, C = 169 classes of hands.
 """
 
-import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
@@ -20,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.kernels.cards.isomorphism import board_multiplicities
+from poker.machine import memory
 from poker.solvers.best_response.unabstracted import NUM_FLOPS, RootStreet, UnabstractedResponse
 
 _PARTS = 10
@@ -52,7 +52,7 @@ class Cost:
     @property
     def is_too_large(self) -> bool:
         """For the memory of this machine."""
-        return self.memory > _MEMORY_SHARE * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        return self.memory > _MEMORY_SHARE * memory()
 
     def __str__(self) -> str:
         hours, memory = self.cpu / 3600, self.memory / 2**20
