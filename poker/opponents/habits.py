@@ -11,11 +11,10 @@ particular, and three quarters of what is borrowed from coarser contexts count. 
 alike in all contexts of a street.
 
 What each hand does follows from its strength (`poker.kernels.opponents.conditional`), so that the frequencies come out
-for the range at hand: the best raise, the worst fold. How steeply is learned from the hands shown at showdowns, as a
-factor on the slopes of everybody; of the actions of a player a share does not depend on the cards, and they tell that
-too (`poker.opponents.weights`).
+for the range at hand: the best raise, the worst fold. How steeply, with how many bluffs among the bets, and what share
+of the actions does not depend on the cards is learned from the hands shown at showdowns (`poker.opponents.shown`).
 
-Symbols: H hands, A actions, S size classes, M factors on the slopes.
+Symbols: H hands, A actions, S size classes, G groups of decisions.
 """
 
 import hashlib
@@ -36,7 +35,7 @@ from poker.kernels.cards.strength import board_strength_into
 from poker.kernels.opponents.conditional import conditional
 from poker.opponents.predictor import CALL_CLASS, FOLD_CLASS, RAISE_CLASS, action_class
 from poker.opponents.responses import BINS, FOLD_SLOPE, RAISE_SLOPE, Z
-from poker.opponents.weights import BlindActions, blind_share, with_shown
+from poker.opponents.shown import BLUFFS, STEEPNESS, Shape, ShownHands, group_of
 from poker.rules import CALL, FOLD, Rules
 from poker.state import HandState
 
@@ -56,13 +55,6 @@ _SIZE_EDGES = (0.4, 0.8, 1.25, 2.5)
 _NUM_SIZES = len(_SIZE_EDGES) + 2
 """The last is all-in."""
 
-_STEEPNESS = 2.0 ** np.arange(-2, 5)
-"""Factors on the slopes that hands shown decide between."""
-_STEEPNESS_ODDS = -np.log(2.0) * np.abs(np.log2(_STEEPNESS))
-"""Of strangers, in logarithms: each octave from the slopes of everybody halves them."""
-_UNSEEN = 1e-6
-"""The least probability of an action that was seen."""
-
 _REMEMBERED = 10_000
 """Decisions whose context is not worked out again."""
 
@@ -71,15 +63,14 @@ _REMEMBERED = 10_000
 class Habits:
     """What was seen of a player: `counts` [4, 5, 3, 2, 3, 3] of actions by context, `sizes` [4, S] of raises by street.
 
-    `shown` [M] are the logarithms of how likely the actions with hands that were shown are by each factor on the
-    slopes. A model of `poker.search.exploiting`. What is equal in all of these is an equal model.
+    A model of `poker.search.exploiting`. What is equal in all of these, and in what hands were `shown`, is an equal
+    model.
     """
 
     half: float = 5.0
     counts: Floats = field(default_factory=lambda: np.zeros((*_SHAPE, 3)))
     sizes: Floats = field(default_factory=lambda: np.zeros((_SHAPE[0], _NUM_SIZES)))
-    blind: BlindActions = (0.0, 0.0)
-    shown: Floats = field(default_factory=lambda: np.zeros(len(_STEEPNESS)))
+    shown: ShownHands = field(default_factory=ShownHands)
     _at: dict[tuple[str, tuple[int, ...]], tuple[Context, Floats]] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
@@ -89,8 +80,7 @@ class Habits:
     def after(self, hand: HandState, player: int) -> "Habits":
         """With a finished hand in which the opponent was `player`; their cards count where they were shown."""
         rules, cards = hand.rules, hand.hole_cards[player] if hand.betting.is_showdown else ()
-        counts, sizes, blind, shown = self.counts.copy(), self.sizes.copy(), self.blind, self.shown.copy()
-        ranges = np.ones((len(_STEEPNESS), rules.num_hands))
+        counts, sizes, shown, weights = self.counts.copy(), self.sizes.copy(), self.shown, np.ones((1, rules.num_hands))
         for past, actor, action in hand.betting.turns():
             if actor != past.to_act or not past.legal().allows(action):  # folds out of turn, or where nothing is asked
                 break
@@ -101,18 +91,16 @@ class Habits:
                     sizes[past.street, _size_class(past, action)] += 1
                 if cards:
                     board, held = hand.runout[: rules.board_sizes[past.street]], hand_index(*cards)
-                    any_hand = float(self.frequencies[context][kind])
-                    looking = np.stack(
-                        [
-                            self._conditional(rules, [board], context, weights[None], steepness, 0.0)[0, :, kind]
-                            for weights, steepness in zip(ranges, _STEEPNESS, strict=True)
-                        ]
-                    )
-                    blind = with_shown(blind, float(self._steepness_odds @ looking[:, held]), any_hand)
-                    taken = (1 - self._blind) * looking + self._blind * any_hand
-                    shown += np.log(np.maximum(taken[:, held], _UNSEEN))
-                    ranges *= taken
-        return replace(self, counts=counts, sizes=sizes, blind=blind, shown=shown - shown.max(), _at={})
+                    group = _group(context)
+
+                    def chances(shape: Shape) -> NDArray[np.float32]:
+                        """[H] of the action."""
+                        return self._conditional(rules, [board], context, weights, shape)[0, :, kind]  # noqa: B023
+
+                    looking = [[chances(Shape(factor, share, 0.0))[held] for share in BLUFFS] for factor in STEEPNESS]
+                    shown = shown.after(group, np.array(looking), float(self.frequencies[context][kind]))
+                    weights = weights * chances(self._shapes[group])
+        return replace(self, counts=counts, sizes=sizes, shown=shown, _at={})
 
     def __call__(
         self, state: HandState, actions: tuple[int, ...], weights: NDArray[np.floating]
@@ -135,7 +123,7 @@ class Habits:
                 self._at.clear()
             self._at[key] = context_of(betting), self._split(betting, actions)
         context, split = self._at[key]
-        by_class = self._conditional(betting.rules, boards, context, weights, self._steepness, self._blind)
+        by_class = self._conditional(betting.rules, boards, context, weights, self._shapes[_group(context)])
         return by_class @ split, float(self.confidence[context])
 
     def later(self, rules: Rules, street: int) -> tuple[Floats, float]:
@@ -177,8 +165,7 @@ class Habits:
 
     @cached_property
     def _fingerprint(self) -> bytes:
-        seen = self.counts, self.sizes, self.shown
-        data = (*(each.tobytes() for each in seen), repr((self.half, self.blind)).encode())
+        data = (*(each.tobytes() for each in (self.counts, self.sizes, self.shown.seen)), repr(self.half).encode())
         return hashlib.sha256(b"".join(data)).digest()
 
     def __eq__(self, other: object) -> bool:
@@ -188,22 +175,9 @@ class Habits:
         return hash(self._fingerprint)
 
     @cached_property
-    def _blind(self) -> float:
-        return blind_share(self.blind)
-
-    @cached_property
-    def _steepness_odds(self) -> Floats:
-        """[M] how likely each factor on the slopes is."""
-        odds = np.exp(self.shown + _STEEPNESS_ODDS)
-        found: Floats = odds / odds.sum()
-        return found
-
-    @cached_property
-    def _steepness(self) -> float:
-        """The factor expected, 1 as long as none was told from another."""
-        start = np.exp(_STEEPNESS_ODDS)
-        usual = start @ np.log2(_STEEPNESS) / start.sum()
-        return float(2.0 ** (self._steepness_odds @ np.log2(_STEEPNESS) - usual))
+    def _shapes(self) -> list[Shape]:
+        """[G]"""
+        return [self.shown.shape(group) for group in range(len(self.shown.seen))]
 
     def _conditional(
         self,
@@ -211,15 +185,15 @@ class Habits:
         boards: Sequence[tuple[int, ...]],
         context: Context,
         weights: NDArray[np.floating],
-        steepness: float,
-        blind: float,
+        shape: Shape,
     ) -> NDArray[np.float32]:
         """[B, H, 3] fold, call and raise, for `weights` [B, H]; before the flop with the slopes of the flop."""
         street, _, raises, _, _ = context
-        slopes = steepness * FOLD_SLOPE[max(street, 1), 1], steepness * RAISE_SLOPE[max(street, 1), raises]
+        fold, raised = FOLD_SLOPE[max(street, 1), 1], RAISE_SLOPE[max(street, 1), raises]
         bins = np.stack([_bins(rules, rules.ordered_board(board)) for board in boards])
         mass = np.ascontiguousarray(weights, dtype=np.float64)
-        return conditional(bins, mass, Z, self.frequencies[context], *slopes, blind)
+        slopes = shape.steepness * fold, shape.steepness * raised
+        return conditional(bins, mass, Z, self.frequencies[context], *slopes, shape.bluffs, shape.blind)
 
     def _split(self, betting: Betting, actions: tuple[int, ...]) -> Floats:
         """[3, A] what share of each class goes to each action: classes that are missing check or call; raises of a size
@@ -264,6 +238,10 @@ def context_of(betting: Betting) -> Context:
         if action > 0:
             last = 1 if actor == player else 2
     return betting.street, _asked(betting), min(betting.num_raises, 2), player, last
+
+
+def _group(context: Context) -> int:
+    return group_of(context[0], context[1] != _NOTHING)
 
 
 def _asked(betting: Betting) -> int:

@@ -16,7 +16,7 @@ from poker.errors import PokernetsError
 from poker.formats.acpc_log import log_line
 from poker.formats.played import table_rules
 from poker.opponents.habits import Habits, context_of, habits, weaker_hands
-from poker.opponents.weights import blind_share
+from poker.opponents.shown import ShownHands
 from poker.play.hand import Player, play_hand
 from poker.rules import CALL, FOLD
 from poker.state import HandState, public_state
@@ -86,7 +86,9 @@ def test_a_known_players_frequencies_are_recovered() -> None:
 
 
 def test_the_mean_over_any_range_is_the_frequency_of_the_context() -> None:
-    model = learned(hands_of(random, 300))
+    surely = np.zeros_like(ShownHands().seen)
+    surely[:, :, 1:] = -100.0
+    model = replace(learned(hands_of(random, 300)), shown=ShownHands(surely))  # nobody who bluffs
     betting = after(300, CALL, 900)
     actions = (FOLD, CALL, 2700, 20000)
     rng = np.random.default_rng(1)
@@ -158,12 +160,21 @@ def test_folds_out_of_turn_count_for_nobody() -> None:
     assert [Habits().after(hand, player).counts.sum() for player in range(2)] == [0, 1]
 
 
+def spread(model: Habits, betting: Betting, board: tuple[int, ...]) -> float:
+    """Standard deviation over hands of how often they raise, beside that of a stranger with the same habits."""
+    found = []
+    for each in (model, replace(model, shown=ShownHands())):
+        probs, _ = each(public_state(betting, board), (CALL, 20000), EVERY)
+        found.append(float(probs[HOLDEM.live(board), 1].std()))
+    return found[0] / found[1]
+
+
 def test_hands_shown_tell_who_does_not_look_at_the_cards() -> None:
     model = Habits()
     for hand in played(random, 100):
         model = model.after(hand.view(0), 1)
-    assert model.blind[1] > 20
-    assert blind_share(model.blind) > blind_share((0.0, 0.0)) + 0.02
+    assert spread(model, after(), ()) < 0.75
+    assert spread(model, after(CALL, CALL), FLOP) < 0.5
 
 
 class RaisesTheBestHalf:
@@ -185,7 +196,7 @@ def test_hands_shown_tell_who_looks_at_the_cards(seat: int) -> None:
     for number in range(15):
         hand = play_hand(players, HandState.deal(RULES, np.random.default_rng([6, number])))
         model = model.after(hand.view(1 - seat), seat)
-    assert blind_share(model.blind) < blind_share((0.0, 0.0))
+    assert spread(model, after(), ()) > 1.05
 
 
 class AllInWithTheBest(RaisesTheBestHalf):
@@ -213,10 +224,10 @@ def test_hands_shown_tell_how_steeply_play_follows_strength() -> None:
     shuffled = random()
     shuffled.reset(3)
     steep, flat = learned_of(AllInWithTheBest(), 60), learned_of(shuffled, 60)
-    assert Habits()._steepness == pytest.approx(1)
-    assert steep._steepness > 1.5
-    assert flat._steepness < 0.8
-    unseen = replace(steep, shown=np.zeros_like(steep.shown))
+    assert [Habits().shown.shape(group).steepness for group in range(3)] == pytest.approx([1, 1, 1])
+    assert steep.shown.shape(0).steepness > 1.5
+    assert flat.shown.shape(0).steepness < 0.8
+    unseen = replace(steep, shown=ShownHands())
     assert of_a_middling_hand(steep) < 0.6 * of_a_middling_hand(unseen)
     assert steep != unseen
 
@@ -260,3 +271,32 @@ def test_weaker_hands_of_whole_boards_are_those_of_showdown_chances(text: str) -
     chances = np.round(showdown_chances(RULES, board, live.astype(np.float64)) / 990, 9)
     below = (chances[live] < chances[:, None]).sum(axis=1) + (chances[live] <= chances[:, None]).sum(axis=1)
     np.testing.assert_array_equal(weaker_hands(RULES, board), np.where(live, below / (2 * live.sum()), 0.0))
+
+
+class BetsBothEnds(RaisesTheBestHalf):
+    """Bets the best and the worst fifth where nothing is asked after the flop, and calls with all."""
+
+    def act(self, state: HandState) -> int:
+        legal, held = state.legal(), hand_index(*state.hole_cards[state.to_act])
+        strength = weaker_hands(RULES, state.board)[held]
+        bets = state.betting.street > 0 and state.betting.to_call == 0 and abs(strength - 0.5) > 0.3
+        return legal.min_raise if legal.max_raise and bets else CALL
+
+
+def test_hands_shown_tell_who_bluffs() -> None:
+    models = []
+    for opponent in (BetsBothEnds(), RaisesTheBestHalf()):
+        model = Habits()
+        for n in range(40):
+            hand = play_hand([caller(), opponent], HandState.deal(RULES, np.random.default_rng([8, n])))
+            model = model.after(hand.view(0), 1)
+        models.append(model)
+    bluffing, honest = (model.shown.shape(1).bluffs for model in models)
+    assert bluffing > 0.3
+    assert honest < 0.1
+    probs, _ = models[0](public_state(after(CALL, CALL, CALL), FLOP), (CALL, 200), EVERY)
+    strength = weaker_hands(RULES, FLOP)
+    worst, middle, best = (
+        probs[(np.abs(strength - at) < 0.05) & HOLDEM.live(FLOP), 1].mean() for at in (0.1, 0.5, 0.9)
+    )
+    assert min(worst, best) > 2 * middle

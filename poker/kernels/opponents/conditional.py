@@ -45,15 +45,23 @@ def _shift(mass: F64, z: F64, slope: float, target: float) -> float:
     return middle
 
 
-@entry("i1_2, f8_2, f8_1, f8_1, f8, f8, f8")
+@entry("i1_2, f8_2, f8_1, f8_1, f8, f8, f8, f8")
 def conditional(
-    bins: I8, weights: F64, z: F64, habits: F64, fold_slope: float, raise_slope: float, blind: float
+    bins: I8,
+    weights: F64,
+    z: F64,
+    habits: F64,
+    fold_slope: float,
+    raise_slope: float,
+    bluffs: float,
+    blind: float,
 ) -> F32:
     """[B, H, 3] fold, call and raise of each hand in a bin of strength [B, H] (-1: dead, all 0), so that on each board
     the mean over `weights` [B, H] is `habits` [3].
 
-    The odds to raise, and those to fold if not to raise, are exponential in z [bins] with these slopes; a share `blind`
-    acts without a look at the hand. Without weights all hands of a board are alike.
+    The odds to raise, and those to fold if not to raise, are exponential in z [bins] with these slopes; a share
+    `bluffs` of the raises is made with the weakest of the other hands, as steeply; a share `blind` acts without a look
+    at the hand. Without weights all hands of a board are alike.
     """
     out = np.zeros((*bins.shape, 3), np.float32)
     mass, by_bin = np.empty(len(z)), np.empty((len(z), 3), np.float32)
@@ -67,11 +75,17 @@ def conditional(
                 if bins[board, hand] >= 0:
                     mass[bins[board, hand]] += 1
         mass /= mass.sum()
-        raises = _shift(mass, z, raise_slope, habits[_RAISE])
+        raises = _shift(mass, z, raise_slope, (1 - bluffs) * habits[_RAISE])
         for b in range(len(z)):
             raised = _logistic(raises + raise_slope * z[b])
             mass[b] *= 1 - raised
             by_bin[b, _RAISE] = raised
+        if bluffs > 0:
+            bluffed = _shift(mass, z, -raise_slope, bluffs * habits[_RAISE])
+            for b in range(len(z)):
+                raised = _logistic(bluffed - raise_slope * z[b])
+                mass[b] *= 1 - raised
+                by_bin[b, _RAISE] += (1 - by_bin[b, _RAISE]) * raised
         folds = _shift(mass, z, -fold_slope, habits[_FOLD])
         for b in range(len(z)):
             raised = by_bin[b, _RAISE]

@@ -1,0 +1,69 @@
+"""How a player's actions follow the hand held, told by the hands that are shown at showdowns.
+
+Three numbers say it: how steeply actions follow strength, as a factor on the slopes of everybody
+(`poker.opponents.responses`); what share of the raises is made with the weakest hands; and what share of the actions
+does not depend on the cards. They are told apart before the flop, after it where nothing is asked, and after it where
+something is. What the hands shown say of each combination is their likelihood; the numbers are means over what follows
+from that and from what strangers are like.
+
+Symbols: G groups of decisions, M factors, F shares of bluffs, N shares of blind actions.
+"""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+STEEPNESS = 2.0 ** np.arange(-2, 5)
+"""[M]; each octave from the slopes of everybody is half as likely."""
+BLUFFS = np.array([0.0, 0.2, 0.4, 0.6])
+"""[F]; each step is half as likely."""
+BLIND = np.array([0.02, 0.05, 0.1, 0.2])
+"""[N]; all as likely."""
+_PREFLOP, _UNASKED, _ASKED = range(3)
+_UNSEEN = 1e-6
+"""The least probability of an action that was seen."""
+
+_OCTAVES = np.log2(STEEPNESS)
+_STRANGERS = -np.log(2.0) * (np.abs(_OCTAVES)[:, None, None] + np.arange(len(BLUFFS))[:, None]) * np.ones(len(BLIND))
+
+
+class Shape(NamedTuple):
+    """How actions follow hands."""
+
+    steepness: float
+    bluffs: float
+    blind: float
+
+
+def group_of(street: int, asked: bool) -> int:
+    """Of a decision."""
+    return (_ASKED if asked else _UNASKED) if street else _PREFLOP
+
+
+@dataclass(frozen=True, eq=False)
+class ShownHands:
+    """Logarithms of how likely what was done with the hands shown is, `seen` [G, M, F, N]."""
+
+    seen: Floats = field(default_factory=lambda: np.zeros((3, *_STRANGERS.shape)))
+
+    def after(self, group: int, looking: Floats, any_hand: float) -> "ShownHands":
+        """With an action that players who look at the cards take with probabilities `looking` [M, F], given the hand
+        shown, and those who do not with `any_hand`."""
+        seen = self.seen.copy()
+        seen[group] += np.log(np.maximum((1 - BLIND) * looking[:, :, None] + BLIND * any_hand, _UNSEEN))
+        seen[group] -= seen[group].max()
+        return ShownHands(seen)
+
+    def shape(self, group: int) -> Shape:
+        """Expected; the steepness is 1 as long as nothing was shown."""
+        odds = np.exp(self.seen[group] + _STRANGERS)
+        odds /= odds.sum()
+        steepness = 2.0 ** float(odds.sum(axis=(1, 2)) @ _OCTAVES - _USUAL_OCTAVES)
+        return Shape(steepness, float(odds.sum(axis=(0, 2)) @ BLUFFS), float(odds.sum(axis=(0, 1)) @ BLIND))
+
+
+_USUAL_OCTAVES = float(np.exp(_STRANGERS).sum(axis=(1, 2)) @ _OCTAVES / np.exp(_STRANGERS).sum())
