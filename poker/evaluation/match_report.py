@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +18,13 @@ from poker.formats.acpc_log import read_log
 from poker.play.hand_store import UNKNOWN
 from poker.provenance import commit
 from poker.report import Figure, RangeGrids, Report, Section, Table, Text
-from poker.report.charts import Series, crosstable, intervals_and_means
+from poker.report.charts import Curve, Series, crosstable, curve_panels, intervals_and_means
 from poker.report.estimates import Estimate, estimate
 from poker.report.scalars import Scalar
 from poker.rules import CALL, FOLD, Rules
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Chart
 
 _PICTURED_HANDS = 20_000
 _SHOWN_FAILURES = 100
@@ -107,6 +110,23 @@ def _stages(results: MatchResults) -> Iterator[Section]:
     ]
     note = f"{results.unit} per hand of the first agent, by the number of the deal in its session"
     yield Table(columns, rows, "Over a session", note, console=False)
+    yield Figure("over_a_session", lambda: _session_curves(results), note=note)
+
+
+_DEAL = "deal of the session"
+
+
+def _session_curves(results: MatchResults) -> "Chart":
+    """A panel for each company that the first agents of line-ups were in."""
+    panels: dict[str, list[Curve]] = {}
+    for result in results.lineups:
+        stages = result.by_stage(aivat=result.has_aivat)
+        middles = np.array([np.mean([int(end) for end in stage.split("-")]) for stage in stages])
+        first, *others = result.lineup.labels
+        panels.setdefault(f"against {' and '.join(others)}", []).append(
+            Curve(first, {_DEAL: middles}, list(stages.values()))
+        )
+    return curve_panels("", f"{results.unit} per hand", _DEAL, panels)
 
 
 def _units(results: MatchResults) -> str:

@@ -156,6 +156,23 @@ def curves(title: str, value: str, lines: Sequence[Curve], *, logarithmic: bool)
     return figure
 
 
+def curve_panels(title: str, value: str, clock: str, panels: Mapping[str, Sequence[Curve]]) -> "Figure":
+    """Panels in rows of three, by name, of curves with their intervals against one clock."""
+    figure, flat = _rows_of_three(title, len(panels))
+    for (name, lines), axes in zip(panels.items(), flat, strict=True):
+        for i, line in enumerate(lines):
+            sides = np.abs(line.interval - line.mean)
+            axes.errorbar(line.clocks[clock], line.mean, sides, label=line.name, color=f"C{i}", marker=".", capsize=3)
+        axes.axhline(0, color="grey", linewidth=0.8)
+        axes.set_xscale("log")
+        axes.set_title(name, fontsize="medium")
+        axes.set_xlabel(clock)
+        axes.set_ylabel(value)
+        axes.grid(visible=True, alpha=0.3)
+        axes.legend(fontsize="small")
+    return figure
+
+
 @dataclass(frozen=True, eq=False)
 class Path:
     """Points [n] joined in their order; `color` and `dashes` as matplotlib names them."""
@@ -169,12 +186,8 @@ class Path:
 
 def frontiers(title: str, across: str, up: str, panels: Mapping[str, Sequence[Path]]) -> "Figure":
     """Panels in rows of three, by name; paths of one name are alike in all of them."""
-    rows = -(-len(panels) // 3)
-    figure = _figure(4.6 * min(3, len(panels)), 3.6 * rows + 1.2, title)
-    flat = figure.subplots(rows, min(3, len(panels)), squeeze=False).ravel()
-    for axes in flat[len(panels) :]:
-        axes.set_visible(False)
-    for (name, paths), axes in zip(panels.items(), flat, strict=False):
+    figure, flat = _rows_of_three(title, len(panels))
+    for (name, paths), axes in zip(panels.items(), flat, strict=True):
         for path in paths:
             axes.plot(path.across, path.up, path.dashes, label=path.name, color=path.color, marker=".", linewidth=1)
         axes.set_title(name, fontsize="medium")
@@ -195,6 +208,16 @@ def _figure(width: float, height: float, title: str) -> "Figure":
     if title:
         figure.suptitle(title)
     return figure
+
+
+def _rows_of_three(title: str, count: int) -> "tuple[Figure, list[Axes]]":
+    """A figure with so many panels."""
+    rows, columns = -(-count // 3), min(3, count)
+    figure = _figure(4.6 * columns, 3.6 * rows + 1.2, title)
+    axes = list(figure.subplots(rows, columns, squeeze=False).ravel())
+    for unused in axes[count:]:
+        unused.set_visible(False)
+    return figure, axes[:count]
 
 
 def _panels(figure: "Figure", count: int) -> "list[Axes]":

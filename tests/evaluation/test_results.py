@@ -15,6 +15,7 @@ from poker.evaluation.match_results import MatchResults
 from poker.evaluation.results import Independent, Results, chip_value
 from poker.parallel import LocalCluster
 from poker.play.lineup import AgentSpec, LineUp
+from poker.report import Figure
 from poker.report.estimates import FEW_UNITS, Estimate, estimate
 from tests.evaluation.coverage import stored_deals
 from tests.games import load_rules
@@ -90,7 +91,14 @@ def test_sessions_are_looked_at_in_parts() -> None:
         assert stages["17-32"].n == units
         report = match_report(replace(match_of(found), session=64))
         assert report.record["lineups"][0]["by_stage"]["5-8"]["mean"] == pytest.approx(7.0)
-        assert "Over a session" in report.page({}, {"results": b"", "crosstable": b""})
+        assert "Over a session" in report.page({}, {"results": b"", "crosstable": b"", "over_a_session": b""})
+        pictures = {one.name: one for one in report.sections if isinstance(one, Figure)}
+        [panel] = pictures["over_a_session"].draw().axes  # type: ignore[union-attr]
+        assert panel.get_title() == "against b"
+        container: Any = panel.containers[0]
+        middles, means = container.lines[0].get_data()
+        np.testing.assert_allclose(middles, [2.5, 6.5, 12.5, 24.5, 48.5])
+        np.testing.assert_allclose(means, [3.0, 7.0, 13.0, 25.0, 49.0])
 
 
 def test_short_matches_are_named() -> None:
