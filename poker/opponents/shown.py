@@ -29,6 +29,7 @@ _UNSEEN = 1e-6
 
 _OCTAVES = np.log2(STEEPNESS)
 _STRANGERS = -np.log(2.0) * (np.abs(_OCTAVES)[:, None, None] + np.arange(len(BLUFFS))[:, None]) * np.ones(len(BLIND))
+_USUAL_OCTAVES = float(np.exp(_STRANGERS).sum(axis=(1, 2)) @ _OCTAVES / np.exp(_STRANGERS).sum())
 
 
 class Shape(NamedTuple):
@@ -64,6 +65,3 @@ class ShownHands:
         odds /= odds.sum()
         steepness = 2.0 ** float(odds.sum(axis=(1, 2)) @ _OCTAVES - _USUAL_OCTAVES)
         return Shape(steepness, float(odds.sum(axis=(0, 2)) @ BLUFFS), float(odds.sum(axis=(0, 1)) @ BLIND))
-
-
-_USUAL_OCTAVES = float(np.exp(_STRANGERS).sum(axis=(1, 2)) @ _OCTAVES / np.exp(_STRANGERS).sum())
