@@ -100,7 +100,7 @@ class DepthLimitedAgent(SamplingAgent):
     def policy(self, state: HandState) -> Policy:
         """Solved on the flop that stands for all that are alike up to the names of suits, so that suits are treated
         alike and more states are met again."""
-        board, renaming = _solved_board(state.board)
+        board, renaming = solved_board(state.board)
         with self._clock.decision():
             found = self._search[state.to_act].policy(state.betting, board)
         return _dealt(found, renaming)
@@ -109,7 +109,7 @@ class DepthLimitedAgent(SamplingAgent):
         """What the states wait for is solved together, unless each decision has its time."""
         if self._clock.limited:
             return super().policies(states)
-        boards = [_solved_board(state.board) for state in states]
+        boards = [solved_board(state.board) for state in states]
         for search in self._search:
             search.remember(_STATES_OF_A_ROUND * len(states))
         searches = [
@@ -128,7 +128,7 @@ class DepthLimitedAgent(SamplingAgent):
             self._keeping = self._solve.keeps_values = True
             for search in self._search:
                 search.keep_solutions(forget=not self._clock.limited)
-        board, renaming = _solved_board(state.board)
+        board, renaming = solved_board(state.board)
         solution = self._search[seat].solution(state.betting, board)
         assert solution.values is not None
         past = len(solution.root.actions[solution.root.street])
@@ -147,7 +147,7 @@ class DepthLimitedAgent(SamplingAgent):
         return self._decision(search, state, raises)
 
     def _decision(self, search: NestedSearch, state: HandState, raises: tuple[int, ...]) -> SolvedDecision:
-        board, renaming = _solved_board(state.board)
+        board, renaming = solved_board(state.board)
         player = state.to_act
         belief = search.belief(state.betting, board)
         ranges = every_hand(belief.ranges, player, board)
@@ -161,6 +161,6 @@ def _dealt(found: NodePolicy, renaming: int | None) -> Policy:
     return found.actions, found.probs if renaming is None else found.probs[HAND_PERMUTATION[renaming]]
 
 
-def _solved_board(board: tuple[int, ...]) -> tuple[tuple[int, ...], int | None]:
+def solved_board(board: tuple[int, ...]) -> tuple[tuple[int, ...], int | None]:
     """The board in the suits that its flop is solved in, and their permutation; None before the flop."""
     return renamed_flop(board) if board else (board, None)

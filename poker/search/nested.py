@@ -38,6 +38,7 @@ from poker.search.exploiting import Exploit, Modelled
 from poker.search.memory import Memory
 from poker.search.round_solver import NodePolicy, Request, RoundSolution
 from poker.search.safety import Values
+from poker.search.trust import Explained
 from poker.state import HandState, public_state
 
 Board = tuple[int, ...]
@@ -156,6 +157,19 @@ class NestedSearch:
         """
         return alone(self._solution(betting, self._rules.ordered_board(board)), self._solve)
 
+    def explained(self, end: Betting, board: Board) -> tuple[Explained, ...]:
+        """The opponent's actions in a hand that ended so, as far as solutions hold them, for the model in use; nothing
+        where an action was out of turn."""
+        turns = list(end.turns())
+        if not all(actor == past.to_act and past.legal().allows(action) for past, actor, action in turns):
+            return ()
+        last, player, action = turns[-1]
+        belief = self.belief(last, self._shown(last, board))
+        policy, modelled = belief.known(), belief.modelled
+        if player != self._searcher and modelled is not None and policy is not None and action in policy.actions:
+            _, modelled = self._observed(belief, action, board, policy)
+        return modelled.explained if modelled is not None else ()
+
     def remember(self, states: int) -> None:
         """At least so many of each street."""
         for memory in self._beliefs:
@@ -225,13 +239,10 @@ class NestedSearch:
             policy = belief.known()
         assert policy is not None
         assert belief.solution is not None
-        noise, probs, modelled = self._noise[player != self._searcher], policy.probability(action), belief.modelled
+        probs, modelled = policy.probability(action), belief.modelled
         if player != self._searcher:
-            seen = public_state(state, self._shown(state, board))
-            probs = self._explained(seen, action, probs)
-            if modelled is not None:
-                probs, modelled = modelled.after(seen, policy.actions, action, probs, noise, belief.ranges[player])
-        ranges = observe_action(belief.ranges, player, probs, noise)
+            probs, modelled = self._observed(belief, action, board, policy)
+        ranges = observe_action(belief.ranges, player, probs, self._noise[player != self._searcher])
         following = state.apply(action)
         dealt, shown = following.street != state.street, self._shown(following, board)
         if dealt:
@@ -241,8 +252,19 @@ class NestedSearch:
             return Belief(following, ranges, None, False, alternatives, modelled)
         return Belief(following, ranges, belief.solution, inserted or self._follow, alternatives, modelled)
 
-    def _explained(self, seen: HandState, action: int, solved: NDArray[np.float32]) -> NDArray[np.float32]:
-        """[H] how likely the opponent's hands were to take `action`."""
+    def _observed(
+        self, belief: Belief, action: int, board: Board, policy: NodePolicy
+    ) -> tuple[NDArray[np.float32], Modelled | None]:
+        """[H] how likely the opponent's hands were to take `action`, and the modelled part after it."""
+        seen = public_state(belief.betting, self._shown(belief.betting, board))
+        probs = self._by_explanation(seen, action, policy.probability(action))
+        if belief.modelled is None:
+            return probs, None
+        weights, noise = belief.ranges[seen.to_act], self._noise[1]
+        return belief.modelled.after(seen, policy.actions, action, probs, noise, weights)
+
+    def _by_explanation(self, seen: HandState, action: int, solved: NDArray[np.float32]) -> NDArray[np.float32]:
+        """[H] how likely the opponent's hands were to take `action`, but for the model."""
         found = None if self._explain is None else self._explain(seen)
         if found is None or action not in found[0]:
             return solved
