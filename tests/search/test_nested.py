@@ -10,7 +10,7 @@ import pytest
 
 from poker.betting import Betting
 from poker.cards import parse_cards
-from poker.rules import CALL, Rules
+from poker.rules import CALL, FOLD, Rules
 from poker.search.beliefs import Ranges, observe_action, observe_board, start_ranges
 from poker.search.exploiting import Exploit, FixedFrequencies, Modelled
 from poker.search.nested import NestedSearch, together
@@ -181,6 +181,29 @@ def test_the_modelled_part_moves_with_the_opponents_actions_alone(rules: Rules) 
     np.testing.assert_allclose(second.share, np.minimum(share, 0.5), rtol=1e-5)
     believed = observe_board(observe_action(start_ranges(rules), 0, taken, 0.02), BOARD[:3])
     np.testing.assert_allclose(rounds.ranges[-1][0], believed[0], rtol=1e-5)
+
+
+def test_the_opponents_actions_are_explained_to_the_last(rules: Rules) -> None:
+    """By the solutions in use when they were taken; of a fold as the first action there is none."""
+    rounds, exploit = RandomRounds(load_menu("demo")), Exploit(0.5, FixedFrequencies(folds=0.1, raises=0.7))
+
+    def searching(seat: int, exploit: Exploit = exploit) -> NestedSearch:
+        return NestedSearch(rules, seat, rounds, opponent_noise=0.02, remembered=1000, exploit=exploit)
+
+    nested, line = searching(1), [300, CALL, CALL, 400]
+    reply = nested.explained(played(rules, [*line, FOLD]), BOARD)
+    called, asked = played(rules, line[:1]), played(rules, line)
+    first, last = nested.belief(called, ()).known(), nested.belief(asked, BOARD[:3]).known()
+    assert first is not None
+    assert last is not None
+    assert [each.street for each in reply] == [0, 1, 1]
+    for each, policy, action in ((reply[0], first, CALL), (reply[2], last, FOLD)):
+        np.testing.assert_array_equal(each.solution, policy.probability(action))
+        np.testing.assert_allclose(each.model, {CALL: 0.9 * 0.3, FOLD: 0.1}[action])
+    np.testing.assert_allclose(reply[0].weights, start_ranges(rules)[0])
+    assert nested.explained(asked, BOARD) == reply[:2]  # the last action there is the searcher's
+    assert searching(0).explained(played(rules, [FOLD]), BOARD) == ()
+    assert searching(1, Exploit()).explained(played(rules, [*line, FOLD]), BOARD) == ()
 
 
 def test_policy_depends_on_the_history_alone(rules: Rules) -> None:
