@@ -15,7 +15,7 @@ from poker.rules import Rules, check_game
 from poker.search.beliefs import Explanation
 from poker.search.clock import Clock
 from poker.search.exploiting import Exploit
-from poker.search.leaf import LeafEvaluator
+from poker.search.leaf import GivingUp, LeafEvaluator
 from poker.search.memory import Memory
 from poker.search.nested import NestedSearch, together
 from poker.search.opponent_decision import SolvedDecision, every_hand, solved_decision
@@ -39,7 +39,8 @@ class DepthLimitedAgent(SamplingAgent):
     that follow others are kept from conceding more (`poker.search.safety`), with `dealt` for what no solution holds.
     With `follow` a solution is kept to while the hand is in it, instead of solving for every decision. With seconds,
     solves go on while they last instead of for a number of iterations (`poker.search.clock`). `exploit` says what part
-    of the opponent's range is taken to play by a model, `explain` how the opponent plays where it says anything, for
+    of the opponent's range is taken to play by a model; with `gives_up` the opponent of such solves can also give up
+    beyond the depth limit (`poker.search.leaf.GivingUp`). `explain` says how the opponent plays where it knows, for
     beliefs.
     """
 
@@ -60,6 +61,7 @@ class DepthLimitedAgent(SamplingAgent):
         seconds_per_decision: float | None = None,
         seconds_per_hand: float | None = None,
         exploit: Exploit = Exploit(),  # noqa: B008 - frozen
+        gives_up: bool = False,
         explain: Explanation | None = None,
     ) -> None:
         if game.num_players != 2 or game.num_hole_cards != 2 or game.deck_size != 52:
@@ -74,7 +76,9 @@ class DepthLimitedAgent(SamplingAgent):
         super().__init__(name)
         self._game, self._leaves = game, leaves
         self._clock = Clock(seconds_per_decision, seconds_per_hand)
-        self._solve = DepthLimitedSolver(menu, ahead, dict(enumerate(leaves)), solver, safely, self._clock)
+        against_model = dict(enumerate(GivingUp(of=leaf) for leaf in leaves)) if gives_up else None
+        valued = dict(enumerate(leaves))
+        self._solve = DepthLimitedSolver(menu, ahead, valued, solver, safely, self._clock, against_model)
         search = partial(
             NestedSearch,
             solve=self._solve,

@@ -273,7 +273,8 @@ class NestedSearch:
 
     def _solved(self, belief: Belief, board: Board, at_root: tuple[int, ...]) -> Search[RoundSolution]:
         shown = self._shown(belief.betting, board)
-        of_opponent = belief.alternatives, belief.modelled
+        modelled = belief.modelled if belief.modelled is not None and belief.modelled.counts else None
+        of_opponent = belief.alternatives, modelled
         return (yield Request(belief.betting, shown, belief.ranges, self._searcher, at_root, *of_opponent))
 
     def _shown(self, state: Betting, board: Board) -> Board:

@@ -137,6 +137,7 @@ class DepthLimitedSolver:
     """Solves rounds with bets from `menu`; `leaves` by street value the depth limit, other streets go to the end.
 
     Rounds after the one that is played take their bets from `ahead`: they are solved again with `menu` when they come.
+    `against_model` are the leaves of solves with a modelled part, where they are others.
     """
 
     def __init__(
@@ -147,10 +148,12 @@ class DepthLimitedSolver:
         settings: SolverSettings,
         safety: Safety = Safety(),  # noqa: B008 - frozen
         clock: Clock | None = None,
+        against_model: Mapping[int, LeafEvaluator] | None = None,
     ) -> None:
         self._menu = menu
         self._ahead = ahead
         self._leaves = dict(leaves)
+        self._against_model = self._leaves if against_model is None else dict(against_model)
         self._settings = settings
         self._engine = engine(settings.device, settings.threads)
         self._safety = safety
@@ -198,20 +201,27 @@ class DepthLimitedSolver:
         for total in request.at_root:
             menu = menu.with_action(root, total)
         gadget = self._safety.gadget(root, searcher, request.alternatives)
-        limit = self._limit(root.street, searcher, self._leaves.get(root.street))
+        limit = self._limit(root.street, searcher, self._leaf(request))
         return build_tree(root, menu, limit, gadget=gadget)
 
     def _leaf_values(self, requests: Sequence[Request], trees: Sequence[BettingTree]) -> dict[int, LeafValues]:
         """Of the requests whose trees have leaves, by number."""
+        asked: dict[LeafEvaluator, dict[int, Leaves]] = {}
+        for number, (request, tree) in enumerate(zip(requests, trees, strict=True)):
+            evaluator = self._leaf(request)
+            if evaluator is not None and tree.num_leaf_states:
+                states = leaf_states(request.root, tree)
+                leaves = states, request.board, request.ranges, request.searcher
+                asked.setdefault(evaluator, {})[number] = leaves
         found: dict[int, LeafValues] = {}
-        for street, evaluator in self._leaves.items():
-            asked: dict[int, Leaves] = {}
-            for number, (request, tree) in enumerate(zip(requests, trees, strict=True)):
-                if request.root.street == street and tree.num_leaf_states:
-                    states = leaf_states(request.root, tree)
-                    asked[number] = states, request.board, request.ranges, request.searcher
-            found |= zip(asked, values_together(evaluator, list(asked.values())), strict=True)
+        for evaluator, numbered in asked.items():
+            found |= zip(numbered, values_together(evaluator, list(numbered.values())), strict=True)
         return found
+
+    def _leaf(self, request: Request) -> LeafEvaluator | None:
+        """What values the depth limit; None where there is none."""
+        leaves = self._leaves if request.modelled is None else self._against_model
+        return leaves.get(request.root.street)
 
     def _solver(
         self, request: Request, tree: BettingTree, values: LeafValues | None, threads: int, every_hand: bool

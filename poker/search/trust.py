@@ -1,20 +1,21 @@
-"""How far a model of the opponent is to be trusted: what share of their actions it explains better than solutions do.
+"""How far a model of the opponent is to be trusted: as far as it explains their actions better than solutions do.
 
-On a street a share t of the opponent's actions is taken to be the model's, the rest what solutions say. An action is as
-likely as
+A share t of the opponent's actions is taken to be the model's, the rest what solutions say. An action is as likely as
 
     (1 - e) (t m + (1 - t) y) + e / 3
 
 where m and y are the probabilities with which the model and the solution take it, with the hand shown or, of a hand
-that was not shown, with the range believed in. t is the mean of what follows from the actions seen, where all shares
-were as likely before. Both m and y were there before the action, so a model that repeats what it saw by chance earns
-nothing.
+that was not shown, with the range believed in. Both were there before the action, so a model that repeats what it saw
+by chance earns nothing. Before anything is seen shares are the less likely the larger they are, with a mean of a third;
+trust is what the mean after all that was seen has above that, 1 where all is the model's. Sound players, whose play
+solutions tell but not to the last bluff, look like a fifth of a model and earn it none; who plays by a simple rule
+looks like a half or more.
 
-Symbols: H hands, S streets, N shares.
+Symbols: H hands, N shares.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,14 +26,15 @@ _SHARES = np.linspace(0.0, 1.0, 17)
 """[N]"""
 _CHANCE = 0.02
 """e: the share of the actions that nothing explains."""
+_STRANGERS = np.arange(len(_SHARES), 0, -1) / len(_SHARES)
+"""[N] how likely shares are, up to a factor, before anything is seen."""
 
 
 @dataclass(frozen=True)
 class Explained:
-    """An action of the opponent on `street`: with what probability each hand was to take it by the model and by the
-    solution, `model` and `solution` [H], and their range before, `weights` [H]."""
+    """An action of the opponent: with what probability each hand was to take it by the model and by the solution,
+    `model` and `solution` [H], and their range before, `weights` [H]."""
 
-    street: int
     model: Floats
     solution: Floats
     weights: Floats
@@ -46,14 +48,9 @@ class Explained:
 
 @dataclass(frozen=True, eq=False)
 class Trust:
-    """Logarithms of how likely the actions seen are, up to a summand, by street and share: `seen` [S, N]."""
+    """Logarithms of how likely the actions seen are, up to a summand, by share: `seen` [N]."""
 
-    seen: NDArray[np.float64]
-
-    @classmethod
-    def start(cls, num_streets: int) -> "Trust":
-        """Of a model of which nothing was seen."""
-        return cls(np.zeros((num_streets, len(_SHARES))))
+    seen: NDArray[np.float64] = field(default_factory=lambda: np.zeros(len(_SHARES)))
 
     def after(self, actions: Iterable[Explained], hand: int | None) -> "Trust":
         """With the actions of a hand, in which the opponent showed `hand`, or nothing."""
@@ -61,10 +58,17 @@ class Trust:
         for action in actions:
             model, solution = action.chances(hand)
             mixed = _SHARES * model + (1 - _SHARES) * solution
-            seen[action.street] += np.log((1 - _CHANCE) * mixed + _CHANCE / 3)
-        return Trust(seen - seen.max(axis=1, keepdims=True))
+            seen += np.log((1 - _CHANCE) * mixed + _CHANCE / 3)
+        return Trust(seen - seen.max())
 
-    def shares(self) -> tuple[float, ...]:
-        """[S] of the actions that are the model's, expected."""
-        odds = np.exp(self.seen)
-        return tuple((odds @ _SHARES / odds.sum(axis=1)).tolist())
+    @property
+    def share(self) -> float:
+        """Of the actions that are the model's, expected."""
+        odds = _STRANGERS * np.exp(self.seen)
+        return float((odds * _SHARES).sum() / odds.sum())
+
+    @property
+    def earned(self) -> float:
+        """The trust, from 0 to 1."""
+        start = Trust().share
+        return max((self.share - start) / (1 - start), 0.0)
