@@ -8,7 +8,7 @@ where m and y are the probabilities with which the model and the solution take i
 that was not shown, with the range believed in. Both were there before the action, so a model that repeats what it saw
 by chance earns nothing. Before anything is seen shares are the less likely the larger they are, with a mean of a third;
 trust is what the mean after all that was seen has above that, 1 where all is the model's. Sound players, whose play
-solutions tell but not to the last bluff, look like a fifth of a model and earn it none; who plays by a simple rule
+solutions tell but not to the last bluff, look like a quarter of a model and earn it none; who plays by a simple rule
 looks like a half or more.
 
 Symbols: H hands, N shares.
