@@ -1,6 +1,7 @@
 """Observed decisions as batches: rows after the flop, split by time, with whatever inputs a net asks for.
 
-The first `1 - test_share` of the hands train, the others test: no hand and no later game of a player is on both sides.
+The first `1 - test_share` of the hands train, or the latest `train_share` of those, the others test: no hand and no
+later game of a player is on both sides.
 Inputs that describe a player's past use all earlier hands, those of the test part too, as a player at the table would.
 """
 
@@ -62,9 +63,10 @@ class OpponentRows:
     """All rows of an artifact in memory, and which of them train and test. `source` is the configuration that made
     them."""
 
-    def __init__(self, path: str, test_share: float) -> None:
-        if not 0 < test_share <= 1:
-            raise PokernetsError(f"test_share must be above 0 and at most 1, it is {test_share}")
+    def __init__(self, path: str, test_share: float, train_share: float = 1.0) -> None:
+        for name, share in (("test_share", test_share), ("train_share", train_share)):
+            if not 0 < share <= 1:
+                raise PokernetsError(f"{name} must be above 0 and at most 1, it is {share}")
         artifact = open_rows(path)
         self.path, self.fingerprint = path, artifact.fingerprint
         self.source = {name: value for name, value in artifact.config.items() if name not in STAMP}
@@ -72,9 +74,10 @@ class OpponentRows:
         self.names: list[str] = artifact.arrays["names"].tolist()
         hand, street = self.columns["hand"], self.columns["street"]
         self.first_test_hand = self.first_hand(test_share)
-        self.in_training: NDArray[np.bool_] = hand < self.first_test_hand
+        first = int((1 - train_share) * self.first_test_hand)
+        self.in_training: NDArray[np.bool_] = (first <= hand) & (hand < self.first_test_hand)
         self.train_rows: NDArray[np.int64] = np.flatnonzero(self.in_training & (street > 0))
-        self.test_rows: NDArray[np.int64] = np.flatnonzero(~self.in_training & (street > 0))
+        self.test_rows: NDArray[np.int64] = np.flatnonzero((hand >= self.first_test_hand) & (street > 0))
         if not len(self.test_rows):
             raise PokernetsError(f"{path}: too few hands to test on; make more with job=opponent_actions")
         known = np.unique(self.columns["player"][self.in_training])
@@ -127,10 +130,18 @@ class OpponentRows:
 class OpponentData(lightning.LightningDataModule):
     """Batches of all rows; `prepare` says which inputs beside the 19 the net reads."""
 
-    def __init__(self, path: str, test_share: float = 0.2, batch_rows: int = 1024, seed: int = 0) -> None:
+    def __init__(
+        self,
+        path: str,
+        test_share: float = 0.2,
+        train_share: float = 1.0,
+        batch_rows: int = 1024,
+        seed: int = 0,
+    ) -> None:
         super().__init__()
-        self.config: dict[str, Any] = {"test_share": test_share, "batch_rows": batch_rows, "seed": seed}
-        self.rows = OpponentRows(path, test_share)
+        shares = {"test_share": test_share, "train_share": train_share}
+        self.config: dict[str, Any] = {**shares, "batch_rows": batch_rows, "seed": seed}
+        self.rows = OpponentRows(path, test_share, train_share)
         train = self.rows.train_rows
         if not len(train):
             raise PokernetsError(f"{path}: too few hands to train on; make more, or test on less: data.test_share")

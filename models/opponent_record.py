@@ -96,7 +96,7 @@ class NetRecord:
 def check_together(nets: Sequence[NetRecord]) -> None:
     """Raises MismatchedArtifactError unless all learned from the same hands, so that they stand on one population."""
     for one in nets[1:]:
-        if (one.rows, one.test_share) != (nets[0].rows, nets[0].test_share):
+        if (one.rows, one.test_share, one.first) != (nets[0].rows, nets[0].test_share, nets[0].first):
             raise MismatchedArtifactError(
                 f"the nets `{nets[0].name}` and `{one.name}` learned from different hands: measure them apart,"
                 f" ~model.nets.{one.name}"

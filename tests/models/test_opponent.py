@@ -1,5 +1,6 @@
 """Opponent nets: inputs at the table equal those of the rows, nets learn, adapt and survive export."""
 
+import itertools
 import json
 from collections.abc import Callable
 from functools import partial
@@ -13,7 +14,7 @@ from conf.launch import call, chosen, compose
 from data_gen.opponent_actions import ObservedHand, Rows
 from models.export import Architecture, export_net
 from models.opponent import bootstrap
-from models.opponent_data import OpponentBatch, OpponentData, OpponentRows
+from models.opponent_data import Inputs, OpponentBatch, OpponentData, OpponentRows
 from models.opponent_inference import OPPONENT_NET, POPULATION, STAMP, OpponentNet, load_opponent_net, probabilities
 from models.opponent_module import OpponentModule, score
 from models.opponent_nets import PlayerNet, Reader, SequenceNet, SmallNet, WideNet
@@ -118,11 +119,27 @@ def test_the_split_is_by_time(work: Path) -> None:
     assert hand[rows.train_rows].max() < rows.first_test_hand == 560 <= hand[rows.test_rows].min()
     assert (rows.columns["street"][rows.train_rows] > 0).all()
     assert rows.columns["time"][rows.train_rows].max() < rows.columns["time"][rows.test_rows].min()
-    for test_share in (0.0, 1.01):
-        with pytest.raises(PokernetsError, match="test_share must be above 0 and at most 1"):
-            OpponentRows(str(work / "artifacts" / "opponent_actions"), test_share)
+    for name, share in itertools.product(("test_share", "train_share"), (0.0, 1.01)):
+        with pytest.raises(PokernetsError, match=f"{name} must be above 0 and at most 1"):
+            OpponentRows(str(work / "artifacts" / "opponent_actions"), **{"test_share": 0.2, name: share})
     with pytest.raises(PokernetsError, match="too few hands to train on"):
         OpponentData(str(work / "artifacts" / "opponent_actions"), 1.0)
+
+
+def test_the_latest_of_the_training_hands(work: Path) -> None:
+    """What is remembered of players, and what is tested, stays the same."""
+    path = str(work / "artifacts" / "opponent_actions")
+    whole, half = OpponentRows(path, 0.2), OpponentRows(path, 0.2, 0.5)
+    assert np.array_equal(half.test_rows, whole.test_rows)
+    hand = whole.columns["hand"]
+    assert np.array_equal(half.train_rows, whole.train_rows[hand[whole.train_rows] >= 280])
+    assert np.array_equal(np.unique(hand[half.in_training]), np.arange(280, 560))
+    table = whole.population_table()
+
+    def base(given: Inputs) -> np.ndarray:
+        return np.full((len(given.features), 3), 1 / 3, dtype=np.float32)
+
+    assert np.array_equal(*(rows.inputs(("past",), base, table).past for rows in (whole, half)))
 
 
 @pytest.mark.slow

@@ -33,9 +33,11 @@ def rows_at(path: Path, hands: Sequence[ObservedHand], config: dict[str, Any] = 
     return path
 
 
-def net_at(path: Path, architecture: Architecture, data: Path, share: float = SHARE, base: str = "") -> Artifact:
+def net_at(
+    path: Path, architecture: Architecture, data: Path, share: float = SHARE, base: str = "", train_share: float = 1.0
+) -> Artifact:
     """An untrained net that says it was trained on the rows at `data`."""
-    rows = OpponentRows(str(data), share)
+    rows = OpponentRows(str(data), share, train_share)
     made_from = {"opponent_actions": rows.fingerprint, **({"base": base} if base else {})}
     return export_net(
         path,
@@ -135,8 +137,10 @@ def test_self_play_of_another_seed_is_other_hands(tmp_path: Path) -> None:
         measure(tmp_path, same, tmp_path / "out", {"hand": tmp_path / "hand"})
 
 
-def test_nets_of_different_hands_and_another_base_are_refused(root: Path, tmp_path: Path) -> None:
-    net_at(tmp_path / "hand", HAND, rows_at(tmp_path / "may", moved(HANDS, 9000)))
+@pytest.mark.parametrize(("later", "train_share"), [(9000, 1.0), (0, 0.5)])
+def test_nets_of_different_hands_are_refused(later: int, train_share: float, root: Path, tmp_path: Path) -> None:
+    learned = rows_at(tmp_path / "may", moved(HANDS, later)) if later else root / "april"
+    net_at(tmp_path / "hand", HAND, learned, train_share=train_share)
     nets = {"hand": tmp_path / "hand", "player": root / "player"}
     with pytest.raises(
         MismatchedArtifactError, match=r"`hand` and `player` learned from different hands: .*nets\.player"

@@ -1,0 +1,48 @@
+"""What more hands are worth to predictors of people: `python -m tests.bench.predictor_data ROWS`.
+
+Of the rows of `python -m data_gen job=opponent_actions source=irc path=ARCHIVE` the latest eighth, quarter, half and all
+of the training hands train the net that knows the hand alone and the one that also remembers the player; log-loss is of
+the same later decisions. Fewer hands are learned from in more epochs.
+"""
+
+import argparse
+import json
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from conf.launch import call, chosen, compose
+from poker.artifacts import open_artifact
+from tests.bench.record import record
+
+SHARES = 0.125, 0.25, 0.5, 1.0
+NETS = "hand", "adaptive"
+
+
+def trained(rows: Path, share: float, seed: int, root: Path) -> dict[str, Any]:
+    """The rows that trained and the log-loss of either net."""
+    found: dict[str, Any] = {"train_share": share, "seed": seed}
+    for net in NETS:
+        chosen_net = ["model=opponent", f"net={net}", f"seed={seed}", f"runs={root / 'runs'}", f"artifacts={root}"]
+        data = [f"model.data.path={rows}", f"model.data.train_share={share}"]
+        epochs = round(compose("train", chosen_net).trainer.max_epochs / share**0.5)
+        found[net] = call(chosen(compose("train", [*chosen_net, *data, f"trainer.max_epochs={epochs}"]), "model"))
+        found["train_rows"] = open_artifact(root / "opponent_net" / net, "opponent_net").counts["train_rows"]
+    return found
+
+
+def main(rows: Path, seeds: int) -> dict[str, Any]:
+    found = []
+    for share in SHARES:
+        for seed in range(1, seeds + 1):
+            with tempfile.TemporaryDirectory() as root:
+                found.append(trained(rows, share, seed, Path(root)))
+    return record(rows=open_artifact(rows, "opponent_actions").fingerprint, log_loss=found)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(prog="python -m tests.bench.predictor_data")
+    parser.add_argument("rows", type=Path)
+    parser.add_argument("--seeds", type=int, default=2)
+    given = parser.parse_args()
+    print(json.dumps(main(given.rows, given.seeds), indent=1))
