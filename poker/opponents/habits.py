@@ -11,10 +11,11 @@ particular, and three quarters of what is borrowed from coarser contexts count. 
 alike in all contexts of a street.
 
 What each hand does follows from its strength (`poker.kernels.opponents.conditional`), so that the frequencies come out
-for the range at hand: the best raise, the worst fold. How steeply, with how many bluffs among the bets, and what share
-of the actions does not depend on the cards is learned from the hands shown at showdowns (`poker.opponents.shown`).
+for the range at hand: the best raise, the worst fold. How steeply, with how many bluffs among the bets, what share
+of the actions does not depend on the cards, and how far higher raises are made with better hands is learned from the
+hands shown at showdowns (`poker.opponents.shown`).
 
-Symbols: H hands, A actions, S size classes, G groups of decisions.
+Symbols: B boards, H hands, A actions, S size classes, G groups of decisions.
 """
 
 import hashlib
@@ -32,10 +33,10 @@ from poker.cards import HOLDEM, hand_index
 from poker.errors import PokernetsError
 from poker.formats.histories import read_hands
 from poker.kernels.cards.strength import board_strength_into
-from poker.kernels.opponents.conditional import conditional
+from poker.kernels.opponents.conditional import conditional, graded
 from poker.opponents.predictor import CALL_CLASS, FOLD_CLASS, RAISE_CLASS, action_class
 from poker.opponents.responses import BINS, FOLD_SLOPE, RAISE_SLOPE, Z
-from poker.opponents.shown import BLUFFS, STEEPNESS, Shape, ShownHands, group_of
+from poker.opponents.shown import BLUFFS, STEEPNESS, TILTS, Shape, ShownHands, group_of
 from poker.rules import CALL, FOLD, Rules
 from poker.state import HandState
 
@@ -51,7 +52,7 @@ _LEVELS = ((0, 2, 3, 4), (2, 3, 4), (3, 4), ())
 _BORROWED = 0.75
 _ANYBODY = np.array([[0.0, 0.6, 0.4], [0.3, 0.57, 0.13], [0.45, 0.43, 0.12], [0.55, 0.37, 0.08], [0.6, 0.4, 0.0]])
 """[5, 3] by what is asked: bets are given up to about as often as bluffs of the size would break even."""
-_SIZE_EDGES = (0.4, 0.8, 1.25, 2.5)
+_SIZE_EDGES = (0.4, 0.8, 1.25, 2.5, 6.0)
 _NUM_SIZES = len(_SIZE_EDGES) + 2
 """The last is all-in."""
 
@@ -71,7 +72,9 @@ class Habits:
     counts: Floats = field(default_factory=lambda: np.zeros((*_SHAPE, 3)))
     sizes: Floats = field(default_factory=lambda: np.zeros((_SHAPE[0], _NUM_SIZES)))
     shown: ShownHands = field(default_factory=ShownHands)
-    _at: dict[tuple[str, tuple[int, ...]], tuple[Context, Floats]] = field(default_factory=dict, repr=False)
+    _at: dict[tuple[str, tuple[int, ...]], tuple[Context, Floats, list[NDArray[np.intp]]]] = field(
+        default_factory=dict, repr=False
+    )
 
     def __post_init__(self) -> None:
         if not self.half > 0:
@@ -90,16 +93,21 @@ class Habits:
                 if kind == RAISE_CLASS:
                     sizes[past.street, _size_class(past, action)] += 1
                 if cards:
-                    board, held = hand.runout[: rules.board_sizes[past.street]], hand_index(*cards)
-                    group = _group(context)
+                    held, group = hand_index(*cards), _group(context)
+                    bins = _bins_of(rules, [hand.runout[: rules.board_sizes[past.street]]])
 
                     def chances(shape: Shape) -> NDArray[np.float32]:
                         """[H] of the action."""
-                        return self._conditional(rules, [board], context, weights, shape)[0, :, kind]  # noqa: B023
+                        return self._conditional(bins, context, weights, shape)[0, :, kind]  # noqa: B023
 
                     looking = [[chances(Shape(factor, share, 0.0))[held] for share in BLUFFS] for factor in STEEPNESS]
                     shown = shown.after(group, np.array(looking), float(self.frequencies[context][kind]))
                     weights = weights * chances(self._shapes[group])
+                    if kind == RAISE_CLASS:
+                        size, shares = _size_class(past, action), self._size_shares[past.street]
+                        by_tilt = [graded(bins, weights, Z, shares, tilt)[0, held, size] for tilt in TILTS]
+                        shown = shown.after_raise(past.street, np.array(by_tilt), float(shares[size]))
+                        weights = weights * graded(bins, weights, Z, shares, self.shown.tilt(past.street))[..., size]
         return replace(self, counts=counts, sizes=sizes, shown=shown, _at={})
 
     def __call__(
@@ -121,10 +129,18 @@ class Habits:
         if key not in self._at:
             if len(self._at) > _REMEMBERED:
                 self._at.clear()
-            self._at[key] = context_of(betting), self._split(betting, actions)
-        context, split = self._at[key]
-        by_class = self._conditional(betting.rules, boards, context, weights, self._shapes[_group(context)])
-        return by_class @ split, float(self.confidence[context])
+            self._at[key] = context_of(betting), *self._split(betting, actions)
+        context, split, by_size = self._at[key]
+        bins = _bins_of(betting.rules, boards)
+        by_class = self._conditional(bins, context, weights, self._shapes[_group(context)])
+        probs, tilt = by_class @ split, self.shown.tilt(betting.street)
+        if tilt != 0 and len(by_size) > 1:
+            raised = by_class[:, :, RAISE_CLASS]
+            shares = np.array([split[RAISE_CLASS, alike].sum() for alike in by_size])
+            chances = raised[:, :, None] * graded(bins, np.multiply(weights, raised, dtype=np.float64), Z, shares, tilt)
+            for alike, chance in zip(by_size, np.moveaxis(chances, 2, 0), strict=True):
+                probs[:, :, alike] = chance[:, :, None] / len(alike)
+        return probs, float(self.confidence[context])
 
     def later(self, rules: Rules, street: int) -> tuple[Floats, float]:
         """As `poker.search.exploiting.Model`."""
@@ -165,7 +181,10 @@ class Habits:
 
     @cached_property
     def _fingerprint(self) -> bytes:
-        data = (*(each.tobytes() for each in (self.counts, self.sizes, self.shown.seen)), repr(self.half).encode())
+        data = (
+            *(each.tobytes() for each in (self.counts, self.sizes, self.shown.seen, self.shown.sizes)),
+            repr(self.half).encode(),
+        )
         return hashlib.sha256(b"".join(data)).digest()
 
     def __eq__(self, other: object) -> bool:
@@ -180,37 +199,31 @@ class Habits:
         return [self.shown.shape(group) for group in range(len(self.shown.seen))]
 
     def _conditional(
-        self,
-        rules: Rules,
-        boards: Sequence[tuple[int, ...]],
-        context: Context,
-        weights: NDArray[np.floating],
-        shape: Shape,
+        self, bins: NDArray[np.int8], context: Context, weights: NDArray[np.floating], shape: Shape
     ) -> NDArray[np.float32]:
         """[B, H, 3] fold, call and raise, for `weights` [B, H]; before the flop with the slopes of the flop."""
         street, _, raises, _, _ = context
         fold, raised = FOLD_SLOPE[max(street, 1), 1], RAISE_SLOPE[max(street, 1), raises]
-        bins = np.stack([_bins(rules, rules.ordered_board(board)) for board in boards])
         mass = np.ascontiguousarray(weights, dtype=np.float64)
         slopes = shape.steepness * fold, shape.steepness * raised
         return conditional(bins, mass, Z, self.frequencies[context], *slopes, shape.bluffs, shape.blind)
 
-    def _split(self, betting: Betting, actions: tuple[int, ...]) -> Floats:
+    def _split(self, betting: Betting, actions: tuple[int, ...]) -> tuple[Floats, list[NDArray[np.intp]]]:
         """[3, A] what share of each class goes to each action: classes that are missing check or call; raises of a size
-        that is missing take the next."""
+        that is missing take the next. And the raises of each size class that is there, from the smallest."""
         out = np.zeros((3, len(actions)))
         out[:, actions.index(CALL)] = 1
         if FOLD in actions:
             out[FOLD_CLASS] = [action == FOLD for action in actions]
         classes = np.array([_size_class(betting, action) if action > 0 else -1 for action in actions])
-        if (classes >= 0).any():
+        there = np.unique(classes[classes >= 0])
+        if len(there):
             out[RAISE_CLASS] = 0
-            there = np.unique(classes[classes >= 0])
             for size, share in enumerate(self._size_shares[betting.street]):
                 taken = classes == there[np.abs(there - size).argmin()]
                 out[RAISE_CLASS] += share * taken / taken.sum()
         assert (out[CALL_CLASS] == [action == CALL for action in actions]).all()
-        return out
+        return out, [np.flatnonzero(classes == size) for size in there]
 
 
 def habits(
@@ -264,6 +277,11 @@ def _pot(betting: Betting) -> int:
     """With antes and dead blinds."""
     forced = betting.rules.forced
     return betting.pot + (sum(map(sum, forced)) if forced else 0)
+
+
+def _bins_of(rules: Rules, boards: Sequence[tuple[int, ...]]) -> NDArray[np.int8]:
+    """[B, H] of strength on each board."""
+    return np.stack([_bins(rules, rules.ordered_board(board)) for board in boards])
 
 
 def _bins(rules: Rules, board: tuple[int, ...]) -> NDArray[np.int8]:

@@ -6,10 +6,13 @@ does not depend on the cards. They are told apart before the flop, after it wher
 something is. What the hands shown say of each combination is their likelihood; the numbers are means over what follows
 from that and from what strangers are like.
 
-Symbols: G groups of decisions, M factors, F shares of bluffs, N shares of blind actions.
+One number more, before the flop and after it, says how far higher raises are made with stronger hands or, below 0,
+with weaker ones.
+
+Symbols: G groups of decisions, M factors, F shares of bluffs, N shares of blind actions, T tilts of the sizes.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -23,12 +26,17 @@ BLUFFS = np.array([0.0, 0.2, 0.4, 0.6])
 """[F]; each step is half as likely."""
 BLIND = np.array([0.02, 0.05, 0.1, 0.2])
 """[N]; all as likely."""
+TILTS = np.array([-8.0, -4, -2, -1, 0, 1, 2, 4, 8])
+"""[T] slopes of the log odds of higher raises; each step from 0 is half as likely."""
 _PREFLOP, _UNASKED, _ASKED = range(3)
+_SLIPS = 0.05
+"""The share of the raises whose size does not depend on the cards, whatever the tilt."""
 _UNSEEN = 1e-6
 """The least probability of an action that was seen."""
 
 _OCTAVES = np.log2(STEEPNESS)
 _STRANGERS = -np.log(2.0) * (np.abs(_OCTAVES)[:, None, None] + np.arange(len(BLUFFS))[:, None]) * np.ones(len(BLIND))
+_UNTILTED = -np.log(2.0) * np.abs(np.arange(len(TILTS)) - len(TILTS) // 2)
 _USUAL_OCTAVES = float(np.exp(_STRANGERS).sum(axis=(1, 2)) @ _OCTAVES / np.exp(_STRANGERS).sum())
 
 
@@ -47,9 +55,11 @@ def group_of(street: int, asked: bool) -> int:
 
 @dataclass(frozen=True, eq=False)
 class ShownHands:
-    """Logarithms of how likely what was done with the hands shown is, `seen` [G, M, F, N]."""
+    """Logarithms of how likely what was done with the hands shown is, `seen` [G, M, F, N], and of how likely the sizes
+    of their raises are, `sizes` [2, T] before the flop and after it."""
 
     seen: Floats = field(default_factory=lambda: np.zeros((3, *_STRANGERS.shape)))
+    sizes: Floats = field(default_factory=lambda: np.zeros((2, len(TILTS))))
 
     def after(self, group: int, looking: Floats, any_hand: float) -> "ShownHands":
         """With an action that players who look at the cards take with probabilities `looking` [M, F], given the hand
@@ -57,7 +67,20 @@ class ShownHands:
         seen = self.seen.copy()
         seen[group] += np.log(np.maximum((1 - BLIND) * looking[:, :, None] + BLIND * any_hand, _UNSEEN))
         seen[group] -= seen[group].max()
-        return ShownHands(seen)
+        return replace(self, seen=seen)
+
+    def after_raise(self, street: int, looking: Floats, any_hand: float) -> "ShownHands":
+        """With a raise of a size that those who look at the cards choose with chances `looking` [T], given the hand
+        shown, and those who do not with `any_hand`."""
+        sizes = self.sizes.copy()
+        sizes[min(street, 1)] += np.log((1 - _SLIPS) * looking + _SLIPS * any_hand)
+        return replace(self, sizes=sizes)
+
+    def tilt(self, street: int) -> float:
+        """Expected; 0 as long as nothing was shown."""
+        seen = self.sizes[min(street, 1)]
+        odds = np.exp(seen - seen.max() + _UNTILTED)
+        return float(odds @ TILTS / odds.sum()) if seen.any() else 0.0
 
     def shape(self, group: int) -> Shape:
         """Expected; the steepness is 1 as long as nothing was shown."""

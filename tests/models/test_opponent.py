@@ -139,7 +139,8 @@ def test_the_latest_of_the_training_hands(work: Path) -> None:
     def base(given: Inputs) -> np.ndarray:
         return np.full((len(given.features), 3), 1 / 3, dtype=np.float32)
 
-    assert np.array_equal(*(rows.inputs(("past",), base, table).past for rows in (whole, half)))
+    past_of_whole, past_of_half = (rows.inputs(("past",), base, table).past for rows in (whole, half))
+    assert np.array_equal(past_of_whole, past_of_half)
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""How often each hand folds, calls and raises, from how often a whole range does."""
+"""How often each hand folds, calls and raises, and how high, from how often a whole range does."""
 
 import math
 
@@ -45,6 +45,20 @@ def _shift(mass: F64, z: F64, slope: float, target: float) -> float:
     return middle
 
 
+@kernel
+def _spread(bins: I8, weights: F64, mass: F64) -> None:
+    """`mass` [bins] of one board; without weights all hands are alike."""
+    mass[:] = 0.0
+    for hand in range(len(bins)):
+        if bins[hand] >= 0:
+            mass[bins[hand]] += weights[hand]
+    if not mass.sum() > 0:
+        for hand in range(len(bins)):
+            if bins[hand] >= 0:
+                mass[bins[hand]] += 1
+    mass /= mass.sum()
+
+
 @entry("i1_2, f8_2, f8_1, f8_1, f8, f8, f8, f8")
 def conditional(
     bins: I8,
@@ -66,15 +80,7 @@ def conditional(
     out = np.zeros((*bins.shape, 3), np.float32)
     mass, by_bin = np.empty(len(z)), np.empty((len(z), 3), np.float32)
     for board in range(len(bins)):
-        mass[:] = 0.0
-        for hand in range(bins.shape[1]):
-            if bins[board, hand] >= 0:
-                mass[bins[board, hand]] += weights[board, hand]
-        if not mass.sum() > 0:
-            for hand in range(bins.shape[1]):
-                if bins[board, hand] >= 0:
-                    mass[bins[board, hand]] += 1
-        mass /= mass.sum()
+        _spread(bins[board], weights[board], mass)
         raises = _shift(mass, z, raise_slope, (1 - bluffs) * habits[_RAISE])
         for b in range(len(z)):
             raised = _logistic(raises + raise_slope * z[b])
@@ -93,6 +99,31 @@ def conditional(
             by_bin[b, _FOLD] = (1 - blind) * folded + blind * habits[_FOLD]
             by_bin[b, _RAISE] = (1 - blind) * raised + blind * habits[_RAISE]
             by_bin[b, _CALL] = 1 - by_bin[b, _FOLD] - by_bin[b, _RAISE]
+        for hand in range(bins.shape[1]):
+            if bins[board, hand] >= 0:
+                out[board, hand] = by_bin[bins[board, hand]]
+    return out
+
+
+@entry("i1_2, f8_2, f8_1, f8_1, f8")
+def graded(bins: I8, weights: F64, z: F64, shares: F64, slope: float) -> F32:
+    """[B, H, S] with what chance each hand takes each of S actions in their order, so that on each board the mean over
+    `weights` [B, H] is `shares` [S]: the odds of those from any action on are exponential in z [bins], with `slope`
+    (proportional odds). Dead hands and weights as of `conditional`.
+    """
+    out = np.zeros((*bins.shape, len(shares)), np.float32)
+    mass, by_bin = np.empty(len(z)), np.empty((len(z), len(shares)), np.float32)
+    for board in range(len(bins)):
+        _spread(bins[board], weights[board], mass)
+        by_bin[:, 0] = 1.0
+        left = 1.0
+        for action in range(1, len(shares)):
+            left -= shares[action - 1]
+            shift = _shift(mass, z, slope, left)
+            for b in range(len(z)):
+                higher = np.float32(_logistic(shift + slope * z[b]))
+                by_bin[b, action] = min(higher, by_bin[b, action - 1])
+                by_bin[b, action - 1] -= by_bin[b, action]
         for hand in range(bins.shape[1]):
             if bins[board, hand] >= 0:
                 out[board, hand] = by_bin[bins[board, hand]]
