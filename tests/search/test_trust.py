@@ -1,5 +1,7 @@
 """What share of an opponent's actions is the model's: found again where it is known."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -36,8 +38,17 @@ def test_a_hand_that_was_not_shown_counts_as_its_range() -> None:
     action = Explained(model, solution, weights)
     assert action.chances(1) == (0.1, 0.3)
     assert action.chances(None) == pytest.approx((0.56, 0.21))
-    shown, hidden = (Trust().after([action], hand).share for hand in (1, None))
-    assert shown < 1 / 3 < hidden
+    assert Trust().after([action], 1).share < 1 / 3 < Trust().after([replace(action, fold=True)], None).share
+
+
+def test_what_was_done_with_hands_that_were_not_shown_earns_no_trust_and_can_cost_it() -> None:
+    range_ = np.full(HANDS, 1 / HANDS)
+    often, seldom = np.full(HANDS, 0.8), np.full(HANDS, 0.2)
+    borne_out, at_odds = Explained(often, seldom, range_), Explained(seldom, often, range_)
+    assert Trust().after([borne_out] * 20, None).earned == 0.0
+    assert Trust().after([borne_out] * 20, 3).earned > 0.5
+    assert Trust().after([replace(borne_out, fold=True)] * 20, None).earned > 0.5
+    assert Trust().after([borne_out] * 20, 3).after([at_odds] * 40, None).earned == 0.0
 
 
 def test_an_action_that_neither_explains_says_nothing() -> None:
