@@ -300,3 +300,51 @@ def test_hands_shown_tell_who_bluffs() -> None:
         probs[(np.abs(strength - at) < 0.05) & HOLDEM.live(FLOP), 1].mean() for at in (0.1, 0.5, 0.9)
     )
     assert min(worst, best) > 2 * middle
+
+
+class BetsMoreWithTheBest(RaisesTheBestHalf):
+    """Raises once a round with whatever is held, all-in with the best third of hands, else as little as is legal."""
+
+    def act(self, state: HandState) -> int:
+        legal, held = state.legal(), hand_index(*state.hole_cards[state.to_act])
+        if state.betting.num_raises:
+            return CALL
+        return legal.max_raise if weaker_hands(RULES, state.board)[held] > 2 / 3 else legal.min_raise
+
+
+def test_hands_shown_tell_how_far_higher_raises_are_made_with_better_hands() -> None:
+    shuffled = random()
+    shuffled.reset(3)
+    models = []
+    for opponent in (BetsMoreWithTheBest(), shuffled):
+        model = Habits()
+        for n in range(30):
+            hand = play_hand([caller(), opponent], HandState.deal(RULES, np.random.default_rng([9, n])))
+            model = model.after(hand.view(0), 1)
+        models.append(model)
+    by_strength, by_chance = models
+    assert Habits().shown.tilt(0) == Habits().shown.tilt(3) == 0
+    assert min(by_strength.shown.tilt(street) for street in (0, 1)) > 2
+    assert max(abs(by_chance.shown.tilt(street)) for street in (0, 1)) < 1
+
+    def best_less_worst(model: Habits) -> float:
+        """How much oftener a bet of the best hands is all-in than one of the worst."""
+        probs = model(public_state(after(CALL, CALL), FLOP), (CALL, 200, 20000), EVERY)[0]
+        strength = weaker_hands(RULES, FLOP)
+        live = HOLDEM.live(FLOP)
+        worst, best = (probs[live & (np.abs(strength - at) < 0.1), 1:].sum(axis=0) for at in (0.1, 0.9))
+        return float(best[1] / best.sum() - worst[1] / worst.sum())
+
+    assert best_less_worst(by_strength) > 0.8
+    assert abs(best_less_worst(by_chance)) < 0.3
+    plain = replace(by_strength, shown=replace(by_strength.shown, sizes=np.zeros_like(by_strength.shown.sizes)))
+    for betting in (after(CALL, CALL), after(CALL, CALL, 300)):
+        state = public_state(betting, FLOP)
+        actions = (*((FOLD,) if betting.to_call else ()), CALL, 600, 800, 2000, 20000)
+        for weights in (EVERY, np.random.default_rng(2).random(RULES.num_hands) ** 3):
+            found, expected = (
+                np.average(model(state, actions, weights)[0], axis=0, weights=weights * HOLDEM.live(FLOP))
+                for model in (by_strength, plain)
+            )
+            np.testing.assert_allclose(found, expected, atol=1e-5)
+    assert by_strength != plain
