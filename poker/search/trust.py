@@ -9,9 +9,9 @@ that was not shown, with the range believed in. Both were there before the actio
 by chance earns nothing. Frequencies that come out for a range say little of who in it acts so, which decides what a
 call is worth; so the hands that were shown have to bear out the model alone, too, with the folds, after which it no
 longer matters who they were. Before anything is seen shares are the less likely the larger they are, with a mean of a
-third; trust is what the mean after all that was seen has above that, 1 where all is the model's. Sound players, whose
-play solutions tell but not to the last bluff, look like a quarter of a model and earn it none; who plays by a simple
-rule looks like a half or more.
+third; trust is what the mean after all that was seen has above that, 1 where all is the model's, once it is more than a
+half. Sound players, whose play solutions tell but not to the last bluff, look like a quarter of a model, in some
+sessions two fifths, and earn it none; who plays by a simple rule looks like a half or more.
 
 Symbols: H hands, N shares.
 """
@@ -30,6 +30,8 @@ _CHANCE = 0.02
 """e: the share of the actions that nothing explains."""
 _STRANGERS = np.arange(len(_SHARES), 0, -1) / len(_SHARES)
 """[N] how likely shares are, up to a factor, before anything is seen."""
+_MOST = 0.5
+"""The share of the actions above which a model is trusted."""
 
 
 @dataclass(frozen=True)
@@ -76,9 +78,9 @@ class Trust:
 
     @property
     def earned(self) -> float:
-        """The trust, from 0 to 1."""
-        start = Trust().share
-        return max((self.share - start) / (1 - start), 0.0)
+        """The trust, from 0 to 1; a little of it would change play at random and win nothing."""
+        share, start = self.share, Trust().share
+        return (share - start) / (1 - start) if share > _MOST else 0.0
 
 
 def _expected(seen: NDArray[np.float64]) -> float:

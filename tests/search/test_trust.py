@@ -17,14 +17,14 @@ def explained(rng: np.random.Generator, share: float, hand: int) -> Explained:
     return Explained(model[:, action], solution[:, action], np.full(HANDS, 1 / HANDS))
 
 
-@pytest.mark.parametrize("share", [0.0, 0.25, 0.6, 1.0])
+@pytest.mark.parametrize("share", [0.0, 0.25, 0.4, 0.6, 1.0])
 def test_the_share_is_found_again(share: float) -> None:
     rng, trust = np.random.default_rng(5), Trust()
     for number in range(1000):
         trust = trust.after([explained(rng, share, number % HANDS)], number % HANDS)
     assert trust.share == pytest.approx(share, abs=0.08)
-    assert trust.earned == pytest.approx(max(0.0, 1.5 * share - 0.5), abs=0.12)
-    assert (trust.earned == 0.0) == (share < 1 / 3)
+    assert trust.earned == pytest.approx(1.5 * share - 0.5 if share > 0.5 else 0.0, abs=0.12)
+    assert (trust.earned == 0.0) == (share < 0.5)
 
 
 def test_nothing_seen_earns_no_trust() -> None:
