@@ -11,7 +11,7 @@ hand with its board; order within a round does not matter.
 
 `canonical_board` is the same index for one round of 3, 4 or 5 cards, fast, with the suit permutation that turns the
 board into the canonical one: tables [number of canonical boards, 1326] then serve every concrete board:
-`table[index, HAND_PERMUTATION[permutation, hand]]`. All integers are int64. `canonical_board` and `canonical_suits` are
+`table[index, HAND_PERMUTATION[permutation, hand]]`. All integers are int64. `canonical_board` and `canonical_key` are
 also called from the kernels that deal boards, in other files: keep them stable, or clear numba's cache.
 """
 
@@ -289,13 +289,26 @@ class SuitIndexer:
         return out
 
 
-def _board_offsets() -> I64:
-    """[6, 216] for each board size: offset of the shape whose three largest suit counts are the base-6 digits."""
-    out = np.zeros((6, 216), dtype=np.int64)
+def _board_parts() -> tuple[I32, I64]:
+    """Whatever the shape, the index of a board is a sum of one part for each suit, by the suit's own number: the parts
+    of all boards of 3 to 5 cards, and where those of each suit begin, [6, 216, 4] by the size of the board and the
+    counts of its three largest suits, as digits of base 6."""
+    parts: list[list[int]] = []
+    starts, used = np.zeros((6, 216, 4), dtype=np.int64), 0
     for n in (3, 4, 5):
         tables = _make_tables((n,))
-        out[n, tables.shapes[:, :3] @ np.array([36, 6, 1])] = tables.offsets[:-1]
-    return out
+        for shape, offset in zip(tables.shapes.tolist(), tables.offsets.tolist(), strict=False):
+            weight = 1
+            for suit, count in enumerate(shape):
+                starts[n, (shape[0] * 6 + shape[1]) * 6 + shape[2], suit] = used
+                size, equal = math.comb(NUM_RANKS, count), shape.count(count)
+                left = equal - suit + shape.index(count)
+                first = offset if suit == 0 else 0
+                parts.append([first + weight * math.comb(x + left - 1, left) for x in range(size)])
+                used += size
+                if left == 1:
+                    weight *= math.comb(size + equal - 1, equal)
+    return np.array(list(itertools.chain(*parts)), dtype=np.int32), starts
 
 
 def _permutation_ids() -> U8:
@@ -306,9 +319,10 @@ def _permutation_ids() -> U8:
     return out
 
 
-_BOARD_OFFSETS: I64 = _board_offsets()
+_BOARD_PARTS, _PART_STARTS = _board_parts()
 _PERMUTATION_IDS: U8 = _permutation_ids()
-_SUIT_CARDS: I64 = np.array([math.comb(NUM_RANKS, n) for n in range(6)], dtype=np.int64)
+BOARD_KEYS: I64 = np.array([(1 << 13 | 1 << card // 4) << 16 * (card % 4) for card in range(52)], dtype=np.int64)
+"""[52] what each card adds to the key of a board: 16 bits a suit, its count << 13 | rank mask."""
 
 
 @entry("u1_1")
@@ -320,56 +334,28 @@ def canonical_board(cards: U8) -> tuple[int, int]:
     n = len(cards)
     if n == 0:
         return 0, 0
-    suits = np.zeros(4, dtype=np.int64)
+    key = 0
     for card in cards:
-        add_card(suits, card)
-    return canonical_suits(n, suits)
+        key += BOARD_KEYS[card]
+    return canonical_key(n, key)
 
 
 @kernel
-def add_card(suits: I64, card: int) -> None:
-    """Add a card to what is known of a board by suit [4]: count << 15 | rank mask << 2, at first 0."""
-    card = int(card)
-    suits[card & 3] += (1 << 15) + (4 << (card >> 2))
-
-
-@kernel
-def canonical_suits(n: int, suits: I64) -> tuple[int, int]:
-    """`canonical_board` of n cards that `add_card` has put into `suits`, for boards that grow card by card."""
-    return _sorted_index(n, suits[0], suits[1] + 1, suits[2] + 2, suits[3] + 3)
-
-
-@kernel
-def _sorted_index(n: int, k0: int, k1: int, k2: int, k3: int) -> tuple[int, int]:
-    """`canonical_board` from one key a suit: count << 15 | rank mask << 2 | suit."""
+def canonical_key(n: int, key: int) -> tuple[int, int]:
+    """`canonical_board` of n cards by the sum of their BOARD_KEYS."""
+    k0, k1 = (key & 0xFFFF) << 2, (key >> 16 & 0xFFFF) << 2 | 1
+    k2, k3 = (key >> 32 & 0xFFFF) << 2 | 2, (key >> 48 & 0xFFFF) << 2 | 3
     k0, k1 = max(k0, k1), min(k0, k1)
     k2, k3 = max(k2, k3), min(k2, k3)
     k0, k2 = max(k0, k2), min(k0, k2)
     k1, k3 = max(k1, k3), min(k1, k3)
     k1, k2 = max(k1, k2), min(k1, k2)
     permutation = (1 << 2 * (k1 & 3)) | (2 << 2 * (k2 & 3)) | (3 << 2 * (k3 & 3))
-    c0, c1, c2, c3 = k0 >> 15, k1 >> 15, k2 >> 15, k3 >> 15
-    x0, x1 = int(_COLEX[(k0 >> 2) & 8191]), int(_COLEX[(k1 >> 2) & 8191])
-    x2, x3 = int(_COLEX[(k2 >> 2) & 8191]), int(_COLEX[(k3 >> 2) & 8191])
-    index = _BOARD_OFFSETS[n, (c0 * 6 + c1) * 6 + c2]
-    m0, m1, m2 = _SUIT_CARDS[c0], _SUIT_CARDS[c1], _SUIT_CARDS[c2]
-    if c0 == c1:
-        if c1 == c2 and c2 > 0:
-            if c2 == c3:
-                index += _choose(x0 + 3, 4) + _choose(x1 + 2, 3) + _choose(x2 + 1, 2) + x3
-            else:
-                index += _choose(x0 + 2, 3) + _choose(x1 + 1, 2) + x2 + _choose(m0 + 2, 3) * x3
-        else:
-            index += _choose(x0 + 1, 2) + x1 + _choose(m0 + 1, 2) * x2
-    elif c1 == c2 and c2 > 0:
-        if c2 == c3:
-            index += x0 + m0 * (_choose(x1 + 2, 3) + _choose(x2 + 1, 2) + x3)
-        else:
-            index += x0 + m0 * (_choose(x1 + 1, 2) + x2)
-    elif c2 == c3 and c2 > 0:
-        index += x0 + m0 * (x1 + m1 * (_choose(x2 + 1, 2) + x3))
-    else:
-        index += x0 + m0 * (x1 + m1 * (x2 + m2 * x3))
+    start = _PART_STARTS[n, (k0 >> 15) * 36 + (k1 >> 15) * 6 + (k2 >> 15)]
+    index = _BOARD_PARTS[start[0] + _COLEX[k0 >> 2 & 8191]]
+    index += _BOARD_PARTS[start[1] + _COLEX[k1 >> 2 & 8191]]
+    index += _BOARD_PARTS[start[2] + _COLEX[k2 >> 2 & 8191]]
+    index += _BOARD_PARTS[start[3] + _COLEX[k3 >> 2 & 8191]]
     return int(index), int(_PERMUTATION_IDS[permutation])
 
 

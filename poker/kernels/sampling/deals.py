@@ -10,10 +10,10 @@ from numba import njit
 from numpy.typing import NDArray
 
 from poker.kernels.cards.hands import HAND_OF_CARDS, HAND_PERMUTATION, NUM_HANDS
-from poker.kernels.cards.isomorphism import add_card, canonical_suits
+from poker.kernels.cards.isomorphism import BOARD_KEYS, canonical_key
 from poker.kernels.cards.ranks import CARD_KEYS, KEY_START, showdown_place
 from poker.kernels.prefetch import prefetch
-from poker.kernels.registry import INTERNAL, entry, kernel
+from poker.kernels.registry import INLINE, entry, kernel
 from poker.kernels.rng import next_below
 from poker.kernels.types import I16, I32, I64, U8, U64
 
@@ -56,13 +56,13 @@ def deal_holdem(
     n, num_players, num_streets = buckets.shape
     cards = np.empty(2 * num_players + (5 if num_streets == 4 else 3), dtype=np.uint8)
     board = cards[2 * num_players :]
-    suits, rows, images = np.empty(4, dtype=np.int64), np.empty(3, dtype=np.int64), np.empty(3, dtype=np.int64)
+    rows, images = np.empty(3, dtype=np.int64), np.empty(3, dtype=np.int64)
     flops, turns, rivers = flop.reshape(-1), turn.reshape(-1), river.reshape(-1)
     for start in range(0, n, _BLOCK):
         end = min(start + _BLOCK, n)
         for i in range(start, end):
             draw_cards(rng, 52, 0, cards)
-            _place(cards, board, suits, rows, images, preflop, buckets[i], ranks[i])
+            _place(cards, board, rows, images, preflop, buckets[i], ranks[i])
             for p in range(num_players):
                 prefetch(rank_table, max(ranks[i, p], 0))
                 prefetch(flops, buckets[i, p, 1])
@@ -79,19 +79,16 @@ def deal_holdem(
                     out[3] = rivers[out[3]]
 
 
-@njit(**INTERNAL)
-def _place(
-    cards: U8, board: U8, suits: I64, rows: I64, images: I64, preflop: NDArray[Any], buckets: I32, ranks: I32
-) -> None:
-    """Fill buckets [P, S] and ranks [P] of one deal with places in the tables; suits, rows, images are scratch."""
+@njit(**INLINE)
+def _place(cards: U8, board: U8, rows: I64, images: I64, preflop: NDArray[Any], buckets: I32, ranks: I32) -> None:
+    """Fill buckets [P, S] and ranks [P] of one deal with places in the tables; rows and images are scratch."""
     num_players, num_streets = buckets.shape
-    suits[:] = 0
-    key = KEY_START
+    key, board_key = KEY_START, 0
     for k in range(len(board)):
         key += CARD_KEYS[board[k]]
-        add_card(suits, board[k])
+        board_key += BOARD_KEYS[board[k]]
         if k >= 2:
-            rows[k - 2], images[k - 2] = canonical_suits(k + 1, suits)
+            rows[k - 2], images[k - 2] = canonical_key(k + 1, board_key)
     for p in range(num_players):
         a, b = cards[2 * p], cards[2 * p + 1]
         hand = HAND_OF_CARDS[a, b]
