@@ -75,6 +75,7 @@ def run(
             lines = {title: matches.won(title, *pair) for title, pair in pairs.items()}
             record |= {"hands_per_point": hands, "opponent": rival}
             record["self_play"] = {name: matches.self_play(runs) for name, runs in groups.items()}
+        record["leads"] = {title: _lead(lines[title]) for title, (_, others) in pairs.items() if others is not None}
     rows = _table(lines)
     crossings = _crossings(lines) if known else []
     record |= {
@@ -102,6 +103,10 @@ def run(
         crossed = [[crossing[key.replace(" ", "_")] for key in columns] for crossing in crossings]
         note = "where the mean of one curve falls below that of another"
         sections.append(Table(columns, crossed, "Crossings", note))
+    if leads := record.get("leads"):
+        led = [[title, lead["behind_until"], lead["ahead_from"]] for title, lead in leads.items()]
+        note = "iterations; of the first of the two, by the 95% interval of each point"
+        sections.append(Table(["match", "behind until", "ahead from"], led, "Who leads", note))
     scalars = {name: [(n, found) for n, (_, found) in points.items()] for name, points in lines.items()}
     return Report(title, sections, record, scalars).write(folder)
 
@@ -237,3 +242,11 @@ def _crossings(lines: Mapping[str, Points]) -> list[dict[str, Any]]:
             lower, upper = (a, b) if below[i + 1] < 0 else (b, a)
             crossings.append({"falls_below": upper, "solver": lower, "iterations": round(where), "value": value})
     return crossings
+
+
+def _lead(points: Points) -> dict[str, int | None]:
+    """Of matches between two solvers: the last point at which the first is behind, and the first from which on it is
+    ahead at all; by the interval of each point, so that one in 40 may seem either where they are level."""
+    behind = [n for n, (_, found) in points.items() if found.high < 0]
+    ahead = list(itertools.takewhile(lambda n: points[n][1].low > 0, reversed(points)))
+    return {"behind_until": behind[-1] if behind else None, "ahead_from": ahead[-1] if ahead else None}

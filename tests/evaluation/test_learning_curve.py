@@ -108,6 +108,29 @@ def test_snapshots_are_played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         result("leduc", tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("won", "lead"),
+    [
+        ((-9, 0, 9), (POINTS[0], POINTS[2])),
+        ((0, 9, 9), (None, POINTS[1])),
+        ((9, -9, 0), (POINTS[1], None)),
+        ((0, 0, 0), (None, None)),
+    ],
+)
+def test_who_leads_from_where(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, won: tuple[float, ...], lead: tuple[int | None, int | None]
+) -> None:
+    rules = load_rules("leduc")
+    for name, seeds in (("uct", range(3)), ("smooth_uct", range(3, 6))):
+        for seed in seeds:
+            random_policy(rules, seed).save(tmp_path / str(seed), {}, {})
+        write(tmp_path, "leduc", name, 1, [{"snapshot": str(tmp_path / str(seed))} for seed in seeds])
+    means = iter([0.0] * 6 + list(won))  # both solvers against the caller come first
+    monkeypatch.setattr(learning_curve, "play_match", lambda *_: next(means) + np.array([-1.0, 0.0, 1.0]))
+    found = result("leduc", tmp_path)["leads"]
+    assert found == {"smooth_uct vs uct": dict(zip(("behind_until", "ahead_from"), lead, strict=True))}
+
+
 def test_matches_go_on_after_a_kill_and_only_what_is_new_is_played(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
