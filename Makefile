@@ -11,6 +11,7 @@ irc ?= $(IRC)
 unexport PYTHONDONTWRITEBYTECODE
 SOURCE := $(if $(irc),source=irc path='$(irc)',source=self_play)
 OPPONENTS := $(if $(irc),artifacts=artifacts/$(SCALE)/irc)
+, := ,
 
 .PHONY: demo play test check static fast bounds bench golden clean
 .DEFAULT_GOAL := demo
@@ -21,18 +22,31 @@ $(INSTALLED): pyproject.toml constraints.txt
 	$(BIN)/python -m poker.kernels
 	touch $@
 
+# $(call step,NUMBER,WHAT): a line before each of the nine steps of the demo
+step = @printf '\n[%s/9] %s\n' '$(1)' '$(2)'
+
 demo: $(INSTALLED)
+	@echo 'The pipeline at scale=$(SCALE): a blueprint, a leaf net, two opponent nets, then three tables: what a bet that the'
+	@echo 'blueprint does not know costs it and not the agent, what learning wins from a player with a leak, how far the nets'
+	@echo 'beat the mean. The demo takes some six minutes of two cores. What is made already is kept, and Ctrl+C loses nothing.'
+	$(call step,1,buckets: hands that play alike (45 s))
 	$(BIN)/python -m data_gen job=abstraction scale=$(SCALE)
+	$(call step,2,blueprint: a coarse strategy of the whole game (60 s))
 	$(BIN)/python -m data_gen job=blueprint scale=$(SCALE)
+	$(call step,3,leaf table: values at the end of the preflop round (45 s))
 	$(BIN)/python -m data_gen job=leaf_table scale=$(SCALE)
+	$(call step,4,leaf states: what the leaf net learns from (40 s))
 	$(BIN)/python -m data_gen job=leaf_states scale=$(SCALE)
+	$(call step,5,leaf net: values at the end of the flop round (40 s))
 	$(BIN)/python train.py model=leaf scale=$(SCALE)
+	$(call step,6,opponent actions: what players do (10 s; people with irc=ARCHIVE))
 	$(BIN)/python -m data_gen job=opponent_actions $(SOURCE) scale=$(SCALE) $(OPPONENTS)
+	$(call step,7,opponent net: fold$(,) call or raise from the hand so far (15 s))
 	$(BIN)/python train.py model=opponent net=hand scale=$(SCALE) $(OPPONENTS)
+	$(call step,8,opponent net with memory: and from the hands before (20 s))
 	$(BIN)/python train.py model=opponent net=adaptive scale=$(SCALE) $(OPPONENTS)
-	$(BIN)/python -m data_gen job=preflop_rollouts scale=$(SCALE) $(OPPONENTS)
-	$(BIN)/python evaluate.py evaluate=baselines scale=$(SCALE)
-	$(BIN)/python evaluate.py experiment=demo_ring scale=$(SCALE) $(OPPONENTS)
+	$(call step,9,three tables (70 s))
+	$(BIN)/python evaluate.py evaluate=demo scale=$(SCALE) $(patsubst artifacts=%,opponents=%,$(OPPONENTS))
 
 play: $(INSTALLED)
 	$(BIN)/python evaluate.py evaluate=play scale=laptop artifacts=models/trained/laptop.bundle

@@ -17,7 +17,7 @@ from models.fitting import Goal, Trained, TrainerSettings, fit, keep_or_train, m
 from models.opponent_data import UNKNOWN, Inputs, OpponentData, OpponentRows
 from models.opponent_inference import OPPONENT_NET, STAMP, load_opponent_net, probabilities
 from models.opponent_module import OpponentModule, log_losses, score
-from models.opponent_nets import ActionNet, PlayerNet
+from models.opponent_nets import CLASSES, ActionNet, PlayerNet
 from models.opponent_record import NetRecord, check_base, check_together, training_counts
 from poker.artifacts import open_artifact
 from poker.errors import PokernetsError
@@ -66,6 +66,7 @@ def train(
         module = OpponentModule(made, learning_rate, weight_decay)
         fitted = fit(module, data, directory=directory, trainer=trainer, threads=threads, best=False)
         metrics = {"rows": len(data.rows.test_rows), **metrics_of_test(fitted, module, data.val_dataloader())}
+        metrics["log_loss_of_mean"] = _loss_of_mean(data.rows)
         shown = "accuracy {accuracy:.2%}, log-loss {log_loss:.4f}, calibration error {calibration:.4f}"
         if fitted.is_global_zero:
             Console(stderr=True).print(f"{output}: {shown.format(**metrics)}", soft_wrap=True, markup=False)
@@ -78,6 +79,13 @@ def train(
     goal = Goal(OPPONENT_NET, STAMP, {**config, "trainer": recipe(trainer)}, made_from)
     counts = keep_or_train(learn, net, goal, output, runs)
     return float(counts["test"]["log_loss"])
+
+
+def _loss_of_mean(rows: OpponentRows) -> float:
+    """Log-loss on the test part of the best constant: how often each action was taken in the training part."""
+    action = rows.columns["action"].astype(np.int64)
+    shares = np.bincount(action[rows.train_rows], minlength=CLASSES) / len(rows.train_rows)
+    return float(_losses(np.tile(shares, (len(rows.test_rows), 1)), action[rows.test_rows]).mean())
 
 
 class Measured(NamedTuple):

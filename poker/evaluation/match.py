@@ -68,6 +68,7 @@ def run(
     values: ValueFunctionSpec | None = None,
     cluster: Cluster,
     fresh: bool,
+    told: bool = True,
     out: str,
 ) -> MatchResults:
     """Plays `hands` hands of every line-up, or what is missing of them, and writes the report.
@@ -83,7 +84,8 @@ def run(
     checks or folds. `tables` are played side by side in each process, where agents answer for many at once; the hands
     stay the same. With `aivat` the luck is taken out of every hand as far as the agents' policies allow; `fallback`
     has a quick policy for where no agent in the line-up has one (`match_aivat.py`), `values` say what hands are worth.
-    `cluster` plays. `fresh` plays anew what was kept of earlier runs with the same settings.
+    `cluster` plays. `fresh` plays anew what was kept of earlier runs with the same settings. Without `told` the report
+    is written but not printed.
     """
     if adversary is not None:
         agents, lineups = _local_best_responses(game, agents, adversary, adversaries, tables)
@@ -136,8 +138,9 @@ def run(
         for store in stores.values():
             store.put_in_order()
         results.seconds = time.monotonic() - started
-        match_report(results, folder / "hands").write(target, console)
-        export(game, {result.log: Counted(result.hands, session) for result in results.lineups}, console)
+        printed = console if told else Console(quiet=True)
+        match_report(results, folder / "hands").write(target, printed)
+        export(game, {result.log: Counted(result.hands, session) for result in results.lineups}, printed)
         _give_back_memory()
         return results
 
