@@ -1,0 +1,142 @@
+"""`evaluate=demo`: three short tables on what solving, learning at the table and trained nets are worth.
+
+1. A local best response picks the bet that hurts most, also from sizes that the blueprint does not know. The blueprint
+   answers those by translation; the agent solves with the bet that was made.
+2. An agent that learns its opponent plays one with a leak; the same agent without learning plays the same cards.
+3. The held-out loss of a net lies between that of the best constant, which has learned nothing, and that of a perfect
+   net, where it is known: labels of rollouts are noisy.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+from rich.console import Console
+
+from poker.agents.local_best_response import LbrActions
+from poker.artifacts import fingerprint_of, open_artifact
+from poker.evaluation.match import WIDTH
+from poker.evaluation.match import run as run_match
+from poker.evaluation.match_results import MatchResults
+from poker.evaluation.results import SHORT, Results
+from poker.play.lineup import AgentSpec
+from poker.report import Report, Section, Table, Text
+from poker.report.estimates import Estimate
+
+
+def run(
+    *,
+    agents: Sequence[AgentSpec],
+    adversary: Mapping[str, LbrActions],
+    answering: Sequence[str],
+    answering_hands: int,
+    learning: Sequence[str],
+    leaky: str,
+    learning_hands: int,
+    leaf_net: str,
+    opponent_nets: Mapping[str, str],
+    session: int,
+    out: str,
+    **match: Annotated[Any, run_match],
+) -> dict[str, MatchResults]:
+    """Play both matches, as far as they are not kept already, read what training measured, and print the tables.
+
+    Each of `adversary` plays each of the agents `answering` for `answering_hands`. Each of the agents `learning` plays
+    the agent `leaky` for `learning_hands`, in sessions of `session` deals. Nets are paths of artifacts, opponent nets
+    by a name to print. The rest is as in `poker.evaluation.match.run`.
+    """
+    trained = {"leaf net, Huber loss in pots": open_artifact(leaf_net, "leaf_net")}
+    for name, path in opponent_nets.items():
+        trained[f"opponent net, {name}, log-loss"] = open_artifact(path, "opponent_net")
+    specs = {spec.name: spec for spec in agents}
+    asked = run_match(
+        agents=[specs[name] for name in answering],
+        adversary=adversary,
+        adversaries=list(adversary),
+        hands=answering_hands,
+        session=1,
+        out=f"{out}/lbr",
+        told=False,
+        **match,
+    )
+    learned = run_match(
+        agents=[specs[name] for name in (*learning, leaky)],
+        lineups=[[name, leaky] for name in learning],
+        hands=learning_hands,
+        session=session,
+        independent="deal",
+        out=f"{out}/matches",
+        told=False,
+        **match,
+    )
+    losses = {name: _losses(net.counts) for name, net in trained.items()}
+    sections: list[Section] = [
+        _won(asked, "1. Bets that the blueprint does not know", "adversary"),
+        Text(
+            "The adversary knows the policy of its opponent. The blueprint rounds a bet to one that it knows and pays"
+            " for it; the agent solves with the bet that was made."
+        ),
+        _won(learned, "2. A player with a leak", "agent"),
+        Text(
+            f"Both play the same cards against {leaky}; one learns from nothing how {leaky} plays, as the hands go by."
+        ),
+        _learned(losses),
+        Text(
+            "Learned is the share of the way from the best constant to a perfect net, whose loss is the noise of the"
+            " labels; for actions of players who mix it is not known."
+        ),
+    ]
+    if any(result.is_short for result in (*asked.lineups, *learned.lineups)):
+        sections.append(Text(SHORT, style="yellow"))
+    record = {
+        "unit": asked.unit,
+        "seed": asked.seed,
+        "off_tree": _record(asked),
+        "learning": _record(learned),
+        "nets": losses,
+        "settings": asked.settings | learned.settings,
+        "net_fingerprints": {name: net.fingerprint for name, net in trained.items()},
+    }
+    folder = Path(out) / f"demo-{fingerprint_of(record)[:8]}"
+    report = Report("What solving, learning and trained nets are worth", sections, record)
+    report.write(folder, Console(width=WIDTH))
+    return {"off_tree": asked, "learning": learned}
+
+
+def _won(found: MatchResults, heading: str, first: str) -> Table:
+    rows = [
+        (result.lineup.labels[0].partition("@")[0], result.lineup.labels[1], _estimate(result), result.hands)
+        for result in found.lineups
+    ]
+    return Table((first, "wins from", f"{found.unit}/hand", "hands"), rows, heading)
+
+
+def _estimate(result: Results) -> Estimate:
+    return result.estimates(aivat=result.has_aivat)[0]
+
+
+def _losses(counts: Mapping[str, Any]) -> dict[str, float | None]:
+    """Held-out losses of a net, of the best constant and of a perfect net, from the manifest of its artifact."""
+    if "validation" in counts:
+        found = counts["validation"]
+        return {"constant": found["huber_of_mean"], "net": found["huber"], "perfect": found["label_noise"]}
+    return {"constant": counts["test"]["log_loss_of_mean"], "net": counts["test"]["log_loss"], "perfect": None}
+
+
+def _learned(losses: Mapping[str, Mapping[str, float | None]]) -> Table:
+    rows = []
+    for name, each in losses.items():
+        constant, net, perfect = each["constant"], each["net"], each["perfect"]
+        assert constant is not None
+        assert net is not None
+        share = None if perfect is None else f"{(constant - net) / (constant - perfect):.0%}"
+        rows.append((name, constant, net, perfect, share))
+    return Table(("held-out loss", "best constant", "net", "perfect net", "learned"), rows, "3. The nets")
+
+
+def _record(found: MatchResults) -> list[dict[str, Any]]:
+    return [
+        {"players": result.lineup.labels, "won": _estimate(result).record(), "aivat": result.has_aivat}
+        | {"hands": result.hands, "sessions": len(result.sessions())}
+        for result in found.lineups
+    ]

@@ -1,0 +1,75 @@
+"""The tables at the end of `make demo`."""
+
+import json
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from poker.agents.local_best_response import LbrActions, LbrStreet
+from poker.agents.simple import AlwaysCall, AlwaysRaise, RandomAgent
+from poker.artifacts import MissingArtifactError, write_artifact
+from poker.evaluation.demo import run
+from poker.parallel import LocalCluster
+from poker.play.lineup import AgentSpec
+from tests.games import load_rules
+
+LEAF = {"validation": {"huber": 0.1, "huber_of_mean": 0.2, "label_noise": 0.05}}
+OPPONENT = {"test": {"log_loss": 0.5, "log_loss_of_mean": 0.9}}
+PLAYERS = [
+    AgentSpec("call", partial(AlwaysCall, name="call"), {}),
+    AgentSpec("raise", partial(AlwaysRaise, name="raise", raises=[1]), {}),
+    AgentSpec("random", partial(RandomAgent, name="random", raises=[1]), {}),
+]
+
+
+def demo(folder: Path, **changes: Any) -> dict[str, Any]:
+    """The record of a demo on Leduc, after the nets were made."""
+    write_artifact(folder / "leaf", "leaf_net", config={}, arrays={}, made_from={}, counts=LEAF)
+    write_artifact(folder / "hand", "opponent_net", config={}, arrays={}, made_from={}, counts=OPPONENT)
+    settings: dict[str, Any] = {
+        "game": load_rules("leduc"),
+        "agents": PLAYERS,
+        "adversary": {"lbr": LbrActions([LbrStreet(fold=True, raises=[1])] * 2)},
+        "answering": ["call", "raise"],
+        "answering_hands": 20,
+        "learning": ["raise", "call"],
+        "leaky": "random",
+        "learning_hands": 40,
+        "leaf_net": str(folder / "leaf"),
+        "opponent_nets": {"hand": str(folder / "hand")},
+        "session": 10,
+        "seed": 1,
+        "aivat": False,
+        "cluster": LocalCluster(1),
+        "fresh": False,
+        "out": str(folder / "runs"),
+    }
+    run(**{**settings, **changes})
+    (record,) = (folder / "runs").glob("demo-*/results.json")
+    found: dict[str, Any] = json.loads(record.read_text())
+    return found
+
+
+def test_tables(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = demo(tmp_path)
+    assert [(row["players"], row["hands"]) for row in found["off_tree"]] == [
+        (["lbr@call", "call"], 20),
+        (["lbr@raise", "raise"], 20),
+    ]
+    assert [(row["players"], row["hands"], row["sessions"]) for row in found["learning"]] == [
+        (["raise", "random"], 40, 2),
+        (["call", "random"], 40, 2),
+    ]
+    told = capsys.readouterr().out
+    assert told.count("┏") == 3  # its own tables, not those of the two matches
+    assert "67%" in told  # (0.2 - 0.1) / (0.2 - 0.05)
+    assert "too narrow" in told
+
+
+def test_missing_net(tmp_path: Path) -> None:
+    (tmp_path / "runs").mkdir()
+    with pytest.raises(MissingArtifactError, match=r"no opponent_net at .*train.py model=opponent"):
+        demo(tmp_path, opponent_nets={"hand": str(tmp_path / "none")})
+    assert not list((tmp_path / "runs").iterdir())  # before anything is played
