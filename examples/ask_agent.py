@@ -1,0 +1,57 @@
+"""Play a hand against the agent that comes with the clone, and ask it what each of your decisions is worth.
+
+    python examples/ask_agent.py [SEED]
+
+You check and call. Each time the agent solves the decision that you face, with what it takes you to hold.
+"""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from conf.bundles import unbundle
+from conf.launch import call, compose
+from poker.agents.depth_limited import DepthLimitedAgent
+from poker.cards import hand_index
+from poker.rules import CALL
+from poker.state import HandState
+
+BUNDLE = Path(__file__).parents[1] / "models" / "trained" / "laptop.bundle"
+YOU = 1
+"""Heads-up, player 1 is the button."""
+
+
+def main(seed: int = 1) -> None:
+    settings = ["evaluate=match", "agents=[depth_limited]", "search=quick", "scale=laptop", f"artifacts={BUNDLE}"]
+    config = compose("evaluate", settings)
+    unbundle(config, writes=False)
+    agent: DepthLimitedAgent = call(config.agent.depth_limited)
+    game = call(config.game)
+
+    hand = HandState.deal(game, np.random.default_rng(seed))
+    agent.reset(seed)
+    agent.start_hand(1 - YOU)
+    mine = hand.hole_cards[YOU]
+    print(f"you hold {game.cards_text(mine)}, big blind {game.big_blind}")
+    while not hand.is_over:
+        board = game.cards_text(hand.board) or "preflop"
+        if hand.to_act == YOU:
+            solved = agent.opponents_decision(hand.view(YOU))
+            values = solved.values[hand_index(*mine)]
+            worth = ", ".join(
+                f"{hand.betting.action_text(action)} {value / game.big_blind:+.2f} bb"
+                for action, value in zip(solved.actions, values, strict=True)
+            )
+            print(f"{board}: worth to you {worth}; you call")
+            hand = hand.apply(CALL)
+        else:
+            action = agent.act(hand.view(1 - YOU))
+            print(f"{board}: the agent plays {hand.betting.action_text(action)}")
+            hand = hand.apply(action)
+    print(f"the agent held {game.cards_text(hand.hole_cards[1 - YOU])}, board {game.cards_text(hand.board)}")
+    print(f"you won {hand.payoffs()[YOU] / game.big_blind:+.1f} big blinds")
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))

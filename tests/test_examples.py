@@ -1,0 +1,37 @@
+"""The scripts of `examples/` run as they are."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.killed import ROOT
+from tests.models.shards import write_leaf_states
+
+
+def example(name: str, *arguments: object) -> str:
+    """What it prints."""
+    command = [sys.executable, str(ROOT / "examples" / f"{name}.py"), *map(str, arguments)]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, cwd=ROOT, env=environment, check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_solve_spot() -> None:
+    told = example("solve_spot")
+    assert "EV out of position 3" in told  # 36.97 of a pot of 60, in the exact solution as well
+    assert "in position after `bet60`: fold" in told
+
+
+def test_ask_agent() -> None:
+    told = example("ask_agent")
+    assert "worth to you f -0.50 bb" in told  # the small blind, given up
+    assert "you won" in told
+
+
+def test_train_leaf_net(tmp_path: Path) -> None:
+    write_leaf_states(tmp_path, 4000)
+    told = example("train_leaf_net", tmp_path, 1)
+    assert "pots on held-out states" in told
+    assert told.count("on the button against KhQh") == 3
