@@ -1,0 +1,30 @@
+"""README is short, what it shows runs, and its links and those of the pages lead somewhere."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.killed import ROOT
+
+README = (ROOT / "README.md").read_text()
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def test_length() -> None:
+    assert len(README.splitlines()) <= 100
+
+
+def test_python_runs_as_written(capsys: pytest.CaptureFixture[str]) -> None:
+    (code,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    exec(compile(code, "README.md", "exec"), {})
+    told, *actions = capsys.readouterr().out.splitlines()
+    assert re.fullmatch(r"worth \d\d\.\d\d of 60 chips, exploitable for 0\.1\d", told)
+    assert [line.split()[-2] for line in actions] == ["check", "bet30", "allin270"]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links(page: Path) -> None:
+    targets = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text())
+    missing = [target for target in targets if not (page.parent / target).exists()]
+    assert not missing
