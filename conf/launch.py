@@ -29,6 +29,7 @@ from omegaconf.errors import ConfigAttributeError, ConfigKeyError, MissingMandat
 
 from conf.bundles import unbundle
 from poker.errors import PokernetsError
+from poker.kernels.ahead import compile_at_first_use
 from poker.lock import Claims
 from poker.provenance import configured
 
@@ -217,6 +218,8 @@ def task_of(group: str) -> Callable[[DictConfig], Any]:
         if group == "model":
             _check_net()
         node = resolve(node)
+        if group != "model" and not node.get("dry"):
+            compile_at_first_use()
         makes = node.get("output") if group == "job" and not node.get("dry") else None  # nets are trained by several
         with (
             _claimed(makes, config.runs),

@@ -18,7 +18,7 @@ from poker.abstraction.buckets import KIND, make_abstraction
 from poker.abstraction.methods import Building, Method, StreetTable, table_bytes
 from poker.artifacts import find_artifact, write_artifact
 from poker.parallel import Cluster
-from poker.report.progress import progress_bars
+from poker.progress import progress_bars
 from poker.rules import STREET_NAMES
 
 STREET_KIND = "abstraction_street"

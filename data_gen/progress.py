@@ -3,7 +3,7 @@
 import time
 from pathlib import Path
 
-from poker.report.progress import progress_bars
+from poker.progress import progress_bars
 
 
 class JobProgress:

@@ -25,10 +25,10 @@ from poker.abstraction.dealers import dealer_of
 from poker.artifacts import fingerprint_of
 from poker.errors import PokernetsError
 from poker.lines import JsonLines
+from poker.progress import progress_bars
 from poker.report import Figure, Report, Section, Table, charts
 from poker.report.charts import Curve
 from poker.report.estimates import Estimate, estimate
-from poker.report.progress import progress_bars
 from poker.rules import Rules
 from poker.solvers.blueprint import Blueprint, always_call
 from poker.solvers.curve import Group, Run, common_points, finished, read_runs, shared_settings

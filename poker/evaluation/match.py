@@ -34,8 +34,8 @@ from poker.play.lineup import AgentSpec, LineUp, Rotation, Shared, Task, line_up
 from poker.play.session import SessionRecord
 from poker.play.tables import shares_tables
 from poker.play.workers import Worker, play_all
+from poker.progress import progress_bars
 from poker.report.estimates import estimate
-from poker.report.progress import progress_bars
 from poker.rules import Rules
 
 WIDTH = 110
@@ -131,7 +131,7 @@ def run(
         worker = Worker(rotation, {spec.name: spec for spec in agents}, decision_seconds, estimator, tables)
         sessions = -(-hands // rotation.hands_per_session)
         started = time.monotonic()
-        with contextlib.closing(_Live(results, sessions * rotation.hands_per_session, target, console)) as live:
+        with contextlib.closing(_Live(results, sessions * rotation.hands_per_session, target)) as live:
             play = _Play(worker, stores, found, cluster, live, half_width)
             play.sessions(sessions)
             play.revise(console)
@@ -258,9 +258,9 @@ class _Play:
 class _Live:
     """Progress bars with rate, time left and the estimate so far, and TensorBoard scalars while a match runs."""
 
-    def __init__(self, results: MatchResults, hands: int, folder: Path, console: Console) -> None:
+    def __init__(self, results: MatchResults, hands: int, folder: Path) -> None:
         self._unit = results.unit
-        self._progress = progress_bars("hands", console)
+        self._progress = progress_bars("hands")
         lineups = results.lineups
         shared = [(f"{len(lineups)} line-ups", lineups)] if len(lineups) > _MOST_BARS else []
         self._bars = {

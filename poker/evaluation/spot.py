@@ -60,7 +60,7 @@ def run(
     solver, need = prepare(read, settings)
     for words in nodes:
         find_node(solver.game.tree, solver.game.board, words)
-    console.print(f"{need}; the first solve after an installation compiles for up to a minute")
+    console.print(str(need))
     course: list[tuple[int, float]] = []
 
     def show(progress: Progress) -> None:

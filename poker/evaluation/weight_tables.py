@@ -12,9 +12,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
-from rich.console import Console
-from rich.progress import track
-
 from poker.cards import cards_text
 from poker.errors import PokernetsError
 from poker.formats.irc import Problems, read_hands
@@ -24,6 +21,7 @@ from poker.opponents.modelling import Modelling, habits_for, predictor_for
 from poker.opponents.predictor import NUM_STREETS, Predictor
 from poker.opponents.preflop import IncomeRates
 from poker.opponents.tracker import Tracker
+from poker.progress import progress_bars
 from poker.report import Figure, Report, Section, Table, Text
 from poker.report.charts import intervals
 from poker.report.estimates import Estimate, estimate
@@ -82,11 +80,14 @@ def run(
     archive = replay_all(read_hands(path, problems), problems)
     chosen = evenly(list(archive), hands) if spread else up_to(archive, hands)
     measured = read = 0
-    for hand, is_measured in track(chosen, "weight tables", console=Console(stderr=True)):
-        read += 1
-        measured += is_measured
-        for modelling, tracker in trackers.items():
-            found[modelling].add(hand, replay_hand(tracker, hand, is_measured), drawn=measured <= pictures)
+    with progress_bars("hands with cards shown") as bars:
+        bar = bars.add_task("weight tables", total=hands, found="")
+        for hand, is_measured in chosen:
+            read += 1
+            measured += is_measured
+            for modelling, tracker in trackers.items():
+                found[modelling].add(hand, replay_hand(tracker, hand, is_measured), drawn=measured <= pictures)
+            bars.update(bar, completed=measured, found=f"{read:,} hands read")
     if not measured:
         raise PokernetsError(f"{path} has no hand in which cards were shown")
     _report(found, Path(path), read).write(Path(out))

@@ -81,12 +81,14 @@ def entry(*signatures: str, **options: Any) -> Callable[[Kernel], Kernel]:
     return decorate
 
 
-def compile_entries(named: list[tuple[str, str]]) -> None:
-    """Entries and signatures by name, in any process."""
+def compile_entry(name: str, signature: str) -> bool:
+    """Compile an entry for a signature, both by name, in any process; whether the cache lacked it."""
     gc.set_threshold(_ALLOCATIONS)
-    for name, signature in named:
-        importlib.import_module(name.rpartition(".")[0])
-        next(entry for entry in ENTRIES if entry.name == name).compile(signature)
+    importlib.import_module(name.rpartition(".")[0])
+    entry = next(entry for entry in ENTRIES if entry.name == name)
+    before = entry.dispatcher.stats.cache_misses.total()
+    entry.compile(signature)
+    return bool(entry.dispatcher.stats.cache_misses.total() > before)
 
 
 class _Types(dict[str, Any]):

@@ -226,7 +226,7 @@ def _status(solve: Solve) -> str:
     if solve.state == "waiting":
         return "Waits until another solve has ended"
     if not solve.course:
-        return "Solving (the first one after an installation compiles for up to a minute)"
+        return "Solving"
     text = f"exploitability {solve.percent:.3f}% of the pot after {solve.course[-1].iterations} iterations"
     text += f", {solve.elapsed:.1f} s"
     if solve.ended:

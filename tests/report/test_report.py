@@ -16,8 +16,7 @@ from poker.provenance import configured
 from poker.report import Figure, RangeGrids, Report, Section, Table, Text
 from poker.report.charts import intervals
 from poker.report.estimates import Estimate
-from poker.report.progress import progress_bars
-from poker.report.report import cell_text, tell_files
+from poker.report.report import cell_text
 from tests.report.scalars import read_scalars
 
 VOID = {"meta", "img"}
@@ -163,27 +162,3 @@ def test_no_number_is_cut_on_a_narrow_console(width: int) -> None:
     assert len({len(line) for line in lines}) == 1
     if width == 110:
         assert len(lines[0]) <= width
-
-
-def test_nothing_of_a_bar_is_cut_on_a_narrow_console() -> None:
-    told = io.StringIO()
-    title, metrics = (
-        "poki_net vs poki_generic vs poki_adaptive",
-        "iterations/s 519.1k  mean regret bb 0.002342  nash conv 0.12",
-    )
-    with progress_bars("hands", Console(file=told, width=80)) as bars:
-        bars.add_task(title, total=1_000_000, completed=500_000, found=metrics)
-    assert "500000/1000000 hands" in told.getvalue()
-    assert metrics in told.getvalue()
-    words = told.getvalue().split()
-    assert [word for word in words if word in title.split()] == title.split()
-
-
-def test_brackets_of_paths_and_bars_are_no_markup() -> None:
-    shown, told = console()
-    tell_files(shown, {"report": Path("runs/[hero] 2020/report.html")})
-    with progress_bars("hands", shown) as bars:
-        bars.add_task("[hero] against [b]", total=1, found="[red] 3")
-    assert "report: runs/[hero] 2020/report.html\n" in told.getvalue()
-    assert "[hero] against [b]" in told.getvalue()
-    assert "[red] 3" in told.getvalue()

@@ -13,7 +13,7 @@ from rich.console import Console
 
 from poker.artifacts import find_artifact, write_artifact
 from poker.kernels.simd import from_float32
-from poker.report.progress import progress_bars
+from poker.progress import progress_bars
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.realization import shares
 from poker.solvers.vector.solver import Progress, VectorSolver

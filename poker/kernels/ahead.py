@@ -1,0 +1,164 @@
+"""All kernels compiled ahead, on all cores, into numba's cache on disk; then no later command compiles.
+
+A stamp beside the cache holds what its files depend on and which they are, by size and time of change. While all of
+that is as it was, nothing is to be done, and numba, which takes seconds, is not even imported.
+"""
+
+import importlib
+import json
+import multiprocessing
+import os
+import pkgutil
+import sys
+from collections import defaultdict
+from collections.abc import Iterable
+from concurrent.futures import ProcessPoolExecutor, wait
+from contextlib import suppress
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from rich.progress import Progress
+
+import poker.kernels
+from poker.machine import cores
+from poker.progress import progress_bars
+
+_SOURCES = Path(poker.kernels.__file__).parent
+_CPU_SECONDS = 100
+"""To compile all; 80 on a Xeon of 2023."""
+_POLL_SECONDS = 0.2
+_COUNTS: list[Any] = []
+"""In a process that compiles: what it counts in."""
+
+
+def is_compiled() -> bool:
+    """Whether the stamp says that there is nothing to compile, and is still right."""
+    try:
+        stamp = json.loads(_stamp_file().read_text())
+        return bool(stamp["depends_on"] == _dependencies() and stamp["cache"] == _states(stamp["cache"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+
+
+def compile_at_first_use() -> None:
+    """Compile all where that was never begun, in an installation from a wheel, say, and can be noted."""
+    stamp = _stamp_file()
+    if stamp.exists():
+        return
+    with suppress(OSError):
+        stamp.parent.mkdir(parents=True, exist_ok=True)
+        stamp.touch()
+        compile_all()
+
+
+def compile_all() -> None:
+    """Compile what numba's cache lacks, with a bar on stderr; write the stamp once all was read from there."""
+    depends_on = _dependencies()
+    todo = groups()
+    seconds = max(5, round(_CPU_SECONDS / cores(), -1))
+    print(
+        "numba compiles the kernels, which deal, play and solve, for this machine: once after an installation,"
+        f" about {seconds:.0f} s on {cores()} cores; what is compiled already takes no time",
+        file=sys.stderr,
+    )
+    with progress_bars("") as bars:
+        missing = _compile_all("compiling kernels", todo, bars)
+        if missing:  # processes that write to one index at once may lose each other's entries
+            missing = _compile_all("reading them back", todo, bars)
+    if not missing:
+        _write_stamp(depends_on, _cache_files())
+
+
+def _compile_all(title: str, todo: list[list[tuple[str, str]]], bars: Progress) -> int:
+    """Compile in new processes; how many the cache lacked."""
+    bar = bars.add_task(title, total=sum(map(len, todo)), found="")
+    context = multiprocessing.get_context("spawn")
+    count = context.Value("i")
+    with ProcessPoolExecutor(cores(), context, _count_in, (count,)) as processes:
+        pending = [processes.submit(_compile, group) for group in todo]
+        while wait(pending, timeout=_POLL_SECONDS).not_done:
+            bars.update(bar, completed=count.value)
+        bars.update(bar, completed=count.value)
+        return sum(each.result() for each in pending)
+
+
+def _write_stamp(depends_on: dict[str, Any], cache: list[str]) -> None:
+    with suppress(OSError):  # a folder that nobody may write to: looked through anew the next time
+        _stamp_file().parent.mkdir(parents=True, exist_ok=True)
+        _stamp_file().write_text(json.dumps({"depends_on": depends_on, "cache": _states(cache)}))
+
+
+def groups() -> list[list[tuple[str, str]]]:
+    """Modules and signatures of all that there is to compile, by name, in tasks for one process.
+
+    A task is what kernels of a module are compiled for first, or second, ...: what they share is compiled once. Long
+    signatures come first, for they take longest.
+    """
+    from poker.kernels.registry import ENTRIES  # noqa: PLC0415 (imports numba)
+
+    for found in pkgutil.walk_packages(poker.kernels.__path__, "poker.kernels."):
+        if not found.name.endswith("__main__"):
+            importlib.import_module(found.name)
+    by_module: dict[tuple[str, int], list[tuple[str, str]]] = defaultdict(list)
+    for entry in ENTRIES:
+        for number, signature in enumerate(entry.signatures):
+            by_module[entry.name.rpartition(".")[0], number].append((entry.name, signature))
+    return sorted(by_module.values(), key=lambda group: -sum(len(signature) for _, signature in group))
+
+
+def _count_in(count: Any) -> None:
+    _COUNTS.append(count)
+
+
+def _compile(group: list[tuple[str, str]]) -> int:
+    """How many the cache lacked; each is counted when it is there."""
+    from poker.kernels.registry import compile_entry  # noqa: PLC0415
+
+    missing = 0
+    for name, signature in group:
+        missing += compile_entry(name, signature)
+        with _COUNTS[0].get_lock():
+            _COUNTS[0].value += 1
+    return missing
+
+
+def _stamp_file() -> Path:
+    """In numba's own folder for caches, if one is set, else beside the kernels, or where the user keeps caches."""
+    chosen, beside = os.environ.get("NUMBA_CACHE_DIR"), _SOURCES / "__pycache__"
+    if chosen:
+        folder = Path(chosen)
+    elif os.access(beside if beside.exists() else _SOURCES, os.W_OK):
+        folder = beside
+    else:
+        folder = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "pokernets"
+    return folder / f"kernels.{sys.implementation.cache_tag}.json"
+
+
+def _dependencies() -> dict[str, Any]:
+    """What numba looks at before it takes a file of its cache, and what chooses that cache; plain JSON values."""
+    from llvmlite import binding  # noqa: PLC0415
+
+    chosen = {name: value for name, value in os.environ.items() if name.startswith("NUMBA_")}
+    settings = Path(".numba_config.yaml")
+    return {
+        "numba": version("numba"),
+        "llvmlite": version("llvmlite"),
+        "cpu": [binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten()],
+        "settings": [chosen, settings.read_text() if settings.exists() else None],
+        "sources": _states(sorted(map(str, _SOURCES.rglob("*.py")))),
+    }
+
+
+def _cache_files() -> list[str]:
+    """Indices and compiled code of all modules of kernels."""
+    from poker.kernels.registry import ENTRIES  # noqa: PLC0415
+
+    folders = {Path(entry.dispatcher.stats.cache_path) for entry in ENTRIES}
+    return sorted(str(file) for folder in folders for file in folder.glob("*.nb[ic]"))
+
+
+def _states(files: Iterable[str]) -> dict[str, list[int]]:
+    """Size and time of change in nanoseconds of each; OSError where one is gone."""
+    found = {file: os.stat(file) for file in files}
+    return {file: [state.st_size, state.st_mtime_ns] for file, state in found.items()}

@@ -1,0 +1,108 @@
+"""Kernels are called compiled only while all that their cache depends on is as it was."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from poker.kernels import ahead
+
+ROOT = Path(__file__).parents[2]
+IMPORTED = "import sys, poker.kernels.ahead as a; print(a.is_compiled(), 'numba' in sys.modules)"
+"""Whether all is compiled, and whether telling so took numba."""
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder of caches with two files and a stamp, of one source."""
+    source = tmp_path / "sources" / "kernel.py"
+    source.parent.mkdir()
+    source.write_text("one")
+    folder = tmp_path / "cache"
+    folder.mkdir()
+    for name in ("kernel.nbi", "kernel.1.nbc"):
+        (folder / name).write_text(name)
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(folder))
+    monkeypatch.setattr(ahead, "_SOURCES", source.parent)
+    ahead._write_stamp(ahead._dependencies(), sorted(map(str, folder.iterdir())))
+    assert ahead.is_compiled()
+    yield folder
+    assert not ahead.is_compiled()
+
+
+def test_without_a_stamp_nothing_is_compiled(cache: Path) -> None:
+    ahead._stamp_file().unlink()
+
+
+@pytest.mark.parametrize("damaged", ["", "{", "[]", "{}", '{"depends_on": {}, "cache": {}}'])
+def test_a_damaged_stamp_is_none(cache: Path, damaged: str) -> None:
+    ahead._stamp_file().write_text(damaged)
+
+
+def test_a_file_of_the_cache_that_is_gone_is_missed(cache: Path) -> None:
+    (cache / "kernel.1.nbc").unlink()
+
+
+def test_a_file_of_the_cache_that_was_written_since_is_noticed(cache: Path) -> None:
+    """By its time alone, too."""
+    os.utime(cache / "kernel.nbi", ns=(1, 1))
+
+
+def test_a_source_that_was_edited_is_noticed(cache: Path, tmp_path: Path) -> None:
+    (tmp_path / "sources" / "kernel.py").write_text("another")
+
+
+def test_a_new_source_is_noticed(cache: Path, tmp_path: Path) -> None:
+    (tmp_path / "sources" / "new.py").write_text("")
+
+
+def test_settings_of_numba_are_noticed(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NUMBA_BOUNDSCHECK", "1")
+
+
+@pytest.mark.parametrize(("name", "value"), [("numba", "0.1"), ("cpu", ["486", "-sse"])])
+def test_another_numba_or_processor_is_noticed(cache: Path, name: str, value: Any) -> None:
+    stamp = json.loads(ahead._stamp_file().read_text())
+    assert stamp["depends_on"][name] != value
+    stamp["depends_on"][name] = value
+    ahead._stamp_file().write_text(json.dumps(stamp))
+
+
+def test_while_nothing_has_changed_numba_is_not_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    ahead._write_stamp(ahead._dependencies(), [])
+    done = subprocess.run([sys.executable, "-c", IMPORTED], check=True, capture_output=True, text=True)
+    assert done.stdout.split() == ["True", "False"]
+
+
+def test_kernels_are_compiled_at_first_use_and_what_they_left_is_checked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With files that were missing the cache is read back before it counts; the second use looks at nothing."""
+    passes = iter([3, 0])
+    titles = []
+
+    def compile_all(title: str, *_: object) -> int:
+        titles.append(title)
+        return next(passes)
+
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setattr(ahead, "_compile_all", compile_all)
+    ahead.compile_at_first_use()
+    assert titles == ["compiling kernels", "reading them back"]
+    assert ahead.is_compiled()
+    ahead.compile_at_first_use()
+    assert len(titles) == 2
+
+
+def test_what_is_missing_again_is_not_claimed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(ahead, "_compile_all", lambda *_: 1)
+    ahead.compile_all()
+    assert not ahead.is_compiled()
