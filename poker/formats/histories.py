@@ -1,4 +1,5 @@
-"""Hand histories of other programs and sites: files of PHH, PokerStars' text and ACPC logs, told apart by content.
+"""Hand histories of other programs and sites: files of PHH, PokerStars' and Bovada's text and ACPC logs, told apart by
+content.
 
 Every hand is read into a `PlayedHand`, checked by the rules, and can be written in each of the formats as far as that
 can hold it. What cannot be read or written is a `HistoryError` with file, line and reason.
@@ -8,17 +9,26 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from poker.artifacts import written_atomically
 from poker.errors import PokernetsError
-from poker.formats import acpc_tables, phh, phh_read, pokerstars, pokerstars_read
+from poker.formats import acpc_tables, bovada, phh, phh_read, pokerstars, pokerstars_read
 from poker.formats.played import HistoryError, LineError, PlayedHand
 from poker.formats.pokerstars_lines import HEADER
 from poker.rules import Rules
 
-ACPC, PHH, POKERSTARS = "acpc", "phh", "pokerstars"
+ACPC, PHH, POKERSTARS, BOVADA = "acpc", "phh", "pokerstars", "bovada"
 FORMATS = (PHH, POKERSTARS, ACPC)
+"""Those that can be written; Bovada's text is only read."""
 SUFFIXES = {PHH: ".phhs", POKERSTARS: ".txt", ACPC: ".log"}
+
+_READERS: dict[str, tuple[Callable[[str], Iterable[tuple[int, Any]]], Callable[[Any, int, int], PlayedHand]]] = {
+    PHH: (phh_read.tables, phh_read.parse_hand),
+    POKERSTARS: (pokerstars_read.hands, lambda lines, _, line: pokerstars_read.parse_hand(lines, line)),
+    BOVADA: (bovada.hands, lambda lines, _, line: bovada.parse_hand(lines, line)),
+}
+"""Cuts a text into hands, each with its first line; and the hand of a part, its place in the file and its line."""
 
 _OTHER_SITE = re.compile(r".{0,60}\b(Hand|Game|hand)\b.{0,10}#")
 _TOML = re.compile(r"\[[^\[\]]+\]\s*(#.*)?|([\w-]+|\"[^\"]*\"|'[^']*')\s*=.*")
@@ -50,7 +60,7 @@ def _with_newlines(text: str) -> str:
 
 
 def format_of(text: str, path: Path | str) -> str:
-    """Which of `FORMATS` a text is in."""
+    """Which format a text is in."""
     for number, raw in enumerate(text.split("\n"), 1):
         line = raw.strip().lstrip("\ufeff")
         if not line or line.startswith(("#", "*")):
@@ -59,6 +69,8 @@ def format_of(text: str, path: Path | str) -> str:
             return ACPC
         if HEADER.fullmatch(line):
             return POKERSTARS
+        if bovada.HEADER.fullmatch(line):
+            return BOVADA
         if _TOML.fullmatch(line):
             return PHH
         if _OTHER_SITE.match(line):
@@ -99,13 +111,10 @@ def _all_hands(text: str, kind: str, path: Path | str, game: Rules | None) -> It
     if kind == ACPC:
         yield from acpc_tables.log_hands(text, game, path)
         return
-    parts = phh_read.tables(text) if kind == PHH else pokerstars_read.hands(text)
-    for number, (line, part) in enumerate(parts):
+    split, parse = _READERS[kind]
+    for number, (line, part) in enumerate(split(text)):
         try:
-            if isinstance(part, str):
-                yield phh_read.parse_hand(part, number, line)
-            else:
-                yield pokerstars_read.parse_hand(part, line)
+            yield parse(part, number, line)
         except LineError as error:
             yield HistoryError(path, error.line, str(error))
 

@@ -56,7 +56,8 @@ _PATTERNS = {kind: re.compile(text) for kind, text in _ACTIONS.items()}
 _CHIPS_VERB = re.compile(r"(posts|folds|checks|bets|calls|raises|shows|mucks)\b")
 _NOBODY = re.compile(rf".*: (?:{'|'.join(_ACTIONS.values()).replace('(?P<all_in>', '(?:')})$")
 POSTS = ("small blind", "big blind", "both blinds", "dead", "ante", "straddle")
-MOVES = ("fold", "check", "bet", "call", "raise")
+MOVES = ("fold", "check", "bet", "call", "raise", "put")
+"""`put`: chips put in, whether that is a bet, a call or a raise."""
 _NOT_READ = {
     "FIRST FLOP": "a board that was run twice",
     "FIRST TURN": "a board that was run twice",
@@ -78,7 +79,10 @@ class Event(NamedTuple):
 
 @dataclass
 class HandLines:
-    """What the lines of one hand say; amounts are chips of `scale` to the unit of the currency."""
+    """What the lines of one hand say; amounts are chips of `scale` to the unit of the currency.
+
+    Where a site does not tell the `total` of the pots, or the `rake`, they are None.
+    """
 
     line: int
     number: int = 0
@@ -93,7 +97,7 @@ class HandLines:
     events: list[Event] = field(default_factory=list)
     collected: dict[str, int] = field(default_factory=dict)
     total: Event | None = None
-    rake: int = 0
+    rake: int | None = 0
     board: tuple[int, ...] | None = None
     in_summary: bool = False
 
@@ -116,8 +120,11 @@ class HandLines:
                 raise LineError(number, str(error)) from error
         if not self.seats:
             raise LineError(self.line, "the hand has no seats")
+        self._check_end(self.line + len(texts) - 1)
+
+    def _check_end(self, last: int) -> None:
         if self.total is None:
-            raise LineError(self.line + len(texts) - 1, "the hand ends without a summary of the total pot")
+            raise LineError(last, "the hand ends without a summary of the total pot")
 
     def _header(self, line: str) -> None:
         match = HEADER.fullmatch(line)

@@ -14,6 +14,7 @@ Who has seen the showdown and shows no cards has mucked. Results are those of th
 the site, is overlooked.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
@@ -30,17 +31,19 @@ from poker.formats.played import (
 from poker.formats.pokerstars_lines import HEADER_WITHIN, MOVES, POSTS, Event, HandLines
 from poker.state import HandState
 
+_MOST_RAKE = 0.1
+"""Share of the pots that may be missing where the rake is not told."""
 _STREETS = {"FLOP": 3, "TURN": 4, "RIVER": 5}
 
 
-def hands(text: str) -> Iterator[tuple[int, list[str]]]:
+def hands(text: str, header_within: re.Pattern[str] = HEADER_WITHIN) -> Iterator[tuple[int, list[str]]]:
     """The lines of each hand with the number of its first; separators before a header are left out.
 
     A header within a line ends a hand that was cut off there.
     """
     start, lines = 0, list[str]()
     for number, line in enumerate(text.split("\n"), 1):
-        header = HEADER_WITHIN.search(line)
+        header = header_within.search(line)
         before = line[: header.start()] if header and " said, " not in line else line
         if header and before != line:
             if lines:
@@ -61,6 +64,11 @@ def parse_hand(lines: Sequence[str], line: int = 1) -> PlayedHand:
     in which line."""
     found = HandLines(line)
     found.read(lines)
+    return played(found)
+
+
+def played(found: HandLines) -> PlayedHand:
+    """The hand that lines of any site tell, by the rules of the table."""
     try:
         return _hand(found, dead=True)
     except LineError as error:
@@ -240,6 +248,15 @@ class _Reader:
                 if betting.highest > max(map(replayer.earlier, range(len(self._names)))):
                     raise LineError(event.line, f"{event.player} bets where there is a bet to call or to raise")
                 replayer.raise_to(player, event.chips[0])
+            case "put":
+                added, *told = event.chips
+                total = betting.committed[player] + added - earlier
+                if told and total != told[0]:
+                    raise LineError(event.line, f"{added} more chips make {total}, not {told[0]}")
+                if total + earlier > betting.highest:
+                    replayer.raise_to(player, total)
+                else:
+                    replayer.call(player, added)
             case _:
                 by, to = event.chips
                 if by != to + earlier - betting.highest:
@@ -259,12 +276,29 @@ class _Reader:
     def _payoffs(self, state: HandState, mucked: frozenset[int]) -> tuple[list[int], int]:
         """[P] net chips by what the text says was collected, and the rake; both checked against the rules."""
         found = self._found
-        assert found.total is not None
-        line, [total] = found.total.line, found.total.chips
         paid = paid_chips(state)
-        if total != sum(paid):
-            raise LineError(line, f"a total pot of {total} chips, but {sum(paid)} were bet")
         collected = [found.collected.get(name, 0) for name in self._names]
         if sum(found.collected.values()) != sum(collected):
-            raise LineError(line, "chips are collected by who did not play")
-        return payoffs_collected(state, mucked, collected, found.rake, self._names), found.rake
+            raise LineError(0, "chips are collected by who did not play")
+        total = found.total.chips[0] if found.total else max(sum(paid), sum(collected))
+        left = self._not_returned(state)
+        if sum(left) and total == sum(paid) + sum(left):
+            total -= sum(left)
+            collected = [got - chips for got, chips in zip(collected, left, strict=True)]
+        if total != sum(paid):
+            line = found.total.line if found.total else 0
+            raise LineError(line, f"a total pot of {total} chips, but {sum(paid)} were bet")
+        rake = found.rake
+        if rake is None:
+            rake = sum(paid) - sum(collected)
+            if not 0 <= rake <= sum(paid) * _MOST_RAKE:
+                raise LineError(0, f"{sum(collected)} chips of a pot of {sum(paid)} are won: the rest is no rake")
+        return payoffs_collected(state, mucked, collected, rake, self._names), rake
+
+    def _not_returned(self, state: HandState) -> list[int]:
+        """[P] chips of a bet that nobody called where no line returns it: some sites count it among those won."""
+        committed = state.betting.committed
+        called = sorted(committed)[-2]
+        if self._events("uncalled"):
+            return [0] * len(committed)
+        return [max(0, chips - called) for chips in committed]
