@@ -15,32 +15,34 @@ import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
+from poker.solvers.vector.schedules import Schedule, schedule
 from poker.solvers.vector.solver import VectorSolver
 from poker.solvers.vector.spots import spot_of
+from tests.bench import schedules
 from tests.bench.record import record
 
 SPOTS = json.loads((Path(__file__).parent / "spots.json").read_text())
-ALGORITHMS: dict[str, tuple[str, dict[str, Any]]] = {
-    "CFR+": ("cfr_plus", {}),
-    "CFR+ of Modicum": ("modicum", {}),
-    "linear CFR": ("linear", {}),
-    "DCFR": ("dcfr", {"gamma": 2.0}),
-    "DCFR gamma 4": ("dcfr", {"gamma": 4.0}),
-    "PCFR+": ("pcfr_plus", {}),
-    "PDCFR+": ("pdcfr_plus", {}),
-    "APCFR+": ("apcfr_plus", {}),
-    "APDCFR": ("apdcfr", {}),
-    "HS-DCFR": ("hs_dcfr", {}),
-    "HS-PCFR+": ("hs_pcfr_plus", {}),
+ALGORITHMS: dict[str, Schedule] = {
+    "CFR+": schedule("cfr_plus"),
+    "CFR+ of Modicum": schedules.MODICUM,
+    "linear CFR": schedules.LINEAR,
+    "DCFR": schedule("dcfr", gamma=2.0),
+    "DCFR gamma 4": schedule("dcfr"),
+    "PCFR+": schedules.PCFR_PLUS,
+    "PDCFR+": schedules.PDCFR_PLUS,
+    "APCFR+": schedules.APCFR_PLUS,
+    "APDCFR": schedule("apdcfr"),
+    "HS-DCFR": schedules.HS_DCFR,
+    "HS-PCFR+": schedules.HS_PCFR_PLUS,
 }
 TARGETS = (1.0, 0.5, 0.25, 0.1)
 MOST, STEP = 400, 10
 
 
-def measure(spot: dict[str, Any], name: str, options: dict[str, Any]) -> dict[str, list[float]]:
+def measure(spot: dict[str, Any], algorithm: Schedule) -> dict[str, list[float]]:
     """Iterations, seconds and exploitability (% of pot) every STEP iterations until the last target or MOST."""
     read = spot_of(spot)
-    solver = VectorSolver(read.game(), name, **options)
+    solver = VectorSolver(read.game(), algorithm)
     curve: dict[str, list[float]] = {"iterations": [], "seconds": [], "exploitability_percent_pot": []}
     seconds = 0.0
     while solver.iterations < MOST:
@@ -95,8 +97,7 @@ def picture(curves: dict[str, dict[str, dict[str, list[float]]]]) -> Figure:
 
 def main(out: Path) -> None:
     curves = {
-        spot: {name: measure(text, *algorithm) for name, algorithm in ALGORITHMS.items()}
-        for spot, text in SPOTS.items()
+        spot: {name: measure(text, algorithm) for name, algorithm in ALGORITHMS.items()} for spot, text in SPOTS.items()
     }
     sizes = {spot: spot_of(text).game().hand_actions for spot, text in SPOTS.items()}
     found = record(iterations_relative_to_dcfr=scores(curves), hand_actions=sizes, curves=curves)

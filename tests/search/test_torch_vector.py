@@ -15,8 +15,10 @@ from poker.search.torch_vector import TorchVectorSolver
 from poker.solvers.rollout.leaf_values import LeafValues
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.layout import Rake
+from poker.solvers.vector.schedules import Schedule
 from poker.solvers.vector.solver import VectorSolver
 from poker.tree import BettingTree, DepthLimit, Gadget, bet_menu, build_tree
+from tests.bench.schedules import PDCFR_PLUS
 from tests.devices import CUDA
 from tests.solvers.games import kuhn, leduc, small_holdem, some_model, spot_game
 from tests.solvers.vector.test_restricted import modelled
@@ -71,7 +73,7 @@ def exchange(batch: TorchVectorSolver, solvers: list[VectorSolver], compare: boo
 
 
 def assert_same(
-    games: list[VectorGame], algorithm: str, device: str, iterations: int, restricted: int | None = None
+    games: list[VectorGame], algorithm: str | Schedule, device: str, iterations: int, restricted: int | None = None
 ) -> None:
     """Every sweep starts from the same state on both sides, because ties would be broken by rounding."""
     batch, solvers = TorchVectorSolver(games, algorithm, device=device), [VectorSolver(g, algorithm) for g in games]
@@ -98,8 +100,8 @@ def assert_same(
 
 
 @pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("algorithm", ["cfr_plus", "apdcfr", "pdcfr_plus"])
-def test_kuhn_and_leduc(algorithm: str, device: str) -> None:
+@pytest.mark.parametrize("algorithm", ["cfr_plus", "apdcfr", PDCFR_PLUS])
+def test_kuhn_and_leduc(algorithm: str | Schedule, device: str) -> None:
     rng = np.random.default_rng(6)  # uneven ranges: ties would be broken by rounding
     for rules in (kuhn(), leduc()):
         ranges = rng.random((2, rules.num_hands)).astype(np.float32)

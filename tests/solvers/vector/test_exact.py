@@ -40,7 +40,7 @@ def test_kuhn_value() -> None:
     assert run.metrics()["game_value"] == pytest.approx(-1 / 18, abs=1e-4)
 
 
-@pytest.mark.parametrize("algorithm", ["cfr_plus", "pcfr_plus"])
+@pytest.mark.parametrize("algorithm", ["cfr_plus", "apdcfr"])
 def test_resumed_equals_uninterrupted(algorithm: str) -> None:
     whole, first, second = (solver("leduc", algorithm) for _ in range(3))
     whole.run(iterations=50)

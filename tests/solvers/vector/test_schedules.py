@@ -1,17 +1,29 @@
 """Parameters of schedules, iteration by iteration."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
-from poker.solvers.vector.schedules import schedule
+from poker.solvers.vector.schedules import Schedule, schedule
+from tests.bench.schedules import HS_DCFR, MODICUM
 
 
 def test_modicum_discounts_its_first_iterations_alone() -> None:
-    positive = schedule("modicum").parameters(1, 40)[:, 0]
+    positive = MODICUM.parameters(1, 40)[:, 0]
     past = np.sqrt(np.arange(30))
     assert positive[:30] == pytest.approx(past / (past + 1), abs=1e-4)
     assert (positive[30:] == 1).all()
     assert schedule("dcfr").parameters(1000, 1)[0, 0] < 1
+
+
+def test_exponents_go_to_their_last_values() -> None:
+    early, late = HS_DCFR.parameters(1, 1500)[[9, -1]]
+    t = np.array([9.0, 9.0])
+    powers = t ** (np.array([1.0, -1.0]) + np.array([3.0, -2.0]) * 0.009)
+    assert early[:2] == pytest.approx(powers / (powers + 1), rel=1e-6)
+    assert late[1] == pytest.approx(1499.0**-3, rel=1e-6)
+    assert late[5] == pytest.approx((1499 / 1500) ** 25, rel=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -20,10 +32,10 @@ def test_modicum_discounts_its_first_iterations_alone() -> None:
         ({}, [1] * 9),
         ({"delay": 3}, [0] * 3 + [1] * 6),
         ({"delay": 3, "gamma": 1.0}, [0] * 3 + [k / 6 for k in range(1, 7)]),
-        ({"gamma_rise": 1.0, "horizon": 1}, [k / 9 for k in range(1, 10)]),
+        ({"gamma": 1.0}, [k / 9 for k in range(1, 10)]),
     ],
 )
-def test_weights_of_iterations_in_the_average(options: dict[str, float], expected: list[float]) -> None:
-    decay = schedule("cfr", **options).parameters(1, 9)[:, 5]
+def test_weights_of_iterations_in_the_average(options: dict[str, Any], expected: list[float]) -> None:
+    decay = Schedule("cfr", **options).parameters(1, 9)[:, 5]
     weights = [float(np.prod(decay[k:])) for k in range(1, 10)]
     assert weights == pytest.approx(expected, abs=1e-6)

@@ -10,11 +10,13 @@ from poker.rules import CALL, Rules
 from poker.solvers.rollout.leaf_values import LeafValues
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.layout import Rake
+from poker.solvers.vector.schedules import SCHEDULES, Schedule, schedule
 from poker.solvers.vector.solver import VectorSolver
 from poker.state import Betting
 from poker.tree import BettingTree, DepthLimit, bet_menu, build_tree
 from poker.tree.spots import spot_tree
 from tests.bench.bench_vector import GOLDEN, flop_holdem
+from tests.bench.schedules import COMPARED
 from tests.solvers.games import ORACLES, SPOTS, kuhn, leduc, small_holdem, spot_game
 from tests.solvers.reference import Reference, ReferenceCFR
 from tests.solvers.resolving import exported
@@ -38,10 +40,8 @@ def test_uniform_policy_has_the_published_nash_conv(rules: Rules) -> None:
     assert 2 * solver.exploitability() == pytest.approx(ORACLES[rules.name]["uniform_nash_conv"], abs=2e-6)
 
 
-@pytest.mark.parametrize(
-    "algorithm", ["cfr_plus", "dcfr", "linear", "pcfr_plus", "pdcfr_plus", "apdcfr", "apdcfr_short", "modicum"]
-)
-def test_kuhn_reaches_its_value(algorithm: str) -> None:
+@pytest.mark.parametrize("algorithm", [*map(schedule, SCHEDULES), *COMPARED], ids=lambda algorithm: algorithm.name)
+def test_kuhn_reaches_its_value(algorithm: Schedule) -> None:
     solver = VectorSolver(VectorGame(build_tree(Betting.start(kuhn()))), algorithm)
     solver.run(iterations=1000)
     assert solver.game_value(0) == pytest.approx(-1 / 18, abs=1e-4)
