@@ -18,14 +18,12 @@ from poker.kernels.simd import aligned_zeros, from_float32, to_float32
 from poker.kernels.vector.arrays import ACT, REACH, STRIDE, VALUE, Gadgets
 from poker.kernels.vector.decisions import AVERAGE, BEST_RESPONSE, RECORD, SOLVE
 from poker.kernels.vector.sweep import run_team
-from poker.rules import CALL
 from poker.solvers.vector.binding import NUM_CHUNKS, bind
 from poker.solvers.vector.boards import deck_of
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.response_values import ResponseValues
 from poker.solvers.vector.schedules import Schedule, schedule
 from poker.solvers.vector.thread_tuning import Checks, Pace
-from poker.tree import Kind
 
 STORAGE: dict[int, type] = {32: np.float32, 16: np.uint16}
 """Types of regrets and strategy sums by their bits; 16 is bfloat16: half the memory; on the reference spots
@@ -33,9 +31,6 @@ exploitability then stays above about 0.15% of the pot."""
 
 _ASKING_SECONDS = 0.2
 """Between two looks at whether a solve shall stop."""
-
-_FIRST_REGRET = 1e-6
-"""Regret in chips that makes an action the first strategy and is nothing beside the regrets that follow."""
 
 
 @dataclass(frozen=True)
@@ -328,24 +323,6 @@ class VectorSolver:
             raise PokernetsError("where the opponent chooses a hand (maxmargin, reach), no part can play by a model")
         self.restricted = player, modelled
         self._sweep = self._sweep._replace(modelled=modelled, modelled_player=player)
-
-    def start_passive(self) -> None:
-        """The first iteration checks or calls with every hand where it would mix all actions alike.
-
-        A choice of the first strategy shows in CFR+ for hundreds of iterations: in flop hold'em it explains the
-        exploitability of programs that begin this way (docs/vector_engine.md). To be called before the first iteration.
-        """
-        if self.iterations:
-            raise PokernetsError("choose the first strategy before the first iteration")
-        game, tree = self.game, self.game.tree
-        regret = from_float32(np.full(1, _FIRST_REGRET, np.float32), self._regrets.dtype)
-        for node in game.layout.decisions.tolist():
-            if tree.kind[node] != Kind.DECISION:
-                continue
-            call = tree.actions(node).index(CALL)
-            for index in game.on(int(tree.street[node])):
-                for array in (self._regrets, self._source):
-                    game.rows(array, node, index)[call] = regret
 
     def action_values(self, node: int) -> NDArray[np.float32]:
         """float32[H, A]: chips of each action at a node of the root's street, for the player who acts there.

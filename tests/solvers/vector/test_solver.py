@@ -6,7 +6,7 @@ import pytest
 from poker.cards import parse_cards
 from poker.errors import PokernetsError
 from poker.formats.ranges import parse_range
-from poker.rules import CALL, Rules
+from poker.rules import Rules
 from poker.solvers.rollout.leaf_values import LeafValues
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.layout import Rake
@@ -16,6 +16,7 @@ from poker.state import Betting
 from poker.tree import BettingTree, DepthLimit, bet_menu, build_tree
 from poker.tree.spots import spot_tree
 from tests.bench.bench_vector import GOLDEN, flop_holdem
+from tests.bench.flop_holdem import start_passive
 from tests.bench.schedules import COMPARED
 from tests.solvers.games import ORACLES, SPOTS, kuhn, leduc, small_holdem, spot_game
 from tests.solvers.reference import Reference, ReferenceCFR
@@ -210,26 +211,10 @@ def test_reference_spots(name: str) -> None:
 
 
 @pytest.mark.slow
-def test_a_passive_start_checks_and_calls_first_and_ends_at_the_same_value() -> None:
-    solver = VectorSolver(VectorGame(build_tree(Betting.start(leduc()))), "cfr_plus")
-    solver.start_passive()
-    for node in solver.game.layout.decisions.tolist():
-        first = int(solver.game.tree.first_child[node])
-        actions = solver.game.tree.action[first : first + int(solver.game.tree.num_children[node])].tolist()
-        if solver.game.tree.street[node] == 0:
-            expected = [float(action == CALL) for action in actions]
-            np.testing.assert_array_equal(solver.current_strategy(node), np.tile(expected, (6, 1)))
-    solver.run(iterations=500)
-    assert solver.game_value(0) == pytest.approx(-0.0856, abs=1e-3)
-    with pytest.raises(PokernetsError, match="before the first iteration"):
-        solver.start_passive()
-
-
-@pytest.mark.slow
 def test_flop_holdem_converges_like_the_reference() -> None:
     """Within 10% of the reference's exploitability at 100 iterations of CFR+, and its button value."""
     solver = VectorSolver(flop_holdem(), "cfr_plus", threads=2)
-    solver.start_passive()
+    start_passive(solver)
     solver.run(iterations=100)
     theirs = GOLDEN["flop_holdem"]["cfr_plus_linear_averaging_from_iteration_1"]["100"]
     assert 1000 * solver.exploitability() / 2 == pytest.approx(theirs, rel=0.1)
