@@ -38,26 +38,9 @@ class BlueprintAgent(SamplingAgent):
     def policy(self, state: HandState) -> Policy:
         return blueprint_policy(self.blueprint, self._translator, state.betting, state.board)
 
-    def knows(self, betting: Betting) -> bool:
-        """Whether the tree has a place for `betting`; where it has none, every hand calls."""
-        return self._translator.node(betting) is not None
-
     def by_bucket(self, betting: Betting) -> Policy:
         """Legal actions and their probabilities [B, A] for every bucket of the street."""
         return blueprint_policy(self.blueprint, self._translator, betting, None)
-
-
-class BlueprintBefore:
-    """What the blueprint does in the first `streets` rounds, to explain what others do there; None where the real hand
-    has run apart from the tree's."""
-
-    def __init__(self, *, blueprint: Blueprint, translation_seed: int, streets: int) -> None:
-        self._agent = BlueprintAgent(name="blueprint", blueprint=blueprint, translation_seed=translation_seed)
-        self._streets = streets
-
-    def __call__(self, state: HandState) -> Policy | None:
-        known = state.betting.street < self._streets and self._agent.knows(state.betting)
-        return self._agent.policy(state) if known else None
 
 
 def response_agent(*, name: str, path: str, game: Rules, abstraction: str) -> BlueprintAgent:

@@ -12,7 +12,6 @@ from poker.agents.base import SamplingAgent
 from poker.errors import PokernetsError
 from poker.kernels.cards.hands import HAND_PERMUTATION
 from poker.rules import Rules, check_game
-from poker.search.beliefs import Explanation
 from poker.search.clock import Clock
 from poker.search.exploiting import Exploit
 from poker.search.leaf import GivingUp, LeafEvaluator
@@ -40,8 +39,7 @@ class DepthLimitedAgent(SamplingAgent):
     With `follow` a solution is kept to while the hand is in it, instead of solving for every decision. With seconds,
     solves go on while they last instead of for a number of iterations (`poker.search.clock`). `exploit` says what part
     of the opponent's range is taken to play by a model; with `gives_up` the opponent of such solves can also give up
-    beyond the depth limit (`poker.search.leaf.GivingUp`). `explain` says how the opponent plays where it knows, for
-    beliefs.
+    beyond the depth limit (`poker.search.leaf.GivingUp`).
     """
 
     def __init__(
@@ -62,7 +60,6 @@ class DepthLimitedAgent(SamplingAgent):
         seconds_per_hand: float | None = None,
         exploit: Exploit = Exploit(),  # noqa: B008 - frozen
         gives_up: bool = False,
-        explain: Explanation | None = None,
     ) -> None:
         if game.num_players != 2 or game.num_hole_cards != 2 or game.deck_size != 52:
             raise PokernetsError(f"{name} plays heads-up hold'em, not '{game.name}'; choose another agent or game")
@@ -86,7 +83,7 @@ class DepthLimitedAgent(SamplingAgent):
             remembered=remembered_states,
             follow=follow,
         )
-        self._search = [search(game, seat, exploit=exploit, explain=explain) for seat in range(2)]
+        self._search = [search(game, seat, exploit=exploit) for seat in range(2)]
         self._search_of_others = partial(search, own_noise=opponent_noise)
         self._others: Memory[tuple[Rules, int], NestedSearch] = Memory(2 * _REMEMBERED_GAMES)
         self.repeatable = self._solve.repeatable

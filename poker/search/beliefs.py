@@ -5,20 +5,14 @@ cards, so the searcher's range is what an observer who knows its strategy believ
 between the two hands is left to the solver.
 """
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import NDArray
 
 from poker.cards import HOLDEM, updated_range
 from poker.rules import Rules
-from poker.state import HandState, Policy
 
 Ranges = NDArray[np.float32]
 """float32 [2, H], rows sum to 1."""
-
-Explanation = Callable[[HandState], Policy | None]
-"""What the player to act does at a public state; None where there is nothing to say."""
 
 
 def start_ranges(rules: Rules) -> Ranges:

@@ -6,9 +6,7 @@ The searcher follows the public history from the first action and carries both r
   game before the turn), and its own range follows the strategy it found; with `follow` it keeps to the last solution
   where that holds the decision: solved again for the ranges that it leaves, a decision is a best response to one range
   of the opponent and no longer what leaves the opponent indifferent (docs/results/flop_holdem_exploitability.json);
-- an action of the opponent that the last solution holds moves their range by that solution's strategy, or by what is
-  thought to explain it better: before a depth limit a solution is the searcher's, and what it says of an opponent who
-  chooses among continuations there is no equilibrium ([DLS] section 4);
+- an action of the opponent that the last solution holds moves their range by that solution's strategy;
 - otherwise (the first action of a round, or a bet of another size) the round is solved from the state before that
   action, with the actual size in the tree, so that it is answered and not rounded.
 
@@ -33,13 +31,13 @@ from numpy.typing import NDArray
 
 from poker.betting import Betting
 from poker.rules import Rules
-from poker.search.beliefs import Explanation, Ranges, observe_action, observe_board, start_ranges
+from poker.search.beliefs import Ranges, observe_action, observe_board, start_ranges
 from poker.search.exploiting import Exploit, Modelled
 from poker.search.memory import Memory
 from poker.search.round_solver import NodePolicy, Request, RoundSolution
 from poker.search.safety import Values
 from poker.search.trust import Explained
-from poker.state import HandState, public_state
+from poker.state import public_state
 
 Board = tuple[int, ...]
 
@@ -108,8 +106,7 @@ class NestedSearch:
     `remembered` states are kept of each street: those before the flop come up in hand after hand, whatever was solved
     on boards since. `own_noise` is what `opponent_noise` is, for a searcher that need not have played as solved.
     `exploit` says what part of the opponent's range plays by a model; it may be set between hands, and what was solved
-    under another is met again when that comes back. `explain` moves the opponent's range instead of solutions, where it
-    knows the action.
+    under another is met again when that comes back.
     """
 
     def __init__(
@@ -123,7 +120,6 @@ class NestedSearch:
         follow: bool = False,
         own_noise: float = 0.0,
         exploit: Exploit = Exploit(),  # noqa: B008 - frozen
-        explain: Explanation | None = None,
     ) -> None:
         self._rules = rules
         self._searcher = searcher
@@ -131,7 +127,6 @@ class NestedSearch:
         self._noise = own_noise, opponent_noise
         self._follow = follow
         self.exploit = exploit
-        self._explain = explain
         self._beliefs = [Memory[_Place, Belief](remembered) for _ in range(rules.num_streets)]
         self._before: Memory[_Place, RoundSolution] | None = None
         self._remembered = remembered
@@ -257,19 +252,11 @@ class NestedSearch:
     ) -> tuple[NDArray[np.float32], Modelled | None]:
         """[H] how likely the opponent's hands were to take `action`, and the modelled part after it."""
         seen = public_state(belief.betting, self._shown(belief.betting, board))
-        probs = self._by_explanation(seen, action, policy.probability(action))
+        probs = policy.probability(action)
         if belief.modelled is None:
             return probs, None
         weights, noise = belief.ranges[seen.to_act], self._noise[1]
         return belief.modelled.after(seen, policy.actions, action, probs, noise, weights)
-
-    def _by_explanation(self, seen: HandState, action: int, solved: NDArray[np.float32]) -> NDArray[np.float32]:
-        """[H] how likely the opponent's hands were to take `action`, but for the model."""
-        found = None if self._explain is None else self._explain(seen)
-        if found is None or action not in found[0]:
-            return solved
-        actions, probs = found
-        return probs[:, actions.index(action)]
 
     def _solved(self, belief: Belief, board: Board, at_root: tuple[int, ...]) -> Search[RoundSolution]:
         shown = self._shown(belief.betting, board)

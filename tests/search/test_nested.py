@@ -16,7 +16,6 @@ from poker.search.exploiting import Exploit, FixedFrequencies, Modelled
 from poker.search.nested import NestedSearch, together
 from poker.search.round_solver import NodePolicy, Request, RoundSolution
 from poker.search.safety import Concessions, Values
-from poker.state import HandState, Policy
 from poker.tree import BetMenu, DepthLimit, Kind, build_tree
 from tests.games import load_menu, load_rules
 
@@ -110,27 +109,6 @@ def test_ranges_follow_bayes_through_the_streets(rules: Rules) -> None:
     assert check is not None
     expected = observe_action(ranges, 0, check.probability(CALL), 0.03)
     np.testing.assert_array_equal(nested.belief(state, BOARD[:3]).ranges, expected)
-
-
-def test_what_explains_the_opponent_moves_their_range_where_it_knows_the_action(rules: Rules) -> None:
-    rounds, seldom = RandomRounds(load_menu("demo")), np.linspace(0.1, 0.9, rules.num_hands, dtype=np.float32)
-
-    def explain(state: HandState) -> Policy | None:
-        return None if state.board else ((CALL, 20000), np.stack([seldom, 1 - seldom], axis=1))
-
-    nested = NestedSearch(rules, 1, rounds, opponent_noise=0.0, remembered=1000, explain=explain)
-    solved = NestedSearch(rules, 1, rounds, opponent_noise=0.0, remembered=1000)
-    raise_to = min(action for action in nested.policy(Betting.start(rules), ()).actions if action > 0)
-    called, raised = played(rules, [raise_to, CALL]), played(rules, [raise_to, 3 * raise_to])
-    ranges = nested.belief(called, BOARD[:3]).ranges
-    expected = observe_board(observe_action(start_ranges(rules), 0, seldom, 0.0), BOARD[:3])
-    np.testing.assert_allclose(ranges[0], expected[0], rtol=1e-5)
-    np.testing.assert_array_equal(ranges[1], solved.belief(called, BOARD[:3]).ranges[1])
-    np.testing.assert_array_equal(nested.belief(raised, ()).ranges, solved.belief(raised, ()).ranges)
-    checked = called.apply(CALL)
-    live = expected[0] > 0
-    moved = (nested.belief(checked, BOARD[:3]).ranges[0] / ranges[0])[live]
-    assert np.ptp(moved) > 0  # after the flop by the solution
 
 
 def test_known_action_is_followed_by_a_solve_from_the_new_state(rules: Rules) -> None:
