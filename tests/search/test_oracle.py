@@ -62,7 +62,7 @@ def test_oracle_leaves_equal_the_full_solve(make: Callable[[], Subgame], own: in
     full.run(iterations=2000)
     pairs = PairGame(tree, game.board, game.ranges)
     replies: list[RangePolicy] = [full.strategy]
-    judge = VectorSolver(VectorGame(tree, game.board, game.ranges, isomorphism=False), "cfr")
+    judge = VectorSolver(VectorGame(tree, game.board, game.ranges, isomorphism=False), "cfr_plus")
     for _ in range(12):
         street = full.game.layout.first_street
         limited = build_tree(game.root, game.menu, DepthLimit(street, len(replies), (1 - own,)), game.dead)

@@ -59,5 +59,5 @@ def _arriving(solver: VectorSolver, node: int) -> tuple[NDArray[np.float64], NDA
 def equity(game: VectorGame) -> tuple[float, float]:
     """Each player's share of the pot when nobody bets any more."""
     tree = spot_tree(len(game.board), 2, 1, {})
-    checked = VectorSolver(VectorGame(tree, game.board, game.ranges), "cfr")
+    checked = VectorSolver(VectorGame(tree, game.board, game.ranges), "cfr_plus")
     return checked.game_value(0) / 2, checked.game_value(1) / 2

@@ -186,7 +186,7 @@ class _Street:
         tree = build_tree(betting, self.spot.bets, dead=self.tree.dead)
         ranges = self.ranges(node).astype(np.float32)
         game = VectorGame(tree, board, ranges, rake=self.game.rake, memory_limit=self.game.memory_limit)
-        solver = VectorSolver(game, "cfr")
+        solver = VectorSolver(game, "cfr_plus")
         for below in game.layout.decisions.tolist():
             here = self.tree.after_deal(node)
             for action in tree.path(below):
@@ -224,7 +224,7 @@ class _CheckedDown:
 
     def __init__(self, board: tuple[int, ...], ranges: NDArray[np.float64]) -> None:
         self._game = VectorGame(spot_tree(len(board), 2, 1, {}), board, ranges.astype(np.float32), rake=NO_RAKE)
-        solver = VectorSolver(self._game, "cfr")
+        solver = VectorSolver(self._game, "cfr_plus")
         self._values = [solver.average_values(player) for player in range(2)]
         self.equity: Floats = np.stack([values.at(0) for values in self._values]) / np.float32(2)
 

@@ -56,7 +56,7 @@ def test_first_street_is_the_vector_engines(turn: tuple[Walk, VectorSolver]) -> 
     root = walk.view([])
     for player in range(2):
         assert _mean(root, player) == pytest.approx(solver.game_value(player), abs=1e-4)
-    checked = VectorSolver(VectorGame(spot_tree(4, 2, 1, {}), TURN.board, solver.game.ranges), "cfr")
+    checked = VectorSolver(VectorGame(spot_tree(4, 2, 1, {}), TURN.board, solver.game.ranges), "cfr_plus")
     assert root.mean(root.equity[0], 0) == pytest.approx(checked.game_value(0) / 2, abs=1e-6)
 
 
