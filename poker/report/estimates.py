@@ -8,7 +8,7 @@ spread, and samples that hold too few of these have a mean and a spread too smal
 the wider of that of Student's t and that of Hall's transformation, which reckons with the skewness g of the sample (P.
 Hall, On the removal of skewness by transformation, J. R. Stat. Soc. B 54, 1992): for n units and T = (their mean - true
 mean) / sd, T + g T^2 / 3 + g^2 T^3 / 27 + g / 6n is closer to normal than T is. No sample tells of large deals that it
-does not hold: see `FEW_UNITS`, and docs/results/interval_coverage.json for what was measured.
+does not hold: see `FEW_UNITS`, and docs/results/intervals for what was measured.
 """
 
 import math

@@ -5,7 +5,7 @@ The searcher follows the public history from the first action and carries both r
 - at its own decision it solves the rest of the round from the current state (the depth limit supplies the rest of the
   game before the turn), and its own range follows the strategy it found; with `follow` it keeps to the last solution
   where that holds the decision: solved again for the ranges that it leaves, a decision is a best response to one range
-  of the opponent and no longer what leaves the opponent indifferent (docs/results/flop_holdem_exploitability.json);
+  of the opponent and no longer what leaves the opponent indifferent (docs/results/flop_holdem);
 - an action of the opponent that the last solution holds moves their range by that solution's strategy;
 - otherwise (the first action of a round, or a bet of another size) the round is solved from the state before that
   action, with the actual size in the tree, so that it is answered and not rounded.

@@ -78,7 +78,7 @@ class Trust:
 
     @property
     def earned(self) -> float:
-        """The trust, from 0 to 1: none below a half, where it changed play and won nothing (docs/results.md)."""
+        """The trust, from 0 to 1: none below a half, where it changed play and won nothing (docs/exploiting.md)."""
         share, start = self.share, Trust().share
         return (share - start) / (1 - start) if share > _MOST else 0.0
 

@@ -35,7 +35,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--hands", type=int, default=300)
     parser.add_argument("--opponents", nargs="+", default=["blueprint", "always_call", "equity"])
-    parser.add_argument("--out", type=Path, default=Path("docs/results/aivat_values.json"))
+    parser.add_argument("--out", type=Path, default=Path("docs/results/intervals/aivat_values.json"))
     parser.add_argument("--kinds", nargs="+", default=KINDS)
     parser.add_argument("--settings", nargs="+", default=["scale=laptop", "search=demo"])
     asked = parser.parse_args()

@@ -1,8 +1,8 @@
 """What work costs on one process, on two and on two of Ray, and what that says of many.
 
-`python -m tests.bench.clusters ARTIFACTS > docs/results/clusters.json`, with nothing else running. Seconds of N and of
-3 N tasks give those of a task, and the fixed ones (processes started, kernels loaded, artifacts opened); CPU seconds of
-the process that hands the tasks out give what it can serve at most. ARTIFACTS are those of `make demo`.
+`python -m tests.bench.clusters ARTIFACTS > docs/results/costs/clusters.json`, with nothing else running. Seconds of N
+and of 3 N tasks give those of a task, and the fixed ones (processes started, kernels loaded, artifacts opened); CPU
+seconds of the process that hands the tasks out give what it can serve at most. ARTIFACTS are those of `make demo`.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""How long a person waits at the table: `python -m tests.bench.play HANDS [key=value ...] > docs/results/play.json`.
+"""How long a person waits at the table: `python -m tests.bench.play HANDS [key=value ...]`, in docs/results/demo.
 
 Starts `evaluate=play` with the settings given, and plays hands by clicking at random, as a browser does. Seconds to the
 first card count from the start of the command; thinking times are those that the page tells, of all decisions of the

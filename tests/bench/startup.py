@@ -1,4 +1,4 @@
-"""Seconds of whole commands: `python -m tests.bench.startup [REPEATS [NAME ...]] > docs/results/startup.json`.
+"""Seconds of whole commands: `python -m tests.bench.startup [REPEATS [NAME ...]] > docs/results/demo/startup.json`.
 
 All but `compile` are warm: kernels compiled, bytecode on disk; a first run does not count. Run it with nothing else
 running, in an environment whose packages are byte-compiled.

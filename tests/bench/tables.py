@@ -34,7 +34,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=2)
     parser.add_argument("--agents", nargs=2, default=["depth_limited", "blueprint"])
     parser.add_argument("--settings", nargs="+", default=["scale=demo"])
-    parser.add_argument("--out", type=Path, default=Path("docs/results/tables.json"))
+    parser.add_argument("--out", type=Path, default=Path("docs/results/costs/tables.json"))
     asked = parser.parse_args()
     overrides = ["evaluate=match", f"agents=[{','.join(asked.agents)}]", *asked.settings]
     config = compose("evaluate", overrides)

@@ -1,4 +1,4 @@
-"""How an agent comes to trust its model: `python -m tests.bench.trust HANDS > docs/results/trust.json`.
+"""How an agent comes to trust its model: `python -m tests.bench.trust HANDS`, in docs/results/learned_at_the_table.
 
 `depth_limited_exploit` plays one session against each of six opponents; what share of their actions it takes to be the
 model's, and the trust that follows, after so many hands.

@@ -6,9 +6,9 @@ The average strategy weighs iteration k <= t by (k / t)^gamma times the player's
 
 - cfr_plus: floor 0, gamma 1 (Tammelin 2014); `delay` iterations are left out of the average.
 - dcfr(alpha, beta, gamma): positive_t = (t-1)^alpha / ((t-1)^alpha + 1), negative_t with beta (Brown and Sandholm 2019,
-  whose gamma is 2; 4 needs 8% fewer iterations on ten spots, docs/results/vector_algorithms.json).
+  whose gamma is 2; 4 needs 8% fewer iterations on ten spots, `tests.bench.algorithms`).
 - apdcfr: DCFR that predicts with a short step. With the parameters here it needs 0.71 to 0.90 of DCFR's iterations on
-  ten spots (docs/results/vector_algorithms.json), for half as much memory again.
+  ten spots (`tests.bench.algorithms`), for half as much memory again.
 - apdcfr_short: the same with beta 0.5, for real-time solves (`search=demo`): in the first 100 iterations it is ahead on
   turns, and on flops to a depth limit and on rivers no worse.
 
