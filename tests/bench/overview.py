@@ -9,7 +9,7 @@ from poker.report.estimates import Estimate
 
 DOCS = Path(__file__).parents[2] / "docs"
 AGENTS = ("blueprint", "depth_limited")
-FILES = "lbr_clone_blueprint", "lbr_clone_raises", "lbr_clone_raises_56_sizes"
+FILES = "blueprint", "agent", "agent_56_sizes"
 """Of the artifacts in the clone. The last has hands of the one before, estimated better."""
 ADVERSARIES = {
     "lbr_fold_call": "fold or call",
@@ -20,7 +20,7 @@ ADVERSARIES = {
 
 def main() -> None:
     """One panel an adversary, one row an agent, in big blinds per hand."""
-    results = [json.loads((DOCS / "results" / f"{name}.json").read_text()) for name in FILES]
+    results = [json.loads((DOCS / "results" / "unknown_bets" / f"{name}.json").read_text()) for name in FILES]
     adversaries = [lineup["players"][0] for result in results for lineup in result["lineups"]]
     found = {player["agent"]: _big_blinds(player["aivat"]) for player in adversaries}
     panels = {
