@@ -31,7 +31,7 @@ demo: $(INSTALLED)
 	@echo 'beat the mean. The demo takes some six minutes of two cores. What is made already is kept, and Ctrl+C loses nothing.'
 	$(call step,1,buckets: hands that play alike (45 s))
 	$(BIN)/python -m data_gen job=abstraction scale=$(SCALE)
-	$(call step,2,blueprint: a coarse strategy of the whole game (60 s))
+	$(call step,2,blueprint: a coarse strategy of the whole game (50 s))
 	$(BIN)/python -m data_gen job=blueprint scale=$(SCALE)
 	$(call step,3,leaf table: values at the end of the preflop round (45 s))
 	$(BIN)/python -m data_gen job=leaf_table scale=$(SCALE)
