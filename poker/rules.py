@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from poker.cards import RANKS, SUITS, CardSpace, card_space
 from poker.errors import PokernetsError
+from poker.limits import MOST_DEFINITION_BYTES, check_length
 
 FOLD = -1
 CALL = 0
@@ -111,7 +112,8 @@ class Rules:
         self._require(self.betting in (LIMIT, NOLIMIT), "betting", f"`{LIMIT}` or `{NOLIMIT}`", self.betting)
         for field, least in (("blinds", 0), ("stacks", self._LEAST_STACK)):
             chips = getattr(self, field)
-            self._require(len(chips) == players and min(chips) >= least, field, f"{players} amounts >= {least}", chips)
+            good = len(chips) == players and least <= min(chips) and max(chips) <= UNLIMITED
+            self._require(good, field, f"{players} amounts from {least} to {UNLIMITED}", chips)
 
     def _check_streets(self) -> None:
         streets = len(self.board_cards)
@@ -221,6 +223,7 @@ class Rules:
         As in the ACPC programs, `stack` (in limit games), `firstPlayer` and `maxRaises` may be left out and case does
         not matter; here an unknown line is an error, because it is a misspelt field more often than a comment.
         """
+        check_length(text, MOST_DEFINITION_BYTES, f"game definition `{name}`: a text")
         found = _read_fields(text, name)
 
         def numbers(field: str, count: int, default: int | None = None) -> tuple[int, ...]:
@@ -278,7 +281,9 @@ def read_definition(path: str) -> Rules:
     """The game of an ACPC game definition file, named after it."""
     file = Path(path)
     try:
-        text = file.read_text(encoding="ascii")
+        with file.open("rb") as opened:
+            data = opened.read(MOST_DEFINITION_BYTES + 1)
+        text = data.decode("ascii")
     except (OSError, UnicodeDecodeError) as error:
         raise RulesError(f"game definition {file} cannot be read: {error}") from error
     return Rules.from_acpc(text, file.stem)
@@ -312,14 +317,16 @@ def _read_fields(text: str, name: str) -> dict[str, str]:
         if lower in (LIMIT, NOLIMIT):
             field, value = "betting", lower
         else:
-            match = re.fullmatch(r"([A-Za-z]+)\s*=?\s*([-+0-9.,\w\s]*)", line)
+            match = re.fullmatch(r"([A-Za-z]++)\s*+=?\s*+([-+0-9.,\w\s]*)", line)
             key, value = match.groups() if match else ("", "")
             if key.lower() not in names:
                 known = ", ".join([LIMIT, NOLIMIT, *_ACPC_FIELDS])
-                raise RulesError(f"{where}: unknown field in `{line}`; known: {known}")
+                raise RulesError(f"{where}: unknown field in `{line[:100]}`; known: {known}")
             field = names[key.lower()]
             if not re.fullmatch(r"\d+(\s+\d+)*", value.strip()):
-                raise RulesError(f"{where}: field `{field}` must hold integers >= 0, not `{value.strip()}`")
+                raise RulesError(f"{where}: field `{field}` must hold integers >= 0, not `{value.strip()[:100]}`")
+            if max(map(len, value.split())) > 10:
+                raise RulesError(f"{where}: field `{field}` must hold integers of at most 10 digits")
         if field in found:
             raise RulesError(f"{where}: field `{field}` is there twice")
         found[field] = value

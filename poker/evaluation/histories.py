@@ -1,4 +1,4 @@
-"""`evaluate=replay` of any file of hands: PHH, PokerStars' text or an ACPC log, told apart by content.
+"""`evaluate=replay` of any file of hands that `poker.formats.histories` reads, told apart by content.
 
 Every hand is played again by the rules with its own stacks and posts, and checked; the games are those that the file
 tells. A hand is one unit of the intervals, and its result is in big blinds of its own table. Logs of matches, which

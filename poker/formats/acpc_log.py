@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from poker.errors import PokernetsError
+from poker.limits import LONGEST_LOG_LINE, check_length
 from poker.rules import Rules
 from poker.state import Betting, DealError, HandState, IllegalAction
 
@@ -100,6 +101,7 @@ def parse_log_line(rules: Rules, text: str) -> LoggedHand:
 
     Where cards are missing that the payoffs hang on, the sum must be 0.
     """
+    check_length(text, LONGEST_LOG_LINE, "a line")
     match = _STATE.fullmatch(text)
     if not match:
         raise AcpcError(f"`{_short(text)}` is no log line: expected STATE:<hand>:<betting>:<cards>:<payoffs>:<names>")

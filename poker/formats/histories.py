@@ -1,4 +1,4 @@
-"""Hand histories of other programs and sites: files of PHH, PokerStars' and Bovada's text and ACPC logs, told apart by
+"""Hand histories of other programs and sites: PHH, OHH, PokerStars' and Bovada's text and ACPC logs, told apart by
 content.
 
 Every hand is read into a `PlayedHand`, checked by the rules, and can be written in each of the formats as far as that
@@ -13,20 +13,23 @@ from typing import Any
 
 from poker.artifacts import written_atomically
 from poker.errors import PokernetsError
-from poker.formats import acpc_tables, bovada, phh, phh_read, pokerstars, pokerstars_read
+from poker.formats import acpc_tables, bovada, ohh_read, phh, phh_read, pokerstars, pokerstars_read
 from poker.formats.played import HistoryError, LineError, PlayedHand
 from poker.formats.pokerstars_lines import HEADER
+from poker.limits import MOST_FILE_BYTES, LimitError, check_length
 from poker.rules import Rules
 
-ACPC, PHH, POKERSTARS, BOVADA = "acpc", "phh", "pokerstars", "bovada"
+ACPC, PHH, POKERSTARS, BOVADA, OHH = "acpc", "phh", "pokerstars", "bovada", "ohh"
 FORMATS = (PHH, POKERSTARS, ACPC)
-"""Those that can be written; Bovada's text is only read."""
+"""Those that can be written; the others are only read."""
+KNOWN = "PokerStars' or Bovada's text, PHH, OHH, ACPC logs"
 SUFFIXES = {PHH: ".phhs", POKERSTARS: ".txt", ACPC: ".log"}
 
 _READERS: dict[str, tuple[Callable[[str], Iterable[tuple[int, Any]]], Callable[[Any, int, int], PlayedHand]]] = {
     PHH: (phh_read.tables, phh_read.parse_hand),
     POKERSTARS: (pokerstars_read.hands, lambda lines, _, line: pokerstars_read.parse_hand(lines, line)),
     BOVADA: (bovada.hands, lambda lines, _, line: bovada.parse_hand(lines, line)),
+    OHH: (ohh_read.hands, ohh_read.parse_hand),
 }
 """Cuts a text into hands, each with its first line; and the hand of a part, its place in the file and its line."""
 
@@ -39,9 +42,13 @@ def read_text(path: Path, most: int = -1) -> str:
     """A file, or its first `most` bytes, as `text_of` reads it."""
     try:
         with path.open("rb") as file:
-            data = file.read(most)
+            data = file.read(most if most >= 0 else MOST_FILE_BYTES + 1)
     except OSError as error:
         raise PokernetsError(f"{path} cannot be read: {error.strerror or error}") from error
+    try:
+        check_length(data, MOST_FILE_BYTES, "a file")
+    except LimitError as error:
+        raise PokernetsError(f"{path}: {error}") from error
     return text_of(data)
 
 
@@ -71,6 +78,8 @@ def format_of(text: str, path: Path | str) -> str:
             return POKERSTARS
         if bovada.HEADER.fullmatch(line):
             return BOVADA
+        if line.startswith("{"):
+            return OHH
         if _TOML.fullmatch(line):
             return PHH
         if _OTHER_SITE.match(line):
@@ -78,7 +87,7 @@ def format_of(text: str, path: Path | str) -> str:
         elif "PokerStars" in line:
             what = "of PokerStars' text English is read: set that language in its settings of hand histories"
         else:
-            what = "neither PHH, PokerStars' text nor an ACPC log"
+            what = f"no hands that are read here ({KNOWN})"
         raise HistoryError(path, number, f"{what}: `{line[:60]}`")
     raise HistoryError(path, 1, "there are no hands in the file")
 

@@ -24,6 +24,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from poker.errors import PokernetsError
+from poker.limits import MOST_FILE_BYTES
 
 STREETS = 4
 MAX_EXAMPLES = 20
@@ -143,6 +144,8 @@ def _unpack(
                 stream = archive.extractfile(member) if member.isfile() else None
                 if stream is None:
                     continue
+                if member.size > MOST_FILE_BYTES:
+                    raise ValueError(f"{member.name} has {member.size:,} bytes")
                 data = stream.read()
                 if member.name.endswith(_ARCHIVES):
                     inner.append((f"{name}/{member.name}", data))

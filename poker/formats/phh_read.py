@@ -41,6 +41,7 @@ from poker.formats.played import (
     payoffs_collected,
     table_rules,
 )
+from poker.limits import LimitError, check_toml
 from poker.state import HandState
 
 VARIANTS = {"NT": "no-limit", "FT": "fixed-limit"}
@@ -75,7 +76,10 @@ def _has_content(lines: list[str]) -> bool:
 def parse_hand(text: str, number: int, line: int = 1) -> PlayedHand:
     """The hand of one TOML table that begins at `line`; what is wrong is a LineError with the line of the file."""
     try:
+        check_toml(text)
         fields = tomllib.loads(text, parse_float=Decimal)
+    except LimitError as error:
+        raise LineError(line, f"not TOML that is read: {error}") from error
     except (ValueError, ArithmeticError, RecursionError) as error:
         found = _TOML_LINE.search(str(error))
         last = text.rstrip().count("\n") + 1

@@ -15,9 +15,8 @@ from typing import NamedTuple
 from poker.cards import parse_cards
 from poker.errors import PokernetsError
 from poker.formats.played import MOST_CHIPS, LineError
+from poker.limits import LONGEST_SITE_LINE, check_length
 
-_LONGEST_LINE = 1000
-"""Characters; matching takes their square in the worst case."""
 HEADER = re.compile(r"\W*PokerStars\b.*?\b(Hand|Game) #(\d{1,18})\b\s*:?(.*)", re.IGNORECASE)
 HEADER_WITHIN = re.compile(r"PokerStars (?:[A-Z][a-z]+ ){0,3}(?:Hand|Game) #\d{1,18}: ", re.IGNORECASE)
 SYMBOL = r"[^\d\s.,()\[\]/+-]{0,4}"
@@ -106,8 +105,7 @@ class HandLines:
         for number, text in enumerate(texts, self.line):
             line = " ".join(text.replace("\u200e", "").split())
             try:
-                if len(line) > _LONGEST_LINE:
-                    raise _RefusedError(f"a line of {len(line):,} characters")
+                check_length(line, LONGEST_SITE_LINE, "a line")
                 if number == self.line:
                     self._header(line)
                 elif line:

@@ -229,8 +229,8 @@ class Habits:
 def habits(
     *, half: float = 5.0, hands: str | None = None, player: str | None = None, game: Rules | None = None
 ) -> Habits:
-    """Of nobody, or of `player` in the heads-up no-limit hands of the file `hands`: PHH, PokerStars' text or an ACPC
-    log, of `game` if that does not define its own."""
+    """Of nobody, or of `player` in the heads-up no-limit hands of a file that
+    `poker.formats.histories` reads; `game` is that of an ACPC log which does not define its own."""
     found = Habits(half)
     if hands is None:
         return found

@@ -5,7 +5,6 @@ Without actions it says that the player failed there.
 """
 
 import base64
-import json
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from poker.errors import PokernetsError
+from poker.limits import MOST_NOTE_BYTES, LimitError, decompressed, parse_json
 from poker.lines import JsonLines
 from poker.state import Policy
 
@@ -50,9 +50,9 @@ class Notes:
                 if not line.endswith("\n"):
                     break
                 try:
-                    row = json.loads(line)
+                    row = parse_json(line)
                     decision = (int(row["hand"]), int(row["player"]), str(row["betting"]))
-                except (ValueError, KeyError, TypeError) as error:
+                except (ValueError, KeyError, TypeError, LimitError) as error:
                     raise PokernetsError(f"{path}, line {number}: no note of a decision ({error})") from error
                 lines[decision] = line if "actions" in row else None
         return cls(path, lines)
@@ -61,7 +61,10 @@ class Notes:
         """At a decision that is there."""
         line = self.lines[decision]
         assert line is not None
-        row = json.loads(line)
-        actions = tuple(row["actions"])
-        probs = np.frombuffer(zlib.decompress(base64.b64decode(row["probs"])), dtype="<f4")
-        return actions, probs.reshape(-1, len(actions))
+        try:
+            row = parse_json(line)
+            actions = tuple(map(int, row["actions"]))
+            packed = decompressed(base64.b64decode(row["probs"]), MOST_NOTE_BYTES)
+            return actions, np.frombuffer(packed, dtype="<f4").reshape(-1, len(actions))
+        except (ValueError, KeyError, TypeError, zlib.error, LimitError) as error:
+            raise PokernetsError(f"{self.path}: the note of {decision} holds no policy ({error})") from error

@@ -16,6 +16,7 @@ from poker.errors import PokernetsError
 from poker.evaluation.hand_file import FileReviews, HandFile
 from poker.evaluation.review import decisions_of
 from poker.formats.acpc_log import LoggedHand
+from poker.formats.histories import KNOWN
 from poker.play.lineup import AgentSpec, Shared
 from poker.play.table_game import Seen
 from poker.rules import Rules
@@ -31,9 +32,7 @@ _KEPT = 8
 """Files of the visitors who came last."""
 _ROWS = 12
 _REASONS = 6
-_FORMATS = "PokerStars' text, PHH or an ACPC log"
-
-_NAME = f"A file of hands: {_FORMATS}"
+_NAME = f"A file of hands: {KNOWN}"
 _UPLOAD = f"""
 <div class="q-uploader__header-content flex flex-center no-wrap q-gutter-xs">
   <div class="col q-uploader__title">{_NAME}</div>

@@ -196,7 +196,7 @@ def test_a_fold_where_checking_is_free_ends_what_is_reviewed() -> None:
 
 
 def test_broken_files_say_where() -> None:
-    with pytest.raises(HistoryError, match="hands, line 1: neither PHH, PokerStars' text nor an ACPC log"):
+    with pytest.raises(HistoryError, match="hands, line 1: no hands that are read here"):
         read("What a hand this was!\n")
     file = read(HEADS_UP + "\n\n" + HEADS_UP.replace("Ben: folds", "Ben: checks"))
     assert list(file.of("Ann")[0]) == [0]

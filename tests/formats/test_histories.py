@@ -144,7 +144,7 @@ def test_texts_of_any_encoding(data: bytes, text: str) -> None:
     ("text", "why"),
     [
         ("", "line 1: there are no hands"),
-        ("\n\nhello\n", "line 3: neither PHH, PokerStars' text nor an ACPC log"),
+        ("\n\nhello\n", "line 3: no hands that are read here"),
         ("Full Tilt Poker Game #1: x", "line 1: hands of another site"),
         ("PokerStars Mano n.1: Hold'em No Limit (5/10)", "line 1: of PokerStars' text English is read"),
         ("Раздача PokerStars №1", "line 1: of PokerStars' text English is read"),

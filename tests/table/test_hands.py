@@ -39,7 +39,7 @@ def test_a_file_is_listed_reviewed_and_replaced(browser: Browser, tmp_path: Path
     other = tmp_path / "other.txt"
     other.write_text("no hands\n")
     browser.all("input[type=file]")[0].send_keys(str(other))
-    browser.shows("[role=alert]", "other.txt, line 1: neither PHH, PokerStars' text nor an ACPC log: `no hands`")
+    browser.shows("[role=alert]", "other.txt, line 1: no hands that are read here")
     assert not browser.all(".mistakes button")
     other.write_text(HEADS_UP.replace("Kh Qh", "6h 5h"))
     browser.all("input[type=file]")[0].send_keys(str(other))

@@ -1,0 +1,290 @@
+"""Reads Open Hand Histories (hh-specs.handhistory.org): no-limit and limit Texas hold'em.
+
+A file holds JSON objects `{"ohh": {...}}` one after the other. By the specification the amount of an action is what
+the player puts into the pot by it, and the pots leave out the bet that nobody called; some writers give the totals of
+the street, or leave that bet in the pot. The specification is tried first, then the other reading of the amounts: the
+pots must come out. Amounts with decimals are cents, or smaller parts. Who shows no cards at the showdown has mucked;
+where nobody is told to show, whose cards are known has shown them.
+"""
+
+import json
+import re
+from bisect import bisect
+from collections.abc import Iterator
+from contextlib import suppress
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from poker.cards import parse_cards
+from poker.errors import PokernetsError
+from poker.formats.played import MOST_CHIPS, MOST_HANDS, LineError, PlayedHand
+from poker.formats.pokerstars_lines import Event, HandLines
+from poker.formats.pokerstars_read import played
+from poker.limits import MOST_HAND_CHARACTERS, check_length, parse_json
+
+_TOKEN = re.compile(r'^\{\s*"ohh"|"(?:[^"\\\n]|\\.)*+"?|[{}]', re.MULTILINE)
+_ACTION = re.compile(r'"action"\s*:')
+STREETS = {"preflop": "", "flop": "FLOP", "turn": "TURN", "river": "RIVER", "showdown": ""}
+_KINDS = {
+    "Post SB": "small blind",
+    "Post BB": "big blind",
+    "Post Ante": "ante",
+    "Post Dead": "dead",
+    "Post Extra Blind": "straddle",
+    "Straddle": "straddle",
+    "Fold": "fold",
+    "Check": "check",
+    "Call": "call",
+    "Bet": "put",
+    "Raise": "put",
+    "Shows Cards": "show",
+}
+_BETS = ("Call", "Bet", "Raise")
+_OVERLOOKED = ("Dealt Cards", "Mucks Cards", "Added Chips", "Sits Down", "Stands Up", "Added To Pot")
+_AMOUNTS = (
+    *("starting_stack", "amount", "rake", "jackpot", "win_amount"),
+    *("small_blind_amount", "big_blind_amount", "ante_amount"),
+)
+_MOST_DECIMALS = 6
+
+
+def hands(text: str) -> Iterator[tuple[int, str]]:
+    """The JSON object of each hand with its first line; one that never ends is ended by the next `{"ohh"`."""
+    start = depth = counted = 0
+    line = 1
+    for token in _TOKEN.finditer(text):
+        kind, place = token[0][0], token.start()
+        if kind == '"':
+            continue
+        if depth and token[0].endswith('"ohh"'):
+            yield line, text[start:place]
+            depth = 0
+        if not depth:
+            line, counted = line + text.count("\n", counted, place), place
+            start = place
+        depth = max(0, depth + (1 if kind == "{" else -1))
+        if not depth:
+            yield line, text[start : token.end()]
+    if depth:
+        yield line, text[start:]
+
+
+def parse_hand(text: str, number: int, line: int = 1) -> PlayedHand:
+    """The hand of one JSON object that begins at `line`; what is wrong is a LineError with the line of the file."""
+    try:
+        check_length(text, MOST_HAND_CHARACTERS, "a hand")
+        found = parse_json(text, exact=True)
+    except json.JSONDecodeError as error:
+        raise LineError(line + error.lineno - 1, f"not JSON: {error.msg}, column {error.colno}") from error
+    except (ValueError, PokernetsError) as error:
+        raise LineError(line, f"not JSON that is read: {error}") from error
+    fields = found.get("ohh") if isinstance(found, dict) else None
+    if not isinstance(fields, dict):
+        raise LineError(line, 'no hand: expected {"ohh": {...}}')
+    ends = [match.start() for match in re.finditer("\n", text)]
+    lines = [line + bisect(ends, match.start()) for match in _ACTION.finditer(text)]
+    try:
+        return played(_Reader(fields, number, line, lines).hand(totals=False))
+    except LineError as error:
+        with suppress(LineError):
+            return played(_Reader(fields, number, line, lines).hand(totals=True))
+        raise error
+
+
+class _Reader:
+    """The fields of one hand, as what the lines of a site's text say."""
+
+    def __init__(self, fields: dict[str, Any], number: int, line: int, lines: list[int]) -> None:
+        self._fields, self._lines = fields, lines
+        self._found = HandLines(line, number)
+        self._names: dict[object, str] = {}
+        self._street: dict[str, int] = {}
+        """Chips of the street by player."""
+
+    def hand(self, totals: bool) -> HandLines:
+        """What the fields say; with `totals` the amounts of actions are those of the street."""
+        found = self._found
+        try:
+            self._game()
+            self._players()
+            self._rounds(totals)
+            self._pots()
+        except LineError:
+            raise
+        except PokernetsError as error:
+            raise LineError(found.line, str(error)) from error
+        return found
+
+    def _game(self) -> None:
+        found, fields = self._found, self._fields
+        game = fields.get("game_type")
+        limit = fields.get("bet_limit")
+        kind = limit.get("bet_type") if isinstance(limit, dict) else "NL"
+        if game != "Holdem":
+            raise PokernetsError(f"field `game_type`: {_short(game)} is not read, only Holdem")
+        if kind not in ("NL", "FL"):
+            raise PokernetsError(f"field `bet_limit`: {_short(kind)} is not read, only NL and FL")
+        if isinstance(limit, dict) and limit.get("bet_cap"):
+            raise PokernetsError("field `bet_limit`: games with a cap on what a hand can cost are not read")
+        if "Run_It_Twice" in (fields.get("flags") or ()):
+            raise PokernetsError("field `flags`: a board that was run twice is not read")
+        found.is_limit = kind == "FL"
+        found.scale = self._scale()
+        big = self._chips(fields, "big_blind_amount")
+        small = self._chips(fields, "small_blind_amount")
+        found.stakes = (big, 2 * big) if found.is_limit else (small, big)
+        if big < 1:
+            raise PokernetsError("field `big_blind_amount`: must be positive")
+        given = fields.get("game_number")
+        if isinstance(given, str) and given.isascii() and given.isdigit() and int(given[:19]) < MOST_HANDS:
+            found.number = int(given[:19])
+        found.details = self._details()
+
+    def _details(self) -> dict[str, object]:
+        fields = self._fields
+        details: dict[str, object] = {}
+        for name, ours in (("site_name", "venue"), ("table_name", "table"), ("currency", "currency")):
+            if isinstance(fields.get(name), str) and fields[name]:
+                details[ours] = fields[name]
+        size = fields.get("table_size")
+        if isinstance(size, int) and 1 < size < 100:
+            details["seat_count"] = size
+        with suppress(ValueError):
+            moment = datetime.fromisoformat(str(fields.get("start_date_utc")))
+            details |= {"year": moment.year, "month": moment.month, "day": moment.day}
+            details |= {"time": moment.time().replace(microsecond=0), "_time_zone": "UTC"}
+        return details
+
+    def _scale(self) -> int:
+        """Chips in one unit of the file: 1, or 100 or more where amounts have decimals."""
+        places = max((-int(chips.normalize().as_tuple().exponent) for chips in _decimals(self._fields)), default=0)
+        return 10 ** min(max(places, 2), _MOST_DECIMALS) if places > 0 else 1
+
+    def _chips(self, fields: dict[str, Any], name: str, default: int | None = None) -> int:
+        value = fields.get(name, default)
+        if isinstance(value, bool) or not isinstance(value, int | Decimal):
+            raise PokernetsError(f"field `{name}`: must be a number, not {_short(value)}")
+        chips = Decimal(value) * self._found.scale
+        if not chips.is_finite() or not 0 <= chips <= MOST_CHIPS or chips != int(chips):
+            raise PokernetsError(f"field `{name}`: {_short(value)} is no amount")
+        return int(chips)
+
+    def _list(self, fields: dict[str, Any], name: str) -> list[dict[str, Any]]:
+        items = fields.get(name)
+        if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
+            raise PokernetsError(f"field `{name}`: must be a list of objects")
+        return items
+
+    def _players(self) -> None:
+        found = self._found
+        for player in self._list(self._fields, "players"):
+            seat, name, key = player.get("seat"), player.get("name"), player.get("id")
+            if type(seat) is not int or not 0 <= seat < 100 or seat in found.seats:
+                raise PokernetsError(f"field `players`: seat {_short(seat)} is no seat, or there twice")
+            if not isinstance(name, str) or not name.strip() or not isinstance(key, int | str):
+                raise PokernetsError("field `players`: every player has an `id` and a `name`")
+            if name in found.stacks or key in self._names:
+                raise PokernetsError(f"field `players`: `{name[:100]}` is there twice")
+            found.seats[seat], self._names[key] = name, name
+            found.stacks[name] = self._chips(player, "starting_stack")
+            if player.get("cards"):
+                self._know(name, player["cards"])
+        button = self._fields.get("dealer_seat")
+        if type(button) is not int or not 0 <= button < 100:
+            raise PokernetsError(f"field `dealer_seat`: {_short(button)} is no seat")
+        found.button = button
+
+    def _know(self, name: str, cards: object) -> None:
+        """Keeps cards of a player, unless one of them is hidden."""
+        known = _cards(cards)
+        if len(known) == 2:
+            if sorted(self._found.cards.setdefault(name, known)) != sorted(known):
+                raise PokernetsError(f"{name} has other cards than before")
+        elif len(known) > 2:
+            raise PokernetsError(f"{name} has {len(known)} hole cards")
+
+    def _rounds(self, totals: bool) -> None:
+        found, board, place = self._found, tuple[int, ...](), 0
+        for each in self._list(self._fields, "rounds"):
+            street = each.get("street")
+            if not isinstance(street, str) or street.lower() not in STREETS:
+                raise PokernetsError(f"field `street`: {_short(street)} is none of {', '.join(STREETS)}")
+            if STREETS[street.lower()]:
+                board = (*board, *_cards(each.get("cards")))
+                found.events.append(Event(self._line(place), STREETS[street.lower()], "", cards=board))
+                self._street = {}
+            for action in self._list(each, "actions") if each.get("actions") else ():
+                try:
+                    self._action(self._line(place), action, totals)
+                except LineError:
+                    raise
+                except PokernetsError as error:
+                    raise LineError(self._line(place), str(error)) from error
+                place += 1
+        if not any(event.kind == "show" for event in found.events):
+            mucked = {event.player for event in found.events if event.kind == "muck"}
+            found.events += [Event(found.line, "show", name) for name in found.cards if name not in mucked]
+
+    def _line(self, place: int) -> int:
+        return self._lines[place] if place < len(self._lines) else self._found.line
+
+    def _action(self, line: int, action: dict[str, Any], totals: bool) -> None:
+        kind, name = action.get("action"), self._names.get(action.get("player_id"), "")
+        if kind not in (*_KINDS, *_OVERLOOKED):
+            raise PokernetsError(f"field `action`: {_short(kind)} is no action")
+        if not name:
+            raise PokernetsError(f"field `player_id`: {_short(action.get('player_id'))} is no player")
+        if action.get("cards"):
+            self._know(name, action["cards"])
+        if kind == "Mucks Cards":
+            self._found.events.append(Event(line, "muck", name))
+        if kind in _OVERLOOKED or (kind == "Shows Cards" and name not in self._found.cards):
+            return
+        chips = self._chips(action, "amount", 0)
+        if kind in _BETS:
+            chips -= self._street.get(name, 0) if totals else 0
+        if kind not in ("Post Ante", "Post Dead"):
+            self._street[name] = self._street.get(name, 0) + chips
+        posted = kind.startswith(("Post", "Straddle"))
+        all_in = posted and (action.get("is_allin") is True or chips == self._found.stacks[name])
+        amounts = (chips,) if posted or kind in _BETS else ()
+        self._found.events.append(Event(line, _KINDS[kind], name, amounts, all_in=all_in))
+
+    def _pots(self) -> None:
+        """What was won, and the rake; a bet that nobody called may be in the pot."""
+        found, total, rake = self._found, 0, 0
+        for pot in self._list(self._fields, "pots"):
+            total += self._chips(pot, "amount")
+            rake += self._chips(pot, "rake", 0) + self._chips(pot, "jackpot", 0)
+            for win in self._list(pot, "player_wins"):
+                name = self._names.get(win.get("player_id"), "")
+                if not name:
+                    raise PokernetsError(f"field `player_id`: {_short(win.get('player_id'))} is no player")
+                found.collected[name] = found.collected.get(name, 0) + self._chips(win, "win_amount")
+        found.total, found.rake = Event(found.line, "total", "", (total,)), rake
+
+
+def _cards(value: object) -> tuple[int, ...]:
+    """The cards of a list of texts, or of nothing; none if one is hidden."""
+    texts = value if isinstance(value, list) else []
+    if not all(isinstance(text, str) for text in texts) or len(texts) > 5:
+        raise PokernetsError("field `cards`: must be a list of cards such as `Ah`")
+    return () if any(set(text) & set("?Xx") for text in texts) else parse_cards("".join(texts))
+
+
+def _decimals(value: object) -> Iterator[Decimal]:
+    """All amounts with decimals in nested lists and objects."""
+    if isinstance(value, dict):
+        for name, item in value.items():
+            if name not in _AMOUNTS:
+                yield from _decimals(item)
+            elif isinstance(item, Decimal) and item.is_finite():
+                yield item
+    elif isinstance(value, list):
+        for item in value:
+            yield from _decimals(item)
+
+
+def _short(value: object) -> str:
+    return f"`{str(value)[:100]}`"

@@ -1,0 +1,199 @@
+"""Open Hand Histories: invented hands by the specification, other writers' readings of it, and what is refused."""
+
+import json
+import random
+import re
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from poker.formats.histories import OHH, format_of
+from poker.formats.ohh_read import hands, parse_hand
+from poker.formats.played import LineError, PlayedHand
+from tests.formats.test_histories import broken, first_error
+
+
+def action(player: int, kind: str, amount: float = 0.0, **more: object) -> dict[str, Any]:
+    return {"action_number": 1, "player_id": player, "action": kind, "amount": amount, "is_allin": False, **more}
+
+
+HAND: dict[str, Any] = {
+    "spec_version": "1.4.7",
+    "internal_version": "1.0",
+    "network_name": "Somewhere",
+    "site_name": "Some Site",
+    "tournament": False,
+    "game_number": "8599",
+    "start_date_utc": "2020-04-07T14:32:50Z",
+    "table_name": "Elm",
+    "game_type": "Holdem",
+    "bet_limit": {"bet_cap": 0.00, "bet_type": "NL"},
+    "table_size": 6,
+    "currency": "EUR",
+    "ante_amount": 0.00,
+    "small_blind_amount": 0.01,
+    "big_blind_amount": 0.02,
+    "hero_player_id": 3,
+    "dealer_seat": 8,
+    "players": [
+        {"name": "Ann", "id": 0, "starting_stack": 0.80, "seat": 1, "player_bounty": 0.125},
+        {"name": "Ben", "id": 1, "starting_stack": 2.38, "seat": 3},
+        {"name": "Cy", "id": 3, "starting_stack": 2, "seat": 6},
+        {"name": "Dot", "id": 4, "starting_stack": 2.86, "seat": 8},
+        {"name": "Ed", "id": 5, "starting_stack": 2.00, "seat": 10},
+    ],
+    "rounds": [
+        {
+            "id": 0,
+            "cards": "",
+            "street": "Preflop",
+            "actions": [
+                action(5, "Post SB", 0.01),
+                action(0, "Post BB", 0.02),
+                action(3, "Dealt Cards", cards=["As", "Tc"]),
+                action(1, "Fold"),
+                action(3, "Raise", 0.06),
+                action(4, "Fold"),
+                action(5, "Fold"),
+                action(0, "Raise", 0.14),
+                action(3, "Call", 0.10),
+            ],
+        },
+        {
+            "id": 1,
+            "cards": ["5c", "7d", "Js"],
+            "street": "Flop",
+            "actions": [
+                action(0, "Check"),
+                action(3, "Bet", 0.20),
+                action(0, "Raise", 0.64, is_allin=True),
+                action(3, "Call", 0.44),
+            ],
+        },
+        {"id": 2, "cards": ["2c"], "street": "Turn", "actions": []},
+        {"id": 3, "cards": ["3c"], "street": "River"},
+        {
+            "id": 4,
+            "street": "Showdown",
+            "actions": [action(0, "Shows Cards", cards=["Ad", "Ac"]), action(3, "Shows Cards", cards=["As", "Tc"])],
+        },
+    ],
+    "pots": [
+        {
+            "number": 0,
+            "amount": 1.61,
+            "rake": 0.07,
+            "jackpot": 0.01,
+            "player_wins": [{"player_id": 0, "win_amount": 1.53}],
+        }
+    ],
+}
+
+
+def text_of(hand: dict[str, Any], indent: int | None = None) -> str:
+    return json.dumps({"ohh": hand}, indent=indent)
+
+
+def read(text: str) -> list[PlayedHand]:
+    return [parse_hand(part, number, line) for number, (line, part) in enumerate(hands(text))]
+
+
+def test_a_hand_of_the_specification_is_read_and_played() -> None:
+    text = f"\n{text_of(HAND)}\n\n{text_of(HAND, 2)}\n"
+    assert format_of(text, "x") == OHH
+    for hand in read(text):
+        assert hand.names == ("Ed", "Ann", "Ben", "Cy", "Dot")
+        assert (hand.number, hand.scale, hand.rules.min_bet, hand.rake) == (8599, 100, 2, 8)
+        assert list(hand.payoffs) == [-1, 73, 0, -80, 0]
+        assert hand.state.betting.text() == "fr6ffr16c/cr36r80c//"
+        assert hand.details["table"] == "Elm"
+        assert str(hand.details["time"]) == "14:32:50"
+
+
+def test_bets_that_nobody_called_are_in_the_pot_or_not() -> None:
+    """As in the example of the specification, and as some writers have it."""
+    hand = deepcopy(HAND)
+    hand["rounds"] = [HAND["rounds"][0], {**HAND["rounds"][1], "actions": [action(0, "Bet", 0.20), action(3, "Fold")]}]
+    for amount, won in ((0.33, 0.32), (0.53, 0.52)):
+        hand["pots"] = [
+            {"number": 0, "amount": amount, "rake": 0.01, "player_wins": [{"player_id": 0, "win_amount": won}]}
+        ]
+        [found] = read(text_of(hand))
+        assert found.payoffs == (-1, 16, 0, -16, 0)
+
+
+def test_totals_of_the_street_are_read_where_only_they_come_out() -> None:
+    hand = deepcopy(HAND)
+    amounts = iter([0.06, 0.16, 0.16, 0.20, 0.64, 0.64])
+    for each in hand["rounds"][:2]:
+        for one in each["actions"]:
+            if one["action"] in ("Call", "Bet", "Raise"):
+                one["amount"] = next(amounts)
+    [found] = read(text_of(hand))
+    assert found.payoffs == read(text_of(HAND))[0].payoffs
+
+
+def test_who_is_not_told_to_show_has_shown_known_cards() -> None:
+    hand = deepcopy(HAND)
+    hand["players"][0]["cards"] = ["Ad", "Ac"]
+    del hand["rounds"][4]
+    [found] = read(text_of(hand))
+    assert (found.payoffs, found.mucked) == ((-1, 73, 0, -80, 0), frozenset())
+
+
+def test_a_hand_cut_short_does_not_swallow_the_next() -> None:
+    text = text_of(HAND, 2)
+    parts = list(hands(f"{text[:700]}\n\n{text}\n\n{text}"))
+    assert len(parts) == 3
+    with pytest.raises(LineError, match="not JSON"):
+        parse_hand(parts[0][1], 0, parts[0][0])
+    assert parse_hand(parts[1][1], 1, parts[1][0]).number == 8599
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        ('"Holdem"', '"Omaha"', "1: field `game_type`: `Omaha` is not read"),
+        ('"NL"', '"PL"', "1: field `bet_limit`: `PL` is not read"),
+        ('"bet_cap": 0.0', '"bet_cap": 1.5', "1: field `bet_limit`: games with a cap"),
+        ('"seat": 3', '"seat": 1', "1: field `players`: seat `1`"),
+        ('"name": "Ben"', '"name": "Ann"', "1: field `players`: `Ann` is there twice"),
+        ('"starting_stack": 2.38', '"starting_stack": "2.38"', "field `starting_stack`: must be a number"),
+        ('"starting_stack": 2.38', '"starting_stack": NaN', "field `starting_stack`: "),
+        ('"starting_stack": 2.38', '"starting_stack": 1e99', "field `starting_stack`: `1E\\+99` is no amount"),
+        ('"starting_stack": 2.38', '"starting_stack": -1', "field `starting_stack`: `-1` is no amount"),
+        ('"action": "Bet"', '"action": "Bets"', "1[0-9][0-9]: field `action`: `Bets` is no action"),
+        ('"amount": 0.44', '"amount": 0.43', "1[0-9][0-9]: Cy calls 43 chips where a call costs 44"),
+        ('"amount": 1.61', '"amount": 1.62', "1: a total pot of 162 chips, but 161 were bet"),
+        ('"win_amount": 1.53', '"win_amount": 1.52', "1: 152 chips collected and a rake of 8 from a pot of 161"),
+        ('"Js"', '"Jx"', "the cards of the flop do not continue the board"),
+        ('"pots":', '"pot":', "1: field `pots`: must be a list of objects"),
+        ('"rounds": [', '"rounds": [7,', "1: field `rounds`: must be a list of objects"),
+        ('"player_id": 4', '"player_id": 9', "field `player_id`: `9` is no player"),
+        ('{\n  "ohh"', '{\n  "other"', '1: no hand: expected {"ohh"'),
+        ('"table_size": 6', '"table_size": ' + "[" * 100 + "]" * 100, "1: not JSON that is read: .*more than 32 deep"),
+        (
+            '"table_size": 6',
+            '"table_size": ' + "9" * 5000,
+            "1: not JSON that is read: a number of more than 400 digits",
+        ),
+        ('"table_size": 6', '"table_size": 6,,', "16: not JSON: Expecting property name"),
+    ],
+)
+def test_what_is_wrong_is_told_by_line(old: str, new: str, why: str) -> None:
+    text = text_of(HAND, 2)
+    assert old in text
+    with pytest.raises(LineError) as caught:
+        read(text.replace(old, new, 1))
+    assert re.search(why, f"{caught.value.line}: {caught.value}"), f"{caught.value.line}: {caught.value}"
+
+
+def test_broken_files_are_refused_by_line(tmp_path: Path) -> None:
+    data, rng, errors = (text_of(HAND, 1) + "\n\n" + text_of(HAND)).encode(), random.Random(7), 0
+    for _ in range(200):
+        (tmp_path / "x").write_bytes(broken(data, rng))
+        error = first_error(tmp_path / "x")
+        errors += error is not None and error.line >= 1
+    assert errors > 50
