@@ -1,9 +1,9 @@
 """One hand being played by n players: betting, hole cards, board, side pots and payoffs.
 
 `HandState` is immutable. The dealer's state knows all cards, the run-out of the board included; `view(player)` is what
-one player sees. As in PokerKit, odd chips of a split pot go to the winner with the lowest player number (the first
-blind of the definition: multiway the first seat left of the button), after hands that win nothing are mucked: side
-pots that then have the same winners are split as one.
+one player sees. Odd chips of a split pot go one each to the winners with the lowest player numbers (player 0 has the
+first blind of the definition: multiway the first seat left of the button), where PokerKit 0.7.7 gives the first winner
+all of them. Before that, hands that win nothing are mucked: side pots that then have the same winners are split as one.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -159,7 +159,8 @@ class HandState:
             share, odd = divmod(pot.amount, len(winners))
             for i in winners:
                 net[i] += share
-            net[winners[0]] += odd
+            for i in winners[:odd]:
+                net[i] += 1
         return net
 
     def divided_payoffs(self) -> list[float]:

@@ -46,6 +46,22 @@ def test_odd_chip_goes_to_the_first_seat() -> None:
     assert state.divided_payoffs() == [100.5, 100.5, -201]
 
 
+def test_odd_chips_go_one_each_to_the_first_seats() -> None:
+    """Three split 350 chips, 116 each: two get one more."""
+    state = deal((1000, 1000, 1000, 1000), "7c2d AsKh AdKc AcKd", "2h3d8h9sJs")
+    state = play(state, "c c f c / c c c / c c c / c c c")
+    assert state.pots() == [Pot(350, (1, 2, 3))]
+    assert state.payoffs() == [-50, 17, 17, 16]
+
+
+def test_odd_chips_of_every_pot_go_to_its_own_first_seats() -> None:
+    """Three split the main pot, 216 each and two chips; two of them a side pot, 251 each and one chip."""
+    state = deal((1000, 150, 1000, 1000, 1000), "7c2d AsKh AdKc AcKd 7d3c", "2h3d8h9sJs")
+    state = play(state, "c c c f c / r150 c c c / c c r251 c c / c r351 f c")
+    assert state.pots() == [Pot(650, (1, 2, 3)), Pot(503, (2, 3))]
+    assert state.payoffs() == [-50, 217 - 150, 217 + 252 - 351, 216 + 251 - 351, -251]
+
+
 def test_odd_chips_divided_as_the_dealer_of_the_competition_does() -> None:
     """Three split the main pot of 560, to which a player who folds later has paid; two of them a side pot of 380."""
     state = deal((1000, 140, 1000, 1000), "AsKh AdKc AcKd 7c2d", "2h3d8h9sJs")

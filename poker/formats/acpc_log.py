@@ -128,10 +128,17 @@ def _wrong_payoffs(end: HandState, values: tuple[float, ...]) -> str:
     except DealError:
         total = sum(values)
         return "" if abs(total) <= _ROUNDED * len(values) else f"the payoffs sum to {chips_text(total)}, not 0"
-    if _same_chips(values, whole) or _same_chips(values, divided := end.divided_payoffs()):
+    divided = end.divided_payoffs()
+    if _same_chips(values, whole) or _same_chips(values, divided) or _all_to_the_first(values, whole, divided):
         return ""
     right = ["|".join(map(chips_text, chips)) for chips in (whole, divided)]
     return f"the payoffs of this hand are {' or '.join(dict.fromkeys(right))}"
+
+
+def _all_to_the_first(written: Sequence[float], whole: Sequence[int], divided: Sequence[float]) -> bool:
+    """Whether the first winner got all odd chips of a pot: so do PokerKit and our logs of old."""
+    moved = [(a - b, b > c) for a, b, c in zip(written, whole, divided, strict=True) if a != b]
+    return sum(chips for chips, _ in moved) == 0 and moved[0][0] > 0 and all(had and by == -1 for by, had in moved[1:])
 
 
 def _same_chips(written: Sequence[float], right: Sequence[float]) -> bool:
