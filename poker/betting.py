@@ -1,16 +1,20 @@
 """The betting of one hand, without cards: the one implementation of the betting rules.
 
-`Betting` is immutable: `apply` returns the next state. No-limit rules are PokerKit's, heads-up also the ACPC dealer's,
-but for one case that is said below:
+`Betting` is immutable: `apply` returns the next state. The rules are those of cash tables:
 
-- A raise adds at least the largest raise of the street so far, and at least the big blind, to the highest total.
-- Going all-in is always enough to raise, also below the minimum. Such a short raise does not reopen the betting: who
-  faces less than the largest raise of the street, having acted already, may only call or fold. Short raises that
-  together reach the largest raise reopen it (TDA rule 47). PokerKit closes it again at the next short raise.
+- A no-limit raise adds at least the largest raise of the street so far, and at least the big blind, to the highest
+  total. Limit raises add the raise size of the street; their number per street is capped.
+- Going all-in is always enough to bet or raise, also below the minimum. A short all-in does not reopen the betting:
+  who has acted on the street and since then faces less than a full raise may only call or fold. A full raise is the
+  smallest one that may be made, in limit games half of it; short all-ins that together reach it reopen the betting (TDA
+  rule 47; Robert's Rules of Poker, no-limit rule 3). Posting a blind is not acting. PokerKit 0.7.7 differs: it looks at
+  the last short all-ins alone, and compares them with the largest raise, not with the big blind.
 - Nobody may raise when no other player left in the hand has chips beyond the highest total.
-- A blind above the stack is posted all-in. Who covers everybody else with the blind alone is not asked to act.
+- A blind above the stack is posted all-in. With more than two players the whole big blind is called and raised all the
+  same (`Rules.opening`). Who covers everybody else with the blind alone is not asked to act.
 
-Limit raises add the raise size of the street, or are all-in below that; their number per street is capped.
+Two players, and players with equal stacks, cannot meet a difference from the dealer of the ACPC; the games in which it
+has rules of its own are `AcpcRules`.
 """
 
 import re
@@ -147,36 +151,62 @@ class Betting:
 
     @property
     def highest(self) -> int:
-        """The total to match."""
+        """The total to match. Who covers everybody else with a blind, all of them all-in, need not complete it."""
         highest = max(self.committed)
-        return highest if highest >= self.rules.opening or self.street else self.rules.opening
+        opening = self.rules.opening
+        if highest >= opening or self.street:
+            return highest
+        covers = self.committed[self.to_act] == highest and not self._others_beyond(highest)
+        return highest if covers else opening
 
-    def legal(self) -> Legal:
+    def legal(self, reopened: bool = False) -> Legal:
+        """What the rules allow; with `reopened` as if the betting were open to everybody."""
         player = self.to_act
         if player < 0:
             return Legal(False, False, 0, 0)
         rules = self.rules
-        committed = self.committed
         highest = self.highest
         stack = rules.stacks[player]
-        to_call = min(highest, stack) - committed[player]
-        if stack <= highest or self.num_raises >= rules.max_raises[self.street] or to_call < self.largest_raise:
+        to_call = min(highest, stack) - self.committed[player]
+        if stack <= highest or self.num_raises >= rules.max_raises[self.street]:
             return Legal(to_call > 0, True, 0, 0)
-        for i, other in enumerate(rules.stacks):
-            if other > highest and i != player and not self.folded[i]:
-                break
-        else:
+        if not (reopened or self._is_open(to_call)) or not self._others_beyond(highest):
             return Legal(to_call > 0, True, 0, 0)
+        total = min(stack, highest + self._full_raise)
+        return Legal(to_call > 0, True, total, total if rules.betting == LIMIT else stack)
+
+    @property
+    def _full_raise(self) -> int:
+        """Chips that a raise adds to the highest total, at least."""
+        rules = self.rules
         if rules.betting == LIMIT:
-            total = min(stack, highest + rules.raise_sizes[self.street])
-            return Legal(to_call > 0, True, total, total)
-        smallest = max(self.largest_raise, rules.big_blind, 1)
-        return Legal(to_call > 0, True, min(stack, highest + smallest), stack)
+            return rules.raise_sizes[self.street]
+        if rules.any_raise_reopens and self.largest_raise:
+            return self.largest_raise
+        return max(self.largest_raise, rules.big_blind, 1)
+
+    def _is_open(self, to_call: int) -> bool:
+        """Whether the player to act may raise if the chips allow it."""
+        rules = self.rules
+        if self.num_raises == 0 or rules.any_raise_reopens or self.to_act not in self.actors[-1]:
+            return True
+        return to_call * (2 if rules.betting == LIMIT else 1) >= self._full_raise
+
+    def _others_beyond(self, highest: int) -> bool:
+        """Whether another player left in the hand has chips beyond `highest`, or, to the dealer of the ACPC, any."""
+        rules, committed = self.rules, self.committed
+        for i, stack in enumerate(rules.stacks):
+            least = committed[i] if rules.any_raise_reopens else highest
+            if stack > least and i != self.to_act and not self.folded[i]:
+                return True
+        return False
 
     def apply(self, action: int) -> "Betting":
         """The state after the player to act does `action`: FOLD, CALL or a raise-to total."""
+        return self._apply(action, self.legal())
+
+    def _apply(self, action: int, legal: Legal) -> "Betting":
         player = self.to_act
-        legal = self.legal()
         if not legal.allows(action):
             raise IllegalAction(self._refusal(action, legal))
         rules = self.rules
@@ -193,7 +223,8 @@ class Betting:
             total = min(self.highest, rules.stacks[player])
             committed = (*committed[:player], total, *committed[player + 1 :])
         else:
-            largest = max(largest, action - self.highest)
+            by = action - self.highest
+            largest = max(by, self._full_raise - by if rules.any_raise_reopens else largest)
             committed = (*committed[:player], action, *committed[player + 1 :])
             num_raises += 1
             waiting = 0
@@ -231,9 +262,10 @@ class Betting:
         return replace(left, to_act=NOBODY)
 
     def apply_by(self, player: int, action: int) -> "Betting":
-        """As `apply` for the player to act; a fold out of turn, or where checking is free, leaves the hand."""
+        """As `apply` for what was done at some table: a fold out of turn, or where checking is free, leaves the hand.
+        Tables differ in what reopens the betting, so a raise is taken where a short all-in did not."""
         if player == self.to_act and (action != FOLD or self.legal().fold):
-            return self.apply(action)
+            return self._apply(action, self.legal(reopened=True))
         if action != FOLD:
             raise IllegalAction(f"player {player} cannot act after `{self.text()}`: it is not their turn")
         return self.leave(player)

@@ -7,12 +7,12 @@ the text format counts first players from 1. Antes are blinds that everybody pos
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from poker.cards import RANKS, SUITS, CardSpace, card_space
 from poker.errors import PokernetsError
@@ -41,7 +41,7 @@ _LAYOUT = (
     *("num_players", "betting", "num_suits", "num_ranks", "num_hole_cards"),
     *("board_cards", "raise_sizes", "max_raises", "first_player"),
 )
-_CHIPS = "blinds", "stacks"
+_CHIPS = "blinds", "stacks", "any_raise_reopens"
 
 
 class ForcedChips(NamedTuple):
@@ -79,8 +79,8 @@ class Rules:
     board_cards: tuple[int, ...]
 
     _LEAST_STACK = 1
-    opening = 0
-    """The total to call on the first street even if no blind reaches it; 0: what the blinds have posted."""
+    any_raise_reopens = False
+    """Whether a short all-in reopens the betting to players who have acted; see `AcpcRules`."""
 
     def __post_init__(self) -> None:
         for field in fields(Rules):
@@ -162,6 +162,11 @@ class Rules:
     def big_blind(self) -> int:
         return max(self.blinds)
 
+    @cached_property
+    def opening(self) -> int:
+        """The total to call on the first street even if no blind reaches it; 0: what the blinds have posted."""
+        return self.big_blind if self.num_players > 2 else 0
+
     @property
     def forced(self) -> "ForcedChips | None":
         """Chips that were in the pot before the blinds and are no bets; ACPC games have none."""
@@ -240,7 +245,7 @@ class Rules:
             raise RulesError(f"game definition `{name}`: missing field `limit` or `nolimit`")
         limited = found["betting"] == LIMIT
         [players], [streets] = numbers("numPlayers", 1), numbers("numRounds", 1)
-        return cls(
+        game = cls(
             name=name,
             num_players=players,
             betting=found["betting"],
@@ -254,6 +259,12 @@ class Rules:
             num_hole_cards=numbers("numHoleCards", 1)[0],
             board_cards=numbers("numBoardCards", streets),
         )
+        return game.at_the_acpc()
+
+    def at_the_acpc(self) -> "Rules":
+        """The game as the dealer of the ACPC plays it."""
+        differs = self.num_players > 2 and len(set(self.stacks)) > 1
+        return (AcpcRules if differs else Rules)(**{field.name: getattr(self, field.name) for field in fields(Rules)})
 
     def to_acpc(self) -> str:
         """The definition as ACPC text, with the lines in the order of the ACPC programs."""
@@ -275,6 +286,25 @@ class Rules:
         add("numHoleCards", (self.num_hole_cards,))
         add("numBoardCards", self.board_cards)
         return "\n".join([*lines, "END GAMEDEF", ""])
+
+
+@dataclass(frozen=True)
+class AcpcRules(Rules):
+    """A game in which the dealer of the ACPC has rules of its own: more than two players with different stacks.
+
+    Every raise reopens the betting there, however short. After a short all-in the smallest total is still that from
+    before it: after a raise from 100 to 400 and an all-in of 500 it is 700, elsewhere 800. Somebody may raise as long
+    as another player has chips, be they fewer than the bet asks for. All there is to call is what the blinds have
+    posted, none of which may be above the stack.
+    """
+
+    opening: int = 0
+    any_raise_reopens: bool = True
+
+
+def rules_from(values: Mapping[str, Any]) -> Rules:
+    """The rules whose `dataclasses.asdict` is `values`."""
+    return (AcpcRules if "any_raise_reopens" in values else Rules)(**values)
 
 
 def read_definition(path: str) -> Rules:

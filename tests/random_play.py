@@ -1,7 +1,9 @@
 """Games with any stacks, and random play, for tests."""
 
 import random
+from collections.abc import Sequence
 
+from poker.formats.played import table_rules
 from poker.rules import CALL, FOLD, Rules
 from poker.state import Legal
 from tests.games import CONF
@@ -39,3 +41,20 @@ def random_action(legal: Legal, rng: random.Random) -> int:
         near = min(legal.max_raise, legal.min_raise + rng.randint(0, 200))
         return rng.choice([legal.min_raise, legal.max_raise, anywhere, near])
     return FOLD if legal.fold and draw < 0.5 else CALL
+
+
+def posted_is_called(rules: Rules) -> Rules:
+    """The same game where a big blind who is all-in for less is all there is to call, as in PokerKit."""
+    return table_rules(
+        blinds=rules.blinds,
+        starting_stacks=rules.stacks,
+        min_bet=rules.big_blind,
+        first_to_act=rules.first_player[0],
+    )
+
+
+def pokerkit_pays(theirs: Sequence[float], ours: Sequence[float]) -> bool:
+    """Whether PokerKit's payoffs differ in nothing but that the first winner of a pot gets all odd chips."""
+    moved = [a - b for a, b in zip(theirs, ours, strict=True)]
+    first, *others = [chips for chips in moved if chips] or [0]
+    return sum(moved) == 0 and first >= 0 and all(-len(moved) < chips < 0 for chips in others)

@@ -1,4 +1,5 @@
 import random
+from dataclasses import replace
 
 import pytest
 
@@ -63,6 +64,88 @@ def test_a_further_short_all_in_does_not_close_the_betting_again() -> None:
     rules = nolimit((9000, 9000, 9000, 400, 500, 560))
     assert legal_after(rules, "r300r400r500cfc") == Legal(True, True, 700, 9000)
     assert legal_after(rules, "r300r400r500r560fc") == Legal(True, True, 760, 9000)
+
+
+CLOSED = Legal(True, True, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("stacks", "text", "expected"),
+    [
+        ((200, 200, 200, 3), "cr3f", Legal(True, True, 5, 200)),  # the big blind has not acted
+        ((200, 200, 200, 3), "cr3fc", CLOSED),
+        ((200, 200, 200, 3), "cr3fr5", Legal(True, True, 7, 200)),
+        ((200, 200, 200, 4), "cr4fc", Legal(True, True, 6, 200)),  # a full raise
+        ((200, 200, 200, 3, 4, 5), "cr3cr5fc", Legal(True, True, 7, 200)),
+        ((200, 3, 200), "cfr3", CLOSED),
+        ((200, 3, 200), "ccr3", CLOSED),
+        ((200, 200, 3), "ccc/ccr3", CLOSED),
+        ((200, 200, 3), "ccc/ccr3c", CLOSED),
+        ((200, 200, 3, 200), "cccc/ccr3", Legal(True, True, 5, 200)),  # the button has not acted
+        ((200, 200, 3, 200), "cccc/ccr3r5", Legal(True, True, 7, 200)),
+        ((200, 200, 3, 200), "cccc/ccr3c", CLOSED),
+        ((200, 200, 4, 200), "cccc/ccr4c", Legal(True, True, 6, 200)),
+        ((200, 200, 3, 4, 200), "ccccc/ccr3r4c", Legal(True, True, 6, 200)),
+        ((200, 200, 3, 200), "cccc/ccr3cc", CLOSED),
+        ((200, 200, 3, 200), "cccc/ccr3ccc/", Legal(False, True, 5, 200)),  # a new street
+        ((200, 200, 200, 14, 200, 18), "r10r14cr18fc", Legal(True, True, 26, 200)),  # 4 and 4 chips after a raise of 8
+        ((200, 200, 200, 14, 200, 18), "r10r14cr18fcc", CLOSED),
+    ],
+)
+def test_who_has_acted_may_raise_only_what_adds_up_to_a_full_raise(
+    stacks: tuple[int, ...], text: str, expected: Legal
+) -> None:
+    """Blinds of 1 and 2: TDA rule 47 with the big blind as the smallest full raise."""
+    assert legal_after(nolimit(stacks, 2), text) == expected
+
+
+@pytest.mark.parametrize(("all_in", "least"), [(14, 0), (15, 25)])
+def test_half_a_bet_reopens_limit_betting(all_in: int, least: int) -> None:
+    """TDA rule 47 B: after a bet of 10 and an all-in of 14 or 15."""
+    rules = replace(nolimit((240, 240, 240, all_in), 10), betting="limit", raise_sizes=(10, 10, 20, 20))
+    assert legal_after(rules, "crfc") == Legal(True, True, least, least)
+
+
+def test_what_was_done_at_a_table_where_a_short_all_in_reopened_the_betting_is_taken() -> None:
+    betting = Betting.parse(nolimit((200, 200, 200, 3), 2), "cr3fc")
+    with pytest.raises(
+        IllegalAction, match="illegal action `raise to 10` of player 2 after `cr3fc`: legal are fold, call"
+    ):
+        betting.apply(10)
+    raised = betting.apply_by(2, 10)
+    assert [action for _, _, action in raised.turns()] == [CALL, 3, FOLD, CALL, 10]
+    with pytest.raises(IllegalAction, match="raise to 4"):
+        betting.apply_by(2, 4)
+
+
+def test_the_whole_big_blind_is_called_though_it_is_all_in_for_less() -> None:
+    """Player 1 has 30 of the 100 that the big blind is; the small blind of 50 is the highest bet posted."""
+    rules = nolimit((5000, 30, 5000, 5000))
+    start = Betting.start(rules)
+    assert (start.committed, start.to_act, start.to_call) == ((50, 30, 0, 0), 2, 100)
+    assert start.legal() == Legal(True, True, 200, 5000)
+    assert Betting.parse(rules, "cf").to_call == 50
+    assert Betting.parse(rules, "cfc").text() == "cfc/"
+    assert legal_after(rules, "r300") == Legal(True, True, 500, 5000)
+
+
+def test_nobody_completes_a_blind_against_players_who_are_all_in_for_less() -> None:
+    rules = nolimit((5000, 30, 5000))
+    assert Betting.parse(rules, "f").legal() == Legal(False, True, 0, 0)
+    assert Betting.parse(rules, "fc").is_showdown
+
+
+def test_games_of_the_acpc_keep_the_rules_of_its_dealer() -> None:
+    """Its dealer lets a short all-in reopen the betting, and the smallest total stays the one before it."""
+    ours = nolimit((5000, 5000, 5000, 500))
+    dealers = Rules.from_acpc(ours.to_acpc(), ours.name)
+    assert legal_after(ours, "r400r500") == Legal(True, True, 800, 5000)
+    assert legal_after(dealers, "r400r500") == Legal(True, True, 700, 5000)
+    assert legal_after(ours, "r400r500cc") == CLOSED
+    assert legal_after(dealers, "r400r500cc") == Legal(True, True, 700, 5000)
+    short = nolimit((5000, 400, 1000))
+    assert legal_after(short, "r1000") == CLOSED
+    assert legal_after(Rules.from_acpc(short.to_acpc()), "r1000") == Legal(True, True, 1900, 5000)
 
 
 def test_no_raise_against_players_who_are_all_in() -> None:

@@ -9,9 +9,9 @@ import pytest
 from pokerkit import Automation, FixedLimitTexasHoldem, Mode, NoLimitTexasHoldem, State
 
 from poker.rules import CALL, FOLD, Rules
-from poker.state import HandState, Legal
+from poker.state import Betting, HandState, Legal
 from tests.games import load_rules
-from tests.random_play import nolimit, random_action
+from tests.random_play import nolimit, pokerkit_pays, posted_is_called, random_action
 
 MANUAL = {Automation.HOLE_DEALING, Automation.BOARD_DEALING, Automation.RUNOUT_COUNT_SELECTION}
 AUTOMATIONS = tuple(automation for automation in Automation if automation not in MANUAL)
@@ -41,15 +41,29 @@ def deal_known_cards(other: State, state: HandState) -> None:
         other.deal_board(rules.cards_text(state.runout[dealt : dealt + other.street.board_dealing_count]))
 
 
-def closed_again(other: State) -> bool:
-    """Where PokerKit forbids a raise that TDA rule 47 allows: to who faces a full raise, and a short one after it."""
-    player = other.actor_index
-    full = other.completion_betting_or_raising_amount
-    return (
-        player in other.acted_player_indices
-        and 0 < sum(other.consecutive_short_all_in_amounts) < full
-        and max(other.bets) - other.bets[player] >= full
-    )
+def allowed_raises(other: State, acted: set[int]) -> tuple[int, int]:
+    """The least and the most total of the street that the player to act may raise to, 0 and 0 where none: PokerKit's
+    answer, put right where 0.7.7 departs from TDA rule 47. `acted` have acted on this street.
+
+    It allows a raise after a short all-in that is below the big blind, and forbids one to a player who faces a full
+    raise and a short one after it.
+    """
+    player, street = other.actor_index, other.street
+    assert player is not None
+    assert street is not None
+    least = other.min_completion_betting_or_raising_to_amount
+    most = other.max_completion_betting_or_raising_to_amount
+    full = max(other.completion_betting_or_raising_amount, street.min_completion_betting_or_raising_amount)
+    highest, stack = max(other.bets), other.bets[player] + other.stacks[player]
+    faces = highest - other.bets[player]
+    if player in acted and 0 < faces < full:
+        return 0, 0
+    if player in acted and least is None and faces >= full and 0 < sum(other.consecutive_short_all_in_amounts) < full:
+        beyond = any(
+            other.statuses[i] and other.bets[i] + other.stacks[i] > highest for i in other.player_indices if i != player
+        )
+        return (min(highest + full, stack), stack) if beyond and stack > highest else (0, 0)
+    return (0, 0) if least is None or most is None else (least, most)
 
 
 def play_beside(state: HandState, other: State, choose: Callable[[Legal], int], compare_legality: bool) -> None:
@@ -59,17 +73,13 @@ def play_beside(state: HandState, other: State, choose: Callable[[Legal], int], 
         player, legal, betting = state.to_act, state.legal(), state.betting
         where = (state.rules.stacks, betting.text())
         earlier = betting.committed[player] - other.bets[player]
-        least = other.min_completion_betting_or_raising_to_amount
-        most = other.max_completion_betting_or_raising_to_amount
-        assert (least is None) == (most is None), where
-        theirs = (0, 0) if least is None or most is None else (least + earlier, most + earlier)
         assert (other.actor_index, other.can_fold()) == (player, legal.fold), where
         assert (other.checking_or_calling_amount, other.total_pot_amount) == (betting.to_call, betting.pot), where
-        if compare_legality and closed_again(other):
-            assert theirs == (0, 0), where
-            legal = legal._replace(min_raise=0, max_raise=0)
-        elif compare_legality:
-            assert theirs == legal[2:], where
+        if compare_legality:
+            allowed = allowed_raises(other, set(betting.actors[-1]))
+            assert tuple(total + earlier if total else 0 for total in allowed) == legal[2:], where
+            if other.min_completion_betting_or_raising_to_amount is None:
+                legal = legal._replace(min_raise=0, max_raise=0)
         if not any(other.bets):
             assert [(pot.amount, pot.player_indices) for pot in other.pots] == state.pots(), where
         action = choose(legal)
@@ -83,12 +93,13 @@ def play_beside(state: HandState, other: State, choose: Callable[[Legal], int], 
         deal_known_cards(other, state)
     ended = (state.rules.stacks, state.betting.text(), state.hole_cards, state.runout)
     assert not other.status, ended
-    assert list(other.payoffs) == state.payoffs(), ended
+    assert pokerkit_pays(other.payoffs, state.payoffs()), ended
 
 
 def play_random_hand(num_players: int, rng: random.Random, cards: np.random.Generator) -> None:
     ranges = [(1, 300), (50, 1000), (100, 20000)]
-    start = HandState.deal(nolimit(tuple(rng.randint(*rng.choice(ranges)) for _ in range(num_players))), cards)
+    stacks = tuple(rng.randint(*rng.choice(ranges)) for _ in range(num_players))
+    start = HandState.deal(posted_is_called(nolimit(stacks)), cards)
     play_beside(start, pokerkit_state(start.rules), lambda legal: random_action(legal, rng), True)
 
 
@@ -112,6 +123,21 @@ def replay(num_players: int, hands: int, seed: int) -> None:
         warnings.simplefilter("ignore", UserWarning)  # PokerKit remarks that cards are not in its own deck order
         for _ in range(hands):
             play_random_hand(num_players, rng, cards)
+
+
+def test_pokerkit_reopens_the_betting_after_an_all_in_below_the_big_blind() -> None:
+    """Blinds of 1 and 2: a limp, an all-in of 3, a fold, a call; PokerKit 0.7.7 lets the limper raise to 5 or more."""
+    rules = nolimit((200, 200, 200, 3), 2)
+    other = pokerkit_state(rules)
+    for _ in range(8):
+        other.deal_hole("??")
+    other.check_or_call()
+    other.complete_bet_or_raise_to(3)
+    other.fold()
+    other.check_or_call()
+    assert (other.actor_index, other.min_completion_betting_or_raising_to_amount) == (2, 5)
+    assert allowed_raises(other, {1, 2, 3}) == (0, 0)
+    assert Betting.parse(rules, "cr3fc").legal() == Legal(fold=True, call=True, min_raise=0, max_raise=0)
 
 
 @pytest.mark.parametrize("num_players", [2, 3, 6])

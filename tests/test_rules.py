@@ -1,6 +1,8 @@
+from dataclasses import asdict, replace
+
 import pytest
 
-from poker.rules import UNCAPPED, UNLIMITED, Rules, RulesError
+from poker.rules import UNCAPPED, UNLIMITED, AcpcRules, Rules, RulesError, rules_from
 from tests.games import load_rules as game
 from tests.random_play import GAMES
 
@@ -27,6 +29,19 @@ def test_acpc_text_round_trips(name: str) -> None:
     rules = game(name)
     assert rules.name == name
     assert Rules.from_acpc(rules.to_acpc(), name) == rules
+
+
+def test_definitions_are_games_of_the_acpc() -> None:
+    """Its dealer has rules of its own where stacks differ and more than two play."""
+    six = game("holdem_nolimit_6p")
+    uneven = replace(six, stacks=(100, *six.stacks[1:]))
+    dealers = Rules.from_acpc(uneven.to_acpc(), uneven.name)
+    assert (type(dealers), dealers.to_acpc()) == (AcpcRules, uneven.to_acpc())
+    assert dealers.at_the_acpc() == uneven.at_the_acpc() == dealers != uneven
+    assert (uneven.opening, dealers.opening, game("holdem_nolimit_2p").opening) == (100, 0, 0)
+    assert [rules_from(asdict(rules)) for rules in (uneven, dealers)] == [uneven, dealers]
+    with pytest.raises(RulesError, match="any_raise_reopens is True; in `holdem_nolimit_6p` it is False"):
+        dealers.must_fit(uneven, "the blueprint", exactly=True)
 
 
 def test_reads_a_published_definition() -> None:

@@ -9,7 +9,7 @@ import pytest
 from poker.rules import CALL, FOLD, Rules
 from poker.state import HandState
 from tests.games import load_rules as game
-from tests.random_play import random_action
+from tests.random_play import nolimit, random_action
 
 LIMIT_GAMES = ["kuhn", "leduc", "holdem_limit_2p", "holdem_limit_3p"]
 NOLIMIT_GAMES = ["holdem_nolimit_2p", "flop_holdem_nolimit"]
@@ -54,6 +54,7 @@ def play_one_hand(rules: Rules, other: pyspiel.State, rng: random.Random, cards:
         legal = state.legal()
         ours = [0] * legal.fold + [1] * legal.call
         ours += [2] * (legal.max_raise > 0) if rules.is_limit else range(legal.min_raise or 1, legal.max_raise + 1)
+        assert not other.is_terminal(), state.betting.text()
         assert other.current_player() == state.to_act, state.betting.text()
         assert other.legal_actions() == ours, state.betting.text()
         action = random_action(legal, rng)
@@ -76,3 +77,14 @@ def test_universal_poker_agrees(name: str, hands: int) -> None:
     rng, cards = random.Random(1), np.random.default_rng(1)
     for _ in range(hands):
         play_one_hand(rules, other.new_initial_state(), rng, cards)
+
+
+def test_the_dealer_of_the_acpc_has_rules_of_its_own_for_different_stacks() -> None:
+    """Short all-ins of three and four players: 24 games of the code that universal_poker embeds."""
+    rng, cards = random.Random(3), np.random.default_rng(3)
+    for players in (3, 4) * 12:
+        ours = nolimit(tuple(rng.randint(10, rng.choice((25, 60))) for _ in range(players)), 10)
+        rules = Rules.from_acpc(ours.to_acpc())
+        other = universal_poker(rules)
+        for _ in range(20):
+            play_one_hand(rules, other.new_initial_state(), rng, cards)

@@ -8,7 +8,7 @@ from poker.abstraction.buckets import game_cards
 from poker.agents.base import SamplingAgent
 from poker.artifacts import open_artifact
 from poker.betting import Betting
-from poker.rules import CALL, Rules
+from poker.rules import CALL, Rules, rules_from
 from poker.solvers.blueprint import KIND, Blueprint
 from poker.state import HandState, Policy
 from poker.tree.history import HistoryTranslator
@@ -17,7 +17,7 @@ from poker.tree.history import HistoryTranslator
 @lru_cache(maxsize=2)
 def load_blueprint(blueprint: str, abstraction: str) -> Blueprint:
     """The blueprint at one path with the abstraction, at the other, that it was trained on (small games need none)."""
-    rules = Rules(**open_artifact(blueprint, KIND).config["rules"])
+    rules = rules_from(open_artifact(blueprint, KIND).config["rules"])
     return Blueprint.load(blueprint, game_cards(rules, abstraction))
 
 

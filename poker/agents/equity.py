@@ -93,7 +93,7 @@ class EquityAgent:
         for past, player, action in betting.turns():
             if action > 0:
                 pot_after_calling = past.pot + past.to_call
-                raised = action - max(past.committed)
+                raised = action - past.highest
                 kept[player] /= 1.0 + self.fear * raised / pot_after_calling
         others = [i for i, out in enumerate(betting.folded) if not out and i != betting.to_act]
         return [1.0 - kept[i] for i in others]

@@ -73,6 +73,8 @@ def as_played(hand: LoggedHand, line: int = 1) -> PlayedHand:
         min_bet=game.raise_sizes[0] if game.is_limit else game.big_blind,
         first_to_act=game.first_player[0],
         bets=(game.raise_sizes[0], game.raise_sizes[-1]) if game.is_limit else None,
+        opening=game.opening if max(map(min, game.blinds, game.stacks)) < game.opening else 0,
+        any_raise_reopens=game.any_raise_reopens,
     )
     end = replace(state, betting=replace(state.betting, rules=rules))
     live = [i for i, out in enumerate(end.betting.folded) if not out]
@@ -105,9 +107,8 @@ def _log_state(hand: PlayedHand) -> HandState:
         raise PokernetsError("an ACPC log has no antes and no dead blinds")
     if hand.rake:
         raise PokernetsError("an ACPC log has no rake: its payoffs sum to 0")
-    state = without_opening(hand)
-    plain = Rules(**{name: getattr(rules, name) for name in Rules.__dataclass_fields__})
-    betting = replay(plain, state.betting)
+    state = without_opening(hand.state)
+    betting = replay(rules.at_the_acpc(), state.betting)
     if betting is None or betting.committed != state.betting.committed:
         raise PokernetsError(
             "an ACPC log has no folds out of turn or for nothing, and the largest blind as the smallest raise"

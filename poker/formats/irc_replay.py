@@ -165,7 +165,7 @@ class _Replayer:
 
     def _act(self, player: int, letter: str) -> None:
         betting = self.betting
-        legal, action = betting.legal(), FOLD
+        legal, action = betting.legal(reopened=True), FOLD
         if letter == "f":
             if not legal.fold:
                 self._leave(player, None)
@@ -180,7 +180,7 @@ class _Replayer:
         else:
             raise ReplayError("action does not fit", f"`{letter}` of {self._where(player)}")
         self.moves.append(Move(player, action, False))
-        self.betting = betting.apply(action)
+        self.betting = betting.apply_by(player, action)
 
     def _raise_uncalled(self, player: int) -> None:
         """A raise when nobody can call it: a call by the rules, but the chips went into the archive's pot."""

@@ -84,7 +84,7 @@ def _game_fields(hand: LoggedHand) -> dict[str, object]:
         "blinds_or_straddles": rules.blinds[::-1] if rules.num_players == 2 else rules.blinds,
         **_bets(rules, 1),
         "starting_stacks": rules.stacks,
-        "actions": _actions(hand.state, unseen, 1),
+        "actions": _actions(without_opening(hand.state), unseen, 1),
     }
 
 
@@ -102,7 +102,7 @@ def _table_fields(hand: PlayedHand) -> dict[str, object]:
         "blinds_or_straddles": amounts(posts, scale),
         **_bets(rules, scale),
         "starting_stacks": amounts(rules.starting_stacks, scale),
-        "actions": _actions(without_opening(hand), hand.mucked, scale),
+        "actions": _actions(without_opening(hand.state), hand.mucked, scale),
         **hand.details,
         **({"winnings": amounts(hand.collected, scale), "_rake": amount(hand.rake, scale)} if hand.rake else {}),
     }
@@ -154,17 +154,17 @@ def _antes(rules: TableRules) -> tuple[list[int], bool]:
     return [ante + chips for ante, chips in zip(antes, dead, strict=True)], False
 
 
-def without_opening(hand: PlayedHand) -> HandState:
-    """The hand as it is where a big blind that was all-in for less is all there is to call."""
-    betting, rules = hand.state.betting, hand.rules
+def without_opening(state: HandState) -> HandState:
+    """The finished hand as it is where a big blind that was all-in for less is all there is to call."""
+    betting, rules = state.betting, state.rules
     if max(map(min, rules.blinds, rules.stacks)) >= rules.opening:
-        return hand.state
-    played = replay(replace(rules, opening=0), betting)
+        return state
+    played = replay(replace(rules, opening=0) if isinstance(rules, TableRules) else rules.at_the_acpc(), betting)
     if played is None or played.committed != betting.committed:
         raise PokernetsError(
             "poker hand histories have an all-in big blind as all there is to call: here the whole blind was called"
         )
-    return replace(hand.state, betting=played)
+    return replace(state, betting=played)
 
 
 def amount(chips: int, scale: int) -> int | Decimal:

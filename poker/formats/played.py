@@ -52,6 +52,7 @@ class TableRules(Rules):
 
     min_bet: int = 0
     opening: int = 0
+    any_raise_reopens: bool = False
     forced: ForcedChips | None = None
 
     @cached_property
@@ -78,6 +79,7 @@ def table_rules(
     antes: Sequence[int] = (),
     dead: Sequence[int] = (),
     opening: int = 0,
+    any_raise_reopens: bool = False,
 ) -> TableRules:
     """Rules of one hand, all amounts by player; `bets` are the small and the big bet of a limit game.
 
@@ -106,6 +108,7 @@ def table_rules(
         board_cards=TEXAS_BOARD,
         min_bet=min_bet,
         opening=opening,
+        any_raise_reopens=any_raise_reopens,
         forced=forced,
     )
 

@@ -29,7 +29,7 @@ from poker.artifacts import (
 )
 from poker.errors import PokernetsError
 from poker.features.leaf import CONTINUATIONS
-from poker.rules import CALL, FOLD, Rules
+from poker.rules import CALL, FOLD, Rules, rules_from
 from poker.solvers.sampling.tree import SamplingTree, sampling_tree
 from poker.state import Betting
 from poker.tree import BettingTree, Kind, build_tree
@@ -214,7 +214,7 @@ def _stored_trees(artifact: Artifact, num_buckets: tuple[int, ...]) -> tuple[Bet
     arrays: dict[str, Any] = {
         name[5:]: np.array(artifact.arrays[name]) for name in artifact.arrays if name.startswith("tree_")
     }
-    rules = Rules(**artifact.config["rules"])
+    rules = rules_from(artifact.config["rules"])
     if not arrays:
         return _limit_trees(rules, num_buckets)
     tree = BettingTree(rules=rules, **arrays)

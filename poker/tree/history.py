@@ -51,7 +51,7 @@ class HistoryTranslator:
             if candidate > 0 and self._real(node, candidate, state) == action:
                 return tree.child(node, candidate)
         highest, pot = _faced(tree, node)
-        real_highest = max(state.committed)
+        real_highest = state.highest
         fraction = (action - real_highest) / (state.pot + state.to_call)
         readings = translate(round(highest + fraction * pot), actions, highest, pot)
         if len(readings) > 1 and readings[0][0] == CALL and not self._stays(node):
@@ -82,7 +82,7 @@ class HistoryTranslator:
         if action >= stack:
             return legal.max_raise
         highest, pot = _faced(self._tree, node)
-        real_highest = max(state.committed)
+        real_highest = state.highest
         if highest == real_highest and pot == state.pot + state.to_call:
             total = action
         else:
@@ -97,6 +97,6 @@ class HistoryTranslator:
 def _faced(tree: BettingTree, node: int) -> tuple[int, int]:
     """The largest total at `node`, and the pot after its player calls it."""
     committed = tree.committed[node]
-    highest = int(committed.max())
+    highest = max(int(committed.max()), 0 if tree.street[node] else tree.rules.opening)
     player = int(tree.player[node])
     return highest, tree.pot(node) + highest - int(committed[player])

@@ -184,7 +184,7 @@ class BetMenu:
 
 def _spot(betting: Betting, smallest: int, largest: int, dead: int, base: int) -> _Spot:
     committed, player, rules = betting.committed, betting.to_act, betting.rules
-    highest = max(committed)
+    highest = betting.highest
     others = max(rules.stacks[i] for i in range(rules.num_players) if i != player and not betting.folded[i])
     pot = dead + sum(committed) + highest - committed[player]
     return _Spot(pot, highest, base, smallest, min(largest, others))

@@ -9,12 +9,14 @@ import pytest
 from pokerkit import HandHistory
 
 from poker.errors import PokernetsError
+from poker.formats import histories
 from poker.formats.acpc_log import LoggedHand
+from poker.formats.acpc_tables import as_played
 from poker.formats.phh import hand_text, phhs_texts, unwritable, write_phhs
-from poker.rules import Rules
+from poker.rules import CALL, Rules
 from poker.state import HandState
 from tests.games import load_rules
-from tests.random_play import nolimit, random_action
+from tests.random_play import nolimit, pokerkit_pays, posted_is_called, random_action
 
 HEADS_UP = load_rules("holdem_nolimit_2p")
 LIMIT = load_rules("holdem_limit_3p")
@@ -41,7 +43,7 @@ def logged(rules: Rules, count: int) -> list[LoggedHand]:
         load_rules("holdem_limit_10p"),
         load_rules("holdem_nolimit_6p"),
         nolimit((300, 500, 20000, 1000)),
-        nolimit((30, 70, 400)),
+        posted_is_called(nolimit((30, 70, 400))),
         replace(nolimit((3000, 5000, 2000)), blinds=(0, 100, 0)),
         replace(nolimit((3000, 5000, 2000)), blinds=(100, 100, 0)),
     ],
@@ -57,7 +59,7 @@ def test_pokerkit_reads_the_hands_and_pays_alike(rules: Rules, tmp_path: Path) -
         ends = [[*history][-1] for history in histories]
     assert [history.hand for history in histories] == list(range(40))
     assert not any(end.status for end in ends)
-    assert [tuple(end.payoffs) for end in ends] == [hand.payoffs for hand in hands]
+    assert all(pokerkit_pays(end.payoffs, hand.payoffs) for end, hand in zip(ends, hands, strict=True))
 
 
 def test_cards_unseen_are_question_marks() -> None:
@@ -102,3 +104,15 @@ def test_other_games_are_refused_and_leave_what_was_there(rules: Rules, why: str
         write_phhs(path, logged(rules, 1))
     assert why in unwritable(rules)
     assert [file.read_text() for file in tmp_path.iterdir()] == ["old"]
+
+
+def test_a_whole_blind_called_over_a_short_one_is_refused() -> None:
+    """Player 1 is all-in with 70 of the 100 that the others call."""
+    state = HandState.deal(nolimit((400, 70, 400)), np.random.default_rng(1))
+    while not state.is_over:
+        state = state.apply(CALL)
+    hand = LoggedHand(0, state, tuple(map(float, state.payoffs())), ("a", "b", "c"))
+    with pytest.raises(PokernetsError, match="here the whole blind was called"):
+        hand_text(hand)
+    for convert in (histories.PHH, histories.ACPC):
+        assert "here the whole blind was called" in histories.why_unwritable(convert, as_played(hand))

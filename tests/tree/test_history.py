@@ -10,6 +10,7 @@ from poker.state import Betting
 from poker.tree import BettingTree, Kind, bet_menu, build_tree
 from poker.tree.history import HistoryTranslator
 from tests.games import load_menu, load_rules
+from tests.random_play import nolimit
 
 
 @pytest.fixture(scope="module")
@@ -72,6 +73,17 @@ def _random_action(state: Betting, rng: np.random.Generator) -> int:
         room = legal.max_raise - legal.min_raise
         return legal.min_raise + int(room * rng.random() ** 6)
     return FOLD if legal.fold and draw > 0.95 else CALL
+
+
+def test_bets_over_a_short_big_blind_are_read_exactly() -> None:
+    """The whole blind is there to call, in the hand and in the tree."""
+    rules = nolimit((5000, 30, 5000))
+    tree = build_tree(Betting.start(rules), bet_menu(preflop=[[0.5, 1.0], []], flop=[[]], turn=[[]], river=[[]]))
+    root = tree.after_deal(0)
+    assert HistoryTranslator(tree, seed=1).real_actions(root, Betting.start(rules)) == tree.actions(root)
+    assert tree.actions(root) == (FOLD, CALL, 200, 280)
+    twice = Betting.start(nolimit((10000, 60, 10000), 200))
+    assert HistoryTranslator(tree, seed=1).real_actions(root, twice) == (FOLD, CALL, 400, 560)
 
 
 def test_a_fold_to_a_bet_that_was_read_as_a_check_leaves_the_tree() -> None:

@@ -6,6 +6,7 @@ from poker.state import Betting
 from poker.tree.build import build_tree
 from poker.tree.menus import MenuError, bet_menu
 from tests.games import load_menu, load_rules
+from tests.random_play import nolimit
 
 RULES = load_rules("holdem_nolimit_2p")
 
@@ -32,6 +33,13 @@ def after(text: str) -> Betting:
 def test_sizes(size: object, text: str, total: int) -> None:
     menu = bet_menu(preflop=[size], flop=[size], turn=[size], river=[size])
     assert menu.raise_totals(after(text)) == (total,)
+
+
+@pytest.mark.parametrize(("size", "total"), [(1.0, 280), ("3x", 300), ("120c", 200)])
+def test_sizes_count_the_whole_big_blind_that_is_all_in_for_less(size: object, total: int) -> None:
+    """Player 1 posts 30 of 100, player 0 has 50 in."""
+    betting = Betting.start(nolimit((5000, 30, 5000, 5000)))
+    assert bet_menu(preflop=[size]).raise_totals(betting) == (total,)
 
 
 def test_depths_repeat_and_players_differ() -> None:

@@ -92,7 +92,7 @@ class MultiAivat:
 def _called(betting: Betting) -> Betting:
     """Everybody left has called the highest bet, as far as the stacks go."""
     stacks = betting.rules.stacks
-    highest = max(betting.committed)
+    highest = betting.highest
     totals = zip(betting.folded, betting.committed, stacks, strict=True)
     return replace(betting, committed=tuple(chips if out else min(highest, stack) for out, chips, stack in totals))
 
