@@ -19,6 +19,7 @@ import numpy as np
 from poker.cards import cards_text, hand_text
 from poker.errors import PokernetsError
 from poker.evaluation.spot import SEATS, Settings, prepare, write_results
+from poker.solvers.vector import decisions
 from poker.solvers.vector.solver import Progress
 from poker.solvers.vector.spots import Spot
 from poker.solvers.vector.walk import View, Walk
@@ -153,19 +154,12 @@ def view_record(view: View) -> dict[str, Any]:
 
 
 def totals(view: View) -> dict[str, dict[str, float | None]]:
-    """How often each action is taken, and what it is worth to the hands that take it."""
+    """Frequency and values of each action over all hands, as `poker.solvers.vector.decisions.totals`."""
     if view.player is None:
         return {}
-    weights = view.weights[view.player]
-    shares = weights[:, None] * view.strategy
-    found = {}
-    for place, action in enumerate(view.actions):
-        taken, values = shares[:, place], view.action_ev[:, place]
-        known = (taken > 0) & ~np.isnan(values)
-        worth = float(taken[known] @ values[known] / taken[known].sum()) if known.any() else float("nan")
-        frequency = float(taken.sum() / weights.sum()) if weights.any() else float("nan")
-        found[action] = {"frequency": _number(frequency), "ev": _number(worth)}
-    return found
+    found = decisions.totals(view.weights[view.player], view.strategy, view.action_ev)
+    numbers = ({key: _number(value) for key, value in told.items()} for told in found)
+    return dict(zip(view.actions, numbers, strict=True))
 
 
 def hands_of(view: View, player: int) -> dict[str, dict[str, Any]]:
@@ -197,6 +191,6 @@ def view_csv(view: View) -> str:
     return out.getvalue()
 
 
-def _number(value: float) -> float | None:
+def _number(value: float | None) -> float | None:
     """To six digits; None where there is none, as JSON knows no NaN."""
-    return float(f"{value:.6g}") if isfinite(value) else None
+    return float(f"{value:.6g}") if value is not None and isfinite(value) else None

@@ -22,6 +22,8 @@ from poker.solvers.vector.solver import Progress, VectorSolver
 from poker.solvers.vector.spots import Spot, read_spot
 
 SEATS = ("OOP", "IP")
+_EVS = {"ev": "EV of the hands that take it", "ev_all": "EV of all hands"}
+"""Headers: means over different hands do not compare actions, those over all hands that come there do."""
 
 
 @dataclass(frozen=True)
@@ -165,10 +167,10 @@ def _sections(spot: Spot, found: dict[str, float], decisions: list[Decision]) ->
     for number, one in enumerate(decisions):
         title = f"{SEATS[one.player]} after `{one.path or 'root'}`"
         rows = [
-            (action, f"{found['frequency']:.2%}", "-" if found["ev"] is None else f"{found['ev']:.2f}")
-            for action, found in one.actions.items()
+            (action, f"{told['frequency']:.2%}", *("-" if told[ev] is None else f"{told[ev]:.2f}" for ev in _EVS))
+            for action, told in one.actions.items()
         ]
         draw = partial(strategy_grids, f"{spot.text['board']} {title}", list(one.actions), one.weights, one.strategy)
         name = f"ranges_{number}_{one.path.replace(' ', '_') or 'root'}"
-        sections += [Table(("action", "frequency", "EV"), rows, title), Figure(name, draw)]
+        sections += [Table(("action", "frequency", *_EVS.values()), rows, title), Figure(name, draw)]
     return sections

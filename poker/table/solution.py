@@ -37,7 +37,8 @@ class SolutionPanel:
         self._facts = ui.label().classes("quiet").props("role=status aria-live=polite")
         self._actions = ui.element("div").classes("line").props('role=group aria-label="What can be done"')
         told = f"EV: chips won from the starting pot of {solve.spot.pot} and from all bets, minus one's own"
-        ui.label(f"{told}; a fold loses what one has bet so far").classes("quiet")
+        told += "; a fold loses what one has bet so far. At an action: the mean over all hands that come here"
+        ui.label(told).classes("quiet")
         self._sheet = ui.html("", sanitize=False).classes("sheet")
         with ui.element("div").classes("line"):
             self._who = ui.toggle({0: SEATS[0], 1: SEATS[1]}, value=0, on_change=self._chosen).props("dense no-caps")
@@ -100,7 +101,7 @@ class SolutionPanel:
             found = totals(view)
             for action, colour in zip(view.actions, action_colours(view.actions), strict=True):
                 told = found[action]
-                ev = "" if told["ev"] is None else f" · EV {_number(told['ev'])}"
+                ev = "" if told["ev_all"] is None else f" · EV {_number(told['ev_all'])}"
                 button = ui.button(f"{_word(action)} {_percent(told['frequency'])}{ev}", color=None)
                 button.on_click(partial(self._go, (*view.words, action)))
                 button.props("no-caps unelevated").classes("choice").style(f"--choice: {colour}")

@@ -42,8 +42,8 @@ def test_river_spot(tmp_path: Path) -> None:
     page = (folder / "report.html").read_text()
     assert page.count("<img") == 2
     for action, told in root.items():
-        value = "-" if told["ev"] is None else f"{told['ev']:.2f}"
-        assert f"<td>{action}</td><td>{100 * told['frequency']:.2f}%</td><td>{value}</td>" in page
+        values = "".join(f"<td>{'-' if ev is None else f'{ev:.2f}'}</td>" for ev in (told["ev"], told["ev_all"]))
+        assert f"<td>{action}</td><td>{100 * told['frequency']:.2f}%</td>{values}" in page
     scalars = read_scalars(folder)
     assert scalars["iterations"] == [(0, results["iterations"])]
     assert scalars["exploitability_percent_pot"][-1][1] == pytest.approx(results["exploitability_percent_pot"])

@@ -14,8 +14,7 @@ from poker.tree.spots import spot_tree
 
 @dataclass(frozen=True)
 class Decision:
-    """How often each action is taken, what it is worth on average to the hands that take it (None: no hand does), and
-    the strategy [H, A] of the hands that come there with weights [H]."""
+    """`totals` of each action, and the strategy [H, A] of the hands that come there with weights [H]."""
 
     path: str
     player: int
@@ -31,16 +30,29 @@ def decision(solver: VectorSolver, words: str) -> Decision:
     strategy, values = solver.strategy(node), solver.action_values(node).astype(np.float64)
     own, other = _arriving(solver, node)
     weights = own * game.rules.space.compatible_mass(other)
-    shares = weights[:, None] * strategy
-    actions: dict[str, dict[str, float | None]] = {}
-    for action, child in enumerate(game.tree.children(node)):
-        taken = float(shares[:, action].sum())
-        worth = float(shares[:, action] @ np.nan_to_num(values[:, action]))
-        actions[action_name(game.tree, node, child)] = {
-            "frequency": taken / weights.sum() if weights.any() else math.nan,
-            "ev": worth / taken if taken > 0 else None,
-        }
+    names = [action_name(game.tree, node, child) for child in game.tree.children(node)]
+    actions = dict(zip(names, totals(weights, strategy, values), strict=True))
     return Decision(words, int(game.tree.player[node]), actions, weights, strategy)
+
+
+def totals(
+    weights: NDArray[np.float64], strategy: NDArray[np.floating], values: NDArray[np.floating]
+) -> list[dict[str, float | None]]:
+    """How often hands with `weights` [H] take each action, its mean value `ev` to those that do, and `ev_all` to all of
+    them alike, by which actions compare; None where nothing is known. `strategy` and `values` are [H, A]."""
+    return [
+        {
+            "frequency": float(weights @ taken / weights.sum()) if weights.any() else math.nan,
+            "ev": _mean(weights * taken, worth),
+            "ev_all": _mean(weights, worth),
+        }
+        for taken, worth in zip(strategy.T, values.T, strict=True)
+    ]
+
+
+def _mean(weights: NDArray[np.float64], values: NDArray[np.floating]) -> float | None:
+    known = (weights > 0) & ~np.isnan(values)
+    return float(weights[known] @ values[known] / weights[known].sum()) if known.any() else None
 
 
 def _arriving(solver: VectorSolver, node: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

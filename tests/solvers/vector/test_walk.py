@@ -53,6 +53,8 @@ def test_first_street_is_the_vector_engines(turn: tuple[Walk, VectorSolver]) -> 
     np.testing.assert_allclose((view.strategy * view.action_ev).sum(axis=1)[live], view.ev[0, live], atol=1e-3)
     told = decision(solver, "check bet30")
     np.testing.assert_allclose(view.weights[0], told.weights)
+    means = told.weights[live] @ solver.action_values(node)[live] / told.weights[live].sum()
+    assert [one["ev_all"] for one in told.actions.values()] == pytest.approx(means.tolist(), rel=1e-5)
     root = walk.view([])
     for player in range(2):
         assert _mean(root, player) == pytest.approx(solver.game_value(player), abs=1e-4)
