@@ -26,6 +26,8 @@ from poker.tree import BetMenu
 
 _REMEMBERED_GAMES = 4
 """Stacks of others whose hands are looked at."""
+_PATIENCE = 20
+"""Times the iterations of a solve for play that one of another's decision may take to its precision."""
 _STATES_OF_A_ROUND = 8
 """About as many as a hand has; with fewer in memory, hands played side by side would be solved again and again."""
 
@@ -75,16 +77,17 @@ class DepthLimitedAgent(SamplingAgent):
         self._clock = Clock(seconds_per_decision, seconds_per_hand)
         against_model = dict(enumerate(GivingUp(of=leaf) for leaf in leaves)) if gives_up else None
         valued = dict(enumerate(leaves))
-        self._solve = DepthLimitedSolver(menu, ahead, valued, solver, safely, self._clock, against_model)
-        search = partial(
-            NestedSearch,
-            solve=self._solve,
-            opponent_noise=opponent_noise,
-            remembered=remembered_states,
-            follow=follow,
+        solving = partial(DepthLimitedSolver, menu, ahead, valued, solver, safely, against_model=against_model)
+        self._solve = solving(clock=self._clock)
+        self._unhurried = solving() if self._clock.limited else self._solve
+        """For decisions of others, whose answers no limit of time may shape."""
+        search = partial(NestedSearch, opponent_noise=opponent_noise, remembered=remembered_states, follow=follow)
+        own = partial(search, game, exploit=exploit)
+        self._search = [own(seat, solve=self._solve) for seat in range(2)]
+        self._unhurried_search = (
+            [own(seat, solve=self._unhurried) for seat in range(2)] if self._clock.limited else self._search
         )
-        self._search = [search(game, seat, exploit=exploit) for seat in range(2)]
-        self._search_of_others = partial(search, own_noise=opponent_noise)
+        self._search_of_others = partial(search, solve=self._unhurried, own_noise=opponent_noise)
         self._others: Memory[tuple[Rules, int], NestedSearch] = Memory(2 * _REMEMBERED_GAMES)
         self.repeatable = self._solve.repeatable
         self._solve.keeps_values = self._clock.limited
@@ -137,7 +140,10 @@ class DepthLimitedAgent(SamplingAgent):
 
     def opponents_decision(self, state: HandState, raises: tuple[int, ...] = ()) -> SolvedDecision:
         """A decision of the opponent solved, all hands of theirs included; nothing of it is remembered for play."""
-        return self._decision(self._search[1 - state.to_act], state, raises)
+        seat = 1 - state.to_act
+        search = self._unhurried_search[seat]
+        search.exploit = self._search[seat].exploit
+        return self._decision(search, state, raises)
 
     def others_decision(self, state: HandState, raises: tuple[int, ...] = ()) -> SolvedDecision:
         """Both ranges follow from solves with the stacks of that hand, and the same share of both players' actions is
@@ -153,8 +159,8 @@ class DepthLimitedAgent(SamplingAgent):
         belief = search.belief(state.betting, board)
         ranges = every_hand(belief.ranges, player, board)
         request = Request(state.betting, board, ranges, 1 - player, raises)
-        solver = self._solve.solved(request, every_hand=True)
-        return solved_decision(solver, belief.ranges, renaming)
+        solver = self._unhurried.solved(request, every_hand=True, patience=_PATIENCE)
+        return solved_decision(solver, belief.ranges, renaming, self._unhurried.target(request))
 
 
 def _dealt(found: NodePolicy, renaming: int | None) -> Policy:

@@ -10,7 +10,7 @@ Symbols: A actions, K continuations.
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -37,9 +37,13 @@ class DecisionReview:
     """A decision at `betting` with `cards`; `chosen` is the action taken, None before that.
 
     By action: `frequencies` with which sound play takes it with the hand held, and `evs`, chips that it wins from here
-    on (a fold: 0). `grid` [169, A] is the same strategy by class of hand, NaN where the board leaves none; `believed`
-    [169] is the share of the class in what the opponent takes the player to hold. `ends` are the `evs` [K] of the
-    continuations that may follow at the depth limit, by the actions that lead there.
+    on (a fold: 0); `best_evs` if the player goes on after it as well as possible, where sound play, which may never
+    come there, need not. `grid` [169, A] is the same strategy by class of hand, NaN where the board leaves none;
+    `believed` [169] is the share of the class in what the opponent takes the player to hold.
+
+    `exploitability` of the solve is in chips, `finished` whether that is what it was to reach. By the actions that lead
+    there: `answers` of the opponent, how likely and the EV then, which add up to `evs`; `picks` among the continuations
+    [K] at the depth limit, and their `ends`, EVs [K] that add up to that of the action or answer.
     """
 
     betting: Betting
@@ -49,8 +53,13 @@ class DecisionReview:
     actions: tuple[int, ...]
     frequencies: Floats
     evs: Floats
+    best_evs: Floats
     grid: Floats
     believed: Floats
+    exploitability: float
+    finished: bool
+    answers: dict[tuple[int, ...], tuple[float, float]]
+    picks: dict[tuple[int, ...], Floats]
     ends: dict[tuple[int, ...], Floats]
 
     @property
@@ -61,6 +70,16 @@ class DecisionReview:
     def loss(self) -> float | None:
         """Chips by which the action taken is worth less than the best one."""
         return None if self.chosen is None else float(self.evs.max() - self.evs[self.actions.index(self.chosen)])
+
+    @property
+    def error(self) -> float:
+        """Chips by which `loss` may be off: the exploitability of the solve, and what going on better after the action
+        taken, or after the best one, would win more."""
+        after = self.best_evs.max() - self.evs.max()
+        if self.chosen is not None:
+            at = self.actions.index(self.chosen)
+            after = max(after, self.best_evs[at] - self.evs[at])
+        return float(self.exploitability + max(after, 0.0))
 
 
 def review(solved: SolvedDecision, state: HandState, chosen: int | None) -> DecisionReview:
@@ -77,9 +96,14 @@ def review(solved: SolvedDecision, state: HandState, chosen: int | None) -> Deci
         solved.actions,
         solved.strategy[hand].astype(np.float64),
         solved.values[hand].astype(np.float64) + paid,
+        solved.best[hand].astype(np.float64) + paid,
         class_shares(np.maximum(weights, live * 1e-12), solved.strategy),
         believed,
-        {path: values[hand].astype(np.float64) + paid for path, values in solved.ends.items()},
+        solved.exploitability,
+        solved.finished,
+        {path: (float(share[hand]), float(value[hand]) + paid) for path, (share, value) in solved.answers.items()},
+        {path: picks[hand].astype(np.float64) for path, (picks, _) in solved.ends.items()},
+        {path: values[hand].astype(np.float64) + paid for path, (_, values) in solved.ends.items()},
     )
 
 
@@ -92,7 +116,8 @@ def decisions_of(state: HandState, player: int) -> Iterator[tuple[HandState, int
 
 @dataclass(frozen=True)
 class Mistake:
-    """One decision of a kept hand, and what it lost."""
+    """One decision of a kept hand, and what it lost: chips that may be off by `error`, as in `DecisionReview`. Rows of
+    before solves told their exploitability are of unfinished ones."""
 
     hand: int
     betting: str
@@ -101,6 +126,13 @@ class Mistake:
     chosen: str
     best: str
     loss: float
+    error: float = field(default=0.0, compare=False)
+    exploitability: float | None = field(default=None, compare=False)
+    finished: bool = field(default=False, compare=False)
+
+    @property
+    def is_certain(self) -> bool:
+        return self.finished and self.loss > self.error
 
 
 class Reviews:
@@ -124,7 +156,7 @@ class Reviews:
         return self.why_not
 
     def decision(self, state: HandState, chosen: int | None) -> DecisionReview:
-        """Of the player to act, in their view; takes as long as a decision of the agent that solves."""
+        """Of the player to act, in their view; takes as long as the solve needs to its precision."""
         if refusal := self.refusal(state):
             raise PokernetsError(refusal)
         key = state, chosen
@@ -154,12 +186,12 @@ class Reviews:
         return sorted(found, key=lambda one: -one.loss)
 
     def missing(self, hands: list[LoggedHand], name: str) -> list[LoggedHand]:
-        """Of these hands of the player `name` those with a decision that is not kept."""
+        """Of these hands of the player `name` those with a decision of which no finished solve is kept."""
         return [
             hand
             for hand in hands
             if any(
-                (hand.number, view.betting.text()) not in self._mistakes
+                not self._is_kept((hand.number, view.betting.text()))
                 for view, _ in self.reviewed(hand.state, hand.names.index(name))
             )
         ]
@@ -169,12 +201,17 @@ class Reviews:
 
     def _keep(self, number: int, one: DecisionReview) -> None:
         key, rules = (number, one.betting.text()), one.betting.rules
-        if key in self._mistakes or one.loss is None or one.chosen is None:
+        if self._is_kept(key) or one.loss is None or one.chosen is None:
             return
         texts = one.betting.action_text(one.chosen), one.betting.action_text(one.best)
-        found = Mistake(*key, rules.cards_text(one.cards), rules.cards_text(one.board), *texts, round(one.loss, 3))
+        chips = (round(amount, 3) for amount in (one.loss, one.error, one.exploitability))
+        cards, board = rules.cards_text(one.cards), rules.cards_text(one.board)
+        found = Mistake(*key, cards, board, *texts, *chips, one.finished)
         self._mistakes[key] = found
         self._file.append([vars(found)])
+
+    def _is_kept(self, key: tuple[int, str]) -> bool:
+        return key in self._mistakes and self._mistakes[key].finished
 
 
 def ends_after(one: DecisionReview, action: int) -> Floats | None:

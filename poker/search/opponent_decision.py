@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from poker.cards import HOLDEM
 from poker.kernels.cards.hands import HAND_PERMUTATION
 from poker.search.beliefs import Ranges
+from poker.solvers.vector.response_values import ResponseValues
 from poker.solvers.vector.solver import VectorSolver
 from poker.state import HandState
 from poker.tree import Kind
@@ -31,15 +32,24 @@ Floats = NDArray[np.float32]
 @dataclass(frozen=True)
 class SolvedDecision:
     """Of `player`: `strategy` [H, A] and `values` [H, A] over `actions`, NaN for hands that the board rules out, and
-    `ranges` [2, H] that both are believed to have. `ends` are the continuations among which the player picks at the
-    depth limit, by the actions that lead there: values [H, K]."""
+    `ranges` [2, H] that both are believed to have.
+
+    `best` [H, A] are the values if the player goes on from each action as well as possible, `exploitability` that of
+    the solve in chips, and `finished` whether it is what the solve was to reach. By the actions that lead there:
+    `answers` of the opponent, how likely [H] with the value [H] of each, which add up to that of the action; and `ends`
+    at the depth limit, how likely the player picks each continuation [H, K] with its value [H, K].
+    """
 
     player: int
     actions: tuple[int, ...]
     strategy: Floats
     values: Floats
     ranges: Ranges
-    ends: Mapping[Path, Floats]
+    best: Floats
+    exploitability: float
+    finished: bool
+    answers: Mapping[Path, tuple[Floats, Floats]]
+    ends: Mapping[Path, tuple[Floats, Floats]]
 
 
 @runtime_checkable
@@ -61,19 +71,46 @@ def every_hand(ranges: Ranges, player: int, board: tuple[int, ...]) -> Ranges:
     return out
 
 
-def solved_decision(solver: VectorSolver, ranges: Ranges, renaming: int | None) -> SolvedDecision:
-    """The decision at the root of `solver`, whose suits are those dealt after the permutation `renaming`."""
-    tree = solver.game.tree
+def solved_decision(
+    solver: VectorSolver, ranges: Ranges, renaming: int | None, target: float | None = None
+) -> SolvedDecision:
+    """The decision at the root of `solver`, whose suits are those dealt after the permutation `renaming`; `target` is
+    the exploitability in chips that it was to reach, None where any will do."""
+    tree, exploitability = solver.game.tree, solver.exploitability()
     player = int(tree.player[0])
+    best = solver.best_response_values(player)
     found = solver.average_values(player)
 
     def dealt(rows: Floats) -> Floats:
         return rows if renaming is None else rows[HAND_PERMUTATION[renaming]]
 
-    choices = np.flatnonzero((tree.kind == Kind.CHOICE) & (tree.player == player)).tolist()
-    ends = {
-        tree.path(node): dealt(np.stack([found.at(child) for child in tree.children(node)], axis=1)) for node in choices
+    def after(node: int, values: ResponseValues = found) -> Floats:
+        return dealt(np.stack([values.at(child) for child in tree.children(node)], axis=1))
+
+    def likely(node: int, child: int) -> Floats:
+        """[H] that the opponent, at `node`, goes to `child`, by the hand of the player."""
+        after, before = (HOLDEM.compatible_mass(found.arriving(at)) for at in (child, node))
+        return dealt(np.divide(after, before, out=np.zeros_like(before), where=before > 0).astype(np.float32))
+
+    replies = [node for node in tree.children(0) if tree.kind[node] == Kind.DECISION]
+    answers = {
+        tree.path(child): (likely(node, child), dealt(found.at(child)))
+        for node in replies
+        for child in tree.children(node)
     }
-    values = np.stack([found.at(child) for child in tree.children(0)], axis=1)
+    choices = np.flatnonzero((tree.kind == Kind.CHOICE) & (tree.player == player)).tolist()
+    ends = {tree.path(node): (dealt(solver.strategy(node)), after(node)) for node in choices}
     believed = np.stack([dealt(row) for row in ranges])
-    return SolvedDecision(player, tree.actions(0), dealt(solver.strategy(0)), dealt(values), believed, ends)
+    finished = target is None or exploitability <= target
+    return SolvedDecision(
+        player,
+        tree.actions(0),
+        dealt(solver.strategy(0)),
+        after(0),
+        believed,
+        after(0, best),
+        exploitability,
+        finished,
+        answers,
+        ends,
+    )

@@ -180,11 +180,16 @@ class DepthLimitedSolver:
             found += [self._solution(solver, request) for solver, request in zip(solvers, chosen, strict=True)]
         return found
 
-    def solved(self, request: Request, *, every_hand: bool = False) -> VectorSolver:
-        """The solver after its iterations; with `every_hand` no unlikely hands are left out."""
+    def solved(self, request: Request, *, every_hand: bool = False, patience: int = 1) -> VectorSolver:
+        """The solver after its iterations; with `every_hand` no unlikely hands are left out. Where there is a precision
+        to reach, the solve may take `patience` times the iterations of others to it."""
         solvers = self._posed([request], self._settings.threads, every_hand)
-        self._run(solvers, [request])
+        self._run(solvers, [request], patience if self._settings.precision else 1)
         return solvers[0]
+
+    def target(self, request: Request) -> float | None:
+        """Exploitability in chips at which a solve is done; None where the number of iterations alone says so."""
+        return self._settings.precision * request.root.pot if self._settings.precision else None
 
     def _posed(self, requests: Sequence[Request], threads: int, every_hand: bool = False) -> list[VectorSolver]:
         """Solvers that have done no iteration yet."""
@@ -236,12 +241,12 @@ class DepthLimitedSolver:
             solver.restrict(1 - searcher, modelled.reach(game, root, 1 - searcher))
         return solver
 
-    def _run(self, solvers: list[VectorSolver], requests: Sequence[Request]) -> None:
+    def _run(self, solvers: list[VectorSolver], requests: Sequence[Request], patience: int = 1) -> None:
         seconds, settings = self._clock.for_solve(), self._settings
         efforts = [
             Effort(
-                None if seconds is not None else settings.on(request.root.street),
-                settings.precision * request.root.pot if settings.precision else None,
+                None if seconds is not None else patience * settings.on(request.root.street),
+                self.target(request),
                 seconds,
             )
             for request in requests

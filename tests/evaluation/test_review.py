@@ -12,6 +12,7 @@ from poker.cards import HAND_CARDS, HOLDEM, NUM_HANDS, PREFLOP_CLASS, hand_index
 from poker.errors import PokernetsError
 from poker.evaluation.review import Mistake, Reviews, decisions_of, ends_after, review
 from poker.formats.acpc_log import LoggedHand
+from poker.lines import JsonLines
 from poker.rules import CALL, FOLD, Rules
 from poker.search.beliefs import Ranges
 from poker.search.opponent_decision import SolvedDecision, every_hand, solved_decision
@@ -110,6 +111,45 @@ def test_continuations_are_picked_for_the_best(agent: DepthLimitedAgent) -> None
     np.testing.assert_allclose(bet, [300.0, 120.0], atol=0.01)
 
 
+def test_evs_add_up_from_answers_and_continuations(agent: DepthLimitedAgent) -> None:
+    state = HandState.start(RULES, [parse_cards("AhKh"), ()], parse_cards("7cQdKd"))
+    state = HandState(Betting.parse(RULES, "r300c/"), state.hole_cards, state.runout)
+    found = review(agent.opponents_decision(public_state(state.betting, state.board), (700,)), state, 700)
+    for action, ev in zip(found.actions, found.evs, strict=True):
+        answers = [answer for path, answer in found.answers.items() if path[0] == action]
+        assert sum(share for share, _ in answers) == pytest.approx(1.0, abs=1e-5)
+        assert sum(share * value for share, value in answers) == pytest.approx(ev, abs=0.05)
+        called = found.picks[action, CALL] @ found.ends[action, CALL]
+        assert called == pytest.approx(found.answers[action, CALL][1], abs=0.05)
+    assert (found.best_evs >= found.evs - 0.05).all()
+    assert found.error >= found.exploitability > 0
+
+
+def hurried(**settings: object) -> DepthLimitedAgent:
+    more: dict[str, object] = {"opponent_noise": 0.02, "remembered_states": 100, "leaves": [EvenLeaf(), EvenLeaf()]}
+    return DepthLimitedAgent(name="d", game=RULES, menu=MENU, ahead=MENU, **more, **settings)  # type: ignore[arg-type]
+
+
+def test_reviews_do_not_end_with_the_time_for_a_decision(agent: DepthLimitedAgent) -> None:
+    """A review is that of an agent without a limit, also where the solves that it follows are."""
+    board = parse_cards("7cQdKd2h")
+    state = public_state(Betting.parse(RULES, "r300c/cr600c/c"), board)
+    found = hurried(solver=SETTINGS, seconds_per_decision=1e-3).opponents_decision(state)
+    wanted = agent.opponents_decision(state)
+    np.testing.assert_array_equal(found.values, wanted.values)
+    np.testing.assert_array_equal(found.ranges, wanted.ranges)
+
+
+@pytest.mark.parametrize(("precision", "finished"), [(0.01, True), (1e-7, False)])
+def test_reviews_solve_to_their_precision(precision: float, finished: bool) -> None:
+    """With more iterations than play has, and say whether those were enough."""
+    state = public_state(Betting.parse(RULES, "r300c/cc/cc/"), RIVER)
+    solver = SolverSettings("apdcfr", (20, 20, 10, 10), 1, precision)
+    found = hurried(solver=solver).opponents_decision(state)
+    assert found.finished == finished
+    assert (found.exploitability <= precision * state.betting.pot) == finished
+
+
 def test_suits_that_were_dealt(agent: DepthLimitedAgent) -> None:
     """The same spot in other suits: every hand is worth what it was."""
     suits = str.maketrans("cdhs", "shdc")
@@ -158,6 +198,21 @@ def test_what_a_decision_has_cost_is_kept(agent: DepthLimitedAgent, tmp_path: Pa
     assert again.missing(hands, "you") == []
     reviews.hand(2, hands[2].state, 1)
     assert asked == 4
+    assert all(one.finished and one.exploitability is not None for one in again.mistakes())
+    assert folded.is_certain
+
+
+def test_what_an_unfinished_solve_has_left_is_redone(agent: DepthLimitedAgent, tmp_path: Path) -> None:
+    file, hand = JsonLines(tmp_path / "reviews.jsonl"), logged(RULES, 2, "f")
+    row = {"hand": 2, "betting": "", "cards": "AhKh", "board": "", "chosen": "f", "best": "c", "loss": 12345.0}
+    file.append([row, {**row, "hand": 7, "finished": True}])
+    reviews = Reviews(RULES, file.path, lambda: agent, threading.Lock())
+    assert not next(one for one in reviews.mistakes() if one.hand == 2).is_certain
+    assert reviews.missing([hand, logged(RULES, 7, "f")], "you") == [hand]
+    [found] = reviews.hand(2, hand.state, 1)
+    again = Reviews(RULES, file.path, lambda: agent, threading.Lock())
+    assert {one.hand: one.loss for one in again.mistakes()} == {2: pytest.approx(found.loss, abs=1e-3), 7: 12345.0}
+    assert again.missing([hand], "you") == []
 
 
 def test_other_games_are_not_reviewed(tmp_path: Path) -> None:
