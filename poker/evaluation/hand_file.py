@@ -8,6 +8,7 @@ the same.
 """
 
 import hashlib
+import re
 from collections import Counter
 from dataclasses import dataclass, replace
 
@@ -22,6 +23,7 @@ from poker.state import HandState
 
 NEAR = 0.1
 """Largest difference, as a share of the game's stacks, at which leaf values of the game serve a hand."""
+_DEALT = re.compile(r"^Dealt to (.*) \[[^]\n]*]", re.MULTILINE)
 _TO_THE_END = 2
 """The last rounds, which are solved to the end of the hand (`poker.search.round_solver`)."""
 
@@ -48,7 +50,7 @@ class FileReviews(Reviews):
 @dataclass(frozen=True)
 class HandFile:
     """A file of `count` hands, with its SHA-256: `hands` in chips of the agent's game by their place, the settings in
-    which others differ, and the lines of those that could not be read."""
+    which others differ, the lines of those that could not be read, and how often it tells whose cards were dealt."""
 
     name: str
     digest: str
@@ -56,13 +58,15 @@ class HandFile:
     hands: dict[int, LoggedHand]
     left_out: Counter[str]
     errors: list[HistoryError]
+    dealt: Counter[str]
 
     @classmethod
     def read(cls, name: str, data: bytes, game: Rules) -> "HandFile":
         """A HistoryError if it is no file of hands."""
         errors: list[HistoryError] = []
         left_out, hands, count = Counter[str](), dict[int, LoggedHand](), 0
-        for count, hand in enumerate(hands_of(text_of(data), name, game, errors.append), 1):
+        text = text_of(data)
+        for count, hand in enumerate(hands_of(text, name, game, errors.append), 1):
             reason = why_not(hand, game)
             if reason:
                 left_out[reason] += 1
@@ -70,12 +74,15 @@ class HandFile:
                 unit = game.big_blind / hand.rules.big_blind
                 payoffs = tuple(chips * unit for chips in hand.payoffs)
                 hands[count - 1] = LoggedHand(count - 1, in_chips_of(game, hand), payoffs, hand.names)
-        return cls(name, hashlib.sha256(data).hexdigest(), count, hands, left_out, errors)
+        dealt = Counter(_DEALT.findall(text))
+        return cls(name, hashlib.sha256(data).hexdigest(), count, hands, left_out, errors, dealt)
 
     def players(self) -> list[str]:
-        """Whose decisions can be reviewed, those with the most hands first."""
+        """Whose decisions can be reviewed: first those to whom the file says that cards were dealt, whose file it is,
+        then those with the most hands."""
         pairs = (pair for hand in self.hands.values() for pair in zip(hand.names, hand.state.hole_cards, strict=True))
-        return [name for name, _ in Counter(name for name, cards in pairs if cards).most_common()]
+        shown = Counter(name for name, cards in pairs if cards)
+        return sorted(shown, key=lambda name: (-self.dealt[name], -shown[name]))
 
     def of(self, player: str) -> tuple[dict[int, LoggedHand], Counter[str]]:
         """Those of the hands in which the player's cards are known, and why others are not reviewed."""

@@ -81,6 +81,11 @@ class DecisionReview:
             after = max(after, self.best_evs[at] - self.evs[at])
         return float(self.exploitability + max(after, 0.0))
 
+    @property
+    def is_certain(self) -> bool:
+        """Whether the action taken has lost more than the error, which may be all of the loss otherwise."""
+        return self.loss is not None and _certain(self.finished, self.loss, self.error)
+
 
 def review(solved: SolvedDecision, state: HandState, chosen: int | None) -> DecisionReview:
     """Of the player to act at `state`, whose cards it has."""
@@ -132,7 +137,12 @@ class Mistake:
 
     @property
     def is_certain(self) -> bool:
-        return self.finished and self.loss > self.error
+        return _certain(self.finished, self.loss, self.error)
+
+    @property
+    def most(self) -> float:
+        """Chips that the decision lost at the most."""
+        return self.loss + self.error
 
 
 class Reviews:
@@ -143,6 +153,7 @@ class Reviews:
 
     def __init__(self, rules: Rules, path: Path, solver: Callable[[], DecisionSolver], lock: threading.Lock) -> None:
         self._rules = rules
+        self.big_blind = rules.big_blind
         self._solver = solver
         self._lock = lock
         self._file = JsonLines(path)
@@ -203,15 +214,26 @@ class Reviews:
         key, rules = (number, one.betting.text()), one.betting.rules
         if self._is_kept(key) or one.loss is None or one.chosen is None:
             return
-        texts = one.betting.action_text(one.chosen), one.betting.action_text(one.best)
-        chips = (round(amount, 3) for amount in (one.loss, one.error, one.exploitability))
-        cards, board = rules.cards_text(one.cards), rules.cards_text(one.board)
-        found = Mistake(*key, cards, board, *texts, *chips, one.finished)
+        found = Mistake(
+            *key,
+            rules.cards_text(one.cards),
+            rules.cards_text(one.board),
+            one.betting.action_text(one.chosen),
+            one.betting.action_text(one.best),
+            round(one.loss, 3),
+            round(one.error, 3),
+            round(one.exploitability, 3),
+            one.finished,
+        )
         self._mistakes[key] = found
         self._file.append([vars(found)])
 
     def _is_kept(self, key: tuple[int, str]) -> bool:
         return key in self._mistakes and self._mistakes[key].finished
+
+
+def _certain(finished: bool, loss: float, error: float) -> bool:
+    return finished and loss > error
 
 
 def ends_after(one: DecisionReview, action: int) -> Floats | None:

@@ -25,6 +25,7 @@ from poker.search.opponent_decision import DecisionSolver
 from poker.table import words
 from poker.table.pages import Fill
 from poker.table.review_panel import Kept, MistakesPanel, ReviewPanel
+from poker.table.units import Unit
 from poker.table.visitors import solving
 
 _MOST_BYTES = 20 << 20
@@ -103,6 +104,8 @@ class _Hands:
         self._reviewing, self._files, self._visitor = reviewing, files, visitor
         self._file = files.get(visitor) or first
         self._shown: tuple[HandFile | None, str | None] = None, ""
+        self._unit = Unit()
+        self._opened: LoggedHand | None = None
         with ui.element("div").classes("columns"):
             with ui.element("section").classes("hands-side").props('aria-label="Hands of a file"'):
                 upload = ui.upload(
@@ -117,7 +120,9 @@ class _Hands:
                 self._legend = ui.label("Cards, stack, result, decisions that can be reviewed:").classes("quiet")
                 self._list = ui.element("div").classes("mistakes").props('role=group aria-label="Hands"')
                 self._pages = ui.pagination(1, 1, direction_links=True, on_change=self._show_rows)
+                self._switch = self._unit.switch()
                 self._history = ui.html("", sanitize=False).classes("history")
+                self._unit.add(self._history, self._show_hand)
             self._beside = ui.element("section").classes("beside").props('aria-label="Review"')
         self._show_file()
 
@@ -155,7 +160,8 @@ class _Hands:
             return
         self._shown = self._file, self._player.value
         self._beside.clear()
-        self._history.set_content("")
+        self._opened = None
+        self._show_hand()
         self._hands: dict[int, LoggedHand] = {}
         if self._file is not None and self._player.value:
             self._kept, self._hands, left_out = self._reviewing.of(self._visitor, self._file, self._player.value)
@@ -165,6 +171,7 @@ class _Hands:
         self._pages.max = max(1, -(-len(self._hands) // _ROWS))
         self._pages.set_visibility(self._pages.max > 1)
         self._legend.set_visibility(bool(self._hands))
+        self._switch.set_visibility(bool(self._hands))
         self._pages.set_value(1)
         self._show_rows()
 
@@ -174,10 +181,16 @@ class _Hands:
         with ui.tab_panels(tabs, value=review, animated=False, keep_alive=True).classes("panels"):
             with ui.tab_panel(review):
                 self._review = ReviewPanel(
-                    self._kept.reviews, lambda: tabs.set_value(review), "Choose a hand.", self._reviewing.note
+                    self._kept.reviews,
+                    self._unit,
+                    lambda: tabs.set_value(review),
+                    "Choose a hand.",
+                    self._reviewing.note,
                 )
             with ui.tab_panel(mistakes):
-                MistakesPanel(self._kept, lambda number, state, seat, at: self._open(self._hands[number], at))
+                MistakesPanel(
+                    self._kept, self._unit, lambda number, state, seat, at: self._open(self._hands[number], at)
+                )
 
     def _show_rows(self) -> None:
         start = ((self._pages.value or 1) - 1) * _ROWS
@@ -190,9 +203,18 @@ class _Hands:
 
     async def _open(self, hand: LoggedHand, at: str | None = None) -> None:
         seat = hand.names.index(self._kept.name)
-        seen = Seen(hand.number, seat, hand.names, hand.state, None)
-        self._history.set_content(f"<h2>Hand {hand.number + 1}</h2>{words.history_html(seen)}{_end(hand)}")
+        self._opened = hand
+        self._show_hand()
         await self._review.open(hand.number, hand.state, seat, at)
+
+    def _show_hand(self) -> None:
+        hand = self._opened
+        if hand is None:
+            self._history.set_content("")
+            return
+        seen = Seen(hand.number, hand.names.index(self._kept.name), hand.names, hand.state, None)
+        told = words.history_html(seen, self._unit.of(hand.state.rules.big_blind))
+        self._history.set_content(f"<h2>Hand {hand.number + 1}</h2>{told}{_end(hand)}")
 
 
 def _row(hand: LoggedHand, kept: Kept) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from html import escape
+from math import isnan
 from typing import Any
 
 import numpy as np
@@ -18,14 +19,18 @@ from poker.rules import Rules
 from poker.state import HandState
 from poker.table import words
 from poker.table.cells import MOVE_FOCUS, Cell, action_colours, class_grid, heat, mixed
+from poker.table.units import Unit
 
-_CONTINUATIONS = ("the blueprint", "fold more", "call more", "raise more")
+_CONTINUATIONS = ("then as the blueprint", "then folding more", "then calling more", "then raising more")
+_OFTEN = 0.005
+"""Share from which on an answer is shown."""
 _SHOWN_MISTAKES = 50
-AT_THE_TABLE = (
-    "EV: chips won from here on, a fold being 0, against the range that the agent has here. The solve is one of the"
-    " agent's own, with its accuracy."
-)
+AT_THE_TABLE = "EV: what is won from here on, a fold being 0, against the range that the agent has here."
 """What the numbers of a review mean."""
+_ERROR = (
+    "Where two EVs are given, the first is what the solver's play wins after the action, the second what the best play"
+    " would; ± is the solve's exploitability and that difference; the values learned at the depth limit err too."
+)
 
 
 @dataclass(frozen=True)
@@ -42,15 +47,20 @@ class ReviewPanel:
     """The decisions of one hand, one of them solved and shown, with `note`; before that the `invitation`. `opened` is
     called before a hand is."""
 
-    def __init__(self, reviews: Reviews, opened: Callable[[], object], invitation: str, note: str) -> None:
-        self._reviews, self._opened, self._note = reviews, opened, note
+    def __init__(self, reviews: Reviews, unit: Unit, opened: Callable[[], object], invitation: str, note: str) -> None:
+        self._reviews, self._unit, self._opened, self._note = reviews, unit, opened, note
+        self._invitation = f"<p>{escape(reviews.why_not or invitation)}</p>"
         self._asked = 0
-        self._buttons: dict[HandState, ui.button] = {}
-        """By decision as the person saw it."""
+        self._hint: tuple[int, str] | None = None
+        """Hand and betting of a decision to come that is shown."""
+        self._found: DecisionReview | None = None
+        self._buttons: dict[HandState, tuple[int | None, ui.button]] = {}
+        """By decision as the person saw it, with what was done."""
         with ui.element("div").classes("review"):
-            self._title = ui.html(f"<p>{escape(reviews.why_not or invitation)}</p>", sanitize=False)
+            self._title = ui.html(self._invitation, sanitize=False)
             self._choices = ui.element("div").classes("line").props('role=group aria-label="Decisions of the hand"')
             self._shown = ui.html("", sanitize=False).props('aria-live="polite"').on("keydown", js_handler=MOVE_FOCUS)
+        unit.add(self._title, self._show)
 
     async def open(self, number: int, state: HandState, seat: int, at: str | None = None) -> None:
         """The hand as the person has seen it: the decision after the betting `at`, else one to come, else the first
@@ -61,14 +71,15 @@ class ReviewPanel:
         choices: list[tuple[HandState, int | None]] = list(decisions_of(state, seat))
         if state.to_act == seat:
             choices.insert(0, (state.view(seat), None))
+        self._hint = (number, state.betting.text()) if state.to_act == seat else None
+        self._found = None
         self._choices.clear()
         self._buttons.clear()
         with self._choices:
             for view, action in choices:
-                what = "now" if action is None else words.action_name(view.betting, action)
-                name = f"{words.STREETS[view.street]}: {what}"
-                button = ui.button(name, on_click=partial(self._decision, view, action)).props("no-caps dense outline")
-                self._buttons[view] = button
+                button = ui.button(on_click=partial(self._decision, view, action)).props("no-caps dense outline")
+                self._buttons[view] = action, button
+        self._show()
         asked = [one for one in choices if one[0].betting.text() == at]
         reviewed = [one for one in choices if not self._reviews.refusal(one[0])]
         if choices:
@@ -76,25 +87,49 @@ class ReviewPanel:
         else:
             self._shown.set_content("<p>You had no decision in this hand.</p>")
 
+    def moved_on(self, number: int, betting: Betting) -> None:
+        """Takes back a hint for another decision than the one at `betting`."""
+        if self._hint is None or self._hint == (number, betting.text()):
+            return
+        self._hint = self._found = None
+        self._asked += 1
+        self._buttons.clear()
+        self._choices.clear()
+        self._title.set_content(self._invitation)
+        self._shown.set_content("")
+
     async def _decision(self, view: HandState, action: int | None) -> None:
         self._asked = asked = self._asked + 1
-        for other, button in self._buttons.items():
+        for other, (_, button) in self._buttons.items():
             if other == view:
                 button.props("aria-pressed=true", remove="outline")
             else:
                 button.props("aria-pressed=false outline")
-        self._shown.set_content('<p role="status">Solving …</p>')
+        self._shown.set_content('<p role="status">Solving to the precision of a review …</p>')
         found, error = await _tried(self._reviews.decision, view, action)
         if asked == self._asked:
-            failed = f'<p role="alert">{escape(error)}</p>'
-            self._shown.set_content(failed if found is None else decision_html(found, self._note))
+            self._found = found
+            if found is None:
+                self._shown.set_content(f'<p role="alert">{escape(error)}</p>')
+            self._show()
+
+    def _show(self) -> None:
+        """What is there, in the unit chosen."""
+        big_blind = self._unit.of(self._reviews.big_blind)
+        for view, (action, button) in self._buttons.items():
+            what = "now" if action is None else words.action_name(view.betting, action, big_blind)
+            button.set_text(f"{words.STREETS[view.street]}: {what}")
+        if self._found is not None:
+            self._shown.set_content(decision_html(self._found, self._note, big_blind))
 
 
 class MistakesPanel:
     """What decisions have cost; reviews hands that are not reviewed yet when asked to."""
 
-    def __init__(self, kept: Kept, open_hand: Callable[[int, HandState, int, str], Awaitable[None]]) -> None:
-        self._kept, self._open = kept, open_hand
+    def __init__(
+        self, kept: Kept, unit: Unit, open_hand: Callable[[int, HandState, int, str], Awaitable[None]]
+    ) -> None:
+        self._kept, self._unit, self._open = kept, unit, open_hand
         self._stopped = True
         with ui.element("div").classes("review"):
             with ui.element("div").classes("line"):
@@ -102,6 +137,7 @@ class MistakesPanel:
                 self._button.set_enabled(not kept.reviews.why_not)
                 self._progress = ui.label().props("role=status")
             self._list = ui.element("div").classes("mistakes")
+        unit.add(self._list, self._show)
         self._show()
 
     async def _run(self) -> None:
@@ -131,13 +167,14 @@ class MistakesPanel:
         return self._kept.reviews.missing(self._kept.hands(), self._kept.name)
 
     def _show(self) -> None:
-        mistakes = [one for one in self._kept.reviews.mistakes() if one.loss > 0][:_SHOWN_MISTAKES]
+        known = [one for one in self._kept.reviews.mistakes() if one.loss > 0 and one.exploitability is not None]
+        mistakes = sorted(known, key=lambda one: not one.is_certain)[:_SHOWN_MISTAKES]
         self._list.clear()
         with self._list:
             for one in mistakes:
-                ui.button(mistake_text(one, self._kept.rules(one.hand)), on_click=partial(self._look, one)).props(
-                    "no-caps flat dense align=left"
-                )
+                rules = self._kept.rules(one.hand)
+                text = mistake_text(one, rules, self._unit.of(rules.big_blind))
+                ui.button(text, on_click=partial(self._look, one)).props("no-caps flat dense align=left")
 
     async def _look(self, one: Mistake) -> None:
         hands = await run.io_bound(self._kept.hands) or []
@@ -155,44 +192,85 @@ async def _tried(solve: Callable[..., Any], *arguments: Any) -> tuple[Any, str]:
         return None, str(error)
 
 
-def mistake_text(one: Mistake, rules: Rules) -> str:
+def mistake_text(one: Mistake, rules: Rules, big_blind: int | None = None) -> str:
+    """A row of the list; the loss is in big blinds, by which hands of all stakes compare."""
     betting = Betting.parse(rules, one.betting)
-    chosen, best = (words.action_name(betting, betting.parse_action(text)) for text in (one.chosen, one.best))
+    chosen, best = (
+        words.action_name(betting, betting.parse_action(text), big_blind) for text in (one.chosen, one.best)
+    )
+    lost = f"{one.loss / rules.big_blind:.2f}" if one.is_certain else f"at most {one.most / rules.big_blind:.2f}"
     where = f"hand {one.hand + 1}, {one.cards}, {words.STREETS[betting.street].lower()}"
-    return f"{one.loss / rules.big_blind:.2f} bb: {where}: {chosen}, best {best}"
+    return f"{lost} bb: {where}: {chosen}, best {best}"
 
 
-def decision_html(one: DecisionReview, note: str) -> str:
-    """Actions with frequency and EV, what was lost, the grids, and the note."""
-    names = [words.action_name(one.betting, action) for action in one.actions]
+def decision_html(one: DecisionReview, note: str, big_blind: int | None = None) -> str:
+    """Actions with frequency and EV, what was lost, what the EVs are made of, the grids, and the note; amounts in
+    chips, or in big blinds of so many chips."""
+    names = [words.action_name(one.betting, action, big_blind) for action in one.actions]
     shades = action_colours(names)
     held = int(PREFLOP_CLASS[hand_index(*one.cards)])
-    big_blind = one.betting.rules.big_blind
     rows = "".join(
         f"<tr{' class=chosen' if action == one.chosen else ''}><th scope=row>"
         f'<span class="shade" style="background: {shade}"></span>{name}{" (you)" if action == one.chosen else ""}</th>'
-        f"<td>{share:.0%}</td><td>{ev + 0.0:,.1f}</td><td>{ev / big_blind + 0.0:+.2f}</td></tr>"
-        for action, name, shade, share, ev in zip(
-            one.actions, names, shades, one.frequencies, one.evs.round(1), strict=True
+        f"<td>{share:.0%}</td><td>{_ev(ev, best, one.exploitability, big_blind)}</td></tr>"
+        for action, name, shade, share, ev, best in zip(
+            one.actions, names, shades, one.frequencies, one.evs, one.best_evs, strict=True
         )
     )
-    lost = ""
-    if one.loss is not None:
-        best = words.action_name(one.betting, one.best)
-        lost = f"<p><b>Lost {one.loss:,.1f} chips ({one.loss / big_blind:.2f} bb)</b>; best: {best}.</p>"
     board = ""
     if one.board:
         cards = words.small_cards(one.betting.rules, one.board)
-        board = f"<p>Board {cards}, pot {words.chips(one.betting.pot)}</p>"
-    heads = "".join(f"<th>{head}</th>" for head in ("action", "solver", "EV, chips", "bb"))
+        board = f"<p>Board {cards}, pot {words.chips(one.betting.pot, big_blind)}</p>"
+    heads = "".join(f"<th>{head}</th>" for head in ("action", "solver", _ev_head(big_blind)))
     return (
-        f"{board}<table class=actions><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>{lost}"
-        f"{_ends_html(one, names)}<h3>What sound play does with your hands</h3>{_legend(names, shades)}"
+        f"{board}<table class=actions><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
+        f"{_lost_html(one, big_blind)}{_parts_html(one, names, big_blind)}"
+        f"<h3>What sound play does with your hands</h3>{_legend(names, shades)}"
         f"{class_grid(strategy_cells(names, one.grid, held), 'Strategy by class of hand')}"
         "<h3>What the agent takes you to hold</h3>"
         f"{class_grid(range_cells(one.believed, held), 'Your range as the agent sees it')}"
-        f"<p class=quiet>{escape(note)}</p>"
+        f"<p class=quiet>{escape(note)} {_ERROR}</p>"
     )
+
+
+def _ev_head(big_blind: int | None) -> str:
+    return f"EV, {'chips' if big_blind is None else 'bb'}"
+
+
+def _number(value: float, big_blind: int | None) -> str:
+    """An EV without its unit."""
+    told, digits = (value, 1) if big_blind is None else (value / big_blind, 2)
+    return f"{told:+,.{digits}f}" if round(told, digits) else "0"
+
+
+def _ev(value: float, best: float, exploitability: float, big_blind: int | None) -> str:
+    """Both ends, where going on as well as possible wins more than the solve may be off."""
+    told, most = _number(value, big_blind), _number(best, big_blind)
+    return told if best - value <= exploitability or told == most else f"{told} to {most}"
+
+
+def _amount(value: float, big_blind: int | None) -> str:
+    """A loss or an error with its unit."""
+    least, unit, digits = (0.1, "chips", 1) if big_blind is None else (0.01, "bb", 2)
+    told = value / (big_blind or 1)
+    return f"{told:,.{digits}f} {unit}" if told >= least else f"less than {least} {unit}"
+
+
+def _lost_html(one: DecisionReview, big_blind: int | None) -> str:
+    """What the action taken lost, no more exactly than the solve can tell, and how exact that is."""
+    exact = _amount(one.exploitability, big_blind)
+    told = f"Exploitability of the solve: {exact}, {one.exploitability / one.betting.pot:.1%} of the pot"
+    solve = f"<p class=quiet>{told}{'' if one.finished else '; it did not reach its precision'}.</p>"
+    if one.loss is None:
+        return solve
+    best = words.action_name(one.betting, one.best, big_blind)
+    if one.chosen == one.best:
+        lost = "<b>Lost nothing</b>"
+    elif one.is_certain:
+        lost = f"<b>Lost {_amount(one.loss, big_blind)}</b> ± {_amount(one.error, big_blind)}"
+    else:
+        lost = f"<b>Lost at most {_amount(one.loss + one.error, big_blind)}</b>, perhaps nothing"
+    return f"<p>{lost}; best: {best}.</p>{solve}"
 
 
 def strategy_cells(names: Sequence[str], shares: Floats, held: int) -> list[Cell]:
@@ -229,25 +307,47 @@ def _legend(names: Sequence[str], shades: Sequence[str]) -> str:
     return f'<p class="legend">{" ".join(parts)}</p>'
 
 
-def _ends_html(one: DecisionReview, names: list[str]) -> str:
-    """The continuations where an action leads to the depth limit."""
-    found = [(name, ends_after(one, action)) for name, action in zip(names, one.actions, strict=True)]
-    rows = [(name, values) for name, values in found if values is not None and len(values) > 1]
-    if not rows:
+def _parts_html(one: DecisionReview, names: Sequence[str], big_blind: int | None) -> str:
+    """What the EV of each action is the mean of: the agent's answers, and continuations at the depth limit."""
+    told = []
+    for action, name, ev in zip(one.actions, names, one.evs, strict=True):
+        rows = [_part_row(f"<b>{name}</b>", None, ev, big_blind), *_end_rows(one, (action,), big_blind)]
+        for path, (share, value) in one.answers.items():
+            if path[0] == action and share >= _OFTEN:
+                reply = words.action_name(one.betting.apply(action), path[1], big_blind)
+                rows += [
+                    _part_row(f"<span class=part>agent: {reply}</span>", share, value, big_blind),
+                    *_end_rows(one, path, big_blind),
+                ]
+        if len(rows) > 1:
+            told += rows
+    if not told:
         return ""
-    count = len(rows[0][1])
-    heads = _CONTINUATIONS if count == len(_CONTINUATIONS) else tuple(f"{k + 1}" for k in range(count))
-    body = "".join(
-        f"<tr><th scope=row>{name}</th>"
-        + "".join(
-            f"<td{' class=chosen' if k == np.argmax(values) else ''}>{ev:,.0f}</td>" for k, ev in enumerate(values)
-        )
-        + "</tr>"
-        for name, values in rows
-    )
+    limited = any(ends_after(one, action) is not None for action in one.actions)
+    limit = " A round that ends at the depth limit goes on by continuations, of which the solver lets you pick."
+    heads = "".join(f"<th>{head}</th>" for head in ("then", "how often", _ev_head(big_blind)))
     return (
-        "<h3>At the depth limit</h3><p class=quiet>EV if the round ends after the action (called, if it is a bet) and"
-        " you go on by one of these continuations, of which the solver lets you pick.</p>"
-        f"<table class=actions><thead><tr><th></th>{''.join(f'<th>{head}</th>' for head in heads)}</tr></thead>"
-        f"<tbody>{body}</tbody></table>"
+        "<details><summary>How the EVs add up</summary><p class=quiet>The EV of an action is the mean of those of the"
+        f" answers below it, weighted by how often they come.{limit if limited else ''}</p><table class=actions><thead>"
+        f"<tr>{heads}</tr></thead><tbody>{''.join(told)}</tbody></table></details>"
     )
+
+
+def _end_rows(one: DecisionReview, path: tuple[int, ...], big_blind: int | None) -> list[str]:
+    """The continuations at the depth limit, where `path` leads there and there is a choice of them."""
+    values = one.ends.get(path, ())
+    heads = (
+        _CONTINUATIONS
+        if len(values) == len(_CONTINUATIONS)
+        else [f"then continuation {k + 1}" for k in range(len(values))]
+    )
+    return [
+        _part_row(f"<span class=end>{head}</span>", share, ev, big_blind)
+        for head, share, ev in zip(heads, one.picks.get(path, ()), values, strict=True)
+        if share >= _OFTEN
+    ]
+
+
+def _part_row(name: str, share: float | None, ev: float, big_blind: int | None) -> str:
+    often = "" if share is None else f"{share:.0%}"
+    return f"<tr><th scope=row>{name}</th><td>{often}</td><td>{'-' if isnan(ev) else _number(ev, big_blind)}</td></tr>"

@@ -1,6 +1,7 @@
 """The table in the browser: cards, bets and buttons of one visitor's game, and what is beside them."""
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from functools import partial
 from html import escape
 from pathlib import Path
@@ -18,9 +19,13 @@ from poker.rules import CALL, FOLD, Rules
 from poker.table import words
 from poker.table.pages import Fill
 from poker.table.review_panel import AT_THE_TABLE, Kept, MistakesPanel, ReviewPanel
+from poker.table.units import Unit
 from poker.table.visitors import Visit, Visitors
 
 _SIZES = {"⅓ pot": "0.33", "½ pot": "0.5", "¾ pot": "0.75", "pot": "1", "2 pots": "2", "all-in": "a"}
+_OPENS = {"2 bb": "2x", "2.5 bb": "2.5x", "3 bb": "3x", "4 bb": "4x", "5 bb": "5x", "all-in": "a"}
+"""Of the first raise before the flop, whose x is the big blind."""
+_RERAISES = {"2.5x": "2.5x", "3x": "3x", "3.5x": "3.5x", "4x": "4x", "5x": "5x", "all-in": "a"}
 _SECONDS = 0.15
 """Between two looks at whether the game has moved on."""
 
@@ -47,6 +52,7 @@ class _Table:
     def __init__(self, visit: Visit) -> None:
         self._visit = visit
         self._game = visit.game
+        self._unit = Unit()
         self._version = -1, ""
         self._acting = -1, -1
         with ui.element("div").classes("columns"):
@@ -55,6 +61,8 @@ class _Table:
                 with ui.element("div").classes("status"):
                     self._status = ui.label().props('role=status aria-live="polite"')
                     self._seconds = ui.label().props("aria-hidden=true").classes("quiet")
+                    ui.space()
+                    self._unit.switch()
                 self._controls = ui.element("div").classes("controls").props('role=group aria-label="Your actions"')
             with ui.element("section").classes("beside").props('aria-label="Beside the table"'):
                 with ui.tabs().props("dense align=justify") as tabs:
@@ -65,16 +73,22 @@ class _Table:
                     with ui.tab_panel(review):
                         self._review = ReviewPanel(
                             visit.reviews,
+                            self._unit,
                             lambda: tabs.set_value(review),
                             "Ask for a hint during a hand, or review it when it is over.",
                             AT_THE_TABLE,
                         )
                     with ui.tab_panel(mistakes):
                         kept = Kept(visit.reviews, visit.game.files.hands, lambda number: visit.game.rules, PERSON)
-                        MistakesPanel(kept, self._review.open)
+                        MistakesPanel(kept, self._unit, self._review.open)
                     with ui.tab_panel(result):
                         self._result = ui.html("", sanitize=False).classes("result")
+        self._unit.add(self._felt, self._show_anew)
         ui.timer(_SECONDS, self._look)
+
+    def _show_anew(self) -> None:
+        self._version, self._acting = (-1, ""), (-1, -1)
+        self._look()
 
     def _look(self) -> None:
         """Shows the game anew if it has moved on."""
@@ -85,16 +99,19 @@ class _Table:
         if self._version == version:
             return
         self._version = version
-        self._felt.set_content(_felt(seen))
-        self._history.set_content(_history(seen))
+        seen = replace(seen, names=tuple(map(words.agent_name, seen.names)))
+        big_blind = self._unit.of(seen.state.rules.big_blind)
+        self._felt.set_content(_felt(seen, big_blind))
+        self._history.set_content(_history(seen, big_blind))
         self._result.set_content(_result(self._visit))
         stopped = f"The game has stopped: {self._visit.stopped}. Reload the page to go on."
-        self._status.set_text(stopped if self._visit.stopped else words.status(seen))
+        self._status.set_text(stopped if self._visit.stopped else words.status(seen, big_blind))
+        self._review.moved_on(seen.number, seen.state.betting)
         if self._acting != (seen.number, seen.step):
             self._acting = seen.number, seen.step
             self._controls.clear()
             with self._controls:
-                _Controls(self._visit, seen, self._after, self._open_review)
+                _Controls(self._visit, seen, self._after, self._open_review, big_blind)
 
     async def _open_review(self, seen: Seen) -> None:
         await self._review.open(seen.number, seen.state, seen.seat)
@@ -108,9 +125,15 @@ class _Controls:
     """What can be done in one state of the game, by button, slider and key."""
 
     def __init__(
-        self, visit: Visit, seen: Seen, after: Callable[[], None], review: Callable[[Seen], Awaitable[None]]
+        self,
+        visit: Visit,
+        seen: Seen,
+        after: Callable[[], None],
+        review: Callable[[Seen], Awaitable[None]],
+        big_blind: int | None = None,
     ) -> None:
-        self._game, self._seen, self._after = visit.game, seen, after
+        """Amounts in chips, or in big blinds of so many chips."""
+        self._game, self._seen, self._after, self._big_blind = visit.game, seen, after, big_blind
         self._keys: dict[str, Callable[[], object]] = {}
         with ui.element("div").classes("line"):
             if seen.state.is_over:
@@ -136,41 +159,46 @@ class _Controls:
 
     def _sizes(self) -> None:
         betting = self._seen.state.betting
+        opens = betting.highest <= betting.rules.big_blind
+        shown = _SIZES if betting.street else _OPENS if opens else _RERAISES
+        totals = [total for size in shown.values() for total in raise_menu([size]).raise_totals(betting)]
         with ui.element("div").classes("line"):
-            for number, (name, size) in enumerate(_SIZES.items(), 1):
-                [total] = raise_menu([size]).raise_totals(betting)
-                key = "a" if size == "a" else str(number)
-                label = words.action_name(betting, total)
-                self._button(name, key, partial(self._act, total), "outline", label)
+            for place, (name, total) in enumerate(zip(shown, totals, strict=True)):
+                key = "a" if name == "all-in" else str(place + 1)
+                if total not in totals[place + 1 :]:  # else another is that size, to which this one is clipped
+                    self._button(name, key, partial(self._act, total), "outline", self._name(total))
+
+    def _name(self, action: int) -> str:
+        return words.action_name(self._seen.state.betting, action, self._big_blind)
 
     def _slider(self, least: int, most: int) -> None:
-        betting = self._seen.state.betting
-        start = max(words.street_start(betting))
+        start, chip = max(words.street_start(self._seen.state.betting)), 1 / (self._big_blind or 1)
+        lowest, highest = (least - start) * chip, (most - start) * chip
+        unit = "chips" if self._big_blind is None else "big blinds"
         with ui.element("div").classes("line"):
-            slider = ui.slider(min=least - start, max=most - start, value=least - start)
+            slider = ui.slider(min=lowest, max=highest, step=chip, value=lowest)
             slider.props('aria-label="Size of the bet"').classes("slider")
-            number = ui.number(value=least - start, min=least - start, max=most - start, format="%d")
-            number.props('dense outlined aria-label="Size of the bet in chips"').classes("amount")
+            form = "%d" if self._big_blind is None else "%.2f"
+            number = ui.number(value=lowest, min=lowest, max=highest, step=chip, format=form)
+            number.props(f'dense outlined aria-label="Size of the bet in {unit}"').classes("amount")
             number.bind_value(slider)
-            button = self._button(
-                words.action_name(betting, least), "r", lambda: self._act(chosen()), "color=secondary"
-            )
+            button = self._button(self._name(least), "r", lambda: self._act(chosen()), "color=secondary")
 
             def chosen() -> Any:
                 value = slider.value
-                return start + int(value) if isinstance(value, int | float) and abs(value) < 1e12 else value
+                return start + round(value / chip) if isinstance(value, int | float) and abs(value) < 1e12 else value
 
             def name() -> None:
                 total = chosen()
                 fits = isinstance(total, int) and least <= total <= most
                 button.set_enabled(fits)
-                limits = f"{words.chips(least - start)} to {words.chips(most - start)}"
-                button.set_text(words.action_name(betting, total).capitalize() if fits else limits)
+                limits = " to ".join(words.chips(amount - start, self._big_blind) for amount in (least, most))
+                button.set_text(self._name(total).capitalize() if fits else limits)
 
             slider.on_value_change(name)
 
     def _action(self, action: int, key: str, props: str) -> None:
-        self._button(words.action_name(self._seen.state.betting, action), key, lambda: self._act(action), props)
+        self._button(self._name(action), key, lambda: self._act(action), props)
 
     def _act(self, action: Any) -> None:
         self._game.act(self._seen.number, self._seen.step, action)
@@ -179,9 +207,7 @@ class _Controls:
         name, key = ("Hint", "h") if self._seen.is_mine else ("Review hand", "v")
         self._keys[key] = review
         with ui.element("div").classes("line"):
-            button = ui.button(name, on_click=review).props(f'no-caps flat aria-keyshortcuts="{key}"')
-            with button:
-                ui.tooltip(f"({key})")
+            ui.button(name, on_click=review).props(f"no-caps flat {_key(key)}")
 
     def _button(self, name: str, key: str, do: Callable[[], None], props: str, label: str = "") -> ui.button:
         def click() -> None:
@@ -196,11 +222,11 @@ class _Controls:
 
         self._keys[key] = click
         text = name[0].upper() + name[1:]
-        button = ui.button(text, on_click=click).props(f'no-caps {props} aria-keyshortcuts="{key}"').classes("action")
+        button = ui.button(text, on_click=click).props(f"no-caps {props} {_key(key)}").classes("action")
         if label:
             button.props(f'aria-label="{text}: {label}"')
-        with button:
-            ui.tooltip(f"{label + ' ' if label else ''}({key})")
+            with button:
+                ui.tooltip(label)
         return button
 
     async def _key(self, event: KeyEventArguments) -> None:
@@ -211,44 +237,51 @@ class _Controls:
                 await done
 
 
-def _felt(seen: Seen) -> str:
+def _key(key: str) -> str:
+    """Properties of a button that a key presses, which the style sheet shows on it."""
+    return f'aria-keyshortcuts="{key}" data-key="{key}"'
+
+
+def _felt(seen: Seen, big_blind: int | None) -> str:
     """Seats from the one after the visitor's on, the board and the pot."""
     state, players = seen.state, seen.state.rules.num_players
-    others = "".join(_seat(seen, (seen.seat + i) % players) for i in range(1, players))
+    others = "".join(_seat(seen, (seen.seat + i) % players, big_blind) for i in range(1, players))
     rules = state.rules
     board = words.cards_html(rules, state.board) + words.PLACE * (rules.total_board_cards - len(state.board))
     started = sum(words.street_start(state.betting))
-    pot = f"Pot {words.chips(state.betting.pot)}"
+    pot = f"Pot {words.chips(state.betting.pot, big_blind)}"
     if started and state.betting.pot != started:
-        pot += f' <span class="quiet">({words.chips(started)} before this round)</span>'
+        pot += f' <span class="quiet">({words.chips(started, big_blind)} before this round)</span>'
     return (
         f'<div class="others{" many" * (players > 2)}">{others}</div>'
         f'<div class="board" role="group" aria-label="Board">{board}</div>'
-        f'<div class="pot">{pot}</div>{_seat(seen, seen.seat)}'
+        f'<div class="pot">{pot}</div>{_seat(seen, seen.seat, big_blind)}'
     )
 
 
-def _seat(seen: Seen, seat: int) -> str:
+def _seat(seen: Seen, seat: int, big_blind: int | None) -> str:
     state, rules = seen.state, seen.state.rules
     betting, cards = state.betting, state.hole_cards[seat]
     folded = betting.folded[seat]
-    name = words.seat_name(seen.names[seat])
+    name = escape(words.seat_name(seen.names[seat]))
     shown = words.cards_html(rules, cards) if cards else words.HIDDEN * rules.num_hole_cards * (not folded)
     button = rules.num_players - 1
     bet = 0 if state.is_over else betting.committed[seat] - words.street_start(betting)[seat]
     classes = "seat" + " to-act" * (betting.to_act == seat) + " folded" * folded + " me" * (seat == seen.seat)
+    behind = words.chips(rules.stacks[seat] - betting.committed[seat], big_blind)
+    told = f"{words.blind_name(betting, seat) or 'bet'} {words.chips(bet, big_blind)}" if bet else ""
     return (
         f'<div class="{classes}" role="group" aria-label="{name}">'
         f'<div class="hole">{shown}</div>'
         f'<div class="who"><b>{name}</b>{" <span class=dealer title=button>D</span>" if seat == button else ""}'
-        f"<br>{words.chips(rules.stacks[seat] - betting.committed[seat])}{' · folded' if folded else ''}</div>"
-        f'<div class="bet">{f"bet {words.chips(bet)}" if bet else ""}</div></div>'
+        f"<br>{behind}{' · folded' if folded else ''}</div>"
+        f'<div class="bet">{told}</div></div>'
     )
 
 
-def _history(seen: Seen) -> str:
-    end = f"<p><b>{words.outcome(seen)}</b></p>" if seen.state.is_over else ""
-    return f"<h2>Hand {seen.number + 1}</h2>{words.history_html(seen)}{end}"
+def _history(seen: Seen, big_blind: int | None) -> str:
+    end = f"<p><b>{words.outcome(seen, big_blind)}</b></p>" if seen.state.is_over else ""
+    return f"<h2>Hand {seen.number + 1}</h2>{words.history_html(seen, big_blind)}{end}"
 
 
 def _result(visit: Visit) -> str:

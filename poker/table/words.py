@@ -1,5 +1,6 @@
 """How cards, actions and hands read on the pages, for eyes and for screen readers."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from itertools import islice
@@ -49,12 +50,16 @@ def small_texts(cards: Iterable[str]) -> str:
     )
 
 
-def chips(amount: float) -> str:
+def chips(amount: float, big_blind: int | None = None) -> str:
+    """An amount in chips, or in big blinds of so many chips."""
+    if big_blind is not None:
+        return f"{f'{amount / big_blind:,.2f}'.rstrip('0').rstrip('.')} bb"
     return f"{amount:,.0f}" if float(amount).is_integer() else f"{amount:,.2f}"
 
 
-def action_name(betting: Betting, action: int) -> str:
-    """What doing `action` here is called: `fold`, `check`, `call 200`, `bet 300`, `raise to 900`, all-in or not."""
+def action_name(betting: Betting, action: int, big_blind: int | None = None) -> str:
+    """What doing `action` here is called: `fold`, `check`, `call 200`, `bet 300`, `raise to 900`, all-in or not; with
+    amounts as `chips` has them."""
     if action == FOLD:
         return "fold"
     player, stacks = betting.to_act, betting.rules.stacks
@@ -62,10 +67,12 @@ def action_name(betting: Betting, action: int) -> str:
         to_call = betting.to_call
         if not to_call:
             return "check"
-        return f"call {chips(to_call)}" + (", all-in" if betting.committed[player] + to_call >= stacks[player] else "")
+        return f"call {chips(to_call, big_blind)}" + (
+            ", all-in" if betting.committed[player] + to_call >= stacks[player] else ""
+        )
     start = max(street_start(betting))
     verb = "raise to" if betting.highest > start else "bet"
-    return f"{verb} {chips(action - start)}" + (", all-in" if action >= stacks[player] else "")
+    return f"{verb} {chips(action - start, big_blind)}" + (", all-in" if action >= stacks[player] else "")
 
 
 def street_start(betting: Betting, street: int | None = None) -> tuple[int, ...]:
@@ -76,7 +83,15 @@ def street_start(betting: Betting, street: int | None = None) -> tuple[int, ...]
     return next((before.committed for before, _, _ in betting.turns() if before.street >= street), betting.committed)
 
 
-def history(seen: Seen) -> Iterator[tuple[str, list[str]]]:
+def blind_name(betting: Betting, seat: int) -> str:
+    """`small blind` or `big blind` of a seat that has put in nothing else, else nothing."""
+    posted = betting.rules.blinds[seat]
+    if betting.street or not posted or any(player == seat for _, player, _ in betting.turns()):
+        return ""
+    return "big blind" if posted >= betting.rules.big_blind else "small blind"
+
+
+def history(seen: Seen, big_blind: int | None = None) -> Iterator[tuple[str, list[str]]]:
     """The hand so far: a title for every street, and lines of who did what."""
     state = seen.state
     turns = state.betting.turns()
@@ -85,42 +100,56 @@ def history(seen: Seen) -> Iterator[tuple[str, list[str]]]:
             return
         board = state.board[: state.rules.board_sizes[street]]
         lines = [
-            f"{escape(seen.names[player])}: {action_name(before, action)}"
+            f"{escape(seen.names[player])}: {action_name(before, action, big_blind)}"
             for before, player, action in islice(turns, len(actions))
         ]
-        pot = f" · pot {chips(sum(street_start(state.betting, street)))}" if street else ""
-        yield f"{STREETS[street]} {small_cards(state.rules, board)}{pot}", lines
+        pot = (
+            f"pot {chips(sum(street_start(state.betting, street)), big_blind)}" if street else _blinds(seen, big_blind)
+        )
+        yield f"{STREETS[street]} {small_cards(state.rules, board)}{f' · {pot}' if pot else ''}", lines
 
 
-def history_html(seen: Seen) -> str:
+def _blinds(seen: Seen, big_blind: int | None) -> str:
+    posted = [chips(amount, big_blind) for amount in sorted(filter(None, seen.state.rules.blinds))]
+    return f"blinds {' and '.join(posted)}" if posted else ""
+
+
+def history_html(seen: Seen, big_blind: int | None = None) -> str:
     return "".join(
-        f"<h3>{title}</h3><ol>{''.join(f'<li>{line}</li>' for line in lines)}</ol>" for title, lines in history(seen)
+        f"<h3>{title}</h3><ol>{''.join(f'<li>{line}</li>' for line in lines)}</ol>"
+        for title, lines in history(seen, big_blind)
     )
 
 
-def outcome(seen: Seen) -> str:
+def outcome(seen: Seen, big_blind: int | None = None) -> str:
     """Who won what, of a hand that is over."""
     payoffs = seen.state.payoffs()
     mine = payoffs[seen.seat]
-    won = [f"{seen.names[i]} +{chips(net)}" for i, net in enumerate(payoffs) if net > 0 and i != seen.seat]
+    won = [f"{seen.names[i]} +{chips(net, big_blind)}" for i, net in enumerate(payoffs) if net > 0 and i != seen.seat]
     shown = " at the showdown" if seen.state.betting.is_showdown else ""
     if mine > 0:
-        return f"You win {chips(mine)}{shown}."
+        return f"You win {chips(mine, big_blind)}{shown}."
     if mine == 0 and not won:
         return f"The pot is split{shown}."
-    return f"You lose {chips(-mine)}{shown}; {', '.join(won)}." if mine else f"You are even; {', '.join(won)}."
+    lost = f"You lose {chips(-mine, big_blind)}{shown}" if mine else "You are even"
+    return f"{lost}; {', '.join(won)}."
 
 
-def status(seen: Seen) -> str:
+def status(seen: Seen, big_blind: int | None = None) -> str:
     """Whose turn it is, and what it is about."""
     if seen.state.is_over:
-        return outcome(seen)
+        return outcome(seen, big_blind)
     betting = seen.state.betting
     if not seen.is_mine:
         return f"{seen.names[betting.to_act]} is thinking"
     to_call = betting.to_call
-    return f"Your turn: {chips(to_call)} to call." if to_call else "Your turn: you may check."
+    return f"Your turn: {chips(to_call, big_blind)} to call." if to_call else "Your turn: you may check."
 
 
 def seat_name(name: str) -> str:
     return "You" if name == PERSON else name
+
+
+def agent_name(name: str) -> str:
+    """What an agent of the configuration is called on the pages: `depth_limited` is the Solver."""
+    return re.sub(r"\bdepth_limited", "Solver", name).replace("_", " ")

@@ -73,6 +73,16 @@ def acpc(betting: str, payoffs: str, stack: int = 20000) -> str:
     return ACPC.format("\n".join(f"# {line}" for line in lines), betting, payoffs)
 
 
+def test_the_player_whose_file_it_is_comes_first() -> None:
+    """Also where others have shown cards in as many hands."""
+    shown = "Ben: shows [2c 3d] (high card Ace)\n*** SUMMARY ***"
+    for name, other, cards in (("Ann", "Ben", "2c 3d"), ("Ben", "Ann", "Kh Qh")):
+        text = HEADS_UP.replace("Dealt to Ann [Kh Qh]", f"Dealt to {name} [{'Kh Qh' if name == 'Ann' else '2c 3d'}]")
+        text = text.replace("*** SUMMARY ***", shown.replace("Ben", other).replace("2c 3d", cards), 1)
+        file = HandFile.read("f.txt", text.encode(), RULES)
+        assert (file.errors, file.players()) == ([], [name, other])
+
+
 def read(text: str) -> HandFile:
     return HandFile.read("hands", text.encode(), RULES)
 

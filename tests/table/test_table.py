@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from unittest.mock import AsyncMock, Mock
 
@@ -11,6 +12,7 @@ from nicegui import Client, ui
 from nicegui.page import page
 
 from poker.agents.simple import AlwaysCall
+from poker.betting import Betting
 from poker.play.lineup import AgentSpec
 from poker.play.table_files import TableFiles
 from poker.play.table_game import Seen, TableGame
@@ -23,7 +25,8 @@ CALLS = AgentSpec("call", lambda: AlwaysCall(name="call"), {})
 
 
 @pytest.fixture(autouse=True)
-def client() -> Iterator[Client]:
+def client(monkeypatch: pytest.MonkeyPatch) -> Iterator[Client]:
+    monkeypatch.setattr(ui, "run_javascript", Mock())
     with Client(page("/")) as one:
         yield one
     one.delete()
@@ -86,6 +89,74 @@ def test_an_amount_that_cannot_be_bet_disables_the_button(client: Client, tmp_pa
     assert (button.enabled, button.text) == (True, "Raise to 300")
     controls._keys["r"]()
     assert visit.game.seen().step == 1
+
+
+def pressed(visit: Visit, betting: str, key: str) -> int:
+    """The action behind a key after `betting`."""
+    state = visit.game.seen().state
+    seen = replace(visit.game.seen(), state=replace(state, betting=Betting.parse(state.rules, betting)))
+    seen = replace(seen, seat=seen.state.to_act)
+    done = Mock()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(visit.game, "act", done)
+        _Controls(visit, seen, Mock(), AsyncMock())._keys[key]()
+    return int(done.call_args[0][2])
+
+
+def test_sizes_before_the_flop_are_big_blinds_and_multiples(tmp_path: Path) -> None:
+    visit = Visitors(load_rules("holdem_nolimit_2p"), [CALLS], None, tmp_path).visit("ann")
+    assert [pressed(visit, "", key) for key in "12345a"] == [200, 250, 300, 400, 500, 20000]
+    assert [pressed(visit, "c", key) for key in "12"] == [200, 250]
+    assert [pressed(visit, "r300", key) for key in "12345a"] == [750, 900, 1050, 1200, 1500, 20000]
+    assert [pressed(visit, "r300c/", key) for key in "24a"] == [600, 900, 20000]
+
+
+def test_sizes_that_are_clipped_to_another_are_left_out(client: Client, tmp_path: Path) -> None:
+    visit = Visitors(load_rules("holdem_nolimit_2p"), [CALLS], None, tmp_path).visit("ann")
+    state = visit.game.seen().state
+    for betting, names in (("r5000r10000", ["All-in"]), ("cc/", ["½ pot", "¾ pot", "Pot", "2 pots", "All-in"])):
+        at = replace(state, betting=Betting.parse(state.rules, betting))
+        before = set(client.elements)
+        _Controls(visit, replace(visit.game.seen(), state=at, seat=at.to_act), Mock(), AsyncMock())
+        found = [one for key, one in client.elements.items() if key not in before and isinstance(one, ui.button)]
+        assert [one.text for one in found if "outline" in one.props] == names
+
+
+def test_the_unit_is_chosen_on_the_page(client: Client, tmp_path: Path) -> None:
+    visit = Visitors(load_rules("holdem_nolimit_2p"), [CALLS], None, tmp_path).visit("ann")
+    table = _Table(visit)
+    shown(table, "Your turn: 50 to call.")
+    table._unit.choose("bb")
+    shown(table, "Your turn: 0.5 bb to call.")
+    texts = [one.text for one in client.elements.values() if isinstance(one, ui.button)]
+    assert {"Call 0.5 bb", "Raise to 2 bb"} <= set(texts)
+    [slider] = [one for one in client.elements.values() if isinstance(one, ui.slider)]
+    slider.value = 3.5
+    [button] = [one for one in client.elements.values() if isinstance(one, ui.button) and "Raise to" in one.text]
+    assert button.text == "Raise to 3.5 bb"
+    assert "small blind 0.5 bb" in table._felt.content
+    table._unit.choose(["chips", 7])
+    shown(table, "Your turn: 50 to call.")
+
+
+def test_a_hint_goes_with_its_decision(client: Client, tmp_path: Path) -> None:
+    visit = Visitors(load_rules("holdem_nolimit_2p"), [CALLS], None, tmp_path).visit("ann")
+    table = _Table(visit)
+    shown(table, "Your turn")
+    invitation = table._review._title.content
+    asyncio.run(hinted(client, table))
+    table._show_anew()
+    assert "Hand 1" in table._review._title.content
+    assert "reviews need an agent that solves" in table._review._shown.content
+    acted(visit)
+    visit.go_on()
+    shown(table, "Your turn: you may check.")
+    assert (table._review._title.content, table._review._shown.content) == (invitation, "")
+
+
+async def hinted(client: Client, table: _Table) -> None:
+    with client:
+        await table._open_review(table._game.seen())
 
 
 def test_a_folder_that_cannot_be_made_is_told_on_the_page(client: Client, tmp_path: Path) -> None:

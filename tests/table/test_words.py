@@ -1,18 +1,21 @@
 """What the pages say about a hand, and their grids."""
 
 import re
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
 from poker.betting import Betting
 from poker.cards import PREFLOP_CLASS_SIZE, parse_cards
+from poker.evaluation.review import DecisionReview, Mistake
 from poker.play.table_game import Seen
 from poker.rules import CALL, FOLD, Rules
 from poker.state import HandState
 from poker.table import words
 from poker.table.cells import class_grid
-from poker.table.review_panel import range_cells, strategy_cells
+from poker.table.review_panel import decision_html, mistake_text, range_cells, strategy_cells
 from tests.games import load_rules
 
 
@@ -48,6 +51,32 @@ def test_actions_are_named_by_what_they_add_to_the_street(rules: Rules, betting:
     assert words.action_name(Betting.parse(rules, betting), action) == name
 
 
+def test_amounts_in_big_blinds(rules: Rules) -> None:
+    betting = Betting.parse(rules, "r250c/")
+    assert [words.action_name(betting, action, 100) for action in (CALL, 505)] == ["check", "bet 2.55 bb"]
+    assert words.status(seen(rules, ""), 100) == "Your turn: 0.5 bb to call."
+    assert words.outcome(seen(rules, "f"), 100) == "You lose 0.5 bb; them +0.5 bb."
+    told = list(words.history(seen(rules, "r300c/", board="7cQdKd"), 100))
+    assert [re.sub("<.*?>", "", title) for title, _ in told] == [
+        "Before the flop  · blinds 0.5 bb and 1 bb",
+        "Flop 7♣ Q♦ K♦ · pot 6 bb",
+    ]
+    assert told[0][1] == ["you: raise to 3 bb", "them: call 2 bb"]
+
+
+def test_blinds_are_called_so_until_their_players_act(rules: Rules) -> None:
+    names = [
+        [words.blind_name(Betting.parse(rules, betting), seat) for seat in (1, 0)]
+        for betting in ("", "c", "r300", "r300c/")
+    ]
+    assert names == [["small blind", "big blind"], ["", "big blind"], ["", "big blind"], ["", ""]]
+
+
+def test_agents_have_readable_names() -> None:
+    named = map(words.agent_name, ("depth_limited", "depth_limited_exploit#2", "always_call", "you"))
+    assert list(named) == ["Solver", "Solver exploit#2", "always call", "you"]
+
+
 def test_history_tells_every_action_on_its_street(rules: Rules) -> None:
     told = list(words.history(seen(rules, "r300c/cr600f", board="7cQdKd")))
     assert [lines for _, lines in told] == [
@@ -81,6 +110,67 @@ def test_history_and_board_show_the_same_card_of_a_small_deck() -> None:
 )
 def test_status(rules: Rules, betting: str, theirs: str, told: str) -> None:
     assert words.status(seen(rules, betting, theirs=theirs, board="7cQdKd2h9s" if "/" in betting else "")) == told
+
+
+def decision(rules: Rules, chosen: int | None, **more: Any) -> DecisionReview:
+    """On the flop: a check wins 40 chips, a bet of 200 wins 30 to 36 and one of 400 loses 100."""
+    state = seen(rules, "r300c/c", board="7cQdKd").state
+    actions, evs = (CALL, 500, 700), np.array([40.0, 30.0, -100.0])
+    answers: dict[tuple[int, ...], tuple[float, float]]
+    answers = {(500, FOLD): (0.25, 600.0), (500, CALL): (0.75, -160.0), (500, 900): (0.0, np.nan)}
+    called: tuple[int, ...] = (500, CALL)
+    picks, ends = {called: np.array([0.5, 0.5])}, {called: np.array([-170.0, -150.0])}
+    shares = np.ones((169, 3)) / 3
+    best, believed = evs + np.array([0, 6, 0]), PREFLOP_CLASS_SIZE / 1326
+    known: dict[str, Any] = {"exploitability": 1.0, "finished": True, **more}
+    hand, board = state.hole_cards[1], state.board
+    return DecisionReview(
+        state.betting, board, hand, chosen, actions, shares[0], evs, best, shares, believed,
+        answers=answers, picks=picks, ends=ends, **known,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("chosen", "more", "told"),
+    [
+        (700, {}, "Lost 140.0 chips ± 1.0 chips; best: check."),
+        (500, {}, "Lost 10.0 chips ± 7.0 chips; best: check."),
+        (500, {"exploitability": 5.0}, "Lost at most 21.0 chips, perhaps nothing; best: check."),
+        (700, {"finished": False}, "Lost at most 141.0 chips, perhaps nothing; best: check."),
+        (CALL, {}, "Lost nothing; best: check."),
+    ],
+)
+def test_a_loss_is_told_no_more_exactly_than_it_is_known(
+    rules: Rules, chosen: int, more: dict[str, Any], told: str
+) -> None:
+    text = re.sub("<.*?>", "", decision_html(decision(rules, chosen, **more), "note"))
+    assert told in text
+    precise = more.get("exploitability", 1.0)
+    assert f"Exploitability of the solve: {precise:.1f} chips, {precise / 600:.1%} of the pot" in text
+    assert ("did not reach its precision" in text) == (more.get("finished") is False)
+
+
+def test_evs_and_what_they_are_made_of_are_in_one_unit(rules: Rules) -> None:
+    html = decision_html(decision(rules, 700), "note", 100)
+    rows = [re.sub("<.*?>", "|", row).strip("|") for row in re.findall("<tr>(.*?)</tr>", html)]
+    found = [re.sub("[|]+", " ", row) for row in rows]
+    assert "bet 2 bb 33% +0.30 to +0.36" in found
+    first = found.index("bet 2 bb +0.30")
+    assert found[first : first + 5] == [
+        "bet 2 bb +0.30",
+        "agent: fold 25% +6.00",
+        "agent: call 2 bb 75% -1.60",
+        "then continuation 1 50% -1.70",
+        "then continuation 2 50% -1.50",
+    ]
+    assert "Lost 1.40 bb" in html
+
+
+def test_mistakes_that_may_be_none_say_so(rules: Rules) -> None:
+    one = Mistake(0, "r300c/", "AhKh", "7cQdKd", "r500", "c", 30.0, 10.0, 1.0, finished=True)
+    assert mistake_text(one, rules) == "0.30 bb: hand 1, AhKh, flop: bet 200, best check"
+    for unsure in (replace(one, error=30.0), replace(one, error=30.0, finished=False)):
+        assert mistake_text(unsure, rules, 100) == "at most 0.60 bb: hand 1, AhKh, flop: bet 2 bb, best check"
 
 
 def test_strategies_and_ranges_as_cells() -> None:
