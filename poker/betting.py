@@ -241,18 +241,23 @@ class Betting:
         return Betting(rules, street, committed, folded, to_act, actions, actors, num_raises, waiting, largest)
 
     def leave(self, player: int) -> "Betting":
-        """The state after `player` gives up the hand, out of turn or where checking is free: people do both.
+        """The state after `player` gives up the hand out of turn, where checking is free, or all-in: people do all of
+        that, and programs for those who are away.
 
-        It is recorded as a fold. Who is all-in, has folded or is alone cannot leave.
+        It is recorded as a fold. Who has folded or is alone cannot leave.
         """
-        if self.is_over or self.folded[player] or self.committed[player] >= self.rules.stacks[player]:
+        if self.folded[player] or self.folded.count(False) == 1:
             raise IllegalAction(f"player {player} has no hand to give up after `{self.text()}`")
-        actions = (*self.actions[:-1], (*self.actions[-1], FOLD))
-        actors = (*self.actors[:-1], (*self.actors[-1], player))
         folded = (*self.folded[:player], True, *self.folded[player + 1 :])
+        alone = folded.count(False) == 1
+        street = self.street
+        while self.is_over and alone and street and not self.actions[street]:
+            street -= 1  # no cards are dealt any more
+        actions = (*self.actions[:street], (*self.actions[street], FOLD))
+        actors = (*self.actors[:street], (*self.actors[street], player))
         waiting = self.waiting & ~(1 << player)
-        left = replace(self, actions=actions, actors=actors, folded=folded, waiting=waiting)
-        if folded.count(False) == 1:
+        left = replace(self, street=street, actions=actions, actors=actors, folded=folded, waiting=waiting)
+        if alone or self.is_over:
             return replace(left, to_act=NOBODY, waiting=0)
         if waiting:
             return replace(left, to_act=_first_from(self.to_act, waiting, self.rules.num_players))

@@ -81,6 +81,7 @@ class Rules:
     _LEAST_STACK = 1
     any_raise_reopens = False
     """Whether a short all-in reopens the betting to players who have acted; see `AcpcRules`."""
+    pot_limit = False
 
     def __post_init__(self) -> None:
         for field in fields(Rules):

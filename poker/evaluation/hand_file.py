@@ -106,6 +106,8 @@ def why_not(hand: PlayedHand, game: Rules) -> str:
         return f"{rules.num_players} players: reviews are of heads-up hands"
     if rules.is_limit:
         return "limit betting: reviews are of no-limit hands"
+    if rules.pot_limit:
+        return "pot-limit betting: reviews are of no-limit hands"
     if rules.forced:
         return "antes or dead blinds: reviews are of hands without"
     if rules.blinds[0] != rules.big_blind or not 0 < rules.blinds[1] <= rules.big_blind:

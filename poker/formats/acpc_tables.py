@@ -16,10 +16,11 @@ from dataclasses import replace
 from pathlib import Path
 from urllib.parse import quote, unquote
 
+from poker.betting import Betting, IllegalAction
 from poker.errors import PokernetsError
 from poker.formats.acpc_log import LoggedHand, game_differs, log_line, parse_log_line
 from poker.formats.phh import without_opening
-from poker.formats.played import HistoryError, PlayedHand, payoffs_by_rules, replay, table_rules, why_not_a_table
+from poker.formats.played import HistoryError, PlayedHand, payoffs_by_rules, table_rules, why_not_a_table
 from poker.rules import Rules
 from poker.state import DealError, HandState
 
@@ -107,8 +108,10 @@ def _log_state(hand: PlayedHand) -> HandState:
         raise PokernetsError("an ACPC log has no antes and no dead blinds")
     if hand.rake:
         raise PokernetsError("an ACPC log has no rake: its payoffs sum to 0")
+    if hand.boards or rules.pot_limit:
+        raise PokernetsError(f"an ACPC log has no {'second board' if hand.boards else 'pot-limit betting'}")
     state = without_opening(hand.state)
-    betting = replay(rules.at_the_acpc(), state.betting)
+    betting = _in_turn(rules.at_the_acpc(), state.betting)
     if betting is None or betting.committed != state.betting.committed:
         raise PokernetsError(
             "an ACPC log has no folds out of turn or for nothing, and the largest blind as the smallest raise"
@@ -118,6 +121,15 @@ def _log_state(hand: PlayedHand) -> HandState:
         hidden = [() if i in hand.mucked else cards for i, cards in enumerate(end.hole_cards)]
         end = replace(end, hole_cards=tuple(hidden))
     return end
+
+
+def _in_turn(rules: Rules, betting: Betting) -> Betting | None:
+    """What a reader makes of the text of a betting, None unless the same players do the same."""
+    try:
+        read = Betting.parse(rules, betting.text())
+    except IllegalAction:
+        return None
+    return read if read.is_over and (read.actions, read.actors) == (betting.actions, betting.actors) else None
 
 
 def _pays(end: HandState, hand: PlayedHand) -> bool:

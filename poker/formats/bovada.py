@@ -82,7 +82,7 @@ class _BovadaLines(HandLines):
         if not match:
             raise PokernetsError("no header of a hand of Bovada")
         self.number, rest = int(match[2]), match[3]
-        self.is_limit = _is_limit(rest)
+        self.limit = _limit(rest)
         self.details = {"venue": match[1]} | _when(rest)
         level = _LEVEL.search(rest)
         self.has_level = bool(level)
@@ -156,7 +156,7 @@ class _BovadaLines(HandLines):
             found = _BOARD.fullmatch(line)
             if not found:
                 raise PokernetsError(f"`{line[:100]}` is no board")
-            self.board = parse_cards(found[1])
+            self.boards.append(parse_cards(found[1]))
 
     def _check_end(self, last: int) -> None:
         if not self.in_summary:
@@ -172,13 +172,11 @@ class _BovadaLines(HandLines):
             self.button = next(seat for seat, name in self.seats.items() if name == blinds[0]) - 1
 
 
-def _is_limit(text: str) -> bool:
+def _limit(text: str) -> str:
     if not text.upper().lstrip().startswith("HOLDEM") and not re.search(r"\bHOLDEM", text):
         raise PokernetsError("a game that is not hold'em is not read")
-    kind = re.search(r"(No|Pot|Fixed) Limit", text)
-    if kind and kind[1] == "Pot":
-        raise PokernetsError("pot-limit hold'em is not read, only no-limit and limit")
-    return bool(kind and kind[1] == "Fixed")
+    kind = re.search(r"(?:No|Pot|Fixed) Limit", text)
+    return kind[0].lower() if kind else "no limit"
 
 
 def _when(text: str) -> dict[str, object]:

@@ -7,7 +7,6 @@ can hold it. What cannot be read or written is a `HistoryError` with file, line 
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from poker.artifacts import written_atomically
 from poker.errors import PokernetsError
 from poker.formats import acpc_tables, bovada, ohh_read, phh, phh_read, pokerstars, pokerstars_read
 from poker.formats.played import HistoryError, LineError, PlayedHand
-from poker.formats.pokerstars_lines import HEADER
+from poker.formats.pokerstars_lines import header
 from poker.limits import MOST_FILE_BYTES, LimitError, check_length
 from poker.rules import Rules
 
@@ -36,6 +35,12 @@ _READERS: dict[str, tuple[Callable[[str], Iterable[tuple[int, Any]]], Callable[[
 _OTHER_SITE = re.compile(r".{0,60}\b(Hand|Game|hand)\b.{0,10}#")
 _TOML = re.compile(r"\[[^\[\]]+\]\s*(#.*)?|([\w-]+|\"[^\"]*\"|'[^']*')\s*=.*")
 _STATE = re.compile(r"(STATE|MATCHSTATE|SCORE):")
+_MARKS = re.compile("^(?:\ufeff|\u00ef\u00bb\u00bf)+", re.MULTILINE)
+"""Byte order marks, also where files were joined or a mark was read as Windows-1252."""
+_SAMPLE = 4096
+"""Bytes that tell UTF-16."""
+_SINGLE_BYTES = {0xDC00 + byte: bytes([byte]).decode("cp1252", "ignore") or chr(byte) for byte in range(128, 256)}
+"""Characters of bytes that are no UTF-8."""
 
 
 def read_text(path: Path, most: int = -1) -> str:
@@ -53,35 +58,41 @@ def read_text(path: Path, most: int = -1) -> str:
 
 
 def text_of(data: bytes) -> str:
-    """Text with `\\n` at the ends of lines: UTF-8 with or without a mark, UTF-16 with one, else Windows-1252 or
-    Latin-1."""
-    wide = data.startswith((b"\xff\xfe", b"\xfe\xff"))
-    for encoding in ("utf-16" if wide else "utf-8-sig", "cp1252"):
-        with suppress(UnicodeDecodeError):
-            return _with_newlines(data.decode(encoding))
-    return _with_newlines(data.decode("latin-1"))
+    """Text with `\\n` at the ends of lines: UTF-8 or UTF-16, with or without marks; bytes that are no UTF-8 are
+    Windows-1252 or Latin-1."""
+    wide = _wide_encoding(data)
+    try:
+        text = data.decode(wide or "utf-8", "replace" if wide else "strict")
+    except UnicodeDecodeError:
+        text = data.decode("utf-8", "surrogateescape").translate(_SINGLE_BYTES)
+    return _MARKS.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
-def _with_newlines(text: str) -> str:
-    return text.replace("\r\n", "\n").replace("\r", "\n")
+def _wide_encoding(data: bytes) -> str:
+    """The UTF-16 that bytes are in, told by a mark or by where the zeros of ASCII are, empty if they are not."""
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return "utf-16"
+    zeros = [data[start:_SAMPLE:2].count(0) for start in (0, 1)]
+    if max(zeros) <= min(len(data), _SAMPLE) // 4:
+        return ""
+    return "utf-16-be" if zeros[0] > zeros[1] else "utf-16-le"
 
 
 def format_of(text: str, path: Path | str) -> str:
-    """Which format a text is in."""
-    for number, raw in enumerate(text.split("\n"), 1):
-        line = raw.strip().lstrip("\ufeff")
-        if not line or line.startswith(("#", "*")):
-            continue
+    """Which format a text is in; lines before the first header of a site's hand do not matter."""
+    lines = ((number, raw.strip().lstrip("\ufeff")) for number, raw in enumerate(text.split("\n"), 1))
+    told = ((number, line) for number, line in lines if line and not line.startswith(("#", "*")))
+    for number, line in told:
         if _STATE.match(line):
             return ACPC
-        if HEADER.fullmatch(line):
-            return POKERSTARS
-        if bovada.HEADER.fullmatch(line):
-            return BOVADA
-        if line.startswith("{"):
+        site = _site(line)
+        if not site and line.startswith("{"):
             return OHH
-        if _TOML.fullmatch(line):
+        if not site and _TOML.fullmatch(line):
             return PHH
+        site = site or next(filter(None, (_site(later) for _, later in told)), "")
+        if site:
+            return site
         if _OTHER_SITE.match(line):
             what = "hands of another site"
         elif "PokerStars" in line:
@@ -90,6 +101,13 @@ def format_of(text: str, path: Path | str) -> str:
             what = f"no hands that are read here ({KNOWN})"
         raise HistoryError(path, number, f"{what}: `{line[:60]}`")
     raise HistoryError(path, 1, "there are no hands in the file")
+
+
+def _site(line: str) -> str:
+    """Whose hand has this line as its first, empty for other lines."""
+    if header(line):
+        return POKERSTARS
+    return BOVADA if "#" in line and bovada.HEADER.fullmatch(line) else ""
 
 
 def read_hands(

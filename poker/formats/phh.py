@@ -91,6 +91,10 @@ def _game_fields(hand: LoggedHand) -> dict[str, object]:
 def _table_fields(hand: PlayedHand) -> dict[str, object]:
     """Of a hand with stacks and posts of its own; what the format cannot hold is an error."""
     rules, scale = hand.rules, hand.scale
+    if hand.boards or rules.pot_limit:
+        raise PokernetsError(
+            f"poker hand histories have no {'second board' if hand.boards else 'pot-limit Texas games'}"
+        )
     posts = posts_of(rules)
     antes, trimmed = _antes(rules)
     if rules.num_players == 2:

@@ -45,7 +45,8 @@ class TableRules(Rules):
     """Texas hold'em with the stacks and posts of one hand; `stacks` are what `forced` chips have left.
 
     `min_bet` is the big blind of the table, whoever has posted what. With an `opening` that much must be called
-    before the flop even if the big blind was all-in for less.
+    before the flop even if the big blind was all-in for less. Hands of `pot_limit` are played again by no-limit
+    betting: that their raises stay within the pot is left to the site.
     """
 
     _LEAST_STACK = 0
@@ -54,6 +55,7 @@ class TableRules(Rules):
     opening: int = 0
     any_raise_reopens: bool = False
     forced: ForcedChips | None = None
+    pot_limit: bool = False
 
     @cached_property
     def big_blind(self) -> int:
@@ -80,6 +82,7 @@ def table_rules(
     dead: Sequence[int] = (),
     opening: int = 0,
     any_raise_reopens: bool = False,
+    pot_limit: bool = False,
 ) -> TableRules:
     """Rules of one hand, all amounts by player; `bets` are the small and the big bet of a limit game.
 
@@ -94,7 +97,7 @@ def table_rules(
     lost = tuple(map(min, dead or nothing, left))
     forced = ForcedChips(paid, lost) if any(paid) or any(lost) else None
     return TableRules(
-        name=f"{'limit' if bets else 'no-limit'} hold'em",
+        name=f"{'limit' if bets else 'pot-limit' if pot_limit else 'no-limit'} hold'em",
         num_players=players,
         betting=LIMIT if bets else NOLIMIT,
         blinds=tuple(blinds),
@@ -110,6 +113,7 @@ def table_rules(
         opening=opening,
         any_raise_reopens=any_raise_reopens,
         forced=forced,
+        pot_limit=pot_limit,
     )
 
 
@@ -132,7 +136,8 @@ class PlayedHand(LoggedHand):
     `mucked`: players who held a hand to the showdown and did not show it, which gives the pots up. `details` has what
     the rules do not need, under the names of the optional fields of PHH: `seats`, `table`, `venue`, `currency_symbol`,
     `year`, ...; `line` is where the hand begins in its file. `told_otherwise`: the file tells other amounts won by the
-    same players, which fit no rake.
+    same players, which fit no rake. `boards`: those after the first of a hand that was run several times once the
+    betting was over; each has its part of every pot.
     """
 
     mucked: frozenset[int] = frozenset()
@@ -141,6 +146,7 @@ class PlayedHand(LoggedHand):
     details: Mapping[str, object] = field(default_factory=dict)
     line: int = 1
     told_otherwise: bool = False
+    boards: tuple[tuple[int, ...], ...] = ()
 
     @property
     def rules(self) -> TableRules:
@@ -175,24 +181,39 @@ def settled(state: HandState, mucked: frozenset[int]) -> HandState:
     return replace(state, betting=replace(betting, folded=folded))
 
 
-def payoffs_by_rules(state: HandState, mucked: frozenset[int] = frozenset()) -> list[int]:
-    """[P] net chips without a rake; a DealError when a pot has nobody left to win it, or a hand is not known."""
+def payoffs_by_rules(
+    state: HandState, mucked: frozenset[int] = frozenset(), boards: Sequence[tuple[int, ...]] = ()
+) -> list[int]:
+    """[P] net chips without a rake, with further `boards` the mean over all of them (odd chips to the first players who
+    are owed a part of one); a DealError when a pot has nobody left to win it, or a hand is not known."""
     end = settled(state, mucked)
     if any(not pot.players for pot in end.pots()):
         raise DealError("nobody who shows cards can win the pot, or one of the side pots")
-    return end.payoffs()
+    if not boards:
+        return end.payoffs()
+    runs = [end.payoffs(), *(replace(end, runout=board).payoffs() for board in boards)]
+    parts = [divmod(sum(nets), len(runs)) for nets in zip(*runs, strict=True)]
+    odd = sum(part for _, part in parts) // len(runs)
+    owed = sorted(range(len(parts)), key=lambda i: -parts[i][1])[:odd]
+    return [whole + (i in owed) for i, (whole, _) in enumerate(parts)]
 
 
 def payoffs_collected(
-    state: HandState, mucked: frozenset[int], collected: Sequence[int], rake: int, names: Sequence[str]
+    state: HandState,
+    mucked: frozenset[int],
+    collected: Sequence[int],
+    rake: int,
+    names: Sequence[str],
+    boards: Sequence[tuple[int, ...]] = (),
 ) -> list[int]:
     """[P] net chips of players who got `collected` [P] from the pots, which must be what they won by the rules before
     the rake; any of them may have the odd chips of a pot that is split."""
     paid = paid_chips(state)
     if sum(collected) + rake != sum(paid):
         raise LineError(0, f"{sum(collected)} chips collected and a rake of {rake} from a pot of {sum(paid)}")
-    gains = [net + chips for net, chips in zip(payoffs_by_rules(state, mucked), paid, strict=True)]
-    odd = len(settled(state, mucked).pots()) * (sum(gain > 0 for gain in gains) - 1)
+    gains = [net + chips for net, chips in zip(payoffs_by_rules(state, mucked, boards), paid, strict=True)]
+    winners = sum(gain > 0 for gain in gains)
+    odd = len(settled(state, mucked).pots()) * ((len(boards) + 1) * winners - 1)
     for name, gain, got in zip(names, gains, collected, strict=True):
         if not max(0, gain - rake - odd) <= got <= gain + odd or (got > 0 and not gain):
             raise LineError(0, f"{name} collected {got} chips, but won {gain} before the rake")
@@ -238,8 +259,9 @@ class Replayer:
         self.board += cards
 
     def fold(self, player: int) -> None:
-        """In turn or out of it, and where checking is free: people do all of that."""
-        self._check_board()
+        """In turn or out of it, where checking is free, and all-in while away: hand histories have all of that."""
+        if self.betting.committed[player] < self.betting.rules.stacks[player]:
+            self._check_board()
         self._apply(player, FOLD)
 
     def check(self, player: int) -> None:
@@ -311,6 +333,7 @@ def difference(rules: Rules, game: Rules) -> str:
         "cards": ((rules.num_hole_cards, *rules.board_cards), (game.num_hole_cards, *game.board_cards)),
         "blinds": (rules.blinds, game.blinds),
         "antes and dead chips": (rules.forced, game.forced),
+        "limit of bets": (rules.pot_limit, game.pot_limit),
         "bet sizes": (rules.raise_sizes, game.raise_sizes),
         "first to act": (rules.first_player, game.first_player),
         "stacks": (rules.stacks, game.stacks),

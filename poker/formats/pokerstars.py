@@ -2,18 +2,20 @@
 
 Of whom the cards are known, `Dealt to` tells them. A check by the only player who is not all-in is left out. The rake
 is taken from the main pot before the side pots. Amounts of a table that plays for money have the sign of its currency
-and cents.
+and cents. A hand that was run several times has its boards and showdowns one after the other.
 """
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from datetime import time
+from itertools import takewhile
 
 from poker.betting import Betting
 from poker.errors import PokernetsError
 from poker.formats.phh import showing
 from poker.formats.played import PlayedHand, only_check_left, settled
-from poker.formats.pokerstars_lines import SYMBOL
+from poker.formats.pokerstars_lines import RUNS, SYMBOL
 from poker.kernels.cards.ranks import category
 from poker.rules import CALL, FOLD
 from poker.state import HandState, Pot, showdown_ranks
@@ -23,6 +25,7 @@ _CATEGORIES = (
     *("four of a kind", "a straight flush"),
 )
 _STREETS = ("", "FLOP", "TURN", "RIVER")
+_TIMES = ("", "", "twice", "three times", "four times")
 _TABLE_SIZES = (2, 6, 9, 10)
 _ZONE = "_time_zone"
 _SYMBOL = re.compile(SYMBOL)
@@ -59,6 +62,9 @@ class _Writer:
         if self._state.betting.is_showdown and not all(self._state.hole_cards[i] for i in live):
             raise PokernetsError("in PokerStars' text who wins at the showdown shows cards")
         self._seats, self._button = _seats(hand)
+        self._boards = [self._state.board, *hand.boards]
+        """In the order of the runs, of which most hands have one."""
+        self._runs = [f"{name} " for name in RUNS[: len(self._boards)]] if hand.boards else [""]
 
     def lines(self) -> Iterator[str]:
         yield self._header()
@@ -71,10 +77,12 @@ class _Writer:
             if self._state.hole_cards[place]:
                 yield f"Dealt to {self._names[place]} [{self._cards(self._state.hole_cards[place])}]"
         yield from self._play()
-        if self._state.betting.is_showdown:
-            yield from self._showdown()
-        yield from self._collected()
-        yield from self._summary()
+        shares = self._shares()
+        for run, pots in enumerate(shares):
+            if self._state.betting.is_showdown:
+                yield from self._showdown(run)
+            yield from self._collected(pots)
+        yield from self._summary(shares)
 
     def _money(self, chips: int) -> str:
         return money_text(chips, self._hand.scale, self._symbol)
@@ -96,7 +104,7 @@ class _Writer:
             shown = "/".join(map(self._money, stakes))
         currency = details.get("currency")
         shown += f" {currency}" if isinstance(currency, str) and _CURRENCY.fullmatch(currency) else ""
-        game = "Hold'em " + ("Limit" if rules.is_limit else "No Limit")
+        game = "Hold'em " + ("Limit" if rules.is_limit else "Pot Limit" if rules.pot_limit else "No Limit")
         event, level = details.get("event"), details.get("_level", "I")
         if isinstance(event, str) and event.startswith("Tournament #") and "Hold'em" not in event and "\n" not in event:
             game = f"{event} {game} - Level {level} ({shown})"
@@ -161,13 +169,12 @@ class _Writer:
     def _play(self) -> Iterator[str]:
         """The streets with their actions; a bet that nobody called goes back when the betting ends."""
         betting, board = Betting.start(self._rules), self._state.board
+        shared = sum(1 for _ in takewhile(lambda cards: len(set(cards)) == 1, zip(*self._boards, strict=True)))
         for street, sizes in enumerate(self._rules.board_sizes):
             if street:
                 if len(board) < sizes:
                     return
-                dealt = self._rules.board_sizes[street - 1]
-                old, new = self._cards(board[:dealt]), self._cards(board[dealt:sizes])
-                yield f"*** {_STREETS[street]} ***" + (f" [{old}]" if old else "") + f" [{new}]"
+                yield self._dealt(street, 0) if sizes > shared else self._dealt(street)
             start, moves = betting.committed, list(self._state.betting.moves(street))
             for player, action in moves:
                 after = betting.apply_by(player, action)
@@ -176,6 +183,17 @@ class _Writer:
                 betting = after
             if betting.is_over and (street == 0 or moves):
                 yield from self._uncalled(betting)
+        for run in range(1, len(self._boards)):
+            yield from (
+                self._dealt(street, run) for street, size in enumerate(self._rules.board_sizes) if size > shared
+            )
+
+    def _dealt(self, street: int, run: int | None = None) -> str:
+        """The line of a street, of a run or of what all runs have."""
+        board, name = self._boards[run or 0], "" if run is None else self._runs[run]
+        dealt, size = self._rules.board_sizes[street - 1 : street + 1]
+        old = f" [{self._cards(board[:dealt])}]" if dealt else ""
+        return f"*** {name}{_STREETS[street]} ***{old} [{self._cards(board[dealt:size])}]"
 
     def _action(self, before: Betting, after: Betting, player: int, action: int, start: tuple[int, ...]) -> str:
         name = self._names[player]
@@ -199,70 +217,79 @@ class _Writer:
             name = self._names[betting.committed.index(high)]
             yield f"Uncalled bet ({self._money(high - called)}) returned to {name}"
 
-    def _showdown(self) -> Iterator[str]:
-        yield "*** SHOW DOWN ***"
+    def _showdown(self, run: int) -> Iterator[str]:
+        yield f"*** {self._runs[run]}SHOW DOWN ***"
         for place in showing(self._state.betting):
             if place in self._hand.mucked:
                 yield f"{self._names[place]}: mucks hand"
             else:
                 cards = self._state.hole_cards[place]
-                yield f"{self._names[place]}: shows [{self._cards(cards)}] ({self._made(cards)})"
+                yield f"{self._names[place]}: shows [{self._cards(cards)}] ({self._made(cards, run)})"
 
-    def _made(self, cards: tuple[int, ...]) -> str:
-        return _CATEGORIES[category(showdown_ranks(self._rules, [cards], self._state.board)[0])]
+    def _made(self, cards: tuple[int, ...], run: int) -> str:
+        return _CATEGORIES[category(showdown_ranks(self._rules, [cards], self._boards[run])[0])]
 
-    def _pots(self) -> list[tuple[Pot, list[tuple[int, int]]]]:
-        """Each pot with who got how much of it, the main pot first: it has the rake and the odd chips."""
-        end = settled(self._state, self._hand.mucked)
-        left = self._hand.collected
-        found = []
-        for number, pot in reversed(list(enumerate(end.pots()))):
-            winners = _winners(end, pot)
-            share = pot.amount // len(winners)
-            got = [(i, min(left[i], share) if number else left[i]) for i in winners]
-            if not number:
-                got = [(i, chips) for i, chips in enumerate(left) if chips]
-            for i, chips in got:
-                left[i] -= chips
-            found.append((pot, got))
-        return found[::-1]
+    def _shares(self) -> list[list[dict[int, int]]]:
+        """What each player got from each pot of each run, the main pot first: it has the rake and the odd chips."""
+        left, runs = self._hand.collected, len(self._boards)
+        shares: list[list[dict[int, int]]] = []
+        for run, board in enumerate(self._boards):
+            end = settled(replace(self._state, runout=board), self._hand.mucked)
+            shares.append([{} for _ in end.pots()])
+            for number, pot in reversed(list(enumerate(end.pots()))):
+                whole = pot.amount - (0 if number else self._hand.rake)
+                winners = _winners(end, pot)
+                for i in winners:
+                    chips = min(left[i], (whole // runs + (run < whole % runs)) // len(winners))
+                    shares[run][number][i] = chips
+                    left[i] -= chips
+        for i in filter(left.__getitem__, self._players):
+            pots = next((pots for pots in shares if any(i in got for got in pots)), shares[0])
+            pots[0][i] = pots[0].get(i, 0) + left[i]
+        return shares
 
-    def _collected(self) -> Iterator[str]:
-        pots = self._pots()
-        for number, (_, got) in reversed(list(enumerate(pots))):
+    def _collected(self, pots: list[dict[int, int]]) -> Iterator[str]:
+        for number, got in reversed(list(enumerate(pots))):
             where = "pot" if len(pots) == 1 else f"side pot-{number}" if number else "main pot"
             where = "side pot" if number and len(pots) == 2 else where
-            for place, chips in got:
+            for place, chips in sorted(got.items()):
                 if chips:
                     yield f"{self._names[place]} collected {self._money(chips)} from {where}"
 
-    def _summary(self) -> Iterator[str]:
+    def _summary(self, shares: list[list[dict[int, int]]]) -> Iterator[str]:
         hand, betting = self._hand, self._state.betting
-        pots = self._pots()
         parts = [f"Total pot {self._money(sum(hand.paid))}"]
-        for number, (_, got) in enumerate(pots if len(pots) > 1 else []):
-            name = "Main pot" if not number else f"Side pot-{number}" if len(pots) > 2 else "Side pot"
-            parts.append(f"{name} {self._money(sum(chips for _, chips in got))}.")
+        count = len(shares[0])
+        for number in range(count if count > 1 else 0):
+            name = "Main pot" if not number else f"Side pot-{number}" if count > 2 else "Side pot"
+            parts.append(f"{name} {self._money(sum(sum(pots[number].values()) for pots in shares))}.")
         yield "*** SUMMARY ***"
         yield " ".join(parts) + f" | Rake {self._money(hand.rake)}"
-        if self._state.board:
-            yield f"Board [{self._cards(self._state.board)}]"
+        if hand.boards:
+            yield f"Hand was run {_TIMES[len(self._boards)]}"
+        for name, board in zip(self._runs, self._boards, strict=True):
+            if board:
+                yield f"{name}Board [{self._cards(board)}]"
         for seat, place in sorted(zip(self._seats, self._players, strict=True)):
             role = " (button)" if seat == self._button else ""
-            yield f"Seat {seat}: {self._names[place]}{role} {self._end(betting, place)}"
+            won = [sum(got.get(place, 0) for got in pots) for pots in shares]
+            yield f"Seat {seat}: {self._names[place]}{role} {self._end(betting, place, won)}"
 
-    def _end(self, betting: Betting, place: int) -> str:
-        """How the hand ended for a player."""
-        won, cards = self._hand.collected[place], self._state.hole_cards[place]
+    def _end(self, betting: Betting, place: int, won: list[int]) -> str:
+        """How the hand ended for a player, who won so much in each run."""
+        cards = self._state.hole_cards[place]
         if betting.folded[place]:
             streets = [street for street, actors in enumerate(betting.actors) if place in actors]
             return "folded before Flop" if streets[-1] == 0 else f"folded on the {_STREETS[streets[-1]].title()}"
         if not betting.is_showdown:
-            return f"collected ({self._money(won)})"
+            return f"collected ({self._money(won[0])})"
         if place in self._hand.mucked:
             return f"mucked [{self._cards(cards)}]" if cards else "mucked"
-        result = f"and won ({self._money(won)}) with" if won else "and lost with"
-        return f"showed [{self._cards(cards)}] {result} {self._made(cards)}"
+        results = [
+            (f"won ({self._money(chips)})" if chips else "lost") + f" with {self._made(cards, run)}"
+            for run, chips in enumerate(won)
+        ]
+        return f"showed [{self._cards(cards)}] and {', and '.join(results)}"
 
 
 def _winners(end: HandState, pot: Pot) -> list[int]:

@@ -1,4 +1,4 @@
-"""Reads hand histories in PokerStars' text: cash games and tournaments, limit and no-limit Texas hold'em.
+"""Reads hand histories in PokerStars' text: cash games and tournaments, limit, pot-limit and no-limit Texas hold'em.
 
 The hand is played by the rules of `poker.betting` with the stacks and posts that the text gives, and every amount of
 it is checked: calls, raises, bets returned, the total pot, the rake, and what each player collected. How the posts are
@@ -10,13 +10,17 @@ played:
 - Antes that everybody posts make side pots as bets do; an ante for the whole table is dead.
 - Where the big blind is all-in for less than the blind, the first call or raise says how much there was to call.
 
-Who has seen the showdown and shows no cards has mucked. Results are those of the pots: a cash-out, which is a bet with
-the site, is overlooked.
+A raise that nobody left can call is the call that it is: what is above goes back. Who is away may fold though all-in.
+Who has seen the showdown and shows no cards has mucked. A hand may be run several times: each board has its part of
+every pot. Results are those of the pots: a cash-out is a bet with the site, and who cashed out is taken to have got
+what the pot was worth to them.
 """
 
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from itertools import chain
+from typing import NamedTuple
 
 from poker.errors import PokernetsError
 from poker.formats.played import (
@@ -25,38 +29,55 @@ from poker.formats.played import (
     Replayer,
     TableRules,
     paid_chips,
+    payoffs_by_rules,
     payoffs_collected,
     table_rules,
 )
-from poker.formats.pokerstars_lines import HEADER_WITHIN, MOVES, POSTS, Event, HandLines
+from poker.formats.pokerstars_lines import HEADER_WITHIN, MOVES, POSTS, Event, HandLines, header
 from poker.state import HandState
 
 _MOST_RAKE = 0.1
 """Share of the pots that may be missing where the rake is not told."""
 _STREETS = {"FLOP": 3, "TURN": 4, "RIVER": 5}
+_EARLIER = {4: 3, 5: 4}
+_OF_A_HAND = re.compile(r"\*\*\* ?(HOLE CARDS|FLOP|TURN|RIVER|SHOW ?DOWN|SUMMARY)\b")
 
 
 def hands(text: str, header_within: re.Pattern[str] = HEADER_WITHIN) -> Iterator[tuple[int, list[str]]]:
-    """The lines of each hand with the number of its first; separators before a header are left out.
+    """The lines of each hand with the number of its first; what stands before the first header is left out unless it
+    is the rest of a hand.
 
     A header within a line ends a hand that was cut off there.
     """
-    start, lines = 0, list[str]()
+    start, lines, known = 1, list[str](), False
     for number, line in enumerate(text.split("\n"), 1):
-        header = header_within.search(line)
-        before = line[: header.start()] if header and " said, " not in line else line
-        if header and before != line:
-            if lines:
-                yield start, [*lines, *[before] * bool(before.strip("\ufeff "))]
-            start, lines = number, [line[header.start() :]]
-        elif lines:
+        place = _header_in(line, header_within)
+        if place < 0:
             lines.append(line)
-        elif line.strip() and not line.strip().startswith("*"):
-            start, lines = number, [line]
-    if lines:
-        while not lines[-1].strip():
-            lines.pop()
-        yield start, lines
+            continue
+        if known or any(map(_OF_A_HAND.match, lines)):
+            before = line[:place].strip("\ufeff ")
+            yield _without_blanks(start, [*lines, before] if before else lines)
+        start, lines, known = number, [line[place:]], True
+    if known or any(line.strip() for line in lines):
+        yield _without_blanks(start, lines)
+
+
+def _header_in(line: str, header_within: re.Pattern[str]) -> int:
+    """Where the header of a hand begins in a line, -1 if there is none."""
+    if "#" not in line or " said, " in line:
+        return -1
+    found = header(line)
+    if found:
+        return found.start(1)
+    within = header_within.search(line)
+    return within.start() if within else -1
+
+
+def _without_blanks(start: int, lines: list[str]) -> tuple[int, list[str]]:
+    """The lines from the first to the last that are not blank, and the number of the first."""
+    filled = [place for place, line in enumerate(lines) if line.strip()]
+    return start + filled[0], lines[filled[0] : filled[-1] + 1]
 
 
 def parse_hand(lines: Sequence[str], line: int = 1) -> PlayedHand:
@@ -88,12 +109,22 @@ def _hand(found: HandLines, dead: bool) -> PlayedHand:
         raise LineError(last, str(error)) from error
 
 
+class _Run(NamedTuple):
+    """A further board; the first `shared` cards are those of the first."""
+
+    shared: int
+    cards: list[int]
+
+
 class _Reader:
     """The hand of its lines: players in the order of the rules, the posts, the play and the pots."""
 
     def __init__(self, found: HandLines, dead: bool) -> None:
         self._found = found
         self._late_is_dead = dead
+        self._runs: dict[int, _Run] = {}
+        self._above: dict[str, int] = {}
+        """Chips of a raise above what anybody could call."""
         dealt = {event.player for event in found.events if event.kind in (*POSTS, *MOVES)}
         seats = sorted(found.seats, key=lambda seat: ((seat - found.button - 1) % 100, seat))
         self._seats = [seat for seat in seats if found.seats[seat] in dealt]
@@ -108,14 +139,23 @@ class _Reader:
     def hand(self) -> PlayedHand:
         found = self._found
         state = self._play(self._rules())
-        showed = {self._places[event.player] for event in found.events if event.kind == "show"}
-        live = [i for i, out in enumerate(state.betting.folded) if not out]
-        mucked = frozenset(i for i in live if i not in showed) if state.betting.is_showdown else frozenset[int]()
-        payoffs, rake = self._payoffs(state, mucked)
+        mucked = self._mucked(state)
+        boards = self._further_boards(state)
+        payoffs, rake = self._payoffs(state, mucked, boards)
         details = {**found.details, "seats": self._seats, "_button": found.button}
+        names = tuple(self._names)
         return PlayedHand(
-            found.number, state, tuple(payoffs), tuple(self._names), mucked, rake, found.scale, details, found.line
+            found.number, state, tuple(payoffs), names, mucked, rake, found.scale, details, found.line, boards=boards
         )
+
+    def _mucked(self, state: HandState) -> frozenset[int]:
+        """Who held a hand to the showdown without showing it; a card shown and another hidden will do for a player who
+        is alone with that."""
+        if not state.betting.is_showdown:
+            return frozenset()
+        live = {i for i, out in enumerate(state.betting.folded) if not out}
+        showed, hidden = ({self._places[event.player] for event in self._events(kind)} for kind in ("show", "hide"))
+        return frozenset(live - (showed & live or (hidden & live if len(hidden & live) == 1 else set())))
 
     def _events(self, *kinds: str) -> list[Event]:
         return [event for event in self._found.events if event.kind in kinds]
@@ -153,6 +193,7 @@ class _Reader:
             min_bet=big_blind,
             first_to_act=(last + 1) % players,
             bets=found.stakes if found.is_limit else None,
+            pot_limit=found.limit == "pot limit",
             antes=antes,
             dead=dead,
             opening=self._opening(blinds, big_blind),
@@ -184,7 +225,9 @@ class _Reader:
         """Stacks must have held what the text says was posted."""
         for name, place in self._places.items():
             posts = [event for event in self._events(*POSTS) if event.player == name]
-            chips = sum(event.chips[0] for event in posts)
+            straddles = [event for event in posts if event.kind == "straddle"]  # each says the total
+            counted = [event for event in posts if event.kind in ("ante", "dead")] + straddles[-1:]
+            chips = sum(event.chips[0] for event in (counted if straddles else posts))
             forced = rules.forced_chips
             held = forced.antes[place] + forced.dead[place] + min(rules.blinds[place], rules.stacks[place])
             if posts and chips != held:
@@ -223,16 +266,41 @@ class _Reader:
                     self._check_uncalled(replayer, event)
             except PokernetsError as error:
                 raise LineError(event.line, str(error)) from error
-        board = self._found.board
-        if board is not None and board != tuple(replayer.board):
-            raise PokernetsError("the board of the summary is not the one dealt")
         return replayer.finish([self._found.cards.get(name, ()) for name in self._names])
 
     def _deal(self, replayer: Replayer, event: Event) -> None:
-        known = len(replayer.board)
-        if len(event.cards) != _STREETS[event.kind] or list(event.cards[:known]) != replayer.board:
+        board = replayer.board
+        if event.run:
+            if not replayer.betting.is_over:
+                raise LineError(event.line, "a second board while there is betting is not read")
+            shared = _EARLIER.get(len(event.cards), 0)
+            board = self._runs.setdefault(event.run, _Run(shared, board[:shared])).cards
+        known = len(board)
+        if len(event.cards) != _STREETS[event.kind] or list(event.cards[:known]) != board:
             raise LineError(event.line, f"the cards of the {event.kind.lower()} do not continue the board")
-        replayer.deal(event.cards[known:])
+        if event.run:
+            board += event.cards[known:]
+        else:
+            replayer.deal(event.cards[known:])
+
+    def _further_boards(self, state: HandState) -> tuple[tuple[int, ...], ...]:
+        """Those of a hand that was run several times, after the first; all checked against the summary."""
+        boards = [state.board, *(tuple(run.cards) for _, run in sorted(self._runs.items()))]
+        if max(self._runs, default=0) >= len(boards) or len(set(map(len, boards))) > 1:
+            raise PokernetsError("the boards of a hand that was run several times are not all there")
+        dealt = [
+            *chain(state.board, *state.hole_cards),
+            *chain(*(run.cards[run.shared :] for run in self._runs.values())),
+        ]
+        if len(set(dealt)) < len(dealt):
+            raise PokernetsError("a card is dealt twice over the boards of the hand")
+        told = self._found.boards
+        pairs = enumerate(zip(boards, told, strict=False))
+        if len(told) > len(boards) or any(
+            (board[-len(cards) :] if run else board) != cards for run, (board, cards) in pairs
+        ):
+            raise PokernetsError("the board of the summary is not the one dealt")
+        return tuple(boards[1:])
 
     def _move(self, replayer: Replayer, event: Event) -> None:
         player, betting = self._places[event.player], replayer.betting
@@ -247,33 +315,50 @@ class _Reader:
             case "bet":
                 if betting.highest > max(map(replayer.earlier, range(len(self._names)))):
                     raise LineError(event.line, f"{event.player} bets where there is a bet to call or to raise")
-                replayer.raise_to(player, event.chips[0])
+                self._raise(replayer, event, event.chips[0])
             case "put":
                 added, *told = event.chips
                 total = betting.committed[player] + added - earlier
                 if told and total != told[0]:
                     raise LineError(event.line, f"{added} more chips make {total}, not {told[0]}")
                 if total + earlier > betting.highest:
-                    replayer.raise_to(player, total)
+                    self._raise(replayer, event, total)
                 else:
                     replayer.call(player, added)
             case _:
                 by, to = event.chips
                 if by != to + earlier - betting.highest:
                     raise LineError(event.line, f"a raise by {by} to {to} of a bet of {betting.highest - earlier}")
-                replayer.raise_to(player, to)
+                self._raise(replayer, event, to)
         after = replayer.betting
-        if event.all_in and after.committed[player] != after.rules.stacks[player]:
-            left = after.rules.stacks[player] - after.committed[player]
+        left = after.rules.stacks[player] - after.committed[player] - self._above.get(event.player, 0)
+        if event.all_in and left:
             raise LineError(event.line, f"{event.player} is not all-in: {left} chips are left")
+
+    def _raise(self, replayer: Replayer, event: Event, total: int) -> None:
+        """A bet or raise to `total` of the street; where nobody left has chips to call it, the call that it is."""
+        player, betting = self._places[event.player], replayer.betting
+        above = total + replayer.earlier(player) - betting.highest
+        others = [i for i, out in enumerate(betting.folded) if not out and i != player]
+        stacks = betting.rules.stacks
+        if player != betting.to_act or above <= 0 or any(stacks[i] > betting.highest for i in others):
+            replayer.raise_to(player, total)
+        elif betting.highest + above > stacks[player]:
+            raise LineError(event.line, f"{event.player} bets more than the stack of {stacks[player]} chips")
+        else:
+            replayer.call(player)
+            self._above[event.player] = above
 
     def _check_uncalled(self, replayer: Replayer, event: Event) -> None:
         committed = replayer.betting.committed
         high, called = sorted(committed, reverse=True)[:2]
-        if committed[self._places[event.player]] != high or event.chips[0] != high - called:
-            raise LineError(event.line, f"the bet that nobody called is one of {high - called} chips")
+        back = high - called + self._above.get(event.player, 0)
+        if committed[self._places[event.player]] != high or event.chips[0] != back:
+            raise LineError(event.line, f"the bet that nobody called is one of {back} chips")
 
-    def _payoffs(self, state: HandState, mucked: frozenset[int]) -> tuple[list[int], int]:
+    def _payoffs(
+        self, state: HandState, mucked: frozenset[int], boards: Sequence[tuple[int, ...]]
+    ) -> tuple[list[int], int]:
         """[P] net chips by what the text says was collected, and the rake; both checked against the rules."""
         found = self._found
         paid = paid_chips(state)
@@ -293,7 +378,8 @@ class _Reader:
             rake = sum(paid) - sum(collected)
             if not 0 <= rake <= sum(paid) * _MOST_RAKE:
                 raise LineError(0, f"{sum(collected)} chips of a pot of {sum(paid)} are won: the rest is no rake")
-        return payoffs_collected(state, mucked, collected, rake, self._names), rake
+        self._award(state, mucked, boards, collected, sum(paid) - rake - sum(collected))
+        return payoffs_collected(state, mucked, collected, rake, self._names, boards), rake
 
     def _not_returned(self, state: HandState) -> list[int]:
         """[P] chips of a bet that nobody called where no line returns it: some sites count it among those won."""
@@ -301,4 +387,28 @@ class _Reader:
         called = sorted(committed)[-2]
         if self._events("uncalled"):
             return [0] * len(committed)
-        return [max(0, chips - called) for chips in committed]
+        above = [self._above.get(name, 0) for name in self._names]
+        return [max(0, chips - called) + more for chips, more in zip(committed, above, strict=True)]
+
+    def _award(
+        self,
+        state: HandState,
+        mucked: frozenset[int],
+        boards: Sequence[tuple[int, ...]],
+        collected: list[int],
+        missing: int,
+    ) -> None:
+        """Adds the `missing` chips, which were not awarded because players had cashed out, to what these have collected
+        [P]: as the summary says, or else as the rules do."""
+        places = [self._places[name] for name in self._found.cashed_out if name in self._places]
+        if missing <= 0 or not places:
+            return
+        told = {place: self._found.cashed_out[self._names[place]] - collected[place] for place in places}
+        if min(told.values()) < 0 or sum(told.values()) != missing:
+            by_rules = payoffs_by_rules(state, mucked, boards)
+            paid = paid_chips(state)
+            told = {place: max(0, by_rules[place] + paid[place] - collected[place]) for place in places}
+            most = max(places, key=lambda place: told[place])
+            told[most] += missing - sum(told.values())
+        for place, chips in told.items():
+            collected[place] += chips

@@ -161,11 +161,15 @@ def test_tournaments_have_chips_antes_and_stakes_of_their_level() -> None:
     assert hand.details["venue"] == "Bodog Canada"
 
 
+def test_pot_limit_has_its_name() -> None:
+    [hand] = read(CASH.replace("No Limit", "Pot Limit"))
+    assert hand.rules.name == "pot-limit hold'em"
+
+
 @pytest.mark.parametrize(
     ("old", "new", "why"),
     [
         ("HOLDEM", "OMAHA", "1: a game that is not hold'em"),
-        ("No Limit", "Pot Limit", "1: pot-limit hold'em is not read"),
         ("Calls $0.45", "Calls $0.40", "19: Hero calls 40 chips where a call costs 45"),
         ("to $1.20", "to $1.15", "17: 110 more chips make 120, not 115"),
         ("Small Blind : All-in", "UTG+1 : All-in", "17: .* no action of a player with a seat"),
