@@ -89,7 +89,7 @@ def test_fees_of_ggpoker_are_added_to_the_rake() -> None:
 
 def test_run_it_once() -> None:
     hand = read(RUN_IT_ONCE)
-    assert (won(hand), hand.rake, hand.mucked) == ({"Bob": 31, "Cy": -45, "Ann": 0}, 14, {1})
+    assert (won(hand), hand.rake, hand.mucked) == ({"Bob": 31, "Cy": -45, "Ann": 0}, 14, frozenset({1}))
     assert (hand.details["table"], hand.details["_time_zone"]) == ("302", "UTC")
     splash = RUN_IT_ONCE.replace("Dealt to Ann", "STP added: €0.50\nDealt to Ann")
     assert "9: `STP added: €0.50`: money that the house adds" in refused(splash)
