@@ -1,4 +1,4 @@
-"""Reads Open Hand Histories (hh-specs.handhistory.org): no-limit and limit Texas hold'em.
+"""Reads Open Hand Histories (hh-specs.handhistory.org): no-limit, pot-limit and limit Texas hold'em.
 
 A file holds JSON objects `{"ohh": {...}}` one after the other. By the specification the amount of an action is what
 the player puts into the pot by it, and the pots leave out the bet that nobody called; some writers give the totals of
@@ -47,6 +47,7 @@ _AMOUNTS = (
     *("small_blind_amount", "big_blind_amount", "ante_amount"),
 )
 _MOST_DECIMALS = 6
+_LIMITS = {"NL": "no limit", "PL": "pot limit", "FL": "limit"}
 
 
 def hands(text: str) -> Iterator[tuple[int, str]]:
@@ -123,13 +124,13 @@ class _Reader:
         kind = limit.get("bet_type") if isinstance(limit, dict) else "NL"
         if game != "Holdem":
             raise PokernetsError(f"field `game_type`: {_short(game)} is not read, only Holdem")
-        if kind not in ("NL", "FL"):
-            raise PokernetsError(f"field `bet_limit`: {_short(kind)} is not read, only NL and FL")
+        if kind not in _LIMITS:
+            raise PokernetsError(f"field `bet_limit`: {_short(kind)} is not read, only NL, PL and FL")
         if isinstance(limit, dict) and limit.get("bet_cap"):
             raise PokernetsError("field `bet_limit`: games with a cap on what a hand can cost are not read")
         if "Run_It_Twice" in (fields.get("flags") or ()):
             raise PokernetsError("field `flags`: a board that was run twice is not read")
-        found.is_limit = kind == "FL"
+        found.limit = _LIMITS[kind]
         found.scale = self._scale()
         big = self._chips(fields, "big_blind_amount")
         small = self._chips(fields, "small_blind_amount")

@@ -156,7 +156,7 @@ def test_a_hand_cut_short_does_not_swallow_the_next() -> None:
     ("old", "new", "why"),
     [
         ('"Holdem"', '"Omaha"', "1: field `game_type`: `Omaha` is not read"),
-        ('"NL"', '"PL"', "1: field `bet_limit`: `PL` is not read"),
+        ('"NL"', '"XL"', "1: field `bet_limit`: `XL` is not read"),
         ('"bet_cap": 0.0', '"bet_cap": 1.5', "1: field `bet_limit`: games with a cap"),
         ('"seat": 3', '"seat": 1', "1: field `players`: seat `1`"),
         ('"name": "Ben"', '"name": "Ann"', "1: field `players`: `Ann` is there twice"),
