@@ -23,10 +23,10 @@ from poker.errors import PokernetsError
 from poker.parallel import Cluster, Given, Work
 from poker.report.estimates import estimate
 from poker.rules import Rules
-from poker.search.self_generated import Response, remedied, respond
+from poker.search.self_generated import Response, respond
 from poker.solvers.best_response.on_boards import BoardGame
 from poker.solvers.blueprint import Blueprint, blueprint_from
-from poker.solvers.continuations.generation import Remedies, Solving
+from poker.solvers.continuations.generation import Solving
 from poker.solvers.rollout.continuation import Continuations, sample_boards
 from poker.solvers.rollout.forms import KIND, save_forms
 from poker.solvers.rollout.leaf_table import (
@@ -71,7 +71,7 @@ class Plan:
 
     game: Rules
     menu: BetMenu
-    remedies: Remedies
+    pot_fraction: float
     solving: Solving
     sampled: Sampled
     output: str
@@ -79,7 +79,7 @@ class Plan:
     @property
     def config(self) -> dict[str, Any]:
         settings = {key: value for key, value in asdict(self.sampled).items() if isinstance(value, int)}
-        return {"game": self.game.name, **asdict(self.remedies), "solving": asdict(self.solving), **settings}
+        return {"game": self.game.name, "pot_fraction": self.pot_fraction, "solving": asdict(self.solving), **settings}
 
     def part(self, name: str) -> Path:
         return Path(f"{self.output}.parts") / name
@@ -87,8 +87,6 @@ class Plan:
 
 def run(plan: Plan, size: int, runs: str, cluster: Cluster, dry: bool) -> None:
     """Make `size` continuations at `plan.output`, the blueprint among them. Parts of an interrupted run are used."""
-    if plan.remedies.both:
-        raise PokernetsError("continuations: `both` needs a game of two rounds; choose `weaken` or `pot_fraction`")
     policy = _policy(plan)
     made_from = {"blueprint": policy.fingerprint}
     if find_artifact(plan.output, KIND, config={**plan.config, "size": size}, made_from=made_from) is not None:
@@ -210,7 +208,7 @@ def _leaf_values(plan: Plan, k: int, leaf: int) -> tuple[int, tuple[NDArray[np.f
     known = _part(plan, policy, "values-0", VALUES).arrays
     base = Estimate(known["values"][leaf, 0, 0], known["sem"][leaf, 0, 0])
     found = class_values(continuations, node, sampled.form_boards, for_forms, base)
-    return leaf, (remedied(policy, node, found.mean, known["values"][leaf, :, 0], plan.remedies), found.sem)
+    return leaf, (found.mean + np.float32(plan.pot_fraction), found.sem)
 
 
 def _announce(plan: Plan, policy: Blueprint, size: int, cluster: Cluster) -> None:

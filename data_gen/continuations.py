@@ -16,7 +16,7 @@ from poker.artifacts import find_artifact
 from poker.parallel import Cluster
 from poker.rules import Rules
 from poker.solvers.blueprint import tree_fingerprint
-from poker.solvers.continuations.generation import ContinuationSet, Remedies, Solving, Step, self_generated
+from poker.solvers.continuations.generation import ContinuationSet, Solving, Step, self_generated
 from poker.solvers.continuations.leaf_play import LeafPlay
 from poker.solvers.continuations.store import KIND, save_sets
 from poker.solvers.vector.game import VectorGame
@@ -40,7 +40,7 @@ def run(
     game: Rules,
     menu: BetMenu,
     size: int,
-    remedies: Remedies,
+    pot_fraction: float,
     solving: Solving,
     exact: Exact | None,
     sampled: Sampled,
@@ -49,16 +49,17 @@ def run(
     output: str,
     runs: str,
 ) -> None:
-    """Make `size` continuations for either seat, the blueprint among them. Without `exact` all games are sampled."""
+    """Make `size` continuations for either seat, the blueprint among them; `pot_fraction` of the pot is taken off the
+    values of each. Without `exact` all games are sampled."""
     if exact is None or game.num_streets != 2:
-        run_sampled(Plan(game, menu, remedies, solving, sampled, output), size, runs, cluster, dry)
+        run_sampled(Plan(game, menu, pot_fraction, solving, sampled, output), size, runs, cluster, dry)
         return
     tree = build_tree(Betting.start(game), menu)
     config = {
         "game": game.name,
         "tree": tree_fingerprint(tree),
         "size": size,
-        **asdict(remedies),
+        "pot_fraction": pot_fraction,
         "solving": asdict(solving),
         "iterations": exact.iterations,
         "strategies": exact.keep_strategies,
@@ -83,7 +84,7 @@ def run(
     }
     play = LeafPlay(solver, exact.threads)
     with JobProgress("continuations", total=2 * size, logs=runs) as progress:
-        sets = [_seat(play, menu, seat, size, remedies, solving, exact, progress) for seat in range(2)]
+        sets = [_seat(play, menu, seat, size, pot_fraction, solving, exact, progress) for seat in range(2)]
     save_sets(output, sets, config, counts)
     print(f"continuations {output}: {_summary(sets, counts['blueprint_value'])}", file=sys.stderr)
 
@@ -93,7 +94,7 @@ def _seat(
     menu: BetMenu,
     seat: int,
     size: int,
-    remedies: Remedies,
+    pot_fraction: float,
     solving: Solving,
     exact: Exact,
     progress: JobProgress,
@@ -107,7 +108,7 @@ def _seat(
         menu,
         seat,
         size,
-        remedies=remedies,
+        pot_fraction=pot_fraction,
         solving=solving,
         keep=exact.keep_strategies,
         progress=show,

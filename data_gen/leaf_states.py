@@ -81,11 +81,6 @@ def run(
     runs: str,
 ) -> None:
     """Write the shards of `output` that are not there yet."""
-    if settings.continuations.remedies.weaken:
-        raise PokernetsError(
-            "job=leaf_states labels single pairs of hands, and a response is weakened by what a whole infoset gains: "
-            "make continuations with `pot_fraction`, or without a remedy"
-        )
     policy = Blueprint.load(blueprint, game_cards(game, abstraction), game)
     rounds: dict[Board, float] = {(): settings.preflop_share, (0, 1, 2): 1 - settings.preflop_share}
     for board in (board for board, share in rounds.items() if share > 0):
@@ -196,7 +191,7 @@ def _make_shard(
     """Write one shard; returns its rows and the mean standard error of its labels, in pots."""
     continuations = continuations_of(game, abstraction, blueprint, settings.continuations, device)
     columns = shard_rows(continuations, settings, index)
-    columns["labels"][:, 1:] += np.float32(settings.continuations.remedies.pot_fraction)
+    columns["labels"][:, 1:] += np.float32(settings.continuations.pot_fraction)
     made_from = _origin(continuations.blueprint, settings)
     config = {**_identity(game, settings), "shard": index}
     names = settings.continuations.names

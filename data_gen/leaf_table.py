@@ -17,7 +17,6 @@ from poker.errors import PokernetsError
 from poker.features.leaf import TARGET
 from poker.parallel import Cluster, Given, Work
 from poker.rules import Rules
-from poker.search.self_generated import remedied
 from poker.solvers.blueprint import Blueprint
 from poker.solvers.rollout.continuation import Continuations, subtree
 from poker.solvers.rollout.forms import FormsOf
@@ -154,7 +153,7 @@ def _make_part(
     base = blueprint_values(continuations, node, settings.boards, for_blueprint)
     found = class_values(continuations, node, settings.form_boards, for_forms, base)
     values, sem = found.mean, found.sem
-    values[:, 1:] = remedied(policy, node, values[:, 1:], values[:, 0], settings.continuations.remedies)
+    values[:, 1:] += np.float32(settings.continuations.pot_fraction)
     config, made_from = _identity(game, settings), _origin(policy, settings)
     arrays = {"values": values, "sem": sem}
     write_artifact(_part_path(output, leaf), PART, config=config, arrays=arrays, made_from=made_from)

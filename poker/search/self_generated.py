@@ -14,19 +14,18 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.cards import HOLDEM, NUM_HANDS, PREFLOP_CLASS
+from poker.cards import NUM_HANDS
 from poker.errors import PokernetsError
 from poker.search.round_solver import leaf_states
 from poker.search.table_leaf import TableValues
 from poker.solvers.best_response.abstract import learn_seat
 from poker.solvers.blueprint import Blueprint, blueprint_from
-from poker.solvers.continuations.generation import Remedies, Solving
-from poker.solvers.continuations.remedies import infoset_gains, lowered, reached
+from poker.solvers.continuations.generation import Solving
 from poker.solvers.rollout.leaf_table import LeafTable
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
 from poker.state import Betting
-from poker.tree import BetMenu, DepthLimit, Kind, build_tree
+from poker.tree import BetMenu, DepthLimit, build_tree
 
 Strategy = Mapping[int, NDArray[np.float32]]
 """[B, A] by betting node."""
@@ -90,43 +89,3 @@ def above(blueprint: Blueprint, solver: VectorSolver, player: int) -> Blueprint:
         return np.asarray(np.stack(sums, axis=1) / sizes[:, None], np.float32)
 
     return blueprint_from(tree, blueprint.cards, average, bits=blueprint.strategy.itemsize * 8)
-
-
-def remedied(
-    blueprint: Blueprint,
-    node: int,
-    values: NDArray[np.float32],
-    blueprint_values: NDArray[np.float32],
-    remedies: Remedies,
-) -> NDArray[np.float32]:
-    """Values [2, K, 169, 169] of responses at a leaf, in pots, after the remedies; `blueprint_values` [2, 169, 169].
-
-    The first axis is the player who keeps to the blueprint; the responses are the other's.
-    """
-    found = values.copy()
-    for own, opponent in ((0, 1), (1, 0)):
-        sign = np.float32(1 if own == 0 else -1)
-        beliefs = _belief(blueprint, node, own)[None]
-        for k in range(values.shape[1]):
-            taken = np.full((1, len(_PAIRS)), remedies.pot_fraction, np.float32)
-            if remedies.weaken:
-                difference = sign * (values[own, k] - blueprint_values[own])[None]
-                taken = np.maximum(taken, infoset_gains(difference, opponent, beliefs, _PAIRS))
-            found[own, k] = sign * lowered(sign * values[own, k][None], opponent, taken)[0]
-    return found
-
-
-def _belief(blueprint: Blueprint, node: int, player: int) -> NDArray[np.float64]:
-    """[169] how likely a hand of each class comes to a betting node of the first round in the blueprint."""
-    tree, reach = blueprint.tree, np.ones(NUM_HANDS)
-    while tree.parent[node] >= 0:
-        parent = int(tree.parent[node])
-        if tree.kind[parent] == Kind.DECISION and tree.player[parent] == player:
-            reach *= blueprint.probs(parent, ())[:, node - int(tree.first_child[parent])]
-        node = parent
-    return reached(reach, PREFLOP_CLASS.astype(np.int32))
-
-
-_MEMBER = np.eye(int(PREFLOP_CLASS.max()) + 1, dtype=np.float32)[PREFLOP_CLASS]
-_PAIRS = _MEMBER.T @ HOLDEM.disjoint.astype(np.float32) @ _MEMBER
-"""[169, 169] compatible pairs of hands of two classes."""

@@ -15,7 +15,7 @@ from poker.solvers.blueprint import Blueprint, FirstRound
 from poker.solvers.continuations.leaf_play import BLUEPRINT, LeafPlay, Pure
 from poker.solvers.continuations.store import KIND, load_set
 from poker.solvers.rollout.forms import KIND as FORMS
-from poker.solvers.rollout.forms import SelfGenerated
+from poker.solvers.rollout.forms import SelfGenerated, save_forms
 from poker.solvers.rollout.leaf_table import LeafTable
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
@@ -38,12 +38,12 @@ def test_leduc(tmp_path: Path) -> None:
     play = LeafPlay(solver)
     for opponent in range(2):
         found = load_set(tmp_path / "continuations", opponent)
-        assert found.values.shape == (5, 1, 5, 3, 3)
+        assert found.values.shape == (5, 5, 3, 3)
         assert found.leaves == play.leaves
         assert found.steps[-1].response_value == pytest.approx(value if opponent == 0 else -value, abs=2e-3)
         assert isinstance(found.strategies[4], Pure)
         seats = (found.strategies[4], BLUEPRINT) if opponent == 0 else (BLUEPRINT, found.strategies[4])
-        np.testing.assert_allclose(play.values(seats), found.values[:, 0, 4], atol=1e-5)
+        np.testing.assert_allclose(play.values(seats), found.values[:, 4], atol=1e-5)
     assert "size=5" in data_gen_fails(*job, "job.size=6")
 
 
@@ -82,6 +82,13 @@ def test_forms_of_a_tiny_blueprint_and_the_table_of_their_values(tmp_path: Path)
     config = open_artifact(tmp_path / "two", "leaf_table").config
     assert config["continuations"] == ["blueprint", "response_1"]
     assert "3 continuations, 4 are asked for" in data_gen_fails(*table, "continuations.size=4")
+    save_forms(tmp_path / "taken", forms, {"pot_fraction": 0.25}, {})
+    data_gen(*table, f"continuations.path={tmp_path}/taken", f"job.output={tmp_path}/less")
+    less = (
+        LeafTable.load(tmp_path / "less", blueprint).values - LeafTable.load(tmp_path / "leaf_table", blueprint).values
+    )
+    np.testing.assert_allclose(less[:, :, 0], 0)
+    np.testing.assert_allclose(less[:, :, 1:], 0.25, atol=1e-5)
 
     few = ("shards=1", "settings.boards_per_shard=1", "settings.states_per_board=2", "settings.preflop_share=1.0")
     data_gen("job=leaf_states", "continuations=self_generated", *(f"job.{each}" for each in few), *common)

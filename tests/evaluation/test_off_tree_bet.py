@@ -14,7 +14,7 @@ from poker.evaluation.off_tree_bet.extended import warm_start
 from poker.evaluation.off_tree_bet.lines import line_rows, translated
 from poker.evaluation.off_tree_bet.measure import Measure
 from poker.evaluation.off_tree_bet.rows import by_suits
-from poker.evaluation.off_tree_bet.search import Depth, FlopSafety, Search
+from poker.evaluation.off_tree_bet.search import Depth, Search
 from poker.evaluation.off_tree_bet.solutions import Effort, Solved, solved
 from poker.evaluation.off_tree_bet.spot import OffTreeBet, twins
 from poker.rules import Rules
@@ -119,7 +119,7 @@ def test_best_responses_join_in_the_tree_that_has_the_bet(spot: OffTreeBet, game
 @pytest.fixture(scope="module")
 def search(spot: OffTreeBet, games: tuple[Solved, Solved]) -> Search:
     otherwise = by_suits(games[0].game, games[0].solver(1).values(spot.p1, best_response=True))
-    return Search(spot, games[0], otherwise, Depth("apdcfr", 500, 500, 500, FlopSafety("resolve", 0.0, 0.3), 1))
+    return Search(spot, games[0], otherwise, Depth("apdcfr", 500, 500, 500, 1))
 
 
 @pytest.fixture(scope="module")
@@ -176,7 +176,7 @@ class Oracle:
     def values(self, leaves: Sequence[Betting], board: tuple[int, ...], ranges: Ranges, own: int) -> LeafValues:
         assert own == 0  # whose chips the set holds
         rows = [self._rows[leaf.text().removeprefix(self._after.text())] for leaf in leaves]
-        return LeafValues(own, self._found.clusters, self._found.clusters, self._found.values[rows, 0])
+        return LeafValues(own, self._found.clusters, self._found.clusters, self._found.values[rows])
 
 
 def test_values_of_an_evaluator_take_the_place_of_generated_ones(spot: OffTreeBet, search: Search) -> None:
@@ -242,13 +242,6 @@ def test_the_experiment(spot: OffTreeBet, tmp_path: Path) -> None:
         menu=MENU,
         bet=0.75,
         sizes=[1, 4],
-        together=[4],
-        without_the_bet=2,
-        safety="resolve",
-        margin=0.03,
-        spread=0.1,
-        weaken=False,
-        both=False,
         pot_fraction=0.0,
         leaf_net=None,
         algorithm="apdcfr",

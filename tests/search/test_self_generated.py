@@ -1,4 +1,4 @@
-"""Self-generated continuations of bucketed blueprints: the solved first round, and the remedies."""
+"""Self-generated continuations of bucketed blueprints: the solved first round."""
 
 from functools import lru_cache
 
@@ -7,11 +7,11 @@ import pytest
 from numpy.typing import NDArray
 
 from poker.abstraction.buckets import CardAbstraction, make_abstraction
-from poker.cards import HOLDEM, NUM_HANDS, PREFLOP_CLASS
+from poker.cards import NUM_HANDS, PREFLOP_CLASS
 from poker.errors import PokernetsError
-from poker.search.self_generated import above, remedied, solve_first_round
+from poker.search.self_generated import above, solve_first_round
 from poker.solvers.blueprint import Blueprint
-from poker.solvers.continuations.generation import Remedies, Solving
+from poker.solvers.continuations.generation import Solving
 from poker.solvers.rollout.leaf_table import LeafTable, preflop_leaves
 from poker.state import Betting
 from poker.tree import Kind, bet_menu, build_tree
@@ -52,29 +52,3 @@ def test_the_searcher_plays_the_solved_first_round_above_the_blueprint() -> None
     table, other = LeafTable(nodes, values, values), bet_menu(preflop=["a"])
     with pytest.raises(PokernetsError, match="menu"):
         above(policy, solve_first_round(policy, table, other, 1, Solving(iterations=1)), 0)
-
-
-@pytest.mark.parametrize("own", [0, 1])
-def test_weakened_responses_gain_nothing_against_the_blueprint(own: int) -> None:
-    policy, values = blueprint(), random_values(3)
-    node = int(preflop_leaves(policy.tree)[-1])
-    weak = remedied(policy, node, values, values[:, 0], Remedies(weaken=True))
-    np.testing.assert_array_equal(weak[:, 0], values[:, 0])
-    reach, at = np.ones(NUM_HANDS), node
-    while policy.tree.parent[at] >= 0:
-        parent = int(policy.tree.parent[at])
-        if policy.tree.player[parent] == own:
-            reach *= policy.probs(parent, ())[:, at - int(policy.tree.first_child[parent])]
-        at = parent
-    pairs = HOLDEM.disjoint * reach
-    for found, positive in ((values, True), (weak, False)):
-        lost = (found[own, 1] - found[own, 0]) if own == 0 else (found[own, 1] - found[own, 0]).T
-        gains = -(pairs * lost.T[PREFLOP_CLASS][:, PREFLOP_CLASS]).sum(axis=1) / pairs.sum(axis=1)
-        assert (gains.max() > 0.1) == positive
-        assert positive or gains.max() < 1e-5
-
-
-def test_a_part_of_the_pot_is_taken_off() -> None:
-    policy, values = blueprint(), random_values(2)
-    found = remedied(policy, int(preflop_leaves(policy.tree)[0]), values, values[:, 0], Remedies(pot_fraction=0.1))
-    np.testing.assert_allclose(found - values, 0.1, atol=1e-6)

@@ -18,56 +18,44 @@ from poker.search.leaf import LeafEvaluator
 from poker.solvers.continuations.generation import (
     ContinuationSet,
     Progress,
-    Remedies,
     Solving,
     biased,
     self_generated,
 )
-from poker.solvers.continuations.leaf_play import LeafPlay
 from poker.solvers.continuations.store import KIND, load_set, save_sets
 from poker.state import Betting
 
-SELF_GENERATED, BIASED, NET, WITHOUT_THE_BET = "self-generated", "biased", "net", "without the bet"
+SELF_GENERATED, BIASED, NET = "self-generated", "biased", "net"
 
 
 class Kept:
     """Sets by name, with what each took: `counts` have seconds and CPU seconds."""
 
-    def __init__(self, spot: OffTreeBet, blueprint: Solved, folder: Path, threads: int) -> None:
+    def __init__(self, spot: OffTreeBet, blueprint: Solved, folder: Path) -> None:
         self._spot = spot
         self._blueprint = blueprint
         self._folder = folder
-        self._threads = threads
         self.counts: dict[str, Mapping[str, Any]] = {}
 
     def self_generated(
-        self, search: Search, count: int, remedies: Remedies, solving: Solving, progress: Progress
+        self, search: Search, count: int, pot_fraction: float, solving: Solving, progress: Progress
     ) -> ContinuationSet:
         """`count` continuations after the bet, where P2 translates it on the flop."""
 
         def make() -> ContinuationSet:
             play, (menu, p1) = search.leaf_play(), (self._spot.menu, self._spot.p1)
             return self_generated(
-                play, menu, p1, count, remedies=remedies, solving=solving, root=search.root, progress=progress
+                play, menu, p1, count, pot_fraction=pot_fraction, solving=solving, root=search.root, progress=progress
             )
 
-        return self._set(SELF_GENERATED, {"count": count, **asdict(remedies), **asdict(solving)}, make)
+        return self._set(SELF_GENERATED, {"count": count, "pot_fraction": pot_fraction, **asdict(solving)}, make)
 
     def biased(self, search: Search) -> ContinuationSet:
         """The translated blueprint of P1 and its biased forms."""
         return self._set(BIASED, {}, lambda: biased(search.leaf_play(), self._spot.p1))
 
-    def without_the_bet(self, count: int, solving: Solving, progress: Progress) -> ContinuationSet:
-        """`count` continuations in the blueprint's own tree, from the start of the hand."""
-
-        def make() -> ContinuationSet:
-            play = LeafPlay(self._blueprint.solver(self._threads), self._threads)
-            return self_generated(play, self._spot.menu, self._spot.p1, count, solving=solving, progress=progress)
-
-        return self._set(WITHOUT_THE_BET, {"count": count, **asdict(solving)}, make)
-
     def _set(self, name: str, config: dict[str, Any], make: Callable[[], ContinuationSet]) -> ContinuationSet:
-        path, made_from = self._folder / name.replace(" ", "-"), {"blueprint": self._blueprint.fingerprint}
+        path, made_from = self._folder / name, {"blueprint": self._blueprint.fingerprint}
         config = {"bet": self._spot.total, **config}
         if find_artifact(path, KIND, config=config, made_from=made_from) is None:
             begin = now()
@@ -85,4 +73,4 @@ def predicted(search: Search, leaf: LeafEvaluator) -> ContinuationSet:
     values = leaf.values(ends, (), start_ranges(spot.rules), spot.p2)
     if not np.array_equal(values.own_cluster, values.opp_cluster):
         raise PokernetsError("leaf values of the first round group both players' hands alike")
-    return ContinuationSet(spot.p1, paths, values.cluster(0), np.ascontiguousarray(values.matrices(0))[:, None])
+    return ContinuationSet(spot.p1, paths, values.cluster(0), np.ascontiguousarray(values.matrices(0)))

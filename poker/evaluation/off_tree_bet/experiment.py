@@ -12,20 +12,20 @@ from rich.console import Console
 
 from poker.artifacts import canonical_json
 from poker.errors import PokernetsError
-from poker.evaluation.off_tree_bet.continuations import BIASED, NET, SELF_GENERATED, WITHOUT_THE_BET, Kept, predicted
+from poker.evaluation.off_tree_bet.continuations import BIASED, NET, SELF_GENERATED, Kept, predicted
 from poker.evaluation.off_tree_bet.extended import warm_start
 from poker.evaluation.off_tree_bet.lines import line_rows, translated
 from poker.evaluation.off_tree_bet.measure import Measure, Measured
 from poker.evaluation.off_tree_bet.pictures import sections
 from poker.evaluation.off_tree_bet.rows import by_suits
-from poker.evaluation.off_tree_bet.search import Depth, FlopSafety, Search
+from poker.evaluation.off_tree_bet.search import Depth, Search
 from poker.evaluation.off_tree_bet.solutions import Effort, Solved, solved
 from poker.evaluation.off_tree_bet.spot import OffTreeBet
 from poker.machine import peak_memory
 from poker.report import Report
 from poker.rules import Rules
 from poker.search.leaf import LeafEvaluator
-from poker.solvers.continuations.generation import ContinuationSet, Remedies, Solving, Step
+from poker.solvers.continuations.generation import ContinuationSet, Solving, Step
 from poker.solvers.vector.game import NO_LIMIT, VectorGame
 from poker.solvers.vector.realization import Rows
 from poker.solvers.vector.schedules import schedule
@@ -33,9 +33,8 @@ from poker.solvers.vector.solver import VectorSolver
 from poker.tree import BetMenu, BettingTree
 
 TRANSLATION, TO_THE_END = "translation", "solved to the end"
-FALLBACK, TOGETHER = "translation on the flop", "flops together"
-"""After the same first round: what the flops are safe against; all flops solved at once, which only the first round
-keeps from being the best answer."""
+FALLBACK = "translation on the flop"
+"""After the same first round: what the flops are safe against."""
 IN_TREE, IN_TREE_BET_ALONE = "in the tree", "in the tree, blueprint elsewhere"
 
 
@@ -78,13 +77,6 @@ def run(
     menu: BetMenu,
     bet: float,
     sizes: Sequence[int],
-    together: Sequence[int],
-    without_the_bet: int,
-    safety: str,
-    margin: float,
-    spread: float,
-    weaken: bool,
-    both: bool,
     pot_fraction: float,
     leaf_net: LeafEvaluator | None,
     algorithm: str,
@@ -101,24 +93,18 @@ def run(
 ) -> dict[str, Any]:
     """P1 opens with a bet of `bet` pots, which `menu` does not have; returns the record of P2's answers.
 
-    `sizes` are those of the sets of self-generated continuations; with those in `together` all flops are solved
-    together besides, which says what the first round loses by itself. `without_the_bet` is how many continuations are
-    generated in the blueprint's own tree, to see what the first round loses there (0: none). `leaf_net` values the
-    leaves of one more answer. The two whole games are solved to `target_mbb` of exploitability or for `iterations`, and
-    kept in `artifacts`.
+    `sizes` are those of the sets of self-generated continuations, off whose values `pot_fraction` of the pot is taken.
+    `leaf_net` values the leaves of one more answer. The two whole games are solved to `target_mbb` of exploitability or
+    for `iterations`, and kept in `artifacts`.
     """
     if not sizes or min(sizes) < 1 or list(sizes) != sorted(set(sizes)):
         raise PokernetsError(f"`sizes` are ascending numbers of continuations, such as [1,2,4], not {sizes}")
     spot = OffTreeBet.of(game, menu, bet)
     target, limit = target_mbb * game.big_blind / 1000, int(memory_limit_gib * 2**30)
     effort = Effort(algorithm, target, iterations, threads, 60 * checkpoint_minutes, limit)
-    on_flops = FlopSafety(safety, margin, spread)
-    depth = Depth(algorithm, first_round_iterations, flop_iterations, to_the_end_iterations, on_flops, threads)
-    remedies = Remedies(weaken, both, pot_fraction)
+    depth = Depth(algorithm, first_round_iterations, flop_iterations, to_the_end_iterations, threads)
     console = Console(stderr=True)
-    experiment = _Experiment(
-        spot, sizes, together, without_the_bet, remedies, leaf_net, depth, effort, Path(artifacts), console
-    )
+    experiment = _Experiment(spot, sizes, pot_fraction, leaf_net, depth, effort, Path(artifacts), console)
     experiment.tell_cost()
     answers = experiment.answers()
     record = {
@@ -146,9 +132,7 @@ class _Experiment:
         self,
         spot: OffTreeBet,
         sizes: Sequence[int],
-        together: Sequence[int],
-        without_the_bet: int,
-        remedies: Remedies,
+        pot_fraction: float,
         leaf_net: LeafEvaluator | None,
         depth: Depth,
         effort: Effort,
@@ -157,9 +141,7 @@ class _Experiment:
     ) -> None:
         self.spot = spot
         self.sizes = sizes
-        self.together = together
-        self.without_the_bet = without_the_bet
-        self.remedies = remedies
+        self.pot_fraction = pot_fraction
         self.leaf_net = leaf_net
         self.depth = depth
         self.effort = effort
@@ -191,9 +173,8 @@ class _Experiment:
             IN_TREE_BET_ALONE, None, measure, lambda: line_rows(spot, extended, spot.total, measure.game, (spot.p2,))
         )
         search = Search(spot, blueprint, otherwise, self.depth)
-        self._search(search, measure, self._continuations(search, Kept(spot, blueprint, self.folder, threads)))
+        self._search(search, measure, self._continuations(search, Kept(spot, blueprint, self.folder)))
         self._add(TO_THE_END, None, measure, search.to_the_end)
-        self._without_the_bet(Kept(spot, blueprint, self.folder, threads), blueprint.counts["value"])
         return self._answers
 
     def _search(self, search: Search, measure: Measure, sets: Mapping[str, ContinuationSet]) -> None:
@@ -202,8 +183,6 @@ class _Experiment:
                 first = search.first_round(found, size)
                 self._add(f"{name}, {FALLBACK}", size, measure, partial(search.fallback, first))
                 self._add(name, size, measure, partial(search.flops, first))
-                if size in self.together:
-                    self._add(f"{name}, {TOGETHER}", size, measure, partial(search.to_the_end, first))
 
     def _add(self, name: str, size: int | None, measure: Measure, rows: Callable[[], Rows]) -> None:
         with self.stopwatch.step(name if size is None else f"{name}, {size}"):
@@ -222,26 +201,12 @@ class _Experiment:
     def _continuations(self, search: Search, kept: Kept) -> dict[str, ContinuationSet]:
         """Values of P1's continuations at the end of the first round after the bet."""
         sets = {
-            SELF_GENERATED: kept.self_generated(search, self.sizes[-1], self.remedies, self._solving, self._tell),
+            SELF_GENERATED: kept.self_generated(search, self.sizes[-1], self.pot_fraction, self._solving, self._tell),
             BIASED: kept.biased(search),
         }
         for name, found in sets.items():
             self._add_seconds(f"values of {found.size} {name} continuations", kept.counts[name])
         return sets if self.leaf_net is None else {**sets, NET: predicted(search, self.leaf_net)}
-
-    def _without_the_bet(self, kept: Kept, value: float) -> None:
-        """What P1 wins beyond the `value` of the game without the bet (to player 0) from P2's solution of the first
-        round with k values a leaf, followed by the blueprint."""
-        steps: Sequence[Step] = ()
-        if self.without_the_bet:
-            steps = kept.without_the_bet(self.without_the_bet, self._solving, self._tell).steps
-            self._add_seconds(
-                f"values of {self.without_the_bet} continuations without the bet", kept.counts[WITHOUT_THE_BET]
-            )
-        mbb, value = 1000 / self.spot.rules.big_blind, value * (1 if self.spot.p1 == 0 else -1)
-        self.record["in_the_blueprints_tree"] = [
-            {"values": step.continuations, "exploitability": mbb * (step.response_value - value)} for step in steps
-        ]
 
     @property
     def _solving(self) -> Solving:

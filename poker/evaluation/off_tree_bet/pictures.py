@@ -13,7 +13,6 @@ from poker.report.estimates import exact
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Chart
 
-SEARCHED = "in the blueprint's tree, blueprint on the flop"
 CLOCK = "values at each leaf"
 
 
@@ -30,27 +29,17 @@ def sections(title: str, record: Mapping[str, Any], values: Sequence[int]) -> li
     )
     steps = [(step["step"], step["seconds"], step["cpu_seconds"]) for step in record["steps"]]
     told = f"{record['seconds']:.0f} s in all, {record['peak_memory_mib'] / 1024:.1f} GiB at most"
-    searched = [one for one in record["in_the_blueprints_tree"] if one["values"] in values]
-    without = Table(
-        ("values", "exploitability"),
-        [(one["values"], one["exploitability"]) for one in searched],
-        SEARCHED,
-        "mbb per hand, exact: without the bet, P2 searches the first round and plays the blueprint after it",
-    )
     return [
         Table(columns, rows, title, note),
-        *([without] if searched else []),
-        Figure("results", partial(_figure, title, record["answers"], searched, list(values))),
+        Figure("results", partial(_figure, title, record["answers"], list(values))),
         Table(("step", "seconds", "CPU seconds"), steps, "What it took", told),
     ]
 
 
-def _figure(
-    title: str, answers: Sequence[Mapping[str, Any]], searched: Sequence[Mapping[str, Any]], values: list[int]
-) -> "Chart":
+def _figure(title: str, answers: Sequence[Mapping[str, Any]], values: list[int]) -> "Chart":
     """Exploitability over the number of values, with a line for each answer that has no such number."""
     clock = {CLOCK: np.array(values, np.float64)}
-    lines = [_curve(SEARCHED, searched)] if searched else []
+    lines: list[Curve] = []
     for name in dict.fromkeys(one["answer"] for one in answers):
         found = [one for one in answers if one["answer"] == name]
         if len(found) > 1:

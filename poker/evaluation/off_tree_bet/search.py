@@ -9,9 +9,9 @@ subgame lets P2 concede to the bet what it concedes anyway, and exploitability i
 leaf are those of P1's continuations after the bet itself, against translation.
 
 Flops. P2's hands arrive as the solution of the first round plays them, P1's as in the blueprint after the two raises
-and in part (`spread`) with any hand. The gadget's alternatives are what P1's best response to the fallback wins on that
+and in part (`SPREAD`) with any hand. The gadget's alternatives are what P1's best response to the fallback wins on that
 flop from the range that arrives, so P2 can hold every hand to them. They are lowered by what the bet as a whole gains
-over P1's best other action, which P2 wants back from the hand on every flop alike, and by `margin` pots.
+over P1's best other action, which P2 wants back from the hand on every flop alike, and by `MARGIN` pots.
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.errors import PokernetsError
 from poker.evaluation.off_tree_bet.lines import translated
 from poker.evaluation.off_tree_bet.rows import by_suits, copy_rows
 from poker.evaluation.off_tree_bet.solutions import Solved
@@ -31,38 +30,25 @@ from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.realization import Rows, shares
 from poker.solvers.vector.solver import VectorSolver
 from poker.tree import BettingTree, Gadget, build_tree
-from poker.tree.gadget import GADGETS
 
-UNSAFE = "unsafe"
+MARGIN = 0.01
+"""Pots by which the alternatives on the flop are lowered."""
+
+SPREAD = 0.3
+"""How much of P1's range on the flop is any hand."""
 
 LEAST_COMING = 0.05
 """The least part of P2's hands that is counted on to see a flop when what the bet gains is asked back there."""
 
 
 @dataclass(frozen=True)
-class FlopSafety:
-    """`kind` is unsafe (no gadget) or a gadget's; `margin` in pots; `spread`: how much of P1's range is any hand."""
-
-    kind: str
-    margin: float
-    spread: float
-
-    def __post_init__(self) -> None:
-        if self.kind not in (UNSAFE, *GADGETS):
-            raise PokernetsError(f"`safety` is one of {', '.join((UNSAFE, *GADGETS))}, not `{self.kind}`")
-        if not 0 < self.spread <= 1:
-            raise PokernetsError(f"`spread` is the share of P1's range that is any hand, above 0, not {self.spread}")
-
-
-@dataclass(frozen=True)
 class Depth:
-    """Iterations of the three kinds of solves, their schedule, and what is done on the flop."""
+    """Iterations of the three kinds of solves, and their schedule."""
 
     algorithm: str
     first_round: int
     flops: int
     to_the_end: int
-    safety: FlopSafety
     threads: int
 
 
@@ -99,45 +85,39 @@ class Search:
 
     def flops(self, first: Rows) -> Rows:
         """P2's whole strategy: `first` up to the flop, and every flop solved by itself."""
-        spot, depth, safety = self.spot, self.depth, self.depth.safety
+        spot, depth = self.spot, self.depth
         ranges = np.ones((2, spot.rules.num_hands), np.float32)
-        ranges[spot.p1] = (1 - safety.spread) * self._betting + safety.spread
-        if safety.kind == UNSAFE:
-            game = VectorGame(build_tree(spot.after_bet, spot.menu), ranges=ranges)
-        else:
-            tree = build_tree(spot.after_bet, spot.menu, gadget=Gadget(safety.kind, spot.p1, 1))
-            game = VectorGame(tree, ranges=ranges, alternatives=self._alternatives(first, tree))
+        ranges[spot.p1] = (1 - SPREAD) * self._betting + SPREAD
+        tree = build_tree(spot.after_bet, spot.menu, gadget=Gadget("resolve", spot.p1, 1))
+        game = VectorGame(tree, ranges=ranges, alternatives=self._alternatives(first, tree))
         solver = VectorSolver(game, depth.algorithm, threads=depth.threads)
         self._lock_first_round(solver, first)
         solver.advance(depth.flops)
         return self._p2_rows(solver)
 
-    def to_the_end(self, first: Rows | None = None) -> Rows:
-        """P2's strategy from the subgame solved to the end of the game, safe at its root; around `first` up to the
-        flop, if given: the best that can follow it."""
+    def to_the_end(self) -> Rows:
+        """P2's strategy from the subgame solved to the end of the game, safe at its root."""
         spot, depth = self.spot, self.depth
         tree = build_tree(spot.after_bet, spot.menu, gadget=Gadget("resolve", spot.p1, 0))
         solver = VectorSolver(
             VectorGame(tree, alternatives=self.root.alternatives), depth.algorithm, threads=depth.threads
         )
-        if first is not None:
-            self._lock_first_round(solver, first, (spot.p2,))
         solver.advance(depth.to_the_end)
         return self._p2_rows(solver)
 
-    def _lock_first_round(self, solver: VectorSolver, first: Rows, players: tuple[int, ...] = (0, 1)) -> None:
+    def _lock_first_round(self, solver: VectorSolver, first: Rows) -> None:
         """P2 as in `first`; P1 as in the two lines, and in part calling with any hand."""
-        game, spot, spread = solver.game, self.spot, self.depth.safety.spread
+        game, spot = solver.game, self.spot
         plain = same_decisions(spot.branch, game.tree)
         for node in game.layout.decisions.tolist():
-            if game.tree.street[node] or plain[node] < 0 or game.tree.player[node] not in players:
+            if game.tree.street[node] or plain[node] < 0:
                 continue
             rows, same = game.rows(solver.arrays["sums"], node, 0), int(plain[node])
             if game.tree.player[node] == spot.p2:
                 rows[:] = self.branch.rows(first, same, 0)
             else:
-                rows[:] = (1 - spread) * shares(self.branch.rows(self._translated, same, 0))
-                rows[game.tree.actions(node).index(CALL)] += spread
+                rows[:] = (1 - SPREAD) * shares(self.branch.rows(self._translated, same, 0))
+                rows[game.tree.actions(node).index(CALL)] += SPREAD
             solver.lock(node)
 
     def _alternatives(self, first: Rows, tree: BettingTree) -> NDArray[np.float32]:
@@ -148,7 +128,7 @@ class Search:
         ends = [int(self.spot.branch.parent[start]) for start in ends]
         gain = np.maximum(np.nan_to_num(values.at(0)) - self.root.alternatives, 0)
         coming = sum(space.compatible_mass(values.arriving(end)) for end in ends) / self.branch.compatible[p1]
-        margin = self.depth.safety.margin * np.array([tree.pot(int(gadget)) for gadget in tree.gadgets], np.float32)
+        margin = MARGIN * np.array([tree.pot(int(gadget)) for gadget in tree.gadgets], np.float32)
         starts = np.stack([values.starts(end) for end in ends])
         lowered = starts - (gain / np.maximum(coming, LEAST_COMING)).astype(np.float32) - margin[:, None, None]
         return np.asarray(lowered, np.float32)

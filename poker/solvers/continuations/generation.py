@@ -5,11 +5,9 @@ with the present set at its end; the searcher plays that solution there and the 
 response to this joins the set. The first k of K continuations are the set of size k.
 
 A response may do better against the blueprint than the blueprint does, and then the searcher plays too carefully. The
-remedies of the paper are `Remedies`: `weaken` lowers the opponent's values at every infoset of a leaf to what the
-blueprint has there against the blueprint; with `both` the searcher chooses among continuations as well; `pot_fraction`
-takes a part of the pot off every response.
+remedy is one of the paper's: `pot_fraction` takes a part of the pot off every response.
 
-Symbols: L leaves, K continuations (S of the searcher, where both choose), C clusters of hands.
+Symbols: L leaves, K continuations, C clusters of hands.
 """
 
 import time
@@ -23,7 +21,6 @@ from numpy.typing import NDArray
 from poker.errors import PokernetsError
 from poker.rules import Rules
 from poker.solvers.continuations.leaf_play import BLUEPRINT, LeafPlay, Path, Play, biased_continuations
-from poker.solvers.continuations.remedies import infoset_gains, lowered, reached
 from poker.solvers.rollout.leaf_values import LeafValues
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
@@ -35,19 +32,6 @@ SEEN = 100
 
 TREMBLE = 1e-7
 """The least probability of the searcher's actions in the first round, so that a response is one at every leaf."""
-
-
-@dataclass(frozen=True)
-class Remedies:
-    """`pot_fraction` is of the pot at the leaf. `weaken` and `both` exclude each other."""
-
-    weaken: bool = False
-    both: bool = False
-    pot_fraction: float = 0.0
-
-    def __post_init__(self) -> None:
-        if self.weaken and self.both:
-            raise PokernetsError("continuations: choose `weaken` or `both`, one balances the players as the other does")
 
 
 @dataclass(frozen=True)
@@ -83,8 +67,8 @@ class Step:
 
 @dataclass(frozen=True)
 class ContinuationSet:
-    """`values` float32[L, S, K, C, C]: chips of player 0 when the searcher plays the row's continuation and `opponent`
-    the column's, by clusters [H] of the hands of players 0 and 1. `leaves` are paths of actions from the start."""
+    """`values` float32[L, K, C, C]: chips of player 0 when `opponent` plays continuation k, by clusters [H] of the
+    hands of players 0 and 1. `leaves` are paths of actions from the start."""
 
     opponent: int
     leaves: tuple[Path, ...]
@@ -95,22 +79,15 @@ class ContinuationSet:
 
     @property
     def size(self) -> int:
-        return int(self.values.shape[2])
-
-    @property
-    def both(self) -> bool:
-        return bool(self.values.shape[1] > 1)
+        return int(self.values.shape[1])
 
     def limit(self, size: int) -> DepthLimit:
         """The depth limit of a game with the first `size` continuations."""
-        choosers = (1 - self.opponent, self.opponent) if self.both else (self.opponent,)
-        return DepthLimit(0, size, choosers, cut_runouts=True)
+        return DepthLimit(0, size, (self.opponent,), cut_runouts=True)
 
     def first(self, size: int) -> LeafValues:
         """Of the first `size` continuations, for a tree made with `limit(size)`."""
-        used = self.values[:, : size if self.both else 1, :size]
-        shape = (len(self.leaves), -1, *used.shape[3:])
-        return LeafValues(0, self.clusters, self.clusters, np.ascontiguousarray(used).reshape(shape))
+        return LeafValues(0, self.clusters, self.clusters, np.ascontiguousarray(self.values[:, :size]))
 
 
 Progress = Callable[[Step], None]
@@ -122,7 +99,7 @@ def self_generated(
     opponent: int,
     count: int,
     *,
-    remedies: Remedies | None = None,
+    pot_fraction: float = 0.0,
     solving: Solving | None = None,
     root: Root | None = None,
     keep: bool = False,
@@ -130,11 +107,11 @@ def self_generated(
 ) -> ContinuationSet:
     """`count` continuations of `opponent` from the blueprint that `play` holds; `keep` keeps the strategies.
 
-    `menu` is that of the tree's first round (None in limit games). The blueprint is left as it was found.
+    `menu` is that of the tree's first round (None in limit games); `pot_fraction` of the pot at a leaf is taken
+    off every response. The blueprint is left as it was found.
     """
-    remedies = remedies or Remedies()
     stage = _Round(play, menu, solving or Solving(), root)
-    generator = _Generator(play, stage, opponent, remedies, keep, progress)
+    generator = _Generator(play, stage, opponent, pot_fraction, keep, progress)
     with _first_round_restored(play):
         return generator.run(count)
 
@@ -143,7 +120,7 @@ def biased(play: LeafPlay, opponent: int, factor: float = 10.0) -> ContinuationS
     """The blueprint and its biased forms ([DLS] section 4), whose `factor` is 10 in the paper."""
     forms = biased_continuations(play.game.tree, factor)
     values = [play.values(_seated(opponent, BLUEPRINT, form)) for form in forms]
-    return _set_of(play, opponent, np.stack(values, axis=1)[:, None], tuple(forms))
+    return _set_of(play, opponent, np.stack(values, axis=1), tuple(forms))
 
 
 def limited_game(
@@ -208,22 +185,20 @@ class _Generator:
         play: LeafPlay,
         stage: "_Round",
         opponent: int,
-        remedies: Remedies,
+        pot_fraction: float,
         keep: bool,
         progress: Progress | None,
     ) -> None:
-        self._play, self._opponent, self._remedies = play, opponent, remedies
+        self._play, self._opponent, self._pot_fraction = play, opponent, pot_fraction
         self._round = stage
         self._keep = keep
         self._progress = progress
         self._actions = np.zeros(play.game.num_entries, np.uint8)
-        self._beliefs = _beliefs(play, 1 - opponent) if remedies.weaken else None
 
     def run(self, count: int) -> ContinuationSet:
-        play, opponent, both = self._play, self._opponent, self._remedies.both
-        mine: list[Play] = [BLUEPRINT]
-        theirs: list[Play] = [BLUEPRINT]
-        found = _set_of(play, opponent, play.values((BLUEPRINT, BLUEPRINT))[:, None, None])
+        play, opponent = self._play, self._opponent
+        kept: list[Play] = [BLUEPRINT]
+        found = _set_of(play, opponent, play.values((BLUEPRINT, BLUEPRINT))[:, None])
         steps: list[Step] = []
         for size in range(1, count + 1):
             times = [time.perf_counter()]
@@ -233,44 +208,26 @@ class _Generator:
             value = self._round.respond(solver, opponent, self._actions)
             times.append(time.perf_counter())
             if size < count:
-                theirs.append(play.recorded(opponent, self._actions))
-                if both:
-                    self._round.respond(solver, 1 - opponent, self._actions)
-                    mine.append(play.recorded(1 - opponent, self._actions))
-                found = _set_of(play, opponent, self._grown(found.values, mine, theirs))
-                if not (self._keep or both):
-                    theirs[-1] = BLUEPRINT  # its values are known, and that is all that is needed
+                response = play.recorded(opponent, self._actions)
+                new = self._lowered(play.values(_seated(opponent, BLUEPRINT, response)))
+                found = _set_of(play, opponent, np.concatenate([found.values, new[:, None]], axis=1))
+                if self._keep:
+                    kept.append(response)
             times.append(time.perf_counter())
             seconds = dict(zip(("solve", "response", "values"), np.diff(times).round(3).tolist(), strict=True))
             steps.append(Step(size, solver.game_value(opponent), exploitability, value, seconds))
             if self._progress is not None:
                 self._progress(steps[-1])
-        return _set_of(play, opponent, found.values, tuple(theirs) if self._keep else (), tuple(steps))
+        return _set_of(play, opponent, found.values, tuple(kept) if self._keep else (), tuple(steps))
 
-    def _grown(self, values: NDArray[np.float32], mine: list[Play], theirs: list[Play]) -> NDArray[np.float32]:
-        """`values` and those that the last continuation of each player adds."""
-        rows = len(mine)
-        grown = np.empty((len(values), rows, len(theirs), *values.shape[3:]), np.float32)
-        grown[:, : values.shape[1], : values.shape[2]] = values
-        for i, each in enumerate(mine):
-            for j, other in enumerate(theirs):
-                if i >= values.shape[1] or j >= values.shape[2]:
-                    new = self._play.values(_seated(self._opponent, each, other))
-                    grown[:, i, j] = self._lowered(new, values[:, 0, 0]) if j else new
-        return grown
-
-    def _lowered(self, new: NDArray[np.float32], blueprint: NDArray[np.float32]) -> NDArray[np.float32]:
-        """The values [L, C, C] of a response of the opponent, after the remedies; of its `blueprint` for `weaken`."""
-        opponent, tree = self._opponent, self._play.game.tree
-        taken = np.zeros((*new.shape[:1], new.shape[1 + opponent]), np.float32)
-        if self._remedies.pot_fraction:
-            playing = [tree.kind[tree.after_deal(int(node))] == Kind.DECISION for node in self._play.nodes]
-            pots = [tree.pot(int(node)) for node in self._play.nodes]
-            taken += np.float32(self._remedies.pot_fraction) * np.multiply(playing, pots).astype(np.float32)[:, None]
-        if self._beliefs is not None:
-            gains = infoset_gains(new - blueprint, opponent, self._beliefs, self._play.pairs)
-            taken = np.maximum(taken, gains)
-        return lowered(new, opponent, taken)
+    def _lowered(self, values: NDArray[np.float32]) -> NDArray[np.float32]:
+        """The values [L, C, C] of a response, less its part of the pot where the hand goes on."""
+        tree = self._play.game.tree
+        playing = [tree.kind[tree.after_deal(int(node))] == Kind.DECISION for node in self._play.nodes]
+        pots = [tree.pot(int(node)) for node in self._play.nodes]
+        taken = np.float32(self._pot_fraction) * np.multiply(playing, pots).astype(np.float32)[:, None, None]
+        lowered: NDArray[np.float32] = values - taken if self._opponent == 0 else values + taken
+        return lowered
 
 
 def _go_on(solver: VectorSolver, before: VectorSolver) -> None:
@@ -310,18 +267,3 @@ def _leaf_order(tree: BettingTree, leaves: tuple[Path, ...]) -> list[int]:
     if set(paths) != set(place):
         raise PokernetsError("continuations: the bet menu is not the one of the blueprint's first round")
     return [place[path] for path in paths]
-
-
-def _beliefs(play: LeafPlay, player: int) -> NDArray[np.float64]:
-    """[L, C] how likely each hand of a cluster comes to a leaf in the blueprint, all alike where none does."""
-    tree, clusters = play.game.tree, play.clusters
-    beliefs = np.empty((len(play.nodes), len(play.pairs)))
-    for row, leaf in zip(beliefs, play.nodes.tolist(), strict=True):
-        reach, node = np.ones(len(clusters)), leaf
-        while tree.parent[node] >= 0:
-            parent = int(tree.parent[node])
-            if tree.player[parent] == player:
-                reach *= play.solver.strategy(parent)[:, node - int(tree.first_child[parent])]
-            node = parent
-        row[:] = reached(reach, clusters)
-    return beliefs

@@ -12,7 +12,7 @@ from poker.artifacts import open_artifact, write_artifact
 from poker.solvers.continuations.generation import ContinuationSet, Step
 from poker.solvers.continuations.leaf_play import BLUEPRINT, Play, Pure
 
-KIND = "continuations"
+KIND = "continuation_sets"
 
 
 def save_sets(
@@ -40,7 +40,7 @@ def load_set(path: str | Path, opponent: int) -> ContinuationSet:
     artifact = open_artifact(path, KIND)
     arrays, counts = artifact.arrays, artifact.counts
     values = arrays[f"values_{opponent}"]
-    names = [f"strategy_{opponent}_{k}" for k in range(1, values.shape[2])]
+    names = [f"strategy_{opponent}_{k}" for k in range(1, values.shape[1])]
     kept: list[Play] = [Pure(arrays[name]) for name in names if name in arrays]
     return ContinuationSet(
         opponent,

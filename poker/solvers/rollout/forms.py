@@ -2,8 +2,8 @@
 
 Form 0 is the blueprint. Forms hold the strategies of both seats; a table or a label of player `own` uses those of the
 other seat. `Biased` and `SelfGenerated` say which forms there are: `names` [K] and `config` for manifests, `made_from`
-the fingerprints of artifacts besides the blueprint's, `inputs` where they lie, `remedies` what is taken off the values
-of forms but the first.
+the fingerprints of artifacts besides the blueprint's, `inputs` where they lie, `pot_fraction` the part of the pot
+that is taken off the values of forms but the first.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,6 @@ from poker.artifacts import open_artifact, write_artifact
 from poker.errors import PokernetsError
 from poker.features.leaf import CONTINUATIONS
 from poker.solvers.blueprint import Blueprint
-from poker.solvers.continuations.generation import Remedies
 
 KIND = "continuation_forms"
 
@@ -45,8 +44,8 @@ class Biased:
         return {}
 
     @property
-    def remedies(self) -> Remedies:
-        return Remedies()
+    def pot_fraction(self) -> float:
+        return 0.0
 
     @property
     def inputs(self) -> tuple[Path, ...]:
@@ -80,9 +79,8 @@ class SelfGenerated:
         return {"continuations": open_artifact(self.path, KIND, verify=False).fingerprint}
 
     @property
-    def remedies(self) -> Remedies:
-        config = open_artifact(self.path, KIND, verify=False).config
-        return Remedies(config["weaken"], config["both"], config["pot_fraction"])
+    def pot_fraction(self) -> float:
+        return float(open_artifact(self.path, KIND, verify=False).config["pot_fraction"])
 
     @property
     def inputs(self) -> tuple[Path, ...]:
