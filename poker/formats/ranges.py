@@ -1,9 +1,13 @@
 """Ranges of two-card hands as text: one weight per hand, parsed with the position of any error.
 
 Items are separated by commas, semicolons or white space, each `hands` or `hands:weight`; where items overlap, the last
-one counts. Hands are `AhKd`; `QQ`, `AKs`, `AKo`, `AK` (both); `66+` (and higher pairs), `A8s+` (and higher kickers, so
-`98s+` is `98s`); `QQ-22`, `A5s-A2s` (kickers between), `T9s-65s` (steps of both ranks); `random` for all. Exports of
-other programs are read too: `[25]AA,KK[/25]` with weights in percent, and 1326 numbers in the order 2d2c 2h2c 2h2d ...
+one counts. Hands are `AhKd`; `QQ`, `AKs`, `AKo`, `AK` (both); `66+` (and higher pairs), `98s+` (neighbours and all
+higher neighbours: 98s, T9s, ..., AKs), `A8s+` (other hands with higher kickers); `QQ-22`, `A5s-A2s` (kickers between),
+`T9s-65s` (steps of both ranks); the same with suits, as in `8h8s+`; `random` for all. White space may stand around `-`
+and `:`. A weight may stand before hands in brackets: `50%(AA,KK)` or `.5(AA)`. Exports of other programs are read too:
+`[25]AA,KK[/25]` with weights in percent, and 1326 numbers in the order 2d2c 2h2c 2h2d ...
+
+`98s+` is read as postflop-solver and the tools like it do; in others (eval7) it is 98s alone, which needs no plus.
 """
 
 import re
@@ -14,12 +18,14 @@ from numpy.typing import NDArray
 
 from poker.cards import NUM_HANDS, PREFLOP_CLASS, RANKS, class_text, hand_index, hand_text, parse_card
 from poker.errors import PokernetsError
+from poker.limits import MOST_RANGE_CHARACTERS
 
 Weights = NDArray[np.float32]
 
-_ITEM = re.compile(r"[^,;\s\[\]]+|\[/?[^\[\]]*\]|[\[\]]")
+_WORD = r"[^,;\s\[\]()]"
+_ITEM = re.compile(rf"{_WORD}++\s*+\(|{_WORD}(?:{_WORD}|\s++(?=[-:])|(?<=[-:])\s++)*+|\[/?[^\[\]]*\]|[\[\]()]")
 _HANDS = re.compile(r"([2-9TJQKA])([2-9TJQKA])([so]?)", re.IGNORECASE)
-_COMBO = re.compile(r"([2-9TJQKA][cdhs])([2-9TJQKA][cdhs])", re.IGNORECASE)
+_COMBO = re.compile(r"([2-9TJQKA])([cdhs])([2-9TJQKA])([cdhs])", re.IGNORECASE)
 
 
 class RangeError(PokernetsError):
@@ -28,23 +34,37 @@ class RangeError(PokernetsError):
 
 def parse_range(text: str) -> Weights:
     """float32[1326] weights of a range."""
+    if len(text) > MOST_RANGE_CHARACTERS:
+        raise RangeError(f"range: a text of {len(text):,} characters: {MOST_RANGE_CHARACTERS:,} at the most")
     weights = np.zeros(NUM_HANDS, np.float32)
     items = list(_ITEM.finditer(text))
     if not items:
         raise RangeError("range: empty text; write hands such as `66+,A8s+,KQo`, or `random`")
     if len(items) == NUM_HANDS and all(re.fullmatch(r"[\d.eE+-]+", item.group()) for item in items):
         return np.array([_weight(item.group(), item.start()) for item in items], np.float32)
-    bracket = 1.0
+    bracket, group = 1.0, None
     for item in items:
         word, position = item.group(), item.start()
         if word.startswith("["):
             bracket = 1.0 if word.startswith("[/") else _percent(word, position)
-            continue
-        if word == "]":
-            raise _error(word, position, "`]` without `[`")
-        hands, colon, weight = word.partition(":")
-        value = _weight(weight, position + len(hands) + 1) if colon else bracket
-        weights[_hands(hands, position)] = value
+        elif word == "]" or (word == ")" and group is None):
+            raise _error(word, position, f"`{word}` without `{'[' if word == ']' else '('}`")
+        elif word == ")":
+            group = None
+        elif word.endswith("("):
+            if group is not None:
+                raise _error(word, position, "a `(` within another")
+            if word == "(":
+                raise _error(word, position, "write the weight before `(`, as in `50%(AA,KK)`")
+            group = _weight(word[:-1].rstrip(), position)
+        else:
+            hands, colon, weight = word.partition(":")
+            if colon and group is not None:
+                raise _error(word, position, "these hands have a weight before the `(` and one of their own")
+            value = _weight(weight, position + len(hands) + 1) if colon else bracket if group is None else group
+            weights[_hands(hands.rstrip(), position)] = value
+    if group is not None:
+        raise RangeError("range: `(` without `)`")
     return weights
 
 
@@ -55,8 +75,11 @@ def _percent(word: str, position: int) -> float:
 
 
 def _weight(text: str, position: int, most: float = 1.0) -> float:
+    """A number up to `most`, or with `%` up to 100."""
+    number = text.strip()
+    scale = 100.0 if number.endswith("%") and most == 1.0 else 1.0
     try:
-        value = float(text)
+        value = float(number.removesuffix("%") if scale > 1 else number) / scale
     except ValueError:
         value = -1.0
     if not 0.0 <= value <= most:
@@ -72,26 +95,26 @@ def _hands(text: str, position: int) -> list[int]:
     """Hand ids of one item without its weight."""
     if text.lower() in ("random", "any", "*"):
         return list(range(NUM_HANDS))
-    combo = _COMBO.fullmatch(text)
-    if combo:
-        cards = [parse_card(card) for card in combo.groups()]
-        if cards[0] == cards[1]:
-            raise _error(text, position, "a hand holds two different cards")
-        return [hand_index(*cards)]
     first, dash, last = text.partition("-")
     if dash:
-        return _between(text, position, _single(first, position), _single(last, position + len(first) + 1))
+        start = position + len(text) - len(last.lstrip())
+        return _between(text, position, _single(first.rstrip(), position), _single(last.lstrip(), start))
     if text.endswith("+"):
         high, low, kind = _single(text[:-1], position)
-        if high == low:
-            return _classes((rank, rank, kind) for rank in range(high, len(RANKS)))
+        if high - low <= 1:
+            return _classes((rank, rank - high + low, kind) for rank in range(high, len(RANKS)))
         return _classes((high, kicker, kind) for kicker in range(low, high))
     return _classes([_single(text, position)])
 
 
 def _single(text: str, position: int) -> tuple[int, int, str]:
-    """(high rank, low rank, `s`, `o` or empty for both)."""
-    match = _HANDS.fullmatch(text)
+    """(high rank, low rank, `s`, `o`, the suits of both cards, or empty for all)."""
+    match, combo = _HANDS.fullmatch(text), _COMBO.fullmatch(text)
+    if combo:
+        cards = sorted(((RANKS.index(combo[i].upper()), combo[i + 1].lower()) for i in (1, 3)), reverse=True)
+        if cards[0] == cards[1]:
+            raise _error(text, position, "a hand holds two different cards")
+        return cards[0][0], cards[1][0], cards[0][1] + cards[1][1]
     if not match:
         raise _error(text, position, "write hands such as AA, AKs, AKo, AK, AhKd, 66+, A8s+, QQ-22 or random")
     high, low = sorted((RANKS.index(rank.upper()) for rank in match.groups()[:2]), reverse=True)
@@ -116,6 +139,9 @@ def _between(text: str, position: int, a: tuple[int, int, str], b: tuple[int, in
 def _classes(classes: Iterable[tuple[int, int, str]]) -> list[int]:
     found: list[int] = []
     for high, low, kind in classes:
+        if len(kind) == 2:
+            found.append(hand_index(parse_card(RANKS[high] + kind[0]), parse_card(RANKS[low] + kind[1])))
+            continue
         if kind != "o" and high != low:
             found.extend(np.flatnonzero(high * 13 + low == PREFLOP_CLASS).tolist())
         if kind != "s" or high == low:

@@ -28,7 +28,16 @@ SPOTS = json.loads((Path(__file__).parents[1] / "golden" / "spots.json").read_te
         ("66+", 54),
         ("QQ-22", 66),
         ("A8s+", 24),
-        ("98s+", 4),
+        ("98s+", 24),
+        ("98+", 96),
+        ("AKs+", 4),
+        ("86s+", 8),
+        ("8h8s+", 7),
+        ("9h8h+", 6),
+        ("KhTh+", 3),
+        ("TsTd-8s8d", 3),
+        ("8d8s - 6s6d", 3),
+        ("AhKd-AhTd", 4),
         ("A5s-A2s", 16),
         ("T9s-65s", 20),
         ("AJo+, KQs;22", 36 + 4 + 6),
@@ -44,6 +53,17 @@ def test_hands_are_the_right_ones() -> None:
     texts = {hand_text(int(h)) for h in np.flatnonzero(suited)}
     assert texts == {f"K{suit}{low}{suit}" for suit in "cdhs" for low in "9TJQ"}
     assert parse_range("AhKd")[np.flatnonzero(parse_range("KdAh"))] == 1
+
+
+def test_spaces_and_weights_before_hands() -> None:
+    def same(text: str, other: str) -> None:
+        np.testing.assert_array_equal(parse_range(text), parse_range(other), err_msg=text)
+
+    same("K9s: .67, 98s - 65s: 0.25", "K9s:0.67,98s:0.25,87s:0.25,76s:0.25,65s:0.25")
+    same("50%(AA,KK)", "AA:0.5,KK:0.5")
+    same("QQ .5(AA) 25% ( KK; AKs+ ), 22 : 10%", "QQ,AA:0.5,KK:0.25,AKs:0.25,22:0.1")
+    same("98s+", "98s,T9s,JTs,QJs,KQs,AKs")
+    same("8h8s+", "8h8s,9h9s,ThTs,JhJs,QhQs,KhKs,AhAs")
 
 
 @pytest.mark.parametrize("name", SPOTS)
@@ -79,6 +99,17 @@ def test_exports_of_other_programs() -> None:
         ("AKs-QJo", 1, "both ends"),
         ("66+,T9s-87o", 5, "both ends"),
         ("[150]AA[/150]", 2, "from 0 to 100"),
+        ("AA,50(KK)", 4, "a number from 0 to 1"),
+        ("AA,120%(KK)", 4, "a number from 0 to 1"),
+        (".5(KK:.5)", 4, "a weight before"),
+        (".5(KK, .5(AA))", 8, "within another"),
+        (".5(KK", 0, "without `\\)`"),
+        ("AA)", 3, "without `\\(`"),
+        ("(AA)", 1, "write the weight before"),
+        ("AA, 8h8s - 6h6d", 5, "both ends"),
+        ("98s -  6X", 8, "write hands"),
+        ("AA: x", 4, "a number from 0 to 1"),
+        ("A" * 200_000, 0, "200,000 characters"),
     ],
 )
 def test_errors_say_where(text: str, position: int, what: str) -> None:
@@ -90,8 +121,9 @@ def test_errors_say_where(text: str, position: int, what: str) -> None:
 
 def test_no_text_takes_long_to_be_refused() -> None:
     start = time.process_time()
-    with pytest.raises(RangeError):
-        parse_range("[" * 100_000)
+    for text in ("[", "(", " ", "- ", "AA :", ":" + " " * 100):
+        with pytest.raises(RangeError):
+            parse_range((text * 100_000)[:130_000])
     assert time.process_time() - start < 10  # the square of the length would take minutes
 
 
