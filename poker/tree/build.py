@@ -15,8 +15,8 @@ from poker.tree.menus import BetMenu, street_base
 
 MAX_NODES = 30_000_000
 
-Watch = Callable[[int, int, int], None]
-"""Called with the street, player and number of actions of every decision in a tree; what it raises ends the build."""
+Watch = Callable[[Betting, int], None]
+"""Called with every decision in a tree and the number of its actions; what it raises ends the build."""
 
 
 @dataclass(frozen=True)
@@ -201,6 +201,6 @@ class _Builder:
             for total in self.menu.raise_totals(betting, self.dead, base):
                 self._append(betting.apply(total), street, node, total, base)
             if self.watch is not None:
-                self.watch(street, betting.to_act, len(self.rows) - first)
+                self.watch(betting, len(self.rows) - first)
         self.first_child[node] = first
         self.num_children[node] = len(self.rows) - first

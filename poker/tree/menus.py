@@ -25,6 +25,7 @@ from poker.state import NOBODY, Betting
 SEATS = ("oop", "ip")
 _MOST_POTS = 10
 """Above it a text without a unit is taken for a percentage that lacks its sign; a number, as in files, is not."""
+_MOST_SIZES = 100
 
 
 class MenuError(PokernetsError):
@@ -252,7 +253,10 @@ def _depths(value: object, name: str) -> SizeLists:
 
 
 def _sizes(value: object, name: str) -> tuple[Size, ...]:
-    return tuple(Size.parse(item) for item in _items(value, name) if item != "")
+    items = [item for item in _items(value, name) if item != ""]
+    if len(items) > _MOST_SIZES:
+        raise MenuError(f"bet menu `{name}`: {len(items):,} sizes: {_MOST_SIZES} at the most")
+    return tuple(map(Size.parse, items))
 
 
 def _items(value: object, name: str) -> Sequence[Any]:

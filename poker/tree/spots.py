@@ -75,6 +75,6 @@ def _threshold(key: str, text: str) -> float:
         value = float(text)
     except ValueError:
         value = math.nan
-    if math.isnan(value):
-        raise PokernetsError(f"bet menu, `{key}`: must be a number, not `{text[:100]}`")
+    if not value >= 0:
+        raise PokernetsError(f"bet menu, `{key}`: must be a number that is not negative, not `{text[:100]}`")
     return value

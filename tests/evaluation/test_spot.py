@@ -9,7 +9,8 @@ from conf.launch import compose, resolve
 from poker.errors import PokernetsError
 from poker.evaluation.spot import Settings, run
 from poker.solvers.vector.solution import load_solution
-from poker.solvers.vector.spots import spot_of
+from poker.solvers.vector.solver import VectorSolver
+from poker.solvers.vector.spots import read_spot, spot_of
 from tests.report.scalars import read_scalars
 from tests.solvers.games import SPOTS
 
@@ -83,3 +84,56 @@ def test_the_explorer_has_the_settings_of_the_command() -> None:
     page = resolve(compose("evaluate", ["evaluate=play", *finer])["evaluate"])["pages"][2]["settings"]
     assert command == page
     assert (command["target_percent"], command["bits"]) == (0.05, 16)
+
+
+SPOT = {
+    **{"board": "KsTh7s4d2s", "oop_range": "66+,A8s+", "ip_range": "QQ-22,AQs-A2s", "pot": "100", "stack": "300"},
+    **{"bet": "50%,a", "raise": "2.5x,a"},
+}
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"oop_range": "AA:1e-45"}, "weights whose products add up to 6e-43"),
+        ({"oop_range": "AA:1e-30", "ip_range": "KK:1e-30"}, "weights whose products add up to"),
+        ({"oop_range": "AsAh,QdQc:1e-30", "ip_range": "AsJs,Ah8h:1e-40"}, "weights whose products add up to"),
+        ({"oop_range": "AsAh", "ip_range": "AsAd"}, "blocks all hands"),
+        ({"pot": "9" * 39}, "`pot` must be at most 500,000,000 chips"),
+        ({"stack": "4000000000"}, "`stack` must be at most 500,000,000 chips"),
+        ({"stack": "9" * 400}, "`stack` must be a positive whole number"),
+        ({"pot": "1", "stack": "100000"}, "at most 10,000 pots"),
+        ({"pot": "-5"}, "`pot` must be a positive whole number"),
+        ({"pot": "1", "stack": "3000", "bet": "1c", "raise": "1c"}, "more than 64 bets and raises"),
+        ({"bet": ",".join(["1%"] * 200_000)}, "200,000 sizes: 100 at the most"),
+        ({"merging_threshold": "-1"}, "`merge`: must be a number that is not negative"),
+    ],
+)
+def test_spots_that_numbers_of_32_bits_do_not_hold_are_refused_by_name(changes: dict[str, str], why: str) -> None:
+    with pytest.raises(PokernetsError, match=why) as caught:
+        spot_of({**SPOT, **changes}).game()
+    assert len(str(caught.value)) < 400
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"pot": "500000000", "stack": "500000000"},
+        {"stack": "1000000"},
+        {"pot": "1", "stack": "64", "bet": "1c", "raise": "1c"},
+        {"bet": "9" * 308 + "%", "pot": "400000000"},
+        {"oop_range": "AA,KK:1e-45", "ip_range": "QQ:1e-6"},
+    ],
+)
+def test_values_of_the_largest_spots_add_up_to_the_pot(changes: dict[str, str]) -> None:
+    spot = spot_of({**SPOT, **changes})
+    solver = VectorSolver(spot.game(), threads=1)
+    solver.run(iterations=30)
+    assert solver.game_value(0) + solver.game_value(1) == pytest.approx(spot.pot, rel=1e-3)
+
+
+def test_a_spot_file_of_any_depth_is_refused_by_name(tmp_path: Path) -> None:
+    file = tmp_path / "deep.json"
+    file.write_text('{"board": ' + "[" * 100_000)
+    with pytest.raises(PokernetsError, match=r"deep.json: no valid JSON \(lists and tables more than 32 deep\)"):
+        read_spot(file)

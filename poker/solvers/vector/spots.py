@@ -15,7 +15,6 @@ OOP is player 0 and acts first. Menu keys are those of `poker.tree.menus.spot_me
 fraction of the pot and `rake_cap` chips.
 """
 
-import json
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -31,6 +30,7 @@ from poker.cards import parse_cards
 from poker.errors import PokernetsError
 from poker.formats.histories import read_text
 from poker.formats.ranges import parse_range
+from poker.limits import MOST_SPOT_BYTES, LimitError, check_length, parse_json
 from poker.solvers.vector.boards import symmetries
 from poker.solvers.vector.game import DEFAULT_MEMORY_LIMIT, VectorGame
 from poker.solvers.vector.layout import Rake
@@ -38,6 +38,14 @@ from poker.tree import BetMenu
 from poker.tree.spots import spot_bets, spot_root, spot_tree
 
 REQUIRED = ("board", "oop_range", "ip_range", "pot", "stack")
+MOST_SPOT_CHIPS = 500_000_000
+"""Of the pot and of a stack: all of them together stay within 32 bits."""
+MOST_POTS = 10_000
+"""Of a stack."""
+MOST_RAISES = 64
+"""Of one line: the product of so many probabilities is still a number of 32 bits."""
+LEAST_WEIGHT = 1e-9
+"""Sum over all pairs of hands that can meet of the products of their weights."""
 _NODE_BYTES = 500
 """Of a node of the tree while it is built and laid out."""
 _ENTRY_BYTES = 4
@@ -85,13 +93,25 @@ class Spot:
         if not any(str(menu.get(key, "")).strip() for key in menu):
             raise PokernetsError("spot: the bet menu gives no bet; write sizes such as `bet: 50%,100%`, `raise: 2.5x`")
         bill = _Bill(self.root, board, np.stack(ranges), memory_limit, wanted)
-        tree = spot_tree(len(board), self.pot, self._chips("stack"), menu, watch=bill.decision)
+        stack = self._chips("stack")
+        if stack > MOST_POTS * self.pot:
+            raise PokernetsError(
+                f"spot: a stack of {stack:,} behind a pot of {self.pot:,}: at most {MOST_POTS:,} pots, beyond which"
+                " numbers of 32 bits do not tell what the pot is worth"
+            )
+        tree = spot_tree(len(board), self.pot, stack, menu, watch=bill.decision)
         if not (tree.action > 0).any():
             raise PokernetsError("spot: the bet menu gives no legal bet; write sizes such as `bet: 50%,100%`")
         rake = Rake(self._number("rake", 0.0), self._number("rake_cap", float("inf")))
         if not 0 <= rake.fraction < 1 or rake.cap < 0:
             raise PokernetsError(f"spot: rake {rake.fraction} must be a fraction from 0 to 1 and its cap not negative")
-        return VectorGame(tree, board, np.stack(ranges), rake=rake, memory_limit=memory_limit)
+        game = VectorGame(tree, board, np.stack(ranges), rake=rake, memory_limit=memory_limit)
+        if game.total_weight < LEAST_WEIGHT:
+            raise PokernetsError(
+                f"spot: the hands that can meet have weights whose products add up to {game.total_weight:.1g}, which is"
+                " too little to compute with: give the largest weight of a range as 1"
+            )
+        return game
 
     @property
     def root(self) -> Betting:
@@ -108,7 +128,10 @@ class Spot:
     def _chips(self, key: str) -> int:
         value = self._number(key, 0.0)
         if not 0 < value < math.inf or value != int(value):
-            raise PokernetsError(f"spot: `{key}` must be a positive whole number of chips, not {self.text[key]}")
+            given = str(self.text[key])[:100]
+            raise PokernetsError(f"spot: `{key}` must be a positive whole number of chips, not {given}")
+        if value > MOST_SPOT_CHIPS:
+            raise PokernetsError(f"spot: `{key}` must be at most {MOST_SPOT_CHIPS:,} chips, not {value:,.0f}")
         return int(value)
 
     def _number(self, key: str, default: float) -> float:
@@ -144,8 +167,13 @@ class _Bill:
                 self._entries[street, player] = entries
                 entries *= rules.deck_size - rules.num_hole_cards - rules.board_sizes[street]
 
-    def decision(self, street: int, player: int, actions: int) -> None:
-        self._bytes += actions * (_NODE_BYTES + int(_ENTRY_BYTES * self._entries[street, player]))
+    def decision(self, betting: Betting, actions: int) -> None:
+        if sum(action > 0 for action in betting.line) > MOST_RAISES:
+            raise PokernetsError(
+                f"spot: more than {MOST_RAISES} bets and raises fit one after the other: give larger sizes, or `a`"
+            )
+        entries = self._entries[betting.street, betting.to_act]
+        self._bytes += actions * (_NODE_BYTES + int(_ENTRY_BYTES * entries))
         if self._bytes > self._limit:
             raise PokernetsError(
                 f"this solve needs more than the limit of {self._limit / 2**20:.0f} MiB: offer fewer bet sizes, narrow"
@@ -160,11 +188,15 @@ def read_spot(path: str | Path) -> Spot:
     file = Path(path)
     if not file.is_file():
         raise PokernetsError(f"there is no spot file {file}")
-    text = read_text(file)
+    text = read_text(file, MOST_SPOT_BYTES + 1)
+    try:
+        check_length(text, MOST_SPOT_BYTES, "a text")
+    except LimitError as error:
+        raise PokernetsError(f"{file}: {error}") from None
     if text.lstrip().startswith("{"):
         try:
-            found = json.loads(text)
-        except (ValueError, RecursionError) as error:
+            found = parse_json(text)
+        except (ValueError, LimitError) as error:
             raise PokernetsError(f"{file}: no valid JSON ({error})") from None
         for name in ("config", "spot"):  # as a solution's manifest and the results of a solve have them
             found = found.get(name, found)
@@ -178,7 +210,7 @@ def read_spot(path: str | Path) -> Spot:
             continue
         key, colon, value = content.partition(":")
         if not colon:
-            raise PokernetsError(f"{file}, line {number}: expected `key: value`, found `{content}`")
+            raise PokernetsError(f"{file}, line {number}: expected `key: value`, found `{content[:100]}`")
         values[key.strip()] = value.strip().strip("'\"")
     return spot_of(values)
 
