@@ -5,6 +5,7 @@ configuration object, and a key that no part knows is refused here, by name, bef
 """
 
 import difflib
+import gc
 import hashlib
 import inspect
 import os
@@ -18,23 +19,27 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, NamedTuple, NoReturn, Union, Unpack, get_args, get_origin, get_type_hints
 
 import hydra
+from hydra._internal.hydra import Hydra
 from hydra.core.config_store import ConfigStore
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.hydra_config import HydraConfig
 from hydra.core.override_parser.types import Quote, QuotedString
 from hydra.errors import HydraException, InstantiationException, MissingConfigException, OverrideParseException
 from hydra.types import RunMode
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import DictConfig, OmegaConf, open_dict
 from omegaconf.errors import ConfigAttributeError, ConfigKeyError, MissingMandatoryValue, OmegaConfBaseException
 
 from conf.bundles import unbundle
+from conf.help import CONF, choices, experiments, help_of, nets, without_help
 from poker.errors import PokernetsError
-from poker.kernels.ahead import compile_at_first_use
 from poker.lock import Claims
 from poker.provenance import configured
 
 _FOLDER_LENGTH = 100
 _CONSTANTS = re.compile(r"Interpolation key 'exploration\.(\w+)\.")
+_ALLOCATIONS = 50_000
+"""Objects between two collections of garbage: imports make a million that stay, and Python's 700 cost a tenth of the
+time to start."""
 _COMMANDS = {"data_gen": "python -m data_gen", "evaluate": "python evaluate.py", "train": "python train.py"}
 _PLAIN = (int, float, str, bool, NoneType)
 _LISTS = (list, tuple, Sequence)
@@ -42,10 +47,19 @@ _KEPT = "what was written is kept, and the same command continues where it can"
 _UNQUOTED = re.compile(r"[a-zA-Z0-9_./+-]*")
 """File names that Hydra's grammar takes as they are."""
 _IN_A_SHELL = re.compile(r"[a-zA-Z0-9_.,/+~@:=\[\]-]*")
-CONF = Path(__file__).resolve().parent
 
 
 setattr(ConfigStore, "__deepcopy__", lambda store, memo: store)  # noqa: B010  copies of it are half of --help's time
+_hydras_mode: Any = Hydra.get_mode
+
+
+def _mode(its: Hydra, config_name: str | None, overrides: list[str]) -> Any:
+    """What the configuration says of sweeps. Hydra composes it once more for that; here only experiments say it."""
+    chooses = any(override.lstrip("+").startswith(("experiment=", "hydra.")) for override in overrides)
+    return _hydras_mode(its, config_name, overrides) if chooses else None
+
+
+setattr(Hydra, "get_mode", _mode)  # noqa: B010
 
 
 class ConfigurationError(PokernetsError):
@@ -58,6 +72,7 @@ def launch(root: str, task: Callable[[DictConfig], Any]) -> None:
     A user's error is one line and status 2. In a sweep the other jobs go on; those that failed are named at the end.
     What sweepers optimise is the result of `task`, if it is a number, or its `metric`.
     """
+    gc.set_threshold(_ALLOCATIONS)
     os.environ["HYDRA_FULL_ERROR"] = "1"  # lets errors out of hydra.main as they are
     failed: list[str] = []
 
@@ -76,16 +91,23 @@ def launch(root: str, task: Callable[[DictConfig], Any]) -> None:
 
     for argument in sys.argv[1:]:
         if argument.startswith("experiment="):
-            command = _experiments().get(argument.partition("=")[2], _COMMANDS[root])
+            command = experiments().get(argument.partition("=")[2], _COMMANDS[root])
             if command != _COMMANDS[root]:
                 _exit(f"{argument} is run by: {command} {argument}")
     sys.argv[1:] = ["dry=true" if argument == "--dry" else _quoted(argument) for argument in sys.argv[1:]]
+    flags = {argument for argument in sys.argv[1:] if argument.startswith("-")}
     try:
+        if flags and flags <= {"--help", "-h"}:
+            print(help_of(_composed(root, [argument for argument in sys.argv[1:] if argument not in flags])))
+            return
         hydra.main(version_base="1.3", config_path=str(CONF), config_name=root)(job)()
     except InstantiationException:
         raise
     except (PokernetsError, HydraException, OmegaConfBaseException) as error:
         _exit("\n       ".join([_message(error), *[f"failed: {overrides}" for overrides in failed]]))
+    except BrokenPipeError:  # `| head` has enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
     except OSError as error:  # a full disk, a folder that nobody may write to
         where = f"{error.filename}: " if error.filename else ""
         _exit(f"{where}{error.strerror or error}; {_KEPT}")
@@ -108,18 +130,6 @@ def _job_folder() -> str:
     name = HydraConfig.get().job.override_dirname
     short = re.sub(r"[^\w.+-]+", "_", name)[:_FOLDER_LENGTH]
     return short if short == name else f"{short}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
-
-
-def _experiments() -> dict[str, str]:
-    """The command of each experiment."""
-    return _told_by_files("experiment", "# (python .*) experiment={}\\b")
-
-
-def _told_by_files(group: str, pattern: str) -> dict[str, str]:
-    """By option of a group what its comment says, where the name stands for the braces of `pattern`."""
-    texts = {name: (CONF / group / f"{name}.yaml").read_text() for name in choices(group)}
-    found = {name: re.search(pattern.format(name), text) for name, text in texts.items()}
-    return {name: match[1] for name, match in found.items() if match}
 
 
 def _with_choices(message: str, config: DictConfig) -> str:
@@ -164,37 +174,20 @@ def _exit(message: str) -> NoReturn:
 
 def compose(root: str, overrides: list[str]) -> DictConfig:
     """The configuration that `overrides` select; every mistake is a `ConfigurationError` of one line."""
+    try:
+        config = _composed(root, overrides)
+    except (HydraException, OmegaConfBaseException) as error:
+        raise ConfigurationError(_message(error)) from error
+    with open_dict(config):
+        del config["hydra"]
+    return config
+
+
+def _composed(root: str, overrides: list[str]) -> DictConfig:
+    """The same with the node `hydra` and with Hydra's errors."""
     GlobalHydra.instance().clear()
     with hydra.initialize_config_dir(version_base="1.3", config_dir=str(CONF)):
-        try:
-            return hydra.compose(root, overrides=overrides)
-        except (HydraException, OmegaConfBaseException) as error:
-            raise ConfigurationError(_message(error)) from error
-
-
-def choices(group: str) -> list[str]:
-    """The options of a configuration group."""
-    return sorted(file.stem for file in (CONF / group).glob("*.yaml"))
-
-
-def listed(command: str, *groups: str) -> str:
-    """The resolver of what `--help` lists: groups with their options, and the experiments that `command` runs, by the
-    comments of their files."""
-    mine = [name for name, its in _experiments().items() if its == command]
-    options = {"experiment": ", ".join(mine)} if mine else {}
-    options |= {group: ", ".join(choices(group)) for group in groups}
-    if "net" in groups:
-        options["net"] = "; ".join(f"{', '.join(nets)} for model={model}" for model, nets in _nets().items())
-    return "\n".join(f"{group}: {options[group]}" for group in sorted(options))
-
-
-def _nets() -> dict[str, list[str]]:
-    """The options of the group `net` by model."""
-    models = _told_by_files("net", r"# For model=(\w+)")
-    return {model: [net for net in models if models[net] == model] for model in dict.fromkeys(models.values())}
-
-
-OmegaConf.register_new_resolver("listed", listed, replace=True)
+        return hydra.compose(root, overrides=overrides, return_hydra_config=True)
 
 
 def chosen(config: DictConfig, group: str) -> DictConfig:
@@ -219,6 +212,8 @@ def task_of(group: str) -> Callable[[DictConfig], Any]:
             _check_net()
         node = resolve(node)
         if group != "model" and not node.get("dry"):
+            from poker.kernels.ahead import compile_at_first_use  # noqa: PLC0415 (what --help does without)
+
             compile_at_first_use()
         makes = node.get("output") if group == "job" and not node.get("dry") else None  # nets are trained by several
         with (
@@ -243,10 +238,10 @@ def _claimed(output: str | None, runs: str) -> Iterator[None]:
 def _check_net() -> None:
     selected = HydraConfig.get().runtime.choices
     model, net = selected.get("model"), selected.get("net")
-    nets = _nets()
-    other = next((each for each in nets if net in nets[each]), model)
-    if model in nets and other != model:
-        raise ConfigurationError(f"net={net} is for model={other}; model={model} takes {', '.join(nets[model])}")
+    known = nets()
+    other = next((each for each in known if net in known[each]), model)
+    if model in known and other != model:
+        raise ConfigurationError(f"net={net} is for model={other}; model={model} takes {', '.join(known[model])}")
 
 
 def required(what: str) -> NoReturn:
@@ -260,7 +255,7 @@ OmegaConf.register_new_resolver("required", required, replace=True)
 def resolve(node: Any) -> Any:
     """Plain Python values of a configuration node, interpolations filled in; a missing value is named."""
     try:
-        return OmegaConf.to_container(node, resolve=True, throw_on_missing=True)
+        return without_help(OmegaConf.to_container(node, resolve=True, throw_on_missing=True))
     except OmegaConfBaseException as error:
         raise ConfigurationError(_message(error)) from error
 

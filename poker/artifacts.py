@@ -22,12 +22,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from poker.errors import PokernetsError, disk_full_at
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 SCHEMA = 1
 MANIFEST = "manifest.json"
@@ -89,17 +89,19 @@ class Artifact:
     made_from: dict[str, str]
     counts: dict[str, Any]
     fingerprint: str
-    arrays: Mapping[str, NDArray[Any]]
+    arrays: "Mapping[str, NDArray[Any]]"
 
 
-class _Arrays(Mapping[str, NDArray[Any]]):
+class _Arrays(Mapping[str, "NDArray[Any]"]):
     """Arrays of one artifact by name."""
 
     def __init__(self, path: Path, names: list[str]) -> None:
         self._path = path
         self._names = names
 
-    def __getitem__(self, name: str) -> NDArray[Any]:
+    def __getitem__(self, name: str) -> "NDArray[Any]":
+        import numpy as np  # noqa: PLC0415 (a tenth of a second, which --help and errors do without)
+
         if name not in self._names:
             raise KeyError(f"{self._path} has no array '{name}'; it has {', '.join(self._names)}")
         array: NDArray[Any] = np.load(self._path / f"{name}.npy", mmap_mode="r", allow_pickle=False)
@@ -178,7 +180,7 @@ def write_artifact(
     kind: str,
     *,
     config: Mapping[str, Any],
-    arrays: Mapping[str, NDArray[Any]],
+    arrays: "Mapping[str, NDArray[Any]]",
     files: Mapping[str, bytes] | None = None,
     made_from: Mapping[str, str] | None = None,
     counts: Mapping[str, Any] | None = None,
@@ -187,6 +189,8 @@ def write_artifact(
 
     `config`, `made_from` (role -> fingerprint) and `counts` must be JSON values.
     """
+    import numpy as np  # noqa: PLC0415
+
     target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)
     _remove_abandoned(target)

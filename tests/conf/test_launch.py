@@ -1,6 +1,7 @@
 """What a mistyped command line gets: one line that names the thing and the remedy, and exit status 2."""
 
 import re
+import shlex
 import subprocess
 import sys
 from functools import partial
@@ -9,7 +10,8 @@ from pathlib import Path
 import pytest
 from omegaconf import OmegaConf
 
-from conf.launch import CONF, ConfigurationError, call, check, choices, chosen, compose, resolve, task_of
+from conf.help import CONF, choices, purposes
+from conf.launch import ConfigurationError, call, check, chosen, compose, resolve, task_of
 from poker.rules import Rules
 from tests.commands import run_here
 from tests.killed import ROOT
@@ -194,8 +196,28 @@ def test_a_negative_seed_is_refused() -> None:
 def test_help_lists_groups_and_settings() -> None:
     done = run("--help")
     assert done.returncode == 0
-    for word in ("job: ", "game: ", "scale: ", "holdem_nolimit_2p", "artifacts:"):
+    for word in ("job:", "game: ", "scale: ", "holdem_nolimit_2p", "artifacts:"):
         assert word in done.stdout
+
+
+@pytest.mark.parametrize(("root", "group"), [("evaluate", "evaluate"), ("data_gen", "job"), ("train", "model")])
+def test_help_says_in_a_line_what_each_option_is_for(root: str, group: str) -> None:
+    """Each file says so itself, and nothing that is run is given it."""
+    told = purposes(group)
+    assert list(told) == choices(group)
+    text = run_here(root, "--help").stdout
+    for option, purpose in told.items():
+        assert re.search(rf"^  {option} +{re.escape(purpose)}$", text, re.MULTILINE)
+        assert len(purpose) < 95
+    assert len(set(told.values())) == len(told)
+    overrides = [f"{group}={'ring' if group == 'evaluate' else choices(group)[0]}"]
+    assert "_help_" not in resolve(compose(root, overrides)[group])
+
+
+def test_help_that_nobody_reads_to_the_end_is_no_error() -> None:
+    command = f"{shlex.quote(sys.executable)} -m data_gen --help | true"
+    done = subprocess.run(command, shell=True, cwd=ROOT, check=True, capture_output=True, text=True)
+    assert done.stderr == ""
 
 
 def test_help_lists_what_the_command_takes_and_all_of_it_somewhere() -> None:
@@ -213,7 +235,7 @@ def listed_by(root: Path) -> dict[str, str]:
     """Options by group."""
     [listing] = re.findall(r"\$\{listed:[^}]*\}", root.read_text())
     text = OmegaConf.create({"text": listing}).text
-    return dict(line.split(": ", 1) for line in text.splitlines())
+    return {line.partition(":")[0]: line.partition(": ")[2] for line in text.splitlines() if line[0] != " "}
 
 
 @pytest.mark.parametrize("game", [name for name in choices("game") if name != "acpc"])

@@ -1,0 +1,77 @@
+"""What `--help` tells: groups with their options, what each evaluation, job and model is for, and all settings.
+
+The option of a group that a command runs tells its purpose itself, in one line under the key `_help_`.
+"""
+
+import re
+from pathlib import Path
+from string import Template
+from typing import Any
+
+import yaml
+from omegaconf import DictConfig, OmegaConf, open_dict
+
+CONF = Path(__file__).resolve().parent
+_HELP = "_help_"
+_RUN = ("evaluate", "job", "model")
+"""Groups whose options tell what they are for."""
+_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+def choices(group: str) -> list[str]:
+    """The options of a configuration group."""
+    return sorted(file.stem for file in (CONF / group).glob("*.yaml"))
+
+
+def experiments() -> dict[str, str]:
+    """The command of each experiment."""
+    return _told_by_files("experiment", "# (python .*) experiment={}\\b")
+
+
+def nets() -> dict[str, list[str]]:
+    """The options of the group `net` by model."""
+    models = _told_by_files("net", r"# For model=(\w+)")
+    return {model: [net for net in models if models[net] == model] for model in dict.fromkeys(models.values())}
+
+
+def _told_by_files(group: str, pattern: str) -> dict[str, str]:
+    """By option of a group what its comment says, where the name stands for the braces of `pattern`."""
+    texts = {name: (CONF / group / f"{name}.yaml").read_text() for name in choices(group)}
+    found = {name: re.search(pattern.format(name), text) for name, text in texts.items()}
+    return {name: match[1] for name, match in found.items() if match}
+
+
+def purposes(group: str) -> dict[str, str]:
+    """What each option of a group is for; empty where its file does not say."""
+    texts = {name: yaml.load((CONF / group / f"{name}.yaml").read_text(), _Loader) for name in choices(group)}
+    return {name: text.get(group, text).get(_HELP, "") for name, text in texts.items()}
+
+
+def listed(command: str, *groups: str) -> str:
+    """The resolver of what `--help` lists: groups with their options, and the experiments that `command` runs."""
+    mine = [name for name, its in experiments().items() if its == command]
+    options = {"experiment": ", ".join(mine)} if mine else {}
+    options |= {group: ", ".join(choices(group)) for group in groups}
+    if "net" in groups:
+        options["net"] = "; ".join(f"{', '.join(its)} for model={model}" for model, its in nets().items())
+    for group in set(groups) & set(_RUN):
+        told = purposes(group)
+        width = max(map(len, told))
+        options[group] = "".join(f"\n  {name:{width}}  {what}".rstrip(" ") for name, what in told.items())
+    return "\n".join(f"{group}: {options[group]}".replace(": \n", ":\n") for group in sorted(options))
+
+
+OmegaConf.register_new_resolver("listed", listed, replace=True)
+
+
+def help_of(config: DictConfig) -> str:
+    """The text of `--help` for a configuration composed with its node `hydra`, which holds the template."""
+    template = Template(config.hydra.help.template)
+    with open_dict(config):
+        del config["hydra"]
+    return template.substitute(CONFIG=OmegaConf.to_yaml(config))
+
+
+def without_help(node: Any) -> Any:
+    """Plain values of a node without what it tells of itself."""
+    return {key: value for key, value in node.items() if key != _HELP} if isinstance(node, dict) else node
