@@ -4,6 +4,7 @@ import time
 from pathlib import Path
 
 from poker.progress import progress_bars
+from poker.report.scalars import ScalarLog
 
 
 class JobProgress:
@@ -12,11 +13,7 @@ class JobProgress:
     def __init__(self, title: str, *, total: float, done: float = 0, logs: str | Path | None = None) -> None:
         self._progress = progress_bars("")
         self._task = self._progress.add_task(title, total=total, completed=int(done), found="")
-        self._logs = None
-        if logs is not None:
-            from tensorboard.summary import Writer  # noqa: PLC0415 (a third of a second)
-
-            self._logs = Writer(str(Path(logs) / time.strftime("%Y%m%d-%H%M%S")))
+        self._logs = None if logs is None else ScalarLog(Path(logs) / time.strftime("%Y%m%d-%H%M%S"))
 
     def __enter__(self) -> "JobProgress":
         self._progress.start()
@@ -35,7 +32,7 @@ class JobProgress:
         self._progress.update(self._task, completed=done, found=text)
         if self._logs is not None:
             for name, value in metrics.items():
-                self._logs.add_scalar(name, value, step=step)
+                self._logs.add(f"work/{name}", value, step=step)
             self._logs.flush()
 
 

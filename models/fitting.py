@@ -22,10 +22,12 @@ import torch
 from lightning.fabric.utilities.exceptions import MisconfigurationException
 from lightning.pytorch import callbacks
 from lightning.pytorch.loggers import TensorBoardLogger
+from lightning.pytorch.utilities import rank_zero_only
 from rich.console import Console
 from torch import nn
 
 from models.export import Architecture, describe, export_net
+from models.training_progress import ProgressInLogs
 from poker.artifacts import CorruptArtifactError, find_artifact, fingerprint_of
 from poker.errors import PokernetsError
 
@@ -38,6 +40,7 @@ Trained = tuple[lightning.Trainer, nn.Module, Mapping[str, Any]]
 _WITHOUT_EFFECT = ("accelerator", "callbacks", "logger", "profiler", "log_every_n_steps", "num_sanity_val_steps")
 _ONLY_SHOWING = (
     callbacks.ProgressBar,
+    ProgressInLogs,
     callbacks.ModelSummary,
     callbacks.ThroughputMonitor,
     callbacks.LearningRateMonitor,
@@ -61,6 +64,36 @@ class EpochSeed(callbacks.Callback):
     def on_train_epoch_start(self, trainer: lightning.Trainer, pl_module: lightning.LightningModule) -> None:
         seeds = np.random.SeedSequence((self._seed, trainer.current_epoch, trainer.global_rank))
         torch.manual_seed(int(seeds.generate_state(1, np.uint64)[0]))
+
+
+class CourseLogger(TensorBoardLogger):
+    """TensorBoard with the loss first (`poker.report.scalars`) and without charts of a single point.
+
+    Metrics are named `stage/name`; `loss` is the name of the loss. A run that goes on writes all.
+    """
+
+    def __init__(self, directory: Path, loss: str) -> None:
+        super().__init__(directory, name="tensorboard", version="", default_hp_metric=False)
+        self._loss = loss
+        self._goes_on = any(Path(self.log_dir).glob("events.out.tfevents.*"))
+        self._first: dict[str, tuple[Any, int | None] | None] = {}
+        """Points that wait for a second one; None once there was one."""
+
+    @rank_zero_only
+    def log_metrics(self, metrics: Mapping[str, Any], step: int | None = None) -> None:
+        for tag, value in {self._tag(name): value for name, value in metrics.items()}.items():
+            if tag not in self._first and not self._goes_on:
+                self._first[tag] = (value, step)
+                continue
+            first, self._first[tag] = self._first.get(tag), None
+            for known, when in (() if first is None else (first,)) + ((value, step),):
+                super().log_metrics({tag: known}, when)
+
+    def _tag(self, name: str) -> str:
+        stage, _, metric = name.partition("/")
+        if metric == self._loss:
+            return f"loss/{stage}"
+        return name if metric else f"training/{name}"
 
 
 def recipe(trainer: TrainerSettings) -> dict[str, Any]:
@@ -146,7 +179,8 @@ def fit(
         torch.set_num_threads(threads)
     logger = trainer.keywords.get("logger")
     if logger is None:
-        logger = TensorBoardLogger(directory, name="tensorboard", version="")
+        monitors = [each.monitor for each in trainer.keywords.get("callbacks", ()) if hasattr(each, "monitor")]
+        logger = CourseLogger(directory, loss=monitors[0].rpartition("/")[2] if monitors else "loss")
     try:
         made = trainer(logger=logger, default_root_dir=directory)
     except (MisconfigurationException, TypeError, ValueError) as error:

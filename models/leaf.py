@@ -94,7 +94,7 @@ def test(*, net: str, architectures: Sequence[str], path: str, trainer: lightnin
     losses = {"rows": len(rows), **metrics_of_test(trainer, module, in_order(columns.batches, rows, Position()))}
     record = {**losses, "net": artifact.fingerprint, "states": columns.made_from["leaf_states"]}
     table = _table(losses, names, f"{net}, {path}")
-    Report("A leaf net on held-out states", [table], record, losses).write(Path(output), Console(stderr=True))
+    Report("A leaf net on held-out states", [table], record).write(Path(output), Console(stderr=True))
     return losses["huber"]
 
 

@@ -26,7 +26,6 @@ from poker.opponents.predictor import Context, Predictor
 from poker.report import Figure, Report, Section, Table
 from poker.report.charts import intervals
 from poker.report.estimates import Estimate
-from poker.report.scalars import Scalar
 from poker.rules import STREET_NAMES
 
 Floats = NDArray[np.float64]
@@ -140,8 +139,7 @@ def table(
         "importance": importance,
     }
     losses = {name: float(found["all"]["log_loss"]) for name, found in record["predictors"].items()}
-    scalars: dict[str, Scalar] = {f"{name}/log_loss": loss for name, loss in losses.items()}
-    report = Report("Predictors of actions", _sections(record, output), record, scalars)
+    report = Report("Predictors of actions", _sections(record, output), record)
     report.write(Path(output), Console(stderr=True))
     return losses
 

@@ -36,6 +36,7 @@ from poker.play.tables import shares_tables
 from poker.play.workers import Worker, play_all
 from poker.progress import progress_bars
 from poker.report.estimates import estimate
+from poker.report.scalars import ScalarLog
 from poker.rules import Rules
 
 WIDTH = 110
@@ -268,15 +269,13 @@ class _Live:
             for title, group in shared or [(result.lineup.title, [result]) for result in lineups]
         }
         self._written: dict[LineUp, float] = {}
-        self._folder = folder
-        self._writer: Any = None
+        self._scalars = ScalarLog(folder)
         self._started = time.monotonic()
         self._progress.start()
 
     def close(self) -> None:
         self._progress.stop()
-        if self._writer is not None:
-            self._writer.close()
+        self._scalars.close()
 
     def update(self, result: Results) -> None:
         now = time.monotonic()
@@ -290,12 +289,5 @@ class _Live:
         of = result.lineup.labels[0] if len(group) == 1 else result.lineup.title
         found = f"{rate:,.1f}/s  {of} {best:+} {self._unit}/hand"
         self._progress.update(bar, found=found + (" (AIVAT)" if result.has_aivat else ""))
-        if self._writer is None:
-            from tensorboard.summary import Writer  # noqa: PLC0415 (half a second)
-
-            self._writer = Writer(str(self._folder))
-        for tag, units in result.tagged(self._unit):
-            mean = estimate(units)
-            self._writer.add_scalar(tag, mean.mean, step=result.hands)
-            if mean.has_interval:
-                self._writer.add_scalar(f"{tag}/half_width_95", mean.half_width, step=result.hands)
+        for name, units in result.tagged(self._unit):
+            self._scalars.add_strength(name, estimate(units), step=result.hands)

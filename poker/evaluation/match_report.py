@@ -18,7 +18,7 @@ from poker.formats.acpc_log import read_log
 from poker.play.hand_store import UNKNOWN
 from poker.provenance import commit
 from poker.report import Figure, RangeGrids, Report, Section, Table, Text
-from poker.report.charts import Curve, Series, crosstable, curve_panels, intervals_and_means
+from poker.report.charts import SETTLING, Curve, Series, crosstable, curve_panels, intervals_and_means
 from poker.report.estimates import Estimate, estimate
 from poker.report.scalars import Scalar
 from poker.rules import CALL, FOLD, Rules
@@ -74,7 +74,8 @@ def _sections(results: MatchResults, title: str) -> Iterator[Section]:
     if len(standings) > 2:
         names, note = [one.name for one in standings], "coloured where the interval is clear of 0"
         yield Figure("crosstable", lambda: crosstable(title, unit, names, _means(results)), "Who beats whom", note)
-    if not standings or len(lineups) <= _SHOWN_ROWS:
+    settles = any(len(result.values()) > SETTLING for result in lineups)  # else the table says it all
+    if settles and (not standings or len(lineups) <= _SHOWN_ROWS):
         yield Figure("results", lambda: _picture(results, title), "Intervals, and how the means settled")
     if has_aivat:
         note = f"standard deviation in {unit}; duplicate: of a unit's mean, scaled to one hand"
@@ -426,18 +427,9 @@ def _told(found: Estimate) -> dict[str, Any]:
 
 
 def _scalars(results: MatchResults) -> Iterator[tuple[str, Scalar]]:
-    """The course of each mean over the hands, then agents by seat and class, and contrasts."""
+    """The course of each mean over the hands."""
     for result in results.lineups:
-        for tag, units in result.tagged(results.unit):
+        for name, units in result.tagged(results.unit):
             hands = result.hands / max(len(units), 1)
-            counts = sorted({round(n) for n in np.linspace(1, len(units), _COURSE) if len(units)})
-            yield tag, [(round(n * hands), estimate(units[:n])) for n in counts]
-        if results.game.num_players > 2 and results.settings:
-            for name, agent in _agents(results, result).items():
-                for seat, found in enumerate(agent.by_seat):
-                    yield f"{result.lineup.title}/{name}/seat_{seat + 1}", found
-                for kind, found in agent.by_class.items():
-                    yield f"{result.lineup.title}/{name}/from_{kind}", found
-    for item in results.contrasts():
-        against = f"/{'_'.join(item.against)}" if item.against else ""
-        yield f"contrasts/{item.first} less {item.second}{against}", item.found
+            counts = sorted({round(n) for n in np.linspace(SETTLING, len(units), _COURSE) if len(units) >= SETTLING})
+            yield name, [(round(n * hands), estimate(units[:n])) for n in counts]

@@ -15,7 +15,6 @@ from rich.console import Console
 from poker.errors import PokernetsError
 from poker.report import Figure, Report, Section, Table
 from poker.report.grids import strategy_grids
-from poker.report.scalars import Scalar
 from poker.solvers.vector.decisions import Decision, decision, equity
 from poker.solvers.vector.solution import find_node, save_solution
 from poker.solvers.vector.solver import Progress, VectorSolver
@@ -137,12 +136,9 @@ def write_results(
     decisions = [decision(solver, words) for words in nodes]
     told = [{"path": one.path, "player": SEATS[one.player], "actions": one.actions} for one in decisions]
     record = {"spot": read.text, "algorithm": solver.schedule.name, **found, "nodes": told}
-    scalars: dict[str, Scalar] = {**found, "exploitability_percent_pot": course}
-    for one in decisions:
-        for action, values in one.actions.items():
-            scalars |= {f"{one.path or 'root'}/{action}/{key}": value for key, value in values.items()}
     sections = _sections(read, found, decisions)
     files = {"solution": folder / "solution"}
+    scalars = {"exploitability_percent_pot": course}
     return Report(f"Spot {read.text['board']}", sections, record, scalars, files, command).write(folder)
 
 

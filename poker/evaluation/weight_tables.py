@@ -126,5 +126,4 @@ def _report(found: dict[str, Gains], path: Path, read: int) -> Report:
         if drawn:
             sections.append(Text("of each player who showed, after each round", f"Tables of {name}", console=False))
         sections += drawn
-    scalars = {f"{name}/{street}": e for name, by_street in estimates.items() for street, e in by_street.items()}
-    return Report("How much weight tables know", sections, record, scalars)
+    return Report("How much weight tables know", sections, record)

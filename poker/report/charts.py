@@ -22,6 +22,8 @@ Floats = NDArray[np.float64]
 Row = tuple[str, Estimate]
 """Name and result."""
 
+SETTLING = 10
+"""Units from which on means are shown as they settle."""
 _RUNNING_POINTS = 300
 _MAX_RUNNING = 10
 
@@ -85,7 +87,7 @@ def intervals_and_means(title: str, unit: str, count: str, series: Sequence[Seri
     _draw_intervals(bars, rows, f"{unit}, 95% intervals" + (f": {measures}" if measures else ""))
     for i, one in enumerate(series[:_MAX_RUNNING]):
         counts, means, lows, highs = running(one.units, _RUNNING_POINTS)
-        keep = counts >= 10
+        keep = counts >= SETTLING
         curves.plot(counts[keep], means[keep], label=one.name, color=f"C{i}")
         curves.fill_between(counts[keep], lows[keep], highs[keep], alpha=0.15, color=f"C{i}", linewidth=0)
     curves.axhline(0, color="grey", linewidth=0.8)

@@ -162,8 +162,9 @@ class Report:
                 pictures[figure.name] = png(figure.draw())
                 write_atomically(folder / f"{figure.name}.png", pictures[figure.name])
         write_atomically(folder / "report.html", self.page(record, pictures).encode())
-        write_scalars(folder, self.scalars)
-        written = {"results": folder / "results.json", "report": folder / "report.html", "TensorBoard": folder}
+        written = {"results": folder / "results.json", "report": folder / "report.html"}
+        if write_scalars(folder, self.scalars):
+            written["TensorBoard"] = folder
         tell_files(console, {**written, **self.files})
         return record
 

@@ -1,42 +1,79 @@
-"""Results as TensorBoard scalars, so that runs can be laid beside each other."""
+"""Results as TensorBoard scalars, so that runs can be laid beside each other.
+
+Tags begin with a group, and TensorBoard shows groups by the alphabet: `loss` of training, `strength` of what was
+measured, `uncertainty` (half-widths of 95% intervals), `work` of jobs. Only courses are shown: reports tell the rest.
+"""
 
 import math
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import TracebackType
+from typing import Any
 
+from poker.optional import not_installed
 from poker.report.estimates import Estimate
 
 Scalar = float | Estimate | Sequence[tuple[int, float | Estimate]] | None
-"""A number, an estimate (its interval is a scalar of its own, `.../half_width_95`), or a course of (step, either)."""
+"""A course of (step, value), or a single value, of which no chart is made."""
 
 
-def write_scalars(folder: Path, scalars: Mapping[str, Scalar]) -> None:
-    """Writes scalars by tag to `folder`, in place of all scalars that are there.
+class ScalarLog:
+    """Scalars of `folder`; a tag is written from its second point on, and files are made for the first that is."""
 
-    Estimates stand at the number of their units, single numbers at 0; what is None or not finite is left out.
-    """
-    from tensorboard.summary import Writer  # noqa: PLC0415 (half a second)
+    def __init__(self, folder: str | Path) -> None:
+        self._folder = str(folder)
+        self._first: dict[str, tuple[float, int, float] | None] = {}
+        """Points that wait for a second one: value, step, time; None once there was one."""
+        self._writer: Any = None
 
+    def __enter__(self) -> "ScalarLog":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def add(self, tag: str, value: float, *, step: int) -> None:
+        """One more point of a tag; what is not finite is left out."""
+        if not math.isfinite(value):
+            return
+        point = (value, step, time.time())
+        if tag not in self._first:
+            self._first[tag] = point
+            return
+        if self._writer is None:
+            with not_installed("fsspec"):  # which looks through all that is installed
+                from tensorboard.summary import Writer  # noqa: PLC0415 (a fifth of a second)
+
+                self._writer = Writer(self._folder)
+        first, self._first[tag] = self._first[tag], None
+        for known, when, at in (point,) if first is None else (first, point):
+            self._writer.add_scalar(tag, known, step=when, wall_time=at)
+
+    def add_strength(self, name: str, value: float | Estimate, *, step: int) -> None:
+        """One more point of a measure, with its interval if it has one."""
+        name = name.replace(" ", "_")
+        if isinstance(value, Estimate):
+            self.add(f"uncertainty/{name}", value.half_width, step=step)
+            value = value.mean
+        self.add(f"strength/{name}", value, step=step)
+
+    def flush(self) -> None:
+        if self._writer is not None:
+            self._writer.flush()
+
+    def close(self) -> None:
+        if self._writer is not None:
+            self._writer.close()
+
+
+def write_scalars(folder: Path, scalars: Mapping[str, Scalar]) -> bool:
+    """Write courses of measures by name to `folder`, in place of all scalars that are there; whether there were any."""
     folder.mkdir(parents=True, exist_ok=True)
     for earlier in folder.glob("events.out.tfevents.*"):
         earlier.unlink()
-    writer = Writer(str(folder))
-    for tag, scalar in scalars.items():
-        for name, step, value in _points(tag.replace(" ", "_"), scalar):
-            if math.isfinite(value):
-                writer.add_scalar(name, value, step=step)
-    writer.close()
-
-
-def _points(tag: str, scalar: Scalar) -> list[tuple[str, int, float]]:
-    if scalar is None:
-        return []
-    if isinstance(scalar, Estimate):
-        return _points(tag, [(scalar.n, scalar)])
-    points: list[tuple[str, int, float]] = []
-    for step, value in scalar if isinstance(scalar, Sequence) else [(0, scalar)]:
-        if isinstance(value, Estimate):
-            points += [(tag, step, value.mean), (f"{tag}/half_width_95", step, value.half_width)]
-        else:
-            points.append((tag, step, value))
-    return points
+    with ScalarLog(folder) as log:
+        for name, course in scalars.items():
+            for step, value in course if isinstance(course, Sequence) else ():
+                log.add_strength(name, value, step=step)
+    return any(folder.glob("events.out.tfevents.*"))

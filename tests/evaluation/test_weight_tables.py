@@ -20,7 +20,6 @@ from poker.report.charts import png
 from tests.formats.irc_files import Files, irc_rules, play_hand, write_hand
 from tests.games import load_rules
 from tests.poki import rates, rates_path
-from tests.report.scalars import read_scalars
 
 RULES = load_rules("holdem_limit_3p")
 HANDS = ("7c2d", "AsAd", "")
@@ -139,11 +138,7 @@ def test_the_page_has_the_gains_and_the_pictures_of_this_run(archive: Path, tmp_
     drawn = list((tmp_path / "generic").glob("*.png"))
     assert page.count("<img") == 1 + len(drawn) > 1
     river = record["modelling"]["generic"]["river"]
-    scalars = read_scalars(tmp_path)
-    [(hands, gain)] = scalars["generic/river"]
-    assert hands == river["hands"]
-    assert gain == pytest.approx(river["gain"], abs=1e-4)
-    assert len(scalars) == 8
+    assert f"({river['hands']})" in page
 
 
 def test_mistakes_are_named(archive: Path, tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """`train.py model=leaf` as a user runs it: it learns, exports, resumes after SIGKILL, reuses and refuses."""
 
 import json
+import re
 import subprocess
 import sys
 from functools import partial
@@ -73,6 +74,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_leaf_states(work / "artifacts" / "leaf_states", rows=50_000)
     done = run(work)
     assert done.returncode == 0, done.stderr
+    assert re.search(r"^training: 5/5 epochs, 100%, .*; validation/huber 0\.\d{5}", done.stderr, re.MULTILINE)
     return work
 
 
@@ -93,12 +95,14 @@ def test_the_logs_hold_what_a_user_looks_for(trained: Path) -> None:
     events = EventAccumulator(str(logs))
     events.Reload()
     names = set(events.Tags()["scalars"])
-    wanted = {"train/huber", "train/device/samples_per_sec", "lr-Adam", "validation/huber", "validation/r2"}
+    wanted = {"loss/train", "loss/validation", "train/device/samples_per_sec", "training/lr-Adam", "validation/r2"}
     wanted |= {"validation/huber_of_mean", "validation/label_noise"}
     wanted |= {f"train/huber/{name}" for name in CONTINUATIONS}
     wanted |= {f"validation/huber/{street}/{name}" for street in ("preflop", "flop") for name in CONTINUATIONS}
     assert wanted <= names
-    assert len(events.Scalars("validation/huber")) == 5
+    assert sorted(names)[:2] == ["loss/train", "loss/validation"]
+    assert len(events.Scalars("loss/validation")) == 5
+    assert min(len(events.Scalars(name)) for name in names) > 1
     assert events.Tags()["images"] == ["validation/scatter"]
 
 

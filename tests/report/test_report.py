@@ -17,6 +17,7 @@ from poker.report import Figure, RangeGrids, Report, Section, Table, Text
 from poker.report.charts import intervals
 from poker.report.estimates import Estimate
 from poker.report.report import cell_text
+from poker.report.scalars import Scalar
 from tests.report.scalars import read_scalars
 
 VOID = {"meta", "img"}
@@ -84,9 +85,9 @@ def test_a_table_is_given_once_and_told_in_all_forms(tmp_path: Path) -> None:
     ]
     shown, told = console()
     with configured({"hands": 3, "out": str(tmp_path / "deep")}, {"runs": str(tmp_path)}):
-        record = Report(
-            "A match", sections, {"log": tmp_path / "hands" / "x.log"}, {"mbb": found}, {"hands": tmp_path / "hands"}
-        ).write(tmp_path / "a", shown)
+        scalars: dict[str, Scalar] = {"mbb": [(40, 1000.0), (81, found)], "one": 1.0}
+        told_record, files = {"log": tmp_path / "hands" / "x.log"}, {"hands": tmp_path / "hands"}
+        record = Report("A match", sections, told_record, scalars, files).write(tmp_path / "a", shown)
     assert order == ["drawn after 1"]
     text = told.getvalue()
     assert "1,234 ± 200" in text
@@ -105,7 +106,7 @@ def test_a_table_is_given_once_and_told_in_all_forms(tmp_path: Path) -> None:
     assert html.index("Intervals") < html.index("Results &amp; more") < html.index("one agent failed")
     assert str(tmp_path) not in html
     assert (tmp_path / "a" / "chart.png").read_bytes().startswith(b"\x89PNG")
-    assert read_scalars(tmp_path / "a")["mbb"] == [(81, 1234.5)]
+    assert read_scalars(tmp_path / "a") == {"strength/mbb": [(40, 1000.0), (81, 1234.5)]}
 
 
 def test_text_is_escaped_and_the_record_is_there() -> None:

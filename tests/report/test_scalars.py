@@ -1,29 +1,43 @@
+import math
 from pathlib import Path
 
 from poker.report.estimates import Estimate
-from poker.report.scalars import write_scalars
+from poker.report.scalars import Scalar, ScalarLog, write_scalars
 from tests.report.scalars import read_scalars
 
 
-def test_figures_estimates_and_courses_are_written(tmp_path: Path) -> None:
-    write_scalars(tmp_path, {"old": 1.0})
-    write_scalars(
+def test_courses_are_written_in_place_of_earlier_ones(tmp_path: Path) -> None:
+    assert write_scalars(tmp_path, {"old": [(1, 1.0), (2, 1.0)]})
+    assert write_scalars(
         tmp_path,
         {
-            "a plain figure": 2.5,
-            "an/estimate": Estimate(-1.5, 0.25, 1.0, 40),
-            "single": Estimate(3.0, float("inf"), float("inf"), 1),
-            "course": [(10, 4.0), (100, 2.0)],
-            "estimates": [(10, Estimate(4.0, 0.5, 1.0, 3))],
-            "unknown": None,
+            "a course": [(10, 4.0), (100, 2.0)],
+            "estimates": [(10, Estimate(4.0, 0.5, 1.0, 3)), (20, Estimate(3.0, 0.25, 1.0, 6))],
+            "without intervals": [(1, Estimate(3.0, math.inf, math.inf, 1)), (2, Estimate(2.0, 0.5, 1.0, 2))],
+            "unknown": [(1, math.nan), (2, 1.0), (3, 2.0)],
         },
     )
     assert read_scalars(tmp_path) == {
-        "a_plain_figure": [(0, 2.5)],
-        "an/estimate": [(40, -1.5)],
-        "an/estimate/half_width_95": [(40, 0.25)],
-        "single": [(1, 3.0)],
-        "course": [(10, 4.0), (100, 2.0)],
-        "estimates": [(10, 4.0)],
-        "estimates/half_width_95": [(10, 0.5)],
+        "strength/a_course": [(10, 4.0), (100, 2.0)],
+        "strength/estimates": [(10, 4.0), (20, 3.0)],
+        "uncertainty/estimates": [(10, 0.5), (20, 0.25)],
+        "strength/without_intervals": [(1, 3.0), (2, 2.0)],
+        "strength/unknown": [(2, 1.0), (3, 2.0)],
     }
+
+
+def test_no_chart_has_a_single_point(tmp_path: Path) -> None:
+    single: dict[str, Scalar] = {
+        "figure": 2.5,
+        "estimate": Estimate(-1.5, 0.25, 1.0, 40),
+        "course": [(10, 4.0)],
+        "none": None,
+    }
+    assert not write_scalars(tmp_path, single)
+    assert not list(tmp_path.iterdir())
+    with ScalarLog(tmp_path) as log:
+        log.add("work/rate", 1.0, step=1)
+        log.add("work/once", 1.0, step=1)
+        log.add("work/rate", 2.0, step=2)
+        log.add("work/rate", 3.0, step=3)
+    assert read_scalars(tmp_path) == {"work/rate": [(1, 1.0), (2, 2.0), (3, 3.0)]}

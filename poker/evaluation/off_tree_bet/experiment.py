@@ -120,9 +120,8 @@ def run(
         "peak_memory_mib": peak_memory() / 2**20,
     }
     title = f"Exploitability of answers to an off-tree bet of {bet:g} pots in {game.name}"
-    scalars = {f"{answer.name}/{answer.values or 0}": answer.found.exploitability for answer in answers}
     drawn = sections(title, record, sizes)
-    return Report(title, drawn, record, scalars).write(Path(out) / game.name)
+    return Report(title, drawn, record).write(Path(out) / game.name)
 
 
 class _Experiment:
