@@ -8,15 +8,17 @@ Symbols: H hands (`rules.num_hands`), A actions.
 
 from collections.abc import Sequence
 from copy import copy
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 
 from poker.betting import Betting
 from poker.cards import hand_index
 from poker.errors import PokernetsError
-from poker.search.solved_values import DecisionValues
 from poker.state import HandState, Policy
+
+if TYPE_CHECKING:
+    from poker.search.solved_values import DecisionValues
 
 
 @runtime_checkable
@@ -54,7 +56,7 @@ class PolicyAgent(Agent, Protocol):
 class SolvingAgent(PolicyAgent, Protocol):
     """An agent whose solutions say what hands are worth."""
 
-    def solved_values(self, state: HandState, seat: int) -> DecisionValues | None:
+    def solved_values(self, state: HandState, seat: int) -> "DecisionValues | None":
         """What the agent, playing in `seat`, thinks that the opponent's hands are worth after each action in `state`;
         it must not depend on what is done there."""
 

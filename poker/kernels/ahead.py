@@ -16,13 +16,13 @@ from concurrent.futures import ProcessPoolExecutor, wait
 from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
-
-from rich.progress import Progress
+from typing import TYPE_CHECKING, Any
 
 import poker.kernels
 from poker.machine import cores
-from poker.progress import progress_bars
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 _SOURCES = Path(poker.kernels.__file__).parent
 _CPU_SECONDS = 100
@@ -54,6 +54,8 @@ def compile_at_first_use() -> None:
 
 def compile_all() -> None:
     """Compile what numba's cache lacks, with a bar on stderr; write the stamp once all was read from there."""
+    from poker.progress import progress_bars  # noqa: PLC0415 (what a look at the stamp does without)
+
     depends_on = _dependencies()
     todo = groups()
     seconds = max(5, round(_CPU_SECONDS / cores(), -1))
@@ -70,7 +72,7 @@ def compile_all() -> None:
         _write_stamp(depends_on, _cache_files())
 
 
-def _compile_all(title: str, todo: list[list[tuple[str, str]]], bars: Progress) -> int:
+def _compile_all(title: str, todo: list[list[tuple[str, str]]], bars: "Progress") -> int:
     """Compile in new processes; how many the cache lacked."""
     bar = bars.add_task(title, total=sum(map(len, todo)), found="")
     context = multiprocessing.get_context("spawn")

@@ -20,6 +20,11 @@ from numba.core import ir
 from numba.core.compiler import Flags
 
 from poker.kernels.compiler import KernelCompiler
+from poker.optional import not_installed
+
+with not_installed("scipy.linalg"):
+    importlib.import_module("numba.np.arraymath")
+"""Numba loads scipy's linear algebra there, a fifth of a second, for products of matrices: no kernel has any."""
 
 setattr(ir.Scope, "__deepcopy__", lambda scope, memo: scope)  # noqa: B010
 """Numba copies an inlined kernel block by block, and each time all its variables: a fifth of the time to compile."""

@@ -7,15 +7,18 @@ weighted with any range of the opponent they miss only what it will do otherwise
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from poker.kernels.cards.hands import CARD_PERMUTATION, HAND_PERMUTATION
 from poker.rules import Rules
-from poker.search.safety import Starts, round_values
-from poker.solvers.vector.solver import VectorSolver
 from poker.state import HandState
+
+if TYPE_CHECKING:
+    from poker.search.safety import Starts
+    from poker.solvers.vector.solver import VectorSolver
 
 Path = tuple[int, ...]
 Floats = NDArray[np.float64]
@@ -29,11 +32,13 @@ class SolvedValues:
     rules: Rules
     player: int
     values: Mapping[Path, NDArray[np.float32]] = field(repr=False)
-    starts: Mapping[Path, Starts] = field(repr=False)
+    starts: "Mapping[Path, Starts]" = field(repr=False)
 
     @classmethod
-    def of(cls, solver: VectorSolver, player: int) -> "SolvedValues":
+    def of(cls, solver: "VectorSolver", player: int) -> "SolvedValues":
         """One more sweep over the average strategies."""
+        from poker.search.safety import round_values  # noqa: PLC0415 (a tenth of a second, where nobody solves)
+
         values, starts = round_values(solver.average_values(player))
         return cls(solver.game.rules, player, values, starts)
 

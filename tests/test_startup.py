@@ -1,0 +1,52 @@
+"""Commands import nothing heavy that they do not use."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.solvers.games import SPOTS
+
+ROOT = Path(__file__).parents[1]
+NUMBERS = ("numpy", "numba", "rich")
+ALWAYS_LATER = ("torch", "lightning", "matplotlib", "scipy.linalg", "pandas", "fsspec.core")
+"""Torch, pictures of curves and linear algebra; fsspec looks through all that is installed."""
+
+
+@pytest.mark.parametrize(
+    ("command", "status", "unused"),
+    [
+        ("evaluate.py --help", 0, (*NUMBERS, "tensorboard")),
+        ("train.py model=leaf --help", 0, (*NUMBERS, "tensorboard")),
+        ("evaluate.py evaluate=matsch", 2, (*NUMBERS, "tensorboard")),
+        (
+            "evaluate.py evaluate=match agents=[random,always_call] hands=20",
+            0,
+            ("tensorboard", "poker.solvers.vector.solver"),
+        ),
+        ("evaluate.py evaluate=spot spot=turn.json target_percent=5", 0, ()),
+    ],
+)
+def test_what_a_command_does_not_use_is_not_imported(
+    command: str, status: int, unused: tuple[str, ...], tmp_path: Path
+) -> None:
+    (tmp_path / "turn.json").write_text(json.dumps(SPOTS["t1_turn_basic"]["config"]))
+    script, *arguments = command.split()
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONPROFILEIMPORTTIME": "1"}
+    done = subprocess.run(
+        [sys.executable, ROOT / script, *arguments],
+        cwd=tmp_path,
+        env=environment,
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == status, done.stderr[-2000:]
+    lines = [line for line in done.stderr.splitlines() if line.startswith("import time:")]
+    imported = {line.rpartition("|")[2].strip() for line in lines}
+    assert {"conf.launch", "hydra"} <= imported
+    heavy = [name for name in (*ALWAYS_LATER, *unused) if name in imported]
+    assert not heavy
