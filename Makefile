@@ -19,7 +19,7 @@ OPPONENTS := $(if $(irc),artifacts=artifacts/$(SCALE)/irc)
 $(INSTALLED): pyproject.toml constraints.txt
 	@echo 'Installation, once, some three minutes of two cores: [1/3] a Python of its own in $(VENV) (10 s)'
 	$(PYTHON) -m venv $(VENV)
-	@echo '[2/3] packages, of which torch is the largest (two minutes and a download of 500 MB; pip is quiet)'
+	@echo '[2/3] packages, of which torch is the largest (a minute or two and their download; pip is quiet)'
 	$(BIN)/pip install --quiet --no-compile --disable-pip-version-check -c constraints.txt -e ".[dev,play]"
 	@echo '[3/3] kernels'
 	$(BIN)/python -m poker.kernels

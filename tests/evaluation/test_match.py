@@ -174,7 +174,7 @@ def test_report_files(tmp_path: Path) -> None:
     assert (folder / "results.png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
     events = EventAccumulator(str(folder))
     events.Reload()
-    assert "call_vs_raise/call/chips/mbb_per_hand" in events.Tags()["tensors"]
+    assert "strength/call_vs_raise/call/chips/mbb_per_hand" in events.Tags()["tensors"]
 
 
 def test_same_seed_same_bytes_and_other_seed_other_hands(tmp_path: Path) -> None:

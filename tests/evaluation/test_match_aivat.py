@@ -79,7 +79,7 @@ def test_estimates_agree_with_chips_and_vary_less(tmp_path: Path) -> None:
     assert saved["players"][0]["aivat"]["mean"] == pytest.approx(reduced.mean)
     events = EventAccumulator(str(folder))
     events.Reload()
-    curve = events.Tensors("caller_vs_random/caller/aivat/mbb_per_hand")
+    curve = events.Tensors("strength/caller_vs_random/caller/aivat/mbb_per_hand")
     assert curve[-1].step == 1000
     assert curve[-1].tensor_proto.float_val[0] == pytest.approx(reduced.mean)
 
