@@ -72,6 +72,19 @@ def test_stopping_rule_keeps_the_coverage() -> None:
     assert 400 < np.median(lengths) < 700
 
 
+@pytest.mark.parametrize(("enough", "stop"), [(400, 400), (402, 440), (442, 484), (486, 532)])
+def test_looks_are_a_tenth_apart_and_deals_after_the_stop_do_not_count(enough: int, stop: int) -> None:
+    """`enough` deals are narrow enough, so the match ends at the first look after them."""
+    units = np.tile([-1.0, 1.0], 400)
+    results = played("a b", units)
+    results.unknown_in = {stop - 1: {"a": "its last deal"}, stop: {"b": "a deal too late"}}
+    results.check_stop(estimate(units[:enough]).half_width * (1 + 1e-9))
+    assert (results.stopped_at, results.hands) == (stop, stop)
+    assert results.sessions() == list(range(stop))
+    assert results.estimates()[0].n == stop
+    assert list(results.unknown) == ["a"]
+
+
 def test_first_look_is_after_400_deals_and_100_sessions() -> None:
     looks = [Results(LEDUC, LineUp(("a", "b")), [(0, 1)], deals, log=Path()).first_look for deals in (1, 3, 50)]
     assert looks == [400, 134, 100]
@@ -106,6 +119,8 @@ def test_short_matches_are_named() -> None:
         report = match_report(match_of(played("a b", np.arange(deals))))
         assert report.record["lineups"][0]["intervals_may_be_too_narrow"] is short
         assert ("intervals may be too narrow" in page_of(played("a b", np.arange(deals)))) is short
+    few = match_report(match_of(played("a b", np.repeat([-400.0, 1.0], [3, 997]))))
+    assert few.record["lineups"][0]["intervals_may_be_too_narrow"]
 
 
 def test_a_round_robin_is_reported_whole(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
