@@ -33,7 +33,7 @@ from poker.formats.histories import (
 )
 from poker.formats.played import HistoryError, PlayedHand, difference
 from poker.report import Report, Section, Table, Text
-from poker.report.estimates import Estimate
+from poker.report.estimates import FEW_UNITS, Estimate
 from poker.rules import Rules
 
 Format = Literal["phh", "pokerstars", "acpc"]
@@ -175,6 +175,12 @@ class _Tally:
         notes = f"rake: {_amounts(self._rake)}. " if self._rake else ""
         if self._told_otherwise:
             notes += f"hands whose file tells other amounts than the rules pay: {self._told_otherwise:,}. "
+        short = sum(found.n < FEW_UNITS or found.has_few_large for _, _, found, _ in rows[:_ROWS])
+        if short:
+            notes += (
+                f"Intervals of {short} of these may be too narrow: fewer than {FEW_UNITS} hands, or a few large results"
+                " that make most of the spread. "
+            )
         found: list[Section] = [
             Table(("game", "hands", "players", "stacks, big blinds"), games, title, self._compared()),
             Table(columns, rows[:_ROWS], "Results", notes + more),

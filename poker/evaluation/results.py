@@ -27,7 +27,10 @@ Independent = Literal["session", "deal"]
 
 _TIMES_KEPT = 20_000
 _LEAST_SESSIONS = 100
-SHORT = f"A line-up has fewer than {FEW_UNITS} deals, or {_LEAST_SESSIONS} sessions: its intervals may be too narrow."
+SHORT = (
+    f"A line-up has fewer than {FEW_UNITS} deals, or {_LEAST_SESSIONS} sessions, or a few large results that make most"
+    " of the spread: its intervals may be too narrow."
+)
 _ROUNDING = 1e-12
 _STAGES = (16, 8, 4, 2, 1)
 """A session is looked at in parts that end at its length divided by these."""
@@ -234,8 +237,9 @@ class Results:
 
     @property
     def is_short(self) -> bool:
-        """Too few sessions to trust the intervals."""
-        return self._count < self.first_look
+        """Too few sessions, or too few large results, to trust the intervals."""
+        found = self.estimates(aivat=self.has_aivat)
+        return self._count < self.first_look or any(one.has_few_large for one in found)
 
     def check_stop(self, half_width: float) -> None:
         """Stops at the first look at which the interval of the first entry is no wider than that.

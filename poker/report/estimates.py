@@ -28,6 +28,17 @@ Of 54 results of our agents, intervals held the true mean in 93% of the matches 
 100, 51 after 200, 52 after 400, and all after 1,000.
 """
 
+FEW_LARGE = 15
+"""Large results of one sign below which an interval may be too narrow: see `Estimate.large`.
+
+Of simulated matches of 1,000 deals it warns of 99% with lognormal results of sigma 2.5 (coverage 89%) and of 87% with
+sigma 2 (92%); of 400 deals as skewed as our agents' (97%) it warns of 4%, of normal and exponential ones of none.
+"""
+
+FEW_EQUAL = 1000
+"""Equal units below which nothing is known of their spread: a result that comes once in 300 is not among 400 of them in
+a quarter of all cases, and not among 1,000 in one of 28."""
+
 _ROUNDING = 1e-9
 """An interval so narrow is the rounding of exact values."""
 _T_975 = (12.7062, 4.3027, 3.1824, 2.7764, 2.5706, 2.4469, 2.3646, 2.3060, 2.2622, 2.2281)
@@ -38,8 +49,9 @@ _T_975 = (12.7062, 4.3027, 3.1824, 2.7764, 2.5706, 2.4469, 2.3646, 2.3060, 2.262
 class Estimate:
     """A mean of `n` independent units and its 95% interval.
 
-    `half_width` is half the length of the interval, whose middle is `shift` above the mean; it and `sd` of a unit are
-    inf for n < 2.
+    `half_width` is half the length of the interval, whose middle is `shift` above the mean. It is inf where the units
+    do not tell it: for n < 2, where `sd` of a unit is inf too, and for fewer than `FEW_EQUAL` units that are equal.
+    `large` is n / skewness^2, the number of large results: k of one size and sign, the others 0, give about k.
     """
 
     mean: float
@@ -47,6 +59,7 @@ class Estimate:
     sd: float
     n: int
     shift: float = 0.0
+    large: float = math.inf
 
     @property
     def low(self) -> float:
@@ -60,16 +73,23 @@ class Estimate:
     def has_interval(self) -> bool:
         return math.isfinite(self.half_width)
 
+    @property
+    def has_few_large(self) -> bool:
+        """Whether so few of the units are large, with one sign, that the interval may be too narrow, or is unknown."""
+        return self.large < FEW_LARGE or not self.has_interval
+
     def __str__(self) -> str:
         return format(self)
 
     def __format__(self, sign: str) -> str:
         """Mean and interval to two figures of the interval's half-width, the latter by its ends where the mean is not
-        about in its middle; without an interval four figures of the mean. `+` gives positive means their sign."""
+        about in its middle; without an interval four figures of the mean, with `± ?` if it has one that is not known.
+        `+` gives positive means their sign."""
         if not self.n:
             return "-"
         if not _ROUNDING < self.half_width < math.inf:
-            return number_text(round(self.mean, 9) + 0.0, sign) + (" ± 0" if self.half_width <= _ROUNDING else "")
+            unknown = " ± ?" if self.n > 1 else ""
+            return number_text(round(self.mean, 9) + 0.0, sign) + (unknown if not self.has_interval else " ± 0")
         digits = max(0, 1 - math.floor(math.log10(self.half_width)))
         mean, width, low, high = (
             f"{round(value, digits) + 0.0:{sign if i == 0 else ''},.{digits}f}"  # -0.0 + 0.0 is 0.0
@@ -123,7 +143,10 @@ def estimate(units: ArrayLike) -> Estimate:
     squares, cubes = (np.array([(from_mean**power).sum()]) for power in (2, 3))
     below, above = (float(side[0]) for side in _sides(np.array([n]), squares, cubes))
     sd = math.sqrt(squares[0] / (n - 1))
-    return Estimate(float(mean), (below + above) / 2, sd, n, (above - below) / 2)
+    if below + above <= 2 * _ROUNDING:
+        return Estimate(float(mean), (below + above) / 2 if n >= FEW_EQUAL else math.inf, sd, n)
+    large = float(squares[0] ** 3 / cubes[0] ** 2) if cubes[0] else math.inf
+    return Estimate(float(mean), (below + above) / 2, sd, n, (above - below) / 2, large)
 
 
 def difference(first: Floats, second: Floats) -> Estimate:
@@ -149,7 +172,10 @@ def _sides(n: NDArray[np.int64], squares: Floats, cubes: Floats) -> tuple[Floats
 
 
 def running(units: ArrayLike, points: int) -> tuple[NDArray[np.int64], Floats, Floats, Floats]:
-    """Counts, means, and lower and upper ends of intervals [points] of growing prefixes of the units, from 2 on."""
+    """Counts, means, and lower and upper ends of intervals [points] of growing prefixes of the units, from 2 on.
+
+    Ends that are not known are NaN.
+    """
     values = np.asarray(units, dtype=np.float64)
     if len(values) < 2:
         return np.empty(0, dtype=np.int64), np.empty(0), np.empty(0), np.empty(0)
@@ -160,4 +186,6 @@ def running(units: ArrayLike, points: int) -> tuple[NDArray[np.int64], Floats, F
     cubes = (third - 3 * first * second + 2 * first**3) * counts
     means = centre + first
     below, above = _sides(counts, squares, cubes)
+    unknown = (below + above <= 2 * _ROUNDING) & (counts < FEW_EQUAL)
+    below[unknown] = above[unknown] = np.nan
     return counts, means, means - below, means + above

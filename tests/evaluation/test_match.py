@@ -159,7 +159,8 @@ def test_results_are_the_payoffs_of_the_log(tmp_path: Path) -> None:
         chips = [hand.payoffs[hand.names.index(label)] for hand in hands]
         deals = np.array(chips).reshape(-1, 2).mean(axis=1) * 1000
         assert table["players"][0]["mean"] == pytest.approx(deals.mean())
-        assert table["players"][0]["half_width_95"] == pytest.approx(1.984 * deals.std(ddof=1) / 10, rel=0.02)
+        half_width = 1.984 * deals.std(ddof=1) / 10 or None  # not known of 100 equal results
+        assert table["players"][0]["half_width_95"] == (half_width and pytest.approx(half_width, rel=0.02))
         assert table["players"][0]["units"] == 100
         assert table["players"][1]["mean"] == pytest.approx(-deals.mean())
     assert written["seed"] == 1

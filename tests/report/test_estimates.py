@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from poker.report.estimates import Estimate, difference, estimate, exact, running, t_quantile
+from poker.report.estimates import FEW_EQUAL, Estimate, difference, estimate, exact, running, t_quantile
 from tests.report.skewed import SKEWED_MEAN, skewed_results
 
 
@@ -28,6 +28,40 @@ def test_no_interval_from_fewer_than_two_units() -> None:
     assert math.isinf(estimate([3.0]).half_width)
     assert f"{estimate([3.0]):+}" == "+3"
     assert f"{estimate([])}" == "-"
+
+
+def test_nothing_is_known_of_the_spread_of_few_equal_results() -> None:
+    """A loss of 400 that comes once in 300 deals is missing from 400 of them in a quarter of all cases."""
+    for units in ([5.0] * 3, [0.1] * 400, [-750.0] * (FEW_EQUAL - 1)):
+        found = estimate(units)
+        assert not found.has_interval
+        assert found.has_few_large
+        assert found.record()["half_width_95"] is None
+        assert (found.mean, found.shift) == (pytest.approx(units[0]), 0.0)
+    assert str(estimate([5.0] * 3)) == "5 ± ?"
+    assert f"{estimate([5.0] * FEW_EQUAL):+}" == "+5 ± 0"
+    _, means, lows, highs = running([5.0] * 30, 10)
+    assert set(means) == {5.0}
+    assert np.isnan([lows, highs]).all()
+
+
+def test_few_large_results_are_seen() -> None:
+    """Three of 1,000 deals have all the chips; then a heavy tail, and results of which intervals hold the mean."""
+    few = estimate(np.repeat([-400.0, 0.0], [3, 997]))
+    assert few.large == pytest.approx(3, rel=0.02)
+    assert few.has_few_large
+    rng = np.random.default_rng(8)
+    rare, heavy = np.where(rng.random((200, 400)) < 1 / 300, -400.0, 0.0), rng.lognormal(0, 2.5, (200, 1000))
+    for matches, mean, held in ((rare, -4 / 3, 0.8), (heavy, math.exp(2.5**2 / 2), 0.93)):
+        found = [estimate(units) for units in matches]
+        assert sum(one.low <= mean <= one.high for one in found if one.has_interval) < held * len(found)
+        assert sum(one.has_few_large for one in found) > 0.95 * len(found)
+    for units in (
+        rng.normal(0, 1, (200, 400)),
+        rng.exponential(1, (200, 400)),
+        [skewed_results(rng, 400) for _ in range(200)],
+    ):
+        assert sum(estimate(each).has_few_large for each in units) < 0.1 * len(units)
 
 
 @pytest.mark.parametrize("units", [5, 30])
