@@ -36,7 +36,7 @@ from poker.report import Report, Section, Table, Text
 from poker.report.estimates import FEW_UNITS, Estimate
 from poker.rules import Rules
 
-Format = Literal["phh", "pokerstars", "acpc"]
+Format = Literal["phh", "pokerstars", "acpc", "ohh"]
 
 _HEAD = 1 << 16
 """Bytes of a file that tell its format."""

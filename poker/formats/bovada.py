@@ -161,6 +161,8 @@ class _BovadaLines(HandLines):
     def _check_end(self, last: int) -> None:
         if not self.in_summary:
             raise LineError(last, "the hand ends without a summary")
+        if all(event.all_in for event in self.events if event.kind == "big blind") and not self.has_level:
+            self.stakes = self.stakes[0], max(self.stakes[1], self._called())
         big = self.stakes[1]
         if self.is_limit:
             self.stakes = (big, 2 * big)
@@ -170,6 +172,13 @@ class _BovadaLines(HandLines):
         blinds = [event.player for event in self.events if event.kind in ("small blind", "big blind")]
         if not self.button and blinds:  # nobody is dealer: the button is at an empty seat
             self.button = next(seat for seat, name in self.seats.items() if name == blinds[0]) - 1
+
+    def _called(self) -> int:
+        """What the first call before any raise comes to: a big blind where nobody has posted a whole one."""
+        posted = {event.player: event.chips[0] for event in self.events if event.kind in ("small blind", "straddle")}
+        played = ("call", "put", "check", "FLOP")
+        first = next((event for event in self.events if event.kind in played), None)
+        return posted.get(first.player, 0) + first.chips[0] if first and first.kind == "call" else 0
 
 
 def _limit(text: str) -> str:

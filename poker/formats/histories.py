@@ -12,17 +12,17 @@ from typing import Any
 
 from poker.artifacts import written_atomically
 from poker.errors import PokernetsError
-from poker.formats import acpc_tables, bovada, ohh_read, phh, phh_read, pokerstars, pokerstars_read
+from poker.formats import acpc_tables, bovada, ohh, ohh_read, phh, phh_read, pokerstars, pokerstars_read
 from poker.formats.played import HistoryError, LineError, PlayedHand
 from poker.formats.pokerstars_lines import header
 from poker.limits import MOST_FILE_BYTES, LimitError, check_length
 from poker.rules import Rules
 
 ACPC, PHH, POKERSTARS, BOVADA, OHH = "acpc", "phh", "pokerstars", "bovada", "ohh"
-FORMATS = (PHH, POKERSTARS, ACPC)
-"""Those that can be written; the others are only read."""
+FORMATS = (PHH, POKERSTARS, ACPC, OHH)
+"""Those that can be written; Bovada's text is only read."""
 KNOWN = "PokerStars' or Bovada's text, PHH, OHH, ACPC logs"
-SUFFIXES = {PHH: ".phhs", POKERSTARS: ".txt", ACPC: ".log"}
+SUFFIXES = {PHH: ".phhs", POKERSTARS: ".txt", ACPC: ".log", OHH: ".ohh"}
 
 _READERS: dict[str, tuple[Callable[[str], Iterable[tuple[int, Any]]], Callable[[Any, int, int], PlayedHand]]] = {
     PHH: (phh_read.tables, phh_read.parse_hand),
@@ -162,6 +162,8 @@ def hand_texts(kind: str, hands: Iterable[PlayedHand]) -> Iterator[str]:
         yield from acpc_tables.log_texts(hands)
     elif kind == PHH:
         yield from phh.phhs_texts(hands)
+    elif kind == OHH:
+        yield from map(ohh.hand_text, hands)
     else:
         yield from map(pokerstars.hand_text, hands)
 

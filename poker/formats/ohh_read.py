@@ -3,7 +3,7 @@
 A file holds JSON objects `{"ohh": {...}}` one after the other. By the specification the amount of an action is what
 the player puts into the pot by it, and the pots leave out the bet that nobody called; some writers give the totals of
 the street, or leave that bet in the pot. The specification is tried first, then the other reading of the amounts: the
-pots must come out. Amounts with decimals are cents, or smaller parts. Who shows no cards at the showdown has mucked;
+pots must come out. Amounts of money are cents, or smaller parts. Who shows no cards at the showdown has mucked;
 where nobody is told to show, whose cards are known has shown them.
 """
 
@@ -24,6 +24,7 @@ from poker.formats.pokerstars_read import played
 from poker.limits import MOST_HAND_CHARACTERS, check_length, parse_json
 
 _TOKEN = re.compile(r'^\{\s*"ohh"|"(?:[^"\\\n]|\\.)*+"?|[{}]', re.MULTILINE)
+_CURRENCY = re.compile("[A-Z]{3}")
 _ACTION = re.compile(r'"action"\s*:')
 STREETS = {"preflop": "", "flop": "FLOP", "turn": "TURN", "river": "RIVER", "showdown": ""}
 _KINDS = {
@@ -158,9 +159,10 @@ class _Reader:
         return details
 
     def _scale(self) -> int:
-        """Chips in one unit of the file: 1, or 100 or more where amounts have decimals."""
+        """Chips in one unit of the file: 1, or 100 or more where amounts have decimals or are money."""
         places = max((-int(chips.normalize().as_tuple().exponent) for chips in _decimals(self._fields)), default=0)
-        return 10 ** min(max(places, 2), _MOST_DECIMALS) if places > 0 else 1
+        money = _CURRENCY.fullmatch(str(self._fields.get("currency"))) and not self._fields.get("tournament")
+        return 10 ** min(max(places, 2), _MOST_DECIMALS) if places > 0 or money else 1
 
     def _chips(self, fields: dict[str, Any], name: str, default: int | None = None) -> int:
         value = fields.get(name, default)

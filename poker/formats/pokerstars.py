@@ -34,7 +34,7 @@ _CURRENCY = re.compile("[A-Z]{3}")
 
 def hand_text(hand: PlayedHand) -> str:
     """The text of one hand, ended by three blank lines as in PokerStars' files."""
-    return "\n".join(_Writer(hand).lines()) + "\n\n\n\n"
+    return "\n".join(HandWriter(hand).lines()) + "\n\n\n\n"
 
 
 def money_text(chips: int, scale: int, symbol: str = "") -> str:
@@ -45,8 +45,8 @@ def money_text(chips: int, scale: int, symbol: str = "") -> str:
     return f"{symbol}{whole}" + (f".{cents:02d}" if cents else "")
 
 
-class _Writer:
-    """The lines of one hand."""
+class HandWriter:
+    """The lines of one hand, and what other formats tell in the same order."""
 
     def __init__(self, hand: PlayedHand) -> None:
         self._hand = hand
@@ -71,7 +71,8 @@ class _Writer:
         yield self._table()
         for seat, place in sorted(zip(self._seats, self._players, strict=True)):
             yield f"Seat {seat}: {self._names[place]} ({self._money(self._rules.starting_stacks[place])} in chips)"
-        yield from self._posts()
+        for place, what, chips, all_in in self._posts():
+            yield f"{self._names[place]}: posts {what} {self._money(chips)}" + " and is all-in" * all_in
         yield "*** HOLE CARDS ***"
         for place in self._players:
             if self._state.hole_cards[place]:
@@ -120,7 +121,8 @@ class _Writer:
         name = " ".join(str(details.get("table", "1")).split())
         return f"Table '{name}' {size}-max Seat #{self._button} is the button"
 
-    def _posts(self) -> Iterator[str]:
+    def _posts(self) -> Iterator[tuple[int, str, int, bool]]:
+        """Who posts what, how many chips, and whether that is all-in."""
         rules = self._rules
         antes, dead = rules.forced_chips
         left = list(rules.starting_stacks)
@@ -133,15 +135,12 @@ class _Writer:
             for place in self._players:
                 if amounts[place] and not (amounts is dead and both[place]):
                     left[place] -= amounts[place]
-                    yield self._post(place, what, amounts[place], left)
+                    yield place, what, amounts[place], left[place] == 0
         for place, (what, chips) in enumerate(self._blinds()):
             posted = chips + (dead[place] if both[place] else 0)
             if posted:
                 left[place] -= posted
-                yield self._post(place, "small & big blinds" if both[place] else what, posted, left)
-
-    def _post(self, place: int, what: str, chips: int, left: list[int]) -> str:
-        return f"{self._names[place]}: posts {what} {self._money(chips)}" + " and is all-in" * (left[place] == 0)
+                yield place, "small & big blinds" if both[place] else what, posted, left[place] == 0
 
     def _blinds(self) -> list[tuple[str, int]]:
         """[P] what is posted before the flop; the text can only tell a small blind before the big one."""

@@ -248,6 +248,8 @@ class _Reader:
                 if not event.all_in:
                     return total
                 opening = big_blind if total > highest else opening
+            if event.kind == "put" and put_in[event.player] + event.chips[0] > highest:
+                return opening
             if event.kind == "check":
                 return 0
             if event.kind in _STREETS:

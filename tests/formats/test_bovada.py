@@ -153,6 +153,33 @@ def test_posts_of_new_players_are_live_and_dead(post: str, won: str, payoffs: tu
     assert (hand.rules.blinds, hand.payoffs, hand.rake) == ((10, 25, 25), payoffs, rake)
 
 
+def test_a_big_blind_that_is_all_in_for_less_is_still_called_whole() -> None:
+    text = """Bovada Hand #35 TBL#1 HOLDEM No Limit - 2019-04-04 13:47:54
+Seat 1: Small Blind ($5 in chips)
+Seat 2: Big Blind ($0.12 in chips)
+Seat 3: Dealer ($5 in chips)
+Dealer : Set dealer [3]
+Small Blind : Small Blind $0.10
+Big Blind : Big blind $0.12
+*** HOLE CARDS ***
+Small Blind : Card dealt to a spot [Ac Kh]
+Big Blind : Card dealt to a spot [6s Qc]
+Dealer : Card dealt to a spot [9c 9s]
+Dealer : {}
+{}Small Blind : Showdown [Kh Kd Ac 9h 7c] (One pair)
+Big Blind : Mucks [6s Qc] (High Card)
+Dealer : Showdown [9h 9c 9s Kd 7c] (Three of a kind)
+Dealer : Hand result ${}
+*** SUMMARY ***
+"""
+    board = "*** FLOP *** [2c 7c 3d]\n{0}*** TURN *** [2c 7c 3d] [9h]\n{0}*** RIVER *** [2c 7c 3d 9h] [Kd]\n{0}"
+    checks = board.format("Small Blind : Checks\nDealer : Checks\n")
+    [hand] = read(text.format("Calls $0.25", f"Small Blind : Calls $0.15\n{checks}", "0.60"))
+    assert (hand.rules.min_bet, hand.rules.opening, hand.payoffs, hand.rake) == (25, 25, (-25, -12, 35), 2)
+    [hand] = read(text.format("Raises $0.75 to $0.75", f"Small Blind : Calls $0.65\n{checks}", "1.55"))
+    assert (hand.rules.opening, hand.payoffs, hand.rake) == (0, (-75, -12, 80), 7)
+
+
 def test_tournaments_have_chips_antes_and_stakes_of_their_level() -> None:
     [hand] = read(TOURNAMENT)
     assert hand.names == ("Big Blind", "Dealer")
@@ -258,7 +285,4 @@ def test_a_thousand_archived_hands_agree_with_their_texts() -> None:
 
 @pytest.mark.slow
 def test_all_archived_hands_agree_with_their_texts() -> None:
-    read, refused = agree_with_their_texts(archived())
-    assert read + len(refused) == 13_816
-    assert all("illegal action `raise to" in reason for reason in refused)
-    assert len(refused) <= 2
+    assert agree_with_their_texts(archived()) == (13_816, [])

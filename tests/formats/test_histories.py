@@ -12,7 +12,7 @@ import pytest
 from poker.errors import PokernetsError
 from poker.formats import histories, phh, phh_read, pokerstars, pokerstars_read
 from poker.formats.acpc_tables import log_hands
-from poker.formats.histories import ACPC, FORMATS, PHH, POKERSTARS, SUFFIXES, format_of, read_hands, write_hands
+from poker.formats.histories import ACPC, FORMATS, OHH, PHH, POKERSTARS, SUFFIXES, format_of, read_hands, write_hands
 from poker.formats.played import HistoryError, LineError, PlayedHand, difference
 from tests.formats.pokerkit_hands import Antes, assert_same_hand, dumped, pokerkit_payoffs, simulated
 from tests.games import load_rules
@@ -69,6 +69,7 @@ def test_antes_limits_and_numbers_of_players(tmp_path: Path) -> None:
             text = phh.hand_text(hand)
             assert_same_hand(phh_read.parse_hand(text, number), hand)
             assert list(pokerkit_payoffs(f"[1]\n{text}")) == [hand.payoffs]
+            assert_same_hand(read_back(tmp_path, OHH, [hand])[0], hand)
             why = histories.why_unwritable(ACPC, hand)
             assert ("no antes" in why) == (hand.rules.forced is not None)
             if not why:
@@ -97,6 +98,7 @@ def test_posts_straddles_and_missing_blinds(tmp_path: Path) -> None:
             [(line, lines)] = pokerstars_read.hands(pokerstars.hand_text(hand))
             assert_same_hand(pokerstars_read.parse_hand(lines, line), hand)
             assert_same_hand(phh_read.parse_hand(phh.hand_text(hand), number), hand)
+            assert_same_hand(read_back(tmp_path, OHH, [hand])[0], hand)
             if not histories.why_unwritable(ACPC, hand):
                 in_logs += 1
                 [back] = read_back(tmp_path, ACPC, [hand])

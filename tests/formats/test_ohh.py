@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from poker.formats.histories import OHH, format_of
+from poker.formats.histories import OHH, format_of, hand_texts
 from poker.formats.ohh_read import hands, parse_hand
 from poker.formats.played import LineError, PlayedHand
+from tests.formats.pokerkit_hands import assert_same_hand
 from tests.formats.test_histories import broken, first_error
 
 
@@ -110,6 +111,23 @@ def test_a_hand_of_the_specification_is_read_and_played() -> None:
         assert hand.state.betting.text() == "fr6ffr16c/cr36r80c//"
         assert hand.details["table"] == "Elm"
         assert str(hand.details["time"]) == "14:32:50"
+
+
+def test_hands_are_written_and_read_back() -> None:
+    [hand] = read(text_of(HAND))
+    [written] = hand_texts(OHH, [hand])
+    assert written.endswith("}\n\n")
+    [back] = read(written)
+    assert_same_hand(back, hand)
+    assert back.details == hand.details
+    told = json.loads(written)["ohh"]
+    assert [len(each["actions"]) for each in told["rounds"]] == [13, 4, 0, 0, 2]
+    assert told["rounds"][1]["actions"][2] == {
+        **{"action_number": 16, "player_id": 1, "action": "Raise", "amount": 0.64, "is_allin": True}
+    }
+    assert told["pots"] == [
+        {"number": 0, "amount": 1.61, "rake": 0.08, "player_wins": [{"player_id": 1, "win_amount": 1.53}]}
+    ]
 
 
 def test_bets_that_nobody_called_are_in_the_pot_or_not() -> None:

@@ -1,0 +1,151 @@
+"""Writes Open Hand Histories (hh-specs.handhistory.org); `poker.formats.ohh_read` reads them back.
+
+The amount of an action is what it puts into the pot, and the pots leave out the bet that nobody called. The rake is
+taken from the main pot.
+"""
+
+import json
+from collections.abc import Iterator
+from datetime import time
+from itertools import count
+
+from poker.betting import Betting
+from poker.errors import PokernetsError
+from poker.formats.phh import showing
+from poker.formats.played import PlayedHand, only_check_left
+from poker.formats.pokerstars import HandWriter
+from poker.rules import CALL, FOLD
+
+_STREETS = ("Preflop", "Flop", "Turn", "River")
+_POSTS = {
+    "the ante": "Post Ante",
+    "a dead blind": "Post Dead",
+    "small blind": "Post SB",
+    "big blind": "Post BB",
+    "straddle": "Straddle",
+}
+_CURRENCIES = {"$": "USD", "€": "EUR", "£": "GBP"}
+
+
+def hand_text(hand: PlayedHand) -> str:
+    """The JSON of one hand on a line, and the blank line that separates hands."""
+    return json.dumps({"ohh": _Fields(hand).fields()}, ensure_ascii=False) + "\n\n"
+
+
+class _Fields(HandWriter):
+    """The fields of one hand; players are numbered by their place."""
+
+    def __init__(self, hand: PlayedHand) -> None:
+        super().__init__(hand)
+        self._numbers = count(1)
+
+    def fields(self) -> dict[str, object]:
+        hand, rules, details = self._hand, self._rules, self._hand.details
+        if hand.boards:
+            raise PokernetsError("open hand histories are written with one board: this hand was run several times")
+        venue, currency = str(details.get("venue", "pokernets")), details.get("currency")
+        return {
+            "spec_version": "1.4.7",
+            "site_name": venue,
+            "network_name": venue,
+            "internal_version": "1.0",
+            "tournament": "event" in details,
+            "game_number": str(hand.number),
+            "start_date_utc": self._start(),
+            "table_name": str(details.get("table", "1")),
+            "game_type": "Holdem",
+            "bet_limit": {"bet_type": "FL" if rules.is_limit else "PL" if rules.pot_limit else "NL", "bet_cap": 0},
+            "table_size": details.get("seat_count", max(self._seats)),
+            "currency": currency if isinstance(currency, str) else _CURRENCIES.get(self._symbol, ""),
+            "dealer_seat": self._button,
+            "small_blind_amount": self._amount(min((chips for chips in rules.blinds if chips), default=rules.min_bet)),
+            "big_blind_amount": self._amount(rules.min_bet),
+            "ante_amount": self._amount(max(rules.forced_chips.antes)),
+            "players": [
+                {"id": i, "seat": self._seats[i], "name": self._names[i], "starting_stack": self._amount(chips)}
+                for i, chips in enumerate(rules.starting_stacks)
+            ],
+            "rounds": self._rounds(),
+            "pots": self._pots(),
+        }
+
+    def _amount(self, chips: int) -> float:
+        """Units of the currency, without decimals where there are none."""
+        return chips // self._hand.scale if chips % self._hand.scale == 0 else chips / self._hand.scale
+
+    def _start(self) -> str | None:
+        """When the hand began, where the file tells that in UTC."""
+        details = self._hand.details
+        year, month, day, clock = (details.get(name) for name in ("year", "month", "day", "time"))
+        if not (isinstance(year, int) and isinstance(month, int) and isinstance(day, int) and isinstance(clock, time)):
+            return None
+        return f"{year}-{month:02d}-{day:02d}T{clock:%H:%M:%S}Z" if details.get("_time_zone") == "UTC" else None
+
+    def _rounds(self) -> list[dict[str, object]]:
+        board, shown = self._state.board, 0
+        rounds: list[dict[str, object]] = []
+        for street, actions in enumerate(self._streets()):
+            size = self._rules.board_sizes[street]
+            if len(board) < size:
+                break
+            cards = [self._rules.card_text(card) for card in board[shown:size]]
+            rounds.append({"id": street, "street": _STREETS[street], "cards": cards, "actions": actions})
+            shown = size
+        if self._state.betting.is_showdown:
+            actions = [
+                self._told(i, "Mucks Cards" if i in self._hand.mucked else "Shows Cards", cards=True)
+                for i in showing(self._state.betting)
+            ]
+            rounds.append({"id": len(rounds), "street": "Showdown", "cards": [], "actions": actions})
+        return rounds
+
+    def _streets(self) -> Iterator[list[dict[str, object]]]:
+        """The actions of each street, the posts and deals first."""
+        betting = Betting.start(self._rules)
+        actions = [*self._posted(), *(self._told(i, "Dealt Cards", cards=True) for i in self._players)]
+        for street in range(len(self._state.betting.actions)):
+            begun = street == 0
+            for player, action in self._state.betting.moves(street):
+                after = betting.apply_by(player, action)
+                added = after.committed[player] - betting.committed[player]
+                kind = "Fold" if action == FOLD else "Call" if betting.to_call else "Check"
+                if action not in (FOLD, CALL):
+                    kind, begun = ("Raise" if begun else "Bet"), True
+                if action == FOLD or not only_check_left(betting):
+                    all_in = bool(added) and after.committed[player] == self._rules.stacks[player]
+                    actions.append(self._told(player, kind, added, all_in))
+                betting = after
+            yield actions
+            actions = []
+
+    def _posted(self) -> Iterator[dict[str, object]]:
+        for place, what, chips, all_in in self._posts():
+            if what == "small & big blinds":
+                dead = self._rules.forced_chips.dead[place]
+                yield self._told(place, "Post Dead", dead)
+                what, chips = "big blind", chips - dead
+            yield self._told(place, _POSTS[what], chips, all_in)
+
+    def _told(
+        self, place: int, kind: str, chips: int = 0, all_in: bool = False, cards: bool = False
+    ) -> dict[str, object]:
+        action: dict[str, object] = {"action_number": next(self._numbers), "player_id": place, "action": kind}
+        action |= {"amount": self._amount(chips), "is_allin": all_in}
+        known = self._state.hole_cards[place]
+        return action | ({"cards": [self._rules.card_text(card) for card in known]} if cards and known else {})
+
+    def _pots(self) -> list[dict[str, object]]:
+        """What was won of each pot; the main one has the rake and the odd chips."""
+        [shares] = self._shares()
+        rakes = [self._hand.rake, *[0] * (len(shares) - 1)]
+        return [
+            {
+                "number": number,
+                "amount": self._amount(sum(got.values()) + rake),
+                "rake": self._amount(rake),
+                "player_wins": [
+                    {"player_id": i, "win_amount": self._amount(chips)} for i, chips in sorted(got.items()) if chips
+                ],
+            }
+            for number, (got, rake) in enumerate(zip(shares, rakes, strict=True))
+        ]
