@@ -6,17 +6,11 @@ asked and where something is: the mixture with the least sum of squared differen
 Symbols: K continuations, S streets.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
-
-from poker.cards import hand_index
-from poker.solvers.blueprint import Blueprint, action_classes
-from poker.state import HandState
-from poker.tree import Kind
 
 Floats = NDArray[np.floating]
 
@@ -26,8 +20,9 @@ _USUAL = (
     ((0.135, 0.381, 0.026), (0.144, 0.385, 0.032), (0.228, 0.374, 0.078)),
     ((0.552, 0.420, 0.169), (0.527, 0.437, 0.160), (0.552, 0.464, 0.225)),
 )
-"""[K, 3, 3] of bets where nothing is asked, folds and raises where something is, on flop, turn and river: `measured` of
-a laptop blueprint and its forms that fold, call and raise ten times as often, 20,000 hands."""
+"""[K, 3, 3] of bets where nothing is asked, folds and raises where something is, on flop, turn and river: those of a
+laptop blueprint and its forms that fold, call and raise ten times as often, in 20,000 hands
+(`tests.bench.continuation_frequencies`). Constants, because a bundle holds no strategy after the first round."""
 
 
 _GIVES_UP = ((0.0, 1.0, 0.0),) * 3
@@ -72,28 +67,3 @@ def nearest_mixture(points: Floats, wanted: Floats) -> Floats:
                 best, least = np.zeros(len(points)), distance
                 best[list(chosen)] = shares
     return best
-
-
-def measured(blueprint: Blueprint, forms: Sequence[Blueprint], hands: int, seed: int) -> Continuing:
-    """Of `forms` of a blueprint of hold'em: what each would do with the hand held at the decisions after the first
-    round, in so many hands that the blueprint plays with itself."""
-    rules, tree, rng = blueprint.rules, blueprint.tree, np.random.default_rng(seed)
-    sums = np.zeros((len(forms), rules.num_streets, 2, 3))
-    for _ in range(hands):
-        deal, node = HandState.deal(rules, rng), 0
-        while tree.num_children[node]:
-            if tree.kind[node] != Kind.DECISION:
-                node = int(tree.first_child[node])
-                continue
-            player, street = int(tree.player[node]), int(tree.street[node])
-            board = deal.runout[: rules.board_sizes[street]]
-            bucket = blueprint.cards.buckets(board)[hand_index(*deal.hole_cards[player])]
-            if street:
-                asked = int(tree.committed[node, player] < tree.committed[node].max())
-                classes = action_classes(np.array(tree.actions(node)))
-                for form, into in zip(forms, sums[:, street, asked], strict=True):
-                    np.add.at(into, classes, form.probs(node)[bucket])
-            probs = blueprint.probs(node)[bucket].astype(np.float64)
-            node = tree.children(node)[int(rng.choice(len(probs), p=probs / probs.sum()))]
-    total = sums.sum(axis=-1, keepdims=True)
-    return Continuing(np.divide(sums, total, out=np.zeros_like(sums), where=total > 0))

@@ -7,11 +7,12 @@ from numpy.typing import NDArray
 
 from poker.betting import Betting
 from poker.cards import HOLDEM
-from poker.search.continuing import Continuing, measured, nearest_mixture, usual
+from poker.search.continuing import Continuing, nearest_mixture, usual
 from poker.search.exploiting import Exploit, FixedFrequencies
 from poker.solvers.blueprint import blueprint_from
 from poker.solvers.rollout.forms import Biased
 from poker.tree import bet_menu, build_tree
+from tests.bench.continuation_frequencies import measured
 from tests.games import load_rules
 
 RULES = load_rules("flop_holdem_nolimit")
