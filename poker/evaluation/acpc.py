@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from poker.evaluation.match_report import match_report
 from poker.evaluation.match_results import MatchResults
 from poker.evaluation.results import Results
 from poker.formats.acpc_log import check_names
-from poker.formats.acpc_protocol import connect, listen
+from poker.formats.acpc_protocol import LOOPBACK, connect, listen
 from poker.play.client import Seat, warm_up
 from poker.play.dealer import RemotePlayer, Times, deal_match
 from poker.play.exports import write_histories
@@ -37,8 +38,10 @@ def deal(
     start_seconds: float | None,
     times: Times,
     out: str,
+    host: str = LOOPBACK,
 ) -> MatchResults:
-    """Waits for a player on each of `ports` (0: any free one, printed), deals `hands` hands and writes their log.
+    """Waits for a player on each of `ports` (0: any free one, printed) of the address `host`, empty for all addresses
+    of this machine, deals `hands` hands and writes their log.
 
     With `rotate` the seats move by one after every hand, else everybody keeps their seat. Where a match of the same
     names and seed has been, the files of this one are numbered.
@@ -48,7 +51,7 @@ def deal(
     check_names(names)
     console = Console(stderr=True)
     with contextlib.ExitStack() as stack:
-        servers = [stack.enter_context(listen(port)) for port in ports]
+        servers = [stack.enter_context(listen(port, host)) for port in ports]
         print(*(server.getsockname()[1] for server in servers), flush=True)
         sent_away: list[str] = []
 
@@ -91,6 +94,8 @@ def sit_down(
     if len(agents) != 1:
         raise PokernetsError(f"one agent sits down at a dealer, `agents` are {len(agents)}: agents=[NAME]")
     console = Console(stderr=True)
+    say = partial(console.print, soft_wrap=True, highlight=False, markup=False)
+    say(f"{agents[0].name} gets ready to play {game.name}: it loads and compiles")
     warm_up(game, agents[0].build(game))
     agent = agents[0].build(game)
     told = 0
@@ -101,8 +106,9 @@ def sit_down(
         if told <= _TOLD_FAILURES:
             console.print(f"[red]{escape(agent.name)}[/red]: {escape(what)}", soft_wrap=True)
 
+    say(f"{agent.name} connects to {host}:{port}")
     with connect(host, port, connect_seconds) as line:
-        console.print(f"{agent.name} plays {game.name} at {host}:{port}", markup=False)
+        say(f"{agent.name} sits at {host}:{port} and waits for the first hand")
         log = _new_log(Path(out) / game.name, f"acpc-client-{agent.name}-port{port}")
         log.write_text(
             f"# {agent.name} at {host}:{port}: {game.name}, without the cards that it did not see\n", "utf-8"
@@ -118,11 +124,13 @@ def sit_down(
     if broken:
         seat.failures.append(Incident(agent.name, seat.number, "", broken, ""))
     else:
-        console.print(f"{agent.name}: the dealer ended the match after {seat.hands} hands", markup=False)
+        say(f"{agent.name}: the dealer ended the match after {seat.hands} hands")
     settings = {"host": host, "port": port, "agent": agents[0].settings}
     title = f"{agent.name} at a dealer: {game.name}"
     chips = [[won] for won in seat.chips]
     _report(game, (agent.name,), chips, seat.failures, seed, log, title, settings, console)
+    if seat.notes.exists():
+        say(f"AIVAT of the dealer's log: evaluate=replay log=DEALERS_LOG notes=[{seat.notes}]")
     if broken:
         raise PokernetsError(broken)
     return seat

@@ -8,6 +8,7 @@ from poker.errors import PokernetsError
 from poker.formats.acpc_log import AcpcError
 
 VERSION = "VERSION:2.0.0"
+LOOPBACK = "127.0.0.1"
 _MAX_LINE = 4096
 _PAUSE = 0.2
 
@@ -27,6 +28,8 @@ class LineConnection:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._socket = connection
         self._buffer = bytearray()
+        self._too_long = False
+        """What comes next is the rest of a line that was too long."""
 
     def __enter__(self) -> "LineConnection":
         return self
@@ -58,7 +61,10 @@ class LineConnection:
             raise ConnectionLost(f"the connection is lost: {error}") from error
 
     def read(self, seconds: float | None = None) -> str:
-        """The next line that is no comment, without its end. `seconds` None waits for ever."""
+        """The next line that is no comment, without its end. `seconds` None waits for ever.
+
+        Of a line that is too long an AcpcError tells, and the next call reads on behind it.
+        """
         deadline = None if seconds is None else time.monotonic() + seconds
         while True:
             line = self._next_line(deadline)
@@ -68,13 +74,17 @@ class LineConnection:
     def _next_line(self, deadline: float | None) -> str:
         while True:
             end = self._buffer.find(b"\n")
-            if 0 <= end <= _MAX_LINE:
-                line = bytes(self._buffer[:end]).rstrip(b"\r")
-                del self._buffer[: end + 1]
-                return line.decode("ascii", errors="replace")
-            if len(self._buffer) > _MAX_LINE:
-                raise AcpcError(f"a line of more than {_MAX_LINE} bytes: `{bytes(self._buffer[:60])!r}...`")
-            self._receive(deadline)
+            if end < 0 and len(self._buffer) <= _MAX_LINE:
+                self._receive(deadline)
+                continue
+            line = bytes(self._buffer if end < 0 else self._buffer[:end]).rstrip(b"\r")
+            del self._buffer[: len(self._buffer) if end < 0 else end + 1]
+            is_rest, self._too_long = self._too_long, end < 0
+            if is_rest or (len(line) > _MAX_LINE and line[0] in b"#;"):
+                continue
+            if len(line) > _MAX_LINE:
+                raise AcpcError(f"a line of more than {_MAX_LINE} bytes: `{line[:60]!r}...`")
+            return line.decode("ascii", errors="replace")
 
     def _receive(self, deadline: float | None) -> None:
         left = None if deadline is None else deadline - time.monotonic()
@@ -110,9 +120,13 @@ def connect(host: str, port: int, seconds: float) -> LineConnection:
             time.sleep(_PAUSE)
 
 
-def listen(port: int) -> socket.socket:
-    """A socket that players can connect to; port 0 takes any free one."""
+def listen(port: int, host: str = LOOPBACK) -> socket.socket:
+    """A socket that players can connect to at the address `host` of this machine, empty: at all of them; port 0 takes
+    any free one."""
     try:
-        return socket.create_server(("", port), backlog=8)
+        return socket.create_server((host, port), backlog=8)
     except OSError as error:
-        raise PokernetsError(f"cannot listen on port {port}: {error}; choose another, or 0 for any free one") from error
+        raise PokernetsError(
+            f"cannot listen on port {port} of `{host}`: {error}; choose another port, or 0 for any free one, and an"
+            " address of this machine as `host`"
+        ) from error

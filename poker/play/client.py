@@ -73,11 +73,20 @@ class Seat:
         line.send(VERSION)
         try:
             while True:
-                answer = self.answer(line.read())
+                answer = self._answer_next(line)
                 if answer is not None:
                     line.send(answer)
         except ConnectionLost as error:
             self.ended = str(error)
+
+    def _answer_next(self, line: LineConnection) -> str | None:
+        """The answer to the next line of the dealer; one that is too long is skipped and told."""
+        try:
+            text = line.read()
+        except AcpcError as error:
+            self._fail("", f"the dealer sent {error}; skipped")
+            return None
+        return self.answer(text)
 
     def answer(self, text: str) -> str | None:
         """The line to send back, if the agent is to act.

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from conf.launch import compose
 from poker.agents.simple import AlwaysCall
 from poker.errors import PokernetsError
 from poker.formats.acpc_protocol import LineConnection, listen
@@ -19,6 +20,16 @@ from tests.evaluation.acpc.table import deal, free_ports
 from tests.games import load_rules
 
 GREETING = b"VERSION:2.0.0\r\n"
+
+
+def test_our_dealer_listens_to_this_machine_alone_unless_told() -> None:
+    for host, address in ((compose("evaluate", ["evaluate=acpc"]).evaluate.host, "127.0.0.1"), ("", "0.0.0.0")):
+        with listen(0, host) as server:
+            assert server.getsockname()[0] == address
+    with listen(0) as server:
+        assert server.getsockname()[0] == "127.0.0.1"
+    with pytest.raises(PokernetsError, match=r"of `203.0.113.7`: .* an address of this machine as `host`"):
+        listen(0, "203.0.113.7")
 
 
 class Hall:

@@ -195,6 +195,44 @@ def test_a_copy_of_the_agent_plays_a_hand_before_the_client_connects(tmp_path: P
     assert streets == ([0] if fails else [0, 0, 1, 1, 2, 2, 3, 3])
 
 
+def test_a_line_that_is_too_long_is_told_and_the_match_goes_on() -> None:
+    """Below 4,096 bytes, in one piece, and in many; a comment of any length says nothing."""
+
+    def script(dealer: Dealer, line: LineConnection) -> None:
+        dealer.send(b"MATCHSTATE:1:7:" + b"c" * 5_000 + b"\r\n# " + b"-" * 9_000 + b"\r\n" + b"x" * 200_000)
+        dealer.send(b"x" * 10 + b"\r\n" + f"{STATES[0]}\r\n".encode())
+        assert line.read(10) == f"{STATES[0]}:c"
+        finish_hand(dealer)
+
+    seat, _ = played(script)
+    assert seat is not None
+    assert (seat.hands, len(seat.chips)) == (1, 1)
+    assert ["of more than 4096 bytes" in item.error for item in seat.failures] == [True, True]
+
+
+def test_a_client_says_what_it_does_and_where_its_notes_are(capsys: pytest.CaptureFixture[str]) -> None:
+    [port] = free_ports(1)
+    with pytest.raises(PokernetsError, match=str(port)):
+        acpc.sit_down(
+            game=HEADS_UP, agents=[AgentSpec("agent", partial(AlwaysCall, name="call"), {})], host="localhost",
+            port=port, seed=1, connect_seconds=0.1, out="",
+        )  # fmt: skip
+    said = capsys.readouterr().err.splitlines()
+    assert said[0] == "agent gets ready to play holdem_nolimit_2p: it loads and compiles"
+    assert said[1] == f"call connects to localhost:{port}"
+
+    def script(dealer: Dealer, line: LineConnection) -> None:
+        dealer.send(f"{STATES[0]}\r\n".encode())
+        line.read(10)
+        finish_hand(dealer)
+
+    seat, _ = played(script)
+    assert seat is not None
+    said = capsys.readouterr().err.splitlines()
+    assert any(line.endswith("and waits for the first hand") for line in said)
+    assert said[-1] == f"AIVAT of the dealer's log: evaluate=replay log=DEALERS_LOG notes=[{seat.notes}]"
+
+
 @pytest.mark.parametrize("end", [b"", b"\n"])
 def test_lines_time_out_and_are_bounded(end: bytes) -> None:
     dealer = Dealer()
@@ -205,5 +243,7 @@ def test_lines_time_out_and_are_bounded(end: bytes) -> None:
         other.sendall(b"x" * 10_000 + end)
         with pytest.raises(AcpcError, match="a line of more than 4096 bytes"):
             line.read(60)
+        other.sendall(b"\n" * (not end) + b"next\n")
+        assert line.read(60) == "next"
     other.close()
     dealer.server.close()
