@@ -51,7 +51,7 @@ _NAMES = {"mbb": "mbb/hand", "sb": "sb/hand"}
 def run(
     *,
     game: Rules,
-    log: str,
+    log: str | Sequence[str],
     hands: int | None,
     session: int | None,
     phh: str | None,
@@ -67,11 +67,17 @@ def run(
     `to` or beside the report.
 
     The first `hands` hands count, 0 or None: all. With `skip` hands that cannot be read, or not be written, are left
-    out and counted; otherwise the first of them is an error. Of a log of a match see `poker.evaluation.replay.run`.
+    out and counted; otherwise the first of them is an error. Of a log of a match, or the logs of the legs of one, see
+    `poker.evaluation.replay.run`.
     """
-    path = Path(log)
+    first, *others = [log] if isinstance(log, str) else log
+    path = Path(first)
     text = read_text(path, _HEAD) if path.is_file() else ""
     is_match = not text.strip("\ufeff \r\n") or (format_of(text, path) == ACPC and not has_definition(text))
+    if others and (not is_match or convert is not None):
+        raise PokernetsError(
+            "several logs are the legs of a duplicate match, without definitions of games in them and `convert`"
+        )
     if is_match and convert is None:
         return replay.run(
             game=game, log=log, hands=hands, session=session, phh=phh, out=out, unit=unit, notes=notes, values=values

@@ -4,11 +4,15 @@ Each line is checked against the rules: betting, cards, and payoffs. Of a match 
 that it counted itself (`poker/play/exports.py`), so both have the same result. Of another log all hands count; when
 they come in groups of seatings on the same cards, the log is of duplicate deals, and a deal is one unit of the
 intervals, otherwise a hand is.
+
+The legs of a duplicate match, in which the players change seats and the cards are the same, are as many logs as there
+are seatings: hands of one number are a deal.
 """
 
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 
 import numpy as np
@@ -32,7 +36,7 @@ from poker.rules import Rules
 def run(
     *,
     game: Rules,
-    log: str,
+    log: str | Sequence[str],
     hands: int | None,
     session: int | None,
     phh: str | None,
@@ -46,23 +50,25 @@ def run(
 
     The first `hands` hands by number count, 0: all, None: those that the match counted. `session` deals are one unit,
     None: as many as in the match. `notes` are files in which players noted their policies (`poker.play.notes`): with
-    them hands are estimated by AIVAT too, `values` being what hands are worth.
+    them hands are estimated by AIVAT too, `values` being what hands are worth. With several logs they are as many of
+    each, in the order of the logs.
     """
-    path = Path(log)
-    if not path.is_file():
-        missing = f"{path} is a directory, no log" if path.is_dir() else f"there is no log {path}"
-        raise PokernetsError(f"{missing}; matches write theirs to runs/*/matches/<game>/hands")
+    paths = [Path(log)] if isinstance(log, str) else list(map(Path, log))
+    _check_logs(game, paths, phh)
     if (hands or 0) < 0 or (session is not None and session < 1):
         raise PokernetsError("`hands` must be 0 (all) or more and `session` at least 1")
-    match = counted_in(path)
+    path = paths[0]
+    match = counted_in(path) if len(paths) == 1 else None
     if hands is None:
         hands = match.hands if match else 0
     if session is None and match is not None:
         session = match.session
-    aivat = NotedAivat(game, notes, read_log(game, path), values()) if notes else None
-    played = _Hands.read(game, path, aivat)
+    aivat = _aivat(game, paths, notes, values()) if notes else None
+    played = _Hands.read(game, paths, aivat)
     seatings = Rotation(game, 0, 1).seatings
     units = _units(played, hands, session, len(seatings))
+    if len(paths) > 1 and units.shape[1] != len(paths):
+        raise PokernetsError("the logs are not of the same cards: replay them one by one")
     if units.shape[1] % len(seatings):
         seatings = seatings[:1]
     if phh is not None:
@@ -76,21 +82,47 @@ def run(
         return chips.reshape(len(units), deals, len(seatings), len(names)).transpose(0, 2, 1, 3)
 
     result.fill(by_unit(played.chips), None if aivat is None else by_unit(played.aivat))
-    if aivat is not None and aivat.unknown:
-        result.unknown_in[0] = aivat.unknown
+    unknown = {name: why for one in aivat or () for name, why in one.unknown.items()}
+    if unknown:
+        result.unknown_in[0] = unknown
     results = MatchResults(game, unit, 0, deals, {}, [result])
     some = f"{units.size:,} hands" if units.size == played.size else f"{units.size:,} of {played.size:,} hands"
-    title = f"{path.name}: {some} of {game.name}, all legal, payoffs as logged"
+    title = f"{' and '.join(each.name for each in paths)}: {some} of {game.name}, all legal, payoffs as logged"
     settings = {"hands": units.size, "hands_in_log": played.size, "hands_in_unit": units.shape[1], "phh": phh}
     match_report(results, title=title, record={"settings": settings}).write(
-        report_folder(Path(out) / game.name, path), Console()
+        report_folder(Path(out) / game.name, *paths), Console()
     )
     return results
 
 
-def report_folder(out: Path, path: Path) -> Path:
-    """Where the report on the file at `path` goes: files of one name in several places have one each."""
-    return out / f"{path.stem}-{fingerprint_of(str(path.resolve()))[:8]}"
+def _check_logs(game: Rules, paths: Sequence[Path], phh: str | None) -> None:
+    for path in paths:
+        if not path.is_file():
+            missing = f"{path} is a directory, no log" if path.is_dir() else f"there is no log {path}"
+            raise PokernetsError(f"{missing}; matches write theirs to runs/*/matches/<game>/hands")
+    if len({path.resolve() for path in paths}) < len(paths) or len(paths) not in (1, game.num_players):
+        raise PokernetsError(
+            f"{len(paths)} logs: the legs of a duplicate match of `{game.name}` are {game.num_players} different ones"
+        )
+    if len(paths) > 1 and phh is not None:
+        raise PokernetsError("`phh` is for one log at a time")
+
+
+def _aivat(game: Rules, paths: Sequence[Path], notes: Sequence[str], values: ValueFunctionFactory) -> list[NotedAivat]:
+    """By log."""
+    each, over = divmod(len(notes), len(paths))
+    if over:
+        raise PokernetsError(
+            f"{len(notes)} `notes` for {len(paths)} logs: give as many of each, in the order of the logs"
+        )
+    parts = [notes[i * each : (i + 1) * each] for i in range(len(paths))]
+    return [NotedAivat(game, part, read_log(game, path), values) for path, part in zip(paths, parts, strict=True)]
+
+
+def report_folder(out: Path, *paths: Path) -> Path:
+    """Where the report on these files goes: files of one name in several places have one each."""
+    places = "|".join(str(path.resolve()) for path in paths)
+    return out / f"{'+'.join(path.stem for path in paths)}-{fingerprint_of(places)[:8]}"
 
 
 @dataclass(frozen=True)
@@ -108,23 +140,35 @@ class _Hands:
         return len(self.numbers)
 
     @classmethod
-    def read(cls, game: Rules, path: Path, aivat: NotedAivat | None) -> "_Hands":
+    def read(cls, game: Rules, paths: Sequence[Path], aivat: Sequence[NotedAivat] | None) -> "_Hands":
         numbers, cards = array("q"), array("q")
         chips, estimates = _Columns(), _Columns()
-        for hand in read_log(game, path):
+        for leg, hand in _in_turn(game, paths):
             chips.add(len(numbers), hand.names, hand.payoffs)
             if aivat is not None:
-                estimates.add(len(numbers), hand.names, aivat.estimate(hand))
+                estimates.add(len(numbers), hand.names, aivat[leg].estimate(hand))
             numbers.append(hand.number)
             cards.append(hash(hand.state.hole_cards))
         if not numbers:
-            raise PokernetsError(f"{path} holds no hands")
+            raise PokernetsError(f"{paths[0]} holds no hands")
         return cls(
             np.array(numbers, dtype=np.int64),
             np.array(cards, dtype=np.int64),
             chips.whole(len(numbers)),
             estimates.whole(len(numbers)),
         )
+
+
+def _in_turn(game: Rules, paths: Sequence[Path]) -> Iterator[tuple[int, LoggedHand]]:
+    """Hands of each number with the place of their log, log by log."""
+    for row in zip_longest(*(read_log(game, path) for path in paths)):
+        deal = [hand for hand in row if hand is not None]
+        if len(deal) < len(row) or len({hand.number for hand in deal}) > 1:
+            found = ", ".join("none" if hand is None else str(hand.number) for hand in row)
+            raise PokernetsError(f"the logs do not hold the same hands: {found} where one number should be in all")
+        if len({tuple(sorted(hand.names)) for hand in deal}) > 1 or len({hand.names for hand in deal}) < len(deal):
+            raise PokernetsError(f"hand {deal[0].number} is not of the same players in other seats in every log")
+        yield from enumerate(deal)
 
 
 class _Columns:

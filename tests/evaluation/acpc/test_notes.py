@@ -1,7 +1,9 @@
 """AIVAT of a dealer's log from what the clients noted of their policies."""
 
 import json
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -67,6 +69,43 @@ def _first_player(notes: Path, log: Path) -> int:
     number = next(iter(read_log(LEDUC, log))).number
     rows = [json.loads(line) for line in notes.open()]
     return int(next(row["player"] for row in rows if row["hand"] == number))
+
+
+def test_legs_of_a_duplicate_match_are_one_result_over_deals(tmp_path: Path) -> None:
+    """Two players change seats and get each other's cards: hands of one number are a deal."""
+    legs, notes = [], []
+    for names in (["a", "b"], ["b", "a"]):
+        out = tmp_path / names[0]
+        players = [partial(RandomAgent, name=name, raises=[1]) for name in names]
+        dealt, seats = deal(LEDUC, players, 30, out, out / "clients", names=names)
+        legs.append(dealt.log)
+        notes += [str(seat.notes) for seat in seats if seat.agent.name == "a"]
+    settings: dict[str, Any] = {"game": LEDUC, "hands": None, "session": None, "phh": None, "out": str(tmp_path)}
+    [found] = run(log=list(map(str, legs)), notes=notes, **settings).lineups
+    assert (found.lineup.players, found.hands, found.estimates()[0].n) == (("a", "b"), 60, 30)
+    logs = [list(read_log(LEDUC, leg)) for leg in legs]
+    for first, second in zip(*logs, strict=True):
+        assert (first.state.hole_cards, first.names) == (second.state.hole_cards, second.names[::-1])
+    won = [[hand.payoffs[hand.names.index("a")] for hand in hands] for hands in logs]
+    np.testing.assert_allclose(found.values()[:, 0], np.mean(won, axis=0) * 1000)
+    assert found.has_aivat
+    assert not found.unknown
+    [alone] = run(log=str(legs[0]), notes=notes[:1], **settings).lineups
+    np.testing.assert_allclose(found.payoffs(aivat=True)[:, 0].ravel(), alone.payoffs(aivat=True).ravel())
+    short = tmp_path / "short.log"
+    short.write_text("\n".join(legs[1].read_text().splitlines()[:-3]) + "\n")
+    other = tmp_path / "other.log"
+    other.write_text(legs[0].read_text())
+    dealt, _ = deal(LEDUC, players, 30, tmp_path / "c", names=["b", "a"], seed=2)
+    for logs_given, notes_given, why in (
+        ([legs[0], short], [], "the logs do not hold the same hands: 28, none where one number should be in all"),
+        ([legs[0], other], [], "hand 0 is not of the same players in other seats in every log"),
+        ([legs[0], dealt.log], [], "the logs are not of the same cards"),
+        ([legs[0], legs[0]], [], "2 logs: the legs of a duplicate match of `leduc` are 2 different ones"),
+        (legs, notes[:1], "1 `notes` for 2 logs: give as many of each"),
+    ):
+        with pytest.raises(PokernetsError, match=why):
+            run(log=list(map(str, logs_given)), notes=notes_given, **settings)
 
 
 def test_a_player_who_failed_or_left_notes_out_is_unknown(played: tuple[Path, list[Path]], tmp_path: Path) -> None:
