@@ -27,9 +27,13 @@ class HistoryError(PokernetsError):
     """A hand that cannot be read, or not be written in a format: says the file, the line (from 1) and the reason."""
 
     def __init__(self, path: Path | str, line: int, reason: str) -> None:
-        super().__init__(f"{path}, line {line}: {reason}")
+        super().__init__(path, line, reason)  # what pickling makes it anew from
+        self.path = path
         self.line = line
         self.reason = reason
+
+    def __str__(self) -> str:
+        return f"{self.path}, line {self.line}: {self.reason}"
 
 
 class LineError(PokernetsError):

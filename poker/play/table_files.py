@@ -41,6 +41,7 @@ class TableFiles:
     """
 
     def __init__(self, folder: Path, rules: Rules, entropy: int | None = None) -> None:
+        self.folder = folder
         self.log = folder / "hands.log"
         self.notes = folder / "hands.policies.jsonl"
         self.histories = folder / "hands.phhs"
@@ -57,7 +58,16 @@ class TableFiles:
         if not path.exists():
             drawn = secrets.randbits(128) if entropy is None else entropy
             write_atomically(path, json.dumps(drawn).encode(), mode=0o600)
-        return int(json.loads(path.read_bytes()))
+        try:
+            found = json.loads(path.read_bytes())
+        except (ValueError, RecursionError):
+            found = None
+        if type(found) is not int or found < 0:
+            raise PokernetsError(
+                f"{path} is damaged: it should be a whole number; delete it and another secret is drawn, from which the"
+                " hands to come are dealt"
+            )
+        return found
 
     def deal(self, number: int) -> HandState:
         return HandState.deal(self._rules, np.random.default_rng([_CARDS, self._entropy, number]))
@@ -80,7 +90,7 @@ class TableFiles:
             start = HandState.start(self._rules, row["hole_cards"], row["runout"])
             betting = Betting.parse(self._rules, row["betting"])
             return Progress(int(row["hand"]), HandState(betting, start.hole_cards, start.runout))
-        except (ValueError, KeyError, TypeError, PokernetsError) as error:
+        except (ValueError, KeyError, TypeError, RecursionError, PokernetsError) as error:
             raise PokernetsError(
                 f"{self._current} is damaged ({error}); without it the next hand of {self.log} is dealt"
             ) from error

@@ -6,24 +6,28 @@ before it, so that one from an old page changes nothing. Agents act when `let_ag
 as they think; everything else is quick. Calls may come from any thread.
 
 An agent that is known by its policy is shared by all games, and its actions are drawn here, so that what is noted of it
-is what it plays; another one is built for each game. Both are told of every hand that begins.
+is what it plays; another one is built for each game. Both are told of every hand that begins. All are in a pool, where
+calls wait for their turn (`poker.play.pool`).
 """
 
 import threading
 import time
+import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Any
 
 import numpy as np
 
-from poker.agents.base import Agent, ObservingAgent, PolicyAgent, sample_action
+from poker.agents.base import sample_action
 from poker.betting import NOBODY
 from poker.errors import PokernetsError
 from poker.formats.acpc_log import LoggedHand, check_names
-from poker.play.hand import AbsentAgent, Incident, described, passive
+from poker.play.hand import Incident, described, passive
 from poker.play.lineup import AgentSpec, LineUp
 from poker.play.notes import append_note
+from poker.play.pool import Call, Pool
 from poker.play.table_files import Progress, TableFiles
 from poker.rules import Rules
 from poker.state import HandState, IllegalAction, Policy, public_state
@@ -35,13 +39,47 @@ class StalePageError(PokernetsError):
     """What was asked belongs to a state of the game that is past, or it is somebody else's turn."""
 
 
+@dataclass(frozen=True)
+class PooledAgent:
+    """An agent of a pool as the game `game` has it, or the game's own `copy` of it. With `moves` a new hand may be
+    played in another process."""
+
+    pool: Pool
+    game: str
+    name: str
+    copy: tuple[str, int] | None
+    moves: bool
+    observes: bool
+
+    @property
+    def by_policy(self) -> bool:
+        """Whether it plays every hand by a policy that is known."""
+        return self.copy is None
+
+    def start_hand(self, seat: int) -> None:
+        self.pool.ask(self.game, Call(self.name, "start_hand", (seat,), self.copy), moves=self.moves)
+
+    def act(self, state: HandState) -> int:
+        action: int = self._ask("act", state)
+        return action
+
+    def policy(self, state: HandState) -> Policy:
+        policy: Policy = self._ask("policy", state)
+        return policy
+
+    def end_hand(self, state: HandState) -> None:
+        if self.observes:
+            self._ask("end_hand", state)
+
+    def _ask(self, method: str, state: HandState) -> Any:
+        return self.pool.ask(self.game, Call(self.name, method, (state,), self.copy))
+
+
 class Opponents:
-    """The agents of a server: `specs` again and again until the table is full.
+    """The agents of a server: `specs` again and again until the table is full, in at most so many `processes`; 0: in
+    this one."""
 
-    Building them raises what is wrong with their artifacts.
-    """
-
-    def __init__(self, rules: Rules, specs: Sequence[AgentSpec]) -> None:
+    def __init__(self, rules: Rules, specs: Sequence[AgentSpec], processes: int = 0) -> None:
         names = [spec.name for spec in specs]
         if not specs or len(specs) >= rules.num_players or PERSON in names or len(set(names)) != len(names):
             raise PokernetsError(
@@ -49,43 +87,35 @@ class Opponents:
                 f" {rules.num_players - 1} different ones, none of them named `{PERSON}`"
             )
         check_names(names)
-        self._rules = rules
-        self._specs = [specs[i % len(specs)] for i in range(rules.num_players - 1)]
-        self._built = {spec.name: spec.build(rules) for spec in specs}
-        self.labels = LineUp((PERSON, *(spec.name for spec in self._specs))).labels
-        self.lock = threading.Lock()
-        """Held by who asks a shared agent."""
+        self._names = [names[i % len(names)] for i in range(rules.num_players - 1)]
+        self.labels = LineUp((PERSON, *self._names)).labels
+        self.pool = Pool({spec.name: partial(spec.build, rules) for spec in specs}, processes)
+        weakref.finalize(self, self.pool.close)
 
-    @property
-    def built(self) -> list[Agent]:
-        """One of each."""
-        return list(self._built.values())
-
-    def seated(self, seed: int) -> list[Agent]:
-        """The agents of one game, in the order of the labels after the person's."""
-        agents: list[Agent] = []
-        for number, spec in enumerate(self._specs):
-            agent = self._built[spec.name]
-            if not by_policy(agent):
-                try:
-                    agent = spec.build(self._rules)
-                    agent.reset(seed + number)
-                except Exception as error:
-                    agent = AbsentAgent(spec.name, "built", error)
-            agents.append(agent)
-        return agents
-
-
-def by_policy(agent: Agent) -> bool:
-    """Whether it plays every hand by a policy that is known."""
-    return isinstance(agent, PolicyAgent) and not isinstance(agent, ObservingAgent)
+    def seated(self, game: str, seed: int) -> list[PooledAgent]:
+        """The agents of one game, whose name no other has, in the order of the labels after the person's; raises what
+        is wrong with their artifacts."""
+        offers = self.pool.start().offers.result()
+        moves = all(offers[name].by_policy for name in self._names)
+        return [
+            PooledAgent(
+                self.pool,
+                game,
+                name,
+                None if offers[name].by_policy else (game, seed + number),
+                moves=moves and not number,
+                observes=offers[name].observes,
+            )
+            for number, name in enumerate(self._names)
+        ]
 
 
 @dataclass(frozen=True)
 class Seen:
     """What the person sees: `state` has no cards but theirs, and at a showdown those of who did not fold.
 
-    `thinking` is for how many seconds the agent whose turn it is has thought.
+    `thinking` is for how many seconds the agent whose turn it is has thought or waited, `place` where in the queue of
+    its process it is, 0 if it does not wait.
     """
 
     number: int
@@ -93,6 +123,7 @@ class Seen:
     names: tuple[str, ...]
     state: HandState
     thinking: float | None
+    place: int = 0
 
     @property
     def step(self) -> int:
@@ -124,8 +155,8 @@ class TableGame:
         self._lock = threading.RLock()
         self._working = threading.Lock()
         self._since: float | None = None
-        self._unstarted: list[tuple[int, Agent]] = []
-        """Seats and shared agents that are still to be told that a hand has begun, which may wait for their lock."""
+        self._untold: list[tuple[str, Callable[[], None]]] = []
+        """What agents, with their labels, are still to be told of hands that began and ended."""
         self._over: list[LoggedHand] = []
         logged = self.files.hands()
         self.files.write_histories(logged)
@@ -134,7 +165,10 @@ class TableGame:
         self._hand = found or Progress(last + 1, self.files.deal(last + 1))
         self._logged = last
         """Number of the last hand in the files."""
-        self._agents = self.opponents.seated(int(self.files.rng(self._hand.number, self._step).integers(2**62)))
+        self._name = str(self.files.folder)
+        seed = int(self.files.rng(self._hand.number, self._step).integers(2**62))
+        self._agents = self.opponents.seated(self._name, seed)
+        weakref.finalize(self, self.opponents.pool.forget, self._name)
         self._start_hand()
         if found is None:
             self.files.save(self._hand)
@@ -160,7 +194,8 @@ class TableGame:
         with self._lock:
             since = self._since
             thinking = None if since is None else time.monotonic() - since
-            return Seen(self._hand.number, self.seat, self._names, self._hand.state.view(self.seat), thinking)
+            place = 0 if since is None else self.opponents.pool.place(self._name)
+            return Seen(self._hand.number, self.seat, self._names, self._hand.state.view(self.seat), thinking, place)
 
     def act(self, number: int, step: int, action: int) -> None:
         """The person's action in hand `number` after `step` actions."""
@@ -183,11 +218,12 @@ class TableGame:
     def let_agents_act(self) -> None:
         """Until it is the person's turn or the hand is over, which is then told."""
         with self._working:
-            self._start_shared()
+            self._tell()
             while self._one_action():
                 pass
             with self._lock:
                 self._end_hand()
+            self._tell()
             while self._over:
                 self.ended(self._over[0])
                 self._over.pop(0)
@@ -213,21 +249,15 @@ class TableGame:
 
     def _start_hand(self) -> None:
         for seat in range(self.rules.num_players):
-            if seat == self.seat:
-                continue
-            agent = self._agent(seat)
-            if by_policy(agent):
-                self._unstarted.append((seat, agent))
-            else:
-                self._tried(seat, partial(agent.start_hand, seat))
+            if seat != self.seat:
+                self._untold.append((self._names[seat], partial(self._agent(seat).start_hand, seat)))
 
-    def _start_shared(self) -> None:
-        while self._unstarted:
-            seat, agent = self._unstarted.pop(0)
-            with self.opponents.lock:
-                self._tried(seat, partial(agent.start_hand, seat))
+    def _tell(self) -> None:
+        while self._untold:
+            self._tried(*self._untold[0])
+            self._untold.pop(0)
 
-    def _agent(self, seat: int) -> Agent:
+    def _agent(self, seat: int) -> PooledAgent:
         return self._agents[(seat - self.seat) % self.rules.num_players - 1]
 
     def _apply(self, action: int) -> None:
@@ -247,9 +277,9 @@ class TableGame:
         self._over.append(self.files.add(self._hand, self._names))
         self._logged = self._hand.number
         for seat in range(self.rules.num_players):
-            agent = self._agent(seat) if seat != self.seat else None
-            if isinstance(agent, ObservingAgent):
-                self._tried(seat, partial(agent.end_hand, self._hand.state.view(seat)))
+            if seat != self.seat and self._agent(seat).observes:
+                told = partial(self._agent(seat).end_hand, self._hand.state.view(seat))
+                self._untold.append((self._names[seat], told))
 
     def _asked(self, hand: Progress, step: int, player: int) -> int:
         """The agent's action; it checks or folds if it fails. What its policy was is noted."""
@@ -258,24 +288,23 @@ class TableGame:
 
         def answer() -> int:
             nonlocal policy
-            if not isinstance(agent, PolicyAgent) or not by_policy(agent):
+            if not agent.by_policy:
                 return agent.act(view)
-            with self.opponents.lock:
-                policy = agent.policy(public_state(view.betting, view.board))
+            policy = agent.policy(public_state(view.betting, view.board))
             return sample_action(policy, view, self.files.rng(hand.number, step))
 
-        action = self._tried(player, lambda: _legal(view, answer()))
-        if by_policy(agent):
+        action = self._tried(self._names[player], lambda: _legal(view, answer()))
+        if agent.by_policy:
             noted = None if action is None else policy
             append_note(self.files.notes, hand.number, player, view.betting.text(), noted)
         return passive(view) if action is None else action
 
-    def _tried(self, seat: int, step: Callable[[], int | None]) -> int | None:
+    def _tried(self, label: str, step: Callable[[], int | None]) -> int | None:
         try:
             return step()
         except Exception as error:
             betting = self._hand.state.betting.text()
-            self.incidents.append(Incident(self._names[seat], self._hand.number, betting, described(error), ""))
+            self.incidents.append(Incident(label, self._hand.number, betting, described(error), ""))
             return None
 
 

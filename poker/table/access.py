@@ -2,15 +2,20 @@
 
 Every browser gets a random cookie, by which its visitor is known. Served to other machines, the pages want a token: in
 the address for the first time, after that in a cookie. On this machine only the names of this machine are answered, so
-that a site of others that gives its name our address does not get in; nor may the page of another site open a socket.
+that a site of others that gives its name our address does not get in. The page of another site may neither ask for
+anything but a page, nor show one in a frame of its own; nor may a visitor use what belongs to another. A request that
+declares a larger body than is read there, or none of its size, is refused before that comes.
 """
 
 import hashlib
 import hmac
+import re
 import secrets
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
+
+from poker.errors import PokernetsError
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -21,14 +26,41 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 VISITOR, TOKEN = "pokernets_visitor", "pokernets_token"
 """Names of the cookies."""
 LOCAL = ("127.0.0.1", "localhost", "::1")
+MOST_UPLOADED = 20 << 20
+"""Bytes of a file."""
+_MOST_SENT = 1 << 20
+"""Bytes of any other request, and what an upload may have besides its file."""
+_UPLOAD = re.compile(r"/_nicegui/client/[^/]+/upload/[^/]+")
+_IN_A_COOKIE = re.compile(r"[A-Za-z0-9._~-]+")
+"""Letters that are the same in an address and in a cookie."""
+_HEADERS = {
+    "content-security-policy": "frame-ancestors 'none'; base-uri 'self'; form-action 'self'; object-src 'none'",
+    "x-frame-options": "DENY",
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-resource-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
+}
+_SENT = [(name.encode(), value.encode()) for name, value in _HEADERS.items()]
+"""With every answer: no page of others shows ours in a frame, or is told its address, which may have the token."""
+
+
+def check_token(token: str | None) -> None:
+    """Refuse a token that lets everybody in, or that an address and a cookie do not hold alike."""
+    if token is not None and not _IN_A_COOKIE.fullmatch(token):
+        problem = "has letters other than A-Z a-z 0-9 . _ ~ -" if token else "is empty and would let everybody in"
+        raise PokernetsError(f"token={token!r} {problem}: give another (token=TEXT), or none, and one is made up")
 
 
 class Access:
-    """`app` behind the check. With `token` None only requests to this machine by its own names pass."""
+    """`app` behind the check. With `token` None only requests to this machine by its own names pass. `owners` are the
+    visitors to whom what a request names belongs."""
 
-    def __init__(self, app: App, token: str | None) -> None:
+    def __init__(self, app: App, token: str | None, owners: Callable[[Scope], set[str]] = lambda scope: set()) -> None:
+        check_token(token)
         self._app = app
         self._token = token
+        self._owners = owners
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
@@ -37,18 +69,23 @@ class Access:
         headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
         cookies = _cookies(headers.get("cookie", ""))
         asked = parse_qs(scope.get("query_string", b"").decode("latin-1")).get("token", [""])[0]
-        host, origin = headers.get("host", ""), headers.get("origin", "")
-        elsewhere = scope["type"] == "websocket" and bool(origin) and urlsplit(origin).netloc != host
-        if elsewhere or not self._admits(host, cookies.get(TOKEN, ""), asked):
-            await _refuse(scope, send, "" if self._token is None else " The address that the server printed has it.")
-            return
-        fresh = {}
         visitor = cookies.get(VISITOR, "")
+        fresh = {}
         if len(visitor) < 32:
             fresh[VISITOR] = visitor = secrets.token_hex(16)
+        known = scope.setdefault("state", {})["visitor"] = hashlib.sha256(visitor.encode()).hexdigest()[:16]
+        if _from_elsewhere(headers) or not self._admits(headers.get("host", ""), cookies.get(TOKEN, ""), asked):
+            how = "" if self._token is None else " The address that the server printed has it."
+            await _refuse(scope, send, 403, f"This server does not know you.{how}")
+            return
+        if self._owners(scope) - {known}:
+            await _refuse(scope, send, 403, "This belongs to another visitor.")
+            return
+        if refusal := _refused_size(scope.get("path", ""), headers):
+            await _refuse(scope, send, *refusal)
+            return
         if self._token is not None and asked:
             fresh[TOKEN] = self._token
-        scope.setdefault("state", {})["visitor"] = hashlib.sha256(visitor.encode()).hexdigest()[:16]
 
         async def send_with_cookies(message: Message) -> None:
             if message["type"] in ("http.response.start", "websocket.accept"):
@@ -56,7 +93,7 @@ class Access:
                     (b"set-cookie", f"{name}={value}; Path=/; Max-Age=31536000; HttpOnly; SameSite=Lax".encode())
                     for name, value in fresh.items()
                 ]
-                message["headers"] = [*message.get("headers", []), *set_cookies]
+                message["headers"] = [*message.get("headers", []), *set_cookies, *_SENT]
             await send(message)
 
         await self._app(scope, receive, send_with_cookies)
@@ -67,12 +104,33 @@ class Access:
         return any(hmac.compare_digest(token.encode(), self._token.encode()) for token in tokens)
 
 
-async def _refuse(scope: Scope, send: Send, how: str) -> None:
+def _from_elsewhere(headers: dict[str, str]) -> bool:
+    """Whether the page of another site asks, for anything but to be left for a page of ours."""
+    origin = headers.get("origin", "")
+    if origin and origin.partition("://")[2] != headers.get("host", ""):
+        return True
+    is_foreign = headers.get("sec-fetch-site", "") in ("cross-site", "same-site")
+    return is_foreign and headers.get("sec-fetch-mode") != "navigate"
+
+
+def _refused_size(path: str, headers: dict[str, str]) -> tuple[int, str] | None:
+    """Status and reason where the body is too large or does not tell its size."""
+    if "transfer-encoding" in headers:
+        return 411, "A request must declare its size."
+    length = headers.get("content-length", "0")
+    most = _MOST_SENT + MOST_UPLOADED * bool(_UPLOAD.fullmatch(path))
+    if not length.isdecimal() or len(length) > 18 or int(length) > most:
+        return 413, f"A file has at most {MOST_UPLOADED >> 20} MiB, another request {_MOST_SENT >> 20} MiB."
+    return None
+
+
+async def _refuse(scope: Scope, send: Send, status: int, why: str) -> None:
     if scope["type"] == "websocket":
         await send({"type": "websocket.close", "code": 1008})
         return
-    await send({"type": "http.response.start", "status": 403, "headers": [(b"content-type", b"text/plain")]})
-    await send({"type": "http.response.body", "body": f"This server does not know you.{how}\n".encode()})
+    headers = [(b"content-type", b"text/plain"), (b"connection", b"close"), *_SENT]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": f"{why}\n".encode()})
 
 
 def _cookies(header: str) -> dict[str, str]:

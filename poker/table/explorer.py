@@ -63,7 +63,6 @@ class _Solves:
 
 
 def make(settings: Settings, blueprint: str, out: str) -> Fill:
-    ui.add_css(Path(__file__).with_name("explorer.css"), shared=True)
     solves = _Solves()
 
     async def fill(visitor: str) -> None:

@@ -1,8 +1,8 @@
 """Hands of a file in the browser: one is chosen from a list, and reviewed like those at the table."""
 
+import asyncio
 import threading
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from html import escape
@@ -17,20 +17,23 @@ from poker.evaluation.hand_file import FileReviews, HandFile
 from poker.evaluation.review import decisions_of
 from poker.formats.acpc_log import LoggedHand
 from poker.formats.histories import KNOWN
-from poker.play.lineup import AgentSpec, Shared
+from poker.play.lineup import AgentSpec
+from poker.play.pool import Pool
 from poker.play.table_game import Seen
 from poker.rules import Rules
 from poker.search.memory import Memory
-from poker.search.opponent_decision import DecisionSolver
 from poker.table import words
+from poker.table.access import MOST_UPLOADED
 from poker.table.pages import Fill
 from poker.table.review_panel import Kept, MistakesPanel, ReviewPanel
 from poker.table.units import Unit
-from poker.table.visitors import solving
+from poker.table.uploads import read_apart
+from poker.table.visitors import REVIEWER, PooledSolver, reviewing
 
-_MOST_BYTES = 20 << 20
 _KEPT = 8
 """Files of the visitors who came last."""
+_READERS = 2
+"""Files that are read at a time; others wait."""
 _ROWS = 12
 _REASONS = 6
 _NAME = f"A file of hands: {KNOWN}"
@@ -44,13 +47,13 @@ _UPLOAD = f"""
 """Quasar's own header, with names for the button and the field."""
 
 
-def make(game: Rules, reviewer: AgentSpec | None, log: str | None, out: str) -> Fill:
+def make(game: Rules, reviewer: AgentSpec | None, log: str | None, out: str, processes: int = 0) -> Fill:
     first = None if log is None else HandFile.read(Path(log).name, _bytes(Path(log)), game)
-    reviewing = _Reviewing(game, reviewer, Path(out), Shared(partial(solving, reviewer, game)))
+    shared = _Reviewing(game, reviewer, Path(out), reviewing(game, {REVIEWER: reviewer}, processes))
     files: Memory[str, HandFile] = Memory(_KEPT)
 
     async def fill(visitor: str) -> None:
-        _Hands(reviewing, files, visitor, first)
+        _Hands(shared, files, visitor, first)
 
     return fill
 
@@ -64,13 +67,13 @@ def _bytes(path: Path) -> bytes:
 
 @dataclass(frozen=True)
 class _Reviewing:
-    """What all visitors share: the agent that solves, built when it is first needed."""
+    """What all visitors share: processes in which the agent solves, started when they are first needed."""
 
     game: Rules
     spec: AgentSpec | None
     out: Path
-    solver: Callable[[], DecisionSolver]
-    lock: threading.Lock = field(default_factory=threading.Lock)
+    pool: Pool
+    readers: asyncio.Semaphore = field(default_factory=partial(asyncio.Semaphore, _READERS))
 
     @property
     def note(self) -> str:
@@ -90,7 +93,8 @@ class _Reviewing:
         mark = fingerprint_of_settings(settings, self.game.to_acpc(), file.digest, player)
         folder = self.out / visitor / mark[:16]
         folder.mkdir(parents=True, exist_ok=True)
-        reviews = FileReviews(self.game, folder / "reviews.jsonl", self.solver, self.lock)
+        solver = PooledSolver(self.pool, visitor)
+        reviews = FileReviews(self.game, folder / "reviews.jsonl", lambda: solver, threading.Lock())
         kept = Kept(reviews, lambda: list(hands.values()), lambda number: hands[number].state.rules, player)
         return kept, hands, left_out
 
@@ -110,7 +114,7 @@ class _Hands:
             with ui.element("section").classes("hands-side").props('aria-label="Hands of a file"'):
                 upload = ui.upload(
                     auto_upload=True,
-                    max_file_size=_MOST_BYTES,
+                    max_file_size=MOST_UPLOADED,
                     on_upload=self._uploaded,
                     on_rejected=self._rejected,
                 )
@@ -127,13 +131,14 @@ class _Hands:
         self._show_file()
 
     async def _uploaded(self, event: UploadEventArguments) -> None:
-        if event.file.size() > _MOST_BYTES:
+        if event.file.size() > MOST_UPLOADED:
             self._rejected()
             return
         self._status.set_content("Reading …")
         data = await event.file.read()
         try:
-            found = await run.io_bound(HandFile.read, event.file.name, data, self._reviewing.game)
+            async with self._reviewing.readers:
+                found = await run.io_bound(read_apart, event.file.name, data, self._reviewing.game)
         except PokernetsError as error:
             self._file = None
             self._show_file()
@@ -145,7 +150,7 @@ class _Hands:
             self._show_file()
 
     def _rejected(self) -> None:
-        self._status.set_content(_alert(f"A file has at most {_MOST_BYTES >> 20} MiB."))
+        self._status.set_content(_alert(f"A file has at most {MOST_UPLOADED >> 20} MiB."))
 
     def _show_file(self) -> None:
         players = self._file.players() if self._file else []

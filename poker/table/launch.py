@@ -6,7 +6,7 @@ import socket
 from collections.abc import Sequence
 
 from poker.errors import PokernetsError
-from poker.table.access import LOCAL
+from poker.table.access import LOCAL, check_token
 from poker.table.pages import Page
 
 
@@ -14,6 +14,7 @@ def run(*, pages: Sequence[Page], host: str, port: int, token: str | None, show:
     """`port` 0 is any free one. Told to serve another address than this machine's own, it makes up a `token` where none
     is given; `show` opens the browser.
     """
+    check_token(token)
     if importlib.util.find_spec("nicegui") is None:
         raise PokernetsError("the pages need NiceGUI, which is not installed: pip install -e '.[play]' in a clone")
     if token is None and host not in LOCAL:

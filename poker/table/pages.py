@@ -1,56 +1,84 @@
-"""What the server shows: pages by address. What a page needs is imported when the server starts, not before."""
+"""What the server shows: pages by address.
+
+Pages are served at once. What they need is imported beside that, and agents are loaded in `processes` of their own.
+"""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
 
-from poker.evaluation.spot import Settings
+from poker.errors import PokernetsError
+from poker.machine import cores
 from poker.play.lineup import AgentSpec
 from poker.rules import Rules
 
 Fill = Callable[[str], Awaitable[None]]
 """Fills a page for a visitor, whose name is that of nobody else."""
+Fail = Callable[[BaseException], None]
+"""Ends the server with an error; may be called from any thread."""
 
 
 @dataclass(frozen=True)
 class Page:
-    """`make` is called once, when the server starts; what it returns fills the page once a browser has opened it."""
+    """`make` is called once, in a thread, when pages are served; what it returns fills the page in a browser."""
 
     path: str
     title: str
-    make: Callable[[], Fill]
+    make: Callable[[Fail], Fill]
 
 
-def table(*, game: Rules, agents: list[AgentSpec], reviewer: AgentSpec | None, out: str) -> Page:
+def table(*, game: Rules, agents: list[AgentSpec], reviewer: AgentSpec | None, out: str, processes: int | None) -> Page:
     """The table at which a visitor plays `agents`; hands are kept in `out`. `reviewer` solves for reviews where none of
     `agents` can."""
-    return Page("/", "Table", partial(_table, game, agents, reviewer, out))
+    return Page("/", "Table", partial(_table, game, agents, reviewer, out, _checked(processes)))
 
 
-def _table(game: Rules, agents: list[AgentSpec], reviewer: AgentSpec | None, out: str) -> Fill:
+def _table(
+    game: Rules, agents: list[AgentSpec], reviewer: AgentSpec | None, out: str, processes: int, fail: Fail
+) -> Fill:
     from poker.table.table import make  # noqa: PLC0415
 
-    return make(game, agents, reviewer, out)
+    return make(game, agents, reviewer, out, processes, fail)
 
 
-def hands(*, game: Rules, reviewer: AgentSpec | None, log: str | None, out: str) -> Page:
+def hands(*, game: Rules, reviewer: AgentSpec | None, log: str | None, out: str, processes: int | None) -> Page:
     """Hands of a file, the file `log` to begin with, reviewed by `reviewer`, which plays `game`; what decisions cost is
     kept in `out`."""
-    return Page("/hands", "Hands", partial(_hands, game, reviewer, log, out))
+    return Page("/hands", "Hands", partial(_hands, game, reviewer, log, out, _checked(processes)))
 
 
-def _hands(game: Rules, reviewer: AgentSpec | None, log: str | None, out: str) -> Fill:
+def _hands(game: Rules, reviewer: AgentSpec | None, log: str | None, out: str, processes: int, fail: Fail) -> Fill:
     from poker.table.hands import make  # noqa: PLC0415
 
-    return make(game, reviewer, log, out)
+    return make(game, reviewer, log, out, processes)
 
 
-def explorer(*, settings: Settings, blueprint: str, out: str) -> Page:
-    """Spots to solve and walk through, written below `out` when asked; preflop charts of the `blueprint`."""
+def _checked(processes: int | None) -> int:
+    """None: one a core."""
+    if processes is not None and processes < 0:
+        raise PokernetsError("`processes` must be at least 0 (agents in the server itself), or null for one a core")
+    return cores() if processes is None else processes
+
+
+def explorer(
+    *,
+    algorithm: str,
+    target_percent: float,
+    iterations: int,
+    threads: int,
+    bits: int,
+    memory_limit_gib: float,
+    blueprint: str,
+    out: str,
+) -> Page:
+    """Spots to solve, by the settings of `poker.evaluation.spot`, and walk through, written below `out` when asked;
+    preflop charts of the `blueprint`."""
+    settings = (algorithm, target_percent, iterations, threads, bits, memory_limit_gib)
     return Page("/explorer", "Explorer", partial(_explorer, settings, blueprint, out))
 
 
-def _explorer(settings: Settings, blueprint: str, out: str) -> Fill:
+def _explorer(settings: tuple[str, float, int, int, int, float], blueprint: str, out: str, fail: Fail) -> Fill:
+    from poker.evaluation.spot import Settings  # noqa: PLC0415
     from poker.table.explorer import make  # noqa: PLC0415
 
-    return make(settings, blueprint, out)
+    return make(Settings(*settings), blueprint, out)

@@ -17,7 +17,8 @@ from poker.play.lineup import AgentSpec
 from poker.play.table_game import PERSON, Seen
 from poker.rules import CALL, FOLD, Rules
 from poker.table import words
-from poker.table.pages import Fill
+from poker.table.loading import loaded
+from poker.table.pages import Fail, Fill
 from poker.table.review_panel import AT_THE_TABLE, Kept, MistakesPanel, ReviewPanel
 from poker.table.units import Unit
 from poker.table.visitors import Visit, Visitors
@@ -30,11 +31,20 @@ _SECONDS = 0.15
 """Between two looks at whether the game has moved on."""
 
 
-def make(game: Rules, agents: list[AgentSpec], reviewer: AgentSpec | None, out: str) -> Fill:
-    visitors = Visitors(game, agents, reviewer, Path(out))
+def make(
+    game: Rules,
+    agents: list[AgentSpec],
+    reviewer: AgentSpec | None,
+    out: str,
+    processes: int = 0,
+    fail: Fail = lambda error: None,
+) -> Fill:
+    visitors = Visitors(game, agents, reviewer, Path(out), processes)
+    visitors.loaded.add_done_callback(lambda done: fail(error) if (error := done.exception()) else None)
 
     async def fill(visitor: str) -> None:
         try:
+            await loaded(visitors.loaded, ", ".join(words.agent_name(spec.name) for spec in agents))
             visit = await run.io_bound(visitors.visit, visitor)
         except (PokernetsError, OSError) as error:
             ui.label(str(error)).props("role=alert")
@@ -95,7 +105,7 @@ class _Table:
         # before what is seen, or an action between the two would never be shown
         version = self._game.version, self._visit.stopped
         seen = self._game.seen()
-        self._seconds.set_text("" if seen.thinking is None else f"{seen.thinking:.1f} s")
+        self._seconds.set_text(words.waiting(seen))
         if self._version == version:
             return
         self._version = version

@@ -153,3 +153,15 @@ def seat_name(name: str) -> str:
 def agent_name(name: str) -> str:
     """What an agent of the configuration is called on the pages: `depth_limited` is the Solver."""
     return re.sub(r"\bdepth_limited", "Solver", name).replace("_", " ")
+
+
+def waiting(seen: Seen) -> str:
+    """How long the agent has thought, or what place in the queue its thinking has."""
+    if seen.thinking is None:
+        return ""
+    return f"{_ordinal(seen.place)} in line" if seen.place else f"{seen.thinking:.1f} s"
+
+
+def _ordinal(number: int) -> str:
+    ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{ending}"

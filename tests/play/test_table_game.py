@@ -213,6 +213,17 @@ def test_the_cards_to_come_are_for_the_owner_of_the_files_alone(rules: Rules, tm
     assert [stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("secret.json", "hand.json")] == [0o600] * 2
 
 
+@pytest.mark.parametrize(
+    "damage",
+    [b"", b"{", b"[]", b"null", b"true", b"-5", b"1.5", b'"7"', b"\xff\xfe", b"1e999", b"9" * 9999, b"[" * 99_999],
+)
+def test_a_damaged_secret_is_named(rules: Rules, tmp_path: Path, damage: bytes) -> None:
+    TableFiles(tmp_path, rules)
+    (tmp_path / "secret.json").write_bytes(damage)
+    with pytest.raises(PokernetsError, match=r"secret\.json is damaged.*delete it"):
+        TableFiles(tmp_path, rules)
+
+
 def test_damaged_file_is_named(rules: Rules, tmp_path: Path) -> None:
     one = game(rules, tmp_path)
     path = tmp_path / "hand.json"

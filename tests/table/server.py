@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from subprocess import PIPE, STDOUT
 from typing import Any
@@ -36,7 +36,8 @@ class Server:
             signal.signal(signal.SIGINT, ignored)
         self.lines: list[str] = []
         self._ready = threading.Event()
-        threading.Thread(target=self._read, daemon=True).start()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
         assert self._ready.wait(_SECONDS), self.lines
         found = re.search(r"http://\S+", "".join(self.lines))
         assert found, self.lines
@@ -62,10 +63,15 @@ class Server:
     def end(self) -> int:
         """The exit status after an interrupt."""
         self._process.send_signal(signal.SIGINT)
+        return self.wait()
+
+    def wait(self) -> int:
+        """The exit status, once it ends by itself and all that it printed is in `lines`."""
         try:
             return self._process.wait(_SECONDS)
         finally:
             self.kill()
+            self._reader.join(_SECONDS)
 
 
 @contextlib.contextmanager
@@ -80,10 +86,10 @@ def serving(*overrides: str) -> Iterator[Server]:
 class Client:
     """A browser without eyes: asks for the page, keeps all that the server sends, and knows the elements by id."""
 
-    def __init__(self, server: Server, cookie: str = "") -> None:
+    def __init__(self, server: Server, cookie: str = "", path: str = "/") -> None:
         self.sent: list[str] = []
         connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=_SECONDS)
-        connection.request("GET", "/", headers={"Cookie": cookie} if cookie else {})
+        connection.request("GET", path, headers={"Cookie": cookie} if cookie else {})
         answer = connection.getresponse()
         page = answer.read().decode()
         connection.close()
@@ -141,13 +147,16 @@ class Client:
 
     def wait(self, *texts: str) -> str:
         """The first of these texts for which there is a button."""
+        self.until(lambda: any(map(self.find, texts)), f"a button {texts}")
+        return next(text for text in texts if self.find(text))
+
+    def until(self, holds: Callable[[], bool], what: str = "it") -> None:
+        """Takes what comes until the page is so."""
         end = time.monotonic() + _SECONDS
-        while time.monotonic() < end:
-            for text in texts:
-                if self.find(text) is not None:
-                    return text
+        while not holds():
+            shown = [element.get("props") for element in self.elements.values()]
+            assert time.monotonic() < end, f"waited for {what}: {shown}"
             self.listen(0.05)
-        raise AssertionError(f"no button {texts}: {[element.get('props') for element in self.elements.values()]}")
 
     def click(self, text: str) -> None:
         button = self.find(text)

@@ -1,11 +1,12 @@
-"""Who is let in: nobody by another name than this machine's, with a token nobody without it."""
+"""Who is let in: nobody by another name than this machine's, with a token nobody without it, no page of others."""
 
 import asyncio
 from typing import Any
 
 import pytest
 
-from poker.table.access import TOKEN, VISITOR, Access, Message, Receive, Scope, Send
+from poker.errors import PokernetsError
+from poker.table.access import MOST_UPLOADED, TOKEN, VISITOR, Access, Message, Receive, Scope, Send
 
 
 async def _inner(scope: Scope, receive: Receive, send: Send) -> None:
@@ -29,19 +30,25 @@ def ask(
         "headers": [(name.encode(), value.encode("latin-1")) for name, value in headers.items() if value],
         "query_string": query.encode(),
     }
-    sent: list[Any] = []
-
-    async def receive() -> Message:
-        return {"type": "http.request"}
-
-    async def send(message: Message) -> None:
-        sent.append(message)
-
-    asyncio.run(Access(_inner, token)(scope, receive, send))
+    sent = answered(Access(_inner, token), scope)
     if sent[0]["type"] == "websocket.close":
         return 0, {}, ""
     cookies = [value.decode().split(";")[0] for name, value in sent[0]["headers"] if name == b"set-cookie"]
     return sent[0]["status"], dict(one.split("=", 1) for one in cookies), sent[1]["body"].decode()
+
+
+def answered(access: Access, scope: Scope) -> list[Any]:
+    """All that is sent to a request whose body is not read."""
+    sent: list[Any] = []
+
+    async def receive() -> Message:
+        raise AssertionError("the body was read")
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    asyncio.run(access(scope, receive, send))
+    return sent
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1:8080", "localhost", "localhost:1", "[::1]:8080"])
@@ -54,10 +61,83 @@ def test_names_of_others_are_refused(host: str) -> None:
     assert ask(None, host=host)[0] == 403
 
 
-def test_sockets_of_pages_of_others_are_refused() -> None:
-    assert ask(None, kind="websocket", origin="http://evil.example")[0] == 0
-    assert ask(None, kind="websocket", origin="http://127.0.0.1:8080")[0] == 200
+def test_a_socket_without_the_token_is_refused() -> None:
     assert ask("secret", kind="websocket")[0] == 0
+
+
+OURS, THEIRS = "http://127.0.0.1:8080", "http://evil.example"
+
+
+@pytest.mark.parametrize("kind", ["http", "websocket"])
+def test_requests_of_pages_of_others_are_refused(kind: str) -> None:
+    """Polling requests as well as sockets; a link that leads here is followed."""
+    refused = 403 if kind == "http" else 0
+    for origin in (THEIRS, "null", "http://127.0.0.1:3000", "http://[", f"{OURS}.evil.example"):
+        assert ask(None, kind=kind, origin=origin)[0] == refused
+        assert ask("secret", query="token=secret", kind=kind, origin=origin)[0] == refused
+    assert ask(None, kind=kind, origin=OURS)[0] == 200
+    for site in ("cross-site", "same-site"):
+        for mode in ("no-cors", "cors", "websocket", ""):
+            assert ask(None, kind=kind, **{"sec-fetch-site": site, "sec-fetch-mode": mode})[0] == refused
+    assert ask(None, **{"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"})[0] == 200
+    assert ask(None, kind=kind, **{"sec-fetch-site": "same-origin", "sec-fetch-mode": "cors"})[0] == 200
+
+
+@pytest.mark.parametrize("token", ["", " ", "a b", "a;b", "a\r\nSet-Cookie: x=y", "é", "a&b"])
+def test_tokens_that_open_the_server_or_break_a_cookie_are_refused(token: str) -> None:
+    with pytest.raises(PokernetsError, match=r"token=.*give another"):
+        Access(_inner, token)
+
+
+def test_no_page_of_others_shows_ours_in_a_frame() -> None:
+    for host, status in (("localhost", 200), ("evil.example", 403)):
+        [start, _] = answered(
+            Access(_inner, None), {"type": "http", "headers": [(b"host", host.encode())], "query_string": b""}
+        )
+        headers = {name.decode(): value.decode() for name, value in start["headers"]}
+        assert start["status"] == status
+        assert "frame-ancestors 'none'" in headers["content-security-policy"]
+        assert headers["x-frame-options"] == "DENY"
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["referrer-policy"] == "no-referrer"
+
+
+def test_what_belongs_to_another_visitor_is_refused() -> None:
+    _, cookies, mine = ask(None)
+    cookie = f"{VISITOR}={cookies[VISITOR]}"
+    for kind, refused in (("http", 403), ("websocket", None)):
+        headers = [(b"host", b"localhost"), (b"cookie", cookie.encode())]
+        scope = {"type": kind, "headers": headers, "query_string": b""}
+        for whose, status in (({mine}, 200), ({"x"}, refused), ({mine, "x"}, refused), (set(), 200)):
+            sent = answered(Access(_inner, None, lambda scope, whose=whose: whose), dict(scope))  # type: ignore[misc]
+            assert sent[0].get("status") == status
+
+
+UPLOAD = "/_nicegui/client/1234/upload/5"
+
+
+@pytest.mark.parametrize(
+    ("path", "length", "status"),
+    [
+        (UPLOAD, str(MOST_UPLOADED), 200),
+        (UPLOAD, str(MOST_UPLOADED + (2 << 20)), 413),
+        (UPLOAD, "9" * 5000, 413),
+        (UPLOAD, "-1", 413),
+        (UPLOAD, "²", 413),
+        ("/_nicegui_ws/socket.io/", str(2 << 20), 413),
+        ("/", "1000", 200),
+    ],
+)
+def test_bodies_are_refused_by_their_declared_size(path: str, length: str, status: int) -> None:
+    headers = [(b"host", b"localhost"), (b"content-length", length.encode("latin-1"))]
+    scope = {"type": "http", "method": "POST", "path": path, "headers": headers, "query_string": b""}
+    assert answered(Access(_inner, None), scope)[0]["status"] == status
+
+
+def test_a_body_without_a_declared_size_is_refused() -> None:
+    headers = [(b"host", b"localhost"), (b"transfer-encoding", b"chunked")]
+    scope = {"type": "http", "method": "POST", "path": UPLOAD, "headers": headers, "query_string": b""}
+    assert answered(Access(_inner, None), scope)[0]["status"] == 411
 
 
 def test_token_comes_in_the_address_and_stays_in_a_cookie() -> None:

@@ -74,7 +74,7 @@ def test_reviews_are_of_one_reviewer(tmp_path: Path) -> None:
         visit = begun(everybody, "ann")
         found.append(visit.reviews.mistakes())
         if len(found) == 1:
-            [empty] = {path.parent / everybody._reviews for path in tmp_path.glob("*/*/ann/hands.log")}
+            [empty] = {path.parent / everybody._solver("")[1] for path in tmp_path.glob("*/*/ann/hands.log")}
             JsonLines(empty).append([vars(kept)])
         del everybody
         gc.collect()

@@ -1,0 +1,314 @@
+"""Agents in a pool of processes, for many who ask at a time: their calls wait in fair queues that can be looked at.
+
+Who asks has a home, the process that remembers what was solved of their hand; a hand that begins may move to another.
+In the queue of a process whoever has had less goes first (start-time fair queueing: a call's turn is that of the call
+that runs, or one after the last turn of who asks). Processes are started when there is more to do than there are.
+"""
+
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import count
+from multiprocessing.connection import Connection
+from typing import Any
+
+from poker.agents.base import ObservingAgent, PolicyAgent
+from poker.agents.remote import AgentFailure
+from poker.errors import PokernetsError
+from poker.parallel import end_with_parent
+from poker.play.hand import AbsentAgent, described
+from poker.search.memory import Memory
+from poker.search.opponent_decision import DecisionSolver
+
+Builders = Mapping[str, Callable[[], Any]]
+"""What makes each agent, by its name; picklable where processes are to make them."""
+_REMEMBERED = 1000
+"""Homes and turns of those who asked last."""
+_TRIES = 2
+"""Processes that a call may end before it fails."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """`method` of the agent `name`, or of a copy of it: of whom, and the seed that it is reset to."""
+
+    name: str
+    method: str
+    arguments: tuple[Any, ...] = ()
+    copy: tuple[str, int] | None = None
+
+
+@dataclass(frozen=True)
+class Offers:
+    """What an agent is: `by_policy` if it plays every hand by a policy that is known, `observes` if it is shown how
+    hands end, `solves` if it can review decisions."""
+
+    by_policy: bool
+    observes: bool
+    solves: bool
+
+    @classmethod
+    def of(cls, agent: object) -> "Offers":
+        observes = isinstance(agent, ObservingAgent)
+        return cls(isinstance(agent, PolicyAgent) and not observes, observes, isinstance(agent, DecisionSolver))
+
+
+@dataclass
+class Agents:
+    """The agents of one process, built when they are first asked."""
+
+    builders: Builders
+    _built: dict[tuple[str, tuple[str, int] | None], Any] = field(default_factory=dict)
+
+    def offers(self) -> dict[str, Offers]:
+        """Of all agents, which are built for it."""
+        return {name: Offers.of(self._agent(name, None)) for name in self.builders}
+
+    def answer(self, call: Call) -> Any:
+        return getattr(self._agent(call.name, call.copy), call.method)(*call.arguments)
+
+    def forget(self, owner: str) -> None:
+        """Drop the copies of `owner`."""
+        for key in [key for key in self._built if key[1] is not None and key[1][0] == owner]:
+            del self._built[key]
+
+    def _agent(self, name: str, copy: tuple[str, int] | None) -> Any:
+        if (name, copy) not in self._built:
+            self._built[name, copy] = self.builders[name]() if copy is None else self._copy(name, copy[1])
+        return self._built[name, copy]
+
+    def _copy(self, name: str, seed: int) -> Any:
+        try:
+            agent = self.builders[name]()
+            agent.reset(seed)
+        except Exception as error:
+            return AbsentAgent(name, "built", error)
+        return agent
+
+
+class _Apart:
+    """`Agents` in a process of their own, which is replaced at the next call if it dies; `nice` as for `os.nice`."""
+
+    def __init__(self, builders: Builders, nice: int) -> None:
+        self._builders, self._nice = builders, nice
+        self._pipe: Connection | None = None
+
+    def do(self, method: str, *arguments: Any) -> Any:
+        for left in reversed(range(_TRIES)):
+            try:
+                return self._told(method, arguments)
+            except (EOFError, OSError) as error:
+                self.close()
+                if not left:
+                    raise AgentFailure("its process died, perhaps for want of memory") from error
+        raise AssertionError
+
+    def close(self) -> None:
+        """Ends the process."""
+        pipe, self._pipe = self._pipe, None
+        if pipe is not None:
+            self._process.kill()
+            self._process.join()
+            pipe.close()
+
+    def _told(self, method: str, arguments: tuple[Any, ...]) -> Any:
+        if self._pipe is None:
+            context = multiprocessing.get_context("spawn")
+            self._pipe, theirs = context.Pipe()
+            self._process = context.Process(target=_serve, args=(theirs, self._builders, self._nice), daemon=True)
+            self._process.start()
+            theirs.close()
+        self._pipe.send((method, arguments))
+        kind, value = self._pipe.recv()
+        if kind == "answer":
+            return value
+        raise (PokernetsError if kind == "refused" else AgentFailure)(value)
+
+
+def _serve(pipe: Connection, builders: Builders, nice: int) -> None:
+    """The loop of a process: (method, arguments) in, (kind, value) out."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    end_with_parent()
+    os.nice(nice)
+    agents = Agents(builders)
+    with suppress(EOFError):
+        while True:
+            method, arguments = pipe.recv()
+            try:
+                answer = "answer", getattr(agents, method)(*arguments)
+            except PokernetsError as error:
+                answer = "refused", str(error)
+            except Exception as error:
+                answer = "error", described(error)
+            pipe.send(answer)
+
+
+class _Here:
+    """The same in this process."""
+
+    def __init__(self, builders: Builders) -> None:
+        self._agents = Agents(builders)
+
+    def do(self, method: str, *arguments: Any) -> Any:
+        return getattr(self._agents, method)(*arguments)
+
+    def close(self) -> None:
+        """There is nothing to end."""
+
+
+@dataclass(eq=False)
+class _Ticket:
+    owner: str
+    turn: int
+    number: int
+    method: str
+    arguments: tuple[Any, ...]
+    future: "Future[Any]" = field(default_factory=Future)
+
+    @property
+    def order(self) -> tuple[int, int]:
+        return self.turn, self.number
+
+
+@dataclass(eq=False)
+class _Worker:
+    agents: _Apart | _Here
+    waiting: list[_Ticket] = field(default_factory=list)
+    running: _Ticket | None = None
+    ready: bool = False
+    homes: int = 0
+
+    @property
+    def load(self) -> tuple[int, int]:
+        return len(self.waiting) + (self.running is not None), self.homes
+
+
+class Pool:
+    """At most so many `processes`, started one by one; with 0 agents are in this process, one call at a time. `build`:
+    whether a process that starts builds all agents before it takes calls."""
+
+    def __init__(self, builders: Builders, processes: int, *, nice: int = 0, build: bool = True) -> None:
+        self._builders, self._most, self._nice, self._build = builders, processes, nice, build
+        self._changed = threading.Condition()
+        self._workers: list[_Worker] = []
+        self._homes: Memory[str, _Worker] = Memory(_REMEMBERED)
+        self._turns: Memory[str, int] = Memory(_REMEMBERED)
+        self._now = 0
+        self._numbers: Iterator[int] = count()
+        self._closed = False
+        self.offers: Future[dict[str, Offers]] = Future()
+        """Of the agents, once the first process has built them, or why it cannot."""
+
+    def start(self) -> "Pool":
+        """Starts the first process, if that is not done."""
+        with self._changed:
+            if not self._workers:
+                self._add()
+        return self
+
+    def ask(self, owner: str, call: Call, *, moves: bool = False) -> Any:
+        """The answer when it is there. A call that `moves` may change the home of `owner`."""
+        return self._ask(owner, moves, "answer", call)
+
+    def forget(self, owner: str) -> None:
+        """Drop the copies of agents that `owner` has."""
+        with self._changed:
+            home = self._homes.get(owner)
+            if home is not None and not self._closed:
+                self._put(home, owner, "forget", owner)
+
+    def place(self, owner: str) -> int:
+        """How many calls are before the next one of `owner` and including it; 0 where none waits."""
+        with self._changed:
+            home = self._homes.get(owner)
+            waiting = [] if home is None else sorted(home.waiting, key=lambda ticket: ticket.order)
+            return next((place for place, ticket in enumerate(waiting, 1) if ticket.owner == owner), 0)
+
+    def close(self) -> None:
+        """Ends the processes; what waits is not answered."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+        for worker in self._workers:
+            worker.agents.close()
+
+    def _ask(self, owner: str, moves: bool, method: str, *arguments: Any) -> Any:
+        self.start()
+        with self._changed:
+            ticket = self._put(self._home(owner, moves), owner, method, *arguments)
+        return ticket.future.result()
+
+    def _put(self, worker: _Worker, owner: str, method: str, *arguments: Any) -> _Ticket:
+        turn = max(self._now, (self._turns.get(owner) or 0) + 1)
+        self._turns.put(owner, turn)
+        ticket = _Ticket(owner, turn, next(self._numbers), method, arguments)
+        worker.waiting.append(ticket)
+        self._changed.notify_all()
+        return ticket
+
+    def _home(self, owner: str, moves: bool) -> _Worker:
+        """Where `owner` asks: the least busy process for who is new or moves; where that is busy another is started."""
+        home = self._homes.get(owner)
+        if home is not None and home in self._workers and not moves:
+            return home
+        ready = [worker for worker in self._workers if worker.ready] or self._workers[:1]
+        best = min(ready, key=lambda worker: (worker.load[0], worker is not home, worker.homes))
+        if best.load[0] and len(self._workers) < self._most and all(worker.ready for worker in self._workers):
+            self._add()
+        if home is not None:
+            home.homes -= 1
+        best.homes += 1
+        self._homes.put(owner, best)
+        return best
+
+    def _add(self) -> None:
+        agents = _Apart(self._builders, self._nice) if self._most else _Here(self._builders)
+        worker = _Worker(agents)
+        self._workers.append(worker)
+        threading.Thread(target=self._work, args=(worker,), daemon=True, name="pool").start()
+
+    def _work(self, worker: _Worker) -> None:
+        """The life of a process, in a thread."""
+        try:
+            offers = worker.agents.do("offers") if self._build else {}
+        except Exception as error:
+            self._lost(worker, error)
+            return
+        if not self.offers.done():
+            self.offers.set_result(offers)
+        with self._changed:
+            worker.ready = True
+        while (ticket := self._next(worker)) is not None:
+            try:
+                ticket.future.set_result(worker.agents.do(ticket.method, *ticket.arguments))
+            except Exception as error:
+                ticket.future.set_exception(error)
+        worker.agents.close()
+
+    def _lost(self, worker: _Worker, error: Exception) -> None:
+        """Without a process that cannot build the agents; the first one that cannot says so for all."""
+        worker.agents.close()
+        with self._changed:
+            self._workers.remove(worker)
+            waiting, worker.waiting = worker.waiting, []
+        if not self.offers.done():
+            self.offers.set_exception(error)
+        for ticket in waiting:
+            ticket.future.set_exception(error)
+
+    def _next(self, worker: _Worker) -> _Ticket | None:
+        with self._changed:
+            worker.running = None
+            while not worker.waiting and not self._closed:
+                self._changed.wait()
+            if self._closed:
+                return None
+            ticket = worker.running = min(worker.waiting, key=lambda ticket: ticket.order)
+            worker.waiting.remove(ticket)
+            self._now = max(self._now, ticket.turn)
+            return ticket
