@@ -219,7 +219,7 @@ class Pool:
         """Drop the copies of agents that `owner` has."""
         with self._changed:
             home = self._homes.get(owner)
-            if home is not None and not self._closed:
+            if home is not None:
                 self._put(home, owner, "forget", owner)
 
     def place(self, owner: str) -> int:
@@ -230,9 +230,11 @@ class Pool:
             return next((place for place, ticket in enumerate(waiting, 1) if ticket.owner == owner), 0)
 
     def close(self) -> None:
-        """Ends the processes; what waits is not answered."""
+        """Ends the processes; what waits, or is asked later, fails."""
         with self._changed:
             self._closed = True
+            for ticket in (ticket for worker in self._workers for ticket in worker.waiting):
+                ticket.future.set_exception(AgentFailure("the server ends"))
             self._changed.notify_all()
         for worker in self._workers:
             worker.agents.close()
@@ -240,6 +242,8 @@ class Pool:
     def _ask(self, owner: str, moves: bool, method: str, *arguments: Any) -> Any:
         self.start()
         with self._changed:
+            if self._closed:
+                raise AgentFailure("the server ends")
             ticket = self._put(self._home(owner, moves), owner, method, *arguments)
         return ticket.future.result()
 

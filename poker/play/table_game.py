@@ -90,7 +90,6 @@ class Opponents:
         self._names = [names[i % len(names)] for i in range(rules.num_players - 1)]
         self.labels = LineUp((PERSON, *self._names)).labels
         self.pool = Pool({spec.name: partial(spec.build, rules) for spec in specs}, processes)
-        weakref.finalize(self, self.pool.close)
 
     def seated(self, game: str, seed: int) -> list[PooledAgent]:
         """The agents of one game, whose name no other has, in the order of the labels after the person's; raises what

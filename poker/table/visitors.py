@@ -96,7 +96,6 @@ class Visitors:
         weakref.finalize(self, lock.close)
         self._specs, self._reviewer = specs, reviewer
         self._reviewing = reviewing(rules, {spec.name: spec for spec in specs} | {REVIEWER: reviewer}, processes)
-        weakref.finalize(self, self._reviewing.close)
         self._open: weakref.WeakValueDictionary[str, Visit] = weakref.WeakValueDictionary()
         self._last: Memory[str, Visit] = Memory(_REMEMBERED)
         self._lock = threading.Lock()
