@@ -9,6 +9,7 @@ it replaces is moved aside before, and taken back by `find_artifact` where a kil
 without pickles, opened memory-mapped and read-only; nothing read from disk is ever executed.
 """
 
+import fcntl
 import glob
 import hashlib
 import json
@@ -151,28 +152,53 @@ def write_atomically(path: Path, data: bytes, *, mode: int = 0o666) -> None:
 
     A file that is replaced keeps its permissions; a new one gets `mode` less the umask.
     """
-    with written_atomically(path, mode=mode) as file:
+    with _staged(path, mode) as file:
         file.write(data)
 
 
 @contextmanager
-def written_atomically(path: Path, *, mode: int = 0o666) -> Iterator[BinaryIO]:
-    """The same for content that is written bit by bit; an error within leaves what was there."""
+def written_atomically(path: Path) -> Iterator[BinaryIO]:
+    """The same for content that is written bit by bit; an error within leaves what was there.
+
+    What writers that were killed have left beside `path` is removed; those at work hold the lock of their file.
+    """
+    for left in path.parent.glob(glob.escape(f".{path.name[:100]}.") + "[0-9a-f]" * 16):
+        with suppress(OSError), left.open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            left.unlink()
+    with _staged(path, 0o666) as staged:
+        yield staged
+
+
+@contextmanager
+def _staged(path: Path, mode: int) -> Iterator[BinaryIO]:
+    """A file beside `path` that takes its place at the end of the block."""
     if path.is_dir():
         raise PokernetsError(f"{path} is a directory: give the name of a file")
     path.parent.mkdir(parents=True, exist_ok=True)
     staging = path.with_name(f".{path.name[:100]}.{secrets.token_hex(8)}")
     try:
-        with os.fdopen(os.open(staging, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
+        with os.fdopen(_locked(staging, mode), "wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        if path.exists():
-            shutil.copymode(path, staging)
-        staging.replace(path)
+            if path.exists():
+                shutil.copymode(path, staging)
+            staging.replace(path)
     except BaseException:
         staging.unlink(missing_ok=True)
         raise
+
+
+def _locked(staging: Path, mode: int) -> int:
+    """The descriptor of a new file with its lock, which others may have taken to remove the file before it was held."""
+    while True:
+        descriptor = os.open(staging, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+        with suppress(OSError):  # file systems without locks: nobody else has one either
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        if staging.exists():
+            return descriptor
+        os.close(descriptor)
 
 
 def write_artifact(

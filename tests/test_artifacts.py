@@ -5,7 +5,10 @@ import os
 import re
 import resource
 import shutil
+import signal
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +22,7 @@ from poker.artifacts import (
     open_artifact,
     write_artifact,
     write_atomically,
+    written_atomically,
 )
 from poker.errors import PokernetsError
 
@@ -194,6 +198,24 @@ def test_folders_of_writes_that_were_killed_are_removed_after_a_day(made: Path) 
         os.utime(folder, (0, 0))
     write_artifact(made, "abstraction", config={"seed": 2}, arrays={})
     assert sorted(made.parent.iterdir()) == sorted([made, fresh, other])
+
+
+def test_what_killed_writers_left_is_removed_and_what_others_write_is_not(tmp_path: Path) -> None:
+    file = tmp_path / "hands[1].txt"
+    killed = (
+        "import os, pathlib\nfrom poker.artifacts import written_atomically\n"
+        f"with written_atomically(pathlib.Path({str(file)!r})) as file:\n"
+        "    file.write(b'one'); file.flush(); os.kill(os.getpid(), 9)"
+    )
+    assert subprocess.run([sys.executable, "-c", killed], check=False).returncode == -signal.SIGKILL
+    assert len(list(tmp_path.iterdir())) == 1
+    with written_atomically(file) as slow:
+        slow.write(b"two")
+        with written_atomically(file) as quick:
+            quick.write(b"three")
+        assert file.read_bytes() == b"three"
+        assert len(list(tmp_path.iterdir())) == 2
+    assert [(left.name, left.read_bytes()) for left in tmp_path.iterdir()] == [(file.name, b"two")]
 
 
 def test_write_atomically_replaces_and_leaves_nothing_behind(tmp_path: Path) -> None:

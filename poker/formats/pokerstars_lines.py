@@ -119,6 +119,8 @@ class HandLines:
     boards: list[tuple[int, ...]] = field(default_factory=list)
     """Those of the summary, of further runs perhaps only the cards that differ."""
     in_summary: bool = False
+    has_colons: bool = False
+    """Whether names of players may hold what ends them in lines of actions."""
 
     @property
     def is_limit(self) -> bool:
@@ -215,6 +217,7 @@ class HandLines:
             return
         self.seats[seat] = name
         self.stacks[name] = self._chips(match[3])
+        self.has_colons = self.has_colons or ": " in name
 
     def _play(self, number: int, line: str) -> None:
         """Cards dealt, actions, bets returned and pots collected; other lines are overlooked."""
@@ -246,6 +249,9 @@ class HandLines:
 
     def _name(self, line: str) -> str:
         """The longest name of a seat that the line begins with."""
+        first = line.partition(": ")[0]
+        if first in self.stacks and not self.has_colons:
+            return first
         return max((n for n in self.stacks if line.startswith((n + ": ", n + " "))), key=len, default="")
 
     def _action(self, number: int, name: str, text: str) -> None:

@@ -132,9 +132,11 @@ class _Reader:
         self._places = {name: place for place, name in enumerate(self._names)}
         if len(self._names) < 2:
             raise LineError(found.line, "fewer than two players post or act")
+        self._by_kind: dict[str, list[Event]] = {}
         for event in found.events:
             if event.player and event.player not in self._places:
                 raise LineError(event.line, f"{event.player} neither posts nor acts in this hand")
+            self._by_kind.setdefault(event.kind, []).append(event)
 
     def hand(self) -> PlayedHand:
         found = self._found
@@ -158,7 +160,8 @@ class _Reader:
         return frozenset(live - (showed & live or (hidden & live if len(hidden & live) == 1 else set())))
 
     def _events(self, *kinds: str) -> list[Event]:
-        return [event for event in self._found.events if event.kind in kinds]
+        events = [event for kind in kinds for event in self._by_kind.get(kind, ())]
+        return sorted(events) if len(kinds) > 1 else events
 
     def _rules(self) -> TableRules:
         found, players = self._found, len(self._names)
