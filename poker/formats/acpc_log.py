@@ -115,13 +115,13 @@ def parse_log_line(rules: Rules, text: str) -> LoggedHand:
     if len(names) != rules.num_players or not all(map(_NAME.fullmatch, names)):
         raise AcpcError(f"`{_short(text)}`: expected {rules.num_players} names, not `{_short(names_text)}`")
     values = tuple(map(float, payoffs))
-    wrong = _wrong_payoffs(state, values)
+    wrong = wrong_payoffs(state, values)
     if wrong:
         raise AcpcError(f"`{_short(text)}`: {wrong}")
     return LoggedHand(int(number), state, values, tuple(names))
 
 
-def _wrong_payoffs(end: HandState, values: tuple[float, ...]) -> str:
+def wrong_payoffs(end: HandState, values: tuple[float, ...]) -> str:
     """What is wrong with these payoffs, empty if nothing is."""
     try:
         whole = end.payoffs()

@@ -18,7 +18,7 @@ from urllib.parse import quote, unquote
 
 from poker.betting import Betting, IllegalAction
 from poker.errors import PokernetsError
-from poker.formats.acpc_log import LoggedHand, game_differs, log_line, parse_log_line
+from poker.formats.acpc_log import LoggedHand, game_differs, log_line, parse_log_line, wrong_payoffs
 from poker.formats.phh import without_opening
 from poker.formats.played import HistoryError, PlayedHand, payoffs_by_rules, table_rules, why_not_a_table
 from poker.rules import Rules
@@ -117,9 +117,16 @@ def _log_state(hand: PlayedHand) -> HandState:
             "an ACPC log has no folds out of turn or for nothing, and the largest blind as the smallest raise"
         )
     end = replace(state, betting=betting)
+    if betting.is_showdown and any(
+        not cards and not out and i not in hand.mucked
+        for i, (cards, out) in enumerate(zip(end.hole_cards, betting.folded, strict=True))
+    ):
+        raise PokernetsError("in an ACPC log who wins at the showdown shows cards")
     if betting.is_showdown and hand.mucked and not _pays(end, hand):
         hidden = [() if i in hand.mucked else cards for i, cards in enumerate(end.hole_cards)]
         end = replace(end, hole_cards=tuple(hidden))
+    if wrong_payoffs(end, hand.payoffs):
+        raise PokernetsError("an ACPC log has the odd chips of split pots with the first winners from the button")
     return end
 
 

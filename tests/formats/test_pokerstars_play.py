@@ -307,6 +307,39 @@ def test_a_card_that_is_not_shown_is_not_known(hidden: str) -> None:
 def test_who_shows_one_card_while_the_others_muck_wins_the_showdown() -> None:
     text = RUN_IT_ONCE.replace("[Ad Qd]", "[XX Qd]")
     assert won(read(text)) == {"Bob": 31, "Cy": -45, "Ann": 0}
+    hand = read(text.replace("€0.76", "€0.90").replace("Rake €0.14", "Rake €0"))
+    assert why_unwritable(ACPC, hand) == "in an ACPC log who wins at the showdown shows cards"
+
+
+SPLIT = """\
+PokerStars Hand #1:  Hold'em No Limit (1/2) - 2021/07/30 6:02:58 ET
+Table 'Delta' 6-max Seat #1 is the button
+Seat 1: Ann (2 in chips)
+Seat 2: Bob (200 in chips)
+Seat 3: Cy (200 in chips)
+Bob: posts small blind 1
+Cy: posts big blind 2
+*** HOLE CARDS ***
+Ann: calls 2 and is all-in
+Bob: folds
+*** FLOP *** [2s 8s 2d]
+*** TURN *** [2s 8s 2d] [Jd]
+*** RIVER *** [2s 8s 2d Jd] [Kc]
+*** SHOW DOWN ***
+Cy: shows [Ad Qs] (a pair of Deuces)
+Ann: shows [Ac Qd] (a pair of Deuces)
+Ann collected 2 from pot
+Cy collected 3 from pot
+*** SUMMARY ***
+Total pot 5 | Rake 0
+"""
+
+
+def test_the_odd_chip_of_another_winner_is_no_log_of_the_acpc() -> None:
+    assert why_unwritable(ACPC, read(SPLIT)) == ""
+    other = SPLIT.replace("Ann collected 2", "Ann collected 3").replace("Cy collected 3", "Cy collected 2")
+    assert won(read(other)) == {"Ann": 1, "Bob": -1, "Cy": 0}
+    assert "the odd chips of split pots" in why_unwritable(ACPC, read(other))
 
 
 def test_pot_limit_holdem() -> None:
