@@ -191,6 +191,9 @@ def payoffs_by_rules(
     """[P] net chips without a rake, with further `boards` the mean over all of them (odd chips to the first players who
     are owed a part of one); a DealError when a pot has nobody left to win it, or a hand is not known."""
     end = settled(state, mucked)
+    if end.betting.folded.count(False) == 1:  # for speed: most hands are not shown down
+        paid = paid_chips(state)
+        return [sum(paid) * (not out) - chips for out, chips in zip(end.betting.folded, paid, strict=True)]
     if any(not pot.players for pot in end.pots()):
         raise DealError("nobody who shows cards can win the pot, or one of the side pots")
     if not boards:
@@ -217,7 +220,8 @@ def payoffs_collected(
         raise LineError(0, f"{sum(collected)} chips collected and a rake of {rake} from a pot of {sum(paid)}")
     gains = [net + chips for net, chips in zip(payoffs_by_rules(state, mucked, boards), paid, strict=True)]
     winners = sum(gain > 0 for gain in gains)
-    odd = len(settled(state, mucked).pots()) * ((len(boards) + 1) * winners - 1)
+    shares = (len(boards) + 1) * winners - 1
+    odd = len(settled(state, mucked).pots()) * shares if shares else 0
     for name, gain, got in zip(names, gains, collected, strict=True):
         if not max(0, gain - rake - odd) <= got <= gain + odd or (got > 0 and not gain):
             raise LineError(0, f"{name} collected {got} chips, but won {gain} before the rake")

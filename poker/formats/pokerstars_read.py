@@ -226,15 +226,17 @@ class _Reader:
 
     def _check_posts(self, rules: TableRules) -> None:
         """Stacks must have held what the text says was posted."""
-        for name, place in self._places.items():
-            posts = [event for event in self._events(*POSTS) if event.player == name]
-            straddles = [event for event in posts if event.kind == "straddle"]  # each says the total
-            counted = [event for event in posts if event.kind in ("ante", "dead")] + straddles[-1:]
-            chips = sum(event.chips[0] for event in (counted if straddles else posts))
-            forced = rules.forced_chips
+        forced, posts = rules.forced_chips, dict[str, list[Event]]()
+        for event in self._events(*POSTS):
+            posts.setdefault(event.player, []).append(event)
+        for name, events in posts.items():
+            place = self._places[name]
+            straddles = [event for event in events if event.kind == "straddle"]  # each says the total
+            beside = [event for event in events if event.kind in ("ante", "dead")]
+            chips = sum(event.chips[0] for event in ([*beside, straddles[-1]] if straddles else events))
             held = forced.antes[place] + forced.dead[place] + min(rules.blinds[place], rules.stacks[place])
-            if posts and chips != held:
-                raise LineError(posts[-1].line, f"{name} posts {chips} chips, but has {rules.starting_stacks[place]}")
+            if chips != held:
+                raise LineError(events[-1].line, f"{name} posts {chips} chips, but has {rules.starting_stacks[place]}")
 
     def _opening(self, blinds: list[int], big_blind: int) -> int:
         """What there was to call before the flop: who called or raised first says it, if all blinds are short."""

@@ -67,7 +67,8 @@ def agree(text: str) -> Counter[str]:
         assert ledger.total == sum(ledger.paid.values()) == sum(ledger.got.values()) + ledger.rake, block
         net = {name: 100 * (ledger.got[name] - ledger.paid[name]) for name in hand.names}
         assert net == dict(zip(hand.names, hand.payoffs, strict=True)), block
-        assert (sum(hand.paid), hand.rake) == (100 * ledger.total, 100 * ledger.rake)
+        assert sum(hand.paid) == 100 * ledger.total
+        assert hand.rake == 100 * ledger.rake
         assert set(ledger.paid) <= set(hand.names)
         counts.update({"run twice": len(hand.boards), "cashed out": "cashed out" in block})
     return counts
