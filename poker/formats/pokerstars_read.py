@@ -415,7 +415,8 @@ class _Reader:
             by_rules = payoffs_by_rules(state, mucked, boards)
             paid = paid_chips(state)
             told = {place: max(0, by_rules[place] + paid[place] - collected[place]) for place in places}
-            most = max(places, key=lambda place: told[place])
-            told[most] += missing - sum(told.values())
+            rake, richest = sum(told.values()) - missing, [i for i in places if told[i] == max(told.values())]
+            for number, place in enumerate(richest):
+                told[place] -= (rake + number) // len(richest)
         for place, chips in told.items():
             collected[place] += chips

@@ -162,6 +162,34 @@ def test_who_cashed_out_has_what_the_pot_was_worth(text: str) -> None:
     assert_same_hand(read(hand_text(hand)), hand)
 
 
+TIE = """\
+PokerStars Hand #6:  Hold'em No Limit ($0.25/$0.50 USD) - 2021/07/30 6:02:58 ET
+Table 'Delta' 6-max Seat #1 is the button
+Seat 1: Ann ($20 in chips)
+Seat 2: Bob ($50 in chips)
+Ann: posts small blind $0.25
+Bob: posts big blind $0.50
+*** HOLE CARDS ***
+Ann: raises $19.50 to $20 and is all-in
+Bob: calls $19.50
+*** FLOP *** [2s 8s 2d]
+*** TURN *** [2s 8s 2d] [Jd]
+*** RIVER *** [2s 8s 2d Jd] [Kc]
+*** SHOW DOWN ***
+Ann: shows [Ad Qs] (a pair of Deuces)
+Bob: shows [Ac Qd] (a pair of Deuces)
+Ann cashed out the hand for $18.81 | Cash Out Fee $0.19
+Bob collected $19 from pot
+*** SUMMARY ***
+Total pot $40 | Rake $2
+"""
+
+
+@pytest.mark.parametrize("bob", ["collected $19 from pot", "cashed out the hand for $18.81 | Cash Out Fee $0.19"])
+def test_players_who_tie_and_cash_out_share_the_rake(bob: str) -> None:
+    assert won(read(TIE.replace("collected $19 from pot", bob))) == {"Ann": -100, "Bob": -100}
+
+
 def test_chips_that_nobody_collected_are_refused_without_a_cash_out() -> None:
     text = CASH_OUT.replace("Ann cashed out the hand for $57.42 | Cash Out Fee $0.58\n", "")
     assert "4000 chips collected and a rake of 200" in refused(
