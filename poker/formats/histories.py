@@ -34,6 +34,7 @@ _READERS: dict[str, tuple[Callable[[str], Iterable[tuple[int, Any]]], Callable[[
 
 _OTHER_SITE = re.compile(r".{0,60}\b(Hand|Game|hand)\b.{0,10}#")
 _TOML = re.compile(r"\[[^\[\]]+\]\s*(#.*)?|([\w-]+|\"[^\"]*\"|'[^']*')\s*=.*")
+_VARIANT = re.compile(r"^[ \t]*[\"']?variant[\"']?[ \t]*=", re.MULTILINE)
 _STATE = re.compile(r"(STATE|MATCHSTATE|SCORE):")
 _MARKS = re.compile("^(?:\ufeff|\u00ef\u00bb\u00bf)+", re.MULTILINE)
 """Byte order marks, also where files were joined or a mark was read as Windows-1252."""
@@ -85,14 +86,13 @@ def format_of(text: str, path: Path | str) -> str:
     for number, line in told:
         if _STATE.match(line):
             return ACPC
-        site = _site(line)
+        site, is_toml = _site(line), _TOML.fullmatch(line)
         if not site and line.startswith("{"):
             return OHH
-        if not site and _TOML.fullmatch(line):
-            return PHH
-        site = site or next(filter(None, (_site(later) for _, later in told)), "")
-        if site:
-            return site
+        if not (site or (is_toml and _VARIANT.search(text))):
+            site = next(filter(None, (_site(later) for _, later in told)), "")
+        if site or is_toml:
+            return site or PHH
         if _OTHER_SITE.match(line):
             what = "hands of another site"
         elif "PokerStars" in line:

@@ -24,7 +24,7 @@ BAD_LINE = b"x\xe2\xe2\x82\xac\xad y joins the table at seat #5\r\n"
         WALK.encode("utf-16") + b"\n",
         ("Hand #112181:\n\n" + WALK).encode(),
         ("Transcript for your last 2 hands requested by Ben\n*********** # 1 **************\n" + WALK).encode("utf-16"),
-        ("# notes\nBen said, \"PokerStars Hand #1: \"\n" + WALK).encode(),
+        ("# notes\n[hands]\nowner = Ben\nBen said, \"PokerStars Hand #1: \"\n" + WALK).encode(),
         ("> " + WALK).encode(),
     ],
 )  # fmt: skip
