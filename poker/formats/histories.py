@@ -105,9 +105,9 @@ def format_of(text: str, path: Path | str) -> str:
 
 def _site(line: str) -> str:
     """Whose hand has this line as its first, empty for other lines."""
-    if header(line):
-        return POKERSTARS
-    return BOVADA if "#" in line and bovada.HEADER.fullmatch(line) else ""
+    if "#" in line and bovada.HEADER.fullmatch(line):
+        return BOVADA
+    return POKERSTARS if header(line) else ""
 
 
 def read_hands(

@@ -73,3 +73,17 @@ def test_what_does_not_fit_is_refused() -> None:
         table_rules(blinds=(10,), starting_stacks=(50,), min_bet=10, first_to_act=0)
     with pytest.raises(IllegalAction, match="raise to 15"):
         Replayer(rules, ("Ann", "Ben")).raise_to(1, 15)
+
+
+def test_who_is_all_in_may_leave_and_no_more_streets_follow_who_is_alone() -> None:
+    game: dict[str, object] = {"blinds": (15, 30, 0), "starting_stacks": (900, 20, 900), "min_bet": 30}
+    three = Betting.start(table_rules(**game, first_to_act=2)).apply(60).apply(CALL)  # type: ignore[arg-type]
+    left = three.apply_by(1, FOLD)
+    assert (left.text(), left.street, left.to_act, left.folded) == ("r60c/f", 1, 0, (False, True, False))
+    game = {"blinds": (30, 15), "starting_stacks": (20, 900), "min_bet": 30, "first_to_act": 1}
+    two = Betting.start(table_rules(**game)).apply(CALL)  # type: ignore[arg-type]
+    assert (two.street, two.is_showdown) == (3, True)
+    alone = two.apply_by(0, FOLD)
+    assert (alone.text(), alone.street, alone.is_over, alone.is_showdown) == ("cf", 0, True, False)
+    with pytest.raises(IllegalAction, match="player 1 has no hand to give up"):
+        alone.apply_by(1, FOLD)

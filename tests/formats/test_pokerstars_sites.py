@@ -2,7 +2,7 @@
 
 import pytest
 
-from poker.formats.histories import POKERSTARS, format_of, hands_of, text_of
+from poker.formats.histories import BOVADA, POKERSTARS, format_of, hands_of, text_of
 from poker.formats.played import HistoryError
 from tests.formats.pokerstars_texts import RUN_IT_ONCE, WALK, read, read_all, refused, won
 
@@ -79,6 +79,32 @@ def test_lines_of_pokerstars_under_the_header_of_another_site(header: str, venue
     assert len(read_all(text + "\n\n" + text)) == 2
     if venue != "BetOnline":  # within a line the sites that are known are looked for
         assert len(read_all(text.rstrip() + text)) == 2
+
+
+@pytest.mark.parametrize(
+    ("line", "kind"),
+    [
+        ("Ignition Hand #36: HOLDEM Tournament #18 TBL#14, Normal - Level 7 (100/200) - 2016-12-05 14:30:00", BOVADA),
+        ("Poker Hand #TM5: Tournament #2, $25 Bounty Hold'em No Limit - Level12(1,200/2,400)", POKERSTARS),
+        ("PokerMaster Hand #1: Omaha Pot Limit ($15/$30 USD) - 2019/05/26 12:53:33 UTC", POKERSTARS),
+    ],
+)
+def test_headers_of_kin_are_told_apart(line: str, kind: str) -> None:
+    assert format_of(line, "x") == kind
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Full Tilt Poker Game #33: Table Jay (6 max) - $0.50/$1 - No Limit Hold'em - 18:21:50 ET - 2010/03/17",
+        "Game Hand #620 - Tournament #23 - Holdem(No Limit) - Level 3 (500.00/1000.00)- 2020/12/12 05:30:01 UTC",
+        "***** Hand History for Game 1111 ***** (PokerBros)",
+        "Hand #112181:",
+    ],
+)
+def test_lines_of_other_kinds_are_no_headers(line: str) -> None:
+    with pytest.raises(HistoryError):
+        format_of(line, "x")
 
 
 def test_fees_of_ggpoker_are_added_to_the_rake() -> None:
