@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.evaluation.off_tree_bet.spot import OffTreeBet
+from poker.experiments.off_tree_bet.spot import OffTreeBet
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.realization import Rows
 from poker.solvers.vector.solver import VectorSolver

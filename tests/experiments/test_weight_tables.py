@@ -10,7 +10,7 @@ import pytest
 from poker.betting import Betting
 from poker.cards import parse_cards
 from poker.errors import PokernetsError
-from poker.evaluation.weight_tables import Gains, run
+from poker.experiments.weight_tables import Gains, run
 from poker.formats.irc_replay import IrcHand, Move
 from poker.opponents.hindsight import evenly, replay_hand, up_to
 from poker.opponents.modelling import Modelling, habits_for, predictor_for

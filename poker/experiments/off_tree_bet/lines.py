@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from poker.evaluation.off_tree_bet.rows import copy_rows
-from poker.evaluation.off_tree_bet.solutions import Solved
-from poker.evaluation.off_tree_bet.spot import OffTreeBet, twins
+from poker.experiments.off_tree_bet.rows import copy_rows
+from poker.experiments.off_tree_bet.solutions import Solved
+from poker.experiments.off_tree_bet.spot import OffTreeBet, twins
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.realization import Rows, realization, strategy_of
 

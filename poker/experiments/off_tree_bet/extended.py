@@ -9,8 +9,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.evaluation.off_tree_bet.solutions import Solved
-from poker.evaluation.off_tree_bet.spot import OffTreeBet
+from poker.experiments.off_tree_bet.solutions import Solved
+from poker.experiments.off_tree_bet.spot import OffTreeBet
 from poker.kernels.simd import from_float32, to_float32
 from poker.solvers.vector.solver import VectorSolver
 

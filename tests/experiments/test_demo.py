@@ -10,7 +10,7 @@ import pytest
 from poker.agents.local_best_response import LbrActions, LbrStreet
 from poker.agents.simple import AlwaysCall, AlwaysRaise, RandomAgent
 from poker.artifacts import MissingArtifactError, write_artifact
-from poker.evaluation.demo import run
+from poker.experiments.demo import run
 from poker.parallel import LocalCluster
 from poker.play.lineup import AgentSpec
 from tests.games import load_rules

@@ -8,15 +8,15 @@ import pytest
 from rich.console import Console
 
 from poker.errors import PokernetsError
-from poker.evaluation.off_tree_bet.continuations import predicted
-from poker.evaluation.off_tree_bet.experiment import IN_TREE, TO_THE_END, TRANSLATION, run
-from poker.evaluation.off_tree_bet.extended import warm_start
-from poker.evaluation.off_tree_bet.lines import line_rows, translated
-from poker.evaluation.off_tree_bet.measure import Measure
-from poker.evaluation.off_tree_bet.rows import by_suits
-from poker.evaluation.off_tree_bet.search import Depth, Search
-from poker.evaluation.off_tree_bet.solutions import Effort, Solved, solved
-from poker.evaluation.off_tree_bet.spot import OffTreeBet, twins
+from poker.experiments.off_tree_bet.continuations import predicted
+from poker.experiments.off_tree_bet.experiment import IN_TREE, TO_THE_END, TRANSLATION, run
+from poker.experiments.off_tree_bet.extended import warm_start
+from poker.experiments.off_tree_bet.lines import line_rows, translated
+from poker.experiments.off_tree_bet.measure import Measure
+from poker.experiments.off_tree_bet.rows import by_suits
+from poker.experiments.off_tree_bet.search import Depth, Search
+from poker.experiments.off_tree_bet.solutions import Effort, Solved, solved
+from poker.experiments.off_tree_bet.spot import OffTreeBet, twins
 from poker.rules import Rules
 from poker.search.beliefs import Ranges
 from poker.solvers.continuations.generation import ContinuationSet, Solving, biased, limited_game, self_generated

@@ -12,15 +12,15 @@ from rich.console import Console
 
 from poker.artifacts import canonical_json
 from poker.errors import PokernetsError
-from poker.evaluation.off_tree_bet.continuations import BIASED, NET, SELF_GENERATED, Kept, predicted
-from poker.evaluation.off_tree_bet.extended import warm_start
-from poker.evaluation.off_tree_bet.lines import line_rows, translated
-from poker.evaluation.off_tree_bet.measure import Measure, Measured
-from poker.evaluation.off_tree_bet.pictures import sections
-from poker.evaluation.off_tree_bet.rows import by_suits
-from poker.evaluation.off_tree_bet.search import Depth, Search
-from poker.evaluation.off_tree_bet.solutions import Effort, Solved, solved
-from poker.evaluation.off_tree_bet.spot import OffTreeBet
+from poker.experiments.off_tree_bet.continuations import BIASED, NET, SELF_GENERATED, Kept, predicted
+from poker.experiments.off_tree_bet.extended import warm_start
+from poker.experiments.off_tree_bet.lines import line_rows, translated
+from poker.experiments.off_tree_bet.measure import Measure, Measured
+from poker.experiments.off_tree_bet.pictures import sections
+from poker.experiments.off_tree_bet.rows import by_suits
+from poker.experiments.off_tree_bet.search import Depth, Search
+from poker.experiments.off_tree_bet.solutions import Effort, Solved, solved
+from poker.experiments.off_tree_bet.spot import OffTreeBet
 from poker.machine import peak_memory
 from poker.report import Report
 from poker.rules import Rules

@@ -11,7 +11,7 @@ from poker.abstraction.buckets import SmallGameBuckets
 from poker.abstraction.dealers import Dealer
 from poker.artifacts import open_artifact
 from poker.errors import PokernetsError
-from poker.evaluation import learning_curve
+from poker.experiments import learning_curve
 from poker.report.estimates import estimate, t_quantile
 from poker.solvers.blueprint import KIND, Blueprint, always_call
 from poker.solvers.policy_match import Seed, Units, play_match

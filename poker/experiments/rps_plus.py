@@ -1,4 +1,4 @@
-"""[DLS] section 2 as a program: why a leaf needs more than one value. Run `python -m poker.search.rps_plus`.
+"""[DLS] section 2 as a program: why a leaf needs more than one value. Run `python -m poker.experiments.rps_plus`.
 
 RPS+ is rock-paper-scissors in which a win counts double when either player shows scissors. Player 1 moves, hidden; the
 depth limit comes before player 2's move. With one value per leaf, that of the equilibrium, every move of player 1 looks

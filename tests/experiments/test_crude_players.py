@@ -9,7 +9,7 @@ import pytest
 from poker.agents.all_in import AllInPlayer
 from poker.agents.simple import AlwaysCall, AlwaysRaise
 from poker.errors import PokernetsError
-from poker.evaluation.crude_players import least_shortfall, run
+from poker.experiments.crude_players import least_shortfall, run
 from poker.parallel import LocalCluster
 from poker.play.lineup import AgentSpec
 from tests.games import load_rules

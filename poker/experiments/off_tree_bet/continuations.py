@@ -10,9 +10,9 @@ import numpy as np
 
 from poker.artifacts import find_artifact, open_artifact
 from poker.errors import PokernetsError
-from poker.evaluation.off_tree_bet.search import Search
-from poker.evaluation.off_tree_bet.solutions import Solved, now
-from poker.evaluation.off_tree_bet.spot import OffTreeBet
+from poker.experiments.off_tree_bet.search import Search
+from poker.experiments.off_tree_bet.solutions import Solved, now
+from poker.experiments.off_tree_bet.spot import OffTreeBet
 from poker.search.beliefs import start_ranges
 from poker.search.leaf import LeafEvaluator
 from poker.solvers.continuations.generation import (

@@ -19,10 +19,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.evaluation.off_tree_bet.lines import translated
-from poker.evaluation.off_tree_bet.rows import by_suits, copy_rows
-from poker.evaluation.off_tree_bet.solutions import Solved
-from poker.evaluation.off_tree_bet.spot import OffTreeBet, same_decisions
+from poker.experiments.off_tree_bet.lines import translated
+from poker.experiments.off_tree_bet.rows import by_suits, copy_rows
+from poker.experiments.off_tree_bet.solutions import Solved
+from poker.experiments.off_tree_bet.spot import OffTreeBet, same_decisions
 from poker.rules import CALL
 from poker.solvers.continuations.generation import ContinuationSet, Root, limited_game
 from poker.solvers.continuations.leaf_play import LeafPlay
