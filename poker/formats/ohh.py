@@ -12,7 +12,7 @@ from itertools import count
 from poker.betting import Betting
 from poker.errors import PokernetsError
 from poker.formats.phh import showing
-from poker.formats.played import PlayedHand, only_check_left
+from poker.formats.played import PlayedHand, check_raises, only_check_left
 from poker.formats.pokerstars import HandWriter
 from poker.rules import CALL, FOLD
 
@@ -29,6 +29,7 @@ _CURRENCIES = {"$": "USD", "€": "EUR", "£": "GBP"}
 
 def hand_text(hand: PlayedHand) -> str:
     """The JSON of one hand on a line, and the blank line that separates hands."""
+    check_raises(hand.state.betting)
     return json.dumps({"ohh": _Fields(hand).fields()}, ensure_ascii=False) + "\n\n"
 
 

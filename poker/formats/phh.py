@@ -16,7 +16,7 @@ from pathlib import Path
 from poker.artifacts import written_atomically
 from poker.errors import PokernetsError
 from poker.formats.acpc_log import LoggedHand
-from poker.formats.played import PlayedHand, TableRules, replay, why_not_a_table
+from poker.formats.played import PlayedHand, TableRules, check_raises, replay, why_not_a_table
 from poker.rules import CALL, FOLD, UNLIMITED, Rules
 from poker.state import NOBODY, Betting, HandState
 
@@ -63,6 +63,7 @@ def phhs_texts(hands: Iterable[LoggedHand]) -> Iterator[str]:
 
 def hand_text(hand: LoggedHand) -> str:
     """The text of a .phh file: one finished hand."""
+    check_raises(hand.state.betting)
     return "".join(f"{_key(name)} = {_value(value)}\n" for name, value in _fields(hand).items())
 
 

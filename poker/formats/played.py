@@ -13,7 +13,7 @@ from pathlib import Path
 from poker.betting import Betting, IllegalAction
 from poker.errors import PokernetsError
 from poker.formats.acpc_log import LoggedHand
-from poker.rules import CALL, FOLD, LIMIT, NOLIMIT, UNCAPPED, UNLIMITED, ForcedChips, Rules
+from poker.rules import CALL, FOLD, LIMIT, NOLIMIT, UNCAPPED, UNLIMITED, AcpcRules, ForcedChips, Rules
 from poker.state import DealError, HandState
 
 MOST_CHIPS = UNLIMITED
@@ -237,6 +237,15 @@ def replay(rules: Rules, betting: Betting) -> Betting | None:
     except IllegalAction:
         return None
     return other if other.is_over and other.actions == betting.actions else None
+
+
+def check_raises(betting: Betting) -> None:
+    """Raises PokernetsError for a finished hand with a raise that the dealer of the ACPC alone allows."""
+    rules = betting.rules
+    if not isinstance(rules, TableRules | AcpcRules) or not rules.any_raise_reopens:
+        return
+    if replay(replace(rules, any_raise_reopens=False), betting) is None:
+        raise PokernetsError("a raise that the dealer of the ACPC alone allows: no other format holds it")
 
 
 def only_check_left(betting: Betting) -> bool:

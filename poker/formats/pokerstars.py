@@ -14,7 +14,7 @@ from itertools import takewhile
 from poker.betting import Betting
 from poker.errors import PokernetsError
 from poker.formats.phh import showing
-from poker.formats.played import PlayedHand, only_check_left, settled
+from poker.formats.played import PlayedHand, check_raises, only_check_left, settled
 from poker.formats.pokerstars_lines import RUNS, SYMBOL
 from poker.kernels.cards.ranks import category
 from poker.rules import CALL, FOLD
@@ -34,6 +34,7 @@ _CURRENCY = re.compile("[A-Z]{3}")
 
 def hand_text(hand: PlayedHand) -> str:
     """The text of one hand, ended by three blank lines as in PokerStars' files."""
+    check_raises(hand.state.betting)
     return "\n".join(HandWriter(hand).lines()) + "\n\n\n\n"
 
 

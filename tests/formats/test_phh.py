@@ -11,10 +11,11 @@ from pokerkit import HandHistory
 from poker.errors import PokernetsError
 from poker.formats import histories
 from poker.formats.acpc_log import LoggedHand
-from poker.formats.acpc_tables import as_played
+from poker.formats.acpc_tables import as_played, log_hands
 from poker.formats.phh import hand_text, phhs_texts, unwritable, write_phhs
+from poker.formats.played import PlayedHand
 from poker.rules import CALL, Rules
-from poker.state import HandState
+from poker.state import Betting, HandState
 from tests.games import load_rules
 from tests.random_play import nolimit, pokerkit_pays, posted_is_called, random_action
 
@@ -116,3 +117,18 @@ def test_a_whole_blind_called_over_a_short_one_is_refused() -> None:
         hand_text(hand)
     for convert in (histories.PHH, histories.ACPC):
         assert "here the whole blind was called" in histories.why_unwritable(convert, as_played(hand))
+
+
+@pytest.mark.parametrize(("text", "only_there"), [("r400r500ccr700ff", True), ("r400r500ccc/ccc/ccc/ccc", False)])
+def test_a_raise_that_only_the_dealer_of_the_acpc_allows_is_refused(text: str, only_there: bool) -> None:
+    """An all-in of 500 reopens the betting there to player 2, who has raised to 400; an ACPC log holds that."""
+    rules = Rules.from_acpc(nolimit((5000, 5000, 5000, 500)).to_acpc(), "uneven")
+    deal = HandState.deal(rules, np.random.default_rng(1))
+    state = replace(deal, betting=Betting.parse(rules, text))
+    hand = as_played(LoggedHand(0, state, tuple(map(float, state.payoffs())), ("a", "b", "c", "d")))
+    for kind in histories.FORMATS:
+        why = histories.why_unwritable(kind, hand)
+        assert ("dealer of the ACPC alone" in why) == (only_there and kind != histories.ACPC)
+    [back] = log_hands("".join(histories.hand_texts(histories.ACPC, [hand])), None, "x")
+    assert isinstance(back, PlayedHand)
+    assert back.state.betting.actions == state.betting.actions
