@@ -83,7 +83,7 @@ class _BovadaLines(HandLines):
             raise PokernetsError("no header of a hand of Bovada")
         self.number, rest = int(match[2]), match[3]
         self.limit = _limit(rest)
-        self.details = {"venue": match[1]} | _when(rest)
+        self.details = {"venue": match[1]} | when(rest)
         level = _LEVEL.search(rest)
         self.has_level = bool(level)
         if level:
@@ -188,7 +188,8 @@ def _limit(text: str) -> str:
     return kind[0].lower() if kind else "no limit"
 
 
-def _when(text: str) -> dict[str, object]:
+def when(text: str) -> dict[str, object]:
+    """The day and the time of a text such as `2019-04-04 13:47:54`, under the names of PHH."""
     match = _WHEN.search(text)
     if not match:
         return {}

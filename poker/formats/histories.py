@@ -12,22 +12,23 @@ from typing import Any
 
 from poker.artifacts import written_atomically
 from poker.errors import PokernetsError
-from poker.formats import acpc_tables, bovada, ohh, ohh_read, phh, phh_read, pokerstars, pokerstars_read
+from poker.formats import acpc_tables, bovada, ohh, ohh_read, phh, phh_read, pokerstars, pokerstars_read, winamax
 from poker.formats.played import HistoryError, LineError, PlayedHand
 from poker.formats.pokerstars_lines import header
 from poker.limits import MOST_FILE_BYTES, LimitError, check_length
 from poker.rules import Rules
 
-ACPC, PHH, POKERSTARS, BOVADA, OHH = "acpc", "phh", "pokerstars", "bovada", "ohh"
+ACPC, PHH, POKERSTARS, BOVADA, WINAMAX, OHH = "acpc", "phh", "pokerstars", "bovada", "winamax", "ohh"
 FORMATS = (PHH, POKERSTARS, ACPC, OHH)
-"""Those that can be written; Bovada's text is only read."""
-KNOWN = "PokerStars' or Bovada's text, PHH, OHH, ACPC logs"
+"""Those that can be written; the texts of Bovada and Winamax are only read."""
+KNOWN = "text of PokerStars, Bovada or Winamax, PHH, OHH, ACPC logs"
 SUFFIXES = {PHH: ".phhs", POKERSTARS: ".txt", ACPC: ".log", OHH: ".ohh"}
 
 _READERS: dict[str, tuple[Callable[[str], Iterable[tuple[int, Any]]], Callable[[Any, int, int], PlayedHand]]] = {
     PHH: (phh_read.tables, phh_read.parse_hand),
     POKERSTARS: (pokerstars_read.hands, lambda lines, _, line: pokerstars_read.parse_hand(lines, line)),
     BOVADA: (bovada.hands, lambda lines, _, line: bovada.parse_hand(lines, line)),
+    WINAMAX: (winamax.hands, lambda lines, _, line: winamax.parse_hand(lines, line)),
     OHH: (ohh_read.hands, ohh_read.parse_hand),
 }
 """Cuts a text into hands, each with its first line; and the hand of a part, its place in the file and its line."""
@@ -105,8 +106,10 @@ def format_of(text: str, path: Path | str) -> str:
 
 def _site(line: str) -> str:
     """Whose hand has this line as its first, empty for other lines."""
-    if "#" in line and bovada.HEADER.fullmatch(line):
-        return BOVADA
+    if "#" in line:
+        for site, pattern in ((BOVADA, bovada.HEADER), (WINAMAX, winamax.HEADER)):
+            if pattern.fullmatch(line):
+                return site
     return POKERSTARS if header(line) else ""
 
 

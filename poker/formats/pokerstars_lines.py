@@ -67,8 +67,8 @@ _ACTIONS = {
 }
 _PATTERNS = {kind: re.compile(text) for kind, text in _ACTIONS.items()}
 POSTS = ("small blind", "big blind", "both blinds", "dead", "ante", "straddle")
-MOVES = ("fold", "check", "bet", "call", "raise", "put")
-"""`put`: chips put in, whether that is a bet, a call or a raise."""
+MOVES = ("fold", "check", "bet", "call", "raise", "raise to", "put")
+"""`put`: chips put in, whether that is a bet, a call or a raise; `raise to`: to a total, by whatever."""
 _BY_VERB = {
     verb: [(kind, _PATTERNS[kind]) for kind in kinds]
     for verb, kinds in {

@@ -255,6 +255,8 @@ class _Reader:
                 opening = big_blind if total > highest else opening
             if event.kind == "put" and put_in[event.player] + event.chips[0] > highest:
                 return opening
+            if event.kind == "raise to":
+                return opening
             if event.kind == "check":
                 return 0
             if event.kind in _STREETS:
@@ -322,6 +324,8 @@ class _Reader:
             case "bet":
                 if betting.highest > max(map(replayer.earlier, range(len(self._names)))):
                     raise LineError(event.line, f"{event.player} bets where there is a bet to call or to raise")
+                self._raise(replayer, event, event.chips[0])
+            case "raise to":
                 self._raise(replayer, event, event.chips[0])
             case "put":
                 added, *told = event.chips
