@@ -24,7 +24,7 @@ _OTHER_HEADER = re.compile(
     r"\W*([A-Za-z][\w.]*(?: [A-Za-z][\w.]*){0,3}) (?:Hand|Game) #[A-Za-z]{0,8}_?(\d{1,18})\s*:"
     r"(?=.*\([^()]*\d/[^()]*\d)(.*)"
 )
-_SITES = r"(?:PokerStars|Full Tilt(?: Poker)?|Run It Once Poker|PokerBros|PokerMaster|Poker)"
+_SITES = r"(?:PokerStars|Full Tilt(?: Poker)?|Run It Once Poker|PokerBros|PokerMaster|(?<!\w)Poker)"
 HEADER_WITHIN = re.compile(rf"{_SITES} (?:[A-Z][a-z]+ ){{0,3}}(?:Hand|Game) #[A-Z]{{0,8}}\d{{1,18}}: ", re.IGNORECASE)
 _VENUES = {"pokerstars": "PokerStars", "poker": "GGPoker"}
 SYMBOL = r"[^\d\s.,()\[\]/+-]{0,4}"

@@ -67,11 +67,11 @@ def _header_in(line: str, header_within: re.Pattern[str]) -> int:
     """Where the header of a hand begins in a line, -1 if there is none."""
     if "#" not in line or " said, " in line:
         return -1
-    found = header(line)
-    if found:
-        return found.start(1)
     within = header_within.search(line)
-    return within.start() if within else -1
+    if within and not within[0].startswith("Poker "):  # other sites' names may end so
+        return within.start()
+    found = header(line)
+    return found.start(1) if found else within.start() if within else -1
 
 
 def _without_blanks(start: int, lines: list[str]) -> tuple[int, list[str]]:

@@ -6,6 +6,14 @@ from poker.formats.histories import BOVADA, POKERSTARS, format_of, hands_of, tex
 from poker.formats.played import HistoryError
 from tests.formats.pokerstars_texts import RUN_IT_ONCE, WALK, read, read_all, refused, won
 
+
+def errors_of(text: str) -> list[HistoryError]:
+    """Those of hands that are left out, where one hand of the text is read."""
+    errors: list[HistoryError] = []
+    assert len(list(hands_of(text, "x", refused=errors.append))) == 1
+    return errors
+
+
 BAD_LINE = b"x\xe2\xe2\x82\xac\xad y joins the table at seat #5\r\n"
 
 
@@ -70,6 +78,8 @@ GG = (
         ("PokerBros Hand #1616183514566:", "PokerBros", 1616183514566),
         ("PokerMaster Hand #1905261509100000:", "PokerMaster", 1905261509100000),
         ("BetOnline Game #12:", "BetOnline", 12),
+        ("SupremaPoker Hand #12:", "SupremaPoker", 12),
+        ("Hive Poker Hand #12:", "Hive Poker", 12),
     ],
 )
 def test_lines_of_pokerstars_under_the_header_of_another_site(header: str, venue: str, number: int) -> None:
@@ -77,8 +87,14 @@ def test_lines_of_pokerstars_under_the_header_of_another_site(header: str, venue
     hand = read(text)
     assert (hand.details["venue"], hand.number, won(hand)) == (venue, number, {"Ben": 25, "Zoë": -25})
     assert len(read_all(text + "\n\n" + text)) == 2
-    if venue != "BetOnline":  # within a line the sites that are known are looked for
+    if venue not in (
+        "BetOnline",
+        "SupremaPoker",
+        "Hive Poker",
+    ):  # within a line the sites that are known are looked for
         assert len(read_all(text.rstrip() + text)) == 2
+        cut = text[: text.index("*** SUMMARY")] + "Ben folds " + text
+        assert len(errors_of(cut)) == 1
 
 
 @pytest.mark.parametrize(
