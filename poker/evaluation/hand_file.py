@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from poker.betting import Betting, IllegalAction
 from poker.evaluation.review import Reviews
 from poker.formats.acpc_log import LoggedHand
+from poker.formats.bovada import HERO
 from poker.formats.histories import hands_of, text_of
 from poker.formats.played import TEXAS_BOARD, HistoryError, PlayedHand
 from poker.rules import FOLD, UNLIMITED, Rules
@@ -78,11 +79,11 @@ class HandFile:
         return cls(name, hashlib.sha256(data).hexdigest(), count, hands, left_out, errors, dealt)
 
     def players(self) -> list[str]:
-        """Whose decisions can be reviewed: first those to whom the file says that cards were dealt, whose file it is,
-        then those with the most hands."""
+        """Whose decisions can be reviewed, first who has the file: to whom it says that cards were dealt, or who is
+        called `Hero`; then those with the most hands."""
         pairs = (pair for hand in self.hands.values() for pair in zip(hand.names, hand.state.hole_cards, strict=True))
         shown = Counter(name for name, cards in pairs if cards)
-        return sorted(shown, key=lambda name: (-self.dealt[name], -shown[name]))
+        return sorted(shown, key=lambda name: (-self.dealt[name], name != HERO, -shown[name]))
 
     def of(self, player: str) -> tuple[dict[int, LoggedHand], Counter[str]]:
         """Those of the hands in which the player's cards are known, and why others are not reviewed."""

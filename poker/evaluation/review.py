@@ -30,6 +30,8 @@ from poker.state import HandState, public_state
 Floats = NDArray[np.float64]
 _KEPT = 200
 """Reviews that are kept in memory."""
+_MIXED = 0.05
+"""Frequency of an action that is no remainder of early iterations."""
 
 
 @dataclass(frozen=True)
@@ -74,11 +76,13 @@ class DecisionReview:
     @property
     def error(self) -> float:
         """Chips by which `loss` may be off: the exploitability of the solve, and what going on better after the action
-        taken, or after the best one, would win more."""
+        taken, or after the best one, would win more. All of the loss, where the solver takes the action as well: what
+        sound play mixes is worth the same."""
         after = self.best_evs.max() - self.evs.max()
-        if self.chosen is not None:
+        if self.loss is not None and self.chosen is not None:
             at = self.actions.index(self.chosen)
-            after = max(after, self.best_evs[at] - self.evs[at])
+            mixed = self.loss if self.frequencies[at] >= _MIXED else 0.0
+            after = max(after, self.best_evs[at] - self.evs[at], mixed)
         return float(self.exploitability + max(after, 0.0))
 
     @property

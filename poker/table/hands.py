@@ -80,7 +80,7 @@ class _Reviewing:
         depth = f"{min(self.game.stacks) / self.game.big_blind:.4g}"
         return (
             f"A big blind is {self.game.big_blind} chips here, both stacks are the smaller one, and there is no rake."
-            " EV: chips won from here on, a fold being 0, against the range that sound play with these stacks leaves"
+            " EV: what is won from here on, a fold being 0, against the range that sound play with these stacks leaves"
             " the other player by what they have done. Turn and river are solved to the end of the hand; both ranges"
             " there come from solves of the rounds before, whose ends are valued as in the agent's game of"
             f" {depth} big blinds."

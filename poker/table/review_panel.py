@@ -25,11 +25,13 @@ _CONTINUATIONS = ("then as the blueprint", "then folding more", "then calling mo
 _OFTEN = 0.005
 """Share from which on an answer is shown."""
 _SHOWN_MISTAKES = 50
+_LEAST = 0.01
+"""Big blinds of a mistake that is listed."""
 AT_THE_TABLE = "EV: what is won from here on, a fold being 0, against the range that the agent has here."
 """What the numbers of a review mean."""
 _ERROR = (
     "Where two EVs are given, the first is what the solver's play wins after the action, the second what the best play"
-    " would; ± is the solve's exploitability and that difference; the values learned at the depth limit err too."
+    " would; ± is the solve's exploitability and that difference. Values learned at the depth limit err too."
 )
 
 
@@ -167,7 +169,8 @@ class MistakesPanel:
         return self._kept.reviews.missing(self._kept.hands(), self._kept.name)
 
     def _show(self) -> None:
-        known = [one for one in self._kept.reviews.mistakes() if one.loss > 0 and one.exploitability is not None]
+        shown = [one for one in self._kept.reviews.mistakes() if one.exploitability is not None]
+        known = [one for one in shown if one.loss > 0 and one.most >= _LEAST * self._kept.rules(one.hand).big_blind]
         mistakes = sorted(known, key=lambda one: not one.is_certain)[:_SHOWN_MISTAKES]
         self._list.clear()
         with self._list:
@@ -251,7 +254,7 @@ def _ev(value: float, best: float, exploitability: float, big_blind: int | None)
 
 def _amount(value: float, big_blind: int | None) -> str:
     """A loss or an error with its unit."""
-    least, unit, digits = (0.1, "chips", 1) if big_blind is None else (0.01, "bb", 2)
+    least, unit, digits = (0.1, "chips", 1) if big_blind is None else (_LEAST, "bb", 2)
     told = value / (big_blind or 1)
     return f"{told:,.{digits}f} {unit}" if told >= least else f"less than {least} {unit}"
 

@@ -81,6 +81,9 @@ def test_the_player_whose_file_it_is_comes_first() -> None:
         text = text.replace("*** SUMMARY ***", shown.replace("Ben", other).replace("2c 3d", cards), 1)
         file = HandFile.read("f.txt", text.encode(), RULES)
         assert (file.errors, file.players()) == ([], [name, other])
+    for names in (["Hero", "Ann"], ["Ann", "Hero"]):
+        line = acpc("r300c/cc/cc/cc", "-300|300").replace(":Ben|Ann", f":{'|'.join(names)}")
+        assert HandFile.read("f.log", line.encode(), RULES).players() == ["Hero", "Ann"]
 
 
 def read(text: str) -> HandFile:

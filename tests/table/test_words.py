@@ -112,15 +112,15 @@ def test_status(rules: Rules, betting: str, theirs: str, told: str) -> None:
     assert words.status(seen(rules, betting, theirs=theirs, board="7cQdKd2h9s" if "/" in betting else "")) == told
 
 
-def decision(rules: Rules, chosen: int | None, **more: Any) -> DecisionReview:
-    """On the flop: a check wins 40 chips, a bet of 200 wins 30 to 36 and one of 400 loses 100."""
+def decision(rules: Rules, chosen: int | None, mixed: float = 0.0, **more: Any) -> DecisionReview:
+    """On the flop: a check wins 40 chips, a bet of 200 wins 30 to 36, one of 400 loses 100, as often as `mixed`."""
     state = seen(rules, "r300c/c", board="7cQdKd").state
     actions, evs = (CALL, 500, 700), np.array([40.0, 30.0, -100.0])
     answers: dict[tuple[int, ...], tuple[float, float]]
     answers = {(500, FOLD): (0.25, 600.0), (500, CALL): (0.75, -160.0), (500, 900): (0.0, np.nan)}
     called: tuple[int, ...] = (500, CALL)
     picks, ends = {called: np.array([0.5, 0.5])}, {called: np.array([-170.0, -150.0])}
-    shares = np.ones((169, 3)) / 3
+    shares = np.tile([0.98 - mixed, 0.02, mixed], (169, 1))
     best, believed = evs + np.array([0, 6, 0]), PREFLOP_CLASS_SIZE / 1326
     known: dict[str, Any] = {"exploitability": 1.0, "finished": True, **more}
     hand, board = state.hole_cards[1], state.board
@@ -137,6 +137,7 @@ def decision(rules: Rules, chosen: int | None, **more: Any) -> DecisionReview:
         (500, {}, "Lost 10.0 chips ± 7.0 chips; best: check."),
         (500, {"exploitability": 5.0}, "Lost at most 21.0 chips, perhaps nothing; best: check."),
         (700, {"finished": False}, "Lost at most 141.0 chips, perhaps nothing; best: check."),
+        (700, {"mixed": 0.06}, "Lost at most 281.0 chips, perhaps nothing; best: check."),
         (CALL, {}, "Lost nothing; best: check."),
     ],
 )
@@ -154,7 +155,7 @@ def test_evs_and_what_they_are_made_of_are_in_one_unit(rules: Rules) -> None:
     html = decision_html(decision(rules, 700), "note", 100)
     rows = [re.sub("<.*?>", "|", row).strip("|") for row in re.findall("<tr>(.*?)</tr>", html)]
     found = [re.sub("[|]+", " ", row) for row in rows]
-    assert "bet 2 bb 33% +0.30 to +0.36" in found
+    assert "bet 2 bb 2% +0.30 to +0.36" in found
     first = found.index("bet 2 bb +0.30")
     assert found[first : first + 5] == [
         "bet 2 bb +0.30",
