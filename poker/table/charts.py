@@ -12,6 +12,7 @@ from poker.errors import PokernetsError
 from poker.solvers.blueprint import FirstRound
 from poker.table import words
 from poker.table.cells import MOVE_FOCUS, Cell, action_colours, class_grid, mixed
+from poker.table.units import Unit
 from poker.tree import Kind
 
 _CLASSES = len(PREFLOP_CLASS_SIZE)
@@ -38,15 +39,19 @@ async def charts(path: str) -> None:
 class _Charts:
     def __init__(self, first: FirstRound) -> None:
         self._first, self._tree = first, first.tree
+        self._unit = Unit()
+        self._line: tuple[int, ...] = ()
         self._where = ui.element("nav").classes("line crumbs").props('aria-label="Actions so far"')
         self._actions = ui.element("div").classes("line").props('role=group aria-label="What can be done"')
         self._grid = ui.html("", sanitize=False).classes("hands-grid")
         self._grid.on("keydown", js_handler=MOVE_FOCUS)
+        self._unit.switch()
+        self._unit.add(self._grid, lambda: self._go(self._line))
         ui.label("A cell is as high as the hand comes here by the blueprint's own play.").classes("quiet")
         self._go(())
 
     def _go(self, line: tuple[int, ...]) -> None:
-        tree = self._tree
+        self._line, tree = line, self._tree
         node, reach = tree.after_deal(0), np.ones((2, _CLASSES))
         path = [node]
         for action in line:
@@ -55,7 +60,7 @@ class _Charts:
             path.append(node)
         names = [
             "Start",
-            *(words.action_name(tree.betting(at), action) for at, action in zip(path, line, strict=False)),
+            *(self._name(at, action) for at, action in zip(path, line, strict=False)),
         ]
         self._where.clear()
         with self._where:
@@ -69,9 +74,12 @@ class _Charts:
             return
         self._show(line, node, reach[tree.player[node]])
 
+    def _name(self, node: int, action: int) -> str:
+        return words.action_name(self._tree.betting(node), action, self._unit.of(self._tree.rules.big_blind))
+
     def _show(self, line: tuple[int, ...], node: int, reach: np.ndarray[tuple[int], np.dtype[np.float64]]) -> None:
-        probs, betting = self._first.probs(node), self._tree.betting(node)
-        names = [words.action_name(betting, action) for action in self._tree.actions(node)]
+        probs = self._first.probs(node)
+        names = [self._name(node, action) for action in self._tree.actions(node)]
         colours = action_colours(names)
         combos = reach * PREFLOP_CLASS_SIZE
         means = (combos @ probs) / max(float(combos.sum()), 1e-12)
