@@ -113,7 +113,7 @@ class _Table:
         big_blind = self._unit.of(seen.state.rules.big_blind)
         self._felt.set_content(_felt(seen, big_blind))
         self._history.set_content(_history(seen, big_blind))
-        self._result.set_content(_result(self._visit))
+        self._result.set_content(_result(self._visit, big_blind))
         stopped = f"The game has stopped: {self._visit.stopped}. Reload the page to go on."
         self._status.set_text(stopped if self._visit.stopped else words.status(seen, big_blind))
         self._review.moved_on(seen.number, seen.state.betting)
@@ -294,12 +294,13 @@ def _history(seen: Seen, big_blind: int | None) -> str:
     return f"<h2>Hand {seen.number + 1}</h2>{words.history_html(seen, big_blind)}{end}"
 
 
-def _result(visit: Visit) -> str:
+def _result(visit: Visit, big_blind: int | None) -> str:
     result, thought = visit.result, visit.game.thought
     chips, adjusted = list(result.chips), result.adjusted
     rows = [("Hands", f"{len(chips):,}")]
     if chips:
-        rows += [("Chips", f"{sum(chips):+,.0f}"), ("Per hand", f"{result.mbb(chips):+} mbb")]
+        won = ("Chips", f"{sum(chips):+,.0f}") if big_blind is None else ("Won", f"{sum(chips) / big_blind:+,.2f} bb")
+        rows += [won, ("Per hand", f"{result.mbb(chips):+} mbb")]
         luck = "not known" if adjusted is None else f"{result.mbb(adjusted):+} mbb"
         rows.append(("Per hand, luck taken out (AIVAT)", luck))
     if thought:
