@@ -290,7 +290,7 @@ def _pokerkit(scale: float) -> list[dict[str, Any]]:
 
 
 def _coverage(scale: float) -> list[dict[str, Any]]:
-    return [coverage.of_formula(round(1000 * scale))]
+    return [of(round(1000 * scale)) for of in (coverage.of_formula, coverage.of_tails)]
 
 
 def main() -> int:

@@ -5,7 +5,10 @@ mean of all deals of a table is the truth. The same deals are tried by chips and
 """
 
 import json
+import math
 from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +28,8 @@ DEALS = (50, 100, 200, FEW_UNITS, 1000)
 LONGEST = 1500
 WANTED_STOP = 550
 LEAST, MOST = 0.93, 0.97
+LEAST_WARNED = 0.85
+"""Share of matches of which reports must warn where fewer than `LEAST` of the intervals hold the mean."""
 LEAST_SERIES = 0.9
 """Share of stored series that must hold `LEAST` from `FEW_UNITS` deals on."""
 
@@ -63,6 +68,29 @@ def of_formula(matches: int) -> dict[str, Any]:
     found = coverage(skewed_results, SKEWED_MEAN, SKEWED_SD, matches, 1)
     shares = [*found["by_deals"].values(), found["stopped"]]
     return {"coverage": "formula", "matches": matches, **found, "ok": LEAST <= min(shares) <= max(shares) <= MOST}
+
+
+def of_tails(matches: int) -> dict[str, Any]:
+    """Heavy and light tails: how many of the intervals known hold the mean, and of how many matches reports warn."""
+    rng, rows = np.random.default_rng(2), []
+    tails: dict[str, tuple[Draw, float]] = {
+        "a loss of 400 in one deal of 300": (lambda rng, n: np.where(rng.random(n) < 1 / 300, -400.0, 0.0), -4 / 3),
+        **{f"lognormal, sigma {s}": (partial(_lognormal, s), math.exp(s**2 / 2)) for s in (1.0, 2.0, 2.5)},
+        "as our agents'": (skewed_results, SKEWED_MEAN),
+        "exponential": (lambda rng, n: rng.exponential(size=n), 1.0),
+        "normal": (lambda rng, n: rng.normal(size=n), 0.0),
+    }
+    for (name, (draw, mean)), n in product(tails.items(), (FEW_UNITS, 1000)):
+        found = [estimate(draw(rng, n)) for _ in range(matches)]
+        held = sum(one.has_interval and one.low <= mean <= one.high for one in found)
+        warned = sum(one.has_few_large for one in found)
+        rows.append({"results": name, "deals": n, "held": held / matches, "warned": warned / matches})
+    ok = all(row["held"] >= LEAST or row["warned"] >= LEAST_WARNED for row in rows)
+    return {"coverage": "tails", "matches": matches, "rows": rows, "ok": ok}
+
+
+def _lognormal(sigma: float, rng: np.random.Generator, n: int) -> Floats:
+    return rng.lognormal(0.0, sigma, n)
 
 
 def of_stored(folders: Sequence[Path], matches: int) -> dict[str, Any]:
