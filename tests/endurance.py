@@ -29,7 +29,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -289,8 +289,10 @@ def _pokerkit(scale: float) -> list[dict[str, Any]]:
     return rows
 
 
-def _coverage(scale: float) -> list[dict[str, Any]]:
-    return [of(round(1000 * scale)) for of in (coverage.of_formula, coverage.of_tails)]
+def _coverage(scale: float, hands: Sequence[Path] = ()) -> list[dict[str, Any]]:
+    matches = round(1000 * scale)
+    stored = [coverage.of_stored(hands, matches)] if hands else []
+    return [coverage.of_formula(matches), *stored, coverage.of_tails(matches)]
 
 
 def main() -> int:
@@ -303,7 +305,7 @@ def main() -> int:
     parser.add_argument("--hands", type=Path, metavar="FOLDER", action="append", default=[])
     chosen = parser.parse_args()
     if chosen.hands:
-        parts["coverage"] = lambda scale: [*_coverage(scale), coverage.of_stored(chosen.hands, round(1000 * scale))]
+        parts["coverage"] = partial(_coverage, hands=chosen.hands)
     if not set(chosen.parts) <= set(parts):
         if chosen.c_dealer is None or not (chosen.c_dealer / "dealer").is_file():
             parser.error("c_dealer and c_player need --c-dealer FOLDER with the compiled programs of the competition")

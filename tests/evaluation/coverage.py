@@ -72,7 +72,8 @@ def of_formula(matches: int) -> dict[str, Any]:
 
 def of_tails(matches: int) -> dict[str, Any]:
     """Heavy and light tails: how many of the intervals known hold the mean, and of how many matches reports warn."""
-    rng, rows = np.random.default_rng(2), []
+    rng = np.random.default_rng(2)
+    rows: list[dict[str, Any]] = []
     tails: dict[str, tuple[Draw, float]] = {
         "a loss of 400 in one deal of 300": (lambda rng, n: np.where(rng.random(n) < 1 / 300, -400.0, 0.0), -4 / 3),
         **{f"lognormal, sigma {s}": (partial(_lognormal, s), math.exp(s**2 / 2)) for s in (1.0, 2.0, 2.5)},
