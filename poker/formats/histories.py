@@ -12,16 +12,30 @@ from typing import Any
 
 from poker.artifacts import written_atomically
 from poker.errors import PokernetsError
-from poker.formats import acpc_tables, bovada, ohh, ohh_read, phh, phh_read, pokerstars, pokerstars_read, winamax
+from poker.formats import (
+    acpc_tables,
+    bovada,
+    ohh,
+    ohh_read,
+    partypoker,
+    phh,
+    phh_read,
+    pokerstars,
+    pokerstars_read,
+    winamax,
+)
 from poker.formats.played import HistoryError, LineError, PlayedHand
 from poker.formats.pokerstars_lines import header
 from poker.limits import MOST_FILE_BYTES, LimitError, check_length
 from poker.rules import Rules
 
-ACPC, PHH, POKERSTARS, BOVADA, WINAMAX, OHH = "acpc", "phh", "pokerstars", "bovada", "winamax", "ohh"
+ACPC, PHH, POKERSTARS, BOVADA, WINAMAX, PARTY, OHH = (
+    *("acpc", "phh", "pokerstars", "bovada"),
+    *("winamax", "partypoker", "ohh"),
+)
 FORMATS = (PHH, POKERSTARS, ACPC, OHH)
-"""Those that can be written; the texts of Bovada and Winamax are only read."""
-KNOWN = "text of PokerStars, Bovada or Winamax, PHH, OHH, ACPC logs"
+"""Those that can be written; the texts of other sites than PokerStars are only read."""
+KNOWN = "text of PokerStars, Bovada, Winamax, partypoker or 888, PHH, OHH, ACPC logs"
 SUFFIXES = {PHH: ".phhs", POKERSTARS: ".txt", ACPC: ".log", OHH: ".ohh"}
 
 _READERS: dict[str, tuple[Callable[[str], Iterable[tuple[int, Any]]], Callable[[Any, int, int], PlayedHand]]] = {
@@ -29,6 +43,7 @@ _READERS: dict[str, tuple[Callable[[str], Iterable[tuple[int, Any]]], Callable[[
     POKERSTARS: (pokerstars_read.hands, lambda lines, _, line: pokerstars_read.parse_hand(lines, line)),
     BOVADA: (bovada.hands, lambda lines, _, line: bovada.parse_hand(lines, line)),
     WINAMAX: (winamax.hands, lambda lines, _, line: winamax.parse_hand(lines, line)),
+    PARTY: (partypoker.hands, lambda lines, _, line: partypoker.parse_hand(lines, line)),
     OHH: (ohh_read.hands, ohh_read.parse_hand),
 }
 """Cuts a text into hands, each with its first line; and the hand of a part, its place in the file and its line."""
@@ -83,7 +98,11 @@ def _wide_encoding(data: bytes) -> str:
 def format_of(text: str, path: Path | str) -> str:
     """Which format a text is in; lines before the first header of a site's hand do not matter."""
     lines = ((number, raw.strip().lstrip("\ufeff")) for number, raw in enumerate(text.split("\n"), 1))
-    told = ((number, line) for number, line in lines if line and not line.startswith(("#", "*")))
+    told = (
+        (number, line)
+        for number, line in lines
+        if line and (not line.startswith(("#", "*")) or partypoker.HEADER.fullmatch(line))
+    )
     for number, line in told:
         if _STATE.match(line):
             return ACPC
@@ -106,6 +125,8 @@ def format_of(text: str, path: Path | str) -> str:
 
 def _site(line: str) -> str:
     """Whose hand has this line as its first, empty for other lines."""
+    if partypoker.HEADER.fullmatch(line):
+        return PARTY
     if "#" in line:
         for site, pattern in ((BOVADA, bovada.HEADER), (WINAMAX, winamax.HEADER)):
             if pattern.fullmatch(line):

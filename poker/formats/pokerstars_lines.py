@@ -116,6 +116,8 @@ class HandLines:
     """What the summary says that players have won, to whom the pot was not awarded; 0 where it does not."""
     total: Event | None = None
     rake: int | None = 0
+    wins_include_uncalled: bool = False
+    """Whether what is won holds the bet that nobody called, where no total pot tells."""
     boards: list[tuple[int, ...]] = field(default_factory=list)
     """Those of the summary, of further runs perhaps only the cards that differ."""
     in_summary: bool = False

@@ -376,8 +376,10 @@ class _Reader:
         collected = [found.collected.get(name, 0) for name in self._names]
         if sum(found.collected.values()) != sum(collected):
             raise LineError(0, "chips are collected by who did not play")
-        total = found.total.chips[0] if found.total else max(sum(paid), sum(collected))
         left = self._not_returned(state)
+        total = found.total.chips[0] if found.total else max(sum(paid), sum(collected))
+        if found.wins_include_uncalled:
+            total = sum(paid) + sum(left)
         if sum(left) and total == sum(paid) + sum(left):
             total -= sum(left)
             collected = [got - chips for got, chips in zip(collected, left, strict=True)]
