@@ -1,0 +1,11 @@
+"""A crowd in short; `python -m tests.table.crowd` is the same at full size, with the agent of `make play`."""
+
+import pytest
+
+from tests.table.crowd import crowd
+
+
+@pytest.mark.slow
+def test_many_visitors_lose_no_socket_and_wait_no_longer_than_they_are_told() -> None:
+    found = crowd(40, 5, 2, ["agents=[random]"])
+    assert found["ok"], found
