@@ -155,8 +155,16 @@ class Reviews:
     `solver` is called where one is needed, under `lock`, which is held while it solves.
     """
 
-    def __init__(self, rules: Rules, path: Path, solver: Callable[[], DecisionSolver], lock: threading.Lock) -> None:
-        self._rules = rules
+    def __init__(
+        self,
+        rules: Rules,
+        path: Path,
+        solver: Callable[[], DecisionSolver],
+        lock: threading.Lock,
+        place: Callable[[], int] = lambda: 0,
+    ) -> None:
+        """`place` tells where in the queue of what solves a review is, 0 where it does not wait."""
+        self._rules, self.place = rules, place
         self.big_blind = rules.big_blind
         self._solver = solver
         self._lock = lock

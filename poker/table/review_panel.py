@@ -27,6 +27,9 @@ _OFTEN = 0.005
 _SHOWN_MISTAKES = 50
 _LEAST = 0.01
 """Big blinds of a mistake that is listed."""
+_SOLVING = '<p role="status">Solving to the precision of a review …</p>'
+_SECONDS = 0.5
+"""Between two looks at whether a solve has begun."""
 AT_THE_TABLE = "EV: what is won from here on, a fold being 0, against the range that the agent has here."
 """What the numbers of a review mean."""
 _ERROR = (
@@ -62,6 +65,7 @@ class ReviewPanel:
             self._title = ui.html(self._invitation, sanitize=False)
             self._choices = ui.element("div").classes("line").props('role=group aria-label="Decisions of the hand"')
             self._shown = ui.html("", sanitize=False).props('aria-live="polite"').on("keydown", js_handler=MOVE_FOCUS)
+        self._looking = ui.timer(_SECONDS, self._look, active=False)
         unit.add(self._title, self._show)
 
     async def open(self, number: int, state: HandState, seat: int, at: str | None = None) -> None:
@@ -95,6 +99,7 @@ class ReviewPanel:
             return
         self._hint = self._found = None
         self._asked += 1
+        self._looking.deactivate()
         self._buttons.clear()
         self._choices.clear()
         self._title.set_content(self._invitation)
@@ -107,13 +112,20 @@ class ReviewPanel:
                 button.props("aria-pressed=true", remove="outline")
             else:
                 button.props("aria-pressed=false outline")
-        self._shown.set_content('<p role="status">Solving to the precision of a review …</p>')
+        self._shown.set_content(_SOLVING)
+        self._looking.activate()
         found, error = await _tried(self._reviews.decision, view, action)
         if asked == self._asked:
+            self._looking.deactivate()
             self._found = found
             if found is None:
                 self._shown.set_content(f'<p role="alert">{escape(error)}</p>')
             self._show()
+
+    def _look(self) -> None:
+        """Says whether the solve that is asked for has begun."""
+        place = self._reviews.place()
+        self._shown.set_content(f'<p role="status">{words.ordinal(place)} in line</p>' if place else _SOLVING)
 
     def _show(self) -> None:
         """What is there, in the unit chosen."""

@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from poker.agents.remote import AgentFailure
 from poker.artifacts import fingerprint_of_settings
 from poker.errors import PokernetsError
 from poker.evaluation.review import Reviews
@@ -124,10 +125,10 @@ class Visitors:
         game = TableGame(self.rules, self.opponents, files, ended)
         result.add(files.hands())
         solver, file = self._solver(str(folder))
-        reviews = Reviews(self.rules, folder / file, lambda: solver, threading.Lock())
+        reviews = Reviews(self.rules, folder / file, lambda: solver, threading.Lock(), solver.place)
         return Visit(game, result, folder, reviews, self._pool)
 
-    def _solver(self, owner: str) -> tuple[DecisionSolver, str]:
+    def _solver(self, owner: str) -> "tuple[PooledSolver, str]":
         """What solves for the reviews of `owner`, and the file of the reviews: the folder is of these settings of the
         agents that play, of another reviewer the file."""
         for name, offers in self.loaded.result().items():
@@ -146,6 +147,10 @@ class PooledSolver:
     owner: str
     name: str = REVIEWER
 
+    def place(self) -> int:
+        """In the queue, 0 where nothing of `owner` waits."""
+        return self.pool.place(self.owner)
+
     def opponents_decision(self, state: HandState, raises: tuple[int, ...] = ()) -> SolvedDecision:
         return self._ask("opponents_decision", state, raises)
 
@@ -153,7 +158,10 @@ class PooledSolver:
         return self._ask("others_decision", state, raises)
 
     def _ask(self, method: str, *arguments: Any) -> SolvedDecision:
-        found: SolvedDecision = self.pool.ask(self.owner, Call(self.name, method, arguments))
+        try:
+            found: SolvedDecision = self.pool.ask(self.owner, Call(self.name, method, arguments))
+        except AgentFailure as error:
+            raise PokernetsError(f"the solve failed: {error}") from error
         return found
 
 

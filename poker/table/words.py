@@ -159,9 +159,10 @@ def waiting(seen: Seen) -> str:
     """How long the agent has thought, or what place in the queue its thinking has."""
     if seen.thinking is None:
         return ""
-    return f"{_ordinal(seen.place)} in line" if seen.place else f"{seen.thinking:.1f} s"
+    return f"{ordinal(seen.place)} in line" if seen.place else f"{seen.thinking:.1f} s"
 
 
-def _ordinal(number: int) -> str:
+def ordinal(number: int) -> str:
+    """As in `2nd`."""
     ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
     return f"{number}{ending}"
