@@ -67,16 +67,12 @@ class DepthLimitedAgent(SamplingAgent):
             raise PokernetsError(f"{name} plays heads-up hold'em, not '{game.name}'; choose another agent or game")
         if not 0 <= opponent_noise <= 1:
             raise PokernetsError(f"search.opponent_noise is a share of the actions from 0 to 1, not {opponent_noise}")
-        safely = Safety(safety, dealt)
-        if exploit.p > 0 and safely.opponent_chooses_hand:
-            raise PokernetsError(
-                f"search.safety={safety} takes no model of the opponent: choose resolve, or search.exploit.p=0"
-            )
         super().__init__(name)
         self._game, self._leaves = game, leaves
         self._clock = Clock(seconds_per_decision, seconds_per_hand)
         against_model = dict(enumerate(GivingUp(of=leaf) for leaf in leaves)) if gives_up else None
         valued = dict(enumerate(leaves))
+        safely = Safety(safety, dealt)
         solving = partial(DepthLimitedSolver, menu, ahead, valued, solver, safely, against_model=against_model)
         self._solve = solving(clock=self._clock)
         self._unhurried = solving() if self._clock.limited else self._solve

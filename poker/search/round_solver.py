@@ -29,7 +29,6 @@ from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.schedules import schedule
 from poker.solvers.vector.solver import VectorSolver
 from poker.tree import BetMenu, BettingTree, DepthLimit, Kind, build_tree
-from poker.tree.gadget import MAXMARGIN
 
 _HARDLY = 0.05
 """Hands that enter a subgame less often than this are those whose average strategy in it is not used."""
@@ -255,7 +254,7 @@ class DepthLimitedSolver:
 
     def _solution(self, solver: VectorSolver, request: Request) -> RoundSolution:
         root, searcher = request.root, request.searcher
-        concessions = self._safety.concessions(solver, root, searcher, request.alternatives)
+        concessions = self._safety.concessions(solver, root, searcher)
         kept = SolvedValues.of(solver, 1 - searcher) if self.keeps_values else None
         return RoundSolution(root, _round_policies(solver.game.tree, solver, root.street), concessions, kept)
 
@@ -341,6 +340,4 @@ def _staying_out(tree: BettingTree, solver: VectorSolver) -> NDArray[np.bool_]:
     often they do, says nothing about them; their regrets, which are not, do."""
     if tree.gadget is None:
         return np.zeros(tree.rules.num_hands, np.bool_)
-    if tree.gadget.kind == MAXMARGIN:
-        return np.ones(tree.rules.num_hands, np.bool_)
     return np.asarray(solver.strategy(0)[:, 1] < _HARDLY)

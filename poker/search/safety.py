@@ -15,16 +15,9 @@ no hand more, up to the accuracy of the solve:
   solve of the street is unsafe, against the believed range, and safety starts again from what it concedes.
 - The first solve of a hand has nothing to be safe against: it is that of the whole (depth-limited) game.
 
-`reach` (Brown and Sandholm 2017) adds to each alternative what the opponent has given away on the way: at an own
-decision the value of the best action less that of the one taken, and at the root of a gadget the alternative less the
-value that the new solution concedes. Values are given that the state is reached, so a gift raises all states that
-follow it alike, which is the split by reach probability: the decision that gave it still has no better action.
-What a raised value leaves unused is carried on, never counted twice.
-
 Weights in a gadget are the believed range of the opponent, which the noise of beliefs keeps positive: with noise 0,
-hands that are ruled out are not guarded. Alternatives under resolve and reach are only met if the alternatives can be
-met at all: those of a `DealtValues` are estimates, and then resolve concedes as little as it can over the range,
-maxmargin as little as it can to the worst-off hand.
+hands that are ruled out are not guarded. Alternatives are only met if they can be met at all: those of a `DealtValues`
+are estimates, and then the solve concedes as little as it can over the range.
 """
 
 from collections.abc import Mapping
@@ -43,17 +36,15 @@ from poker.solvers.vector.boards import deck_of
 from poker.solvers.vector.response_values import ResponseValues
 from poker.solvers.vector.solver import VectorSolver
 from poker.tree import Gadget, Kind
-from poker.tree.gadget import MAXMARGIN, RESOLVE
 
 Board = tuple[int, ...]
 Path = tuple[int, ...]
 Values = NDArray[np.float32]
 """float32[H] of the opponent's hands, chips of the whole hand, NaN where nothing is known."""
 
-SAFETY = ("unsafe", "resolve", "maxmargin", "reach")
+SAFETY = ("unsafe", "resolve")
 _HALF_BITS = 15
 """Values below 2 to this power fit into float16."""
-_GADGETS = {"resolve": RESOLVE, "maxmargin": MAXMARGIN, "reach": MAXMARGIN}
 
 
 class DealtValues(Protocol):
@@ -78,31 +69,17 @@ class Safety:
     def active(self) -> bool:
         return self.kind != "unsafe"
 
-    @property
-    def opponent_chooses_hand(self) -> bool:
-        """In the gadget, so that no part of the opponent can play by a model."""
-        return _GADGETS.get(self.kind) == MAXMARGIN
-
     def gadget(self, root: Betting, searcher: int, alternatives: Values | None) -> Gadget | None:
         """The gadget at the root of a solve."""
         if not self.active or alternatives is None:
             return None
-        return Gadget(_GADGETS[self.kind], 1 - searcher, root.street)
+        return Gadget(1 - searcher, root.street)
 
-    def concessions(
-        self, solver: VectorSolver, root: Betting, searcher: int, alternatives: Values | None
-    ) -> "Concessions | None":
+    def concessions(self, solver: VectorSolver, root: Betting, searcher: int) -> "Concessions | None":
         """What the average strategy of `solver` concedes; None where nobody asks."""
         if not self.active:
             return None
-        tree = solver.game.tree
-        values, starts = round_values(solver.best_response_values(1 - searcher))
-        theirs = (tree.kind == Kind.DECISION) & (tree.street == root.street) & (tree.player == 1 - searcher)
-        owned = frozenset(tree.path(node) for node in np.flatnonzero(theirs).tolist())
-        slack = np.zeros(len(values[()]), np.float32)
-        if self.kind == "reach" and alternatives is not None:
-            slack = np.nan_to_num(np.maximum(alternatives - values[()], 0))
-        return Concessions(self, root, searcher, values, owned, starts, slack)
+        return Concessions(self, root, searcher, *round_values(solver.best_response_values(1 - searcher)))
 
 
 @dataclass(frozen=True)
@@ -155,16 +132,13 @@ def round_values(found: ResponseValues) -> tuple[dict[Path, Values], dict[Path, 
 
 @dataclass(frozen=True)
 class Concessions:
-    """`values` at the states of one round by the actions since `root`, its ends included; the opponent acts at those
-    in `owned`. `slack` [H] is what an alternative at the root leaves unused, under `reach`."""
+    """`values` at the states of one round by the actions since `root`, its ends included."""
 
     safety: Safety
     root: Betting
     searcher: int
     values: Mapping[Path, Values]
-    owned: frozenset[Path]
     starts: Mapping[Path, Starts] = field(repr=False)
-    slack: Values
 
     def at(self, betting: Betting, board: Board, ranges: Ranges) -> Values | None:
         """Alternatives for a solve at `betting`, of the round or right after it; None where nothing is known."""
@@ -174,7 +148,7 @@ class Concessions:
         found = self.values[path] if betting.street == self.root.street else self._dealt(betting, path, board, ranges)
         if found is None or not np.isfinite(found).any():
             return None
-        return found + self._unused(path) if self.safety.kind == "reach" else found
+        return found
 
     def _dealt(self, betting: Betting, path: Path, board: Board, ranges: Ranges) -> Values | None:
         starts = self.starts.get(path)
@@ -184,11 +158,3 @@ class Concessions:
         if self.safety.dealt is None:
             return None
         return self.safety.dealt.after_deal(betting, board, ranges, self.searcher)
-
-    def _unused(self, path: Path) -> Values:
-        """What the opponent has given away on the path."""
-        given = self.slack.copy()
-        for length in range(len(path)):
-            if path[:length] in self.owned:
-                given += np.nan_to_num(np.maximum(self.values[path[:length]] - self.values[path[: length + 1]], 0))
-        return given

@@ -6,15 +6,14 @@ Where all games are alike in something, its dimension B is 1.
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from poker.kernels.vector.arrays import ACT, MARGIN, OWN, PASS, STOP
-from poker.search.torch_gadgets import NAMES, RootGadget
+from poker.kernels.vector.arrays import ACT, BELOW, HELD, OTHER, OWN, PASS, STOP
 from poker.search.torch_terminals import Hands
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.layout import Layout
@@ -49,6 +48,17 @@ class Group:
     value: Tensor
     child_value: Tensor
     scales: Tensor
+
+
+class RootGadget(NamedTuple):
+    """The gadget as a sweep for one player sees it, who may `own` it: rows of reach and values as in the kernels, and
+    `alternatives` [G, N] of the zero-sum game."""
+
+    own: bool
+    below: int
+    other: int
+    held: int
+    alternatives: Tensor
 
 
 @dataclass(frozen=True)
@@ -91,8 +101,7 @@ class Tensors:
         if games[0].leaf_values is not None:
             for street in self.streets:
                 self._make_leaves(street)
-        memory, self.gadgets = self._make_gadgets()
-        self.gadget_memory: dict[str, Tensor] = memory
+        self.gadgets = self._make_gadgets()
 
     def _make_street(self, street: int) -> Street:
         self._index_rows(street)
@@ -159,7 +168,7 @@ class Tensors:
                 found.setdefault((level, int(nodes.player[node]), int(nodes.num_children[node])), []).append(node)
                 for child in range(nodes.first_child[node], nodes.first_child[node] + nodes.num_children[node]):
                     depth[child] = level + 1
-            assert nodes.role[node] in (ACT, PASS, MARGIN) or nodes.num_children[node] == 0
+            assert nodes.role[node] in (ACT, PASS) or nodes.num_children[node] == 0
         groups = []
         for (_, player, actions), members in sorted(found.items()):
             at = np.array(members)
@@ -267,17 +276,18 @@ class Tensors:
                 place[:, : matrix.shape[1], : matrix.shape[2]] = matrix
             self.leaves[street, p] = self._tensor(self._by_board(street, padded).swapaxes(0, 1), torch.float32)
 
-    def _make_gadgets(self) -> tuple[dict[str, Tensor], dict[int, RootGadget]]:
-        """What an owner who chooses remembers, and the gadget by the player whose values are computed."""
+    def _make_gadgets(self) -> dict[int, RootGadget]:
+        """The gadget at the root by the player whose values are computed."""
         gadget, (start, rows) = self.games[0].tree.gadget, self.layout.gadgets
         if gadget is None:
-            return {}, {}
+            return {}
         alternatives = np.zeros(self.root[gadget.player].shape, np.float32)
         for row, game in zip(alternatives, self.games, strict=True):
             count = len(game.hands(gadget.player))
             row[:count] = game.alternatives[game.alternative_at[0] :][:count]
         theirs = self._tensor(alternatives, torch.float32)
-        memory = {name: torch.zeros_like(theirs) for name in NAMES}
-        found = [RootGadget(rows[start[p, 0]].tolist(), theirs, memory) for p in range(2)]
-        assert rows[start[gadget.player, 0], OWN]
-        return memory, dict(enumerate(found))
+        found = {}
+        for p in range(2):
+            own, below, other, held = rows[start[p, 0], [OWN, BELOW, OTHER, HELD]].tolist()
+            found[p] = RootGadget(bool(own), below, other, held, theirs)
+        return found

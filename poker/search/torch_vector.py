@@ -65,8 +65,6 @@ class TorchVectorSolver:
                 shape = (int(self.layout.entries[street, player]), boards, hands)
                 for name in ("regrets", "sums", *(("source",) if self.schedule.predictive else ())):
                     self.rows[name, street, player] = torch.zeros(shape, device=self.device)
-        for name, tensor in self._tensors.gadget_memory.items():
-            self.rows[f"gadget_{name}", self.layout.first_street, gadget.player if gadget else 0] = tensor
         self._root = self._tensors.root
         self._parameters = torch.zeros(6, device=self.device)
         self._graph: torch.cuda.CUDAGraph | None = None
@@ -133,10 +131,6 @@ class TorchVectorSolver:
                 block = array[start : start + len(found) * padded].reshape(len(found), padded)
                 size = int(boards.size[player, board])
                 block[:, :size] = from_float32(np.ascontiguousarray(found[:, row, :size]), array.dtype)
-        for name, tensor in self._tensors.gadget_memory.items():
-            array = getattr(solver.gadgets, name)
-            count = min(len(array), tensor.shape[1])
-            array[:count] = tensor[number, :count].cpu().numpy()
         solver.iterations = self.iterations
 
     def _rows(self, name: str, node: int, game: int) -> Tensor:
@@ -155,8 +149,6 @@ class TorchVectorSolver:
         """As of `VectorSolver`, for each game of the batch: a part of the range of `player` plays by a model."""
         if self.iterations:
             raise PokernetsError("restrict a player before the first iteration")
-        if self.layout.has_margins:
-            raise PokernetsError("where the opponent chooses a hand (maxmargin, reach), no part can play by a model")
         for street in self._streets:
             self.rows["modelled", street, player] = torch.zeros_like(self.rows["sums", street, player])
         for number, (game, reach) in enumerate(zip(self.games, modelled, strict=True)):
@@ -211,24 +203,18 @@ class TorchVectorSolver:
         own_width = made.hands[p].live.shape[1]
         values = torch.zeros((int(layout.value_rows[street]) + 1, boards, own_width), device=self.device)
         gadget = self._tensors.gadgets.get(p) if street == layout.first_street else None
-        followed = "sums" if mode != SOLVE else "source" if self.schedule.predictive else "regrets"
-        if gadget is not None:
-            gadget.enter(reach, followed, self._parameters[5] if mode == SOLVE else None)
         for group in made.groups[p]:
             if group.player == opponent:
                 self._push(street, group, mode, reach)
         if street < layout.last_street:
             values[: int(layout.num_slots[street])] = self._deal(street, p, mode, reach)
-        if gadget is not None:
-            gadget.weigh(reach)
+        if gadget is not None and not gadget.own:  # hands that stay out count with what they have
+            reach[gadget.below] *= gadget.alternatives
         self._terminals(street, p, reach, values)
-        if gadget is not None:
-            gadget.take(values)
+        if gadget is not None and gadget.own:
+            values[gadget.other] = values[gadget.held] * gadget.alternatives
         for group in reversed(made.groups[p]):
             self._pull(street, p, group, mode, values)
-        if gadget is not None:
-            best = mode == BEST_RESPONSE
-            gadget.leave(values, None if best else followed, self._parameters if mode == SOLVE else None)
         rows, scales = self._tensors.root_values_at[street, p]
         return values[rows] * scales[..., None]
 

@@ -90,10 +90,9 @@ def test_rounds_agree_with_the_kernels(street: int, device: str) -> None:
 
 
 @pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("safety", ["resolve", "maxmargin", "reach"])
-def test_safe_solves_agree(safety: str, device: str) -> None:
+def test_safe_solves_agree(device: str) -> None:
     asked = request(3, 2, alternatives=np.random.default_rng(1).normal(0, 300, RULES.num_hands).astype(np.float32))
-    assert_alike(solver(device, safety)(asked), solver("cpu", safety)(asked))
+    assert_alike(solver(device, "resolve")(asked), solver("cpu", "resolve")(asked))
 
 
 @pytest.mark.parametrize("device", DEVICES)

@@ -34,20 +34,22 @@ def exported(solver: VectorSolver) -> Profile:
     return profile
 
 
+def conceded(solver: VectorSolver, searcher: int, tree: BettingTree) -> np.ndarray:
+    """float32[G, boards, H] what the searcher's strategy concedes where the gadgets of `tree` stand, after the same
+    actions: at the root, or where the next street begins."""
+    values, known = solver.best_response_values(1 - searcher), solver.game.tree
+    nodes = [known.find(tree.path(gadget)) for gadget in tree.gadgets.tolist()]
+    return np.stack([values.starts(int(known.parent[node])) if node else values.at(0)[None] for node in nodes])
+
+
 def resolved(
-    blueprint: VectorSolver,
-    tree: BettingTree,
-    searcher: int,
-    iterations: int,
-    algorithm: str = "apdcfr",
-    reach: bool = False,
+    blueprint: VectorSolver, tree: BettingTree, searcher: int, iterations: int, algorithm: str = "apdcfr"
 ) -> VectorSolver:
     """All lines and boards of `tree` below the root's street solved anew for `searcher`: with the gadgets of the tree,
-    whose alternatives `reach` raises by gifts, or, if it has none, unsafely, against the range with which the opponent
-    comes there."""
+    or, if it has none, unsafely, against the range with which the opponent comes there."""
     game, full, alternatives = blueprint.game, blueprint.game.tree, None
     if tree.gadget is not None:
-        alternatives = blueprint.best_response_values(1 - searcher).alternatives(tree, reach)
+        alternatives = conceded(blueprint, searcher, tree)
     solver = VectorSolver(VectorGame(tree, game.board, game.ranges, alternatives=alternatives), algorithm)
     for node in tree.decision_nodes[tree.street[tree.decision_nodes] == tree.street[0]].tolist():
         followed = tree.player[node] == searcher or tree.gadget is None
@@ -73,5 +75,5 @@ def combined(blueprint: VectorSolver, solver: VectorSolver, searcher: int) -> Ve
 
 def margins(blueprint: VectorSolver, after: VectorSolver, tree: BettingTree, searcher: int) -> np.ndarray:
     """[G, boards] at every gadget: the least that a hand of the searcher's opponent has lost, chips per hand."""
-    before, now = (solver.best_response_values(1 - searcher).alternatives(tree) for solver in (blueprint, after))
+    before, now = (conceded(solver, searcher, tree) for solver in (blueprint, after))
     return np.asarray(np.nanmin(before - now, axis=2))

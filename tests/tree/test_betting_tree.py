@@ -164,7 +164,7 @@ def test_short_stacks_are_left_to_the_general_builder() -> None:
 
 def test_gadgets_stand_where_subgames_begin_and_leave_paths_alone() -> None:
     start = Betting.start(load_rules("leduc"))
-    plain, tree = build_tree(start), build_tree(start, gadget=Gadget("resolve", 1, 1))
+    plain, tree = build_tree(start), build_tree(start, gadget=Gadget(1, 1))
     assert len(tree.gadgets) == (plain.kind == Kind.STREET).sum() == 5
     assert len(tree) == len(plain) + 2 * 5
     for gadget in tree.gadgets.tolist():
@@ -176,6 +176,6 @@ def test_gadgets_stand_where_subgames_begin_and_leave_paths_alone() -> None:
         same = plain.find(tree.path(root))
         assert plain.path_text(same) == tree.path_text(root)
         assert plain.actions(same) == tree.actions(root)
-    at_root = build_tree(start, gadget=Gadget("maxmargin", 1, 0))
+    at_root = build_tree(start, gadget=Gadget(1, 0))
     assert at_root.gadgets.tolist() == [0]
     assert at_root.find(()) == 2

@@ -88,7 +88,7 @@ class Search:
         spot, depth = self.spot, self.depth
         ranges = np.ones((2, spot.rules.num_hands), np.float32)
         ranges[spot.p1] = (1 - SPREAD) * self._betting + SPREAD
-        tree = build_tree(spot.after_bet, spot.menu, gadget=Gadget("resolve", spot.p1, 1))
+        tree = build_tree(spot.after_bet, spot.menu, gadget=Gadget(spot.p1, 1))
         game = VectorGame(tree, ranges=ranges, alternatives=self._alternatives(first, tree))
         solver = VectorSolver(game, depth.algorithm, threads=depth.threads)
         self._lock_first_round(solver, first)
@@ -98,7 +98,7 @@ class Search:
     def to_the_end(self) -> Rows:
         """P2's strategy from the subgame solved to the end of the game, safe at its root."""
         spot, depth = self.spot, self.depth
-        tree = build_tree(spot.after_bet, spot.menu, gadget=Gadget("resolve", spot.p1, 0))
+        tree = build_tree(spot.after_bet, spot.menu, gadget=Gadget(spot.p1, 0))
         solver = VectorSolver(
             VectorGame(tree, alternatives=self.root.alternatives), depth.algorithm, threads=depth.threads
         )

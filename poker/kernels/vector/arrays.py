@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 from poker.kernels.types import F32, I8, I16, I32, I64, U8, U16, Bools
 
-ACT, PASS, STOP, MARGIN = 0, 1, 2, 3
-"""What a kernel does at a node: a decision, a deal, a terminal, the gadget in which the owner chooses a hand."""
+ACT, PASS, STOP = range(3)
+"""What a kernel does at a node: a decision, a deal, a terminal."""
 
 STRIDE, REACH, VALUE = range(3)
 LANES_IN, LANES_OUT, PREFIX, CARDS, ZERO_ROW, DUMP_ROW, CLUSTERS = range(7)
@@ -93,27 +93,21 @@ class HandLists(NamedTuple):
     card_upto: U8
 
 
-NUMBER, OWN, CHOOSES, COMING, BELOW, TARGET, OTHER, ENTERED, HELD = range(9)
-"""Columns of a gadget's row: its number, whether p owns it, whether the owner chooses a hand; the rows of reach there
-and at its first child; those of values there, at the ALTERNATIVE, in the subgame, and of the owner's fold."""
+NUMBER, OWN, BELOW, OTHER, HELD = range(5)
+"""Columns of a gadget's row: its number, whether p owns it, the row of reach at its first child, the ALTERNATIVE, and
+those of values there and of the owner's fold."""
 
 
 class Gadgets(NamedTuple):
     """Gadgets of all batches, rows by player and batch as those of `Batches`.
 
-    `alternatives` holds the values of gadget g on board b for the owner's list of hands from `at[b]` + g * padded;
-    in the same places `mass` holds the mass of hands that each leaves possible and, of owners who choose a hand,
-    `regrets`, `source` (predicted regrets) and `sums` are what the arrays of the same names are for action rows.
+    `alternatives` holds the values of gadget g on board b for the owner's list of hands from `at[b]` + g * padded.
     """
 
     start: I32
     rows: I32
     at: I64
     alternatives: F32
-    mass: F32
-    regrets: F32
-    source: F32
-    sums: F32
 
 
 class Sweep(NamedTuple):
@@ -171,7 +165,7 @@ _LAYOUT = (
 )
 _SCRATCH = (
     "i8_2, i8_1, f4_2, f4_2, i4_1, f4_1, i4_2, i4_1, i8_3, f4_1, i8_1, i2_1, i8_1,"
-    "Gadgets(i4_2, i4_2, i8_1, f4_1, f4_1, f4_1, f4_1, f4_1), f4_1, i8, i8, i8, b1, u1_1, f4_1, i8"
+    "Gadgets(i4_2, i4_2, i8_1, f4_1), f4_1, i8, i8, i8, b1, u1_1, f4_1, i8"
 )
 SWEEP, SWEEP_16 = (f"Sweep({_LAYOUT}, {kind}, {kind}, {kind}, {_SCRATCH})" for kind in ("f4_1", "u2_1"))
 """Types of a sweep for the registry: regrets and sums in float32, or in bfloat16."""

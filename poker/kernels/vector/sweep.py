@@ -30,7 +30,7 @@ from poker.kernels.vector.arrays import (
     Sweep,
 )
 from poker.kernels.vector.decisions import DECAY, pull_up, push_down
-from poker.kernels.vector.gadgets import ENTER, LEAVE, TAKE, WEIGH, visit_gadgets
+from poker.kernels.vector.gadgets import visit_gadgets
 from poker.kernels.vector.terminals import evaluate_terminals
 
 DOWN, UP = 1, 2
@@ -125,19 +125,17 @@ def _average_orbits(sweep: Sweep, p: int, street: int, board: int, work: F32) ->
 
 
 @njit(**INLINE)
-def _gadgets(
-    sweep: Sweep, when: int, p: int, mode: int, street: int, board: int, batch: int, parameters: F32, work: F32
-) -> None:
+def _gadgets(sweep: Sweep, own: int, p: int, street: int, board: int, batch: int, work: F32) -> None:
+    """Gadgets that p owns, if `own`, or the other player."""
     gadgets, boards, place = sweep.gadgets, sweep.boards, sweep.place
     begin, end = gadgets.start[p, batch], gadgets.start[p, batch + 1]
-    if begin == end:
+    if begin == end or gadgets.rows[begin, OWN] != own:
         return
-    owner = np.int64(p if gadgets.rows[begin, OWN] else 1 - p)
+    owner = np.int64(p if own else 1 - p)
+    hands = np.int64(boards.padded[owner, board])
     visit_gadgets(
-        gadgets, np.int64(when), np.int64(begin), np.int64(end), np.int64(mode), gadgets.at[board],
-        np.int64(boards.size[owner, board]), np.int64(boards.padded[owner, board]), place[STRIDE, street],
-        place[REACH, street], place[VALUE, street], sweep.predictive, parameters, sweep.areas[LANES_IN],
-        sweep.areas[LANES_OUT], work,
+        gadgets, np.int64(own), np.int64(begin), np.int64(end), gadgets.at[board], hands, place[STRIDE, street],
+        place[REACH, street], place[VALUE, street], work,
     )  # fmt: skip
 
 
@@ -168,20 +166,16 @@ def _visit(
     for batch in range(sweep.batches.street_start[street], sweep.batches.street_start[street + 1]):
         if way & DOWN:
             _receive(sweep, p, street, board, batch, above, above_reach, work)
-            if guarded:
-                _gadgets(sweep, ENTER, p, mode, street, board, batch, parameters, work)
             push_down(sweep, p, mode, street, board, batch, parameters[DECAY], work)
         if way & UP:
             if deals and sweep.boards.symmetric[board]:
                 _average_orbits(sweep, p, street, board, work)
             if guarded:
-                _gadgets(sweep, WEIGH, p, mode, street, board, batch, parameters, work)
+                _gadgets(sweep, 0, p, street, board, batch, work)
             evaluate_terminals(sweep, p, street, board, batch, work, rows)
             if guarded:
-                _gadgets(sweep, TAKE, p, mode, street, board, batch, parameters, work)
+                _gadgets(sweep, 1, p, street, board, batch, work)
             pull_up(sweep, p, mode, street, board, batch, parameters, work, rows, scales)
-            if guarded:
-                _gadgets(sweep, LEAVE, p, mode, street, board, batch, parameters, work)
             _deliver(sweep, p, street, board, batch, values_above, above_value, work)
 
 

@@ -129,7 +129,7 @@ def limited_game(
     """The first round with the first `size` continuations at its end, from the start of the hand or from `root`."""
     betting, gadget, alternatives = Betting.start(rules), None, None
     if root is not None:
-        betting, gadget, alternatives = root.betting, Gadget("resolve", found.opponent, 0), root.alternatives
+        betting, gadget, alternatives = root.betting, Gadget(found.opponent, 0), root.alternatives
     tree, values = build_tree(betting, menu, found.limit(size), gadget=gadget), found.first(size)
     values = replace(values, values=values.values[_leaf_order(tree, found.leaves)])
     return VectorGame(tree, leaf_values=values, alternatives=alternatives)

@@ -61,7 +61,7 @@ def bind(
         runout_at=game.runout_at,
         runout_matrix=game.runout_matrix,
         num_slots=layout.num_slots,
-        gadgets=_gadgets(game),
+        gadgets=Gadgets(*layout.gadgets, game.alternative_at, game.alternatives),
         starts=np.zeros(0, np.float32),
         num_card_slots=game.boards.num_card_slots,
         first_street=layout.first_street,
@@ -92,13 +92,6 @@ def _scratch(game: VectorGame, wide: int) -> _Scratch:
     sizes = [LANES * (widest + LANES)] * 3 + [LANES * slots, widest, widest, wide * (slots + 1)]
     areas = top + np.concatenate([[0], np.cumsum(sizes)])
     return _Scratch(place, areas[:-1], int(areas[-1]))
-
-
-def _gadgets(game: VectorGame) -> Gadgets:
-    """With memory for owners who choose a hand, where there are such."""
-    size = game.alternatives.size if game.layout.has_margins else LANES
-    own = [np.zeros(size, np.float32) for _ in range(4)]
-    return Gadgets(*game.layout.gadgets, game.alternative_at, game.alternatives, *own)
 
 
 def _leaf_matrices(game: VectorGame) -> tuple[NDArray[np.float32], NDArray[np.int64]]:

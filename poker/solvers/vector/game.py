@@ -48,7 +48,7 @@ class VectorGame:
 
     A gadget guards the hands that its owner can bring: the owner's range at the root has to be positive wherever the
     solution shall concede no more than the alternative (Burch et al. give every hand the weight 1). How large the
-    weights are does not matter to that, nor, with maxmargin, to anything else.
+    weights are does not matter to that.
     """
 
     def __init__(

@@ -25,22 +25,16 @@ from poker.errors import PokernetsError
 from poker.kernels.vector.arrays import (
     ACT,
     BELOW,
-    CHOOSES,
-    COMING,
-    ENTERED,
     HELD,
-    MARGIN,
     NUMBER,
     OTHER,
     OWN,
     PASS,
     STOP,
-    TARGET,
     Batches,
     Nodes,
 )
 from poker.tree import BettingTree, Kind
-from poker.tree.gadget import MAXMARGIN
 
 MAX_ACTIONS = 64
 MAX_RUNOUTS = 1500
@@ -89,10 +83,6 @@ class Layout:
     first_street: int
     last_street: int
     runout_streets: tuple[int, ...]
-
-    @property
-    def has_margins(self) -> bool:
-        return bool((self.nodes.role == MARGIN).any())
 
     @cached_property
     def decisions(self) -> NDArray[np.int64]:
@@ -167,8 +157,6 @@ class _LayoutBuilder:
         kind = self.kinds[order]
         role = np.full(len(order), STOP, np.int8)
         role[(kind == Kind.DECISION) | (kind == Kind.CHOICE) | (kind == Kind.GADGET)] = ACT
-        if tree.gadget is not None and tree.gadget.kind == MAXMARGIN:
-            role[kind == Kind.GADGET] = MARGIN
         role[kind == Kind.STREET] = PASS
         has_child = (tree.num_children[order] > 0) & (kind != _RUNOUT)
         first_child = np.where(has_child, self.position[tree.first_child[order]], -1).astype(np.int32)
@@ -279,7 +267,7 @@ class _LayoutBuilder:
             elif role != STOP:
                 value[node] = sizes[1]
                 sizes[1] += 1
-            if role in (ACT, MARGIN):
+            if role == ACT:
                 first, count = plain.first_child[node], plain.num_children[node]
                 if plain.player[node] == p:
                     reach[first : first + count] = [reach[node]] * count
@@ -304,8 +292,7 @@ class _LayoutBuilder:
                 elif kind == _ALTERNATIVE:
                     gadget = node - 1
                     held, owner = shared("folds"), plain.player[gadget]
-                    sign = 1.0 if plain.role[gadget] == ACT else -1.0
-                    nodes.scale[p, node] = sign if owner == p else -sign
+                    nodes.scale[p, node] = 1.0 if owner == p else -1.0
                     value[node] = held
                     if owner == p:
                         value[node] = sizes[1]
@@ -356,12 +343,11 @@ class _LayoutBuilder:
     def _gadgets(self, nodes: Nodes, num_batches: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """`start` and `rows` of the kernel's `Gadgets`."""
         start, found = self._table("gadgets", num_batches)
-        rows = np.zeros((len(found), 9), np.int32)
+        rows = np.zeros((len(found), 5), np.int32)
         for row, (gadget, held, number, p) in zip(rows, found.tolist(), strict=True):
-            child, reach, value = int(nodes.first_child[gadget]), nodes.reach_row[p], nodes.value_row[p]
-            row[[NUMBER, OWN, CHOOSES]] = number, nodes.player[gadget] == p, nodes.role[gadget] == MARGIN
-            row[[COMING, BELOW]] = reach[gadget], reach[child]
-            row[[TARGET, OTHER, ENTERED, HELD]] = value[gadget], value[child], value[child + 1], held
+            child = int(nodes.first_child[gadget])
+            row[[NUMBER, OWN, HELD]] = number, nodes.player[gadget] == p, held
+            row[[BELOW, OTHER]] = nodes.reach_row[p, child], nodes.value_row[p, child]
         return start, rows
 
     def _table(self, name: str, num_batches: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from poker.errors import PokernetsError
 from poker.kernels.vector.arrays import PASS
 from poker.solvers.vector.game import VectorGame
-from poker.tree import BettingTree
 
 
 class ResponseValues:
@@ -69,31 +68,6 @@ class ResponseValues:
         out = np.zeros(game.rules.num_hands)
         out[theirs] = self._reach[game.layout.nodes.reach_row[self.player, game.layout.position[node]], : len(theirs)]
         return out
-
-    def gifts(self, node: int) -> NDArray[np.float32]:
-        """float32[H]: what the player's hands gave away on the way to a node of the root's street, at each own decision
-        the value of the best action less that of the one taken (Brown and Sandholm 2017)."""
-        tree, out = self.game.tree, np.zeros(self.game.rules.num_hands, np.float32)
-        while tree.parent[node] >= 0:
-            parent = int(tree.parent[node])
-            if tree.player[parent] == self.player:
-                out += np.nan_to_num(np.maximum(self.at(parent) - self.at(node), 0))
-            node = parent
-        return out
-
-    def alternatives(self, tree: BettingTree, reach: bool = False) -> NDArray[np.float32]:
-        """float32[G, boards, H] for the gadgets of `tree`, which stand where the next street of this game begins (or
-        at nodes of the root's street), after the same actions; with `reach` raised by the gifts on the way."""
-        found = []
-        for gadget in tree.gadgets.tolist():
-            node = self.game.tree.find(tree.path(gadget))
-            if tree.street[gadget] == self.game.layout.first_street:
-                values = self.at(node)[None]
-            else:
-                node = int(self.game.tree.parent[node])
-                values = self.starts(node)
-            found.append(values + self.gifts(node) if reach else values)
-        return np.stack(found)
 
     def _given(
         self, hands: NDArray[np.uint16], values: NDArray[np.float32], reach: NDArray[np.float64]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from poker.errors import PokernetsError
 from poker.kernels.barrier import SHARED_SIZE
 from poker.kernels.simd import aligned_zeros, from_float32, to_float32
-from poker.kernels.vector.arrays import ACT, REACH, STRIDE, VALUE, Gadgets
+from poker.kernels.vector.arrays import ACT, REACH, STRIDE, VALUE
 from poker.kernels.vector.decisions import AVERAGE, BEST_RESPONSE, RECORD, SOLVE
 from poker.kernels.vector.sweep import run_team
 from poker.solvers.vector.binding import NUM_CHUNKS, bind
@@ -87,11 +87,6 @@ class VectorSolver:
         """All that a solve remembers besides `iterations`; writing into them restores it."""
         predictive = {"source": self._source} if self.schedule.predictive else {}
         return {"regrets": self._regrets, "sums": self._sums, **predictive}
-
-    @property
-    def gadgets(self) -> Gadgets:
-        """What owners of gadgets who choose a hand remember."""
-        return self._sweep.gadgets
 
     def run(
         self,
@@ -319,8 +314,6 @@ class VectorSolver:
         """
         if self.iterations:
             raise PokernetsError("restrict a player before the first iteration")
-        if self.game.layout.has_margins:
-            raise PokernetsError("where the opponent chooses a hand (maxmargin, reach), no part can play by a model")
         self.restricted = player, modelled
         self._sweep = self._sweep._replace(modelled=modelled, modelled_player=player)
 

@@ -11,7 +11,6 @@ from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.realization import Rows, realization, strategy_of
 from poker.solvers.vector.restricted import modelled_reach
 from poker.solvers.vector.solver import VectorSolver
-from poker.tree import Gadget
 from tests.solvers.games import kuhn, leduc, small_holdem, some_model
 from tests.solvers.resolving import game_tree
 
@@ -134,7 +133,3 @@ def test_restrictions_that_cannot_be_are_refused() -> None:
     solver.run(iterations=1)
     with pytest.raises(PokernetsError, match="before the first iteration"):
         solver.restrict(1, reach)
-    tree = game_tree(leduc(), Gadget("maxmargin", 1, 1))
-    guarded = VectorSolver(VectorGame(tree, alternatives=np.zeros((len(tree.gadgets), 3, 6), np.float32)))
-    with pytest.raises(PokernetsError, match="no part can play by a model"):
-        guarded.restrict(1, reach)
