@@ -33,7 +33,6 @@ class Settings:
     target_percent: float
     iterations: int
     threads: int
-    bits: int
     memory_limit_gib: float
 
     def __post_init__(self) -> None:
@@ -97,14 +96,14 @@ def prepare(spot: Spot, settings: Settings, wanted: Callable[[], bool] = lambda:
     """The solver, ready to start, and what the solve will take; PokernetsError where it is more than the limit, or not
     `wanted` any more."""
     game = spot.game(int(settings.memory_limit_gib * 2**30), wanted)
-    solver = VectorSolver(game, settings.algorithm, threads=settings.threads, bits=settings.bits)
-    return solver, _cost(solver, settings.threads, settings.bits)
+    solver = VectorSolver(game, settings.algorithm, threads=settings.threads)
+    return solver, _cost(solver, settings.threads)
 
 
-def _cost(solver: VectorSolver, threads: int, bits: int) -> Cost:
+def _cost(solver: VectorSolver, threads: int) -> Cost:
     need = solver.game.memory(3 if solver.schedule.predictive else 2)
     seconds = need.seconds_per_iteration(threads)
-    return Cost(len(solver.game.layout.decisions), need.hand_actions, need.bytes * bits // 32, seconds, threads)
+    return Cost(len(solver.game.layout.decisions), need.hand_actions, need.bytes, seconds, threads)
 
 
 def write_results(

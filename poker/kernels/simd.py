@@ -12,7 +12,6 @@ import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.extending import intrinsic, models, overload, register_model
-from numpy.typing import NDArray
 
 from poker.kernels.types import F32
 
@@ -21,27 +20,11 @@ LANES = 16
 _operation: Any = intrinsic
 
 
-def aligned_zeros(size: int, dtype: type = np.float32) -> NDArray[Any]:
+def aligned_zeros(size: int) -> F32:
     """[size] zeros that start at a multiple of 64 bytes, so that no vector of a padded row spans cache lines."""
-    width = np.dtype(dtype).itemsize
-    buffer: NDArray[Any] = np.zeros(size + 64 // width, dtype)
-    skip = -buffer.ctypes.data % 64 // width
+    buffer: F32 = np.zeros(size + 16, np.float32)
+    skip = -buffer.ctypes.data % 64 // 4
     return buffer[skip : skip + size]
-
-
-def to_float32(array: NDArray[Any]) -> F32:
-    """A float32 array as it is, or the values of a uint16 array that holds bfloat16."""
-    if array.dtype == np.uint16:
-        return (array.astype(np.uint32) << 16).view(np.float32)
-    return array
-
-
-def from_float32(values: F32, dtype: "np.dtype[Any]") -> NDArray[Any]:
-    """Values for an array of `dtype`: float32, or uint16 for bfloat16 (nearest, ties to even)."""
-    if dtype != np.uint16:
-        return values
-    bits = np.ascontiguousarray(values, np.float32).view(np.uint32)
-    return ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16).astype(np.uint16)
 
 
 _F32 = ir.FloatType()
@@ -77,22 +60,15 @@ def _start(context: Any, builder: Any, signature: Any, args: Any, kind: Any = _V
     return _pointer(context, builder, signature.args[0], args[0], index, kind)
 
 
-def _integers(value: int) -> Any:
-    return ir.Constant(_I32X16, [value] * LANES)
-
-
 def _constant(value: float) -> Any:
     return ir.Constant(_V16, [value] * LANES)
 
 
 @_operation
 def load(typing: Any, array: Any, index: Any) -> Any:
-    """array[index : index + 16] of a contiguous array of float32, or of uint16 that holds bfloat16."""
+    """array[index : index + 16] of a contiguous array of float32."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        if signature.args[0].dtype == types.uint16:
-            words = builder.load(_start(context, builder, signature, args, _I16X16), align=2)
-            return builder.bitcast(builder.shl(builder.zext(words, _I32X16), _integers(16)), _V16)
         return builder.load(_start(context, builder, signature, args), align=4)
 
     return float32x16(array, index), generate
@@ -110,17 +86,10 @@ def load_int16(typing: Any, array: Any, index: Any) -> Any:
 
 @_operation
 def store(typing: Any, array: Any, index: Any, value: Any) -> Any:
-    """array[index : index + 16] = value, rounded to the nearest bfloat16 (ties to even) in an array of uint16."""
+    """array[index : index + 16] = value, in a contiguous array of float32."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        if signature.args[0].dtype == types.uint16:
-            bits = builder.bitcast(args[2], _I32X16)
-            odd = builder.and_(builder.lshr(bits, _integers(16)), _integers(1))
-            rounded = builder.lshr(builder.add(builder.add(bits, _integers(0x7FFF)), odd), _integers(16))
-            words = builder.trunc(rounded, _I16X16)
-            builder.store(words, _start(context, builder, signature, args, _I16X16), align=2)
-        else:
-            builder.store(args[2], _start(context, builder, signature, args), align=4)
+        builder.store(args[2], _start(context, builder, signature, args), align=4)
         return context.get_dummy_value()
 
     return types.void(array, index, value), generate

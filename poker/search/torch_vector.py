@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from poker.errors import PokernetsError
-from poker.kernels.simd import from_float32
 from poker.search.torch_layout import Group, Tensors, shape_of
 from poker.search.torch_terminals import fold_values, proportions, showdown_values
 from poker.solvers.vector.game import VectorGame
@@ -130,7 +129,7 @@ class TorchVectorSolver:
                 start, padded = int(boards.block[player, board]), int(boards.padded[player, board])
                 block = array[start : start + len(found) * padded].reshape(len(found), padded)
                 size = int(boards.size[player, board])
-                block[:, :size] = from_float32(np.ascontiguousarray(found[:, row, :size]), array.dtype)
+                block[:, :size] = found[:, row, :size]
         solver.iterations = self.iterations
 
     def _rows(self, name: str, node: int, game: int) -> Tensor:

@@ -66,18 +66,17 @@ def explorer(
     target_percent: float,
     iterations: int,
     threads: int,
-    bits: int,
     memory_limit_gib: float,
     blueprint: str,
     out: str,
 ) -> Page:
     """Spots to solve, by the settings of `poker.evaluation.spot`, and walk through, written below `out` when asked;
     preflop charts of the `blueprint`."""
-    settings = (algorithm, target_percent, iterations, threads, bits, memory_limit_gib)
+    settings = (algorithm, target_percent, iterations, threads, memory_limit_gib)
     return Page("/explorer", "Explorer", partial(_explorer, settings, blueprint, out))
 
 
-def _explorer(settings: tuple[str, float, int, int, int, float], blueprint: str, out: str, fail: Fail) -> Fill:
+def _explorer(settings: tuple[str, float, int, int, float], blueprint: str, out: str, fail: Fail) -> Fill:
     from poker.evaluation.spot import Settings  # noqa: PLC0415
     from poker.table.explorer import make  # noqa: PLC0415
 

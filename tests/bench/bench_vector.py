@@ -54,7 +54,7 @@ def cpu_seconds_per_iteration(game: VectorGame, iterations: int, repeats: int = 
 def _explorer(name: str, repeats: int = REPEATS) -> list[dict[str, Any]]:
     """A spot solved in the explorer's thread, which can be cancelled, and as `evaluate=spot` does: in turn, medians."""
     spot, percent = spot_of(GOLDEN["spots"][name]["config"]), 0.1
-    settings = Settings("apdcfr", percent, 2000, threads=THREADS, bits=32, memory_limit_gib=8.0)
+    settings = Settings("apdcfr", percent, 2000, threads=THREADS, memory_limit_gib=8.0)
     found: list[tuple[float, float]] = []
     for _ in range(repeats):
         solver = VectorSolver(spot.game(), threads=THREADS)

@@ -22,7 +22,7 @@ from poker.solvers.vector.solver import Progress, VectorSolver
 from poker.solvers.vector.spots import read_spot, spot_of
 from tests.solvers.games import SPOTS
 
-SETTINGS = Settings("apdcfr", 0.5, 500, threads=1, bits=32, memory_limit_gib=1.0)
+SETTINGS = Settings("apdcfr", 0.5, 500, threads=1, memory_limit_gib=1.0)
 RIVER = spot_of(SPOTS["r1_river_full"]["config"])
 
 
@@ -90,7 +90,7 @@ def test_totals_are_weighted_by_hands(solved: Solve) -> None:
 
 
 def test_cancelled_ones_can_be_walked() -> None:
-    endless = Settings("apdcfr", 1e-9, 1_000_000, threads=1, bits=32, memory_limit_gib=1.0)
+    endless = Settings("apdcfr", 1e-9, 1_000_000, threads=1, memory_limit_gib=1.0)
     solve = Solve(RIVER, endless).start()
     waiting = Solve(RIVER, endless).start()
     deadline = time.monotonic() + 300
@@ -112,9 +112,9 @@ def test_cancelled_ones_can_be_walked() -> None:
 
 def test_what_is_too_large_is_refused_before_it_starts() -> None:
     with pytest.raises(PokernetsError, match="more than the limit"):
-        Solve(RIVER, Settings("apdcfr", 0.5, 500, threads=1, bits=32, memory_limit_gib=1e-5))
+        Solve(RIVER, Settings("apdcfr", 0.5, 500, threads=1, memory_limit_gib=1e-5))
     with pytest.raises(PokernetsError, match="must be positive"):
-        Settings("apdcfr", 0.0, 500, threads=1, bits=32, memory_limit_gib=1.0)
+        Settings("apdcfr", 0.0, 500, threads=1, memory_limit_gib=1.0)
 
 
 def test_failures_are_told(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,9 +9,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.experiments.off_tree_bet.solutions import Solved
+from poker.experiments.off_tree_bet.solutions import Solved, from_bfloat16
 from poker.experiments.off_tree_bet.spot import OffTreeBet
-from poker.kernels.simd import from_float32, to_float32
 from poker.solvers.vector.solver import VectorSolver
 
 
@@ -26,10 +25,10 @@ def warm_start(spot: OffTreeBet, blueprint: Solved) -> Callable[[VectorSolver], 
             children = list(game.tree.children(node))
             twins = {int(found[node]) for found in maps}
             for board in game.on(int(game.tree.street[node])):
-                rows = {twin: to_float32(source.rows(blueprint.regrets, twin, board)) for twin in twins}
+                rows = {twin: from_bfloat16(source.rows(blueprint.regrets, twin, board)) for twin in twins}
                 mean = np.mean([_in_order(rows, source.tree.first_child, found, node, children) for found in maps], 0)
                 for array in targets:
-                    game.rows(array, node, board)[:] = from_float32(mean.astype(np.float32), array.dtype)
+                    game.rows(array, node, board)[:] = mean
         solver.iterations = int(blueprint.counts["iterations"])
 
     return start

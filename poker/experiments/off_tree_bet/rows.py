@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.errors import PokernetsError
-from poker.kernels.simd import to_float32
 from poker.solvers.vector.boards import deck_of
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.realization import Rows
@@ -15,8 +14,7 @@ from poker.solvers.vector.realization import Rows
 def copy_rows(
     source: VectorGame, rows: NDArray[Any], twins: NDArray[np.int32], target: VectorGame, player: int, out: Rows
 ) -> None:
-    """Rows (or bfloat16 regrets) of `player` at nodes `twins` [N of the target] of the source, into `out` as the target
-    lays them out.
+    """Rows of `player` at nodes `twins` [N of the target] of the source, into `out` as the target lays them out.
 
     Twins of -1 are left out. Both games have the same boards and hands, those of the source maybe not to the end.
     """
@@ -25,7 +23,7 @@ def copy_rows(
     for node in target.layout.decisions.tolist():
         if target.tree.player[node] == player and twins[node] >= 0:
             for board in target.on(int(target.tree.street[node])):
-                target.rows(out, node, board)[:] = to_float32(source.rows(rows, int(twins[node]), board))
+                target.rows(out, node, board)[:] = source.rows(rows, int(twins[node]), board)
 
 
 def by_suits(game: VectorGame, values: NDArray[np.float32]) -> NDArray[np.float32]:

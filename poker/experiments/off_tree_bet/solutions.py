@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 from poker.artifacts import find_artifact, write_artifact
-from poker.kernels.simd import from_float32
 from poker.progress import progress_bars
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.realization import shares
@@ -95,13 +94,24 @@ def _average(solver: VectorSolver) -> NDArray[np.float16]:
     return out
 
 
+def from_bfloat16(stored: NDArray[np.uint16]) -> NDArray[np.float32]:
+    """The values of bfloat16."""
+    return (stored.astype(np.uint32) << 16).view(np.float32)
+
+
+def _to_bfloat16(values: NDArray[np.float32]) -> NDArray[np.uint16]:
+    """The nearest bfloat16, ties to even."""
+    bits = values.view(np.uint32)
+    return ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16).astype(np.uint16)
+
+
 def _regrets(solver: VectorSolver) -> NDArray[np.uint16]:
     """The regrets as bfloat16, by parts."""
     regrets = solver.arrays["regrets"]
     out = np.empty(len(regrets), np.uint16)
     for begin in range(0, len(regrets), _PART):
         part = slice(begin, begin + _PART)
-        out[part] = from_float32(regrets[part], out.dtype)
+        out[part] = _to_bfloat16(regrets[part])
     return out
 
 

@@ -167,5 +167,5 @@ _SCRATCH = (
     "i8_2, i8_1, f4_2, f4_2, i4_1, f4_1, i4_2, i4_1, i8_3, f4_1, i8_1, i2_1, i8_1,"
     "Gadgets(i4_2, i4_2, i8_1, f4_1), f4_1, i8, i8, i8, b1, u1_1, f4_1, i8"
 )
-SWEEP, SWEEP_16 = (f"Sweep({_LAYOUT}, {kind}, {kind}, {kind}, {_SCRATCH})" for kind in ("f4_1", "u2_1"))
-"""Types of a sweep for the registry: regrets and sums in float32, or in bfloat16."""
+SWEEP = f"Sweep({_LAYOUT}, f4_1, f4_1, f4_1, {_SCRATCH})"
+"""The type of a sweep for the registry."""

@@ -25,7 +25,6 @@ from poker.kernels.vector.arrays import (
     REACH,
     STRIDE,
     SWEEP,
-    SWEEP_16,
     VALUE,
     Sweep,
 )
@@ -236,10 +235,7 @@ def _add_chunks(sweep: Sweep, root: F32) -> None:
             store(root, area + i, load(root, area + i) + load(sweep.partial, chunk * size + i))
 
 
-@entry(
-    f"{SWEEP}, i8, i8, i8, f4_2, f4_1, f4_1, i8_1, i8, i8",
-    f"{SWEEP_16}, i8, i8, i8, f4_2, f4_1, f4_1, i8_1, i8, i8",
-)
+@entry(f"{SWEEP}, i8, i8, i8, f4_2, f4_1, f4_1, i8_1, i8, i8")
 def run_team(
     sweep: Sweep,
     first: int,

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from poker.errors import PokernetsError
 from poker.kernels.barrier import SHARED_SIZE
-from poker.kernels.simd import aligned_zeros, from_float32, to_float32
+from poker.kernels.simd import aligned_zeros
 from poker.kernels.vector.arrays import ACT, REACH, STRIDE, VALUE
 from poker.kernels.vector.decisions import AVERAGE, BEST_RESPONSE, RECORD, SOLVE
 from poker.kernels.vector.sweep import run_team
@@ -24,10 +24,6 @@ from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.response_values import ResponseValues
 from poker.solvers.vector.schedules import Schedule, schedule
 from poker.solvers.vector.thread_tuning import Checks, Pace
-
-STORAGE: dict[int, type] = {32: np.float32, 16: np.uint16}
-"""Types of regrets and strategy sums by their bits; 16 is bfloat16: half the memory; on the reference spots
-exploitability then stays above about 0.15% of the pot."""
 
 _ASKING_SECONDS = 0.2
 """Between two looks at whether a solve shall stop."""
@@ -43,8 +39,7 @@ class Progress:
 
 
 class VectorSolver:
-    """Solves a `VectorGame`. `algorithm` is a name or a `Schedule`; `options` are those of the schedule. With
-    `bits` 16 regrets and strategy sums are kept as bfloat16.
+    """Solves a `VectorGame`. `algorithm` is a name or a `Schedule`; `options` are those of the schedule.
 
     Raises PokernetsError when the arrays would exceed the game's memory limit.
     """
@@ -55,26 +50,22 @@ class VectorSolver:
         algorithm: str | Schedule = "apdcfr",
         *,
         threads: int = 1,
-        bits: int = 32,
         **options: object,
     ) -> None:
-        if bits not in STORAGE:
-            raise PokernetsError(f"`bits` must be 32 (float32) or 16 (bfloat16), not {bits}")
-        dtype = STORAGE[bits]
         self.game = game
         self.schedule = schedule(algorithm, **options)
         self.iterations = 0
         self.restricted: tuple[int, NDArray[np.float32]] | None = None
         """A player and the reach of the part that plays by a model, as given to `restrict`."""
-        need = game.memory(3 if self.schedule.predictive else 2).bytes * bits // 32
+        need = game.memory(3 if self.schedule.predictive else 2).bytes
         if need > game.memory_limit:
             raise PokernetsError(
                 f"this solve needs {need / 2**20:.0f} MiB, more than the limit of {game.memory_limit / 2**20:.0f} MiB:"
                 " offer fewer bet sizes, narrow the ranges, or raise the limit"
             )
-        self._regrets = aligned_zeros(game.num_entries, dtype)
-        self._source = aligned_zeros(game.num_entries, dtype) if self.schedule.predictive else self._regrets
-        self._sums = aligned_zeros(game.num_entries, dtype)
+        self._regrets = aligned_zeros(game.num_entries)
+        self._source = aligned_zeros(game.num_entries) if self.schedule.predictive else self._regrets
+        self._sums = aligned_zeros(game.num_entries)
         self._sweep, work = bind(game, self._regrets, self._source, self._sums, self.schedule.predictive)
         boards = int(game.boards.boards.child_start[1] - game.boards.boards.child_start[0])
         self._threads = max(1, min(threads, boards, NUM_CHUNKS))
@@ -341,7 +332,7 @@ class VectorSolver:
 
     def set_average(self, node: int, board_index: int, rows: NDArray[np.float32]) -> None:
         """Replaces the average strategy at a node on a board of the game by `rows` [hands of the board's list, A]."""
-        self.game.rows(self._sums, node, board_index)[:] = from_float32(rows.T, self._sums.dtype)
+        self.game.rows(self._sums, node, board_index)[:] = rows.T
 
     def _rows(self, node: int, board: tuple[int, ...] | None, array: NDArray[Any]) -> NDArray[np.float32]:
         game, tree = self.game, self.game.tree
@@ -352,6 +343,6 @@ class VectorSolver:
 
     def _shares(self, array: NDArray[Any], node: int, board: int) -> NDArray[np.float32]:
         """[A, hands] the strategy in proportion to the positive part of the rows of `array`, uniform where it is 0."""
-        rows = np.maximum(to_float32(self.game.rows(array, node, board)), 0)
+        rows = np.maximum(self.game.rows(array, node, board), 0)
         mass = rows.sum(axis=0)
         return np.where(mass > 0, rows / np.where(mass > 0, mass, 1), np.float32(1.0 / len(rows)))

@@ -222,18 +222,6 @@ def test_flop_holdem_converges_like_the_reference() -> None:
     assert low <= solver.game_value(1) <= high
 
 
-@pytest.mark.slow
-def test_sixteen_bits_come_close() -> None:
-    game = spot_game("r1_river_full")
-    solver = VectorSolver(game, "dcfr", bits=16)
-    solver.run(iterations=100)
-    assert sum(array.nbytes for array in solver.arrays.values()) == game.memory().bytes // 2
-    assert solver.exploitability() < 0.0025 * game.tree.dead
-    assert solver.game_value(0) == pytest.approx(SPOTS["r1_river_full"]["ev"][0], abs=0.1)
-    with pytest.raises(PokernetsError, match="`bits` must be 32"):
-        VectorSolver(game, bits=8)
-
-
 def test_bad_games_are_refused_with_one_message() -> None:
     game = spot_game("r1_river_full")
     tree, board = game.tree, game.board
