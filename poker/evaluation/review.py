@@ -76,19 +76,22 @@ class DecisionReview:
     @property
     def error(self) -> float:
         """Chips by which `loss` may be off: the exploitability of the solve, and what going on better after the action
-        taken, or after the best one, would win more. All of the loss, where the solver takes the action as well: what
-        sound play mixes is worth the same."""
+        taken, or after the best one, would win more."""
         after = self.best_evs.max() - self.evs.max()
-        if self.loss is not None and self.chosen is not None:
+        if self.chosen is not None:
             at = self.actions.index(self.chosen)
-            mixed = self.loss if self.frequencies[at] >= _MIXED else 0.0
-            after = max(after, self.best_evs[at] - self.evs[at], mixed)
+            after = max(after, self.best_evs[at] - self.evs[at])
         return float(self.exploitability + max(after, 0.0))
 
     @property
+    def frequency(self) -> float:
+        """How often sound play takes the action taken."""
+        return 0.0 if self.chosen is None else float(self.frequencies[self.actions.index(self.chosen)])
+
+    @property
     def is_certain(self) -> bool:
-        """Whether the action taken has lost more than the error, which may be all of the loss otherwise."""
-        return self.loss is not None and _certain(self.finished, self.loss, self.error)
+        """Whether the action taken has lost something for sure, which `_certain` says."""
+        return self.loss is not None and _certain(self.finished, self.loss, self.error, self.frequency)
 
 
 def review(solved: SolvedDecision, state: HandState, chosen: int | None) -> DecisionReview:
@@ -138,10 +141,11 @@ class Mistake:
     error: float = field(default=0.0, compare=False)
     exploitability: float | None = field(default=None, compare=False)
     finished: bool = field(default=False, compare=False)
+    frequency: float = field(default=0.0, compare=False)
 
     @property
     def is_certain(self) -> bool:
-        return _certain(self.finished, self.loss, self.error)
+        return _certain(self.finished, self.loss, self.error, self.frequency)
 
     @property
     def most(self) -> float:
@@ -236,6 +240,7 @@ class Reviews:
             round(one.error, 3),
             round(one.exploitability, 3),
             one.finished,
+            round(one.frequency, 3),
         )
         self._mistakes[key] = found
         self._file.append([vars(found)])
@@ -244,8 +249,9 @@ class Reviews:
         return key in self._mistakes and self._mistakes[key].finished
 
 
-def _certain(finished: bool, loss: float, error: float) -> bool:
-    return finished and loss > error
+def _certain(finished: bool, loss: float, error: float, frequency: float) -> bool:
+    """A finished solve, a loss beyond its error, and an action that it does not mix in: those are worth the same."""
+    return finished and loss > error and frequency < _MIXED
 
 
 def ends_after(one: DecisionReview, action: int) -> Floats | None:

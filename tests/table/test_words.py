@@ -137,7 +137,7 @@ def decision(rules: Rules, chosen: int | None, mixed: float = 0.0, **more: Any) 
         (500, {}, "Lost 10.0 chips ± 7.0 chips; best: check."),
         (500, {"exploitability": 5.0}, "Lost at most 21.0 chips, perhaps nothing; best: check."),
         (700, {"finished": False}, "Lost at most 141.0 chips, perhaps nothing; best: check."),
-        (700, {"mixed": 0.06}, "Lost at most 281.0 chips, perhaps nothing; best: check."),
+        (700, {"mixed": 0.06}, "Lost at most 141.0 chips, perhaps nothing; best: check."),
         (CALL, {}, "Lost nothing; best: check."),
     ],
 )
@@ -170,6 +170,7 @@ def test_evs_and_what_they_are_made_of_are_in_one_unit(rules: Rules) -> None:
 def test_mistakes_that_may_be_none_say_so(rules: Rules) -> None:
     one = Mistake(0, "r300c/", "AhKh", "7cQdKd", "r500", "c", 30.0, 10.0, 1.0, finished=True)
     assert mistake_text(one, rules) == "0.30 bb: hand 1, AhKh, flop: bet 200, best check"
+    assert mistake_text(replace(one, frequency=0.05), rules).startswith("at most 0.40 bb: hand 1")
     for unsure in (replace(one, error=30.0), replace(one, error=30.0, finished=False)):
         assert mistake_text(unsure, rules, 100) == "at most 0.60 bb: hand 1, AhKh, flop: bet 2 bb, best check"
 
