@@ -328,3 +328,47 @@ def test_no_line_takes_long_to_be_refused(old: str, new: str, why: str) -> None:
 @pytest.mark.parametrize("lines", range(1, 33))
 def test_cut_off(lines: int) -> None:
     assert refused("\n".join(CASH.split("\n")[:lines]))
+
+
+REOPENED = """\
+PokerStars Hand #23:  Hold'em No Limit ($1/$2 USD) - 2020/01/01 10:00:00 ET
+Table 'Reopened' 4-max Seat #4 is the button
+Seat 1: small ($200 in chips)
+Seat 2: big ($200 in chips)
+Seat 3: limper ($200 in chips)
+Seat 4: short ($3 in chips)
+small: posts small blind $1
+big: posts big blind $2
+*** HOLE CARDS ***
+limper: calls $2
+short: raises $1 to $3 and is all-in
+small: folds
+big: calls $1
+limper: raises $9 to $12
+big: folds
+Uncalled bet ($9) returned to limper
+*** FLOP *** [2s 3h 4c]
+*** TURN *** [2s 3h 4c] [Qd]
+*** RIVER *** [2s 3h 4c Qd] [Ad]
+*** SHOW DOWN ***
+limper: shows [As Ac] (three of a kind)
+short: shows [Kh 9c] (high card)
+limper collected $10 from pot
+*** SUMMARY ***
+Total pot $10 | Rake $0
+Board [2s 3h 4c Qd Ad]
+Seat 1: small (small blind) folded before Flop
+Seat 2: big (big blind) folded before Flop
+Seat 3: limper showed [As Ac] and won ($10) with three of a kind
+Seat 4: short (button) showed [Kh 9c] and lost with high card
+"""
+
+
+def test_a_raise_at_a_table_where_a_short_all_in_reopened_the_betting_is_read() -> None:
+    """By our rules the limper may call or fold; what was done is read, and written again."""
+    hand = read(REOPENED)
+    assert hand.payoffs == (-100, -300, 700, -300)
+    assert_same_hand(read(hand_text(hand)), hand)
+    *_, (before, player, action), _ = hand.state.betting.turns()
+    assert (player, action) == (2, 1200)
+    assert not before.legal().allows(action)
