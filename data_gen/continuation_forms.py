@@ -156,20 +156,20 @@ def _response(plan: Plan, k: int, seat: int) -> tuple[int, dict[str, Any]]:
     won, of_blueprint, gain = estimate(response), estimate(kept), estimate(response - kept)
     counts = {
         "won_mbb": won.mean,
-        "won_half_width_95": won.half_width,
+        "won_half_width_95": won.interval()["half_width_95"],
         "blueprint_mbb": of_blueprint.mean,
-        "blueprint_half_width_95": of_blueprint.half_width,
+        "blueprint_half_width_95": of_blueprint.interval()["half_width_95"],
         "gain_mbb": gain.mean,
-        "gain_half_width_95": gain.half_width,
+        "gain_half_width_95": gain.interval()["half_width_95"],
         "limited_value_mbb": found.limited_value * 1000 / max(plan.game.big_blind, 1),
     }
     return seat, {"strategy": dict(found.strategy), "counts": counts}
 
 
-def shortfall(k: int, seat: int, found: Mapping[str, float]) -> str | None:
+def shortfall(k: int, seat: int, found: Mapping[str, Any]) -> str | None:
     """What to say of response k of a seat if it wins less than the blueprint does, beyond chance."""
     gain, width = found["gain_mbb"], found["gain_half_width_95"]
-    if gain + width >= 0:
+    if width is None or gain + width >= 0:
         return None
     return (
         f"continuation {k} of player {seat} wins {-gain:,.0f} +- {width:,.0f} mbb/hand less than the blueprint: it has"
