@@ -3,12 +3,14 @@
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from omegaconf import DictConfig, OmegaConf
 
-from poker.bundle import SUFFIX, Bundle, open_bundle
 from poker.errors import PokernetsError
+
+if TYPE_CHECKING:
+    from poker.bundle import Bundle
 
 _WHOLE = "poker.agents.blueprint.load_blueprint"
 """What reads all of a blueprint, of which bundles hold the first round alone."""
@@ -20,7 +22,11 @@ def unbundle(config: DictConfig, *, writes: bool) -> None:
     A command that `writes` artifacts must be told where, with `outputs`.
     """
     file = Path(config.artifacts)
-    if not file.is_file() and (file.suffix != SUFFIX or file.is_dir()):
+    if file.is_dir() or not (file.suffix or file.is_file()):
+        return
+    from poker.bundle import SUFFIX, open_bundle  # noqa: PLC0415 (what --help and errors do without)
+
+    if not file.is_file() and file.suffix != SUFFIX:
         return
     if writes and Path(config.outputs).is_relative_to(file):
         raise PokernetsError(f"artifacts={file} is a bundle, which is only read: say where to write with outputs=DIR")
@@ -45,7 +51,7 @@ def unbundle(config: DictConfig, *, writes: bool) -> None:
         config.fallback = None
 
 
-def _lacking(bundle: Bundle, node: DictConfig) -> str:
+def _lacking(bundle: "Bundle", node: DictConfig) -> str:
     """What an agent needs and the bundle does not have."""
     for value in _values(OmegaConf.to_container(node, resolve=True)):
         if value == _WHOLE:

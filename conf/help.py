@@ -16,6 +16,7 @@ _HELP = "_help_"
 _RUN = ("evaluate", "job", "model")
 """Groups whose options tell what they are for."""
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+setattr(yaml, "SafeLoader", _Loader)  # noqa: B010  OmegaConf reads files with it, in half the time
 
 
 def choices(group: str) -> list[str]:

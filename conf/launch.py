@@ -5,7 +5,6 @@ configuration object, and a key that no part knows is refused here, by name, bef
 """
 
 import difflib
-import gc
 import hashlib
 import inspect
 import os
@@ -37,9 +36,6 @@ from poker.provenance import configured
 
 _FOLDER_LENGTH = 100
 _CONSTANTS = re.compile(r"Interpolation key 'exploration\.(\w+)\.")
-_ALLOCATIONS = 50_000
-"""Objects between two collections of garbage: imports make a million that stay, and Python's 700 cost a tenth of the
-time to start."""
 _COMMANDS = {"data_gen": "python -m data_gen", "evaluate": "python evaluate.py", "train": "python train.py"}
 _PLAIN = (int, float, str, bool, NoneType)
 _LISTS = (list, tuple, Sequence)
@@ -72,7 +68,6 @@ def launch(root: str, task: Callable[[DictConfig], Any]) -> None:
     A user's error is one line and status 2. In a sweep the other jobs go on; those that failed are named at the end.
     What sweepers optimise is the result of `task`, if it is a number, or its `metric`.
     """
-    gc.set_threshold(_ALLOCATIONS)
     os.environ["HYDRA_FULL_ERROR"] = "1"  # lets errors out of hydra.main as they are
     failed: list[str] = []
 

@@ -32,7 +32,8 @@ class JobProgress:
         self._progress.update(self._task, completed=done, found=text)
         if self._logs is not None:
             for name, value in metrics.items():
-                self._logs.add(f"work/{name}", value, step=step)
+                group = "strength" if name.startswith(("nash_conv", "exploitability")) else "work"
+                self._logs.add(f"{group}/{name}", value, step=step)
             self._logs.flush()
 
 
