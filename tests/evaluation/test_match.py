@@ -480,7 +480,7 @@ def test_hands_that_another_process_plays_are_refused(tmp_path: Path) -> None:
 
 def test_page_of_a_match(tmp_path: Path) -> None:
     rules = load_rules("holdem_limit_2p")
-    [result] = match(tmp_path, game=rules, agents=SPECS[::2], hands=8, aivat=True).lineups
+    [result] = match(tmp_path, game=rules, agents=SPECS[::2], hands=24, aivat=True).lineups
     text = (report_of(tmp_path / rules.name, "call-random") / "report.html").read_text()
     checker = check(text)
     assert checker.count["img"] == 1
@@ -488,3 +488,11 @@ def test_page_of_a_match(tmp_path: Path) -> None:
     assert "call vs random" in text
     assert "&#34;definition&#34;" in text
     assert f"{result.estimates(aivat=True)[0]:+}" in text
+
+
+def test_a_match_of_few_deals_has_tables_alone(tmp_path: Path) -> None:
+    """No picture and no chart in TensorBoard: means have not begun to settle."""
+    match(tmp_path, agents=SPECS[::2], hands=20)
+    folder = report_of(tmp_path / "leduc", "call-random")
+    assert "img" not in check((folder / "report.html").read_text()).count
+    assert {file.name for file in folder.iterdir()} == {"results.json", "report.html"}
