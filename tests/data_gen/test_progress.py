@@ -10,11 +10,11 @@ def test_a_job_tells_a_log_and_tensorboard_how_it_gets_on(tmp_path: Path, capfd:
     """What the result is worth comes first in TensorBoard."""
     with JobProgress("blueprint", total=20, logs=tmp_path) as progress:
         for done in (10, 20):
-            progress.update(done, step=done, iterations_per_second=2e4, nash_conv=1 / done)
+            progress.update(done, step=done, iterations_per_second=2e4, nash_conv=5 / done)
     line = capfd.readouterr().err
     assert line.startswith("blueprint: 20/20, 100%")
-    assert line.endswith("; iterations/s 20.0k  nash conv 0.05\n")
+    assert line.endswith("; iterations/s 20.0k  nash conv 0.25\n")
     [folder] = tmp_path.iterdir()
     found = read_scalars(folder)
-    assert found["strength/nash_conv"] == [(10, pytest.approx(0.1)), (20, pytest.approx(0.05))]
+    assert found["strength/nash_conv"] == [(10, 0.5), (20, 0.25)]
     assert sorted(found) == ["strength/nash_conv", "work/iterations_per_second"]
