@@ -81,7 +81,8 @@ def test(*, net: str, architectures: Sequence[str], path: str, trainer: lightnin
     if list(columns.continuations) != names:
         raise PokernetsError(f"{path} has labels for {list(columns.continuations)}, {net} was trained for {names}")
     rows = selected(columns, path, trained["streets"], trained["seats"])
-    rows = rows[held_out(columns.all("group")[rows], trained["validation_share"], trained["seed"])]
+    split_seed = trained.get("split_seed", trained["seed"])  # nets made before there was one
+    rows = rows[held_out(columns.all("group")[rows], trained["validation_share"], split_seed)]
     if not len(rows):
         raise PokernetsError(f"{path}: every group of these states was trained on; make more states")
     module = LeafModule(

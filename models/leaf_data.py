@@ -103,11 +103,12 @@ def in_order(batches: Batches, rows: NDArray[np.int64], position: Position) -> O
 class LeafData(lightning.LightningDataModule):
     """Batches of the shards at `path`.
 
-    Groups, not rows, are drawn into the validation part: about `validation_share` of them, by a hash of `seed` and
-    the group's number. An epoch is `epoch_rows` rows of an endless shuffled stream (a whole pass where that is None):
-    it sets how often there is validation and a checkpoint, not what is seen. `streets` and `seats` keep only states
-    whose ended round, or own seat, is among them. With `on_device` all rows stay in the memory of the trainer's device,
-    of each of them where there are several; the batches are the same.
+    Groups, not rows, are drawn into the validation part: about `validation_share` of them, by a hash of `split_seed`
+    and the group's number, so trainings that differ in `seed` are measured on the same states. An epoch is `epoch_rows`
+    rows of an endless shuffled stream (a whole pass where that is None): it sets how often there is validation and a
+    checkpoint, not what is seen. `streets` and `seats` keep only states whose ended round, or own seat, is among them.
+    With `on_device` all rows stay in the memory of the trainer's device, of each of them where there are several; the
+    batches are the same.
     """
 
     def __init__(
@@ -117,6 +118,7 @@ class LeafData(lightning.LightningDataModule):
         epoch_rows: int | None = None,
         validation_share: float = 0.05,
         seed: int = 0,
+        split_seed: int = 0,
         streets: Sequence[int] | None = None,
         seats: Sequence[int] | None = None,
         on_device: bool = False,
@@ -132,13 +134,14 @@ class LeafData(lightning.LightningDataModule):
             "epoch_rows": epoch_rows,
             "validation_share": validation_share,
             "seed": seed,
+            "split_seed": split_seed,
             "streets": None if streets is None else list(streets),
             "seats": None if seats is None else list(seats),
         }
         self._columns = Columns(path)
         self._on_device = on_device
         chosen = selected(self._columns, path, streets, seats)
-        in_validation = held_out(self._columns.all("group")[chosen], validation_share, seed)
+        in_validation = held_out(self._columns.all("group")[chosen], validation_share, split_seed)
         self.train_rows: NDArray[np.int64] = chosen[~in_validation]
         self.validation_rows: NDArray[np.int64] = chosen[in_validation]
         if not len(self.train_rows) or not len(self.validation_rows):

@@ -51,6 +51,15 @@ def test_the_split_depends_on_the_group_and_the_seed_alone() -> None:
     assert abs(both.mean() - 0.0025) < 4 * np.sqrt(0.0025 / 100_000)
 
 
+def test_the_seed_of_a_training_moves_the_batches_and_not_what_is_held_out(root: Path) -> None:
+    one, two = (LeafData(str(root), batch_rows=256, validation_share=0.2, seed=seed) for seed in (1, 2))
+    np.testing.assert_array_equal(one.validation_rows, two.validation_rows)
+    first, other = (next(iter(data.train_dataloader())).features for data in (one, two))
+    assert not torch.equal(first, other)
+    moved = LeafData(str(root), batch_rows=256, validation_share=0.2, seed=1, split_seed=1)
+    assert not np.array_equal(one.validation_rows, moved.validation_rows)
+
+
 def test_batches_hold_matching_features_and_labels(root: Path) -> None:
     data = LeafData(str(root), batch_rows=512, validation_share=0.2)
     batches = list(data.train_dataloader())
