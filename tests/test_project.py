@@ -13,7 +13,9 @@ def test_constraints_pin_every_dependency_exactly() -> None:
     for line in lines:
         match = re.fullmatch(r"([A-Za-z0-9._-]+)==([0-9][0-9a-z.]*)", line)
         assert match, f"constraints.txt: {line!r} is not name==version"
-        pins[_normal(match.group(1))] = match.group(2)
+        name = _normal(match.group(1))
+        assert name not in pins, f"constraints.txt pins {name} twice"
+        pins[name] = match.group(2)
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     wanted = [*project["dependencies"], *(one for extra in project["optional-dependencies"].values() for one in extra)]
     names = {_normal(re.split(r"[<>=!~ \[]", requirement)[0]) for requirement in wanted}
