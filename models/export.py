@@ -56,10 +56,18 @@ def export_net(
         kind,
         config={**config, **stamp},
         arrays={},
-        files={WEIGHTS: safetensors.torch.save(tensors, metadata)},
+        files={WEIGHTS: _in_order(safetensors.torch.save(tensors, metadata))},
         made_from=made_from,
         counts=counts,
     )
+
+
+def _in_order(saved: bytes) -> bytes:
+    """The file with its header in canonical JSON: safetensors writes metadata in another order every time."""
+    start = 8 + int.from_bytes(saved[:8], "little")
+    header = canonical_json(json.loads(saved[8:start])).encode()
+    header += b" " * (-len(header) % 8)  # the tensors stay aligned
+    return len(header).to_bytes(8, "little") + header + saved[start:]
 
 
 def load_net(
@@ -69,7 +77,7 @@ def load_net(
 
     `architectures`: dotted names of classes outside `models` that may be loaded.
     """
-    weights = open_artifact(path, kind, config=stamp).path / WEIGHTS
+    weights = open_artifact(path, kind, config=stamp).file(WEIGHTS)
     try:
         with safetensors.safe_open(weights, framework="pt") as file:
             metadata: dict[str, str] = file.metadata() or {}

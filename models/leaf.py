@@ -38,11 +38,9 @@ def train(
         Console(stderr=True).print(data.told, soft_wrap=True, markup=False)
         module = LeafModule(_checked(net, len(names)), huber_delta, learning_rate, label_mean, names)
         fitted = fit(module, data, directory=directory, trainer=trainer, threads=threads)
-        rate = fitted.logged_metrics.get("train/device/samples_per_sec")
         counts = {
             "training_rows": len(data.train_rows),
             "epochs": fitted.current_epoch,
-            "training_rows_per_second": None if rate is None else round(float(rate)),
             "label_mean": label_mean.tolist(),
         }
         losses = {"rows": len(data.validation_rows), **metrics_of_test(fitted, module, data.val_dataloader())}

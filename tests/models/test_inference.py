@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from poker.artifacts import (
     CorruptArtifactError,
     MismatchedArtifactError,
     MissingArtifactError,
+    open_artifact,
     write_artifact,
 )
 from poker.betting import Betting
@@ -102,6 +104,15 @@ def test_read_only_and_strided_rows_are_taken_and_left_alone(exported: Path) -> 
     np.testing.assert_array_equal(view, frozen)
     with pytest.raises(ValueError, match=r"the net takes \[n, 34\]"):
         net.values(whole)
+
+
+def test_equal_nets_are_equal_files(net: Mlp, exported: Path, tmp_path: Path) -> None:
+    """safetensors alone writes two entries of metadata in either order."""
+    settings: dict[str, Any] = {"stamp": LEAF_STAMP, "config": {"x": 1}, "made_from": {}, "counts": {}}
+    again = [export_net(tmp_path / str(number), LEAF_NET, MLP, net, **settings) for number in range(8)]
+    assert {made.fingerprint for made in again} == {open_artifact(exported, LEAF_NET).fingerprint}
+    for name, tensor in load_file(again[0].path / WEIGHTS).items():
+        assert torch.equal(tensor, net.state_dict()[name]), name
 
 
 def test_the_file_says_what_it_is(exported: Path) -> None:

@@ -39,3 +39,20 @@ def test_weights_of_iterations_in_the_average(options: dict[str, Any], expected:
     decay = Schedule("cfr", **options).parameters(1, 9)[:, 5]
     weights = [float(np.prod(decay[k:])) for k in range(1, 10)]
     assert weights == pytest.approx(expected, abs=1e-6)
+
+
+def test_beta_is_an_exponent_of_negative_regrets() -> None:
+    """Discounts t^alpha / (t^alpha + 1), t^beta / (t^beta + 1) of what was there after t = 1, 2, 4 iterations."""
+    root = 2**0.5
+    for name, options, expected in (
+        ("dcfr", {}, [1 / 2, 1 / 2, 1 / 2]),
+        ("dcfr", {"beta": 0.5}, [1 / 2, root / (root + 1), 2 / 3]),
+        ("dcfr", {"beta": -0.5}, [1 / 2, 1 / (root + 1), 1 / 3]),
+        ("apdcfr", {}, [1 / 2, 2**0.25 / (2**0.25 + 1), root / (root + 1)]),
+        ("apdcfr_short", {}, [1 / 2, root / (root + 1), 2 / 3]),
+    ):
+        found = schedule(name, **options).parameters(2, 4)[[0, 1, 3]]
+        np.testing.assert_allclose(found[:, 1], expected, rtol=1e-6)
+        alpha = schedule(name).alpha
+        assert alpha is not None
+        np.testing.assert_allclose(found[:, 0], [t**alpha / (t**alpha + 1) for t in (1, 2, 4)], rtol=1e-6)
