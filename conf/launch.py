@@ -212,7 +212,7 @@ def task_of(group: str) -> Callable[[DictConfig], Any]:
             compile_at_first_use()
         makes = node.get("output") if group == "job" and not node.get("dry") else None  # nets are trained by several
         with (
-            _claimed(makes, config.runs),
+            _claimed(makes),
             configured(node, {name: config[name] for name in ("artifacts", "outputs", "runs")}),
         ):
             return call(node)
@@ -221,12 +221,14 @@ def task_of(group: str) -> Callable[[DictConfig], Any]:
 
 
 @contextmanager
-def _claimed(output: str | None, runs: str) -> Iterator[None]:
-    """Within, no other command that logs its runs there makes the same."""
+def _claimed(output: str | None) -> Iterator[None]:
+    """Claim an output for this command inside the block. The claim lies beside the output, where every other command
+    that makes it finds it; nothing is made in a folder that nobody may write to."""
     with ExitStack() as stack:
-        if output is not None:
-            claims = stack.enter_context(closing(Claims(Path(runs) / ".lock")))
-            claims.take(str(Path(output).resolve()), f"another command makes {output} just now: wait for its end")
+        place = None if output is None else Path(output).resolve()
+        if place is not None and not (place.parent.exists() and not os.access(place.parent, os.W_OK)):
+            claims = stack.enter_context(closing(Claims(place.parent / ".lock")))
+            claims.take(place.name, f"another command makes {output} just now: wait for its end")
         yield
 
 

@@ -4,7 +4,7 @@ import fcntl
 import hashlib
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from poker.errors import PokernetsError
@@ -25,22 +25,46 @@ def alone(folder: Path, refusal: str | None = None) -> Iterator[None]:
 
 
 class Claims:
-    """Claims of this process on any number of names, which it gives up all at once; `file` is there for nothing else.
+    """Claims of this process on any number of names, which it gives up all at once; `file` is there for nothing else,
+    and goes with the last claim on it, together with the folders made for it if nothing else is in them.
 
     A name is a place in the file, so that all take one descriptor.
     """
 
     def __init__(self, file: Path) -> None:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        self._handle = os.open(file, os.O_RDWR | os.O_CREAT, 0o666)
+        self._file = file
+        self._made = [folder for folder in file.parents if not folder.exists()]
+        self._open()
+
+    def _open(self) -> None:
+        self._file.parent.mkdir(parents=True, exist_ok=True)
+        self._handle = os.open(self._file, os.O_RDWR | os.O_CREAT, 0o666)
 
     def take(self, name: str, refusal: str) -> None:
         """Raises `refusal` if another process has the name."""
         place = int.from_bytes(hashlib.sha256(name.encode()).digest()[:7])
-        try:
-            fcntl.lockf(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, place)
-        except (BlockingIOError, PermissionError):
-            raise PokernetsError(refusal) from None
+        while True:
+            try:
+                fcntl.lockf(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, place)
+            except (BlockingIOError, PermissionError):
+                raise PokernetsError(refusal) from None
+            if self._is_there():
+                return
+            os.close(self._handle)  # of a file that another process removed after this one had opened it
+            self._open()
 
     def close(self) -> None:
+        with suppress(OSError):  # others have claims
+            fcntl.lockf(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if self._is_there():
+                self._file.unlink()
         os.close(self._handle)
+        with suppress(OSError):
+            for folder in self._made:
+                folder.rmdir()
+
+    def _is_there(self) -> bool:
+        try:
+            return os.path.samestat(os.fstat(self._handle), self._file.stat())
+        except FileNotFoundError:
+            return False

@@ -44,6 +44,21 @@ def test_names_of_another_process_are_refused_until_it_dies(tmp_path: Path) -> N
         pass
 
 
+def test_the_file_goes_with_the_last_claim_and_is_made_anew(tmp_path: Path) -> None:
+    file = tmp_path / "made" / ".lock"
+    first, second = Claims(file), Claims(file)
+    with held(file, "one"):
+        first.close()
+        assert file.exists()
+    Claims(file).close()
+    assert list(tmp_path.iterdir()) == [tmp_path / "made"]
+    second.take("one", "one is taken")
+    assert file.exists()
+    second.close()
+    Claims(tmp_path / "new" / "folders" / ".lock").close()
+    assert list(tmp_path.iterdir()) == [tmp_path / "made"]
+
+
 def test_a_folder_is_for_one_at_a_time(tmp_path: Path) -> None:
     with alone(tmp_path), pytest.raises(PokernetsError, match="is in use"), alone(tmp_path, "it is in use"):
         pass

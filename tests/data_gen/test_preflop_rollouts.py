@@ -1,6 +1,10 @@
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 from tests.data_gen.commands import data_gen, data_gen_fails, digests
+from tests.killed import ROOT
 from tests.test_lock import held
 
 SMALL = ("job=preflop_rollouts", "job.deals=2000", "job.iterations=2", "job.iteration_deals=1000")
@@ -19,9 +23,26 @@ def test_the_same_bytes_with_any_number_of_processes(tmp_path: Path) -> None:
 
 
 def test_what_another_command_makes_is_left_to_it(tmp_path: Path) -> None:
-    made, runs = tmp_path / "made", tmp_path / "runs"
-    job = (*SMALL, f"runs={runs}", f"job.output={made}")
-    with held(runs / ".lock", str(made)):
-        assert "another command makes" in data_gen_fails(*job)
+    """Whatever its runs, and however it spells the place."""
+    made = tmp_path / "made"
+    (tmp_path / "link").symlink_to(tmp_path)
+    with held(tmp_path / ".lock", "made"):
+        for number, spelt in enumerate((made, tmp_path / "link" / "made", tmp_path / "x" / ".." / "made")):
+            job = (*SMALL, f"runs={tmp_path / f'runs{number}'}", f"job.output={spelt}")
+            assert "another command makes" in data_gen_fails(*job)
         assert "s of CPU" in data_gen(*job, "--dry")
     assert not made.exists()
+
+
+def test_two_commands_with_other_runs_do_not_make_the_same(tmp_path: Path) -> None:
+    """The first is stopped while it has the place, the second is refused at once."""
+    job = ("job=preflop_rollouts", f"job.output={tmp_path}/made", "cluster.processes=1", "job.deals=100_000_000")
+    command = [sys.executable, "-m", "data_gen", *job, f"runs={tmp_path}/first"]
+    with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL) as first:
+        while not (tmp_path / ".lock").exists():
+            assert first.poll() is None
+            time.sleep(0.05)
+        time.sleep(0.2)
+        assert "another command makes" in data_gen_fails(*job, f"runs={tmp_path}/second")
+        first.kill()
+    assert not (tmp_path / "made").exists()
