@@ -13,7 +13,7 @@ from typing import Any
 
 from rich.progress import Progress
 
-from data_gen.costs import tell
+from data_gen.costs import Cost, tell
 from poker.abstraction.buckets import KIND, make_abstraction
 from poker.abstraction.methods import Building, Method, StreetTable, table_bytes
 from poker.artifacts import find_artifact, write_artifact
@@ -36,7 +36,8 @@ def run(*, method: Method, seed: int, cluster: Cluster, dry: bool, output: str) 
     stored = {street: _stored_street(parts / STREET_NAMES[street], config) for street in method.order}
     seconds = sum(method.cpu_seconds(street) for street in method.order if stored[street] is None)
     megabytes = table_bytes(method.num_buckets) / 1e6
-    tell(f"abstraction {output}", seconds, cluster.workers, cluster, megabytes, threads=cluster.one_machine)
+    taken = Cost(seconds, seconds / cluster.workers)
+    tell(f"abstraction {output}", taken, cluster.workers, cluster, megabytes, threads=cluster.one_machine)
     if dry:
         return
     with progress_bars("") as bars:

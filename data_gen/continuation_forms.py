@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from data_gen.costs import cpu_seconds, tell
+from data_gen.costs import Cost, cost, tell
 from data_gen.progress import JobProgress
 from poker.abstraction.buckets import game_cards
 from poker.artifacts import Artifact, find_artifact, open_artifact, write_artifact
@@ -41,7 +41,6 @@ from poker.solvers.rollout.leaf_table import (
 from poker.tree import BetMenu
 
 FORM, VALUES = "continuation_form", "continuation_values"
-_TRIAL_BOARDS, _TRIAL_RESPONSE = (2, 22), (1, 4)
 
 
 @dataclass(frozen=True)
@@ -213,35 +212,52 @@ def _leaf_values(plan: Plan, k: int, leaf: int) -> tuple[int, tuple[NDArray[np.f
 
 def _announce(plan: Plan, policy: Blueprint, size: int, cluster: Cluster) -> None:
     """What the run takes, by a trial of each kind of work."""
-    leaves, sampled = preflop_leaves(policy.tree), plan.sampled
-    continuations, game = Continuations(policy, [policy]), BoardGame(policy, 0)
-    drawn = sample_boards(policy.rules, (), _TRIAL_RESPONSE[1] + 1, np.random.default_rng(0))
-    table = game.table(policy.probs)
-
-    def value(boards: int) -> None:
-        for node in leaves.tolist():
-            blueprint_values(continuations, node, boards, np.random.default_rng(0))
-
-    def compare(boards: int) -> None:
-        for node in leaves.tolist():
-            class_values(continuations, node, boards, np.random.default_rng(0), NOTHING)
-
-    def respond_on(boards: int) -> None:
-        for board in drawn[:boards]:
-            game.play(table, board, learn=True)
-
-    class_values(continuations, int(leaves[-1]), _TRIAL_BOARDS[0], np.random.default_rng(0), NOTHING)
-    respond_on(1)
-    values = cpu_seconds(value, _TRIAL_BOARDS, sampled.boards)
-    compared = cpu_seconds(compare, _TRIAL_BOARDS, sampled.form_boards)
+    leaves, sampled = len(preflop_leaves(policy.tree)), plan.sampled
     played = sampled.response_boards + 2 * sampled.match_boards
-    responses = 2 * cpu_seconds(respond_on, _TRIAL_RESPONSE, played)
-    each = f"{compared:,.0f} s for the values of each, {responses:,.0f} s for its responses"
-    disk = (size - 1) * policy.strategy.nbytes + table_bytes(len(leaves), size)
+    inputs = Path(sampled.abstraction), Path(sampled.blueprint)
+    values, compared, responses = (
+        cost([(partial(trial, plan), units)], tasks, cluster, inputs)
+        for trial, units, tasks in (
+            (_value, sampled.boards, leaves),
+            (_compare, sampled.form_boards, leaves),
+            (_respond, 2 * played, 2),
+        )
+    )
+    each = f"{compared.cpu:,.0f} s for the values of each, {responses.cpu:,.0f} s for its responses"
+    disk = (size - 1) * policy.strategy.nbytes + table_bytes(leaves, size)
     tell(
-        f"continuations of {plan.game.name}: {size} strategies, values of {len(leaves)} leaves, {each}",
-        values + (size - 1) * (compared + responses),
-        2,  # responses of the seats, which take most of the time
+        f"continuations of {plan.game.name}: {size} strategies, values of {leaves} leaves, {each}",
+        Cost(
+            values.cpu + (size - 1) * (compared.cpu + responses.cpu),
+            values.clock + (size - 1) * (compared.clock + responses.clock),
+            max(values.megabytes, compared.megabytes, responses.megabytes),
+        ),
+        leaves,
         cluster,
         disk / 1e6,
     )
+
+
+def _value(plan: Plan, number: int, boards: int) -> None:
+    """Values of the blueprint at all leaves."""
+    policy = _policy(plan)
+    continuations, rng = Continuations(policy, [policy]), np.random.default_rng(number)
+    for node in preflop_leaves(policy.tree).tolist():
+        blueprint_values(continuations, node, boards, rng)
+
+
+def _compare(plan: Plan, number: int, boards: int) -> None:
+    """Values of a form at all leaves."""
+    policy = _policy(plan)
+    continuations, rng = Continuations(policy, [policy]), np.random.default_rng(number)
+    for node in preflop_leaves(policy.tree).tolist():
+        class_values(continuations, node, boards, rng, NOTHING)
+
+
+def _respond(plan: Plan, number: int, boards: int) -> None:
+    """Boards of a best response to the blueprint."""
+    policy = _policy(plan)
+    game = BoardGame(policy, number % 2)
+    table = game.table(policy.probs)
+    for board in sample_boards(policy.rules, (), boards, np.random.default_rng(number)):
+        game.play(table, board, learn=True)

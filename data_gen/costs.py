@@ -1,31 +1,109 @@
-"""What a job will take, by trials of its work: said before it starts, and nothing else with `--dry`."""
+"""What a job will take, by trials of its work: said before it starts, and nothing else with `--dry`.
+
+Trials run in processes like those of the job, as many at a time: their linear algebra has one thread as well, and they
+wait for memory and for each other as the job's will.
+"""
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from poker.machine import peak_memory
-from poker.parallel import Cluster
+from poker.parallel import Cluster, Given, Work
+
+_TRIAL_SECONDS = 0.5
+"""Of a trial that counts; shorter ones are dominated by what comes once."""
+
+Trial = Callable[[int, int], object]
+"""(number of the process, count): does so many units of work. Picklable."""
 
 
-def cpu_seconds(work: Callable[[int], object], trials: tuple[int, int], count: int) -> float:
-    """What `work(count)` takes, by the straight line through two trials: some of it is there for any count."""
-    taken = []
-    for trial in trials:
-        started = time.process_time()
-        work(trial)
-        taken.append(time.process_time() - started)
-    return taken[0] + max(0.0, taken[1] - taken[0]) * (count - trials[0]) / (trials[1] - trials[0])
+@dataclass(frozen=True)
+class Cost:
+    """What work takes: seconds of CPU, seconds by the clock on the workers of a cluster, megabytes of a worker."""
+
+    cpu: float
+    clock: float
+    megabytes: float = field(default_factory=lambda: peak_memory() / 2**20)
 
 
-def tell(what: str, seconds: float, tasks: int, cluster: Cluster, megabytes: float, threads: bool = False) -> None:
-    """Time of so many tasks over the cluster, memory of a worker as of this process now, and disk. With `threads` it is
-    this process that does the work, and it will hold what goes to disk."""
+def cost(
+    trials: Sequence[tuple[Trial, float]],
+    tasks: int,
+    cluster: Cluster,
+    inputs: tuple[Path, ...] = (),
+    largest: float = 0.0,
+) -> Cost:
+    """Of (trial, units of it that the job does), by half a second of each in every process at a time.
+
+    `largest`: the share of all that the largest task is, which one process does.
+    """
     workers = max(1, min(cluster.workers, tasks))
-    memory = peak_memory() / 2**20
-    where = f"threads, {memory + megabytes:,.0f} MB" if threads else f"processes of {memory:,.0f} MB"
+    started = time.perf_counter()
+    found = list(cluster.run(Work(Given(partial(_measured, trials)), inputs=inputs), range(workers)))
+    start = time.perf_counter() - started - max(each.spent for each in found)
+    cpu, clock = np.array([units for _, units in trials]) @ np.mean([each.rates for each in found], axis=0)
+    return Cost(
+        cpu=float(cpu) + sum(each.start for each in found),
+        clock=start + float(clock) * max(1 / workers, largest),
+        megabytes=max(each.megabytes for each in found),
+    )
+
+
+class _Measured(NamedTuple):
+    """What one process found: `rates` [trials, 2], seconds of CPU and by the clock of a unit; seconds by the clock
+    `spent` on that; seconds of CPU of its `start`; the most megabytes that it had."""
+
+    rates: NDArray[np.float64]
+    spent: float
+    start: float
+    megabytes: float
+
+
+def _measured(trials: Sequence[tuple[Trial, float]], number: int) -> _Measured:
+    spent, rates = np.zeros(2), []
+    for trial, units in trials:
+        each, taken = rate(partial(trial, number), units)
+        rates.append(each)
+        spent += taken
+    cpu, clock = spent
+    return _Measured(np.array(rates), float(clock), time.process_time() - float(cpu), peak_memory() / 2**20)
+
+
+def rate(work: Callable[[int], object], most: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """[2] seconds of CPU and by the clock of a unit of `work(count)`, and of all that was timed: counts are doubled, up
+    to `most`, until they take half a second of CPU. A first unit, which loads kernels, does not count."""
+    work(1)
+    count, spent = 1, np.zeros(2)
+    while True:
+        before = clocks()
+        work(count)
+        taken = clocks() - before
+        spent += taken
+        if taken[0] >= _TRIAL_SECONDS or taken[1] >= 4 * _TRIAL_SECONDS or 2 * count > most:
+            return taken / count, spent
+        count *= 2
+
+
+def clocks() -> NDArray[np.float64]:
+    """[2] seconds of CPU of this process, and by the clock."""
+    return np.array([time.process_time(), time.perf_counter()])
+
+
+def tell(what: str, found: Cost, tasks: int, cluster: Cluster, megabytes: float, threads: bool = False) -> None:
+    """Cost of so many tasks over the cluster, memory of a worker, and disk. With `threads` it is this process that does
+    the work, and it will hold what goes to disk."""
+    workers = max(1, min(cluster.workers, tasks))
+    where = f"threads, {found.megabytes + megabytes:,.0f} MB" if threads else f"processes of {found.megabytes:,.0f} MB"
     print(
-        f"{what}; about {seconds:,.0f} s of CPU, {_duration(seconds / workers)} on {workers} {where}; "
+        f"{what}; about {found.cpu:,.0f} s of CPU, {_duration(found.clock)} on {workers} {where}; "
         f"{megabytes:,.1f} MB on disk",
         file=sys.stderr,
     )

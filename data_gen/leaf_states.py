@@ -11,6 +11,7 @@ On another `device` (`search.device`'s names but auto) labels are the same to th
 
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -19,8 +20,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from data_gen.costs import cpu_seconds, tell
-from data_gen.leaf_table import continuations_of, on_device
+from data_gen.costs import cost, tell
+from data_gen.leaf_table import continuations_of
 from data_gen.progress import JobProgress
 from poker.abstraction.buckets import game_cards
 from poker.abstraction.equities import showdown_equity
@@ -38,7 +39,6 @@ from poker.solvers.rollout.leaf_states import LeafSampler
 
 Board = tuple[int, ...]
 Columns = dict[str, NDArray[Any]]
-_TRIAL_BOARDS = 1, 4
 
 
 @dataclass(frozen=True)
@@ -95,14 +95,15 @@ def run(
     if not missing:
         print(f"leaf states {output}: {shards} of {shards} shards are there", file=sys.stderr)
         return
-    continuations = on_device(policy, settings.continuations, device)
-    _announce(output, shards, len(missing), settings, continuations, cluster)
+    inputs = (Path(abstraction), Path(blueprint), *settings.continuations.inputs)
+    trial = partial(_trial, game, abstraction, blueprint, device)
+    what = f"leaf states {output}: {shards - len(missing)} of {shards} shards are there, {len(missing)} to make"
+    _announce(what, len(missing), settings, trial, cluster, inputs)
     if dry:
         return
     make_shard = partial(_make_shard, game, abstraction, blueprint, settings, device, output)
     started, rows = time.perf_counter(), 0
     with JobProgress("leaf states", total=shards, done=shards - len(missing), logs=runs) as progress:
-        inputs = (Path(abstraction), Path(blueprint), *settings.continuations.inputs)
         work = Work(Given(make_shard), inputs=inputs, output=partial(shard_path, output))
         for done, (count, sem) in enumerate(cluster.run(work, missing), shards - len(missing) + 1):
             rows += count
@@ -170,19 +171,33 @@ def _origin(policy: Blueprint, settings: ShardSettings) -> dict[str, str]:
 
 
 def _announce(
-    output: str, shards: int, missing: int, settings: ShardSettings, continuations: Continuations, cluster: Cluster
+    what: str,
+    missing: int,
+    settings: ShardSettings,
+    trial: Callable[[ShardSettings, int, int], None],
+    cluster: Cluster,
+    inputs: tuple[Path, ...],
 ) -> None:
     rows = 2 * settings.boards_per_shard * settings.states_per_board * settings.pairs_per_state
     columns = columns_of(len(settings.continuations.names))
     width = sum(np.dtype(dtype).itemsize * int(np.prod(shape)) for dtype, shape in columns.values())
+    boards = missing * settings.boards_per_shard
+    rounds = {0.0: 1 - settings.preflop_share, 1.0: settings.preflop_share}  # their boards take unlike times
+    trials = [
+        (partial(trial, replace(settings, preflop_share=preflop)), share * boards)
+        for preflop, share in rounds.items()
+        if share > 0
+    ]
+    found = cost(trials, missing, cluster, inputs, 1 / missing)
+    tell(f"{what}, up to {missing * rows:,} rows", found, missing, cluster, missing * rows * width / 1e6)
 
-    def label(boards: int) -> None:
-        shard_rows(continuations, replace(settings, boards_per_shard=boards), 0)
 
-    label(1)  # loads kernels
-    seconds = cpu_seconds(label, _TRIAL_BOARDS, missing * settings.boards_per_shard)
-    what = f"leaf states {output}: {shards - missing} of {shards} shards are there, {missing} to make"
-    tell(f"{what}, up to {missing * rows:,} rows", seconds, missing, cluster, missing * rows * width / 1e6)
+def _trial(
+    game: Rules, abstraction: str, blueprint: str, device: str, settings: ShardSettings, number: int, boards: int
+) -> None:
+    """Rows of so many boards."""
+    continuations = continuations_of(game, abstraction, blueprint, settings.continuations, device)
+    shard_rows(continuations, replace(settings, boards_per_shard=boards), number)
 
 
 def _make_shard(

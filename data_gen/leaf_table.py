@@ -2,6 +2,7 @@
 
 import shutil
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from data_gen.costs import cpu_seconds, tell
+from data_gen.costs import cost, tell
 from data_gen.progress import JobProgress
 from poker.abstraction.buckets import game_cards
 from poker.artifacts import find_artifact, open_artifact, write_artifact
@@ -30,7 +31,7 @@ from poker.solvers.rollout.leaf_table import (
 )
 
 PART = "leaf_table_part"
-_TRIAL_BOARDS = 1, 4
+_TRIAL_LEAVES = 16
 
 
 @dataclass(frozen=True)
@@ -73,33 +74,28 @@ def run(
     work = float(sum(sizes))
     done = work - sum(sizes[leaf] for leaf in missing)
     make_part = partial(_make_part, game, abstraction, blueprint, settings, output)
-    continuations = Continuations(policy, settings.continuations.of(policy))
-    nodes = [int(leaves[leaf]) for leaf in missing]
-
-    def play(boards: int) -> None:
-        for node in nodes:
-            blueprint_values(continuations, node, boards, np.random.default_rng(0))
-
-    def compare(boards: int) -> None:
-        for node in nodes:
-            class_values(continuations, node, boards, np.random.default_rng(0), NOTHING)
-
-    compare(1)  # loads kernels
-    megabytes = table_bytes(len(leaves), len(settings.continuations.names)) / 1e6
-    seconds = cpu_seconds(play, _TRIAL_BOARDS, settings.boards)
-    seconds += cpu_seconds(compare, _TRIAL_BOARDS, settings.form_boards)
-    what = f"leaf table {output}: {len(missing)} of {len(leaves)} leaves to value"
-    tell(what, seconds, len(missing), cluster, megabytes)
+    inputs = (Path(abstraction), Path(blueprint), *settings.continuations.inputs)
+    if missing:
+        few = missing[:: -(-len(missing) // _TRIAL_LEAVES)]
+        share = (work - done) / sum(sizes[leaf] for leaf in few)
+        trial = partial(_trial, game, abstraction, blueprint, settings, few)
+        trials = [
+            (partial(trial, True), settings.form_boards * share),
+            (partial(trial, False), settings.boards * share),
+        ]
+        found = cost(trials, len(missing), cluster, inputs, sizes[missing[0]] / (work - done))
+        megabytes = table_bytes(len(leaves), len(settings.continuations.names)) / 1e6
+        what = f"leaf table {output}: {len(missing)} of {len(leaves)} leaves to value"
+        tell(what, found, len(missing), cluster, megabytes)
     if dry:
         return
-    inputs = (Path(abstraction), Path(blueprint), *settings.continuations.inputs)
     parted = Work(Given(make_part), inputs=inputs, output=partial(_part_path, output))
     with JobProgress("leaf table", total=work, done=done, logs=runs) as progress:
         for step, (leaf, sem) in enumerate(cluster.run(parted, missing), sum(kept) + 1):
             done += sizes[leaf]
             progress.update(done, step=step, sem_in_pots=sem)
-    found = [open_artifact(part, PART, config=config, made_from=made_from) for part in parts]
-    arrays = {name: np.stack([part.arrays[name] for part in found]) for name in ("values", "sem")}
+    made = [open_artifact(part, PART, config=config, made_from=made_from) for part in parts]
+    arrays = {name: np.stack([part.arrays[name] for part in made]) for name in ("values", "sem")}
     states = [policy.tree.path_text(int(node)) for node in leaves]
     write_artifact(
         output,
@@ -140,6 +136,26 @@ def on_device(policy: Blueprint, forms: FormsOf, device: str) -> Continuations:
     from poker.search.torch_continuations import TorchContinuations  # noqa: PLC0415 (torch takes seconds to import)
 
     return TorchContinuations(policy, forms.of(policy), device)
+
+
+def _trial(
+    game: Rules,
+    abstraction: str,
+    blueprint: str,
+    settings: TableSettings,
+    leaves: Sequence[int],
+    forms: bool,
+    number: int,
+    boards: int,
+) -> None:
+    """Values of some leaves on so many boards: those of the blueprint, or of the other `forms`."""
+    continuations = continuations_of(game, abstraction, blueprint, settings.continuations)
+    nodes, rng = preflop_leaves(continuations.blueprint.tree), np.random.default_rng(number)
+    for leaf in leaves:
+        if forms:
+            class_values(continuations, int(nodes[leaf]), boards, rng, NOTHING)
+        else:
+            blueprint_values(continuations, int(nodes[leaf]), boards, rng)
 
 
 def _make_part(

@@ -7,7 +7,6 @@ read, or played, here; a task is to make rows of some hundreds of them.
 
 import json
 import sys
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -17,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
 
-from data_gen.costs import tell
+from data_gen.costs import Cost, clocks, tell
 from data_gen.progress import JobProgress
 from poker.artifacts import find_artifact
 from poker.betting import Betting
@@ -174,16 +173,20 @@ def _rows_of(observe: Observe, task: tuple[int, list[Any]]) -> tuple[int, Rows, 
 
 
 def _tell(source: HandSource, cluster: Cluster, output: str) -> None:
-    """By the first batch; an archive is read to the end, to count its hands."""
-    started = time.process_time()
+    """By the second batch, for the first loads kernels; an archive is read to the end, to count its hands. Batches are
+    made by this process while the others observe."""
     batches = source.batches()
     first = next(batches, [])
-    hands = source.expected_hands or len(first) + sum(map(len, batches))
-    share = hands / max(1, len(first))
-    reading = (time.process_time() - started) * (share if source.expected_hands else 1.0)
-    Rows.of(source.observe(first[:1])[0])  # loads kernels
-    started = time.process_time()
-    rows = Rows.of(source.observe(first)[0])
-    seconds = reading + share * (time.process_time() - started)
+    Rows.of(source.observe(first)[0])
+    started = clocks()
+    second = next(batches, [])
+    some = second or first
+    hands = source.expected_hands or len(first) + len(second) + sum(map(len, batches))
+    share = hands / max(1, len(some))
+    reading = (clocks() - started) * (share if source.expected_hands else 1.0)
+    started = clocks()
+    rows = Rows.of(source.observe(some)[0])
+    observing = (clocks() - started) * share
+    found = Cost(float((reading + observing)[0]), float(max(reading[1], observing[1] / cluster.workers)))
     size = sum(column.nbytes for column in rows.columns.values())
-    tell(f"observed decisions {output}: at most {hands:,} hands", seconds, hands, cluster, share * size / 1e6)
+    tell(f"observed decisions {output}: at most {hands:,} hands", found, hands, cluster, share * size / 1e6)

@@ -5,14 +5,16 @@ A task for each number of players; a run that was interrupted starts anew.
 
 import sys
 from dataclasses import asdict, replace
+from functools import partial
 
-from data_gen.costs import cpu_seconds, tell
+from data_gen.costs import cost, tell
 from data_gen.progress import JobProgress
 from poker.artifacts import find_artifact
 from poker.opponents.preflop import KIND, MAX_PLAYERS, MIN_PLAYERS, IncomeRates, RollOuts, Row
 from poker.parallel import Cluster, Given, Work
 
-_TRIAL_DEALS = 1_000, 3_000
+_UNITS = 1000
+"""Of a trial, each such a part of the deals."""
 _BYTES = 5 * 9 * 169 * 8
 
 
@@ -27,13 +29,10 @@ def run(
         return
     largest_first = range(MAX_PLAYERS, MIN_PLAYERS - 1, -1)
 
-    def trial(deals: int) -> None:
-        for players in largest_first:
-            replace(rollouts, deals=deals, iterations=0).of(players)
-
-    trial(1)  # loads kernels
-    seconds = cpu_seconds(trial, _TRIAL_DEALS, deals + iterations * iteration_deals // 2)
-    tell(f"preflop roll-outs {output}", seconds, len(largest_first), cluster, _BYTES / 1e6)
+    found = cost(
+        [(partial(_trial, rollouts), _UNITS)], len(largest_first), cluster, largest=MAX_PLAYERS / sum(largest_first)
+    )
+    tell(f"preflop roll-outs {output}", found, len(largest_first), cluster, _BYTES / 1e6)
     if dry:
         return
     rows: list[Row] = []
@@ -49,3 +48,11 @@ def run(
         f"{rates.iterated_error.max():.4f} iterated, in bets",
         file=sys.stderr,
     )
+
+
+def _trial(rollouts: RollOuts, number: int, units: int) -> None:
+    """So many thousandths of the deals, for all numbers of players."""
+    deals, iteration_deals = (-(-count * units // _UNITS) for count in (rollouts.deals, rollouts.iteration_deals))
+    part = replace(rollouts, deals=deals, iteration_deals=iteration_deals, seed=rollouts.seed + number)
+    for players in range(MIN_PLAYERS, MAX_PLAYERS + 1):
+        part.of(players)

@@ -44,7 +44,7 @@ _TURN_RIVERS = 46
 _RIVER_FULL = 1980
 _FLOP_FULL = 2162
 _TURN_FULL = 2070
-_TRIAL_BOARDS = 16
+_TRIAL_BOARDS = 64
 _HANDS_PER_BOARD = 100
 
 Progress = Callable[[str, int, int], None]
@@ -362,7 +362,7 @@ def _cpu_seconds(
 ) -> float:
     """Of k-means with such an effort and of the assignment of all hands, by a few boards."""
     boards = canonical_boards(BOARD_SIZES[street])
-    few = boards[:: len(boards) // _TRIAL_BOARDS][:_TRIAL_BOARDS]
+    few = boards[:: max(1, len(boards) // _TRIAL_BOARDS)][:_TRIAL_BOARDS]
 
     def taken(work: Callable[[NDArray[np.uint8]], object]) -> float:
         work(few[:1])  # loads kernels

@@ -1,0 +1,56 @@
+"""What jobs say they will take, against what they take."""
+
+import re
+import resource
+import time
+from pathlib import Path
+
+import pytest
+
+from data_gen.costs import cost
+from poker.parallel import LocalCluster
+from tests.data_gen.commands import data_gen
+from tests.data_gen.tiny import tiny_blueprint
+
+
+def _sleep(number: int, count: int) -> None:
+    time.sleep(0.02 * count)
+
+
+def test_the_clock_is_that_of_all_processes_at_once() -> None:
+    """300 units of 20 ms are 3 s on two processes; the largest task alone may take longer."""
+    found = cost([(_sleep, 200.0), (_sleep, 100.0)], 8, LocalCluster(2))
+    start = found.clock - 3.0
+    assert -0.1 < start < 10
+    assert found.cpu < 10
+    held_up = cost([(_sleep, 300.0)], 8, LocalCluster(2), largest=0.9)
+    assert held_up.clock > 5.3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "job",
+    [
+        ("job=leaf_table", "job.settings.boards=2000", "job.settings.form_boards=200"),
+        ("job=leaf_states", "job.shards=6", "job.settings.preflop_share=1.0"),
+        ("job=preflop_rollouts", "job.deals=400_000", "job.iteration_deals=30_000"),
+    ],
+    ids=lambda job: job[0],
+)
+def test_a_job_takes_what_it_says(job: tuple[str, ...], tmp_path: Path) -> None:
+    """Seconds of CPU, which other programs on the machine do not change; those of the trial are left out."""
+    settings = (*job, *tiny_blueprint(tmp_path), "cluster.processes=2")
+    before = _children()
+    told = re.search(r"about ([\d,]+) s of CPU", data_gen(*settings, "--dry"))
+    trial = _children() - before
+    data_gen(*settings)
+    taken = _children() - before - 2 * trial
+    assert told is not None
+    estimate = float(told[1].replace(",", ""))
+    assert taken > 3
+    assert taken / 1.5 < estimate < taken * 1.5
+
+
+def _children() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
