@@ -7,7 +7,14 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.artifacts import Artifact, MismatchedArtifactError, MissingArtifactError, how_to_replace, open_artifact
+from poker.artifacts import (
+    Artifact,
+    MismatchedArtifactError,
+    MissingArtifactError,
+    how_to_replace,
+    open_artifact,
+    refuses_by_name,
+)
 from poker.features import leaf
 from poker.search.net_leaf import GridParts
 from poker.solvers.blueprint import KIND
@@ -30,6 +37,7 @@ class LeafNet:
     `models.leaf_runner.LeafRunner`.
     """
 
+    @refuses_by_name(LEAF_NET)
     def __init__(
         self,
         path: str | Path,

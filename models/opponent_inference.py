@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 from models.export import load_net
 from models.opponent_data import UNKNOWN, Inputs, batch_of
 from models.opponent_nets import ActionNet
-from poker.artifacts import MismatchedArtifactError, open_artifact
+from poker.artifacts import MismatchedArtifactError, open_artifact, refuses_by_name
 from poker.betting import Betting
 from poker.errors import PokernetsError
 from poker.features import opponent, opponent_history
 from poker.features.action_rows import MAX_BOARD, NO_CARD
 from poker.kernels.opponents.history import Actions, hand_inputs
-from poker.opponents.predictor import Context, action_class
+from poker.opponents.predictor import NUM_CLASSES, NUM_CONTEXTS, Context, action_class
 
 OPPONENT_NET = "opponent_net"
 POPULATION = "population_table"
@@ -34,6 +34,14 @@ def load_opponent_net(path: str | Path, architectures: Collection[str] = ()) -> 
     if not isinstance(net, ActionNet):
         raise MismatchedArtifactError(f"{path} holds a {type(net).__name__}, which predicts no actions")
     return net
+
+
+@refuses_by_name(OPPONENT_NET)
+def _known(path: str | Path) -> tuple[NDArray[np.float64], dict[str, int]]:
+    """The population's table [12, 3] of the net at `path`, and the numbers of the players that it knows by name."""
+    counts = open_artifact(path, OPPONENT_NET, config=STAMP).counts
+    table = np.array(counts[POPULATION], dtype=np.float64).reshape(NUM_CONTEXTS, NUM_CLASSES)
+    return table, {str(name): at for at, name in enumerate(counts.get(PLAYERS, ()), UNKNOWN + 1)}
 
 
 def probabilities(net: ActionNet, inputs: Inputs, player: NDArray[np.int64] | None = None) -> Floats:
@@ -64,9 +72,9 @@ class OpponentNet:
         self._base = None if base is None else load_opponent_net(base, architectures)
         if self._base is None and any("past" in net.needs for net in self._nets):
             raise PokernetsError(f"{paths[0]} knows players by their past: give base, the net it was trained on")
-        counts = [open_artifact(each, OPPONENT_NET, config=STAMP).counts for each in paths]
-        self._table = np.array(counts[0][POPULATION], dtype=np.float64)
-        self._numbers = [{name: at for at, name in enumerate(each.get(PLAYERS, ()), UNKNOWN + 1)} for each in counts]
+        known = [_known(each) for each in paths]
+        self._table = known[0][0]
+        self._numbers = [numbers for _, numbers in known]
         self._memory: dict[str, opponent_history.PlayerMemory] = {}
         self._last: tuple[Betting, tuple[int, ...], Inputs, Floats] | None = None
 

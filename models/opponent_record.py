@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from models.opponent_data import UNKNOWN, OpponentRows
 from models.opponent_inference import OPPONENT_NET, PLAYERS, POPULATION, STAMP
-from poker.artifacts import MismatchedArtifactError, open_artifact
+from poker.artifacts import MismatchedArtifactError, open_artifact, refuses_by_name
 
 TRAINED = "trained"
 """Count in a net's manifest: `first` and `last` time of the hands it learned from, and the `source` of the rows."""
@@ -44,6 +44,11 @@ class NetRecord:
 
     @classmethod
     def read(cls, name: str, path: str | Path) -> "NetRecord":
+        return cls._read(path, name)
+
+    @classmethod
+    @refuses_by_name(OPPONENT_NET)
+    def _read(cls, path: str | Path, name: str) -> "NetRecord":
         found = open_artifact(path, OPPONENT_NET, config=STAMP)
         if TRAINED not in found.counts or PLAYERS not in found.counts:
             raise MismatchedArtifactError(

@@ -19,22 +19,32 @@ import secrets
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn, ParamSpec, TypeVar
 
 from poker.errors import PokernetsError, disk_full_at
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
 SCHEMA = 1
 MANIFEST = "manifest.json"
 
 _DAY = 86_400  # seconds
 _FINGERPRINT = re.compile("[0-9a-f]{64}")
+_FILE = re.compile(r"(?!\.)[^/\0]+")
+_MOST_MANIFEST_BYTES = 1 << 26
+_LONG = 200  # characters of what others say
+_SECTIONS = {"schema": int, "kind": str, "config": dict, "made_from": dict, "counts": dict, "files": dict}
+_UNREADABLE = (ArithmeticError, AttributeError, LookupError, RecursionError, SyntaxError, TypeError, ValueError)
+"""What comes of reading files that are not what they should be: `SyntaxError` of headers of arrays."""
 
 MAKERS = {
     "abstraction": "python -m data_gen job=abstraction",
@@ -76,6 +86,12 @@ class CorruptArtifactError(ArtifactError):
     """A file is missing, truncated or altered, or the manifest cannot be read."""
 
 
+class MissingFileError(CorruptArtifactError, KeyError):
+    """The manifest does not list an array, or another file, that is asked for."""
+
+    __str__ = Exception.__str__
+
+
 class MismatchedArtifactError(ArtifactError):
     """The artifact is sound but was made as something else, by another configuration or from other inputs."""
 
@@ -91,20 +107,41 @@ class Artifact:
     counts: dict[str, Any]
     fingerprint: str
     arrays: "Mapping[str, NDArray[Any]]"
+    files: tuple[str, ...]
+
+    def file(self, name: str) -> Path:
+        """Where a file is that the manifest lists."""
+        if name not in self.files:
+            raise MissingFileError(f"{self.path} has no {name} in its manifest", how_to_replace(self.kind, self.path))
+        return self.path / name
+
+
+class _Section(dict[str, Any]):
+    """A part of a manifest; a key that is asked for and not there is an error that names the artifact."""
+
+    def __init__(self, path: Path, kind: str, name: str, entries: dict[str, Any]) -> None:
+        super().__init__(entries)
+        self._path, self._kind, self._name = path, kind, name
+
+    def __missing__(self, key: str) -> NoReturn:
+        raise _corrupt(f"the manifest of {self._path} has no {self._name} '{key}'", self._kind, self._path)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return dict, (dict(self),)
 
 
 class _Arrays(Mapping[str, "NDArray[Any]"]):
     """Arrays of one artifact by name."""
 
-    def __init__(self, path: Path, names: list[str]) -> None:
-        self._path = path
-        self._names = names
+    def __init__(self, path: Path, kind: str, names: list[str]) -> None:
+        self._path, self._kind, self._names = path, kind, names
 
     def __getitem__(self, name: str) -> "NDArray[Any]":
         import numpy as np  # noqa: PLC0415 (a tenth of a second, which --help and errors do without)
 
         if name not in self._names:
-            raise KeyError(f"{self._path} has no array '{name}'; it has {', '.join(self._names)}")
+            problem = f"{self._path} has no array '{name}'; it has {', '.join(self._names) or 'none'}"
+            raise MissingFileError(problem, how_to_replace(self._kind, self._path))
         array: NDArray[Any] = np.load(self._path / f"{name}.npy", mmap_mode="r", allow_pickle=False)
         return array
 
@@ -265,20 +302,22 @@ def open_artifact(
     target = Path(path)
     manifest = _read_manifest(target, kind)
     if manifest["kind"] != kind:
-        raise _mismatch(f"{target} is a '{manifest['kind']}', not a '{kind}'", kind, target)
+        raise _mismatch(f"{target} is a {_short(repr(manifest['kind']))}, not a '{kind}'", kind, target)
     if manifest["schema"] != SCHEMA:
-        raise _mismatch(f"{target} has schema {manifest['schema']}, this version reads {SCHEMA}", kind, target)
+        schema = _short(str(manifest["schema"]))
+        raise _mismatch(f"{target} has schema {schema}, this version reads {SCHEMA}", kind, target)
     _compare(target, kind, "config", manifest["config"], json.loads(canonical_json(config or {})))
     _compare(target, kind, "made_from", manifest["made_from"], dict(made_from or {}))
     _check_files(target, kind, manifest, verify)
     return Artifact(
         path=target,
         kind=kind,
-        config=manifest["config"],
-        made_from=manifest["made_from"],
-        counts=manifest["counts"],
+        config=_Section(target, kind, "setting", manifest["config"]),
+        made_from=_Section(target, kind, "source", manifest["made_from"]),
+        counts=_Section(target, kind, "count", manifest["counts"]),
         fingerprint=manifest["fingerprint"],
-        arrays=_Arrays(target, [name[:-4] for name in manifest["files"] if name.endswith(".npy")]),
+        arrays=_Arrays(target, kind, [name[:-4] for name in manifest["files"] if name.endswith(".npy")]),
+        files=tuple(manifest["files"]),
     )
 
 
@@ -301,14 +340,59 @@ def _read_manifest(target: Path, kind: str) -> dict[str, Any]:
     if not manifest_path.is_file():
         raise MissingArtifactError(f"no {kind} at {target} (no {MANIFEST} there)", how_to_make(kind, target))
     try:
+        if manifest_path.stat().st_size > _MOST_MANIFEST_BYTES:
+            raise ValueError(f"it has more than {_MOST_MANIFEST_BYTES:,} bytes")
         manifest: dict[str, Any] = json.loads(manifest_path.read_text())
         body = {key: value for key, value in manifest.items() if key != "fingerprint"}
-        sound = manifest["fingerprint"] == fingerprint_of(body)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise _corrupt(f"{manifest_path} cannot be read ({error})", kind, target) from error
-    if not sound:
+        fingerprint = fingerprint_of(body)
+        if problem := _malformed(manifest):
+            raise ValueError(problem)
+    except (OSError, *_UNREADABLE) as error:
+        raise _corrupt(f"{manifest_path} cannot be read ({_short(str(error))})", kind, target) from error
+    if manifest.get("fingerprint") != fingerprint:
         raise _corrupt(f"{manifest_path} does not match its own fingerprint", kind, target)
     return manifest
+
+
+def _malformed(manifest: dict[str, Any]) -> str:
+    """What a manifest, forged or of another program, has in the place of what `write_artifact` writes."""
+    for name, section in _SECTIONS.items():
+        if not isinstance(manifest.get(name), section):
+            return f"its '{name}' is no {section.__name__}"
+    if not all(isinstance(source, str) for source in manifest["made_from"].values()):
+        return "its 'made_from' holds other things than fingerprints"
+    for name, entry in manifest["files"].items():
+        sound = isinstance(entry, dict) and isinstance(entry.get("bytes"), int) and isinstance(entry.get("sha256"), str)
+        if not sound or not _FILE.fullmatch(name):
+            return f"its 'files' do not say what {name!r} is"
+    return ""
+
+
+def refuses_by_name(kind: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """Decorate a reader of artifacts of `kind`, whose first path among its arguments is theirs: where one holds
+    something else than is read, under a sound manifest, it raises CorruptArtifactError."""
+
+    def decorate(read: Callable[P, T]) -> Callable[P, T]:
+        @wraps(read)
+        def reading(*args: P.args, **kwargs: P.kwargs) -> T:
+            try:
+                return read(*args, **kwargs)
+            except (PokernetsError, *_UNREADABLE) as error:
+                path = next(Path(each) for each in (*args, *kwargs.values()) if isinstance(each, str | Path))
+                if isinstance(error, PokernetsError) and str(path) in str(error):
+                    raise
+                told = str(error) if isinstance(error, PokernetsError) else _short(repr(error))
+                raise _corrupt(f"{path} does not hold what a {kind} does ({told})", kind, path) from error
+
+        return reading
+
+    return decorate
+
+
+def _short(text: str) -> str:
+    """On one line, without the middle of what is long."""
+    line = " ".join(text.split())
+    return line if len(line) <= _LONG else f"{line[: _LONG // 2]} ... {line[-_LONG // 2 :]}"
 
 
 def _check_files(target: Path, kind: str, manifest: dict[str, Any], verify: bool) -> None:
@@ -327,7 +411,7 @@ def _compare(target: Path, kind: str, what: str, found: dict[str, Any], wanted: 
     for key, value in wanted.items():
         if found.get(key) != value:
             name, one, other = _difference(key, found.get(key), value)
-            told = f"with {what} {name}={one!r}, but {other!r} is asked for"
+            told = f"with {what} {name}={_short(repr(one))}, but {_short(repr(other))} is asked for"
             if _FINGERPRINT.fullmatch(str(one)) and _FINGERPRINT.fullmatch(str(other)):
                 told = f"with another {name} ({one[:12]}) than is asked for ({other[:12]})"
             raise _mismatch(f"{target} was made {told}", kind, target)

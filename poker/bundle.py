@@ -186,8 +186,8 @@ def _verified(source: Path, root: Path, name: str, entry: Mapping[str, Any]) -> 
     """The names of the files of an artifact, each with the checksum of its manifest and arrays with sound headers."""
     try:
         files: list[str] = list(json.loads((root / name / MANIFEST).read_text())["files"])
-        if not all(_MEMBER.fullmatch(f"{name}/{file}") for file in files):
-            _refuse(source, f"has a manifest of {name} that lists strange files")
+        if not files or not all(_MEMBER.fullmatch(f"{name}/{file}") for file in files):
+            _refuse(source, f"has a manifest of {name} that lists no files, or strange ones")
         artifact = open_artifact(root / name, entry["kind"])
         if artifact.fingerprint != entry["fingerprint"]:
             _refuse(source, f"has another {name} than its {CONTENTS} says")

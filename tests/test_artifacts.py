@@ -9,6 +9,7 @@ import signal
 import stat
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -160,6 +161,30 @@ def test_a_disk_that_is_full_is_named_with_the_place(made: Path) -> None:
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, size)
     assert [child.name for child in made.parent.iterdir()] == ["abstraction"]
+
+
+def test_all_of_it_is_on_disk_before_it_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After a power cut a name leads to whole files: they and their folder are synced before the name is given."""
+    synced: set[int] = set()
+    unsynced: list[str] = []
+    fsync, replace, rename = os.fsync, Path.replace, Path.rename
+
+    def noted(descriptor: int) -> None:
+        synced.add(os.fstat(descriptor).st_ino)
+        fsync(descriptor)
+
+    def checked(source: Path, give: Callable[[Path, Path], Path], target: Path) -> Path:
+        parts = [source, *source.iterdir()] if source.is_dir() else [source]
+        unsynced.extend(part.name for part in parts if part.stat().st_ino not in synced)
+        return give(source, target)
+
+    monkeypatch.setattr(os, "fsync", noted)
+    monkeypatch.setattr(Path, "replace", lambda source, target: checked(source, replace, target))
+    monkeypatch.setattr(Path, "rename", lambda source, target: checked(source, rename, target))
+    made = write_artifact(tmp_path / "made", "abstraction", config={}, arrays={"a": np.ones(3)}, files={"b": b"b"})
+    write_atomically(tmp_path / "state.json", b"one")
+    assert len(synced) == len([made.path, *made.path.iterdir(), tmp_path / "state.json"])
+    assert unsynced == []
 
 
 def test_replacing_an_artifact(made: Path) -> None:

@@ -13,7 +13,14 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.artifacts import Artifact, CorruptArtifactError, fingerprint_of, open_artifact, write_artifact
+from poker.artifacts import (
+    Artifact,
+    CorruptArtifactError,
+    fingerprint_of,
+    open_artifact,
+    refuses_by_name,
+    write_artifact,
+)
 from poker.cards import NUM_HANDS, CardError
 from poker.errors import PokernetsError
 from poker.kernels.cards.isomorphism import NUM_BOARDS, gather_board
@@ -79,6 +86,7 @@ class CardAbstraction:
         return _of_artifact(write_artifact(path, KIND, config=config, arrays=arrays, counts=counts))
 
     @staticmethod
+    @refuses_by_name(KIND)
     def load(path: str | Path, config: Mapping[str, Any] | None = None) -> "CardAbstraction":
         """Memory-mapped; refused unless what `config` gives agrees with how it was made."""
         return _of_artifact(open_artifact(path, KIND, config=config))

@@ -6,7 +6,7 @@ import numpy as np
 
 from poker.abstraction.buckets import game_cards
 from poker.agents.base import SamplingAgent
-from poker.artifacts import open_artifact
+from poker.artifacts import open_artifact, refuses_by_name
 from poker.betting import Betting
 from poker.rules import CALL, Rules, rules_from
 from poker.solvers.blueprint import KIND, Blueprint
@@ -17,8 +17,12 @@ from poker.tree.history import HistoryTranslator
 @lru_cache(maxsize=2)
 def load_blueprint(blueprint: str, abstraction: str) -> Blueprint:
     """The blueprint at one path with the abstraction, at the other, that it was trained on (small games need none)."""
-    rules = rules_from(open_artifact(blueprint, KIND).config["rules"])
-    return Blueprint.load(blueprint, game_cards(rules, abstraction))
+    return Blueprint.load(blueprint, game_cards(_rules(blueprint), abstraction))
+
+
+@refuses_by_name(KIND)
+def _rules(blueprint: str) -> Rules:
+    return rules_from(open_artifact(blueprint, KIND).config["rules"])
 
 
 class BlueprintAgent(SamplingAgent):

@@ -23,7 +23,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.artifacts import Artifact, MismatchedArtifactError, how_to_replace, open_artifact, write_artifact
+from poker.artifacts import (
+    Artifact,
+    MismatchedArtifactError,
+    how_to_replace,
+    open_artifact,
+    refuses_by_name,
+    write_artifact,
+)
 from poker.features import opponent
 from poker.features.shards import Columns, check_columns
 
@@ -73,6 +80,7 @@ def write_rows(
     )
 
 
+@refuses_by_name(KIND)
 def open_rows(path: str | Path) -> Artifact:
     """The rows at `path`, complete, unaltered, of today's inputs and in the order of time."""
     artifact = open_artifact(path, KIND, config=STAMP)

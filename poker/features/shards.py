@@ -30,6 +30,7 @@ from poker.artifacts import (
     how_to_make,
     how_to_replace,
     open_artifact,
+    refuses_by_name,
     write_artifact,
 )
 from poker.features import leaf
@@ -90,6 +91,7 @@ def write_shard(
     )
 
 
+@refuses_by_name(KIND)
 def open_shards(root: str | Path, verify: bool = True) -> list[Artifact]:
     """All shards of the data set at `root`, in order; each complete, unaltered and of today's features and target,
     all of one making."""
@@ -123,7 +125,9 @@ def _identity(shard: Artifact) -> dict[str, Any]:
 
 def check_columns(shard: Artifact, columns: Columns) -> None:
     """Raises CorruptArtifactError unless the arrays are as `columns` say, with as many rows as were counted."""
-    rows = shard.counts.get("rows")
+    rows = shard.counts["rows"]
+    if not isinstance(rows, int):
+        raise CorruptArtifactError(f"{shard.path} counts no rows", how_to_replace(shard.kind, shard.path))
     for name, (dtype, shape) in columns.items():
         array = shard.arrays.get(name)
         if array is None or array.dtype != dtype or array.shape != (rows, *shape):

@@ -16,7 +16,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.artifacts import Artifact, open_artifact, write_artifact
+from poker.artifacts import (
+    Artifact,
+    CorruptArtifactError,
+    how_to_replace,
+    open_artifact,
+    refuses_by_name,
+    write_artifact,
+)
 from poker.cards import NUM_HANDS, PREFLOP_CLASS, PREFLOP_CLASS_SIZE
 from poker.errors import PokernetsError
 from poker.kernels.opponents.preflop_rollouts import COUNT, INCOME, SQUARES, add_rollouts
@@ -83,9 +90,16 @@ class IncomeRates:
         return write_artifact(path, KIND, config=config, arrays=arrays)
 
     @classmethod
+    @refuses_by_name(KIND)
     def load(cls, path: str | Path) -> "IncomeRates":
         arrays = open_artifact(path, KIND).arrays
-        return cls(**{name: np.array(arrays[name]) for name in arrays})
+        found = {field.name: np.array(arrays[field.name]) for field in fields(cls)}
+        shape = MAX_PLAYERS - MIN_PLAYERS + 1, len(PREFLOP_CLASS_SIZE)
+        if any(array.shape != shape for array in found.values()):
+            raise CorruptArtifactError(
+                f"{path} has arrays of other shapes than {shape}", how_to_replace(KIND, Path(path))
+            )
+        return cls(**found)
 
 
 @dataclass(frozen=True)

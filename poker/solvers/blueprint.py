@@ -25,6 +25,7 @@ from poker.artifacts import (
     canonical_json,
     how_to_replace,
     open_artifact,
+    refuses_by_name,
     write_artifact,
 )
 from poker.errors import PokernetsError
@@ -84,6 +85,7 @@ class Blueprint:
         save_strategy(path, self.strategy, self.cards, self.rules, saved_tree(self.tree), config, counts)
 
     @classmethod
+    @refuses_by_name(KIND)
     def load(cls, path: str | Path, cards: Buckets, game: Rules | None = None) -> "Blueprint":
         """The blueprint at `path`; refused unless it was made with the abstraction `cards`, and for `game` if given."""
         artifact = open_artifact(path, KIND, made_from={"abstraction": cards.fingerprint})
@@ -112,6 +114,7 @@ class FirstRound:
     fingerprint: str
 
     @classmethod
+    @refuses_by_name(KIND)
     def load(cls, path: str | Path) -> "FirstRound":
         artifact = open_artifact(path, KIND)
         first, *later = artifact.config["num_buckets"]
@@ -226,8 +229,9 @@ def _stored_trees(artifact: Artifact, num_buckets: tuple[int, ...]) -> tuple[Bet
 def _is_sound(tree: BettingTree) -> bool:
     """Whether the arrays are a tree in breadth-first order, so that every walk in it ends."""
     size, players, children = len(tree), tree.rules.num_players, tree.num_children
-    arrays = [value for value in vars(tree).values() if isinstance(value, np.ndarray)]
-    if any(len(array) != size for array in arrays) or tree.committed.shape != (size, players) or children.min() < 0:
+    arrays = {name: value for name, value in vars(tree).items() if isinstance(value, np.ndarray)}
+    shapes = dict.fromkeys(arrays, (size,)) | dict.fromkeys(("committed", "folded"), (size, players))
+    if any(array.shape != shapes[name] for name, array in arrays.items()) or size == 0 or children.min() < 0:
         return False
     inner, nodes = children > 0, np.arange(size)
     return (

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.artifacts import open_artifact, write_artifact
+from poker.artifacts import open_artifact, refuses_by_name, write_artifact
 from poker.solvers.continuations.generation import ContinuationSet, Step
 from poker.solvers.continuations.leaf_play import BLUEPRINT, Play, Pure
 
@@ -35,6 +35,7 @@ def save_sets(
     write_artifact(path, KIND, config=config, arrays=arrays, counts=counts, made_from=made_from)
 
 
+@refuses_by_name(KIND)
 def load_set(path: str | Path, opponent: int) -> ContinuationSet:
     """The set of one opponent; arrays are memory-mapped."""
     artifact = open_artifact(path, KIND)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.abstraction.equities import showdown_equity
-from poker.artifacts import CorruptArtifactError, open_artifact
+from poker.artifacts import CorruptArtifactError, open_artifact, refuses_by_name
 from poker.cards import PREFLOP_CLASS, PREFLOP_CLASS_SIZE
 from poker.features.leaf import TARGET
 from poker.solvers.blueprint import Blueprint, FirstRound
@@ -38,14 +38,17 @@ class LeafTable:
     sem: NDArray[np.float32] | None = None
 
     @classmethod
+    @refuses_by_name(KIND)
     def load(cls, path: str | Path, blueprint: Blueprint | FirstRound) -> "LeafTable":
         """The table at `path`, refused unless it was made from `blueprint`; K is what it was made with."""
         made_from = {"blueprint": blueprint.fingerprint}
         arrays = open_artifact(path, KIND, config={"target": TARGET}, made_from=made_from).arrays
-        nodes, values = np.array(arrays["nodes"]), arrays["values"]
-        if values.ndim != 5 or values.shape[:2] != (len(nodes), 2) or values.shape[3:] != (NUM_CLASSES, NUM_CLASSES):
+        nodes, values, sem = np.array(arrays["nodes"]), arrays["values"], arrays.get("sem")
+        if values.ndim != 5 or values.shape != (len(nodes.ravel()), 2, values.shape[2], NUM_CLASSES, NUM_CLASSES):
             raise CorruptArtifactError(f"{path} has values of shape {values.shape} for {len(nodes)} states")
-        return cls(nodes, values, arrays.get("sem"))
+        if nodes.ndim != 1 or values.shape[2] < 1 or (sem is not None and sem.shape != values.shape):
+            raise CorruptArtifactError(f"{path} has nodes of shape {nodes.shape}, or other values than standard errors")
+        return cls(nodes, values, sem)
 
     def at(self, node: int) -> NDArray[np.float32]:
         """[2, K, 169, 169] of a node in `nodes`."""

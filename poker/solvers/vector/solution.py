@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.artifacts import open_artifact, write_artifact
+from poker.artifacts import open_artifact, refuses_by_name, write_artifact
 from poker.cards import hand_index, parse_cards
 from poker.errors import PokernetsError
 from poker.rules import CALL, FOLD
@@ -84,6 +84,7 @@ def save_solution(path: str | Path, spot: Spot, solver: VectorSolver, metrics: d
     write_artifact(path, KIND, config={"spot": spot.text}, arrays={"strategy": rows}, counts=metrics)
 
 
+@refuses_by_name(KIND)
 def load_solution(path: str | Path) -> Solution:
     """Opens a solution, refused unless it is as it was written. What the solve needed does not limit what is read."""
     artifact = open_artifact(path, KIND)
