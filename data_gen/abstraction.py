@@ -1,12 +1,15 @@
 """`job=abstraction`: sort the hands of every street of hold'em into buckets, by any method of conf/abstraction.
 
 A finished street is kept beside the output (`<output>.streets/`) until all are there, so a killed run continues with
-the street it was at. The result depends on method and seed alone, not on threads, machines or interruptions.
+the street it was at. The result depends on method and seed alone, not on threads, machines or interruptions, nor on
+the stacks, blinds and bets of the game: one that was made for another game serves this one.
 """
 
+import glob
 import shutil
 import sys
 import time
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,7 +19,7 @@ from rich.progress import Progress
 from data_gen.costs import Cost, tell
 from poker.abstraction.buckets import KIND, make_abstraction
 from poker.abstraction.methods import Building, Method, StreetTable, table_bytes
-from poker.artifacts import find_artifact, write_artifact
+from poker.artifacts import Artifact, ArtifactError, find_artifact, open_artifact, write_artifact
 from poker.parallel import Cluster
 from poker.progress import progress_bars
 from poker.rules import STREET_NAMES
@@ -24,11 +27,17 @@ from poker.rules import STREET_NAMES
 STREET_KIND = "abstraction_street"
 
 
-def run(*, method: Method, seed: int, cluster: Cluster, dry: bool, output: str) -> None:
-    """Make the abstraction at `output`, unless it was made with the same settings."""
+def run(*, method: Method, seed: int, cluster: Cluster, dry: bool, output: str, others: str = "") -> None:
+    """Make the abstraction at `output`, unless it was made with the same settings, there or at a path that the pattern
+    `others` matches: that one is copied."""
     config: dict[str, Any] = {"method": method.settings, "seed": seed}
     if find_artifact(output, KIND, config=config) is not None:
         print(f"abstraction {output} is there", file=sys.stderr)
+        return
+    if (other := _made_elsewhere(others, config)) is not None:
+        print(f"abstraction {output}: that of {other.path} is the same and copied", file=sys.stderr)
+        if not dry:
+            write_artifact(output, KIND, config=other.config, arrays=other.arrays, counts=other.counts)
         return
     started = time.perf_counter()
     parts = Path(f"{output}.streets")
@@ -56,6 +65,14 @@ def run(*, method: Method, seed: int, cluster: Cluster, dry: bool, output: str) 
     shutil.rmtree(parts, ignore_errors=True)
     sizes = ", ".join(f"{STREET_NAMES[s]} {saved.num_buckets[s]}" for s in order)
     print(f"abstraction {output}: buckets {sizes}; {time.perf_counter() - started:.0f} s", file=sys.stderr)
+
+
+def _made_elsewhere(others: str, config: dict[str, Any]) -> Artifact | None:
+    """An abstraction with these settings among those that the pattern matches."""
+    for path in sorted(glob.glob(others)):
+        with suppress(ArtifactError):
+            return open_artifact(path, KIND, config=config)
+    return None
 
 
 def _stored_street(path: Path, config: dict[str, Any]) -> StreetTable | None:

@@ -69,6 +69,22 @@ def test_a_finished_abstraction_is_reused(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["abstraction"]
 
 
+def test_one_made_for_other_stacks_is_copied(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """No game is among the settings of an abstraction, so another place for other stacks takes what is there."""
+    method, others = TwoStreets(), str(tmp_path / "*" / "abstraction")
+    made = make(method, 1, str(tmp_path / "deep" / "abstraction"))
+    make(TwoStreets(buckets=9), 1, str(tmp_path / "coarse" / "abstraction"))
+    output = str(tmp_path / "short" / "abstraction")
+    run(method=method, seed=1, output=output, cluster=LocalCluster(2), dry=True, others=others)
+    assert not Path(output).exists()
+    run(method=method, seed=1, output=output, cluster=LocalCluster(2), dry=False, others=others)
+    assert CardAbstraction.load(output).fingerprint == made.fingerprint
+    assert method.calls == [0, 1]
+    assert f"that of {tmp_path}/deep/abstraction is the same" in capsys.readouterr().err
+    run(method=method, seed=2, output=f"{output}2", cluster=LocalCluster(2), dry=False, others=others)
+    assert method.calls == [0, 1, 0, 1]
+
+
 def test_an_interrupted_run_continues_with_its_street(tmp_path: Path) -> None:
     output, method = str(tmp_path / "abstraction"), TwoStreets(broken=True)
     with pytest.raises(KeyboardInterrupt):
