@@ -29,6 +29,7 @@ from omegaconf import DictConfig, OmegaConf, open_dict
 from omegaconf.errors import ConfigAttributeError, ConfigKeyError, MissingMandatoryValue, OmegaConfBaseException
 
 from conf.bundles import unbundle
+from conf.early import refuse_parts, refuse_values
 from conf.help import CONF, choices, experiments, help_of, nets, without_help
 from poker.errors import PokernetsError
 from poker.lock import Claims
@@ -206,6 +207,9 @@ def task_of(group: str) -> Callable[[DictConfig], Any]:
         if group == "model":
             _check_net()
         node = resolve(node)
+        refuse_values(node)
+        check(node)
+        refuse_parts(node)
         if group != "model" and not node.get("dry"):
             from poker.kernels.ahead import compile_at_first_use  # noqa: PLC0415 (what --help does without)
 

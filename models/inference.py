@@ -49,9 +49,7 @@ class LeafNet:
         from models.export import load_net  # noqa: PLC0415 (torch)
         from models.leaf_runner import LeafRunner  # noqa: PLC0415
 
-        artifact = open_artifact(path, LEAF_NET, verify=False)
-        if blueprint is not None:
-            _check_origin(artifact, blueprint)
+        artifact = open_leaf_net(path, blueprint)
         stamp = leaf_stamp(artifact.config["continuations"])
         net = load_net(path, LEAF_NET, stamp=stamp, architectures=architectures)
         self._runner = LeafRunner(net, backend, device)
@@ -75,6 +73,14 @@ class LeafNet:
     def grid_values(self, grids: Sequence[tuple[GridParts, NDArray[np.float32]]]) -> list[NDArray[np.float32]]:
         """As `LeafRunner.grid_values`."""
         return self._runner.grid_values(grids)
+
+
+def open_leaf_net(path: str | Path, blueprint: str | Path | None) -> Artifact:
+    """The artifact of a leaf net, refused unless it is of today's features and target, and of the blueprint."""
+    artifact = open_artifact(path, LEAF_NET, config={"feature_hash": leaf.HASH, "target": leaf.TARGET}, verify=False)
+    if blueprint is not None:
+        _check_origin(artifact, blueprint)
+    return artifact
 
 
 def _check_origin(net: Artifact, blueprint: str | Path) -> None:

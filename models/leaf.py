@@ -36,7 +36,7 @@ def train(
 
     def learn(directory: Path) -> Trained:
         Console(stderr=True).print(data.told, soft_wrap=True, markup=False)
-        module = LeafModule(_checked(net, len(names)), huber_delta, learning_rate, label_mean, names)
+        module = LeafModule(checked(net, len(names)), huber_delta, learning_rate, label_mean, names)
         fitted = fit(module, data, directory=directory, trainer=trainer, threads=threads)
         counts = {
             "training_rows": len(data.train_rows),
@@ -54,7 +54,7 @@ def train(
     return float(counts["validation"]["huber"])
 
 
-def _checked(architecture: Architecture, outputs: int) -> nn.Module:
+def checked(architecture: Architecture, outputs: int) -> nn.Module:
     """The net, if it takes the features of leaf states and gives the values of so many continuations."""
     try:
         net: nn.Module = architecture()

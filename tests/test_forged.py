@@ -29,8 +29,8 @@ BUNDLE = CONF.parent / "models" / "trained" / "laptop.bundle"
 DEEP: Any = 1
 for _ in range(600):
     DEEP = [DEEP]
-FEW = (None, DEEP)
-FORGERIES = (None, 7, -1, 1e300, True, "x", [], [None], {}, {"x": 1}, DEEP, 10**40, "x" * 100_000)
+FEW: tuple[Any, ...] = (None, DEEP)
+FORGERIES: tuple[Any, ...] = (None, 7, -1, 1e300, True, "x", [], [None], {}, {"x": 1}, DEEP, 10**40, "x" * 100_000)
 TYPES: dict[str, Any] = {"stamp": STAMP, "made_from": {"opponent_actions": "0" * 64}}
 
 

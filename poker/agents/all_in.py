@@ -28,9 +28,14 @@ class AllInPlayer(SamplingAgent):
             raise PokernetsError(f"agent `{name}`: `share` of hands lies above 0 and at most at 1, not {share}")
         self._played = best_hands(share)
 
-    def check_game(self, game: Rules) -> None:
+    @staticmethod
+    def refuse_game(name: str, game: Rules) -> None:
+        """As `poker.agents.base.Agent` says."""
         if game.is_limit or game.num_players != 2 or game.deck_size != 52 or game.num_hole_cards != 2:
-            raise PokernetsError(f"the agent `{self.name}` plays heads-up no-limit hold'em, not `{game.name}`")
+            raise PokernetsError(f"the agent `{name}` plays heads-up no-limit hold'em, not `{game.name}`")
+
+    def check_game(self, game: Rules) -> None:
+        self.refuse_game(self.name, game)
 
     def policy(self, state: HandState) -> Policy:
         legal = state.legal()

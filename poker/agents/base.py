@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 class Agent(Protocol):
     """Play is a function of the seed of the last `reset` and of what the agent has been shown since.
 
-    One that does not play every game says so by `check_game(game)`, which raises PokernetsError (`poker.rules`).
+    One that does not play every game says so by `check_game(game)`, which raises PokernetsError (`poker.rules`). What
+    can be told of a class before an agent is built, a static method `refuse_game(name, game)` says.
     """
 
     name: str

@@ -63,8 +63,7 @@ class DepthLimitedAgent(SamplingAgent):
         exploit: Exploit = Exploit(),  # noqa: B008 - frozen
         gives_up: bool = False,
     ) -> None:
-        if game.num_players != 2 or game.num_hole_cards != 2 or game.deck_size != 52:
-            raise PokernetsError(f"{name} plays heads-up hold'em, not '{game.name}'; choose another agent or game")
+        self.refuse_game(name, game)
         if not 0 <= opponent_noise <= 1:
             raise PokernetsError(f"search.opponent_noise is a share of the actions from 0 to 1, not {opponent_noise}")
         super().__init__(name)
@@ -88,6 +87,12 @@ class DepthLimitedAgent(SamplingAgent):
         self.repeatable = self._solve.repeatable
         self._solve.keeps_values = self._clock.limited
         self._keeping = False
+
+    @staticmethod
+    def refuse_game(name: str, game: Rules) -> None:
+        """As `poker.agents.base.Agent` says."""
+        if game.num_players != 2 or game.num_hole_cards != 2 or game.deck_size != 52:
+            raise PokernetsError(f"{name} plays heads-up hold'em, not '{game.name}'; choose another agent or game")
 
     def check_game(self, game: Rules) -> None:
         self._game.must_fit(game, f"the agent `{self.name}`", "choose another agent or game")

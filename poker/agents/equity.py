@@ -124,9 +124,14 @@ class EquityPolicyAgent(EquityAgent):
 
     quick_policy = "blueprint"
 
-    def check_game(self, game: Rules) -> None:
+    @staticmethod
+    def refuse_game(name: str, game: Rules) -> None:
+        """As `poker.agents.base.Agent` says."""
         if game.num_players != 2 or game.deck_size != 52 or game.num_hole_cards != 2 or game.total_board_cards != 5:
-            raise PokernetsError(f"the agent `{self.name}` plays heads-up hold'em, not `{game.name}`")
+            raise PokernetsError(f"the agent `{name}` plays heads-up hold'em, not `{game.name}`")
+
+    def check_game(self, game: Rules) -> None:
+        self.refuse_game(self.name, game)
 
     def act(self, state: HandState) -> int:
         return sample_action(self.policy(state), state, self._rng)

@@ -53,14 +53,18 @@ class PokiFormula:
         self.tracker = Tracker(predictor, self.rates, habits_for(self.modelling, predictor))
         self._rng = np.random.default_rng(0)
 
-    def check_game(self, game: Rules) -> None:
-        """Only limit hold'em with stacks that cover every bet: the models know nothing of all-in players."""
+    @staticmethod
+    def refuse_game(name: str, game: Rules) -> None:
+        """As `poker.agents.base.Agent` says: the models know nothing of all-in players, so stacks cover every bet."""
         deepest = game.big_blind + sum(map(operator.mul, game.max_raises, game.raise_sizes))
         holdem = game.deck_size == 52 and game.num_hole_cards == 2 and game.board_sizes == (0, 3, 4, 5)
         if not (game.is_limit and holdem and deepest <= min(game.stacks)):
             raise PokernetsError(
-                f"`{self.name}` plays limit hold'em with stacks that cover every raise; `{game.name}` is not that game"
+                f"`{name}` plays limit hold'em with stacks that cover every raise; `{game.name}` is not that game"
             )
+
+    def check_game(self, game: Rules) -> None:
+        self.refuse_game(self.name, game)
 
     def reset(self, seed: int) -> None:
         self._rng = np.random.default_rng(seed)

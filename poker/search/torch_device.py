@@ -17,18 +17,23 @@ _OF_FREE = 0.8
 """What a batch may take: the rest is for what libraries keep and for gaps."""
 
 
-def torch_device(name: str) -> torch.device:
-    """That of `search.device`: auto is CUDA where there is one, torch the CPU. Raises PokernetsError for a name without
-    a meaning and for a CUDA device that is not there."""
+def check_device(name: str) -> torch.device:
+    """What a name of `search.device` stands for: auto is CUDA where there is one, torch the CPU. Raises PokernetsError
+    for a name without a meaning and for a CUDA device that is not there."""
     there = torch.cuda.is_available() if name.startswith(("cuda", "auto")) else False
     if name.startswith("cuda") and not there:
         raise PokernetsError(f"device `{name}` was asked for and torch finds no CUDA device; use device=cpu")
     if name == "auto":
         name = "cuda" if there else "cpu"
     try:
-        device = torch.device("cpu" if name == "torch" else name)
+        return torch.device("cpu" if name == "torch" else name)
     except RuntimeError:
         raise PokernetsError(f"device `{name}`: choose cpu, cuda (or cuda:1 and so on), auto or torch") from None
+
+
+def torch_device(name: str) -> torch.device:
+    """The device of `check_device`, ready for use."""
+    device = check_device(name)
     if device.type == "cuda":
         if device.index is not None:
             torch.cuda.set_device(device)  # for streams and graphs, which have no device of their own

@@ -1,0 +1,202 @@
+"""What plain settings tell, before anything is built, solved or compiled: agents that do not play the game, artifacts
+that are not there or do not fit, devices that the machine does not have, trainers and nets that cannot be.
+
+All of it is refused later as well, by what is built; here within seconds.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from functools import partial
+from typing import Any
+
+import hydra
+
+from poker.artifacts import Artifact, MissingArtifactError, fingerprint_of, open_artifact
+from poker.errors import PokernetsError
+from poker.rules import Rules, rules_from
+
+Node = Mapping[str, Any]
+_LATER = ("fallback", "values")
+"""Built where they are needed, and done without where they cannot be."""
+_HERE = ("cpu", "auto", "torch")
+_LEAST = {"threads": 1, "batch_rows": 1, "epoch_rows": 1, "shards": 1, "patience": 0, "weight_decay": 0}
+_POSITIVE = ("learning_rate", "huber_delta")
+_open = partial(open_artifact, verify=False)
+
+
+def refuse_values(node: Any, name: str = "") -> None:
+    """Raises PokernetsError for numbers out of range and for devices that the machine does not have, anywhere in the
+    plain values of a configuration; imports nothing but torch, and that for devices alone."""
+    if isinstance(node, list):
+        for each in node:
+            refuse_values(each, name)
+    if not isinstance(node, dict):
+        return
+    name = str(node.get("_target_", name))
+    for key, value in node.items():
+        if isinstance(value, int | float):
+            if key in _LEAST and not _LEAST[key] <= value < math.inf:
+                raise PokernetsError(f"{name}: '{key}' must be at least {_LEAST[key]}, not {value}")
+            if key in _POSITIVE and not 0 < value < math.inf:
+                raise PokernetsError(f"{name}: '{key}' must be positive, not {value}")
+        if key == "device" and isinstance(value, str) and value not in _HERE:
+            _refuse_device(value)
+        if key == "accelerator" and value in ("gpu", "cuda"):
+            _refuse_accelerator(value)
+        if key not in _LATER:
+            refuse_values(value, name)
+
+
+def refuse_parts(node: Any) -> None:
+    """Raises PokernetsError for agents, artifacts, nets and trainers that `node` names and that cannot be or do not go
+    together."""
+    _refuse(node, None)
+
+
+def _refuse(node: Any, game: Rules | None) -> None:
+    if isinstance(node, list):
+        for each in node:
+            _refuse(each, game)
+    if not isinstance(node, dict):
+        return
+    game = game or _game_of(node)
+    target = node.get("_target_")
+    if isinstance(target, str):
+        found = hydra.utils.get_object(target)
+        if game is not None and (refuses := getattr(found, "refuse_game", None)) is not None:
+            refuses(str(node.get("name", target)), game)
+        if target in _CHECKS:
+            _CHECKS[target](node, game)
+    for name, value in _built(node):
+        if name not in _LATER:
+            _refuse(value, game)
+
+
+def _game_of(node: Node) -> Rules | None:
+    """The game of a node, with its number of players."""
+    own, players = node.get("game"), node.get("players")
+    game = hydra.utils.call(own) if isinstance(own, dict) and "_target_" in own else None
+    if not isinstance(game, Rules) or not isinstance(players, int):
+        return game if isinstance(game, Rules) else None
+    from poker.play.lineup import with_players  # noqa: PLC0415
+
+    return with_players(game, players)
+
+
+def _built(node: Node) -> Iterator[tuple[str, Any]]:
+    """The settings of a node; of agents, those that the line-ups name."""
+    for name, value in node.items():
+        if name == "agents" and isinstance(value, dict) and isinstance(lineups := node.get("lineups"), list):
+            seated = {player for lineup in lineups if isinstance(lineup, list) for player in lineup}
+            value = {key: spec for key, spec in value.items() if key in seated or key == "_target_"}
+        yield name, value
+
+
+def _refuse_device(name: str) -> None:
+    from poker.search.torch_device import check_device  # noqa: PLC0415 (torch)
+
+    check_device(name)
+
+
+def _refuse_accelerator(name: str) -> None:
+    import torch  # noqa: PLC0415
+
+    if not (torch.cuda.is_available() or (name == "gpu" and torch.backends.mps.is_available())):
+        raise PokernetsError(f"trainer.accelerator={name}: torch finds no such device; use cpu, or auto")
+
+
+def _rules(path: str) -> Rules:
+    return rules_from(_open(path, "blueprint").config["rules"])
+
+
+def _blueprint(node: Node, game: Rules | None) -> None:
+    """`load_blueprint`: with the abstraction that it was trained on."""
+    from poker.abstraction.buckets import is_holdem  # noqa: PLC0415
+
+    rules = _rules(node["blueprint"])
+    if not is_holdem(rules):
+        return
+    cards = _open(node["abstraction"], "abstraction")
+    name, streets = cards.fingerprint, len(cards.counts["num_buckets"])
+    if rules.num_streets < streets:
+        name = fingerprint_of({"abstraction": name, "streets": rules.num_streets})
+    _open(node["blueprint"], "blueprint", made_from={"abstraction": name})
+
+
+def _blueprint_agent(node: Node, game: Rules | None) -> None:
+    blueprint = node["blueprint"]
+    if game is not None and isinstance(blueprint, dict) and "blueprint" in blueprint:
+        _rules(blueprint["blueprint"]).must_fit(game, f"the blueprint that `{node['name']}` plays")
+
+
+def _leaf_table(node: Node, game: Rules | None) -> None:
+    from poker.features.leaf import TARGET  # noqa: PLC0415
+
+    blueprint = _open(node["blueprint"]["path"], "blueprint")
+    _open(node["path"], "leaf_table", config={"target": TARGET}, made_from={"blueprint": blueprint.fingerprint})
+    if game is not None:
+        _rules(node["blueprint"]["path"]).must_fit(game, "the blueprint behind the leaf values")
+
+
+def _leaf_net(node: Node, game: Rules | None) -> None:
+    from models.inference import open_leaf_net  # noqa: PLC0415
+
+    open_leaf_net(node["path"], node.get("blueprint"))
+
+
+def _opponent_net(node: Node, game: Rules | None) -> None:
+    from models.opponent_inference import OPPONENT_NET, STAMP  # noqa: PLC0415
+
+    paths = node["path"] if isinstance(node["path"], list) else [node["path"]]
+    for path in [*paths, *([node["base"]] if node.get("base") else [])]:
+        _open(path, OPPONENT_NET, config=STAMP)
+
+
+def _opens(key: str, kind: str) -> "Check":
+    return lambda node, game: _ignore(_open(node[key], kind))
+
+
+def _ignore(artifact: Artifact) -> None:
+    """It is there and of its kind."""
+
+
+def _leaf_training(node: Node, game: Rules | None) -> None:
+    """The net takes the features, and gives a value for each continuation of the first shard."""
+    from models.leaf import checked  # noqa: PLC0415
+    from poker.features.shards import KIND, shard_path  # noqa: PLC0415
+
+    shard = None
+    with suppress(MissingArtifactError):
+        shard = _open(shard_path(node["data"]["path"], 0), KIND)
+    if shard is not None and isinstance(names := shard.config.get("continuations"), list):
+        checked(hydra.utils.instantiate(node["net"], _convert_="all"), len(names))
+
+
+def _trainer(node: Node, game: Rules | None) -> None:
+    """What Lightning refuses of the plain settings of a trainer."""
+    from models.fitting import made_trainer  # noqa: PLC0415
+
+    plain = {
+        key: value
+        for key, value in node.items()
+        if not key.startswith("_") and isinstance(value, str | int | float) and key not in ("profiler", "strategy")
+    }
+    made_trainer(hydra.utils.get_object(node["_target_"]), **plain, logger=False, enable_checkpointing=False)
+
+
+Check = Callable[[Node, Rules | None], None]
+_CHECKS: dict[str, Check] = {
+    "poker.agents.blueprint.load_blueprint": _blueprint,
+    "poker.agents.blueprint.BlueprintAgent": _blueprint_agent,
+    "poker.agents.poki_formula.PokiFormula": _opens("preflop", "preflop_rollouts"),
+    "poker.agents.poki_simulation.PokiSimulation": _opens("preflop", "preflop_rollouts"),
+    "poker.abstraction.buckets.CardAbstraction.load": _opens("path", "abstraction"),
+    "poker.solvers.blueprint.FirstRound.load": _opens("path", "blueprint"),
+    "poker.search.table_leaf.TableLeaf": _leaf_table,
+    "models.inference.LeafNet": _leaf_net,
+    "models.opponent_inference.OpponentNet": _opponent_net,
+    "models.leaf.train": _leaf_training,
+    "lightning.Trainer": _trainer,
+}
+"""By target what its settings tell. Other targets are checked by what they build."""
