@@ -3,6 +3,7 @@
 import dataclasses
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -108,7 +109,7 @@ def test_artifacts_that_are_missing_or_do_not_go_together(refused: Refused, tmp_
     assert "blueprint was made with made_from abstraction='cards'" in refused("evaluate", *BLUEPRINTS, here)
     limited = (*LIMITED[:-1], here)
     for made_from, told in (("other", "leaf_table was made with"), (blueprint, "no leaf_net at")):
-        table = {"config": {"target": TARGET}, "made_from": {"blueprint": made_from}}
+        table: dict[str, Any] = {"config": {"target": TARGET}, "made_from": {"blueprint": made_from}}
         write_artifact(tmp_path / "leaf_table", "leaf_table", arrays={}, **table)
         assert told in refused("evaluate", *limited)
 
@@ -123,6 +124,6 @@ def test_nets_of_other_shapes(refused: Refused, tmp_path: Path) -> None:
     stamp = {**leaf_stamp(CONTINUATIONS), "feature_hash": "0" * 16}
     export_net(tmp_path / "leaf_net", LEAF_NET, mlp, mlp(), stamp=stamp, config={}, made_from={}, counts={})
     blueprint = _blueprint(tmp_path, "holdem_nolimit_2p", "cards")
-    table = {"config": {"target": TARGET}, "made_from": {"blueprint": blueprint}}
+    table: dict[str, Any] = {"config": {"target": TARGET}, "made_from": {"blueprint": blueprint}}
     write_artifact(tmp_path / "leaf_table", "leaf_table", arrays={}, **table)
     assert "feature_hash" in refused("evaluate", *LIMITED[:-1], here)
