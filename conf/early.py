@@ -11,8 +11,9 @@ from functools import partial
 from typing import Any
 
 import hydra
+from hydra.errors import InstantiationException
 
-from poker.artifacts import Artifact, MissingArtifactError, fingerprint_of, open_artifact
+from poker.artifacts import fingerprint_of, open_artifact, refuses_by_name
 from poker.errors import PokernetsError
 from poker.rules import Rules, rules_from
 
@@ -66,6 +67,8 @@ def _refuse(node: Any, game: Rules | None) -> None:
         found = hydra.utils.get_object(target)
         if game is not None and (refuses := getattr(found, "refuse_game", None)) is not None:
             refuses(str(node.get("name", target)), game)
+        if (refuses_settings := getattr(found, "refuse_settings", None)) is not None:
+            refuses_settings(node)
         if target in _CHECKS:
             _CHECKS[target](node, game)
     for name, value in _built(node):
@@ -76,7 +79,10 @@ def _refuse(node: Any, game: Rules | None) -> None:
 def _game_of(node: Node) -> Rules | None:
     """The game of a node, with its number of players."""
     own, players = node.get("game"), node.get("players")
-    game = hydra.utils.call(own) if isinstance(own, dict) and "_target_" in own else None
+    game = None
+    if isinstance(own, dict) and "_target_" in own:
+        with suppress(InstantiationException):  # which is told when it is built
+            game = hydra.utils.call(own)
     if not isinstance(game, Rules) or not isinstance(players, int):
         return game if isinstance(game, Rules) else None
     from poker.play.lineup import with_players  # noqa: PLC0415
@@ -106,8 +112,17 @@ def _refuse_accelerator(name: str) -> None:
         raise PokernetsError(f"trainer.accelerator={name}: torch finds no such device; use cpu, or auto")
 
 
+@refuses_by_name("blueprint")
 def _rules(path: str) -> Rules:
     return rules_from(_open(path, "blueprint").config["rules"])
+
+
+@refuses_by_name("abstraction")
+def _cards(path: str, streets: int) -> str:
+    """The fingerprint of the buckets of so many streets."""
+    found = _open(path, "abstraction")
+    whole = len(found.counts["num_buckets"]) <= streets
+    return found.fingerprint if whole else fingerprint_of({"abstraction": found.fingerprint, "streets": streets})
 
 
 def _blueprint(node: Node, game: Rules | None) -> None:
@@ -115,13 +130,9 @@ def _blueprint(node: Node, game: Rules | None) -> None:
     from poker.abstraction.buckets import is_holdem  # noqa: PLC0415
 
     rules = _rules(node["blueprint"])
-    if not is_holdem(rules):
-        return
-    cards = _open(node["abstraction"], "abstraction")
-    name, streets = cards.fingerprint, len(cards.counts["num_buckets"])
-    if rules.num_streets < streets:
-        name = fingerprint_of({"abstraction": name, "streets": rules.num_streets})
-    _open(node["blueprint"], "blueprint", made_from={"abstraction": name})
+    if is_holdem(rules):
+        cards = _cards(node["abstraction"], rules.num_streets)
+        _open(node["blueprint"], "blueprint", made_from={"abstraction": cards})
 
 
 def _blueprint_agent(node: Node, game: Rules | None) -> None:
@@ -133,56 +144,35 @@ def _blueprint_agent(node: Node, game: Rules | None) -> None:
 def _leaf_table(node: Node, game: Rules | None) -> None:
     from poker.features.leaf import TARGET  # noqa: PLC0415
 
-    blueprint = _open(node["blueprint"]["path"], "blueprint")
+    path = node["blueprint"].get("path") if isinstance(node["blueprint"], dict) else None
+    if path is None:
+        return
+    blueprint = _open(path, "blueprint")
     _open(node["path"], "leaf_table", config={"target": TARGET}, made_from={"blueprint": blueprint.fingerprint})
     if game is not None:
-        _rules(node["blueprint"]["path"]).must_fit(game, "the blueprint behind the leaf values")
-
-
-def _leaf_net(node: Node, game: Rules | None) -> None:
-    from models.inference import open_leaf_net  # noqa: PLC0415
-
-    open_leaf_net(node["path"], node.get("blueprint"))
-
-
-def _opponent_net(node: Node, game: Rules | None) -> None:
-    from models.opponent_inference import OPPONENT_NET, STAMP  # noqa: PLC0415
-
-    paths = node["path"] if isinstance(node["path"], list) else [node["path"]]
-    for path in [*paths, *([node["base"]] if node.get("base") else [])]:
-        _open(path, OPPONENT_NET, config=STAMP)
+        _rules(path).must_fit(game, "the blueprint behind the leaf values")
 
 
 def _opens(key: str, kind: str) -> "Check":
-    return lambda node, game: _ignore(_open(node[key], kind))
+    def check(node: Node, game: Rules | None) -> None:
+        _open(node[key], kind)
 
-
-def _ignore(artifact: Artifact) -> None:
-    """It is there and of its kind."""
-
-
-def _leaf_training(node: Node, game: Rules | None) -> None:
-    """The net takes the features, and gives a value for each continuation of the first shard."""
-    from models.leaf import checked  # noqa: PLC0415
-    from poker.features.shards import KIND, shard_path  # noqa: PLC0415
-
-    shard = None
-    with suppress(MissingArtifactError):
-        shard = _open(shard_path(node["data"]["path"], 0), KIND)
-    if shard is not None and isinstance(names := shard.config.get("continuations"), list):
-        checked(hydra.utils.instantiate(node["net"], _convert_="all"), len(names))
+    return check
 
 
 def _trainer(node: Node, game: Rules | None) -> None:
     """What Lightning refuses of the plain settings of a trainer."""
-    from models.fitting import made_trainer  # noqa: PLC0415
+    from lightning.fabric.utilities.exceptions import MisconfigurationException  # noqa: PLC0415 (seconds)
 
     plain = {
         key: value
         for key, value in node.items()
         if not key.startswith("_") and isinstance(value, str | int | float) and key not in ("profiler", "strategy")
     }
-    made_trainer(hydra.utils.get_object(node["_target_"]), **plain, logger=False, enable_checkpointing=False)
+    try:
+        hydra.utils.get_object(node["_target_"])(**plain, logger=False, enable_checkpointing=False)
+    except (MisconfigurationException, RuntimeError, TypeError, ValueError) as error:
+        raise PokernetsError(f"trainer: {' '.join(str(error).split())}") from error
 
 
 Check = Callable[[Node, Rules | None], None]
@@ -194,9 +184,6 @@ _CHECKS: dict[str, Check] = {
     "poker.abstraction.buckets.CardAbstraction.load": _opens("path", "abstraction"),
     "poker.solvers.blueprint.FirstRound.load": _opens("path", "blueprint"),
     "poker.search.table_leaf.TableLeaf": _leaf_table,
-    "models.inference.LeafNet": _leaf_net,
-    "models.opponent_inference.OpponentNet": _opponent_net,
-    "models.leaf.train": _leaf_training,
     "lightning.Trainer": _trainer,
 }
-"""By target what its settings tell. Other targets are checked by what they build."""
+"""By target what its settings tell. Others have a static `refuse_settings(settings)`, or are checked once built."""

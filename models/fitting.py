@@ -181,7 +181,10 @@ def fit(
     if logger is None:
         monitors = [each.monitor for each in trainer.keywords.get("callbacks", ()) if hasattr(each, "monitor")]
         logger = CourseLogger(directory, loss=monitors[0].rpartition("/")[2] if monitors else "loss")
-    made = made_trainer(trainer, logger=logger, default_root_dir=directory)
+    try:
+        made = trainer(logger=logger, default_root_dir=directory)
+    except (MisconfigurationException, TypeError, ValueError) as error:
+        raise PokernetsError(f"trainer: {' '.join(str(error).split())}") from error
     checkpoints = made.checkpoint_callback
     assert isinstance(checkpoints, callbacks.ModelCheckpoint)
     checkpoints.dirpath = str(directory / "checkpoints")
@@ -201,14 +204,6 @@ def fit(
     chosen = Path(checkpoints.best_model_path) if best else last
     module.load_state_dict(_read_checkpoint(chosen, directory)["state_dict"])
     return made
-
-
-def made_trainer(trainer: Callable[..., lightning.Trainer], **settings: Any) -> lightning.Trainer:
-    """A trainer, or what Lightning has against its settings as a user's error."""
-    try:
-        return trainer(**settings)
-    except (MisconfigurationException, RuntimeError, TypeError, ValueError) as error:
-        raise PokernetsError(f"trainer: {' '.join(str(error).split())}") from error
 
 
 def _read_checkpoint(file: Path, directory: Path) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Trained leaf nets for those who play. Torch, which takes seconds to import, is when one is loaded."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -53,6 +53,11 @@ class LeafNet:
         stamp = leaf_stamp(artifact.config["continuations"])
         net = load_net(path, LEAF_NET, stamp=stamp, architectures=architectures)
         self._runner = LeafRunner(net, backend, device)
+
+    @staticmethod
+    def refuse_settings(settings: Mapping[str, Any]) -> None:
+        """Raise what making it from these settings would, as far as manifests tell."""
+        open_leaf_net(settings["path"], settings.get("blueprint"))
 
     @property
     def num_continuations(self) -> int:

@@ -1,8 +1,10 @@
 """`train.py model=leaf`: leaf states in, leaf net out."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
+import hydra
 import lightning
 import torch
 from rich.console import Console
@@ -14,9 +16,10 @@ from models.inference import LEAF_NET, leaf_stamp
 from models.leaf_data import Columns, LeafData, held_out, in_order, selected
 from models.leaf_module import LeafModule
 from models.shuffle import Position
-from poker.artifacts import open_artifact
+from poker.artifacts import find_artifact, open_artifact
 from poker.errors import PokernetsError
 from poker.features import leaf
+from poker.features.shards import KIND, shard_path
 from poker.report import Report, Table
 
 
@@ -36,7 +39,7 @@ def train(
 
     def learn(directory: Path) -> Trained:
         Console(stderr=True).print(data.told, soft_wrap=True, markup=False)
-        module = LeafModule(checked(net, len(names)), huber_delta, learning_rate, label_mean, names)
+        module = LeafModule(_checked(net, len(names)), huber_delta, learning_rate, label_mean, names)
         fitted = fit(module, data, directory=directory, trainer=trainer, threads=threads)
         counts = {
             "training_rows": len(data.train_rows),
@@ -54,7 +57,18 @@ def train(
     return float(counts["validation"]["huber"])
 
 
-def checked(architecture: Architecture, outputs: int) -> nn.Module:
+def _refuse_settings(settings: Mapping[str, Any]) -> None:
+    """Raise PokernetsError unless the net gives values of as many continuations as the first shard has, if there is
+    one."""
+    shard = find_artifact(shard_path(settings["data"]["path"], 0), KIND)
+    if shard is not None:
+        _checked(hydra.utils.instantiate(settings["net"], _convert_="all"), len(shard.config["continuations"]))
+
+
+setattr(train, "refuse_settings", _refuse_settings)  # noqa: B010 (asked by conf.early)
+
+
+def _checked(architecture: Architecture, outputs: int) -> nn.Module:
     """The net, if it takes the features of leaf states and gives the values of so many continuations."""
     try:
         net: nn.Module = architecture()

@@ -1,7 +1,8 @@
 """Trained opponent nets: probabilities for whole tables of rows, and a `Predictor` for one decision at a time."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -77,6 +78,13 @@ class OpponentNet:
         self._numbers = [numbers for _, numbers in known]
         self._memory: dict[str, opponent_history.PlayerMemory] = {}
         self._last: tuple[Betting, tuple[int, ...], Inputs, Floats] | None = None
+
+    @staticmethod
+    def refuse_settings(settings: Mapping[str, Any]) -> None:
+        """Raise what making it from these settings would, as far as manifests tell."""
+        paths, base = settings["path"], settings.get("base")
+        for path in [*([paths] if isinstance(paths, str) else paths), *([] if base is None else [base])]:
+            open_artifact(path, OPPONENT_NET, config=STAMP, verify=False)
 
     def probs(self, context: Context) -> NDArray[np.float64]:
         if context.street == 0 or context.betting is None:
