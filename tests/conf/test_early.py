@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 
-from conf import launch
+from conf import launch, specs
 from models.export import Architecture, export_net
 from models.inference import LEAF_NET, leaf_stamp
 from models.mlp import Mlp
@@ -28,7 +28,8 @@ Refused = Callable[..., str]
 @pytest.fixture
 def refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Refused:
     """The error of a command that ends before anything is built."""
-    monkeypatch.setattr(launch, "call", lambda node: pytest.fail("it is built"))
+    for module in (launch, specs):
+        monkeypatch.setattr(module, "call", lambda node: pytest.fail("it is built"))
 
     def run(command: str, *arguments: str) -> str:
         done = run_here(command, *arguments, f"runs={tmp_path}/runs")
