@@ -119,10 +119,11 @@ class _Apart:
     def _told(self, method: str, arguments: tuple[Any, ...]) -> Any:
         if self._pipe is None:
             context = multiprocessing.get_context("spawn")
-            self._pipe, theirs = context.Pipe()
+            pipe, theirs = context.Pipe()
             self._process = context.Process(target=_serve, args=(theirs, self._builders, self._nice), daemon=True)
             self._process.start()
             theirs.close()
+            self._pipe = pipe
         self._pipe.send((method, arguments))
         kind, value = self._pipe.recv()
         if kind == "answer":
