@@ -58,5 +58,6 @@ def test_a_file_is_listed_reviewed_and_replaced(browser: Browser, tmp_path: Path
 
 
 def test_a_file_that_cannot_be_read_stops_the_start(tmp_path: Path) -> None:
-    with pytest.raises(AssertionError, match=r"nowhere.txt cannot be read: No such file"):
-        Server("agents=[always_call]", f"log={tmp_path}/nowhere.txt", f"runs={tmp_path}")
+    server = Server("agents=[always_call]", f"log={tmp_path}/nowhere.txt", f"runs={tmp_path}")
+    assert server.wait() == 2
+    assert "nowhere.txt cannot be read: No such file" in "".join(server.lines)
