@@ -198,6 +198,8 @@ def test_killed_and_started_again_it_ends_in_the_same_weights(trained: Path, tmp
     )
     for name, tensor in whole.state_dict().items():
         assert torch.equal(resumed.state_dict()[name], tensor), name
+    made = (open_artifact(work / "artifacts" / "leaf_net", LEAF_NET).fingerprint for work in (tmp_path, trained))
+    assert len(set(made)) == 1  # the same training has the same fingerprint
 
 
 @pytest.mark.parametrize("kept", [0, 100, 2000])
