@@ -18,7 +18,7 @@ from poker.errors import PokernetsError
 from poker.rules import Rules, rules_from
 
 Node = Mapping[str, Any]
-_LATER = ("fallback", "values")
+_LATER = ("fallback", "values", "reviewer")
 """Built where they are needed, and done without where they cannot be."""
 _HERE = ("cpu", "auto", "torch")
 _LEAST = {"threads": 1, "batch_rows": 1, "epoch_rows": 1, "shards": 1, "patience": 0, "weight_decay": 0}

@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from conf import launch, specs
+from conf.early import refuse_parts
 from models.export import Architecture, export_net
 from models.inference import LEAF_NET, leaf_stamp
 from models.mlp import Mlp
@@ -128,3 +129,10 @@ def test_nets_of_other_shapes(refused: Refused, tmp_path: Path) -> None:
     table: dict[str, Any] = {"config": {"target": TARGET}, "made_from": {"blueprint": blueprint}}
     write_artifact(tmp_path / "leaf_table", "leaf_table", arrays={}, **table)
     assert "feature_hash" in refused("evaluate", *LIMITED[:-1], here)
+
+
+@pytest.mark.parametrize("game", ["leduc", "holdem_nolimit_2p"])
+def test_a_table_without_the_agent_that_reviews_is_served(game: str, tmp_path: Path) -> None:
+    """It is built when a review is asked for."""
+    overrides = ["evaluate=play", f"game={game}", "agents=[always_call]", f"artifacts={tmp_path}"]
+    refuse_parts(launch.resolve(launch.compose("evaluate", overrides).evaluate))
