@@ -41,7 +41,7 @@ _DAY = 86_400  # seconds
 _FINGERPRINT = re.compile("[0-9a-f]{64}")
 _FILE = re.compile(r"(?!\.)[^/\0]+")
 _MOST_MANIFEST_BYTES = 1 << 26
-_LONG = 200  # characters of what others say
+_LONG, _LONGEST = 200, 800  # characters of what others say, and of an error
 _SECTIONS = {"schema": int, "kind": str, "config": dict, "made_from": dict, "counts": dict, "files": dict}
 _UNREADABLE = (ArithmeticError, AttributeError, LookupError, RecursionError, SyntaxError, TypeError, ValueError)
 """What comes of reading files that are not what they should be: `SyntaxError` of headers of arrays."""
@@ -74,6 +74,7 @@ class ArtifactError(PokernetsError):
     """Base of what can be wrong with an artifact on disk: `problem`, and the remedy."""
 
     def __init__(self, problem: str, remedy: str = "") -> None:
+        problem = _short(problem, _LONGEST)
         super().__init__(f"{problem}. {remedy}" if remedy else problem)
         self.problem = problem
 
@@ -389,10 +390,10 @@ def refuses_by_name(kind: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
     return decorate
 
 
-def _short(text: str) -> str:
+def _short(text: str, most: int = _LONG) -> str:
     """On one line, without the middle of what is long."""
     line = " ".join(text.split())
-    return line if len(line) <= _LONG else f"{line[: _LONG // 2]} ... {line[-_LONG // 2 :]}"
+    return line if len(line) <= most else f"{line[: most // 2]} ... {line[-most // 2 :]}"
 
 
 def _check_files(target: Path, kind: str, manifest: dict[str, Any], verify: bool) -> None:

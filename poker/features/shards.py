@@ -102,7 +102,7 @@ def open_shards(root: str | Path, verify: bool = True) -> list[Artifact]:
     wanted = _identity(shards[0])
     for shard in shards:
         names = shard.config.get("continuations")
-        if names is None:
+        if not isinstance(names, list):
             raise MismatchedArtifactError(
                 f"{shard.path} does not name its continuations", how_to_replace(KIND, shard.path)
             )
