@@ -100,7 +100,7 @@ def _built(node: Node) -> Iterator[tuple[str, Any]]:
 
 
 def _refuse_device(name: str) -> None:
-    from poker.search.torch_device import check_device  # noqa: PLC0415 (torch)
+    from poker.search.torch.device import check_device  # noqa: PLC0415 (torch)
 
     check_device(name)
 
@@ -183,7 +183,7 @@ _CHECKS: dict[str, Check] = {
     "poker.agents.poki_simulation.PokiSimulation": _opens("preflop", "preflop_rollouts"),
     "poker.abstraction.buckets.CardAbstraction.load": _opens("path", "abstraction"),
     "poker.solvers.blueprint.FirstRound.load": _opens("path", "blueprint"),
-    "poker.search.table_leaf.TableLeaf": _leaf_table,
+    "poker.search.leaves.table.TableLeaf": _leaf_table,
     "lightning.Trainer": _trainer,
 }
 """By target what its settings tell. Others have a static `refuse_settings(settings)`, or are checked once built."""

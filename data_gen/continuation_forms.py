@@ -1,7 +1,7 @@
 """Self-generated continuations of a blueprint that plays by buckets: strategies by sampling, one part on disk a step.
 
 Step k solves the first round for either seat with the continuations so far, learns both seats' responses and values
-them at every preflop leaf (`poker.search.self_generated`).
+them at every preflop leaf (`poker.search.leaves.self_generated`).
 """
 
 import shutil
@@ -23,7 +23,7 @@ from poker.errors import PokernetsError
 from poker.parallel import Cluster, Given, Work
 from poker.report.estimates import estimate
 from poker.rules import Rules
-from poker.search.self_generated import Response, respond
+from poker.search.leaves.self_generated import Response, respond
 from poker.solvers.best_response.on_boards import BoardGame
 from poker.solvers.blueprint import Blueprint, blueprint_from
 from poker.solvers.continuations.generation import Solving

@@ -133,7 +133,7 @@ def on_device(policy: Blueprint, forms: FormsOf, device: str) -> Continuations:
     """By the kernels for cpu, else on torch."""
     if device == "cpu":
         return Continuations(policy, forms.of(policy))
-    from poker.search.torch_continuations import TorchContinuations  # noqa: PLC0415 (torch takes seconds to import)
+    from poker.search.torch.continuations import TorchContinuations  # noqa: PLC0415 (torch takes seconds to import)
 
     return TorchContinuations(policy, forms.of(policy), device)
 

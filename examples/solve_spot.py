@@ -3,9 +3,9 @@
 python examples/solve_spot.py
 """
 
-from poker.solvers.vector.decisions import decision
 from poker.solvers.vector.solver import VectorSolver
-from poker.solvers.vector.spots import Spot
+from poker.solvers.vector.spot.decisions import decision
+from poker.solvers.vector.spot.spots import Spot
 
 SPOT = Spot(
     {

@@ -16,7 +16,7 @@ from poker.artifacts import (
     refuses_by_name,
 )
 from poker.features import leaf
-from poker.search.net_leaf import GridParts
+from poker.search.leaves.net import GridParts
 from poker.solvers.blueprint import KIND
 
 Backend = Literal["auto", "onednn", "torch"]

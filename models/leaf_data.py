@@ -14,7 +14,7 @@ from models.shuffle import BlockShuffle, OrderedLoader, Position, ShuffledLoader
 from poker.artifacts import fingerprint_of
 from poker.errors import PokernetsError
 from poker.features.shards import columns_of, open_shards, shard_path
-from poker.search.torch_device import room
+from poker.search.torch.device import room
 
 VALIDATION_BATCH = 8192
 

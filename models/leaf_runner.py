@@ -16,8 +16,8 @@ from models.inference import Backend
 from models.linear import has_onednn
 from poker.errors import PokernetsError
 from poker.features import leaf
-from poker.search.net_leaf import GridParts
-from poker.search.torch_device import ran_out, torch_device
+from poker.search.leaves.net import GridParts
+from poker.search.torch.device import ran_out, torch_device
 
 CHUNK_ROWS = 4096
 DEVICE_ROWS = 1 << 18

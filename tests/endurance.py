@@ -38,16 +38,16 @@ import numpy as np
 
 from poker.agents.simple import AlwaysCall, RandomAgent
 from poker.errors import PokernetsError
-from poker.evaluation.match import run
-from poker.formats.acpc_log import cards_text, log_line, match_state_text, parse_log_line, parse_match_state
+from poker.evaluation.matches.match import run
+from poker.formats.acpc.log import cards_text, log_line, match_state_text, parse_log_line, parse_match_state
 from poker.parallel import LocalCluster
 from poker.play.lineup import AgentSpec
 from poker.rules import Rules
 from poker.state import HandState
 from tests.bench.record import record
 from tests.evaluation import coverage
-from tests.evaluation.acpc import c_dealer
-from tests.evaluation.acpc.table import long_match
+from tests.evaluation.matches.acpc import c_dealer
+from tests.evaluation.matches.acpc.table import long_match
 from tests.games import load_rules
 from tests.random_play import random_action
 from tests.test_pokerkit import replay

@@ -195,7 +195,7 @@ LEAF = {
     "leaf.py": """
 import numpy as np
 
-from poker.search.leaf import cluster_equity, leaf_values
+from poker.search.leaves.evaluator import cluster_equity, leaf_values
 
 
 class EquityLeaf:

@@ -19,7 +19,7 @@ from poker.abstraction.methods import FLOP, TURN, Building, FlopStrengthGrid, St
 from poker.agents.simple import RandomAgent
 from poker.cards import NUM_HANDS
 from poker.errors import PokernetsError
-from poker.evaluation.match import run
+from poker.evaluation.matches.match import run
 from poker.kernels.cards.isomorphism import NUM_BOARDS
 from poker.parallel import Given, LocalCluster, Work
 from poker.play import workers

@@ -13,8 +13,8 @@ from poker.errors import PokernetsError
 from poker.kernels.cards.hands import HAND_PERMUTATION
 from poker.rules import Rules, check_game
 from poker.search.clock import Clock
-from poker.search.exploiting import Exploit
-from poker.search.leaf import GivingUp, LeafEvaluator
+from poker.search.exploit.exploiting import Exploit
+from poker.search.leaves.evaluator import GivingUp, LeafEvaluator
 from poker.search.memory import Memory
 from poker.search.nested import NestedSearch, together
 from poker.search.opponent_decision import SolvedDecision, every_hand, solved_decision
@@ -41,7 +41,7 @@ class DepthLimitedAgent(SamplingAgent):
     With `follow` a solution is kept to while the hand is in it, instead of solving for every decision. With seconds,
     solves go on while they last instead of for a number of iterations (`poker.search.clock`). `exploit` says what part
     of the opponent's range is taken to play by a model; with `gives_up` the opponent of such solves can also give up
-    beyond the depth limit (`poker.search.leaf.GivingUp`).
+    beyond the depth limit (`poker.search.leaves.evaluator.GivingUp`).
     """
 
     def __init__(

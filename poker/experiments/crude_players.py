@@ -18,10 +18,10 @@ from rich.console import Console
 from poker.agents.all_in import AllInPlayer
 from poker.artifacts import fingerprint_of
 from poker.errors import PokernetsError
-from poker.evaluation.match import WIDTH
-from poker.evaluation.match import run as run_match
-from poker.evaluation.match_results import MatchResults
-from poker.evaluation.results import chip_value
+from poker.evaluation.matches.match import WIDTH
+from poker.evaluation.matches.match import run as run_match
+from poker.evaluation.matches.match_results import MatchResults
+from poker.evaluation.matches.results import chip_value
 from poker.play.lineup import AgentSpec
 from poker.report import Report, Table
 from poker.rules import Rules
@@ -40,7 +40,7 @@ def run(
     out: str,
     **match: Annotated[Any, run_match],
 ) -> MatchResults:
-    """Every agent that is not among `crude` plays each of these; the rest is as in `poker.evaluation.match.run`."""
+    """Every agent that is not among `crude` plays each of these; the rest is as in a match."""
     built = {spec.name: spec.build(game) for spec in agents if spec.name in crude}
     measured = [spec.name for spec in agents if spec.name not in crude]
     if set(built) != set(crude) or not measured:

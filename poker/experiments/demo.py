@@ -15,10 +15,10 @@ from rich.console import Console
 
 from poker.agents.local_best_response import LbrActions
 from poker.artifacts import fingerprint_of, open_artifact
-from poker.evaluation.match import WIDTH
-from poker.evaluation.match import run as run_match
-from poker.evaluation.match_results import MatchResults
-from poker.evaluation.results import SHORT, Results
+from poker.evaluation.matches.match import WIDTH
+from poker.evaluation.matches.match import run as run_match
+from poker.evaluation.matches.match_results import MatchResults
+from poker.evaluation.matches.results import SHORT, Results
 from poker.play.lineup import AgentSpec
 from poker.report import Report, Section, Table, Text
 from poker.report.estimates import Estimate
@@ -43,7 +43,7 @@ def run(
 
     Each of `adversary` plays each of the agents `answering` for `answering_hands`. Each of the agents `learning` plays
     the agent `leaky` for `learning_hands`, in sessions of `session` deals. Nets are paths of artifacts, opponent nets
-    by a name to print. The rest is as in `poker.evaluation.match.run`.
+    by a name to print. The rest is as in `poker.evaluation.matches.match.run`.
     """
     trained = {"leaf net, Huber loss in pots": open_artifact(leaf_net, "leaf_net")}
     for name, path in opponent_nets.items():

@@ -12,20 +12,11 @@ from typing import Any
 
 from poker.artifacts import written_atomically
 from poker.errors import PokernetsError
-from poker.formats import (
-    acpc_tables,
-    bovada,
-    ohh,
-    ohh_read,
-    partypoker,
-    phh,
-    phh_read,
-    pokerstars,
-    pokerstars_read,
-    winamax,
-)
+from poker.formats import ohh, ohh_read, phh, phh_read
+from poker.formats.acpc import tables as acpc_tables
 from poker.formats.played import HistoryError, LineError, PlayedHand
-from poker.formats.pokerstars_lines import header
+from poker.formats.sites import bovada, partypoker, pokerstars, pokerstars_read, winamax
+from poker.formats.sites.pokerstars_lines import header
 from poker.limits import MOST_FILE_BYTES, LimitError, check_length
 from poker.rules import Rules
 

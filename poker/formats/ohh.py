@@ -13,7 +13,7 @@ from poker.betting import Betting
 from poker.errors import PokernetsError
 from poker.formats.phh import showing
 from poker.formats.played import PlayedHand, check_raises, only_check_left
-from poker.formats.pokerstars import HandWriter
+from poker.formats.sites.pokerstars import HandWriter
 from poker.rules import CALL, FOLD
 
 _STREETS = ("Preflop", "Flop", "Turn", "River")

@@ -19,8 +19,8 @@ from typing import Any
 from poker.cards import parse_cards
 from poker.errors import PokernetsError
 from poker.formats.played import MOST_CHIPS, MOST_HANDS, LineError, PlayedHand
-from poker.formats.pokerstars_lines import Event, HandLines
-from poker.formats.pokerstars_read import played
+from poker.formats.sites.pokerstars_lines import Event, HandLines
+from poker.formats.sites.pokerstars_read import played
 from poker.limits import MOST_HAND_CHARACTERS, check_length, parse_json
 
 _TOKEN = re.compile(r'^\{\s*"ohh"|"(?:[^"\\\n]|\\.)*+"?|[{}]', re.MULTILINE)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from poker.artifacts import written_atomically
 from poker.errors import PokernetsError
-from poker.formats.acpc_log import LoggedHand
+from poker.formats.acpc.log import LoggedHand
 from poker.formats.played import PlayedHand, TableRules, check_raises, replay, why_not_a_table
 from poker.rules import CALL, FOLD, UNLIMITED, Rules
 from poker.state import NOBODY, Betting, HandState

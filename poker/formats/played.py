@@ -12,7 +12,7 @@ from pathlib import Path
 
 from poker.betting import Betting, IllegalAction
 from poker.errors import PokernetsError
-from poker.formats.acpc_log import LoggedHand
+from poker.formats.acpc.log import LoggedHand
 from poker.rules import CALL, FOLD, LIMIT, NOLIMIT, UNCAPPED, UNLIMITED, AcpcRules, ForcedChips, Rules
 from poker.state import DealError, HandState
 

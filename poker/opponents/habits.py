@@ -64,8 +64,8 @@ _REMEMBERED = 10_000
 class Habits:
     """What was seen of a player: `counts` [4, 5, 3, 2, 3, 3] of actions by context, `sizes` [4, S] of raises by street.
 
-    A model of `poker.search.exploiting`. What is equal in all of these, and in what hands were `shown`, is an equal
-    model.
+    A model of `poker.search.exploit.exploiting`. What is equal in all of these, and in what hands were `shown`, is an
+    equal model.
     """
 
     half: float = 5.0
@@ -113,7 +113,7 @@ class Habits:
     def __call__(
         self, state: HandState, actions: tuple[int, ...], weights: NDArray[np.floating]
     ) -> tuple[NDArray[np.floating], float]:
-        """As `poker.search.exploiting.Model`."""
+        """As `poker.search.exploit.exploiting.Model`."""
         probs, confidence = self.on_boards(state.betting, [state.board], actions, weights[None])
         return probs[0], confidence
 
@@ -124,7 +124,7 @@ class Habits:
         actions: tuple[int, ...],
         weights: NDArray[np.floating],
     ) -> tuple[NDArray[np.floating], float]:
-        """As `poker.search.exploiting.BoardsModel`."""
+        """As `poker.search.exploit.exploiting.BoardsModel`."""
         key = betting.text(), actions
         if key not in self._at:
             if len(self._at) > _REMEMBERED:
@@ -143,7 +143,7 @@ class Habits:
         return probs, float(self.confidence[context])
 
     def later(self, rules: Rules, street: int) -> tuple[Floats, float]:
-        """As `poker.search.exploiting.Model`."""
+        """As `poker.search.exploit.exploiting.Model`."""
         by_asked = self.counts.sum(axis=(2, 3, 4))[street + 1 : rules.num_streets]
         seen = np.stack([by_asked[:, _NOTHING], by_asked[:, 1:].sum(axis=1)], axis=1)
         total = seen.sum(axis=2, keepdims=True) + self.half

@@ -21,8 +21,8 @@ import numpy as np
 
 from poker.agents.base import Agent, ObservingAgent, PolicyAgent
 from poker.errors import PokernetsError
-from poker.formats.acpc_log import AcpcError, MatchState, log_line, parse_match_state
-from poker.formats.acpc_protocol import VERSION, ConnectionLost, LineConnection
+from poker.formats.acpc.log import AcpcError, MatchState, log_line, parse_match_state
+from poker.formats.acpc.protocol import VERSION, ConnectionLost, LineConnection
 from poker.lines import append_lines
 from poker.play.hand import Incident, described, passive
 from poker.play.notes import append_note

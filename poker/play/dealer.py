@@ -1,7 +1,7 @@
 """A dealer of the ACPC protocol 2.0.0, at which programs of others can sit down.
 
 The hands, states, scores and log are those of the competition's dealer, and answers are read as leniently
-(`poker/formats/acpc_answer.py`); lines that answer no state asked are ignored and told. A raise of a wrong size becomes
+(`poker/formats/acpc/answer.py`); lines that answer no state asked are ignored and told. A raise of a wrong size becomes
 the nearest one, any other invalid action a call. Unlike there, a late or lost player is named and from then on checks
 or folds, so that every match ends with a result.
 """
@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 
 from poker.errors import PokernetsError
-from poker.formats.acpc_answer import answered_action, read_action
-from poker.formats.acpc_log import chips_text, log_line, match_state_text
-from poker.formats.acpc_protocol import ConnectionLost, LineConnection, NoAnswer
+from poker.formats.acpc.answer import answered_action, read_action
+from poker.formats.acpc.log import chips_text, log_line, match_state_text
+from poker.formats.acpc.protocol import ConnectionLost, LineConnection, NoAnswer
 from poker.play.hand import Incident, passive, play_hand
 from poker.rules import CALL, Rules
 from poker.state import HandState, IllegalAction

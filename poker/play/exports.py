@@ -13,7 +13,7 @@ from rich.console import Console
 
 from poker.artifacts import write_atomically
 from poker.errors import PokernetsError
-from poker.formats.acpc_log import read_log
+from poker.formats.acpc.log import read_log
 from poker.formats.phh import unwritable, write_phhs
 from poker.rules import Rules
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from poker.errors import PokernetsError
-from poker.formats.acpc_protocol import VERSION, ConnectionLost, LineConnection, NoAnswer
+from poker.formats.acpc.protocol import VERSION, ConnectionLost, LineConnection, NoAnswer
 
 _GREETING = "VERSION:2.0."
 _REST_OF_A_LINE = 0.01

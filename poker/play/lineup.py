@@ -16,7 +16,7 @@ import numpy as np
 
 from poker.agents.base import Agent
 from poker.errors import PokernetsError
-from poker.formats.acpc_log import check_names
+from poker.formats.acpc.log import check_names
 from poker.rules import Rules, check_game
 from poker.state import HandState
 

@@ -4,7 +4,7 @@ from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from poker.agents.base import Agent
-from poker.formats.acpc_log import log_line
+from poker.formats.acpc.log import log_line
 from poker.play.hand import AbsentAgent, Guarded, Incident, Policies, hand_steps, play_hand
 from poker.play.lineup import LineUp, Rotation
 from poker.state import HandState

@@ -16,7 +16,7 @@ import numpy as np
 from poker.artifacts import write_atomically
 from poker.betting import Betting
 from poker.errors import PokernetsError
-from poker.formats.acpc_log import LoggedHand, log_line, read_log
+from poker.formats.acpc.log import LoggedHand, log_line, read_log
 from poker.formats.phh import hand_text, phhs_texts, unwritable
 from poker.lines import JsonLines, append_lines
 from poker.rules import Rules

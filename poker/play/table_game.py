@@ -23,7 +23,7 @@ import numpy as np
 from poker.agents.base import sample_action
 from poker.betting import NOBODY
 from poker.errors import PokernetsError
-from poker.formats.acpc_log import LoggedHand, check_names
+from poker.formats.acpc.log import LoggedHand, check_names
 from poker.play.hand import Incident, described, passive
 from poker.play.lineup import AgentSpec, LineUp
 from poker.play.notes import append_note

@@ -103,8 +103,8 @@ def engine(device: str, threads: int) -> Engine:
     """That of `search.solver.device`; as `torch_device` raises."""
     if device == "cpu":
         return KernelEngine(threads)
-    from poker.search.torch_batches import TorchEngine  # noqa: PLC0415 (torch takes seconds to import)
-    from poker.search.torch_device import torch_device  # noqa: PLC0415
+    from poker.search.torch.batches import TorchEngine  # noqa: PLC0415 (torch takes seconds to import)
+    from poker.search.torch.device import torch_device  # noqa: PLC0415
 
     if device != "auto":
         return TorchEngine(device)
@@ -114,6 +114,6 @@ def engine(device: str, threads: int) -> Engine:
 @cache
 def _faster(threads: int) -> FasterEngine:
     """One for the process: what it has timed serves all agents."""
-    from poker.search.torch_batches import TorchEngine, kind_of  # noqa: PLC0415
+    from poker.search.torch.batches import TorchEngine, kind_of  # noqa: PLC0415
 
     return FasterEngine(KernelEngine(threads), TorchEngine("cuda"), kind_of)

@@ -32,11 +32,11 @@ from numpy.typing import NDArray
 from poker.betting import Betting
 from poker.rules import Rules
 from poker.search.beliefs import Ranges, observe_action, observe_board, start_ranges
-from poker.search.exploiting import Exploit, Modelled
+from poker.search.exploit.exploiting import Exploit, Modelled
+from poker.search.exploit.trust import Explained
 from poker.search.memory import Memory
 from poker.search.round_solver import NodePolicy, Request, RoundSolution
 from poker.search.safety import Values
-from poker.search.trust import Explained
 from poker.state import public_state
 
 Board = tuple[int, ...]

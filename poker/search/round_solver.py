@@ -20,8 +20,8 @@ from poker.rules import NO_ACTION
 from poker.search.beliefs import Ranges
 from poker.search.clock import Clock, Effort
 from poker.search.engines import FasterEngine, engine
-from poker.search.exploiting import Modelled
-from poker.search.leaf import LeafEvaluator, Leaves, values_together
+from poker.search.exploit.exploiting import Modelled
+from poker.search.leaves.evaluator import LeafEvaluator, Leaves, values_together
 from poker.search.safety import Concessions, Safety, Values
 from poker.search.solved_values import SolvedValues
 from poker.solvers.rollout.leaf_values import LeafValues

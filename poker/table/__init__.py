@@ -1,4 +1,5 @@
 """The page in the browser, a client of the rest of the program: it shows and asks, and knows no poker of its own.
 
-NiceGUI (the extra `play`) is imported by `poker.table.app` and the pages alone, and these only once the server starts.
+NiceGUI (the extra `play`) is imported by `poker.table.server.app` and the pages alone, and these only once the server
+starts.
 """

@@ -13,9 +13,9 @@ from nicegui.events import UploadEventArguments
 
 from poker.artifacts import fingerprint_of_settings
 from poker.errors import PokernetsError
-from poker.evaluation.hand_file import FileReviews, HandFile
-from poker.evaluation.review import decisions_of
-from poker.formats.acpc_log import LoggedHand
+from poker.evaluation.histories.hand_file import FileReviews, HandFile
+from poker.evaluation.histories.review import decisions_of
+from poker.formats.acpc.log import LoggedHand
 from poker.formats.histories import KNOWN
 from poker.play.lineup import AgentSpec
 from poker.play.pool import Pool
@@ -23,12 +23,12 @@ from poker.play.table_game import Seen
 from poker.rules import Rules
 from poker.search.memory import Memory
 from poker.table import words
-from poker.table.access import MOST_UPLOADED
 from poker.table.pages import Fill
 from poker.table.review_panel import Kept, MistakesPanel, ReviewPanel
+from poker.table.server.access import MOST_UPLOADED
+from poker.table.server.uploads import read_apart
+from poker.table.server.visitors import REVIEWER, PooledSolver, reviewing
 from poker.table.units import Unit
-from poker.table.uploads import read_apart
-from poker.table.visitors import REVIEWER, PooledSolver, reviewing
 
 _KEPT = 8
 """Files of the visitors who came last."""

@@ -6,8 +6,8 @@ import socket
 from collections.abc import Sequence
 
 from poker.errors import PokernetsError
-from poker.table.access import LOCAL, check_token
 from poker.table.pages import Page
+from poker.table.server.access import LOCAL, check_token
 
 
 def run(*, pages: Sequence[Page], host: str, port: int, token: str | None, show: bool) -> None:
@@ -20,7 +20,7 @@ def run(*, pages: Sequence[Page], host: str, port: int, token: str | None, show:
     if token is None and host not in LOCAL:
         token = secrets.token_urlsafe(16)
     with listening(host, port) as server:
-        from poker.table.app import serve  # noqa: PLC0415 (half a second, and an extra)
+        from poker.table.server.app import serve  # noqa: PLC0415 (half a second, and an extra)
 
         shown = f"[{host}]" if ":" in host else host
         url = f"http://{shown}:{server.getsockname()[1]}/" + (f"?token={token}" if token else "")

@@ -70,14 +70,14 @@ def explorer(
     blueprint: str,
     out: str,
 ) -> Page:
-    """Spots to solve, by the settings of `poker.evaluation.spot`, and walk through, written below `out` when asked;
-    preflop charts of the `blueprint`."""
+    """Spots to solve and walk through, by the settings of `poker.evaluation.measures.spot`, written below `out` when
+    asked; preflop charts of the `blueprint`."""
     settings = (algorithm, target_percent, iterations, threads, memory_limit_gib)
     return Page("/explorer", "Explorer", partial(_explorer, settings, blueprint, out))
 
 
 def _explorer(settings: tuple[str, float, int, int, float], blueprint: str, out: str, fail: Fail) -> Fill:
-    from poker.evaluation.spot import Settings  # noqa: PLC0415
-    from poker.table.explorer import make  # noqa: PLC0415
+    from poker.evaluation.measures.spot import Settings  # noqa: PLC0415
+    from poker.table.explorer.explorer import make  # noqa: PLC0415
 
     return make(Settings(*settings), blueprint, out)

@@ -13,12 +13,12 @@ from nicegui import run, ui
 from poker.betting import Betting
 from poker.cards import PREFLOP_CLASS, PREFLOP_CLASS_SIZE, hand_index
 from poker.errors import PokernetsError
-from poker.evaluation.review import DecisionReview, Floats, Mistake, Reviews, decisions_of, ends_after
-from poker.formats.acpc_log import LoggedHand
+from poker.evaluation.histories.review import DecisionReview, Floats, Mistake, Reviews, decisions_of, ends_after
+from poker.formats.acpc.log import LoggedHand
 from poker.rules import Rules
 from poker.state import HandState
 from poker.table import words
-from poker.table.cells import MOVE_FOCUS, Cell, action_colours, class_grid, heat, mixed
+from poker.table.explorer.cells import MOVE_FOCUS, Cell, action_colours, class_grid, heat, mixed
 from poker.table.units import Unit
 
 _CONTINUATIONS = ("then as the blueprint", "then folding more", "then calling more", "then raising more")

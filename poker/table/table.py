@@ -17,11 +17,11 @@ from poker.play.lineup import AgentSpec
 from poker.play.table_game import PERSON, Seen
 from poker.rules import CALL, FOLD, Rules
 from poker.table import words
-from poker.table.loading import loaded
 from poker.table.pages import Fail, Fill
 from poker.table.review_panel import AT_THE_TABLE, Kept, MistakesPanel, ReviewPanel
+from poker.table.server.loading import loaded
+from poker.table.server.visitors import Visit, Visitors
 from poker.table.units import Unit
-from poker.table.visitors import Visit, Visitors
 
 _SIZES = {"⅓ pot": "0.33", "½ pot": "0.5", "¾ pot": "0.75", "pot": "1", "2 pots": "2", "all-in": "a"}
 _OPENS = {"2 bb": "2x", "2.5 bb": "2.5x", "3 bb": "3x", "4 bb": "4x", "5 bb": "5x", "all-in": "a"}

@@ -21,7 +21,7 @@ import numpy as np
 from conf.launch import call, compose
 from poker.artifacts import write_atomically
 from poker.evaluation.aivat.value_functions import ValueFunctionFactory
-from poker.evaluation.match_aivat import MatchAivat
+from poker.evaluation.matches.match_aivat import MatchAivat
 from poker.play.lineup import LineUp, Rotation
 from poker.play.session import SessionRecord, play_session
 from tests.bench.record import record

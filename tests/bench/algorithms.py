@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 
 from poker.solvers.vector.schedules import Schedule, schedule
 from poker.solvers.vector.solver import VectorSolver
-from poker.solvers.vector.spots import spot_of
+from poker.solvers.vector.spot.spots import spot_of
 from tests.bench import schedules
 from tests.bench.record import record
 

@@ -1,4 +1,4 @@
-"""How often the four continuations of [DLS] bet, fold and raise after the first round: `poker.search.continuing.usual`.
+"""How often the four continuations of [DLS] bet, fold and raise after the first round.
 
 `python -m tests.bench.continuation_frequencies ARTIFACTS` prints them for the blueprint of a folder of artifacts.
 """
@@ -11,7 +11,7 @@ import numpy as np
 
 from poker.agents.blueprint import load_blueprint
 from poker.cards import hand_index
-from poker.search.continuing import Continuing
+from poker.search.exploit.mixture import Continuing
 from poker.solvers.blueprint import Blueprint, action_classes
 from poker.solvers.rollout.forms import Biased
 from poker.state import HandState

@@ -24,7 +24,7 @@ from poker.artifacts import write_atomically
 from poker.betting import Betting
 from poker.cards import HOLDEM, cards_text
 from poker.search.beliefs import Ranges
-from poker.search.leaf import LeafEvaluator, SingleValue
+from poker.search.leaves.evaluator import LeafEvaluator, SingleValue
 from poker.search.round_solver import DepthLimitedSolver, Request, SolverSettings, leaf_states
 from poker.solvers.rollout.leaf_values import LeafValues
 from poker.solvers.vector.game import VectorGame

@@ -34,10 +34,10 @@ from poker.features import leaf
 from poker.play.lineup import LineUp, Rotation
 from poker.play.workers import Worker
 from poker.rules import Rules
-from poker.search.net_leaf import GridParts
-from poker.search.torch_batches import batch_of, solve_on_device
-from poker.search.torch_continuations import TorchContinuations
-from poker.search.torch_device import torch_device
+from poker.search.leaves.net import GridParts
+from poker.search.torch.batches import batch_of, solve_on_device
+from poker.search.torch.continuations import TorchContinuations
+from poker.search.torch.device import torch_device
 from poker.solvers.blueprint import Blueprint
 from poker.solvers.rollout.forms import Biased
 from poker.solvers.vector.game import VectorGame

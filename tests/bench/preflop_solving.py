@@ -21,7 +21,7 @@ from poker.agents.blueprint import BlueprintAgent
 from poker.artifacts import open_artifact, write_atomically
 from poker.betting import Betting
 from poker.evaluation.aivat.round_values import RoundValues
-from poker.search.leaf import LeafEvaluator
+from poker.search.leaves.evaluator import LeafEvaluator
 from tests.bench.record import record
 
 

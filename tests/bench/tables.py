@@ -20,7 +20,8 @@ from conf.launch import call, compose
 from poker.artifacts import write_atomically
 from poker.play.lineup import LineUp, Rotation
 from poker.play.workers import Worker
-from poker.search import engines, net_leaf, round_solver
+from poker.search import engines, round_solver
+from poker.search.leaves import net as net_leaf
 from tests.bench.record import record
 
 WARM_UP = 10

@@ -22,7 +22,7 @@ from poker.bundle import open_bundle
 from poker.cards import NUM_HANDS, PREFLOP_CLASS
 from poker.errors import PokernetsError
 from poker.features.leaf import CONTINUATIONS, TARGET
-from poker.search.table_leaf import TableLeaf
+from poker.search.leaves.table import TableLeaf
 from poker.solvers.blueprint import FirstRound, always_call
 from poker.solvers.rollout.leaf_table import preflop_leaves
 from poker.state import Betting, HandState

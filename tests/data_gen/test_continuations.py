@@ -10,7 +10,7 @@ from poker.abstraction.buckets import CardAbstraction
 from poker.artifacts import open_artifact
 from poker.errors import PokernetsError
 from poker.features.shards import open_shards
-from poker.search.table_leaf import TableLeaf
+from poker.search.leaves.table import TableLeaf
 from poker.solvers.blueprint import Blueprint, FirstRound
 from poker.solvers.continuations.leaf_play import BLUEPRINT, LeafPlay, Pure
 from poker.solvers.continuations.store import KIND, load_set

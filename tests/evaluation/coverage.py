@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.evaluation.results import Results, chip_value
+from poker.evaluation.matches.results import Results, chip_value
 from poker.play.lineup import LineUp
 from poker.report.estimates import FEW_UNITS, estimate, t_quantile
 from tests.games import load_rules

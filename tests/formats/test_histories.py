@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 from poker.errors import PokernetsError
-from poker.formats import histories, phh, phh_read, pokerstars, pokerstars_read
-from poker.formats.acpc_tables import log_hands
+from poker.formats import histories, phh, phh_read
+from poker.formats.acpc.tables import log_hands
 from poker.formats.histories import ACPC, FORMATS, OHH, PHH, POKERSTARS, SUFFIXES, format_of, read_hands, write_hands
 from poker.formats.played import HistoryError, LineError, PlayedHand, difference
+from poker.formats.sites import pokerstars, pokerstars_read
 from tests.formats.pokerkit_hands import Antes, assert_same_hand, dumped, pokerkit_payoffs, simulated
 from tests.games import load_rules
 

@@ -10,8 +10,8 @@ from pokerkit import HandHistory
 
 from poker.errors import PokernetsError
 from poker.formats import histories
-from poker.formats.acpc_log import LoggedHand
-from poker.formats.acpc_tables import as_played, log_hands
+from poker.formats.acpc.log import LoggedHand
+from poker.formats.acpc.tables import as_played, log_hands
 from poker.formats.phh import hand_text, phhs_texts, unwritable, write_phhs
 from poker.formats.played import PlayedHand
 from poker.rules import CALL, Rules

@@ -2,10 +2,11 @@
 
 import pytest
 
-from poker.formats import phh, pokerstars
+from poker.formats import phh
 from poker.formats.histories import hands_of
 from poker.formats.phh_read import parse_hand
 from poker.formats.played import LineError
+from poker.formats.sites import pokerstars
 from tests.formats.pokerkit_hands import assert_same_hand
 
 SHOWDOWN = """variant = 'NT'

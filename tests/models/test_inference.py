@@ -27,8 +27,8 @@ from poker.artifacts import (
 from poker.betting import Betting
 from poker.errors import PokernetsError
 from poker.features import leaf
-from poker.search.net_leaf import GridParts
-from poker.search.torch_device import torch_device
+from poker.search.leaves.net import GridParts
+from poker.search.torch.device import torch_device
 from poker.solvers import blueprint
 from tests.devices import CUDA
 from tests.games import load_rules

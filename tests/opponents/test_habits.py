@@ -13,7 +13,7 @@ from poker.agents.simple import AlwaysCall, AlwaysRaise, RandomAgent
 from poker.betting import Betting
 from poker.cards import HOLDEM, hand_index, parse_cards
 from poker.errors import PokernetsError
-from poker.formats.acpc_log import log_line
+from poker.formats.acpc.log import log_line
 from poker.formats.played import table_rules
 from poker.opponents.habits import Habits, context_of, habits, weaker_hands
 from poker.opponents.shown import ShownHands

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from poker.agents.simple import AlwaysCall
-from poker.formats.acpc_log import read_log
+from poker.formats.acpc.log import read_log
 from poker.play.client import Seat
 from poker.rules import CALL
 from poker.state import HandState, Policy

@@ -9,7 +9,7 @@ import numpy as np
 from poker.abstraction.buckets import game_cards
 from poker.agents.base import PolicyAgent, hand_number
 from poker.agents.blueprint import BlueprintAgent
-from poker.formats.acpc_log import match_state_text
+from poker.formats.acpc.log import match_state_text
 from poker.play.client import Seat
 from poker.play.notes import Notes
 from poker.rules import Rules

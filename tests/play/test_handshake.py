@@ -14,9 +14,9 @@ import pytest
 from conf.launch import compose
 from poker.agents.simple import AlwaysCall
 from poker.errors import PokernetsError
-from poker.formats.acpc_protocol import LineConnection, listen
+from poker.formats.acpc.protocol import LineConnection, listen
 from poker.play.handshake import seat_players
-from tests.evaluation.acpc.table import deal, free_ports
+from tests.evaluation.matches.acpc.table import deal, free_ports
 from tests.games import load_rules
 
 GREETING = b"VERSION:2.0.0\r\n"

@@ -14,7 +14,7 @@ from poker import lines
 from poker.agents.base import Agent
 from poker.agents.simple import AlwaysCall, RandomAgent
 from poker.errors import PokernetsError
-from poker.formats.acpc_log import LoggedHand
+from poker.formats.acpc.log import LoggedHand
 from poker.formats.histories import read_hands
 from poker.play import table_files
 from poker.play.lineup import AgentSpec

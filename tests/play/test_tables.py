@@ -10,7 +10,7 @@ from poker.agents.base import Agent, SamplingAgent
 from poker.agents.depth_limited import DepthLimitedAgent
 from poker.agents.simple import AlwaysCall, AlwaysRaise, RandomAgent
 from poker.errors import PokernetsError
-from poker.evaluation.match import run
+from poker.evaluation.matches.match import run
 from poker.parallel import LocalCluster
 from poker.play.lineup import AgentSpec, LineUp, Rotation
 from poker.play.session import SessionRecord

@@ -8,9 +8,9 @@ import pytest
 from poker.search import round_solver
 from poker.search.clock import Clock, Effort
 from poker.search.engines import FasterEngine, KernelEngine, engine
-from poker.search.torch_batches import kind_of
+from poker.search.torch.batches import kind_of
 from poker.solvers.vector.solver import VectorSolver
-from tests.search import test_torch_batches as rounds
+from tests.search.torch import test_batches as rounds
 
 
 class Time:
@@ -94,7 +94,7 @@ def test_auto_is_the_kernels_without_a_device(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
     assert isinstance(engine("auto", 1), KernelEngine)
     monkeypatch.setattr("torch.cuda.is_available", lambda: True)
-    monkeypatch.setattr("poker.search.torch_device._tell", lambda device: None)
+    monkeypatch.setattr("poker.search.torch.device._tell", lambda device: None)
     assert isinstance(engine("auto", 1), FasterEngine)
     assert engine("auto", 1) is engine("auto", 1)
 

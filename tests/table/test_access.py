@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from poker.errors import PokernetsError
-from poker.table.access import MOST_UPLOADED, TOKEN, VISITOR, Access, Message, Receive, Scope, Send
+from poker.table.server.access import MOST_UPLOADED, TOKEN, VISITOR, Access, Message, Receive, Scope, Send
 
 
 async def _inner(scope: Scope, receive: Receive, send: Send) -> None:

@@ -11,8 +11,8 @@ from selenium.webdriver import ActionChains
 from poker.abstraction.buckets import CardAbstraction
 from poker.betting import Betting
 from poker.solvers.blueprint import always_call
-from poker.solvers.vector.solution import load_solution
-from poker.table.cells import Cell, action_colours, card_sheet, class_grid, mixed
+from poker.solvers.vector.spot.solution import load_solution
+from poker.table.explorer.cells import Cell, action_colours, card_sheet, class_grid, mixed
 from poker.tree import bet_menu, build_tree
 from tests.games import load_rules
 from tests.table.browser import Browser, open_browser

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.evaluation.test_hand_file import HEADS_UP
-from tests.formats.test_pokerstars import CASH
+from tests.evaluation.histories.test_hand_file import HEADS_UP
+from tests.formats.sites.test_pokerstars import CASH
 from tests.table.browser import Browser, open_browser
 from tests.table.server import Server, serving
 

@@ -13,7 +13,7 @@ import websocket
 
 from poker.betting import Betting
 from poker.cards import cards_text, parse_cards
-from poker.formats.acpc_log import read_log
+from poker.formats.acpc.log import read_log
 from poker.table.words import card_name
 from tests.games import load_rules
 from tests.table.server import Client, Server, serving

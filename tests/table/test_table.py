@@ -17,8 +17,8 @@ from poker.play.lineup import AgentSpec
 from poker.play.table_files import TableFiles
 from poker.play.table_game import Seen, TableGame
 from poker.rules import CALL
+from poker.table.server.visitors import Visit, Visitors
 from poker.table.table import _Controls, _Table, make
-from poker.table.visitors import Visit, Visitors
 from tests.games import load_rules
 
 CALLS = AgentSpec("call", lambda: AlwaysCall(name="call"), {})

@@ -3,9 +3,9 @@
 import pytest
 
 from poker.errors import PokernetsError
-from poker.evaluation.hand_file import HandFile
-from poker.table.uploads import read_apart
-from tests.evaluation.test_hand_file import HEADS_UP
+from poker.evaluation.histories.hand_file import HandFile
+from poker.table.server.uploads import read_apart
+from tests.evaluation.histories.test_hand_file import HEADS_UP
 from tests.games import load_rules
 
 RULES = load_rules("holdem_nolimit_2p")

@@ -9,13 +9,13 @@ import pytest
 
 from poker.agents.simple import AlwaysCall
 from poker.errors import PokernetsError
-from poker.evaluation.review import Mistake
+from poker.evaluation.histories.review import Mistake
 from poker.lines import JsonLines
 from poker.play import table_game
 from poker.play.lineup import AgentSpec
 from poker.rules import CALL
-from poker.table import visitors
-from poker.table.visitors import Visit, Visitors
+from poker.table.server import visitors
+from poker.table.server.visitors import Visit, Visitors
 from tests.games import load_rules
 
 

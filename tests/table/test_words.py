@@ -9,12 +9,12 @@ import pytest
 
 from poker.betting import Betting
 from poker.cards import PREFLOP_CLASS_SIZE, parse_cards
-from poker.evaluation.review import DecisionReview, Mistake
+from poker.evaluation.histories.review import DecisionReview, Mistake
 from poker.play.table_game import Seen
 from poker.rules import CALL, FOLD, Rules
 from poker.state import HandState
 from poker.table import words
-from poker.table.cells import class_grid
+from poker.table.explorer.cells import class_grid
 from poker.table.review_panel import decision_html, mistake_text, range_cells, strategy_cells
 from tests.games import load_rules
 

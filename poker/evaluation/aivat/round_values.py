@@ -25,7 +25,7 @@ from poker.evaluation.aivat.heads_up import Aivat
 from poker.evaluation.aivat.values import CheckDown
 from poker.rules import Rules
 from poker.search.beliefs import start_ranges
-from poker.search.leaf import LeafEvaluator
+from poker.search.leaves.evaluator import LeafEvaluator
 from poker.search.memory import Memory
 from poker.search.solved_values import Solved
 from poker.solvers.blueprint import Blueprint

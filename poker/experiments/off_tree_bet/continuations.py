@@ -14,7 +14,7 @@ from poker.experiments.off_tree_bet.search import Search
 from poker.experiments.off_tree_bet.solutions import Solved, now
 from poker.experiments.off_tree_bet.spot import OffTreeBet
 from poker.search.beliefs import start_ranges
-from poker.search.leaf import LeafEvaluator
+from poker.search.leaves.evaluator import LeafEvaluator
 from poker.solvers.continuations.generation import (
     ContinuationSet,
     Progress,

@@ -24,7 +24,7 @@ from poker.experiments.off_tree_bet.spot import OffTreeBet
 from poker.machine import peak_memory
 from poker.report import Report
 from poker.rules import Rules
-from poker.search.leaf import LeafEvaluator
+from poker.search.leaves.evaluator import LeafEvaluator
 from poker.solvers.continuations.generation import ContinuationSet, Solving, Step
 from poker.solvers.vector.game import NO_LIMIT, VectorGame
 from poker.solvers.vector.realization import Rows

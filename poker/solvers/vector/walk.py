@@ -23,9 +23,9 @@ from poker.solvers.vector.boards import deck_of
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.layout import NO_RAKE
 from poker.solvers.vector.response_values import ResponseValues
-from poker.solvers.vector.solution import action_name
 from poker.solvers.vector.solver import VectorSolver
-from poker.solvers.vector.spots import Spot
+from poker.solvers.vector.spot.solution import action_name
+from poker.solvers.vector.spot.spots import Spot
 from poker.tree import Kind, build_tree
 from poker.tree.spots import spot_tree
 

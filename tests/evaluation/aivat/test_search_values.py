@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from poker.betting import Betting
 from poker.evaluation.aivat.search_values import SearchValues
 from poker.evaluation.aivat.value_functions import FoldEquityValues, ValueFunctionSpec
-from poker.evaluation.match import run
+from poker.evaluation.matches.match import run
 from poker.parallel import LocalCluster
 from poker.play.lineup import AgentSpec
 from poker.rules import Rules

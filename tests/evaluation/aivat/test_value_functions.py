@@ -27,8 +27,8 @@ from poker.evaluation.aivat.value_functions import (
     ValueFunctionSpec,
 )
 from poker.evaluation.aivat.values import CheckDown
-from poker.evaluation.match import run
-from poker.evaluation.match_results import MatchResults
+from poker.evaluation.matches.match import run
+from poker.evaluation.matches.match_results import MatchResults
 from poker.parallel import LocalCluster
 from poker.play.lineup import AgentSpec
 from poker.rules import CALL, Rules

@@ -8,10 +8,10 @@ import pytest
 from poker.betting import Betting
 from poker.cards import cards_text, parse_cards
 from poker.errors import PokernetsError
-from poker.solvers.vector.decisions import decision
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
-from poker.solvers.vector.spots import spot_of
+from poker.solvers.vector.spot.decisions import decision
+from poker.solvers.vector.spot.spots import spot_of
 from poker.solvers.vector.walk import View, Walk
 from poker.tree import build_tree
 from poker.tree.spots import spot_tree

@@ -1,0 +1,1 @@
+"""Hands of files: read, replayed, converted and reviewed."""

@@ -1,0 +1,140 @@
+"""Reviews of heads-up no-limit hands of other programs and sites: whatever stacks and blinds, in the chips of the game
+that the agent plays which solves them.
+
+A hand is played again with the smaller of its stacks, beyond which nothing is won or lost, and with the big blind of
+the game. The rounds that are solved to the end of the hand need nothing but these stacks and the ranges that come
+there. Earlier ones end in values which belong to the stacks of the game, and are reviewed where the stacks are nearly
+the same.
+"""
+
+import hashlib
+import re
+from collections import Counter
+from dataclasses import dataclass, replace
+
+from poker.betting import Betting, IllegalAction
+from poker.evaluation.histories.review import Reviews
+from poker.formats.acpc.log import LoggedHand
+from poker.formats.histories import hands_of, text_of
+from poker.formats.played import TEXAS_BOARD, HistoryError, PlayedHand
+from poker.formats.sites.bovada import HERO
+from poker.rules import FOLD, UNLIMITED, Rules
+from poker.search.opponent_decision import DecisionSolver, SolvedDecision
+from poker.state import HandState
+
+NEAR = 0.1
+"""Largest difference, as a share of the game's stacks, at which leaf values of the game serve a hand."""
+_DEALT = re.compile(r"^Dealt to (.*) \[[^]\n]*]", re.MULTILINE)
+_TO_THE_END = 2
+"""The last rounds, which are solved to the end of the hand (`poker.search.round_solver`)."""
+
+
+class FileReviews(Reviews):
+    """Of hands with stacks of their own, by a solver whose game is `rules`."""
+
+    def refusal(self, state: HandState) -> str:
+        stack, usual = min(state.rules.stacks), min(self._rules.stacks)
+        if self.why_not or state.street >= self._rules.num_streets - _TO_THE_END or abs(stack - usual) <= NEAR * usual:
+            return self.why_not
+        blinds = f"{stack / self._rules.big_blind:.4g} big blinds"
+        return (
+            f"The stacks differ: this hand has {blinds}, the agent's game {usual / self._rules.big_blind:.4g}. Before"
+            " the turn a solve ends in values learned at the stacks of the game, which say little at others; turn and"
+            " river are solved to the end of the hand. An agent trained at these stacks, with"
+            f" game.stacks=[{stack},{stack}] at every command, reviews all rounds."
+        )
+
+    def _solved(self, solver: DecisionSolver, state: HandState, raises: tuple[int, ...]) -> SolvedDecision:
+        return solver.others_decision(state, raises)
+
+
+@dataclass(frozen=True)
+class HandFile:
+    """A file of `count` hands, with its SHA-256: `hands` in chips of the agent's game by their place, the settings in
+    which others differ, the lines of those that could not be read, and how often it tells whose cards were dealt."""
+
+    name: str
+    digest: str
+    count: int
+    hands: dict[int, LoggedHand]
+    left_out: Counter[str]
+    errors: list[HistoryError]
+    dealt: Counter[str]
+
+    @classmethod
+    def read(cls, name: str, data: bytes, game: Rules) -> "HandFile":
+        """A HistoryError if it is no file of hands."""
+        errors: list[HistoryError] = []
+        left_out, hands, count = Counter[str](), dict[int, LoggedHand](), 0
+        text = text_of(data)
+        for count, hand in enumerate(hands_of(text, name, game, errors.append), 1):
+            reason = why_not(hand, game)
+            if reason:
+                left_out[reason] += 1
+            else:
+                unit = game.big_blind / hand.rules.big_blind
+                payoffs = tuple(chips * unit for chips in hand.payoffs)
+                hands[count - 1] = LoggedHand(count - 1, in_chips_of(game, hand), payoffs, hand.names)
+        dealt = Counter(_DEALT.findall(text))
+        return cls(name, hashlib.sha256(data).hexdigest(), count, hands, left_out, errors, dealt)
+
+    def players(self) -> list[str]:
+        """Whose decisions can be reviewed, first who has the file: to whom it says that cards were dealt, or who is
+        called `Hero`; then those with the most hands."""
+        pairs = (pair for hand in self.hands.values() for pair in zip(hand.names, hand.state.hole_cards, strict=True))
+        shown = Counter(name for name, cards in pairs if cards)
+        return sorted(shown, key=lambda name: (-self.dealt[name], name != HERO, -shown[name]))
+
+    def of(self, player: str) -> tuple[dict[int, LoggedHand], Counter[str]]:
+        """Those of the hands in which the player's cards are known, and why others are not reviewed."""
+        found, left_out = dict[int, LoggedHand](), self.left_out.copy()
+        for place, hand in self.hands.items():
+            if player not in hand.names:
+                left_out[f"{player} is not in the hand"] += 1
+            elif not hand.state.hole_cards[hand.names.index(player)]:
+                left_out[f"the file does not have the cards of {player}"] += 1
+            else:
+                found[place] = hand
+        return found, left_out
+
+
+def why_not(hand: PlayedHand, game: Rules) -> str:
+    """The setting in which a hand differs from those that are reviewed, empty if there is none."""
+    rules = hand.rules
+    if game.num_players != 2 or game.is_limit or game.board_cards != TEXAS_BOARD:
+        return f"the agent plays `{game.name}`: reviews are by one of heads-up no-limit hold'em"
+    if rules.num_players != 2:
+        return f"{rules.num_players} players: reviews are of heads-up hands"
+    if rules.is_limit:
+        return "limit betting: reviews are of no-limit hands"
+    if rules.pot_limit:
+        return "pot-limit betting: reviews are of no-limit hands"
+    if rules.forced:
+        return "antes or dead blinds: reviews are of hands without"
+    if rules.blinds[0] != rules.big_blind or not 0 < rules.blinds[1] <= rules.big_blind:
+        return "blinds that are not a small one of the button and a big one: reviews are of hands with these"
+    if max(rules.stacks) >= UNLIMITED:
+        return "the file does not tell the stacks"
+    if not any(hand.state.hole_cards):
+        return "the file does not have the cards of either player"
+    try:
+        in_chips_of(game, hand)
+    except IllegalAction as error:
+        return f"its bets are not legal once a big blind is {game.big_blind} chips: {error}"
+    return ""
+
+
+def in_chips_of(game: Rules, hand: PlayedHand) -> HandState:
+    """The heads-up hand in the chips of `game`, both with the smaller stack; it ends before a fold out of turn or
+    where checking is free, which no solve has."""
+    rules, unit = hand.rules, game.big_blind / hand.rules.big_blind
+    stack = max(1, round(min(rules.stacks) * unit))
+    blinds = tuple(round(chips * unit) for chips in rules.blinds)
+    betting = Betting.start(replace(game, blinds=blinds, stacks=(stack, stack)))
+    for player, action in hand.state.betting.moves():
+        legal = betting.legal()
+        if player != betting.to_act or (action == FOLD and not legal.fold):
+            break
+        least_to_most = legal.min_raise, round(action * unit), legal.max_raise
+        betting = betting.apply(sorted(least_to_most)[1] if action > 0 else action)
+    return HandState(betting, hand.state.hole_cards, hand.state.runout)

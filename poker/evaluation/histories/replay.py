@@ -1,0 +1,234 @@
+"""`evaluate=replay`: reads the log of a match, ours or another dealer's, plays every hand again and says who won.
+
+Each line is checked against the rules: betting, cards, and payoffs. Of a match of ours the hands and sessions count
+that it counted itself (`poker/play/exports.py`), so both have the same result. Of another log all hands count; when
+they come in groups of seatings on the same cards, the log is of duplicate deals, and a deal is one unit of the
+intervals, otherwise a hand is.
+
+The legs of a duplicate match, in which the players change seats and the cards are the same, are as many logs as there
+are seatings: hands of one number are a deal.
+"""
+
+from array import array
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.console import Console
+
+from poker.artifacts import fingerprint_of
+from poker.errors import PokernetsError
+from poker.evaluation.aivat.value_functions import CheckDownValues, ValueFunctionFactory
+from poker.evaluation.matches.match_report import match_report
+from poker.evaluation.matches.match_results import MatchResults
+from poker.evaluation.matches.noted import NotedAivat
+from poker.evaluation.matches.results import Results, Unit
+from poker.formats.acpc.log import LoggedHand, read_log
+from poker.formats.phh import write_phhs
+from poker.play.exports import counted_in
+from poker.play.lineup import LineUp, Rotation
+from poker.rules import Rules
+
+
+def run(
+    *,
+    game: Rules,
+    log: str | Sequence[str],
+    hands: int | None,
+    session: int | None,
+    phh: str | None,
+    out: str,
+    unit: Unit = "mbb",
+    notes: Sequence[str] = (),
+    values: Callable[[], ValueFunctionFactory] = CheckDownValues,
+) -> MatchResults:
+    """Results by name, with a report in `out`; with `phh` the hands that count are also written to that file as poker
+    hand histories.
+
+    The first `hands` hands by number count, 0: all, None: those that the match counted. `session` deals are one unit,
+    None: as many as in the match. `notes` are files in which players noted their policies (`poker.play.notes`): with
+    them hands are estimated by AIVAT too, `values` being what hands are worth. With several logs they are as many of
+    each, in the order of the logs.
+    """
+    paths = [Path(log)] if isinstance(log, str) else list(map(Path, log))
+    _check_logs(game, paths, phh)
+    if (hands or 0) < 0 or (session is not None and session < 1):
+        raise PokernetsError("`hands` must be 0 (all) or more and `session` at least 1")
+    path = paths[0]
+    match = counted_in(path) if len(paths) == 1 else None
+    if hands is None:
+        hands = match.hands if match else 0
+    if session is None and match is not None:
+        session = match.session
+    aivat = _aivat(game, paths, notes, values()) if notes else None
+    played = _Hands.read(game, paths, aivat)
+    seatings = Rotation(game, 0, 1).seatings
+    units = _units(played, hands, session, len(seatings))
+    if len(paths) > 1 and units.shape[1] != len(paths):
+        raise PokernetsError("the logs are not of the same cards: replay them one by one")
+    if units.shape[1] % len(seatings):
+        seatings = seatings[:1]
+    if phh is not None:
+        write_phhs(Path(phh), _chosen(read_log(game, path), units))
+    deals = units.shape[1] // len(seatings)
+    names = sorted(played.chips)
+    result = Results(game, LineUp(tuple(names)), seatings, deals, unit=unit, log=path)
+
+    def by_unit(found: Mapping[str, NDArray[np.float64]]) -> NDArray[np.float64]:
+        chips = np.stack([found[name][units] for name in names], axis=-1)
+        return chips.reshape(len(units), deals, len(seatings), len(names)).transpose(0, 2, 1, 3)
+
+    result.fill(by_unit(played.chips), None if aivat is None else by_unit(played.aivat))
+    unknown = {name: why for one in aivat or () for name, why in one.unknown.items()}
+    if unknown:
+        result.unknown_in[0] = unknown
+    results = MatchResults(game, unit, 0, deals, {}, [result])
+    some = f"{units.size:,} hands" if units.size == played.size else f"{units.size:,} of {played.size:,} hands"
+    title = f"{' and '.join(each.name for each in paths)}: {some} of {game.name}, all legal, payoffs as logged"
+    settings = {"hands": units.size, "hands_in_log": played.size, "hands_in_unit": units.shape[1], "phh": phh}
+    match_report(results, title=title, record={"settings": settings}).write(
+        report_folder(Path(out) / game.name, *paths), Console()
+    )
+    return results
+
+
+def _check_logs(game: Rules, paths: Sequence[Path], phh: str | None) -> None:
+    for path in paths:
+        if not path.is_file():
+            missing = f"{path} is a directory, no log" if path.is_dir() else f"there is no log {path}"
+            raise PokernetsError(f"{missing}; matches write theirs to runs/*/matches/<game>/hands")
+    if len({path.resolve() for path in paths}) < len(paths) or len(paths) not in (1, game.num_players):
+        raise PokernetsError(
+            f"{len(paths)} logs: the legs of a duplicate match of `{game.name}` are {game.num_players} different ones"
+        )
+    if len(paths) > 1 and phh is not None:
+        raise PokernetsError("`phh` is for one log at a time")
+
+
+def _aivat(game: Rules, paths: Sequence[Path], notes: Sequence[str], values: ValueFunctionFactory) -> list[NotedAivat]:
+    """By log."""
+    each, over = divmod(len(notes), len(paths))
+    if over:
+        raise PokernetsError(
+            f"{len(notes)} `notes` for {len(paths)} logs: give as many of each, in the order of the logs"
+        )
+    parts = [notes[i * each : (i + 1) * each] for i in range(len(paths))]
+    return [NotedAivat(game, part, read_log(game, path), values) for path, part in zip(paths, parts, strict=True)]
+
+
+def report_folder(out: Path, *paths: Path) -> Path:
+    """Where the report on these files goes: files of one name in several places have one each."""
+    places = "|".join(str(path.resolve()) for path in paths)
+    return out / f"{'+'.join(path.stem for path in paths)}-{fingerprint_of(places)[:8]}"
+
+
+@dataclass(frozen=True)
+class _Hands:
+    """All hands of a log in its order [n]: numbers, a fingerprint of the hole cards, chips by name (nan: not there),
+    and estimates if they are asked for."""
+
+    numbers: NDArray[np.int64]
+    cards: NDArray[np.int64]
+    chips: dict[str, NDArray[np.float64]]
+    aivat: dict[str, NDArray[np.float64]]
+
+    @property
+    def size(self) -> int:
+        return len(self.numbers)
+
+    @classmethod
+    def read(cls, game: Rules, paths: Sequence[Path], aivat: Sequence[NotedAivat] | None) -> "_Hands":
+        numbers, cards = array("q"), array("q")
+        chips, estimates = _Columns(), _Columns()
+        for leg, hand in _in_turn(game, paths):
+            chips.add(len(numbers), hand.names, hand.payoffs)
+            if aivat is not None:
+                estimates.add(len(numbers), hand.names, aivat[leg].estimate(hand))
+            numbers.append(hand.number)
+            cards.append(hash(hand.state.hole_cards))
+        if not numbers:
+            raise PokernetsError(f"{paths[0]} holds no hands")
+        return cls(
+            np.array(numbers, dtype=np.int64),
+            np.array(cards, dtype=np.int64),
+            chips.whole(len(numbers)),
+            estimates.whole(len(numbers)),
+        )
+
+
+def _in_turn(game: Rules, paths: Sequence[Path]) -> Iterator[tuple[int, LoggedHand]]:
+    """Hands of each number with the place of their log, log by log."""
+    for row in zip_longest(*(read_log(game, path) for path in paths)):
+        deal = [hand for hand in row if hand is not None]
+        if len(deal) < len(row) or len({hand.number for hand in deal}) > 1:
+            found = ", ".join("none" if hand is None else str(hand.number) for hand in row)
+            raise PokernetsError(f"the logs do not hold the same hands: {found} where one number should be in all")
+        if len({tuple(sorted(hand.names)) for hand in deal}) > 1 or len({hand.names for hand in deal}) < len(deal):
+            raise PokernetsError(f"hand {deal[0].number} is not of the same players in other seats in every log")
+        yield from enumerate(deal)
+
+
+class _Columns:
+    """Numbers by name, hand by hand."""
+
+    def __init__(self) -> None:
+        self._columns: dict[str, array[float]] = {}
+
+    def add(self, hand: int, names: Sequence[str], numbers: Sequence[float]) -> None:
+        for name, number in zip(names, numbers, strict=True):
+            column = self._columns.setdefault(name, array("d"))
+            column.extend([np.nan] * (hand - len(column)))
+            column.append(number)
+
+    def whole(self, hands: int) -> dict[str, NDArray[np.float64]]:
+        """NaN where a name was not there."""
+        for column in self._columns.values():
+            column.extend([np.nan] * (hands - len(column)))
+        return {name: np.array(column, dtype=np.float64) for name, column in self._columns.items()}
+
+
+def _units(played: _Hands, hands: int, session: int | None, seatings: int) -> NDArray[np.int64]:
+    """[units, hands of a unit] places in the log of the hands that count.
+
+    Without `session` the log may be anybody's: numbers mean nothing. With it they are deal * seatings + seating, and of
+    a hand that was played again the last line counts.
+    """
+    if session is None:
+        places = np.arange(played.size)[: hands or None]
+        numbers = places
+        size = seatings if _same_cards(played.cards[places], seatings) else 1
+    else:
+        numbers, from_end = np.unique(played.numbers[::-1], return_index=True)
+        numbers, places = (values[: hands or None] for values in (numbers, played.size - 1 - from_end))
+        size = session * seatings
+    if hands and (len(places) < hands or (session is not None and numbers[-1] != hands - 1)):
+        missing = int(np.setdiff1d(np.arange(hands), numbers)[0])
+        raise PokernetsError(
+            f"hand {missing} of the first {hands:,} is not in the log, which holds {played.size:,}: play the match"
+            " on, or give hands=0 for all that is there"
+        )
+    rows = numbers[: len(numbers) // size * size].reshape(-1, size) // size
+    if len(numbers) % size or (session is not None and (rows != rows[:, :1]).any()):
+        raise PokernetsError(
+            f"{len(numbers):,} hands are not whole sessions of {session} deals in {seatings} seatings: give `hands`"
+            f" as a multiple of {size}, or another `session`"
+        )
+    if session is not None and not _same_cards(played.cards[places], seatings):
+        raise PokernetsError(f"the hands are not of deals in {seatings} seatings each: leave `session` out")
+    return places.reshape(-1, size)
+
+
+def _same_cards(cards: NDArray[np.int64], seatings: int) -> bool:
+    """Whether every `seatings` hands in a row have the same hole cards."""
+    if len(cards) % seatings:
+        return False
+    groups = cards.reshape(-1, seatings)
+    return bool((groups == groups[:, :1]).all())
+
+
+def _chosen(hands: Iterator[LoggedHand], places: NDArray[np.int64]) -> Iterator[LoggedHand]:
+    wanted = set(places.ravel().tolist())
+    return (hand for place, hand in enumerate(hands) if place in wanted)

@@ -1,0 +1,264 @@
+"""What a player's decisions cost: each solved, with what every action was worth to the hand held.
+
+The solve is that of an agent against which the decision was made, or of one in its place: `poker.search` says what it
+takes the player to hold, and what the actions are worth against the range that it has itself. Neither depends on cards
+that the player has not seen.
+
+Symbols: A actions, K continuations.
+"""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poker.agents.base import hand_number
+from poker.betting import Betting
+from poker.cards import HOLDEM, PREFLOP_CLASS
+from poker.errors import PokernetsError
+from poker.formats.acpc.log import LoggedHand
+from poker.lines import JsonLines
+from poker.report.grids import class_shares
+from poker.rules import CALL, Rules
+from poker.search.opponent_decision import DecisionSolver, SolvedDecision
+from poker.state import HandState, public_state
+
+Floats = NDArray[np.float64]
+_KEPT = 200
+"""Reviews that are kept in memory."""
+_MIXED = 0.05
+"""Frequency of an action that is no remainder of early iterations."""
+
+
+@dataclass(frozen=True)
+class DecisionReview:
+    """A decision at `betting` with `cards`; `chosen` is the action taken, None before that.
+
+    By action: `frequencies` with which sound play takes it with the hand held, and `evs`, chips that it wins from here
+    on (a fold: 0); `best_evs` if the player goes on after it as well as possible, where sound play, which may never
+    come there, need not. `grid` [169, A] is the same strategy by class of hand, NaN where the board leaves none;
+    `believed` [169] is the share of the class in what the opponent takes the player to hold.
+
+    `exploitability` of the solve is in chips, `finished` whether that is what it was to reach. By the actions that lead
+    there: `answers` of the opponent, how likely and the EV then, which add up to `evs`; `picks` among the continuations
+    [K] at the depth limit, and their `ends`, EVs [K] that add up to that of the action or answer.
+    """
+
+    betting: Betting
+    board: tuple[int, ...]
+    cards: tuple[int, ...]
+    chosen: int | None
+    actions: tuple[int, ...]
+    frequencies: Floats
+    evs: Floats
+    best_evs: Floats
+    grid: Floats
+    believed: Floats
+    exploitability: float
+    finished: bool
+    answers: dict[tuple[int, ...], tuple[float, float]]
+    picks: dict[tuple[int, ...], Floats]
+    ends: dict[tuple[int, ...], Floats]
+
+    @property
+    def best(self) -> int:
+        return self.actions[int(np.argmax(self.evs))]
+
+    @property
+    def loss(self) -> float | None:
+        """Chips by which the action taken is worth less than the best one."""
+        return None if self.chosen is None else float(self.evs.max() - self.evs[self.actions.index(self.chosen)])
+
+    @property
+    def error(self) -> float:
+        """Chips by which `loss` may be off: the exploitability of the solve, and what going on better after the action
+        taken, or after the best one, would win more."""
+        after = self.best_evs.max() - self.evs.max()
+        if self.chosen is not None:
+            at = self.actions.index(self.chosen)
+            after = max(after, self.best_evs[at] - self.evs[at])
+        return float(self.exploitability + max(after, 0.0))
+
+    @property
+    def frequency(self) -> float:
+        """How often sound play takes the action taken."""
+        return 0.0 if self.chosen is None else float(self.frequencies[self.actions.index(self.chosen)])
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether the action taken has lost something for sure, which `_certain` says."""
+        return self.loss is not None and _certain(self.finished, self.loss, self.error, self.frequency)
+
+
+def review(solved: SolvedDecision, state: HandState, chosen: int | None) -> DecisionReview:
+    """Of the player to act at `state`, whose cards it has."""
+    hand, live = hand_number(state, solved.player), HOLDEM.live(state.board).astype(np.float64)
+    paid = state.betting.committed[solved.player]
+    weights = solved.ranges[solved.player].astype(np.float64)
+    believed = np.bincount(PREFLOP_CLASS, weights, minlength=169) / weights.sum()
+    return DecisionReview(
+        state.betting,
+        state.board,
+        state.hole_cards[solved.player],
+        chosen,
+        solved.actions,
+        solved.strategy[hand].astype(np.float64),
+        solved.values[hand].astype(np.float64) + paid,
+        solved.best[hand].astype(np.float64) + paid,
+        class_shares(np.maximum(weights, live * 1e-12), solved.strategy),
+        believed,
+        solved.exploitability,
+        solved.finished,
+        {path: (float(share[hand]), float(value[hand]) + paid) for path, (share, value) in solved.answers.items()},
+        {path: picks[hand].astype(np.float64) for path, (picks, _) in solved.ends.items()},
+        {path: values[hand].astype(np.float64) + paid for path, (_, values) in solved.ends.items()},
+    )
+
+
+def decisions_of(state: HandState, player: int) -> Iterator[tuple[HandState, int]]:
+    """The states in which the player has acted, as the player saw them, and what they did."""
+    for before, actor, action in state.betting.turns():
+        if actor == player:
+            yield replace(state, betting=before).view(player), action
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """One decision of a kept hand, and what it lost: chips that may be off by `error`, as in `DecisionReview`. Rows of
+    before solves told their exploitability are of unfinished ones."""
+
+    hand: int
+    betting: str
+    cards: str
+    board: str
+    chosen: str
+    best: str
+    loss: float
+    error: float = field(default=0.0, compare=False)
+    exploitability: float | None = field(default=None, compare=False)
+    finished: bool = field(default=False, compare=False)
+    frequency: float = field(default=0.0, compare=False)
+
+    @property
+    def is_certain(self) -> bool:
+        return _certain(self.finished, self.loss, self.error, self.frequency)
+
+    @property
+    def most(self) -> float:
+        """Chips that the decision lost at the most."""
+        return self.loss + self.error
+
+
+class Reviews:
+    """Reviews of one player's decisions in the hands of a game; what each has cost is kept in the file `path`.
+
+    `solver` is called where one is needed, under `lock`, which is held while it solves.
+    """
+
+    def __init__(
+        self,
+        rules: Rules,
+        path: Path,
+        solver: Callable[[], DecisionSolver],
+        lock: threading.Lock,
+        place: Callable[[], int] = lambda: 0,
+    ) -> None:
+        """`place` tells where in the queue of what solves a review is, 0 where it does not wait."""
+        self._rules, self.place = rules, place
+        self.big_blind = rules.big_blind
+        self._solver = solver
+        self._lock = lock
+        self._file = JsonLines(path)
+        self._file.cut_unfinished()
+        self._known: OrderedDict[tuple[HandState, int | None], DecisionReview] = OrderedDict()
+        self._mistakes = {(row["hand"], row["betting"]): Mistake(**row) for row in self._file.rows()}
+        self.why_not = "" if _reviewable(rules) else f"reviews are of heads-up hold'em, not of `{rules.name}`"
+
+    def refusal(self, state: HandState) -> str:
+        """Why the decision at `state` is not reviewed, empty if it is."""
+        return self.why_not
+
+    def decision(self, state: HandState, chosen: int | None) -> DecisionReview:
+        """Of the player to act, in their view; takes as long as the solve needs to its precision."""
+        if refusal := self.refusal(state):
+            raise PokernetsError(refusal)
+        key = state, chosen
+        with self._lock:
+            if key not in self._known:
+                raises = (chosen,) if chosen is not None and chosen > 0 else ()
+                solved = self._solved(self._solver(), public_state(state.betting, state.board), raises)
+                self._known[key] = review(solved, state, chosen)
+            while len(self._known) > _KEPT:
+                self._known.popitem(last=False)
+            return self._known[key]
+
+    def hand(self, number: int, state: HandState, player: int) -> list[DecisionReview]:
+        """All decisions of a hand that are reviewed; what they have cost is kept."""
+        found = [self.decision(view, action) for view, action in self.reviewed(state, player)]
+        for one in found:
+            self._keep(number, one)
+        return found
+
+    def reviewed(self, state: HandState, player: int) -> list[tuple[HandState, int]]:
+        """The decisions of a hand that are, as `decisions_of` gives them."""
+        return [(view, action) for view, action in decisions_of(state, player) if not self.refusal(view)]
+
+    def mistakes(self) -> list[Mistake]:
+        """Those kept so far, the largest first."""
+        found = list(self._mistakes.values())  # at once: another thread may be adding to them
+        return sorted(found, key=lambda one: -one.loss)
+
+    def missing(self, hands: list[LoggedHand], name: str) -> list[LoggedHand]:
+        """Of these hands of the player `name` those with a decision of which no finished solve is kept."""
+        return [
+            hand
+            for hand in hands
+            if any(
+                not self._is_kept((hand.number, view.betting.text()))
+                for view, _ in self.reviewed(hand.state, hand.names.index(name))
+            )
+        ]
+
+    def _solved(self, solver: DecisionSolver, state: HandState, raises: tuple[int, ...]) -> SolvedDecision:
+        return solver.opponents_decision(state, raises)
+
+    def _keep(self, number: int, one: DecisionReview) -> None:
+        key, rules = (number, one.betting.text()), one.betting.rules
+        if self._is_kept(key) or one.loss is None or one.chosen is None:
+            return
+        found = Mistake(
+            *key,
+            rules.cards_text(one.cards),
+            rules.cards_text(one.board),
+            one.betting.action_text(one.chosen),
+            one.betting.action_text(one.best),
+            round(one.loss, 3),
+            round(one.error, 3),
+            round(one.exploitability, 3),
+            one.finished,
+            round(one.frequency, 3),
+        )
+        self._mistakes[key] = found
+        self._file.append([vars(found)])
+
+    def _is_kept(self, key: tuple[int, str]) -> bool:
+        return key in self._mistakes and self._mistakes[key].finished
+
+
+def _certain(finished: bool, loss: float, error: float, frequency: float) -> bool:
+    """A finished solve, a loss beyond its error, and an action that it does not mix in: those are worth the same."""
+    return finished and loss > error and frequency < _MIXED
+
+
+def ends_after(one: DecisionReview, action: int) -> Floats | None:
+    """[K] values of the continuations where `action` ends the round, alone or called; None where nothing is known."""
+    found = one.ends.get((action,))
+    return one.ends.get((action, CALL)) if found is None else found
+
+
+def _reviewable(rules: Rules) -> bool:
+    return rules.num_players == 2 and rules.num_hole_cards == 2 and rules.deck_size == 52

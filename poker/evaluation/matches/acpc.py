@@ -1,0 +1,169 @@
+"""`evaluate=acpc`, our dealer, and `evaluate=acpc_client`, one of our agents at a dealer: matches and their reports."""
+
+import contextlib
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.markup import escape
+
+from poker.errors import PokernetsError
+from poker.evaluation.matches.match_report import match_report
+from poker.evaluation.matches.match_results import MatchResults
+from poker.evaluation.matches.results import Results
+from poker.formats.acpc.log import check_names
+from poker.formats.acpc.protocol import LOOPBACK, connect, listen
+from poker.play.client import Seat, warm_up
+from poker.play.dealer import RemotePlayer, Times, deal_match
+from poker.play.exports import write_histories
+from poker.play.hand import Incident
+from poker.play.handshake import seat_players
+from poker.play.lineup import AgentSpec, LineUp
+from poker.rules import Rules
+
+_TOLD_FAILURES = 10
+
+
+def deal(
+    *,
+    game: Rules,
+    names: Sequence[str],
+    ports: Sequence[int],
+    hands: int,
+    seed: int,
+    rotate: bool,
+    start_seconds: float | None,
+    times: Times,
+    out: str,
+    host: str = LOOPBACK,
+) -> MatchResults:
+    """Waits for a player on each of `ports` (0: any free one, printed) of the address `host`, empty for all addresses
+    of this machine, deals `hands` hands and writes their log.
+
+    With `rotate` the seats move by one after every hand, else everybody keeps their seat. Where a match of the same
+    names and seed has been, the files of this one are numbered.
+    """
+    if len(names) != game.num_players or len(ports) != game.num_players or len(set(names)) != len(names):
+        raise PokernetsError(f"`{game.name}` needs {game.num_players} different `names` and as many `ports`")
+    check_names(names)
+    console = Console(stderr=True)
+    with contextlib.ExitStack() as stack:
+        servers = [stack.enter_context(listen(port, host)) for port in ports]
+        print(*(server.getsockname()[1] for server in servers), flush=True)
+        sent_away: list[str] = []
+
+        def tell(what: str) -> None:
+            sent_away.append(what)
+            console.print(what, soft_wrap=True, highlight=False, markup=False)
+
+        lines = seat_players(names, servers, start_seconds, tell)
+    players = [RemotePlayer(name, line, times, hands) for name, line in zip(names, lines, strict=True)]
+    log = _new_log(Path(out) / game.name, f"acpc-{'-'.join(names)}-seed{seed}")
+    with log.open("w", encoding="utf-8") as file:
+        file.write(f"# name/game/hands/seed {'-'.join(names)} {game.name} {hands} {seed}\n")
+        for option, seconds in (("response", times.answer), ("hand", times.in_hand), ("per_hand", times.per_hand)):
+            file.write(f"#--t_{option} {round(1000 * seconds)}\n")
+    chips = list(deal_match(game, players, hands, seed, rotate=rotate, log=log))
+    print(log.read_text().splitlines()[-1], flush=True)
+    settings = {
+        "hands": hands,
+        "rotate": rotate,
+        "times": vars(times),
+        "ports": list(ports),
+        "seconds_used": {player.name: round(player.used, 3) for player in players},
+        "sent_away": sent_away,
+        "answers": {player.name: player.answers for player in players},
+    }
+    failures = [incident for player in players for incident in player.failures]
+    title = f"{', '.join(names)} at the dealer: {game.name}"
+    return _report(game, tuple(names), chips, failures, seed, log, title, settings, console)
+
+
+def sit_down(
+    *, game: Rules, agents: Sequence[AgentSpec], host: str, port: int, seed: int, connect_seconds: float, out: str
+) -> Seat:
+    """Plays until the dealer closes the connection, and writes a log and a report; those of earlier matches are kept.
+    Before it connects, another copy of the agent plays a hand, so that nothing is compiled during the match.
+
+    Raises PokernetsError when no hand was dealt, and, after the report of the hands before it, when the last hand was
+    not finished.
+    """
+    if len(agents) != 1:
+        raise PokernetsError(f"one agent sits down at a dealer, `agents` are {len(agents)}: agents=[NAME]")
+    console = Console(stderr=True)
+    say = partial(console.print, soft_wrap=True, highlight=False, markup=False)
+    say(f"{agents[0].name} gets ready to play {game.name}: it loads and compiles")
+    warm_up(game, agents[0].build(game))
+    agent = agents[0].build(game)
+    told = 0
+
+    def tell(what: str) -> None:
+        nonlocal told
+        told += 1
+        if told <= _TOLD_FAILURES:
+            console.print(f"[red]{escape(agent.name)}[/red]: {escape(what)}", soft_wrap=True)
+
+    say(f"{agent.name} connects to {host}:{port}")
+    with connect(host, port, connect_seconds) as line:
+        say(f"{agent.name} sits at {host}:{port} and waits for the first hand")
+        log = _new_log(Path(out) / game.name, f"acpc-client-{agent.name}-port{port}")
+        log.write_text(
+            f"# {agent.name} at {host}:{port}: {game.name}, without the cards that it did not see\n", "utf-8"
+        )
+        seat = Seat(game, agent, seed, log, tell)
+        seat.notes.unlink(missing_ok=True)
+        seat.play(line)
+    if not seat.hands:
+        log.unlink()
+        seat.notes.unlink(missing_ok=True)
+        raise PokernetsError(f"no hand was dealt at {host}:{port}: {seat.ended}; the others may not have come in time")
+    broken = "" if seat.finished else f"hand {seat.number} at {host}:{port} was not finished: {seat.ended}"
+    if broken:
+        seat.failures.append(Incident(agent.name, seat.number, "", broken, ""))
+    else:
+        say(f"{agent.name}: the dealer ended the match after {seat.hands} hands")
+    settings = {"host": host, "port": port, "agent": agents[0].settings}
+    title = f"{agent.name} at a dealer: {game.name}"
+    chips = [[won] for won in seat.chips]
+    _report(game, (agent.name,), chips, seat.failures, seed, log, title, settings, console)
+    if seat.notes.exists():
+        say(f"AIVAT of the dealer's log: evaluate=replay log=DEALERS_LOG notes=[{seat.notes}]")
+    if broken:
+        raise PokernetsError(broken)
+    return seat
+
+
+def _report(
+    game: Rules,
+    names: tuple[str, ...],
+    chips: Sequence[Sequence[float]],
+    failures: Sequence[Incident],
+    seed: int,
+    log: Path,
+    title: str,
+    settings: Mapping[str, Any],
+    console: Console,
+) -> MatchResults:
+    """Of hands [n, P] on cards of their own: a hand is one unit of the intervals."""
+    played = Results(game, LineUp(names), [range(len(names))], 1, log=log)
+    played.fill(np.asarray(chips, dtype=np.float64).reshape(-1, 1, 1, len(names)))
+    played.incidents = list(failures)
+    results = MatchResults(game, "mbb", seed, 1, {}, [played])
+    match_report(results, log, title=title, record={"settings": dict(settings)}).write(log.with_suffix(""), console)
+    write_histories(game, [log], console)
+    return results
+
+
+def _new_log(folder: Path, stem: str) -> Path:
+    """Makes the empty file `stem`.log in `folder`; where a match of that name has been, `stem`-2.log, -3, ..."""
+    folder.mkdir(parents=True, exist_ok=True)
+    number, path = 1, folder / f"{stem}.log"
+    while True:
+        with contextlib.suppress(FileExistsError):
+            path.touch(exist_ok=False)
+            return path
+        number += 1
+        path = folder / f"{stem}-{number}.log"

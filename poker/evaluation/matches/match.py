@@ -1,0 +1,293 @@
+"""Matches between agents on common cards: duplicate deals in every seating, in parallel, resumable.
+
+`run` is what `evaluate=match`, `ring`, `baselines` and `lbr` call. Hands are kept as ACPC logs under
+`out/<game>/hands`, by line-up; the report of a match goes to a directory of its own beside them.
+"""
+
+import contextlib
+import ctypes
+import gc
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from poker.agents.base import Agent, require_policy
+from poker.agents.local_best_response import LbrActions, LocalBestResponse
+from poker.artifacts import fingerprint_of
+from poker.errors import PokernetsError
+from poker.evaluation.aivat.value_functions import ValueFunctionSpec
+from poker.evaluation.matches.match_aivat import MatchAivat
+from poker.evaluation.matches.match_report import match_report
+from poker.evaluation.matches.match_results import MatchResults, comparison
+from poker.evaluation.matches.results import Independent, Results, Unit
+from poker.lock import Claims
+from poker.parallel import Cluster
+from poker.play.exports import Counted, export
+from poker.play.hand_store import HandStore
+from poker.play.lineup import AgentSpec, LineUp, Rotation, Shared, Task, line_ups, with_players
+from poker.play.session import SessionRecord
+from poker.play.tables import shares_tables
+from poker.play.workers import Worker, play_all
+from poker.progress import progress_bars
+from poker.report.estimates import estimate
+from poker.report.scalars import ScalarLog
+from poker.rules import Rules
+
+WIDTH = 110
+"""Columns of the tables where the output is not a terminal."""
+_SCALAR_SECONDS = 5.0
+_FOLDER_NAME = 80
+_MOST_BARS = 10
+"""Line-ups that have a progress bar each; more share one."""
+
+
+def run(
+    *,
+    game: Rules,
+    agents: Sequence[AgentSpec],
+    lineups: Sequence[Sequence[str]] | None = None,
+    players: int | None = None,
+    adversary: Mapping[str, LbrActions] | None = None,
+    adversaries: Sequence[str] = (),
+    hands: int,
+    session: int,
+    seed: int,
+    unit: Unit = "mbb",
+    independent: Independent = "session",
+    contrasts: Sequence[Sequence[str]] = (),
+    half_width: float | None = None,
+    decision_seconds: float | None = None,
+    tables: int = 1,
+    aivat: bool,
+    fallback: AgentSpec | None = None,
+    values: ValueFunctionSpec | None = None,
+    cluster: Cluster,
+    fresh: bool,
+    told: bool = True,
+    out: str,
+) -> MatchResults:
+    """Plays `hands` hands of every line-up, or what is missing of them, and writes the report.
+
+    `lineups` are lists of agent names; without them heads-up games are played by all pairs, others by the agents in
+    their order, again and again until the table is full. `players` (2 to 10) changes the size of a hold'em table.
+    With `adversary`, local best responses by name, each of `adversaries` plays each agent instead, a lower bound on how
+    exploitable it is. `session` is the number of deals during which agents may remember; `independent` says whether a
+    session or a deal is one unit of the intervals. `contrasts` are pairs of groups of agents (`a+b`) whose results are
+    compared. With `half_width` (in `unit`) a line-up stops before `hands` when the interval of its first agent is as
+    narrow as that.
+    With `decision_seconds` every agent has a process of its own, and one that takes longer, dies or answers rubbish
+    checks or folds. `tables` are played side by side in each process, where agents answer for many at once; the hands
+    stay the same. With `aivat` the luck is taken out of every hand as far as the agents' policies allow; `fallback`
+    has a quick policy for where no agent in the line-up has one (`match_aivat.py`), `values` say what hands are worth.
+    `cluster` plays. `fresh` plays anew what was kept of earlier runs with the same settings. Without `told` the report
+    is written but not printed.
+    """
+    if adversary is not None:
+        agents, lineups = _local_best_responses(game, agents, adversary, adversaries, tables)
+    game = game if players is None else with_players(game, players)
+    names = [spec.name for spec in agents]
+    chosen = line_ups(game, names, lineups)
+    if hands < 1 or session < 1:
+        raise PokernetsError("`hands` and `session` must be at least 1")
+    if any(limit is not None and limit <= 0 for limit in (half_width, decision_seconds)):
+        raise PokernetsError("`half_width` and `decision_seconds` must be positive or null")
+    if tables < 1 or (tables > 1 and decision_seconds is not None):
+        raise PokernetsError("`tables` must be at least 1, and 1 with `decision_seconds`: agents then play alone")
+    mark = values.mark if values is not None else None
+    if game.num_players > 2 and mark is not None:
+        raise PokernetsError(
+            f"`values` are for heads-up games, '{game.name}' has {game.num_players} players; leave it out"
+        )
+    rotation = Rotation(game, seed, session)
+    settings = {spec.name: spec.settings for spec in agents}
+    asked = [comparison(groups, names) for groups in contrasts]
+    folder = Path(out) / game.name
+    console = Console() if sys.stdout.isatty() else Console(width=WIDTH)
+    stores: dict[LineUp, HandStore] = {}
+    kept: dict[str, Any] = {"aivat": aivat, "decision_seconds": decision_seconds, "values": mark, "fresh": fresh}
+    with contextlib.closing(Claims(folder / "hands" / ".lock")) as claims:
+        for lineup in chosen:
+            used = {name: settings[name] for name in sorted(set(lineup.players))}
+            stores[lineup] = HandStore(folder / "hands", rotation, lineup, used, claims=claims, **kept)
+        measure: dict[str, Any] = {"unit": unit, "independent": independent}
+        found = {
+            lineup: Results(game, lineup, rotation.seatings, session, log=store.path, **measure)
+            for lineup, store in stores.items()
+        }
+        results = MatchResults(
+            game, unit, seed, session, settings, list(found.values()), asked, processes=cluster.workers
+        )
+        played = [store.identity for store in stores.values()]
+        identity = fingerprint_of([played, hands, unit, independent, contrasts, half_width, aivat])
+        target = folder / f"{'-'.join(settings)[:_FOLDER_NAME]}-seed{seed}-{identity[:8]}"
+        estimator = (
+            MatchAivat(None if fallback is None else Shared(partial(fallback.build, game)), values) if aivat else None
+        )
+        worker = Worker(rotation, {spec.name: spec for spec in agents}, decision_seconds, estimator, tables)
+        sessions = -(-hands // rotation.hands_per_session)
+        started = time.monotonic()
+        with contextlib.closing(_Live(results, sessions * rotation.hands_per_session, target)) as live:
+            play = _Play(worker, stores, found, cluster, live, half_width)
+            play.sessions(sessions)
+            play.revise(console)
+        for store in stores.values():
+            store.put_in_order()
+        results.seconds = time.monotonic() - started
+        printed = console if told else Console(quiet=True)
+        match_report(results, folder / "hands").write(target, printed)
+        export(game, {result.log: Counted(result.hands, session) for result in results.lineups}, printed)
+        _give_back_memory()
+        return results
+
+
+def _local_best_responses(
+    game: Rules,
+    agents: Sequence[AgentSpec],
+    adversary: Mapping[str, LbrActions],
+    adversaries: Sequence[str],
+    tables: int,
+) -> tuple[list[AgentSpec], list[list[str]]]:
+    """The agents and their adversaries, and the line-ups of each adversary with the agent that it was made for.
+
+    The adversary knows its opponent's policy, so within a process both use one agent object: what was solved for a
+    decision in a hand is not solved again for the adversary's picture of the range. An agent without a policy interface
+    is refused by name, and one of which there can be no copies at other tables if there are several.
+    """
+    if game.num_players != 2:
+        raise PokernetsError(f"local best responses are heads-up; '{game.name}' has {game.num_players} players")
+    unknown = [name for name in adversaries if name not in adversary]
+    if unknown or not adversaries or not agents:
+        known = ", ".join(adversary)
+        raise PokernetsError(f"`adversaries` must name some of {known}" + (f", not {unknown[0]}" if unknown else ""))
+    specs: list[AgentSpec] = []
+    lineups: list[list[str]] = []
+    for spec in agents:
+        shared = Shared(partial(spec.build, game))
+        opponent = require_policy(shared(), "local best response")
+        if tables > 1 and not shares_tables(opponent):
+            raise PokernetsError(f"`{spec.name}` goes by what it has seen at its table: measure it with tables=1")
+        specs.append(AgentSpec(spec.name, shared, spec.settings))
+        for name in adversaries:
+            title = f"{name}@{spec.name}"
+            build = partial(_local_best_response, title, game, shared, adversary[name])
+            specs.append(AgentSpec(title, build, {"actions": asdict(adversary[name]), "opponent": spec.settings}))
+            lineups.append([title, spec.name])
+    return specs, lineups
+
+
+def _local_best_response(name: str, game: Rules, opponent: Shared[Agent], actions: LbrActions) -> Agent:
+    return LocalBestResponse(name=name, game=game, opponent=opponent(), actions=actions)
+
+
+def _give_back_memory() -> None:
+    """What reports and logs of a long match took is free by now; the C library would keep it for the process."""
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
+    if trim is not None:
+        gc.collect()
+        trim(0)
+
+
+@dataclass
+class _Play:
+    """Plays what is missing, and estimates again what was estimated with an agent that turned out unknown."""
+
+    worker: Worker
+    stores: Mapping[LineUp, HandStore]
+    results: Mapping[LineUp, Results]
+    cluster: Cluster
+    live: "_Live"
+    half_width: float | None
+
+    def sessions(self, count: int) -> None:
+        """Sessions 0 to `count` of every line-up, those that earlier runs kept included."""
+        for lineup, store in self.stores.items():
+            for session in sorted(store.kept):
+                if session < count:
+                    self._take(lineup, session, store.kept[session])
+            self.results[lineup].kept = self.results[lineup].hands
+            self.live.update(self.results[lineup])
+        tasks = [(lineup, n) for n in range(count) for lineup, store in self.stores.items() if n not in store.kept]
+        played = {
+            (lineup, n): record for lineup, store in self.stores.items() for n, record in store.unestimated.items()
+        }
+        worker = replace(self.worker, played=played)
+        wanted = lambda task: self.results[task[0]].stopped_at is None  # noqa: E731
+        for (lineup, session), record in play_all(worker, tasks, self.cluster, wanted):
+            if (lineup, session) in played:
+                self.stores[lineup].revise(record)
+            else:
+                self.stores[lineup].add(session, record)
+            self._take(lineup, session, record)
+            self.live.update(self.results[lineup])
+
+    def _take(self, lineup: LineUp, session: int, record: SessionRecord) -> None:
+        self.results[lineup].add(session, record)
+        if self.half_width is not None:
+            self.results[lineup].check_stop(self.half_width)
+
+    def revise(self, console: Console) -> None:
+        """Until all sessions of a line-up that count agree on who is unknown.
+
+        Estimates are made right after each session, when nobody knows whether an agent will fail later. Once it has, it
+        counts as unknown in every hand of the line-up (`match_aivat.py` says why).
+        """
+        while outdated := {task: record for lineup in self.stores for task, record in self._outdated(lineup).items()}:
+            for lineup in dict.fromkeys(lineup for lineup, _ in outdated):
+                names = " and ".join(self.results[lineup].unknown)
+                told = f"{lineup.title}: estimates are made again, {names} counts as unknown"
+                console.print(told, highlight=False, markup=False)
+            worker = replace(self.worker, played=outdated)
+            for (lineup, session), record in play_all(worker, list(outdated), self.cluster):
+                self.stores[lineup].revise(record)
+                self.results[lineup].adjust(session, record)
+
+    def _outdated(self, lineup: LineUp) -> dict[Task, SessionRecord]:
+        """Sessions in which an agent counted as known that is not; their records tell who is unknown now."""
+        result = self.results[lineup]
+        unknown = result.unknown
+        sessions = [n for n in result.sessions() if set(result.unknown_in.get(n, {})) != set(unknown)]
+        records = self.stores[lineup].records() if sessions else {}
+        return {(lineup, session): replace(records[session], unknown=dict(unknown)) for session in sessions}
+
+
+class _Live:
+    """Progress bars with rate, time left and the estimate so far, and TensorBoard scalars while a match runs."""
+
+    def __init__(self, results: MatchResults, hands: int, folder: Path) -> None:
+        self._unit = results.unit
+        self._progress = progress_bars("hands")
+        lineups = results.lineups
+        shared = [(f"{len(lineups)} line-ups", lineups)] if len(lineups) > _MOST_BARS else []
+        self._bars = {
+            self._progress.add_task(title, total=hands * len(group), found=""): group
+            for title, group in shared or [(result.lineup.title, [result]) for result in lineups]
+        }
+        self._written: dict[LineUp, float] = {}
+        self._scalars = ScalarLog(folder)
+        self._started = time.monotonic()
+        self._progress.start()
+
+    def close(self) -> None:
+        self._progress.stop()
+        self._scalars.close()
+
+    def update(self, result: Results) -> None:
+        now = time.monotonic()
+        bar, group = next((bar, group) for bar, group in self._bars.items() if result in group)
+        self._progress.update(bar, completed=sum(each.hands for each in group))
+        if now - self._written.get(result.lineup, self._started) < _SCALAR_SECONDS:
+            return
+        self._written[result.lineup] = now
+        rate = sum(each.hands - each.kept for each in group) / max(now - self._started, 1e-9)
+        best = result.estimates(aivat=result.has_aivat)[0]
+        of = result.lineup.labels[0] if len(group) == 1 else result.lineup.title
+        found = f"{rate:,.1f}/s  {of} {best:+} {self._unit}/hand"
+        self._progress.update(bar, found=found + (" (AIVAT)" if result.has_aivat else ""))
+        for name, units in result.tagged(self._unit):
+            self._scalars.add_strength(name, estimate(units), step=result.hands)

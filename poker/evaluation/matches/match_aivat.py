@@ -1,0 +1,209 @@
+"""AIVAT beside the chips of a match: estimates for every hand of a session, right after it was played.
+
+The agents that played are asked for their policies while they still remember what they solved; those that learn from
+hands are shown the session again, from its start, and asked before the end of each hand. An agent that is not
+repeatable, such as one whose solves are limited in time, would answer by another strategy: what it played by is noted
+in play, and where it was not (hands that an earlier run left without estimates) its policy is unavailable. Agents
+without a policy count as unknown.
+
+An agent that failed did not play its policy: it checked or folded, perhaps more often with some hands than with others,
+so that the hands without a failure are a selection too. It counts as unknown in all hands of the line-up, and estimates
+are unbiased whatever an unknown agent does, failures included. (A line-up is judged by its own failures: an agent that
+fails in a share f of n deals passes for sound with chance (1-f)^n; that its estimates are then off by f d, where d is
+their mean error in the deals that fail, makes less than d / n in all.) Likewise an agent whose policy is unavailable.
+
+Heads-up, a value function (`aivat/value_functions.py`) says what hands are worth; unless another is named, that they
+are checked down once a bet has been answered (`FoldEquity`). The answer is the agent's, if its policy is quick to ask,
+or else another's: that of a blueprint in the line-up or, where all policies in it are slow, the fallback policy. What
+agents without a policy would do is not said to the value function: for `FoldEquity` a bet that they do not call
+counts nothing.
+"""
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from poker.agents.base import Agent, ObservingAgent, PolicyAgent, SolvingAgent, is_repeatable
+from poker.agents.remote import PolicyUnavailable, RemoteAgent
+from poker.errors import PokernetsError
+from poker.evaluation.aivat.multiplayer import CheckDownHands, MultiAivat
+from poker.evaluation.aivat.value_functions import FoldEquityValues, ValueFunctionFactory
+from poker.formats.acpc.log import LoggedHand, parse_log_line
+from poker.play.hand import AbsentAgent, Policies
+from poker.play.lineup import Rotation
+from poker.play.session import SessionRecord
+from poker.search.solved_values import DecisionValues, Solved
+from poker.state import HandState, Policy, PolicyFunction
+
+
+@dataclass(frozen=True)
+class MatchAivat:
+    """The estimator of a match (`poker.play.workers.Estimator`).
+
+    `fallback` gives an agent with a quick policy, and is called only where one is needed; `values` gives the value
+    function, and is called only where hands are estimated heads-up.
+    """
+
+    fallback: Callable[[], Agent] | None = None
+    values: Callable[[], ValueFunctionFactory] | None = None
+
+    def __call__(self, rotation: Rotation, agents: Sequence[Sequence[Agent]], record: SessionRecord) -> None:
+        """Fills `record.aivat`. `agents` are by entry for each seating, or one list that played them all.
+
+        Agents in `record.unknown` count as unknown; those that failed, or whose policy is unavailable, are added to it.
+        """
+        hands = [parse_log_line(rotation.rules, line) for line in record.lines]
+        seated = [_seated(rotation, agents, hand) for hand in hands]
+        for incident in record.incidents:
+            mine = [by_name[incident.agent] for by_name in seated]
+            if any(_policy(agent) is not None or isinstance(agent, AbsentAgent) for agent in mine):
+                record.unknown.setdefault(incident.agent, f"it failed: {_first_line(incident.error)}")
+        while True:
+            try:
+                record.aivat = [
+                    self._estimate(rotation, hand, by_name, record)
+                    for hand, by_name in _shown_again(rotation, hands, seated, record.unknown)
+                ]
+                return
+            except PolicyUnavailable as error:
+                names = [name for by_name in seated for name, agent in by_name.items() if agent is error.agent]
+                if not names:  # it was the fallback's
+                    raise
+                record.unknown[names[0]] = f"policy unavailable: {_first_line(str(error))}"
+
+    def _estimate(
+        self, rotation: Rotation, hand: LoggedHand, agents: Mapping[str, Agent], record: SessionRecord
+    ) -> list[float]:
+        """[P] by entry."""
+        known = [None if name in record.unknown else agent for name, agent in agents.items()]
+        policies = [_policy_in(hand, agent, record.policies) for agent in known]
+        if len(known) > 2:
+            by_seat: Sequence[float] = list(MultiAivat(rotation.rules, CheckDownHands()).estimate(hand.state, policies))
+        else:
+            values = FoldEquityValues() if self.values is None else self.values()
+            solved = [_solved(agent, seat) for seat, agent in enumerate(known)]
+            aivat = values(rotation.rules, self._responses(known, policies), solved)
+            by_seat = aivat.estimate(hand.state, policies)
+        entries = rotation.seatings[hand.number % len(rotation.seatings)]
+        return [float(by_seat[entries.index(entry)]) for entry in range(len(entries))]
+
+    def _responses(
+        self, agents: Sequence[Agent | None], policies: Sequence[PolicyFunction | None]
+    ) -> list[PolicyFunction | None]:
+        """How each agent answers bets, or about so; for one without a policy any answer does more harm than good."""
+        quick = [_quick_policy(agent) for agent in agents]
+        answer = next((policy for policy, kind in zip(policies, quick, strict=True) if kind == "blueprint"), None)
+        if answer is None and self.fallback is not None and any(policies) and not any(quick):
+            answer = _policy(self.fallback())
+        return [policy if kind or policy is None else answer for policy, kind in zip(policies, quick, strict=True)]
+
+
+def _seated(rotation: Rotation, agents: Sequence[Sequence[Agent]], hand: LoggedHand) -> dict[str, Agent]:
+    """By label, in the order of the seats."""
+    seating = hand.number % len(rotation.seatings)
+    mine = agents[seating % len(agents)]
+    return {name: mine[entry] for name, entry in zip(hand.names, rotation.seatings[seating], strict=True)}
+
+
+def _shown_again(
+    rotation: Rotation, hands: Sequence[LoggedHand], seated: Sequence[Mapping[str, Agent]], unknown: Collection[str]
+) -> Iterator[tuple[LoggedHand, Mapping[str, Agent]]]:
+    """Every hand, with known agents that learn as they were when they played it; those that are not repeatable, whose
+    policies were noted, are shown nothing."""
+    last = -1
+    for hand, by_name in zip(hands, seated, strict=True):
+        session, place = divmod(hand.number, rotation.hands_per_session)
+        seating = place % len(rotation.seatings)
+        seats = enumerate(by_name.items())
+        asked_for = [(seat, agent) for seat, (name, agent) in seats if name not in unknown and _policy(agent)]
+        known = [(seat, agent) for seat, agent in asked_for if is_repeatable(agent)]
+        learning = [(seat, agent) for seat, agent in known if isinstance(agent, ObservingAgent)]
+        for seat, agent in learning if seating != last else ():
+            entry = rotation.seatings[seating][seat]
+            _told(agent, agent.reset, rotation.agent_seed(session, seating, entry))
+        for seat, asked in known if learning else ():
+            _told(asked, asked.start_hand, seat)
+        yield hand, by_name
+        for seat, agent in learning:
+            _told(agent, agent.end_hand, hand.state.view(seat))
+        last = seating
+
+
+def _told(agent: Agent, step: Callable[[Any], None], what: object) -> None:
+    try:
+        step(what)
+    except Exception as error:
+        raise PolicyUnavailable(agent, f"{type(error).__name__}: {error}") from error
+
+
+def _policy(agent: Agent | None) -> PolicyFunction | None:
+    """The policy, if it is known; an error of it is not one of the match."""
+    return _Asked(agent) if isinstance(agent, PolicyAgent) else None
+
+
+def _policy_in(hand: LoggedHand, agent: Agent | None, noted: Policies) -> PolicyFunction | None:
+    """The policy that the agent played the hand by, if it is known."""
+    if isinstance(agent, PolicyAgent) and not is_repeatable(agent):
+        return _Noted(agent, hand.number, noted)
+    return _policy(agent)
+
+
+def _solved(agent: Agent | None, seat: int) -> Solved | None:
+    """What its solutions say; agents in processes of their own keep them there. One that learns has to be shown the
+    session again, else it knows how the hand ended."""
+    shown = not isinstance(agent, ObservingAgent) or is_repeatable(agent)
+    return _Solutions(agent, seat) if isinstance(agent, SolvingAgent) and shown else None
+
+
+@dataclass(frozen=True)
+class _Solutions:
+    agent: SolvingAgent
+    seat: int
+
+    def __call__(self, state: HandState) -> DecisionValues | None:
+        try:
+            return self.agent.solved_values(state, self.seat)
+        except PokernetsError:
+            raise
+        except Exception as error:
+            raise PolicyUnavailable(self.agent, f"{type(error).__name__}: {error}") from error
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """The policy of an agent, equal to that of the same agent: value functions remember what they asked."""
+
+    agent: PolicyAgent
+
+    def __call__(self, state: HandState) -> Policy:
+        try:
+            return self.agent.policy(state)
+        except (PokernetsError, PolicyUnavailable):
+            raise
+        except Exception as error:
+            raise PolicyUnavailable(self.agent, f"{type(error).__name__}: {error}") from error
+
+
+@dataclass(frozen=True, eq=False)
+class _Noted:
+    """What the agent played a hand by."""
+
+    agent: PolicyAgent
+    hand: int
+    policies: Policies
+
+    def __call__(self, state: HandState) -> Policy:
+        found = self.policies.get((self.hand, state.betting.text()))
+        if found is None:
+            raise PolicyUnavailable(self.agent, "it may play otherwise when asked again, and was not noted in play")
+        return found
+
+
+def _first_line(text: str) -> str:
+    return text.partition("\n")[0]
+
+
+def _quick_policy(agent: Agent | None) -> str:
+    """That of its class, also of agents in processes of their own; empty without one."""
+    kind: str = getattr(agent.kind if isinstance(agent, RemoteAgent) else type(agent), "quick_policy", "")
+    return kind

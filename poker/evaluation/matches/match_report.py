@@ -1,0 +1,435 @@
+"""The report of what was played: by agents of ours, at a dealer, or in a log that was read again."""
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poker.agents.base import hand_number
+from poker.cards import PREFLOP_CLASS
+from poker.evaluation.matches.match_results import Contrast, MatchResults, Standing
+from poker.evaluation.matches.results import SHORT, Results, opponent_class
+from poker.formats.acpc.log import read_log
+from poker.play.hand_store import UNKNOWN
+from poker.provenance import commit
+from poker.report import Figure, RangeGrids, Report, Section, Table, Text
+from poker.report.charts import SETTLING, Curve, Series, crosstable, curve_panels, intervals_and_means
+from poker.report.estimates import Estimate, estimate
+from poker.report.scalars import Scalar
+from poker.rules import CALL, FOLD, Rules
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Chart
+
+_PICTURED_HANDS = 20_000
+_SHOWN_FAILURES = 100
+_NAMED_OPPONENTS = 3
+_SHOWN_ROWS, _SHOWN_COLUMNS = 15, 5
+"""Of a table on the console, where another one says what matters; the page has all."""
+_LEARNING = 50
+"""Deals of a session from which on it is looked at in parts."""
+_COURSE = 30
+"""Points of the course of a mean."""
+_PUBLISHED = (
+    ("lbr_fold_call: first raise 0.75 pots, then fold or call", "-570 ± 42"),
+    ("lbr_flop_sizes: the same with 0.33 * 2^x pots on the flop", "-1,377 ± 115"),
+)
+"""[DLS] section 6.2: mbb per hand that two local best responses made of its agent, who won against both."""
+
+
+def match_report(
+    results: MatchResults, hands: Path | None = None, *, title: str = "", record: Mapping[str, Any] | None = None
+) -> Report:
+    """`hands` is the folder of the hand histories; `record` is told beside what was found."""
+    title = title or f"{results.game.name}, seed {results.seed}: match of {', '.join(results.settings)}"
+    scalars = dict(_scalars(results))
+    files = {} if hands is None else {"hand histories": hands}
+    return Report(title, list(_sections(results, title)), {**_record(results), **(record or {})}, scalars, files)
+
+
+def _sections(results: MatchResults, title: str) -> Iterator[Section]:
+    lineups, unit = results.lineups, f"{results.unit}/hand"
+    has_aivat = any(result.has_aivat for result in lineups)
+    aivat = " AIVAT is unbiased as the chips are, with most of the luck out." if has_aivat else ""
+    what = f"{results.unit} per hand with 95% intervals over {_units(results)}: ± both ways, or both ends where skewed."
+    yield _results(results, f"{unit}, {title}", f"{what}{aivat}")
+    if results.session > 1 and lineups[0].by_deal:
+        yield Text(
+            f"Agents learn from deal to deal for sessions of {results.session}, so intervals over deals can be too"
+            " narrow; those over sessions are not, where there are many.",
+        )
+    if any(result.is_short for result in lineups) and results.settings:
+        yield Text(SHORT, style="yellow")
+    yield from _comparisons(results)
+    against_lbr = any("@" in label for result in lineups for label in result.lineup.labels)
+    if against_lbr and not results.game.is_limit:
+        note = "mbb per hand of local best responses to its agent, which beat both"
+        yield Table(("adversary", "published"), _PUBLISHED, "Beside the figures of [DLS]", note, console=False)
+    standings = results.run_off()
+    if len(standings) > 2:
+        names, note = [one.name for one in standings], "coloured where the interval is clear of 0"
+        yield Figure("crosstable", lambda: crosstable(title, unit, names, _means(results)), "Who beats whom", note)
+    settles = any(len(result.values()) > SETTLING for result in lineups)  # else the table says it all
+    if settles and (not standings or len(lineups) <= _SHOWN_ROWS):
+        yield Figure("results", lambda: _picture(results, title), "Intervals, and how the means settled")
+    if has_aivat:
+        note = f"standard deviation in {unit}; duplicate: of a unit's mean, scaled to one hand"
+        spread = ("line-up", "chips", "duplicate", "AIVAT", "AIVAT and duplicate", "chips / AIVAT")
+        yield Table(spread, [_spread(result) for result in lineups if result.has_aivat], "Luck", note, console=False)
+    if results.session >= _LEARNING:
+        yield from _stages(results)
+    if results.game.num_players > 2 and results.settings:
+        yield from _places(results)
+    times = [
+        (name, result.lineup.title, street, took["n"], *(1e3 * took[which] for which in ("median", "p95", "max")))
+        for result in lineups
+        for (name, street), took in _seconds(result).items()
+    ]
+    if times:
+        columns = ("agent", "line-up", "street", "decisions", "median", "95%", "longest")
+        note = "milliseconds, of the hands that were played now"
+        yield Table(columns, times, "Time for a decision", note, console=False)
+    for result in lineups:
+        yield from _troubles(result)
+    yield from _failures(lineups)
+    yield from _other_commits(lineups)
+    yield from _first_decisions(results.game, [result.log for result in lineups])
+
+
+def _stages(results: MatchResults) -> Iterator[Section]:
+    """What agents learn in a session."""
+    columns = ("line-up", "by", *results.lineups[0].by_stage())
+    rows = [
+        (result.lineup.title, "AIVAT" if result.has_aivat else "chips", *(f"{found:+}" for found in stages.values()))
+        for result in results.lineups
+        if (stages := result.by_stage(aivat=result.has_aivat))
+    ]
+    note = f"{results.unit} per hand of the first agent, by the number of the deal in its session"
+    yield Table(columns, rows, "Over a session", note, console=False)
+    yield Figure("over_a_session", lambda: _session_curves(results), note=note)
+
+
+_DEAL = "deal of the session"
+
+
+def _session_curves(results: MatchResults) -> "Chart":
+    """A panel for each company that the first agents of line-ups were in."""
+    panels: dict[str, list[Curve]] = {}
+    for result in results.lineups:
+        stages = result.by_stage(aivat=result.has_aivat)
+        middles = np.array([np.mean([int(end) for end in stage.split("-")]) for stage in stages])
+        first, *others = result.lineup.labels
+        panels.setdefault(f"against {' and '.join(others)}", []).append(
+            Curve(first, {_DEAL: middles}, list(stages.values()))
+        )
+    return curve_panels("", f"{results.unit} per hand", _DEAL, panels)
+
+
+def _units(results: MatchResults) -> str:
+    """The name of the units of the intervals."""
+    if not results.lineups[0].by_deal and results.session > 1:
+        return "sessions"
+    return "deals" if len(results.lineups[0].seatings) > 1 else "hands"
+
+
+def _results(results: MatchResults, heading: str, note: str) -> Table:
+    """Columns in which nothing can stand are left out; where hands are the units, theirs are one column."""
+    units = _units(results)
+    shown = dict.fromkeys(("result of", "chips", "AIVAT", "hands", units, "failures"), True)
+    shown["AIVAT"] = any(result.has_aivat for result in results.lineups)
+    shown["failures"] = any(result.incidents for result in results.lineups)
+    columns = [column for column, is_shown in shown.items() if is_shown]
+
+    def row(name: str, chips: Estimate, aivat: Estimate | None, hands: int | None, failures: int = 0) -> list[object]:
+        cells: dict[str, object] = {
+            "result of": name,
+            "chips": f"{chips:+}",
+            "AIVAT": "-" if aivat is None else f"{aivat:+}",
+        }
+        cells |= {units: chips.n, "hands": hands, "failures": failures or None}
+        return [cells[column] for column in columns]
+
+    rows = []
+    for result in results.lineups:
+        labels, heads_up = result.lineup.labels, len(result.lineup.labels) == 2
+        reduced = result.estimates(aivat=True) if result.has_aivat else [None] * len(labels)
+        for entry, found in enumerate(result.estimates()[: 1 if heads_up else None]):
+            failures = sum(heads_up or incident.agent == labels[entry] for incident in result.incidents)
+            name = result.lineup.title if heads_up else f"{labels[entry]}{_where(results, result)}"
+            rows.append(row(name, found, reduced[entry], result.hands, failures))
+    if len(results.lineups) > 1 and not results.is_round_robin:
+        chips, aivat = results.by_agent(), results.by_agent(aivat=True)
+        for name, found in sorted(chips.items(), key=lambda item: -aivat.get(item[0], item[1]).mean):
+            rows.append(row(f"{name}, all line-ups", found, aivat.get(name), None))
+    return Table(columns, rows, heading, note, console=not results.is_round_robin or len(rows) <= _SHOWN_ROWS)
+
+
+def _where(results: MatchResults, result: Results) -> str:
+    return f" at {result.lineup.title}" if len(results.lineups) > 1 else ""
+
+
+def _comparisons(results: MatchResults) -> Iterator[Section]:
+    table, standings = results.crosstable(), results.run_off()
+    if len(standings) > 2:
+        order = [one.name for one in standings]
+        rows: list[list[object]] = [
+            [name, *("" if other == name else _marked(*table[name][other]) for other in order)] for name in order
+        ]
+        note = f"row against column, {results.unit}/hand; AIVAT where known, c: chips"
+        yield Table(("", *order), rows, "Everybody against everybody", note, console=len(rows) <= _SHOWN_COLUMNS)
+        note = "whoever won least against those still in has dropped out, one after the other; `then`: against these"
+        rows = [
+            [place + 1, one.name, one.all, one.left, _lost_to(table[one.name])] for place, one in enumerate(standings)
+        ]
+        yield Table(("place", "agent", "against all", "then", "loses to"), rows, "Standings", note)
+    found = results.contrasts()
+    overall = list({(item.first, item.second): item for item in reversed(found)}.values())[::-1]
+    columns = ("difference", "against", "by", f"{results.unit}/hand", _units(results))
+    if overall:
+        note = "on the same cards, subtracted unit by unit, so that what agents share falls out"
+        told = [_contrast(item) for item in overall]
+        yield Table(columns, told, "Differences between agents", note, console=len(told) <= _SHOWN_ROWS)
+    if len(found) > len(overall):
+        note = "of many differences one in twenty lies outside its interval"
+        by_opponent = [_contrast(item) for item in found if item not in overall]
+        yield Table(columns, by_opponent, "Differences by opponent", note, console=False)
+
+
+def _lost_to(row: Mapping[str, tuple[Estimate, bool]]) -> str:
+    """Those who beat it, their intervals clear of 0."""
+    return ", ".join(other for other, (won, _) in row.items() if won.has_interval and won.high < 0)
+
+
+def _means(results: MatchResults) -> dict[str, dict[str, Estimate]]:
+    return {name: {other: won for other, (won, _) in row.items()} for name, row in results.crosstable().items()}
+
+
+def _contrast(item: Contrast) -> list[object]:
+    many = len(item.against) > _NAMED_OPPONENTS
+    against = f"{len(item.against)} opponents" if many else ", ".join(item.against)
+    return [f"{item.first} less {item.second}", against, "AIVAT" if item.aivat else "chips", item.found, item.found.n]
+
+
+def _marked(found: Estimate, aivat: bool) -> str:
+    return f"{found:+}" + ("" if aivat else " c")
+
+
+def _picture(results: MatchResults, title: str) -> Any:
+    series = []
+    for result in results.lineups:
+        labels = result.lineup.labels
+        told = len(labels) != 2 or labels[0].endswith(f"@{labels[1]}")
+        chips, aivat = result.values(), result.values(aivat=True) if result.has_aivat else None
+        for entry, label in enumerate(labels[: 1 if len(labels) == 2 else None]):
+            behind = None if aivat is None else chips[:, entry]
+            front = chips if aivat is None else aivat
+            units = front[~np.isnan(front[:, entry]), entry]
+            series.append(Series(label if told else result.lineup.title, units, behind))
+    measures = "AIVAT blue, chips grey" if any(one.behind is not None for one in series) else ""
+    return intervals_and_means(title, f"{results.unit} per hand", _units(results), series, measures)
+
+
+def _spread(result: Results) -> tuple[object, ...]:
+    chips, aivat = result.sd_per_hand(), result.sd_per_hand(aivat=True)
+    duplicate, both = (result.sd_of_unit_per_hand(aivat=flag) for flag in (False, True))
+    return result.lineup.title, chips, duplicate, aivat, both, chips / aivat if aivat else None
+
+
+def _places(results: MatchResults) -> Iterator[Section]:
+    """By agent, by class of opponents and by seat, of line-ups of more than two."""
+    for result in results.lineups:
+        where = _where(results, result)
+        agents = _agents(results, result)
+        kinds = list(next(iter(agents.values())).by_class)
+        note = f"{results.unit}/hand of a place; losses of a hand go to its winners in proportion to what they win"
+        rows = [[name, len(result.places([name])), one.mean, *one.by_class.values()] for name, one in agents.items()]
+        yield Table(("agent", "places", "all", *(f"from {kind}" for kind in kinds)), rows, f"Agents{where}", note)
+        if result.by_deal and result.deals > 1:
+            sessions = [(name, one.over_sessions) for name, one in agents.items()]
+            yield Table(("agent", f"{results.unit}/hand"), sessions, f"Over sessions{where}", console=False)
+        seats = [f"seat {seat + 1}" for seat in range(len(result.lineup.players))]
+        note = f"{results.unit}/hand, from the first blind to the button"
+        rows = [[name, *one.by_seat] for name, one in agents.items()]
+        yield Table(("agent", *seats), rows, f"By seat{where}", note, console=False)
+
+
+@dataclass(frozen=True)
+class _Agent:
+    """What a place of an agent in a line-up won."""
+
+    mean: Estimate
+    over_sessions: Estimate
+    by_seat: list[Estimate]
+    by_class: dict[str, Estimate]
+
+
+def _agents(results: MatchResults, result: Results) -> dict[str, _Agent]:
+    names = list(dict.fromkeys(result.lineup.players))
+    by_class = result.by_class({name: opponent_class(name, results.settings[name]) for name in names})
+    return {
+        name: _Agent(estimate(result.by_agent(name)), result.over_sessions(name), result.by_seat(name), by_class[name])
+        for name in names
+    }
+
+
+def _troubles(result: Results) -> Iterator[Text]:
+    """For the console: what went wrong in a line-up."""
+    counts = Counter(incident.agent for incident in result.incidents)
+    for label, count in counts.items():
+        first = next(incident for incident in result.incidents if incident.agent == label)
+        yield Text(
+            f"{label} failed {count:,} times at {result.lineup.title} (it checked or folded instead); first in hand"
+            f" {first.hand} after `{first.betting}`: {first.error}",
+            style="red",
+        )
+    for label, why in result.unknown.items():
+        yield Text(f"{label} counts as unknown in AIVAT at {result.lineup.title}: {why}")
+
+
+def _failures(lineups: Sequence[Results]) -> Iterator[Table]:
+    rows = [(item.agent, result.lineup.title, item.hand, item.error) for result in lineups for item in result.incidents]
+    if rows:
+        note = f"checked or folded instead; the first {_SHOWN_FAILURES}"
+        yield Table(("agent", "line-up", "hand", "error"), rows[:_SHOWN_FAILURES], "Failures", note, console=False)
+
+
+def _other_commits(lineups: Sequence[Results]) -> Iterator[Text]:
+    other = sum((result.commits for result in lineups), Counter[str]())
+    other.pop(commit() or UNKNOWN, None)
+    if other:
+        hands_by = ", ".join(f"{hands:,} by {name}" for name, hands in other.items())
+        yield Text(f"hands of other commits count: {hands_by}; `fresh=true` plays all anew", style="yellow")
+
+
+def _first_decisions(rules: Rules, logs: Sequence[Path]) -> Iterator[RangeGrids]:
+    """What was done first with each hand before the flop, in hold'em."""
+    if rules.deck_size == 52 and rules.num_hole_cards == 2:
+        note = "share of the times each hand was dealt: blue fold, green call, red raise"
+        yield RangeGrids(lambda: _decided_first(rules, logs), "First decisions before the flop", note)
+
+
+def _decided_first(rules: Rules, logs: Sequence[Path]) -> dict[str, NDArray[np.float64]]:
+    """By name [169, 3], shares of folds, calls and raises of the first decision of each hand of each log."""
+    counts: dict[str, NDArray[np.float64]] = {}
+    for log in logs:
+        for hand, _ in zip(read_log(rules, log), range(_PICTURED_HANDS), strict=False):
+            seen: set[int] = set()
+            for before, player, action in hand.state.betting.turns():
+                if before.street:
+                    break
+                if player not in seen and hand.state.hole_cards[player]:
+                    kind = 0 if action == FOLD else 1 if action == CALL else 2
+                    table = counts.setdefault(hand.names[player].split("#")[0], np.zeros((169, 3)))
+                    table[PREFLOP_CLASS[hand_number(hand.state, player)], kind] += 1
+                    seen.add(player)
+    return {name: seen / np.maximum(seen.sum(axis=1, keepdims=True), 1.0) for name, seen in sorted(counts.items())}
+
+
+def _record(results: MatchResults) -> dict[str, Any]:
+    """Everything that was found."""
+    played = sum(result.hands - result.kept for result in results.lineups)
+    chips, aivat = results.by_agent(), results.by_agent(aivat=True)
+    return {
+        "game": results.game.name,
+        "definition": results.game.to_acpc(),
+        "seed": results.seed,
+        "session": results.session,
+        "unit": f"{results.unit}/hand",
+        "intervals_over": _units(results),
+        "lineups": [_lineup_record(results, result) for result in results.lineups],
+        "agents": {
+            name: {
+                **(_told(chips[name]) if name in chips else {}),
+                **({"aivat": _told(aivat[name])} if name in aivat else {}),
+                "class": opponent_class(name, settings),
+                "settings": settings,
+            }
+            for name, settings in results.settings.items()
+            if any(name in result.lineup.players for result in results.lineups)
+        },
+        **({"standings": [_standing_record(one) for one in standings]} if (standings := results.run_off()) else {}),
+        "contrasts": [
+            {
+                "first": item.first,
+                "second": item.second,
+                "against": list(item.against),
+                "by": "aivat" if item.aivat else "chips",
+                **_told(item.found),
+            }
+            for item in results.contrasts()
+        ],
+        "hands_per_second": round(played / results.seconds, 3) if results.seconds else None,
+        "processes": results.processes,
+    }
+
+
+def _standing_record(one: Standing) -> dict[str, Any]:
+    left = {"opponents": one.opponents_left, **_told(one.left)}
+    return {"agent": one.name, **_told(one.all), "against_those_left": left}
+
+
+def _lineup_record(results: MatchResults, result: Results) -> dict[str, Any]:
+    players: list[dict[str, Any]] = [
+        {"agent": label, **_told(found)} for label, found in zip(result.lineup.labels, result.estimates(), strict=True)
+    ]
+    for player, found in zip(players, result.estimates(aivat=True) if result.has_aivat else (), strict=False):
+        player["aivat"] = _told(found)
+    return {
+        "players": players,
+        **({"agents": _by_agent(results, result)} if results.game.num_players > 2 and results.settings else {}),
+        "hands": result.hands,
+        "intervals_may_be_too_narrow": result.is_short,
+        "sd_per_hand": {
+            name: result.sd_per_hand(aivat=aivat) for name, aivat in result.measures.items() if result.hands > 1
+        },
+        **({"by_stage": _told_stages(result)} if results.session >= _LEARNING else {}),
+        "stopped_early": result.stopped_at is not None,
+        "kept_from_earlier_runs": result.kept,
+        "hands_by_commit": result.commits,
+        "unknown_to_aivat": result.unknown,
+        "log": str(result.log.absolute()),
+        "incidents": [vars(incident) for incident in result.incidents],
+        "decision_seconds": {f"{name}, street {street}": took for (name, street), took in _seconds(result).items()},
+    }
+
+
+def _told_stages(result: Results) -> dict[str, Any]:
+    return {stage: _told(found) for stage, found in result.by_stage(aivat=result.has_aivat).items()}
+
+
+def _seconds(result: Results) -> dict[tuple[str, int], dict[str, float]]:
+    """How long decisions took, by agent and street."""
+    return {
+        place: {"median": float(np.median(s)), "p95": float(np.quantile(s, 0.95)), "max": max(s), "n": len(s)}
+        for place, s in sorted(result.seconds.items())
+    }
+
+
+def _by_agent(results: MatchResults, result: Results) -> dict[str, Any]:
+    return {
+        name: {
+            **_told(one.mean),
+            "over_sessions": _told(one.over_sessions),
+            "by_seat": [_told(found) for found in one.by_seat],
+            "won_from_class": {kind: _told(found) for kind, found in one.by_class.items()},
+        }
+        for name, one in _agents(results, result).items()
+    }
+
+
+def _told(found: Estimate) -> dict[str, Any]:
+    return {**found.record(), "sd_of_unit": found.sd if math.isfinite(found.sd) else None, "units": found.n}
+
+
+def _scalars(results: MatchResults) -> Iterator[tuple[str, Scalar]]:
+    """The course of each mean over the hands."""
+    for result in results.lineups:
+        for name, units in result.tagged(results.unit):
+            hands = result.hands / max(len(units), 1)
+            counts = sorted({round(n) for n in np.linspace(SETTLING, len(units), _COURSE) if len(units) >= SETTLING})
+            yield name, [(round(n * hands), estimate(units[:n])) for n in counts]

@@ -1,0 +1,205 @@
+"""Results of the line-ups of a match side by side: means over all of them, their crosstable, and differences.
+
+Line-ups of a match play the same cards, so their results are averaged and subtracted unit by unit: what two agents have
+in common, their cards and their opponent, falls out of their difference. Luck-adjusted payoffs (AIVAT) count where all
+line-ups concerned have them.
+
+Symbols: n units.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from poker.errors import PokernetsError
+from poker.evaluation.matches.results import Results, Unit, estimate_of
+from poker.play.lineup import LineUp
+from poker.report.estimates import Estimate, Floats, difference
+from poker.rules import Rules
+
+_Place = tuple[int, int]
+"""Number of a line-up and of an entry of it."""
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """What `first` won less what `second` won, on the same cards and against the same opponents, if these are named."""
+
+    first: str
+    second: str
+    against: tuple[str, ...]
+    aivat: bool
+    found: Estimate
+
+
+@dataclass(frozen=True)
+class Standing:
+    """An agent of a round robin: what it won on average against all others, and against those that were `left` when it
+    dropped out of the run-off."""
+
+    name: str
+    all: Estimate
+    left: Estimate
+    opponents_left: int
+
+
+@dataclass
+class MatchResults:
+    """All line-ups of a match; `settings` by agent, `asked` are pairs of groups of agents to compare."""
+
+    game: Rules
+    unit: Unit
+    seed: int
+    session: int
+    settings: dict[str, Any]
+    lineups: list[Results]
+    asked: list[tuple[list[str], list[str]]] = field(default_factory=list)
+    seconds: float = 0.0
+    processes: int = 1
+
+    @property
+    def metric(self) -> float:
+        """What a sweep optimises: the mean of the first agent of the first line-up, luck-adjusted where it can be."""
+        return self.lineups[0].estimates(aivat=self.lineups[0].has_aivat)[0].mean
+
+    @property
+    def is_round_robin(self) -> bool:
+        """Heads-up, and everybody meets everybody else once."""
+        pairs = sorted(sorted(set(result.lineup.players)) for result in self.lineups)
+        names = sorted({name for pair in pairs for name in pair})
+        return not self._is_ring and pairs == [list(pair) for pair in combinations(names, 2)]
+
+    @property
+    def _is_ring(self) -> bool:
+        return self.game.num_players > 2
+
+    def by_agent(self, *, aivat: bool = False) -> dict[str, Estimate]:
+        """Its mean over all its places in the line-ups; with `aivat` where all of these have luck-adjusted payoffs.
+
+        Empty where heads-up line-ups are no round robin: means over different opponents say nothing about the agents.
+        """
+        if not (self.is_round_robin or self._is_ring):
+            return {}
+        places = {name: self._places([name]) for result in self.lineups for name in result.lineup.players}
+        return {
+            name: estimate_of(self._mean_of([mine], aivat=aivat))
+            for name, mine in places.items()
+            if not aivat or self._have_aivat(mine)
+        }
+
+    def crosstable(self) -> dict[str, dict[str, tuple[Estimate, bool]]]:
+        """Agent -> opponent -> what the agent won, and whether that is by AIVAT; empty if it is no round robin."""
+        found: dict[str, dict[str, tuple[Estimate, bool]]] = {}
+        for result in self.lineups if self.is_round_robin else []:
+            estimates = result.estimates(aivat=result.has_aivat)
+            for entry, name in enumerate(result.lineup.players):
+                found.setdefault(name, {})[result.lineup.players[1 - entry]] = (estimates[entry], result.has_aivat)
+        return found
+
+    def run_off(self) -> list[Standing]:
+        """The standings of a round robin, best first; empty if it is none.
+
+        By instant run-off, as in the Annual Computer Poker Competition: whoever won least against those still in drops
+        out, so that what is taken from the weakest does not decide between the best. The winner's `left` is what it won
+        against the second. By AIVAT where all line-ups have it.
+        """
+        aivat = all(result.has_aivat for result in self.lineups)
+        every = self.by_agent(aivat=aivat) if self.is_round_robin else {}
+        still, standings = list(every), []
+        while len(still) > 1:
+            left = {name: self._against(name, still, aivat=aivat) for name in still}
+            last = min(still, key=lambda name: left[name].mean)
+            standings.append(Standing(last, every[last], left[last], len(still) - 1))
+            still.remove(last)
+            if len(still) == 1:
+                standings.append(Standing(still[0], every[still[0]], left[still[0]], 1))
+        return standings[::-1]
+
+    def _against(self, name: str, others: Sequence[str], *, aivat: bool) -> Estimate:
+        """What it won on average against those of `others` that are not itself."""
+        places = [
+            (number, entry)
+            for number, entry in self._places([name])
+            if self.lineups[number].lineup.players[1 - entry] in others
+        ]
+        return estimate_of(self._mean_of([places], aivat=aivat))
+
+    def contrasts(self) -> list[Contrast]:
+        """Those asked for; then every two agents that played the same opponents, against each line-up of these and, if
+        there are several, all.
+
+        Where one agent comes first in all line-ups, the others are what it is measured by, and are not compared.
+        """
+        found = [
+            self._contrast("+".join(first), "+".join(second), (), [self._places(first)], [self._places(second)])
+            for first, second in self.asked
+        ]
+        if len({result.lineup.players[0] for result in self.lineups}) < 2:
+            return found
+        places: dict[str, dict[tuple[str, ...], list[_Place]]] = {}
+        for number, result in enumerate(self.lineups):
+            for entry, name in enumerate(result.lineup.players):
+                places.setdefault(name, {}).setdefault(_others(result.lineup, entry), []).append((number, entry))
+        for first, second in combinations(places, 2):
+            common = [others for others in places[first] if others in places[second]]
+            for group in ([common] if len(common) > 1 else []) + [[others] for others in common]:
+                mine, theirs = ([places[name][others] for others in group] for name in (first, second))
+                found.append(self._contrast(first, second, tuple(map(" and ".join, group)), mine, theirs))
+        return found
+
+    def _contrast(
+        self,
+        first: str,
+        second: str,
+        against: tuple[str, ...],
+        mine: Sequence[Sequence[_Place]],
+        theirs: Sequence[Sequence[_Place]],
+    ) -> Contrast:
+        aivat = all(self._have_aivat(places) for places in (*mine, *theirs))
+        won = difference(self._mean_of(mine, aivat=aivat), self._mean_of(theirs, aivat=aivat))
+        return Contrast(first, second, against, aivat, won)
+
+    def _places(self, names: Sequence[str]) -> list[_Place]:
+        return [(number, entry) for number, result in enumerate(self.lineups) for entry in result.places(names)]
+
+    def _have_aivat(self, places: Sequence[_Place]) -> bool:
+        return all(self.lineups[number].has_aivat for number, _ in places)
+
+    def _mean_of(self, groups: Sequence[Sequence[_Place]], *, aivat: bool) -> Floats:
+        """[n] mean over groups of places, each group's own mean counting once, as far as all line-ups go."""
+        return _common_mean(
+            [
+                _common_mean([self.lineups[number].values(aivat=aivat)[:, entry] for number, entry in group])
+                for group in groups
+            ]
+        )
+
+
+def _common_mean(columns: Sequence[Floats]) -> Floats:
+    """[n] unit by unit, as far as all go."""
+    shortest = min(map(len, columns))
+    mean: Floats = np.mean([column[:shortest] for column in columns], axis=0)
+    return mean
+
+
+def _others(lineup: LineUp, entry: int) -> tuple[str, ...]:
+    """Up to three players sit in all orders; more only rotate, so that who sits behind whom matters.
+
+    An adversary that was made for one agent (`lbr_56_sizes@naive`) is the same opponent as those made for others.
+    """
+    players = lineup.players
+    others = tuple(name.partition("@")[0] for name in players[entry + 1 :] + players[:entry])
+    return tuple(sorted(others)) if len(players) <= 3 else others
+
+
+def comparison(groups: Sequence[str], names: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Two groups of agents from `[a+b, c+d]`."""
+    found = [str(group).split("+") for group in groups]
+    unknown = [name for group in found for name in group if name not in names]
+    if len(found) != 2 or unknown:
+        wrong = f"`{unknown[0]}` is not among `agents`" if unknown else "two groups are compared"
+        raise PokernetsError(f"contrast {list(groups)}: {wrong}; write [[a+b,c+d]]")
+    return found[0], found[1]

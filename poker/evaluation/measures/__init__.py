@@ -1,0 +1,1 @@
+"""Exploitability, and spots solved to be looked at."""

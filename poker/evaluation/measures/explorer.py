@@ -1,0 +1,196 @@
+"""A spot solved in the background, to be watched, cancelled, walked through and exported: what the explorer shows.
+
+Pages draw what is here and know no poker. `Solve` works in a thread of its own, the kernels without the interpreter's
+lock, so that a server goes on answering; one spot is solved at a time in a process, others wait.
+"""
+
+import csv
+import io
+import shlex
+import threading
+import time
+from collections.abc import Callable, Sequence
+from math import exp, isfinite, log
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from poker.cards import cards_text, hand_text
+from poker.errors import PokernetsError
+from poker.evaluation.measures.spot import SEATS, Settings, prepare, write_results
+from poker.solvers.vector.solver import Progress
+from poker.solvers.vector.spot import decisions
+from poker.solvers.vector.spot.spots import Spot
+from poker.solvers.vector.walk import View, Walk
+
+State = Literal["waiting", "solving", "solved", "cancelled", "failed"]
+_MACHINE = threading.Lock()
+_SLOWEST_DECAY = 0.5
+"""Exploitability falls at least with this power of the iterations, for the time that is left."""
+
+
+class Solve:
+    """`course` grows with every measurement; `state` and `problem` say how it ended. Making one may take long and ends
+    with a PokernetsError once it is not `wanted` any more."""
+
+    def __init__(self, spot: Spot, settings: Settings, wanted: Callable[[], bool] = lambda: True) -> None:
+        self.spot = spot
+        self.settings = settings
+        self.solver, self.cost = prepare(spot, settings, wanted)
+        self.course: list[Progress] = []
+        self.state: State = "waiting"
+        self.problem = ""
+        self.seconds = 0.0
+        self.walk: Walk | None = None
+        self._reading = threading.Lock()
+        self._begun = 0.0
+        self._cancelled = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True, name="explorer")
+
+    def start(self) -> "Solve":
+        self._thread.start()
+        return self
+
+    def cancel(self) -> None:
+        """Ends the solve after the iteration that is on; what was reached can be walked through."""
+        self._cancelled.set()
+
+    def wait(self, seconds: float | None = None) -> bool:
+        """Whether it has ended."""
+        self._thread.join(seconds)
+        return self.ended
+
+    @property
+    def ended(self) -> bool:
+        return self.state in ("solved", "cancelled", "failed")
+
+    @property
+    def percent(self) -> float:
+        """Exploitability in percent of the pot at the last measurement; NaN before the first."""
+        return 100 * self.course[-1].exploitability / self.spot.pot if self.course else float("nan")
+
+    @property
+    def elapsed(self) -> float:
+        return self.seconds if self.ended or not self._begun else time.perf_counter() - self._begun
+
+    @property
+    def seconds_left(self) -> float:
+        """What is left at the pace so far, if exploitability goes on falling as it did; NaN while that is unknown."""
+        return seconds_left(self.course, self.settings.target_percent / 100 * self.spot.pot, self.settings.iterations)
+
+    def view(self, words: Sequence[str]) -> View:
+        """As `Walk.view`, by several threads too."""
+        if self.walk is None:
+            raise PokernetsError("nothing is solved yet")
+        with self._reading:
+            return self.walk.view(words)
+
+    def write(self, out: Path) -> Path:
+        """The solution and its report, as `evaluate=spot` writes them; returns their folder."""
+        if self.walk is None:
+            raise PokernetsError("nothing is solved yet")
+        folder, last, nodes = out / self.spot.name, self.course[-1], [""]
+        settings = [f"{name}={value}" for name, value in vars(self.settings).items()]
+        places = [f"spot={folder}/results.json", f"evaluate.out={out}"]
+        command = ["python", "evaluate.py", "evaluate=spot", *places, *settings]
+        course = [(one.iterations, 100 * one.exploitability / self.spot.pot) for one in self.course]
+        with self._reading:
+            write_results(self.spot, self.solver, last, self.seconds, course, nodes, out, shlex.join(command))
+        return folder
+
+    def _run(self) -> None:
+        try:
+            while not self._cancelled.is_set():
+                if _MACHINE.acquire(timeout=0.1):
+                    try:
+                        self._solve()
+                    finally:
+                        _MACHINE.release()
+                    break
+            self.state = "cancelled" if self._cancelled.is_set() else "solved"
+        except Exception as error:
+            self.problem = str(error) if isinstance(error, PokernetsError) else f"{type(error).__name__}: {error}"
+            self.state = "failed"
+
+    def _solve(self) -> None:
+        self._begun, self.state = time.perf_counter(), "solving"
+        target = self.settings.target_percent / 100 * self.spot.pot
+        stopped, solver = self._cancelled.is_set, self.solver
+        solver.run(self.settings.iterations, target, progress=self.course.append, stop=stopped)
+        self.seconds = time.perf_counter() - self._begun
+        if not solver.iterations:
+            return
+        if not self.course or self.course[-1].iterations < solver.iterations:  # cancelled between measurements
+            self.course.append(Progress(solver.iterations, self.seconds, solver.exploitability()))
+        self.walk = Walk(self.spot, solver)
+
+
+def seconds_left(course: Sequence[Progress], target: float, iterations: int) -> float:
+    """Until exploitability is `target` chips or so many `iterations` are done."""
+    if len(course) < 2 or course[-1].exploitability <= 0:
+        return float("nan")
+    last, before = course[-1], course[len(course) // 2 - 1]
+    fall = log(max(before.exploitability / last.exploitability, 1e-9)) / log(last.iterations / before.iterations)
+    needed = last.iterations * exp(min(log(last.exploitability / target) / max(fall, _SLOWEST_DECAY), 30.0))
+    pace = last.seconds / last.iterations
+    return max(0.0, min(needed, iterations) - last.iterations) * pace
+
+
+def view_record(view: View) -> dict[str, Any]:
+    """A view as JSON values: frequencies and values over all hands, and by hand of either player."""
+    return {
+        "words": " ".join(view.words),
+        "board": cards_text(view.board),
+        "pot": view.pot,
+        "player": None if view.player is None else SEATS[view.player],
+        "actions": totals(view),
+        "next_cards": {
+            cards_text([deal.card]): {"ev": list(map(_number, deal.ev)), "equity": list(map(_number, deal.equity))}
+            for deal in view.deals
+        },
+        **{SEATS[player].lower(): hands_of(view, player) for player in range(2)},
+    }
+
+
+def totals(view: View) -> dict[str, dict[str, float | None]]:
+    """Frequency and values of each action over all hands, as `poker.solvers.vector.spot.decisions.totals`."""
+    if view.player is None:
+        return {}
+    found = decisions.totals(view.weights[view.player], view.strategy, view.action_ev)
+    numbers = ({key: _number(value) for key, value in told.items()} for told in found)
+    return dict(zip(view.actions, numbers, strict=True))
+
+
+def hands_of(view: View, player: int) -> dict[str, dict[str, Any]]:
+    """By hand that comes here: weight, EV, equity, and of the player who acts the frequency and EV of each action."""
+    found: dict[str, dict[str, Any]] = {}
+    for hand in np.flatnonzero(view.weights[player] > 0).tolist():
+        told: dict[str, Any] = {
+            "weight": _number(view.ranges[player, hand]),
+            "ev": _number(view.ev[player, hand]),
+            "equity": _number(view.equity[player, hand]),
+        }
+        if player == view.player:
+            told["frequencies"] = dict(zip(view.actions, map(_number, view.strategy[hand]), strict=True))
+            told["action_ev"] = dict(zip(view.actions, map(_number, view.action_ev[hand]), strict=True))
+        found[hand_text(hand)] = told
+    return found
+
+
+def view_csv(view: View) -> str:
+    """A row for each hand of either player, with empty cells where nothing is known."""
+    out = io.StringIO()
+    table = csv.writer(out, lineterminator="\n")
+    kinds = [f"{action} {kind}" for kind in ("frequency", "ev") for action in view.actions]
+    table.writerow(["player", "hand", "weight", "ev", "equity", *kinds])
+    for player in range(2):
+        for hand, told in hands_of(view, player).items():
+            acts = [told[key][action] for key in ("frequencies", "action_ev") if key in told for action in view.actions]
+            table.writerow([SEATS[player], hand, told["weight"], told["ev"], told["equity"], *acts])
+    return out.getvalue()
+
+
+def _number(value: float | None) -> float | None:
+    """To six digits; None where there is none, as JSON knows no NaN."""
+    return float(f"{value:.6g}") if value is not None and isfinite(value) else None

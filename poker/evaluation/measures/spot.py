@@ -1,0 +1,171 @@
+"""`evaluate=spot`: solves a post-flop spot and reports what both players do and what it is worth.
+
+Everything is chips of the spot: EV = chips won from the pot and later bets minus own later bets, per hand of the range.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from poker.errors import PokernetsError
+from poker.report import Figure, Report, Section, Table
+from poker.report.grids import strategy_grids
+from poker.solvers.vector.solver import Progress, VectorSolver
+from poker.solvers.vector.spot.decisions import Decision, decision, equity
+from poker.solvers.vector.spot.solution import find_node, save_solution
+from poker.solvers.vector.spot.spots import Spot, read_spot
+
+SEATS = ("OOP", "IP")
+_EVS = {"ev": "EV of the hands that take it", "ev_all": "EV of all hands"}
+"""Headers: means over different hands do not compare actions, those over all hands that come there do."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How spots are solved; `target_percent` of the pot is the exploitability at which a solve ends."""
+
+    algorithm: str
+    target_percent: float
+    iterations: int
+    threads: int
+    memory_limit_gib: float
+
+    def __post_init__(self) -> None:
+        if not self.target_percent > 0 or self.iterations < 1:
+            raise PokernetsError("`target_percent` must be positive and `iterations` at least 1")
+
+    def with_target(self, percent: float) -> "Settings":
+        return replace(self, target_percent=percent)
+
+
+def run(
+    *,
+    spot: str,
+    settings: Settings,
+    device: str,
+    nodes: list[str],
+    out: str,
+) -> dict[str, Any]:
+    """Solves the spot in file `spot`; returns the record.
+
+    `nodes` are decisions of the first street to report and draw, in words such as `check bet120`.
+    """
+    read = read_spot(spot)
+    console = Console(stderr=True)
+    solver, need = prepare(read, settings)
+    for words in nodes:
+        find_node(solver.game.tree, solver.game.board, words)
+    console.print(str(need))
+    course: list[tuple[int, float]] = []
+
+    def show(progress: Progress) -> None:
+        share = 100 * progress.exploitability / read.pot
+        course.append((progress.iterations, share))
+        console.print(f"iteration {progress.iterations}: exploitability {share:.3f}% of pot, {progress.seconds:.2f} s")
+
+    start = time.perf_counter()
+    done = _solve(solver, device, settings.iterations, settings.target_percent / 100 * read.pot, show)
+    return write_results(read, solver, done, time.perf_counter() - start, course, nodes, Path(out))
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a solve takes, as far as it is known before."""
+
+    decisions: int
+    hand_actions: int
+    bytes: int
+    seconds_per_iteration: float
+    threads: int
+
+    def __str__(self) -> str:
+        each = 1e3 * self.seconds_per_iteration
+        told = f"{each:.2g}" if each < 10 else f"{each:,.0f}"
+        return (
+            f"{self.decisions} decisions, {self.hand_actions:,} hand-actions, {self.bytes / 2**20:.0f} MiB,"
+            f" about {told} ms an iteration on {self.threads} threads"
+        )
+
+
+def prepare(spot: Spot, settings: Settings, wanted: Callable[[], bool] = lambda: True) -> tuple[VectorSolver, Cost]:
+    """The solver, ready to start, and what the solve will take; PokernetsError where it is more than the limit, or not
+    `wanted` any more."""
+    game = spot.game(int(settings.memory_limit_gib * 2**30), wanted)
+    solver = VectorSolver(game, settings.algorithm, threads=settings.threads)
+    return solver, _cost(solver, settings.threads)
+
+
+def _cost(solver: VectorSolver, threads: int) -> Cost:
+    need = solver.game.memory(3 if solver.schedule.predictive else 2)
+    seconds = need.seconds_per_iteration(threads)
+    return Cost(len(solver.game.layout.decisions), need.hand_actions, need.bytes, seconds, threads)
+
+
+def write_results(
+    read: Spot,
+    solver: VectorSolver,
+    done: Progress,
+    seconds: float,
+    course: list[tuple[int, float]],
+    nodes: list[str],
+    out: Path,
+    command: str | None = None,
+) -> dict[str, Any]:
+    """Writes solution and report below `out`, in a folder named after the spot; returns the record.
+
+    `course` are iterations and exploitability in percent of the pot; `command` as in `Report`.
+    """
+    shares = equity(solver.game)
+    found: dict[str, float] = {
+        "iterations": done.iterations,
+        "seconds": seconds,
+        "exploitability_percent_pot": 100 * done.exploitability / read.pot,
+        "ev_oop": solver.game_value(0),
+        "ev_ip": solver.game_value(1),
+        "equity_oop": shares[0],
+        "equity_ip": shares[1],
+    }
+    folder = out / read.name
+    save_solution(folder / "solution", read, solver, found)
+    decisions = [decision(solver, words) for words in nodes]
+    told = [{"path": one.path, "player": SEATS[one.player], "actions": one.actions} for one in decisions]
+    record = {"spot": read.text, "algorithm": solver.schedule.name, **found, "nodes": told}
+    sections = _sections(read, found, decisions)
+    files = {"solution": folder / "solution"}
+    scalars = {"exploitability_percent_pot": course}
+    return Report(f"Spot {read.text['board']}", sections, record, scalars, files, command).write(folder)
+
+
+def _solve(
+    solver: VectorSolver, device: str, iterations: int, target: float, progress: Callable[[Progress], None]
+) -> Progress:
+    if device == "cpu":
+        return solver.run(iterations=iterations, target=target, progress=progress)
+    from poker.search.torch.batches import solve_on_device  # noqa: PLC0415 (torch takes seconds to import)
+
+    return solve_on_device(solver, device, iterations, target, progress)
+
+
+def _sections(spot: Spot, found: dict[str, float], decisions: list[Decision]) -> list[Section]:
+    """The whole game, then each decision with its table and its picture."""
+    values = [(seat, f"{found[f'ev_{seat.lower()}']:.3f}", f"{found[f'equity_{seat.lower()}']:.2%}") for seat in SEATS]
+    note = (
+        f"EV in chips, of a pot of {spot.pot}; exploitability {found['exploitability_percent_pot']:.3f}% of pot after"
+        f" {found['iterations']:.0f} iterations, {found['seconds']:.2f} s"
+    )
+    sections: list[Section] = [Table(("player", "EV", "equity"), values, "Solution", note)]
+    for number, one in enumerate(decisions):
+        title = f"{SEATS[one.player]} after `{one.path or 'root'}`"
+        rows = [
+            (action, f"{told['frequency']:.2%}", *("-" if told[ev] is None else f"{told[ev]:.2f}" for ev in _EVS))
+            for action, told in one.actions.items()
+        ]
+        draw = partial(strategy_grids, f"{spot.text['board']} {title}", list(one.actions), one.weights, one.strategy)
+        name = f"ranges_{number}_{one.path.replace(' ', '_') or 'root'}"
+        sections += [Table(("action", "frequency", *_EVS.values()), rows, title), Figure(name, draw)]
+    return sections

@@ -1,0 +1,1 @@
+"""The ACPC protocol and its logs."""

@@ -1,0 +1,81 @@
+"""Answers to a dealer: the match state that was asked, `:` and an action, as the dealer of the competition reads them.
+
+That dealer reads numbers, actions and cards one by one and compares them with the state it asked for. So `/` may be
+missing or stand anywhere in the betting, `k` and `b` are `c` and `r`, letters may be upper or lower case, numbers may
+have zeros or blanks before them, and other players' cards may be filled in. What follows the action is overlooked, and
+so are sizes where there are none.
+"""
+
+import re
+
+from poker.formats.acpc.log import board_texts, match_state_text
+from poker.rules import CALL, FOLD
+from poker.state import Betting, HandState, IllegalAction
+
+MOST_ACTIONS = 64
+"""Actions of one round that the competition's programs have room for."""
+
+_BLANKS = r"[ \t-\r]*"
+_NUMBER = _BLANKS + r"\+?0*"
+_LETTERS = {FOLD: "[fF]", CALL: "[cCkK]"}
+_CARD = "(?i:[2-9TJQKA][cdhs])"
+_ACTION = re.compile(rf"([fckrb])(?:{_BLANKS}([+-]?)0*([0-9]{{1,18}}))?", re.IGNORECASE)
+"""Of longer sizes the first digits are too large enough."""
+
+
+def answered_action(state: HandState, number: int, line: str) -> str | None:
+    """The text after the state, empty if there is none, or None when `line` does not answer what the player to act was
+    asked in `state` of hand `number`."""
+    asked = f"{match_state_text(state, number, state.to_act)}:"
+    if line.startswith(asked):
+        return line[len(asked) :]
+    match = _pattern(state, number).match(line)
+    if match is None:
+        return None
+    rest = line[match.end() :]
+    return rest[1:] if rest.startswith(":") else ""
+
+
+def read_action(betting: Betting, text: str) -> int:
+    """The legal action that `text` means; raises of a wrong size become the nearest one.
+
+    Raises IllegalAction for what is no action or not allowed: the dealer then calls for the player.
+    """
+    match = _ACTION.match(text)
+    if match is None:
+        raise IllegalAction(f"`{text[:100]}` is no action: expected f, c or r")
+    letter, size = match[1].lower(), None if match[3] is None else match[2] + match[3]
+    if letter == "f":
+        action = FOLD
+    elif letter in "ck":
+        action = CALL
+    else:
+        action = _raise_total(betting, size)
+    betting.apply(action)
+    return action
+
+
+def _raise_total(betting: Betting, size: str | None) -> int:
+    legal = betting.legal()
+    if len(betting.actions[-1]) + betting.rules.num_players > MOST_ACTIONS:
+        raise IllegalAction(f"no raise after {len(betting.actions[-1])} actions of one round")
+    if betting.rules.is_limit:
+        return legal.min_raise or betting.parse_action("r")
+    if size is None:
+        raise IllegalAction("a raise in a no-limit game needs its total: r<total>")
+    total = max(1, int(size))
+    return min(max(total, legal.min_raise), legal.max_raise) if legal.max_raise else total
+
+
+def _pattern(state: HandState, number: int) -> re.Pattern[str]:
+    """What the start of an answer to `state` looks like."""
+    rules, player = state.rules, state.to_act
+    betting = "/*".join(
+        _LETTERS.get(action) or ("[rRbB]" if rules.is_limit else rf"[rRbB]{_NUMBER}{action}(?![0-9])")
+        for action in state.betting.line
+    )
+    others = f"(?>{_CARD}{{{rules.num_hole_cards}}}|(?!{_CARD}))"
+    hands = [others] * rules.num_players
+    hands[player] = f"(?i:{rules.cards_text(state.hole_cards[player])})"
+    cards = r"\|?+".join(hands) + "/?".join(f"(?i:{street})" for street in board_texts(state))
+    return re.compile(rf"MATCHSTATE:{_NUMBER}{player}:{_NUMBER}{number}:/*{betting}/*:{cards}")

@@ -1,0 +1,146 @@
+"""Logs of the ACPC whose games are told in the log itself: the definition of a game as comment lines before its hands.
+
+    # GAMEDEF
+    # nolimit
+    ...
+    # END GAMEDEF
+    STATE:0:cr300c/...:As2h|.../8dTc9s:-50|50:Bobby%20Lee|Ann # 30702949
+
+Other programs overlook comments. So hands with stacks of their own are in one log. Hands are numbered from 0 in order;
+the number that a hand had elsewhere follows as a comment. Characters that a name in a log cannot have are written as
+in URLs.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from urllib.parse import quote, unquote
+
+from poker.betting import Betting, IllegalAction
+from poker.errors import PokernetsError
+from poker.formats.acpc.log import LoggedHand, game_differs, log_line, parse_log_line, wrong_payoffs
+from poker.formats.phh import without_opening
+from poker.formats.played import HistoryError, PlayedHand, payoffs_by_rules, table_rules, why_not_a_table
+from poker.rules import Rules
+from poker.state import DealError, HandState
+
+
+def has_definition(text: str) -> bool:
+    return any(line.lstrip("# \t").strip().lower() == "gamedef" for line in text.split("\n") if line.startswith("#"))
+
+
+def log_hands(text: str, game: Rules | None, path: Path | str) -> Iterator[PlayedHand | HistoryError]:
+    """The hands of a log of Texas hold'em; `game` is that of hands before the first definition.
+
+    An error takes the place of a hand that cannot be read.
+    """
+    definition: list[str] | None = None
+    for number, raw in enumerate(text.split("\n"), 1):
+        line, _, comment = raw.partition(" # ")
+        if line.startswith("#"):
+            words = raw.lstrip("#").strip()
+            definition = [] if words.lower() == "gamedef" else definition
+            if definition is not None:
+                definition.append(words)
+            if definition is not None and words.lower() == "end gamedef":
+                try:
+                    game = Rules.from_acpc("\n".join(definition), "log")
+                except PokernetsError as error:
+                    raise HistoryError(path, number, str(error)) from error
+                definition = None
+        elif line.strip() and not line.startswith("SCORE:"):
+            try:
+                yield _hand(line.strip(), comment.strip(), game, number)
+            except PokernetsError as error:
+                yield HistoryError(path, number, str(error) + (game_differs(game, line) if game else ""))
+
+
+def _hand(text: str, comment: str, game: Rules | None, line: int) -> PlayedHand:
+    if game is None:
+        raise PokernetsError("the log does not say its game: give game=NAME or game=acpc game.path=FILE")
+    hand = as_played(parse_log_line(game, text), line)
+    return replace(hand, number=int(comment)) if comment.isascii() and comment.isdigit() and len(comment) < 19 else hand
+
+
+def as_played(hand: LoggedHand, line: int = 1) -> PlayedHand:
+    """The same hand with its game as that of a table; who shows no cards at the showdown mucked."""
+    state, game = hand.state, hand.state.rules
+    why_not = why_not_a_table(game)
+    if why_not:
+        raise PokernetsError(why_not)
+    rules = table_rules(
+        blinds=game.blinds,
+        starting_stacks=game.stacks,
+        min_bet=game.raise_sizes[0] if game.is_limit else game.big_blind,
+        first_to_act=game.first_player[0],
+        bets=(game.raise_sizes[0], game.raise_sizes[-1]) if game.is_limit else None,
+        opening=game.opening if max(map(min, game.blinds, game.stacks)) < game.opening else 0,
+        any_raise_reopens=game.any_raise_reopens,
+    )
+    end = replace(state, betting=replace(state.betting, rules=rules))
+    live = [i for i, out in enumerate(end.betting.folded) if not out]
+    mucked = frozenset(i for i in live if end.betting.is_showdown and not end.hole_cards[i])
+    payoffs = payoffs_by_rules(end, mucked)
+    if mucked and [round(chips) for chips in hand.payoffs] != payoffs:
+        raise DealError("the payoffs hang on cards of the showdown that the log does not have")
+    names = tuple(map(unquote, hand.names))
+    return PlayedHand(
+        hand.number, end, tuple(payoffs), names if len(set(names)) == len(names) else hand.names, mucked, line=line
+    )
+
+
+def log_texts(hands: Iterable[PlayedHand]) -> Iterator[str]:
+    """The text of a log, a piece for every hand; a hand that the format cannot hold is an error that says why."""
+    last = ""
+    for number, hand in enumerate(hands):
+        state = _log_state(hand)
+        definition = "".join(f"# {line}\n" for line in state.rules.to_acpc().splitlines())
+        names = [quote(name, safe="!$&'()*+,;=@/?~") or "%20" for name in hand.names]
+        line = log_line(state, number, names, hand.payoffs)
+        yield (definition if definition != last else "") + f"{line} # {hand.number}\n"
+        last = definition
+
+
+def _log_state(hand: PlayedHand) -> HandState:
+    """The finished hand by the rules of an ACPC game."""
+    rules = hand.rules
+    if rules.forced:
+        raise PokernetsError("an ACPC log has no antes and no dead blinds")
+    if hand.rake:
+        raise PokernetsError("an ACPC log has no rake: its payoffs sum to 0")
+    if hand.boards or rules.pot_limit:
+        raise PokernetsError(f"an ACPC log has no {'second board' if hand.boards else 'pot-limit betting'}")
+    state = without_opening(hand.state)
+    betting = _in_turn(rules.at_the_acpc(), state.betting)
+    if betting is None or betting.committed != state.betting.committed:
+        raise PokernetsError(
+            "an ACPC log has no folds out of turn or for nothing, and the largest blind as the smallest raise"
+        )
+    end = replace(state, betting=betting)
+    if betting.is_showdown and any(
+        not cards and not out and i not in hand.mucked
+        for i, (cards, out) in enumerate(zip(end.hole_cards, betting.folded, strict=True))
+    ):
+        raise PokernetsError("in an ACPC log who wins at the showdown shows cards")
+    if betting.is_showdown and hand.mucked and not _pays(end, hand):
+        hidden = [() if i in hand.mucked else cards for i, cards in enumerate(end.hole_cards)]
+        end = replace(end, hole_cards=tuple(hidden))
+    if wrong_payoffs(end, hand.payoffs):
+        raise PokernetsError("an ACPC log has the odd chips of split pots with the first winners from the button")
+    return end
+
+
+def _in_turn(rules: Rules, betting: Betting) -> Betting | None:
+    """What a reader makes of the text of a betting, None unless the same players do the same."""
+    try:
+        read = Betting.parse(rules, betting.text())
+    except IllegalAction:
+        return None
+    return read if read.is_over and (read.actions, read.actors) == (betting.actions, betting.actors) else None
+
+
+def _pays(end: HandState, hand: PlayedHand) -> bool:
+    try:
+        return end.payoffs() == [round(chips) for chips in hand.payoffs]
+    except DealError:
+        return False

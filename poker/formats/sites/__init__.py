@@ -1,0 +1,1 @@
+"""Hand histories of poker sites."""

@@ -1,0 +1,324 @@
+"""Writes hand histories in PokerStars' text; `poker.formats.sites.pokerstars_read` reads them back.
+
+Of whom the cards are known, `Dealt to` tells them. A check by the only player who is not all-in is left out. The rake
+is taken from the main pot before the side pots. Amounts of a table that plays for money have the sign of its currency
+and cents. A hand that was run several times has its boards and showdowns one after the other.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from datetime import time
+from itertools import takewhile
+
+from poker.betting import Betting
+from poker.errors import PokernetsError
+from poker.formats.phh import showing
+from poker.formats.played import PlayedHand, check_raises, only_check_left, settled
+from poker.formats.sites.pokerstars_lines import RUNS, SYMBOL
+from poker.kernels.cards.ranks import category
+from poker.rules import CALL, FOLD
+from poker.state import HandState, Pot, showdown_ranks
+
+_CATEGORIES = (
+    *("high card", "a pair", "two pair", "three of a kind", "a straight", "a flush", "a full house"),
+    *("four of a kind", "a straight flush"),
+)
+_STREETS = ("", "FLOP", "TURN", "RIVER")
+_TIMES = ("", "", "twice", "three times", "four times")
+_TABLE_SIZES = (2, 6, 9, 10)
+_ZONE = "_time_zone"
+_SYMBOL = re.compile(SYMBOL)
+_CURRENCY = re.compile("[A-Z]{3}")
+
+
+def hand_text(hand: PlayedHand) -> str:
+    """The text of one hand, ended by three blank lines as in PokerStars' files."""
+    check_raises(hand.state.betting)
+    return "\n".join(HandWriter(hand).lines()) + "\n\n\n\n"
+
+
+def money_text(chips: int, scale: int, symbol: str = "") -> str:
+    """`$1.50`, `$2` or `300`."""
+    if scale not in (1, 100):
+        raise PokernetsError("PokerStars' text has amounts in cents, not in smaller parts")
+    whole, cents = divmod(chips, scale)
+    return f"{symbol}{whole}" + (f".{cents:02d}" if cents else "")
+
+
+class HandWriter:
+    """The lines of one hand, and what other formats tell in the same order."""
+
+    def __init__(self, hand: PlayedHand) -> None:
+        self._hand = hand
+        self._rules = hand.rules
+        self._state = hand.state
+        symbol = hand.details.get("currency_symbol", "")
+        self._symbol = symbol if isinstance(symbol, str) and _SYMBOL.fullmatch(symbol) else ""
+        self._names = [" ".join(name.split()) for name in hand.names]
+        if not all(self._names) or len(set(self._names)) < len(self._names):
+            raise PokernetsError("PokerStars' text needs a name for every player")
+        self._players = range(self._rules.num_players)
+        live = [i for i, out in enumerate(self._state.betting.folded) if not out and i not in hand.mucked]
+        if self._state.betting.is_showdown and not all(self._state.hole_cards[i] for i in live):
+            raise PokernetsError("in PokerStars' text who wins at the showdown shows cards")
+        self._seats, self._button = _seats(hand)
+        self._boards = [self._state.board, *hand.boards]
+        """In the order of the runs, of which most hands have one."""
+        self._runs = [f"{name} " for name in RUNS[: len(self._boards)]] if hand.boards else [""]
+
+    def lines(self) -> Iterator[str]:
+        yield self._header()
+        yield self._table()
+        for seat, place in sorted(zip(self._seats, self._players, strict=True)):
+            yield f"Seat {seat}: {self._names[place]} ({self._money(self._rules.starting_stacks[place])} in chips)"
+        for place, what, chips, all_in in self._posts():
+            yield f"{self._names[place]}: posts {what} {self._money(chips)}" + " and is all-in" * all_in
+        yield "*** HOLE CARDS ***"
+        for place in self._players:
+            if self._state.hole_cards[place]:
+                yield f"Dealt to {self._names[place]} [{self._cards(self._state.hole_cards[place])}]"
+        yield from self._play()
+        shares = self._shares()
+        for run, pots in enumerate(shares):
+            if self._state.betting.is_showdown:
+                yield from self._showdown(run)
+            yield from self._collected(pots)
+        yield from self._summary(shares)
+
+    def _money(self, chips: int) -> str:
+        return money_text(chips, self._hand.scale, self._symbol)
+
+    def _cards(self, cards: Iterable[int]) -> str:
+        return " ".join(map(self._rules.card_text, cards))
+
+    def _header(self) -> str:
+        details, rules = self._hand.details, self._rules
+        small = min((chips for chips in rules.blinds if chips), default=rules.min_bet)
+        stakes = (
+            (rules.raise_sizes[0], rules.raise_sizes[-1])
+            if rules.is_limit
+            else (min(small, rules.min_bet), rules.min_bet)
+        )
+        if self._hand.scale > 1:
+            shown = "/".join(f"{self._symbol}{chips // 100}.{chips % 100:02d}" for chips in stakes)
+        else:
+            shown = "/".join(map(self._money, stakes))
+        currency = details.get("currency")
+        shown += f" {currency}" if isinstance(currency, str) and _CURRENCY.fullmatch(currency) else ""
+        game = "Hold'em " + ("Limit" if rules.is_limit else "Pot Limit" if rules.pot_limit else "No Limit")
+        event, level = details.get("event"), details.get("_level", "I")
+        if isinstance(event, str) and event.startswith("Tournament #") and "Hold'em" not in event and "\n" not in event:
+            game = f"{event} {game} - Level {level} ({shown})"
+        else:
+            game = f" {game} ({shown})"
+        return f"PokerStars Hand #{self._hand.number}: {game}{_when(details)}"
+
+    def _table(self) -> str:
+        details = self._hand.details
+        size = details.get("seat_count")
+        if not isinstance(size, int) or size < max(self._seats):
+            size = next(size for size in _TABLE_SIZES if size >= min(10, max(self._seats)))
+        name = " ".join(str(details.get("table", "1")).split())
+        return f"Table '{name}' {size}-max Seat #{self._button} is the button"
+
+    def _posts(self) -> Iterator[tuple[int, str, int, bool]]:
+        """Who posts what, how many chips, and whether that is all-in."""
+        rules = self._rules
+        antes, dead = rules.forced_chips
+        left = list(rules.starting_stacks)
+        both = [
+            bool(chips and any(antes) and blind == rules.min_bet)
+            for chips, blind in zip(dead, rules.blinds, strict=True)
+        ]
+        unequal = not any(antes) and min(dead) > 0 and len(set(dead)) > 1
+        for what, amounts in (("the ante", antes), ("a dead blind" if any(antes) or unequal else "the ante", dead)):
+            for place in self._players:
+                if amounts[place] and not (amounts is dead and both[place]):
+                    left[place] -= amounts[place]
+                    yield place, what, amounts[place], left[place] == 0
+        for place, (what, chips) in enumerate(self._blinds()):
+            posted = chips + (dead[place] if both[place] else 0)
+            if posted:
+                left[place] -= posted
+                yield place, "small & big blinds" if both[place] else what, posted, left[place] == 0
+
+    def _blinds(self) -> list[tuple[str, int]]:
+        """[P] what is posted before the flop; the text can only tell a small blind before the big one."""
+        rules = self._rules
+        players, blinds = len(rules.blinds), rules.blinds
+        big = (rules.first_player[0] - 1) % players
+        if blinds[big] > rules.min_bet:
+            big = blinds.index(rules.min_bet) if rules.min_bet in blinds else big
+            straddles = [place for place in self._players if blinds[place] > rules.min_bet]
+            fits = big < straddles[0] and straddles[-1] == (rules.first_player[0] - 1) % players
+        else:
+            fits = max(blinds) == rules.min_bet
+        if not fits or blinds[big] != rules.min_bet:
+            raise PokernetsError("PokerStars' text has a big blind, and the next player begins: not so in this hand")
+        posts = []
+        for place, nominal in enumerate(blinds):
+            what = "big blind" if nominal == rules.min_bet else "straddle" if nominal > rules.min_bet else "small blind"
+            if place < big and nominal == rules.min_bet:
+                what = "small blind"
+            if what == "small blind" and nominal and players > 2 and place > big:
+                raise PokernetsError("PokerStars' text has no live post below the big blind behind it")
+            posts.append((what, min(nominal, rules.stacks[place])))
+        return posts
+
+    def _play(self) -> Iterator[str]:
+        """The streets with their actions; a bet that nobody called goes back when the betting ends."""
+        betting, board = Betting.start(self._rules), self._state.board
+        shared = sum(1 for _ in takewhile(lambda cards: len(set(cards)) == 1, zip(*self._boards, strict=True)))
+        for street, sizes in enumerate(self._rules.board_sizes):
+            if street:
+                if len(board) < sizes:
+                    return
+                yield self._dealt(street, 0) if sizes > shared else self._dealt(street)
+            start, moves = betting.committed, list(self._state.betting.moves(street))
+            for player, action in moves:
+                after = betting.apply_by(player, action)
+                if action == FOLD or not only_check_left(betting):
+                    yield self._action(betting, after, player, action, start)
+                betting = after
+            if betting.is_over and (street == 0 or moves):
+                yield from self._uncalled(betting)
+        for run in range(1, len(self._boards)):
+            yield from (
+                self._dealt(street, run) for street, size in enumerate(self._rules.board_sizes) if size > shared
+            )
+
+    def _dealt(self, street: int, run: int | None = None) -> str:
+        """The line of a street, of a run or of what all runs have."""
+        board, name = self._boards[run or 0], "" if run is None else self._runs[run]
+        dealt, size = self._rules.board_sizes[street - 1 : street + 1]
+        old = f" [{self._cards(board[:dealt])}]" if dealt else ""
+        return f"*** {name}{_STREETS[street]} ***{old} [{self._cards(board[dealt:size])}]"
+
+    def _action(self, before: Betting, after: Betting, player: int, action: int, start: tuple[int, ...]) -> str:
+        name = self._names[player]
+        if action == FOLD:
+            return f"{name}: folds"
+        added = after.committed[player] - before.committed[player]
+        if action == CALL:
+            text = f"calls {self._money(added)}" if before.to_call else "checks"
+        elif before.highest == max(start) and (before.street or before.highest == 0):
+            text = f"bets {self._money(action - start[player])}"
+        else:
+            earlier = start[player] if before.street else 0
+            text = f"raises {self._money(action - before.highest)} to {self._money(action - earlier)}"
+        return f"{name}: {text}" + " and is all-in" * (
+            bool(added) and after.committed[player] == self._rules.stacks[player]
+        )
+
+    def _uncalled(self, betting: Betting) -> Iterator[str]:
+        high, called = sorted(betting.committed, reverse=True)[:2]
+        if high > called:
+            name = self._names[betting.committed.index(high)]
+            yield f"Uncalled bet ({self._money(high - called)}) returned to {name}"
+
+    def _showdown(self, run: int) -> Iterator[str]:
+        yield f"*** {self._runs[run]}SHOW DOWN ***"
+        for place in showing(self._state.betting):
+            if place in self._hand.mucked:
+                yield f"{self._names[place]}: mucks hand"
+            else:
+                cards = self._state.hole_cards[place]
+                yield f"{self._names[place]}: shows [{self._cards(cards)}] ({self._made(cards, run)})"
+
+    def _made(self, cards: tuple[int, ...], run: int) -> str:
+        return _CATEGORIES[category(showdown_ranks(self._rules, [cards], self._boards[run])[0])]
+
+    def _shares(self) -> list[list[dict[int, int]]]:
+        """What each player got from each pot of each run, the main pot first: it has the rake and the odd chips."""
+        left, runs = self._hand.collected, len(self._boards)
+        shares: list[list[dict[int, int]]] = []
+        for run, board in enumerate(self._boards):
+            end = settled(replace(self._state, runout=board), self._hand.mucked)
+            shares.append([{} for _ in end.pots()])
+            for number, pot in reversed(list(enumerate(end.pots()))):
+                whole = pot.amount - (0 if number else self._hand.rake)
+                winners = _winners(end, pot)
+                for i in winners:
+                    chips = min(left[i], (whole // runs + (run < whole % runs)) // len(winners))
+                    shares[run][number][i] = chips
+                    left[i] -= chips
+        for i in filter(left.__getitem__, self._players):
+            pots = next((pots for pots in shares if any(i in got for got in pots)), shares[0])
+            pots[0][i] = pots[0].get(i, 0) + left[i]
+        return shares
+
+    def _collected(self, pots: list[dict[int, int]]) -> Iterator[str]:
+        for number, got in reversed(list(enumerate(pots))):
+            where = "pot" if len(pots) == 1 else f"side pot-{number}" if number else "main pot"
+            where = "side pot" if number and len(pots) == 2 else where
+            for place, chips in sorted(got.items()):
+                if chips:
+                    yield f"{self._names[place]} collected {self._money(chips)} from {where}"
+
+    def _summary(self, shares: list[list[dict[int, int]]]) -> Iterator[str]:
+        hand, betting = self._hand, self._state.betting
+        parts = [f"Total pot {self._money(sum(hand.paid))}"]
+        count = len(shares[0])
+        for number in range(count if count > 1 else 0):
+            name = "Main pot" if not number else f"Side pot-{number}" if count > 2 else "Side pot"
+            parts.append(f"{name} {self._money(sum(sum(pots[number].values()) for pots in shares))}.")
+        yield "*** SUMMARY ***"
+        yield " ".join(parts) + f" | Rake {self._money(hand.rake)}"
+        if hand.boards:
+            yield f"Hand was run {_TIMES[len(self._boards)]}"
+        for name, board in zip(self._runs, self._boards, strict=True):
+            if board:
+                yield f"{name}Board [{self._cards(board)}]"
+        for seat, place in sorted(zip(self._seats, self._players, strict=True)):
+            role = " (button)" if seat == self._button else ""
+            won = [sum(got.get(place, 0) for got in pots) for pots in shares]
+            yield f"Seat {seat}: {self._names[place]}{role} {self._end(betting, place, won)}"
+
+    def _end(self, betting: Betting, place: int, won: list[int]) -> str:
+        """How the hand ended for a player, who won so much in each run."""
+        cards = self._state.hole_cards[place]
+        if betting.folded[place]:
+            streets = [street for street, actors in enumerate(betting.actors) if place in actors]
+            return "folded before Flop" if streets[-1] == 0 else f"folded on the {_STREETS[streets[-1]].title()}"
+        if not betting.is_showdown:
+            return f"collected ({self._money(won[0])})"
+        if place in self._hand.mucked:
+            return f"mucked [{self._cards(cards)}]" if cards else "mucked"
+        results = [
+            (f"won ({self._money(chips)})" if chips else "lost") + f" with {self._made(cards, run)}"
+            for run, chips in enumerate(won)
+        ]
+        return f"showed [{self._cards(cards)}] and {', and '.join(results)}"
+
+
+def _winners(end: HandState, pot: Pot) -> list[int]:
+    if len(pot.players) == 1:
+        return list(pot.players)
+    ranks = showdown_ranks(end.rules, [end.hole_cards[i] for i in pot.players], end.board)
+    return [i for i, rank in zip(pot.players, ranks, strict=True) if rank == max(ranks)]
+
+
+def _seats(hand: PlayedHand) -> tuple[list[int], int]:
+    """[P] seats and the button's: those of the file where they put the players in this order, otherwise 1, 2, ..."""
+    players = hand.rules.num_players
+    given = hand.details.get("seats")
+    if (
+        isinstance(given, list)
+        and len(given) == players
+        and all(type(seat) is int and 0 < seat < 100 for seat in given)
+    ):
+        button = hand.details.get("_button", given[-1])
+        if isinstance(button, int) and len(set(given)) == players:
+            order = sorted(given, key=lambda seat: (seat - button - 1) % 100)
+            if order == given:
+                return given, button
+    return [i + 1 for i in range(players)], players
+
+
+def _when(details: Mapping[str, object]) -> str:
+    year, month, day, clock = (details.get(name) for name in ("year", "month", "day", "time"))
+    if not (isinstance(year, int) and isinstance(month, int) and isinstance(day, int) and isinstance(clock, time)):
+        return ""
+    zone = details.get(_ZONE) or details.get("time_zone_abbreviation") or "ET"
+    return f" - {year}/{month:02d}/{day:02d} {clock:%H:%M:%S} {zone}"

@@ -1,0 +1,428 @@
+"""Reads hand histories in PokerStars' text: cash games and tournaments, limit, pot-limit and no-limit Texas hold'em.
+
+The hand is played by the rules of `poker.betting` with the stacks and posts that the text gives, and every amount of
+it is checked: calls, raises, bets returned, the total pot, the rake, and what each player collected. How the posts are
+played:
+
+- The blinds of the hand are the first after the button. Further big blinds of players who come back are live bets;
+  a further small blind, and the small part of `posts small & big blinds`, is dead: it is in the main pot and no bet.
+  Only where the hand does not come out so, a further small blind is a bet.
+- Antes that everybody posts make side pots as bets do; an ante for the whole table is dead.
+- Where the big blind is all-in for less than the blind, the first call or raise says how much there was to call.
+
+A raise that nobody left can call is the call that it is: what is above goes back. Who is away may fold though all-in.
+Who has seen the showdown and shows no cards has mucked. A hand may be run several times: each board has its part of
+every pot. Results are those of the pots: a cash-out is a bet with the site, and who cashed out is taken to have got
+what the pot was worth to them.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from itertools import chain
+from typing import NamedTuple
+
+from poker.errors import PokernetsError
+from poker.formats.played import (
+    LineError,
+    PlayedHand,
+    Replayer,
+    TableRules,
+    paid_chips,
+    payoffs_by_rules,
+    payoffs_collected,
+    table_rules,
+)
+from poker.formats.sites.pokerstars_lines import HEADER_WITHIN, MOVES, POSTS, Event, HandLines, header
+from poker.state import HandState
+
+_MOST_RAKE = 0.1
+"""Share of the pots that may be missing where the rake is not told."""
+_STREETS = {"FLOP": 3, "TURN": 4, "RIVER": 5}
+_EARLIER = {4: 3, 5: 4}
+_OF_A_HAND = re.compile(r"\*\*\* ?(HOLE CARDS|FLOP|TURN|RIVER|SHOW ?DOWN|SUMMARY)\b")
+
+
+def hands(text: str, header_within: re.Pattern[str] = HEADER_WITHIN) -> Iterator[tuple[int, list[str]]]:
+    """The lines of each hand with the number of its first; what stands before the first header is left out unless it
+    is the rest of a hand.
+
+    A header within a line ends a hand that was cut off there.
+    """
+    start, lines, known = 1, list[str](), False
+    for number, line in enumerate(text.split("\n"), 1):
+        place = _header_in(line, header_within)
+        if place < 0:
+            lines.append(line)
+            continue
+        if known or any(map(_OF_A_HAND.match, lines)):
+            before = line[:place].strip("\ufeff ")
+            yield _without_blanks(start, [*lines, before] if before else lines)
+        start, lines, known = number, [line[place:]], True
+    if known or any(line.strip() for line in lines):
+        yield _without_blanks(start, lines)
+
+
+def _header_in(line: str, header_within: re.Pattern[str]) -> int:
+    """Where the header of a hand begins in a line, -1 if there is none."""
+    if "#" not in line or " said, " in line:
+        return -1
+    within = header_within.search(line)
+    if within and not within[0].startswith("Poker "):  # other sites' names may end so
+        return within.start()
+    found = header(line)
+    return found.start(1) if found else within.start() if within else -1
+
+
+def _without_blanks(start: int, lines: list[str]) -> tuple[int, list[str]]:
+    """The lines from the first to the last that are not blank, and the number of the first."""
+    filled = [place for place, line in enumerate(lines) if line.strip()]
+    return start + filled[0], lines[filled[0] : filled[-1] + 1]
+
+
+def parse_hand(lines: Sequence[str], line: int = 1) -> PlayedHand:
+    """The hand whose header is the first of `lines`, which is line `line` of the file; a LineError says what is wrong
+    in which line."""
+    found = HandLines(line)
+    found.read(lines)
+    return played(found)
+
+
+def played(found: HandLines) -> PlayedHand:
+    """The hand that lines of any site tell, by the rules of the table."""
+    try:
+        return _hand(found, dead=True)
+    except LineError as error:
+        if sum(event.kind == "small blind" for event in found.events) > 1:
+            with suppress(LineError):
+                return _hand(found, dead=False)
+        raise error
+
+
+def _hand(found: HandLines, dead: bool) -> PlayedHand:
+    last = found.total.line if found.total else found.line
+    try:
+        return _Reader(found, dead).hand()
+    except LineError as error:
+        raise LineError(error.line or last, str(error)) from error
+    except PokernetsError as error:
+        raise LineError(last, str(error)) from error
+
+
+class _Run(NamedTuple):
+    """A further board; the first `shared` cards are those of the first."""
+
+    shared: int
+    cards: list[int]
+
+
+class _Reader:
+    """The hand of its lines: players in the order of the rules, the posts, the play and the pots."""
+
+    def __init__(self, found: HandLines, dead: bool) -> None:
+        self._found = found
+        self._late_is_dead = dead
+        self._runs: dict[int, _Run] = {}
+        self._above: dict[str, int] = {}
+        """Chips of a raise above what anybody could call."""
+        dealt = {event.player for event in found.events if event.kind in (*POSTS, *MOVES)}
+        seats = sorted(found.seats, key=lambda seat: ((seat - found.button - 1) % 100, seat))
+        self._seats = [seat for seat in seats if found.seats[seat] in dealt]
+        self._names = [found.seats[seat] for seat in self._seats]
+        self._places = {name: place for place, name in enumerate(self._names)}
+        if len(self._names) < 2:
+            raise LineError(found.line, "fewer than two players post or act")
+        self._by_kind: dict[str, list[Event]] = {}
+        for event in found.events:
+            if event.player and event.player not in self._places:
+                raise LineError(event.line, f"{event.player} neither posts nor acts in this hand")
+            self._by_kind.setdefault(event.kind, []).append(event)
+
+    def hand(self) -> PlayedHand:
+        found = self._found
+        state = self._play(self._rules())
+        mucked = self._mucked(state)
+        boards = self._further_boards(state)
+        payoffs, rake = self._payoffs(state, mucked, boards)
+        details = {**found.details, "seats": self._seats, "_button": found.button}
+        names = tuple(self._names)
+        return PlayedHand(
+            found.number, state, tuple(payoffs), names, mucked, rake, found.scale, details, found.line, boards=boards
+        )
+
+    def _mucked(self, state: HandState) -> frozenset[int]:
+        """Who held a hand to the showdown without showing it; a card shown and another hidden will do for a player who
+        is alone with that."""
+        if not state.betting.is_showdown:
+            return frozenset()
+        live = {i for i, out in enumerate(state.betting.folded) if not out}
+        showed, hidden = ({self._places[event.player] for event in self._events(kind)} for kind in ("show", "hide"))
+        return frozenset(live - (showed & live or (hidden & live if len(hidden & live) == 1 else set())))
+
+    def _events(self, *kinds: str) -> list[Event]:
+        events = [event for kind in kinds for event in self._by_kind.get(kind, ())]
+        return sorted(events) if len(kinds) > 1 else events
+
+    def _rules(self) -> TableRules:
+        found, players = self._found, len(self._names)
+        big_blind = found.stakes[0] if found.is_limit else found.stakes[1]
+        blinds, antes, dead = [0] * players, [0] * players, [0] * players
+        big = self._big_blind()
+        for event in self._events(*POSTS):
+            player, chips = self._places[event.player], event.chips[0]
+            whole = big_blind if event.all_in else chips
+            if event.kind == "ante":
+                antes[player] += chips
+            elif event.kind == "dead" or (event.kind == "small blind" and self._is_dead(player, big)):
+                dead[player] += chips
+            elif event.kind == "both blinds":
+                blinds[player] = min(chips, big_blind)
+                dead[player] += chips - blinds[player]
+            elif event.kind == "small blind":
+                blinds[player] = chips
+            else:
+                blinds[player] = max(whole, chips)
+            if event.kind == "big blind" and not event.all_in and chips != big_blind:
+                raise LineError(event.line, f"a big blind of {chips} chips where the header says {big_blind}")
+        blinds[big] = blinds[big] or big_blind
+        whole_antes = [chips for player, chips in enumerate(antes) if not self._all_in_on_ante(player)]
+        if antes.count(0) or len(set(whole_antes)) > 1:
+            antes, dead = [0] * players, [sum(chips) for chips in zip(antes, dead, strict=True)]
+        straddles = [event for event in self._events("straddle") if blinds[self._places[event.player]] > big_blind]
+        last = self._places[straddles[-1].player] if straddles else big
+        rules = table_rules(
+            blinds=blinds,
+            starting_stacks=[found.stacks[name] for name in self._names],
+            min_bet=big_blind,
+            first_to_act=(last + 1) % players,
+            bets=found.stakes if found.is_limit else None,
+            pot_limit=found.limit == "pot limit",
+            antes=antes,
+            dead=dead,
+            opening=self._opening(blinds, big_blind),
+        )
+        self._check_posts(rules)
+        return rules
+
+    def _big_blind(self) -> int:
+        """Who has the big blind: the first after the button that posts one, or who sits behind the small blind and had
+        no chips left for it after the ante."""
+        posted = [self._places[event.player] for event in self._events("big blind", "both blinds")]
+        small = [self._places[event.player] for event in self._events("small blind")]
+        behind = (min(small) + 1) % len(self._names) if small else -1
+        if self._all_in_on_ante(behind) and behind not in posted:
+            return behind
+        if not posted:
+            raise LineError(self._found.line, "nobody posts the big blind")
+        return min(posted)
+
+    def _is_dead(self, player: int, big: int) -> bool:
+        """The small blind of the hand sits before the big blind."""
+        return self._late_is_dead and len(self._names) > 2 and player > big
+
+    def _all_in_on_ante(self, player: int) -> bool:
+        antes = self._events("ante", "dead")
+        return any(event.all_in for event in antes if self._places[event.player] == player)
+
+    def _check_posts(self, rules: TableRules) -> None:
+        """Stacks must have held what the text says was posted."""
+        forced, posts = rules.forced_chips, dict[str, list[Event]]()
+        for event in self._events(*POSTS):
+            posts.setdefault(event.player, []).append(event)
+        for name, events in posts.items():
+            place = self._places[name]
+            straddles = [event for event in events if event.kind == "straddle"]  # each says the total
+            beside = [event for event in events if event.kind in ("ante", "dead")]
+            chips = sum(event.chips[0] for event in ([*beside, straddles[-1]] if straddles else events))
+            held = forced.antes[place] + forced.dead[place] + min(rules.blinds[place], rules.stacks[place])
+            if chips != held:
+                raise LineError(events[-1].line, f"{name} posts {chips} chips, but has {rules.starting_stacks[place]}")
+
+    def _opening(self, blinds: list[int], big_blind: int) -> int:
+        """What there was to call before the flop: who called or raised first says it, if all blinds are short."""
+        put_in = dict(zip(self._names, blinds, strict=True))
+        if any(not event.all_in for event in self._events("big blind", "both blinds", "straddle")):
+            return 0
+        highest = max(event.chips[0] for event in self._events(*POSTS) if event.kind not in ("ante", "dead"))
+        opening = 0
+        for event in self._found.events:
+            if event.kind == "raise":
+                return max(0, event.chips[1] - event.chips[0])
+            if event.kind == "call":
+                total = put_in[event.player] + event.chips[0]
+                if not event.all_in:
+                    return total
+                opening = big_blind if total > highest else opening
+            if event.kind == "put" and put_in[event.player] + event.chips[0] > highest:
+                return opening
+            if event.kind == "raise to":
+                return opening
+            if event.kind == "check":
+                return 0
+            if event.kind in _STREETS:
+                break
+        return opening
+
+    def _play(self, rules: TableRules) -> HandState:
+        replayer = Replayer(rules, self._names)
+        for event in self._found.events:
+            try:
+                if event.kind in _STREETS:
+                    self._deal(replayer, event)
+                elif event.kind in MOVES:
+                    self._move(replayer, event)
+                elif event.kind == "uncalled":
+                    self._check_uncalled(replayer, event)
+            except PokernetsError as error:
+                raise LineError(event.line, str(error)) from error
+        return replayer.finish([self._found.cards.get(name, ()) for name in self._names])
+
+    def _deal(self, replayer: Replayer, event: Event) -> None:
+        board = replayer.board
+        if event.run:
+            if not replayer.betting.is_over:
+                raise LineError(event.line, "a second board while there is betting is not read")
+            shared = _EARLIER.get(len(event.cards), 0)
+            board = self._runs.setdefault(event.run, _Run(shared, board[:shared])).cards
+        known = len(board)
+        if len(event.cards) != _STREETS[event.kind] or list(event.cards[:known]) != board:
+            raise LineError(event.line, f"the cards of the {event.kind.lower()} do not continue the board")
+        if event.run:
+            board += event.cards[known:]
+        else:
+            replayer.deal(event.cards[known:])
+
+    def _further_boards(self, state: HandState) -> tuple[tuple[int, ...], ...]:
+        """Those of a hand that was run several times, after the first; all checked against the summary."""
+        boards = [state.board, *(tuple(run.cards) for _, run in sorted(self._runs.items()))]
+        if max(self._runs, default=0) >= len(boards) or len(set(map(len, boards))) > 1:
+            raise PokernetsError("the boards of a hand that was run several times are not all there")
+        dealt = [
+            *chain(state.board, *state.hole_cards),
+            *chain(*(run.cards[run.shared :] for run in self._runs.values())),
+        ]
+        if len(set(dealt)) < len(dealt):
+            raise PokernetsError("a card is dealt twice over the boards of the hand")
+        told = self._found.boards
+        pairs = enumerate(zip(boards, told, strict=False))
+        if len(told) > len(boards) or any(
+            (board[-len(cards) :] if run else board) != cards for run, (board, cards) in pairs
+        ):
+            raise PokernetsError("the board of the summary is not the one dealt")
+        return tuple(boards[1:])
+
+    def _move(self, replayer: Replayer, event: Event) -> None:
+        player, betting = self._places[event.player], replayer.betting
+        earlier = replayer.earlier(player)
+        match event.kind:
+            case "fold":
+                replayer.fold(player)
+            case "check":
+                replayer.check(player)
+            case "call":
+                replayer.call(player, event.chips[0])
+            case "bet":
+                if betting.highest > max(map(replayer.earlier, range(len(self._names)))):
+                    raise LineError(event.line, f"{event.player} bets where there is a bet to call or to raise")
+                self._raise(replayer, event, event.chips[0])
+            case "raise to":
+                self._raise(replayer, event, event.chips[0])
+            case "put":
+                added, *told = event.chips
+                total = betting.committed[player] + added - earlier
+                if told and total != told[0]:
+                    raise LineError(event.line, f"{added} more chips make {total}, not {told[0]}")
+                if total + earlier > betting.highest:
+                    self._raise(replayer, event, total)
+                else:
+                    replayer.call(player, added)
+            case _:
+                by, to = event.chips
+                if by != to + earlier - betting.highest:
+                    raise LineError(event.line, f"a raise by {by} to {to} of a bet of {betting.highest - earlier}")
+                self._raise(replayer, event, to)
+        after = replayer.betting
+        left = after.rules.stacks[player] - after.committed[player] - self._above.get(event.player, 0)
+        if event.all_in and left:
+            raise LineError(event.line, f"{event.player} is not all-in: {left} chips are left")
+
+    def _raise(self, replayer: Replayer, event: Event, total: int) -> None:
+        """A bet or raise to `total` of the street; where nobody left has chips to call it, the call that it is."""
+        player, betting = self._places[event.player], replayer.betting
+        above = total + replayer.earlier(player) - betting.highest
+        others = [i for i, out in enumerate(betting.folded) if not out and i != player]
+        stacks = betting.rules.stacks
+        if player != betting.to_act or above <= 0 or any(stacks[i] > betting.highest for i in others):
+            replayer.raise_to(player, total)
+        elif betting.highest + above > stacks[player]:
+            raise LineError(event.line, f"{event.player} bets more than the stack of {stacks[player]} chips")
+        else:
+            replayer.call(player)
+            self._above[event.player] = above
+
+    def _check_uncalled(self, replayer: Replayer, event: Event) -> None:
+        committed = replayer.betting.committed
+        high, called = sorted(committed, reverse=True)[:2]
+        back = high - called + self._above.get(event.player, 0)
+        if committed[self._places[event.player]] != high or event.chips[0] != back:
+            raise LineError(event.line, f"the bet that nobody called is one of {back} chips")
+
+    def _payoffs(
+        self, state: HandState, mucked: frozenset[int], boards: Sequence[tuple[int, ...]]
+    ) -> tuple[list[int], int]:
+        """[P] net chips by what the text says was collected, and the rake; both checked against the rules."""
+        found = self._found
+        paid = paid_chips(state)
+        collected = [found.collected.get(name, 0) for name in self._names]
+        if sum(found.collected.values()) != sum(collected):
+            raise LineError(0, "chips are collected by who did not play")
+        left = self._not_returned(state)
+        total = found.total.chips[0] if found.total else max(sum(paid), sum(collected))
+        if found.wins_include_uncalled:
+            total = sum(paid) + sum(left)
+        if sum(left) and total == sum(paid) + sum(left):
+            total -= sum(left)
+            collected = [got - chips for got, chips in zip(collected, left, strict=True)]
+        if total != sum(paid):
+            line = found.total.line if found.total else 0
+            raise LineError(line, f"a total pot of {total} chips, but {sum(paid)} were bet")
+        rake = found.rake
+        if rake is None:
+            rake = sum(paid) - sum(collected)
+            if not 0 <= rake <= sum(paid) * _MOST_RAKE:
+                raise LineError(0, f"{sum(collected)} chips of a pot of {sum(paid)} are won: the rest is no rake")
+        self._award(state, mucked, boards, collected, sum(paid) - rake - sum(collected))
+        return payoffs_collected(state, mucked, collected, rake, self._names, boards), rake
+
+    def _not_returned(self, state: HandState) -> list[int]:
+        """[P] chips of a bet that nobody called where no line returns it: some sites count it among those won."""
+        committed = state.betting.committed
+        called = sorted(committed)[-2]
+        if self._events("uncalled"):
+            return [0] * len(committed)
+        above = [self._above.get(name, 0) for name in self._names]
+        return [max(0, chips - called) + more for chips, more in zip(committed, above, strict=True)]
+
+    def _award(
+        self,
+        state: HandState,
+        mucked: frozenset[int],
+        boards: Sequence[tuple[int, ...]],
+        collected: list[int],
+        missing: int,
+    ) -> None:
+        """Adds the `missing` chips, which were not awarded because players had cashed out, to what these have collected
+        [P]: as the summary says, or else as the rules do."""
+        places = [self._places[name] for name in self._found.cashed_out if name in self._places]
+        if missing <= 0 or not places:
+            return
+        told = {place: self._found.cashed_out[self._names[place]] - collected[place] for place in places}
+        if min(told.values()) < 0 or sum(told.values()) != missing:
+            by_rules = payoffs_by_rules(state, mucked, boards)
+            paid = paid_chips(state)
+            told = {place: max(0, by_rules[place] + paid[place] - collected[place]) for place in places}
+            rake, richest = sum(told.values()) - missing, [i for i in places if told[i] == max(told.values())]
+            for number, place in enumerate(richest):
+                told[place] -= (rake + number) // len(richest)
+        for place, chips in told.items():
+            collected[place] += chips

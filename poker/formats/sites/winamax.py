@@ -1,0 +1,103 @@
+"""Reads hand histories in the text of Winamax: no-limit, pot-limit and limit Texas hold'em, cash games and tournaments.
+
+Its lines are those of PokerStars but for colons and the sign of the currency, which stands behind amounts. The total
+pot lacks the rake and holds a bet that nobody called. A small blind posted out of position is dead. By how much a raise
+goes up is not checked once somebody is all-in.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from poker.cards import parse_cards
+from poker.errors import PokernetsError
+from poker.formats.played import PlayedHand
+from poker.formats.sites.bovada import when
+from poker.formats.sites.pokerstars_lines import Event, HandLines
+from poker.formats.sites.pokerstars_read import hands as split
+from poker.formats.sites.pokerstars_read import played
+
+HEADER = re.compile(r"\W*Winamax Poker - (.*?) - HandId: #(\d{1,20})-(\d{1,7})-(\d{1,10}) - (.*?) \(([^)]*)\) - (.*)")
+_HEADER_WITHIN = re.compile(r"Winamax Poker - .{1,100} - HandId: #\d")
+_STAKES = re.compile(r"(?:[\d.]+€?/)?([\d.]+)€?/([\d.]+)(€?)")
+_TABLE = re.compile(r"Table: '(.*)' (\d+)-max \([a-z ]+\) Seat #(\d+) is the button")
+_SEAT = re.compile(r"(Seat \d+: .* \()([\d.]+)€?((?:, [\d.]+€? bounty)?\))")
+_EMPTY_SEAT = re.compile(r"Seat \d+: .* \(\)")
+_AMOUNT = re.compile(r"(?<=[ (])(\d+(?:\.\d+)?)€")
+_TOTAL = re.compile(r"Total pot ([\d.]+) \| (?:No rake|Rake ([\d.]+))")
+_GAME = re.compile(r"Holdem (no limit|pot limit|fixed limit|limit)")
+
+
+def hands(text: str) -> Iterator[tuple[int, list[str]]]:
+    """The lines of each hand with the number of its first."""
+    return split(text, _HEADER_WITHIN)
+
+
+def parse_hand(lines: Sequence[str], line: int = 1) -> PlayedHand:
+    """The hand whose header is the first of `lines`, which is line `line` of the file; a LineError says what is wrong
+    in which line."""
+    found = _WinamaxLines(line)
+    found.read(lines)
+    return played(found)
+
+
+@dataclass
+class _WinamaxLines(HandLines):
+    """What the lines of a hand say."""
+
+    def _header(self, line: str) -> None:
+        match = HEADER.fullmatch(line)
+        if not match:
+            raise PokernetsError("no header of a hand of Winamax")
+        kind, _, place, second, game, stakes, date = match.groups()
+        self.number = int(f"{place}{int(second):010d}")
+        limit, blinds = _GAME.fullmatch(game), _STAKES.fullmatch(stakes)
+        if not limit:
+            raise PokernetsError(f"`{game[:100]}` is not read, only hold'em")
+        if not blinds:
+            raise PokernetsError("the header has no stakes such as (0.01€/0.02€)")
+        self.limit = limit[1]
+        self.details = {"venue": "Winamax"} | when(date.replace("/", "-")) | {"_time_zone": "UTC"}
+        if blinds[3]:
+            self.scale = 100
+            self.details |= {"currency_symbol": "€", "currency": "EUR"}
+        elif not kind.startswith("Tournament"):
+            self.scale = 100
+        self.stakes = self._chips(blinds[1]), self._chips(blinds[2])
+        if not 0 < self.stakes[0] <= self.stakes[1]:
+            raise PokernetsError(f"stakes of {stakes[:100]}")
+
+    def _line(self, number: int, line: str) -> None:
+        """The line in PokerStars' words."""
+        line = _AMOUNT.sub(r"\1", line)
+        if table := _TABLE.fullmatch(line):
+            self.button = int(table[3])
+            self.details |= {"table": table[1], "seat_count": int(table[2])}
+        elif _EMPTY_SEAT.fullmatch(line) or line in ("*** ANTE/BLINDS ***", "*** PRE-FLOP ***"):
+            return
+        elif (seat := _SEAT.fullmatch(line)) and not self.events and not self.in_summary:
+            super()._line(number, f"{seat[1]}{seat[2]} in chips{seat[3]}")
+        elif total := _TOTAL.fullmatch(line):
+            self.rake = self._chips(total[2] or "0")
+            self.total = Event(number, "total", "", (self._chips(total[1]) + self.rake,))
+        elif line.startswith("Board: [") and self.in_summary:
+            self.boards.append(parse_cards(line.removeprefix("Board: [").removesuffix("]")))
+        else:
+            super()._line(number, line if self.in_summary else self._acted(line))
+            self._raise_over_a_short_blind()
+
+    def _raise_over_a_short_blind(self) -> None:
+        """Where a blind is all-in, what a raise is said to be by does not count from the largest blind."""
+        if self.events and self.events[-1].kind == "raise" and any(event.all_in for event in self.events[:-1]):
+            last = self.events[-1]
+            self.events[-1] = last._replace(kind="raise to", chips=last.chips[1:])
+
+    def _acted(self, line: str) -> str:
+        """What a player did, with PokerStars' colon behind the name; other lines as they are."""
+        name = self._name(line)
+        if not name or line.startswith((f"{name} collected ", f"{name}: ")):
+            return line
+        text = line.removeprefix(f"{name} ")
+        if text.endswith(" out of position"):
+            text = text.removesuffix(" out of position").replace("posts small blind", "posts a dead blind")
+        return f"{name}: {text}"

@@ -1,0 +1,162 @@
+"""Leaf values predicted by a net from the 34 features of `poker.features.leaf` ([DLS] section 6: the DNN version)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poker.abstraction.buckets import Buckets
+from poker.abstraction.features import ahead_now, all_in_equity
+from poker.betting import Betting
+from poker.features.leaf import Grid, board_features, public_features
+from poker.rules import Rules
+from poker.search.beliefs import Ranges
+from poker.search.leaves.clusters import cluster_means, hand_clusters, pair_means
+from poker.search.leaves.evaluator import Leaves, cluster_equity, leaf_values, possible_pairs
+from poker.search.memory import Memory
+from poker.solvers.rollout.leaf_values import LeafValues
+
+_REMEMBERED_LEAVES = 256
+"""Solves of one round with other bet sizes share most leaves; tables side by side come between."""
+
+_REMEMBERED_BOARDS = 1755
+"""Every flop up to the names of suits: 60 kB each for 64 clusters."""
+
+
+class GridParts(NamedTuple):
+    """Features of the cards of all pairs of n and m hands on one board, as `poker.features.leaf.Grid` takes them."""
+
+    own: NDArray[np.float32]
+    opp: NDArray[np.float32]
+    pairs: NDArray[np.float32]
+    texture: NDArray[np.float32]
+
+
+class _Groups(NamedTuple):
+    """Hands of a board in clusters: `clusters` [H], mean features of their hands [C, 11] and pairs [C, C, 2], the
+    board's [4], and equities [C, C]."""
+
+    clusters: NDArray[np.int32]
+    hands: NDArray[np.float32]
+    pairs: NDArray[np.float32]
+    texture: NDArray[np.float32]
+    equity: NDArray[np.float32]
+
+    def parts(self) -> GridParts:
+        return GridParts(self.hands, self.hands, self.pairs, self.texture)
+
+
+@dataclass(frozen=True)
+class _Grouping:
+    """How hands are grouped; what was worked out serves all evaluators in a process that do it alike."""
+
+    fingerprint: str
+    clusters: int | None
+    abstraction: Buckets = field(compare=False)
+
+    def groups(self, rules: Rules, board: tuple[int, ...]) -> _Groups:
+        return (_every_hand if self.clusters is None else _clustered)(self, rules, board)
+
+
+def _grouped(grouping: _Grouping, rules: Rules, board: tuple[int, ...]) -> _Groups:
+    cards = board_features(board)
+    clusters = hand_clusters(grouping.abstraction.buckets(board), cards.hands[:, 0], grouping.clusters)
+    hands = cluster_means(cards.hands, clusters)
+    possible = possible_pairs(board)
+    by_hand = all_in_equity(board), ahead_now(board)
+    pairs = np.stack([pair_means(values, possible, clusters, clusters) for values in by_hand], axis=2)
+    equity = pairs[:, :, 0] if rules.total_board_cards == 5 else cluster_equity(rules, board, clusters)
+    return _Groups(clusters, hands, pairs, cards.texture, equity)
+
+
+_clustered, _every_hand = lru_cache(maxsize=_REMEMBERED_BOARDS)(_grouped), lru_cache(maxsize=8)(_grouped)
+
+
+class ValueNet(Protocol):
+    """Anything that maps features to the values of continuations."""
+
+    @property
+    def num_continuations(self) -> int:
+        """K."""
+
+    def values(self, features: NDArray[np.float32]) -> NDArray[np.float32]:
+        """[n, 34] -> [n, K], net chips of own over the whole hand divided by the pot."""
+
+
+@runtime_checkable
+class GridNet(Protocol):
+    """A net that makes the rows itself, if it `takes_grids`: on a device, where those of many leaves are one batch."""
+
+    @property
+    def takes_grids(self) -> bool: ...
+
+    def grid_values(self, grids: Sequence[tuple[GridParts, NDArray[np.float32]]]) -> list[NDArray[np.float32]]:
+        """For each grid and what the betting says at L leaves on its board [L, 6] the values [L, n * m, K]."""
+
+
+class NetLeaf:
+    """Hands are grouped by the buckets of `abstraction` into at most `clusters`; the net sees means over groups.
+
+    `clusters` None gives the net every pair of hands by itself.
+    """
+
+    def __init__(self, *, net: ValueNet, abstraction: Buckets, clusters: int | None) -> None:
+        self._net = net
+        self._clusters = clusters
+        self._grouping = _Grouping(abstraction.fingerprint, clusters, abstraction)
+        self._predicted: Memory[tuple[Rules, tuple[int, ...], str, int], NDArray[np.float32]]
+        self._predicted = Memory(_REMEMBERED_LEAVES if clusters is not None else 0)
+
+    @property
+    def num_continuations(self) -> int:
+        return self._net.num_continuations
+
+    def values(self, leaves: Sequence[Betting], board: tuple[int, ...], ranges: Ranges, own: int) -> LeafValues:
+        """As `LeafEvaluator`; ranges play no part."""
+        board = tuple(sorted(board))
+        groups = self._grouping.groups(leaves[0].rules, board)
+        grid, count = Grid(*groups.parts()), len(groups.equity)
+        predicted = [self._predict(leaf, board, own, grid) for leaf in leaves if not leaf.is_over]
+        in_pots = np.array(predicted, dtype=np.float32).reshape(-1, count, count, self.num_continuations)
+        return leaf_values(leaves, own, groups.clusters, groups.equity, in_pots.transpose(0, 3, 1, 2))
+
+    def together(self, asked: Sequence[Leaves]) -> list[LeafValues]:
+        """What is not known yet goes through the net at once, if it takes grids and values are remembered."""
+        if isinstance(self._net, GridNet) and self._net.takes_grids and self._clusters is not None:
+            self._predict_together(self._net, asked)
+        return [self.values(*leaves) for leaves in asked]
+
+    def _predict_together(self, net: GridNet, asked: Sequence[Leaves]) -> None:
+        missing: dict[tuple[Rules, tuple[int, ...], int], dict[str, Betting]] = {}
+        wanted = 0
+        for states, shown, _, own in asked:
+            board = tuple(sorted(shown))
+            for leaf in (state for state in states if not state.is_over):
+                wanted += 1
+                if self._predicted.get((leaf.rules, board, leaf.text(), own)) is None:
+                    missing.setdefault((leaf.rules, board, own), {})[leaf.text()] = leaf
+        if not missing:
+            return
+        self._predicted.hold(wanted)
+        grids = [
+            (
+                self._grouping.groups(rules, board).parts(),
+                np.stack([public_features(leaf, own) for leaf in leaves.values()]),
+            )
+            for (rules, board, own), leaves in missing.items()
+        ]
+        for ((rules, board, own), leaves), values in zip(missing.items(), net.grid_values(grids), strict=True):
+            for text, found in zip(leaves, values, strict=True):
+                self._predicted.put((rules, board, text, own), found)
+
+    def _predict(self, leaf: Betting, board: tuple[int, ...], own: int, grid: Grid) -> NDArray[np.float32]:
+        """[C * C, K] in pots."""
+        key = leaf.rules, board, leaf.text(), own
+        values = self._predicted.get(key)
+        if values is None:
+            values = self._net.values(grid.encode(leaf, own))
+            self._predicted.put(key, values)
+        return values

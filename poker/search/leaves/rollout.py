@@ -1,0 +1,141 @@
+"""Leaf values by rolling the blueprint and its biased forms out from the leaf during play ([DLS] section 4)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poker.abstraction.features import hand_features
+from poker.betting import Betting
+from poker.cards import HOLDEM
+from poker.features.leaf import CONTINUATIONS
+from poker.rules import Rules
+from poker.search.beliefs import Ranges
+from poker.search.leaves.blueprint_states import BlueprintStates
+from poker.search.leaves.clusters import hand_clusters, pair_means
+from poker.search.leaves.evaluator import cluster_equity, leaf_values, matched_pot, played_street
+from poker.search.memory import Memory
+from poker.solvers.blueprint import Blueprint
+from poker.solvers.rollout.continuation import Continuations, sample_boards
+from poker.solvers.rollout.forms import Biased
+from poker.solvers.rollout.leaf_values import LeafValues
+
+Board = tuple[int, ...]
+
+_REMEMBERED_BOARDS = 32
+_REMEMBERED_NODES = 256
+"""Solves of one round with other bet sizes share most leaves; tables side by side come between."""
+
+
+@dataclass(frozen=True)
+class _Sample:
+    """What is drawn for one board: complete boards, hands [m], their clusters [m]; clusters [H], equity [C, C]."""
+
+    runouts: list[Board]
+    hands: NDArray[np.int64]
+    members: NDArray[np.int32]
+    clusters: NDArray[np.int32]
+    equity: NDArray[np.float32]
+
+
+class RolloutLeaf:
+    """Exact expectations over the betting on `runouts` sampled boards, for `hands_per_cluster` hands of each cluster.
+
+    `clusters` bounds C, None leaves every hand by itself; `factor` multiplies the favoured class of action of a biased
+    continuation. The boards and hands are drawn from `seed` and the board, so equal states get equal values.
+    """
+
+    num_continuations = len(CONTINUATIONS)
+
+    def __init__(
+        self,
+        *,
+        blueprint: Blueprint,
+        factor: float,
+        clusters: int | None,
+        hands_per_cluster: int,
+        runouts: int,
+        seed: int,
+    ) -> None:
+        self._blueprint = blueprint
+        self._continuations = Continuations(blueprint, Biased(factor).of(blueprint))
+        self._states = BlueprintStates(blueprint.tree)
+        self._clusters = clusters
+        self._hands_per_cluster = hands_per_cluster
+        self._runouts = runouts
+        self._seed = seed
+        self._samples: Memory[Board, _Sample] = Memory(_REMEMBERED_BOARDS)
+        self._values: Memory[tuple[Board, int], NDArray[np.float32]] = Memory(_REMEMBERED_NODES)
+
+    def check_game(self, game: Rules) -> None:
+        self._states.check_game(game)
+
+    def values(self, leaves: Sequence[Betting], board: Board, ranges: Ranges, own: int) -> LeafValues:
+        """As `LeafEvaluator`."""
+        board = tuple(sorted(board))
+        sample = self._sample(board)
+        predicted = [self._predict(leaf, board, sample)[own] for leaf in leaves if not leaf.is_over]
+        count = len(sample.equity)
+        in_pots = np.array(predicted, dtype=np.float32).reshape(-1, self.num_continuations, count, count)
+        return leaf_values(leaves, own, sample.clusters, sample.equity, in_pots)
+
+    def after_deal(self, leaf: Betting, board: Board, ranges: Ranges, own: int) -> NDArray[np.float32]:
+        """As `DealtValues`: each hand's best continuation on the dealt board against own's range, NaN for dead hands
+        and where own's range leaves none."""
+        board = (*sorted(board[:3]), *board[3:])
+        sample = self._sample(board)
+        values = matched_pot(leaf) * self._predict(leaf, board, sample)[own]
+        live = sample.clusters >= 0
+        members = np.zeros((len(live), len(sample.equity)), np.float32)
+        members[live, sample.clusters[live]] = ranges[own][live]
+        mass = HOLDEM.disjoint.astype(np.float32) @ members
+        total = mass.sum(axis=1)
+        found = -np.einsum("hc,kch->kh", mass, values[:, :, sample.clusters]).min(axis=0)
+        known = live & (total > 1e-6)
+        return np.where(known, found / np.where(known, total, 1), np.nan).astype(np.float32)
+
+    def _sample(self, board: Board) -> _Sample:
+        sample = self._samples.get(board)
+        if sample is None:
+            sample = self._draw(board)
+            self._samples.put(board, sample)
+        return sample
+
+    def _draw(self, board: Board) -> _Sample:
+        rng = np.random.default_rng([self._seed, *board])
+        strength = hand_features(board).ehs.astype(np.float32)
+        clusters = hand_clusters(self._blueprint.cards.buckets(board), strength, self._clusters)
+        hands = representatives(clusters, self._hands_per_cluster, rng)
+        runouts = sample_boards(self._blueprint.rules, board, self._runouts, rng)
+        equity = cluster_equity(self._blueprint.rules, board, clusters)
+        return _Sample(runouts, hands, clusters[hands], clusters, equity)
+
+    def _predict(self, leaf: Betting, board: Board, sample: _Sample) -> NDArray[np.float32]:
+        """[2, K, C, C], first axis own, in pots of the blueprint's state that stands for `leaf`."""
+        node = self._states.node(leaf, played_street(leaf))
+        values = self._values.get((board, node))
+        if values is None:
+            values = self._roll_out(node, sample)
+            self._values.put((board, node), values)
+        return values
+
+    def _roll_out(self, node: int, sample: _Sample) -> NDArray[np.float32]:
+        hands, members = sample.hands, sample.members
+        found = self._continuations.values(node, sample.runouts, hands, hands)
+        pot = float(self._blueprint.tree.committed[node].sum())
+        known = (found.count > 0) & HOLDEM.disjoint[np.ix_(hands, hands)]
+        by_own = []
+        for mean, pairs in ((found.mean[0], known), (found.mean[1].transpose(0, 2, 1), known.T)):
+            weight = pairs.astype(np.float32)
+            by_own.append([pair_means(values / pot, weight, members, members) for values in mean])
+        return np.array(by_own, dtype=np.float32)
+
+
+def representatives(clusters: NDArray[np.int32], per_cluster: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Up to `per_cluster` hands of each cluster, drawn without replacement."""
+    shuffled = rng.permutation(np.flatnonzero(clusters >= 0))
+    ordered = shuffled[np.argsort(clusters[shuffled], kind="stable")]
+    starts = np.flatnonzero(np.diff(clusters[ordered], prepend=-1))
+    place = np.arange(len(ordered)) - np.repeat(starts, np.diff(np.append(starts, len(ordered))))
+    return np.sort(ordered[place < per_cluster])

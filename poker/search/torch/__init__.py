@@ -1,0 +1,1 @@
+"""The vector engine and its continuations on a torch device."""

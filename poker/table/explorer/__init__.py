@@ -1,0 +1,1 @@
+"""The page Explorer: ranges, spots and their solutions, preflop charts."""

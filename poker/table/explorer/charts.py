@@ -1,0 +1,102 @@
+"""Preflop charts of a blueprint in the browser: the grid of frequencies after any line of bets."""
+
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from nicegui import run, ui
+
+from poker.artifacts import MANIFEST
+from poker.cards import PREFLOP_CLASS_SIZE
+from poker.errors import PokernetsError
+from poker.solvers.blueprint import FirstRound
+from poker.table import words
+from poker.table.explorer.cells import MOVE_FOCUS, Cell, action_colours, class_grid, mixed
+from poker.table.units import Unit
+from poker.tree import Kind
+
+_CLASSES = len(PREFLOP_CLASS_SIZE)
+
+
+async def charts(path: str) -> None:
+    """Fills the place for the blueprint at `path`, or says which command makes one."""
+    if not (Path(path) / MANIFEST).is_file():
+        ui.label("There is no blueprint yet. Make it with: python -m data_gen job=blueprint")
+        return
+    try:
+        first = await run.io_bound(FirstRound.load, path)
+    except PokernetsError as error:
+        ui.label(str(error)).props("role=alert")
+        return
+    if first is None:  # the server stops
+        return
+    if first.sampling.num_buckets[0] != _CLASSES or first.tree.rules.num_players != 2:
+        ui.label("Charts are for heads-up hold'em whose blueprint tells all 169 classes of hands apart.")
+        return
+    _Charts(first)
+
+
+class _Charts:
+    def __init__(self, first: FirstRound) -> None:
+        self._first, self._tree = first, first.tree
+        self._unit = Unit()
+        self._line: tuple[int, ...] = ()
+        self._where = ui.element("nav").classes("line crumbs").props('aria-label="Actions so far"')
+        self._actions = ui.element("div").classes("line").props('role=group aria-label="What can be done"')
+        self._grid = ui.html("", sanitize=False).classes("hands-grid")
+        self._grid.on("keydown", js_handler=MOVE_FOCUS)
+        self._unit.switch()
+        self._unit.add(self._grid, lambda: self._go(self._line))
+        ui.label("A cell is as high as the hand comes here by the blueprint's own play.").classes("quiet")
+        self._go(())
+
+    def _go(self, line: tuple[int, ...]) -> None:
+        self._line, tree = line, self._tree
+        node, reach = tree.after_deal(0), np.ones((2, _CLASSES))
+        path = [node]
+        for action in line:
+            reach[tree.player[node]] *= self._first.probs(node)[:, tree.actions(node).index(action)]
+            node = tree.child(node, action)
+            path.append(node)
+        names = [
+            "Start",
+            *(self._name(at, action) for at, action in zip(path, line, strict=False)),
+        ]
+        self._where.clear()
+        with self._where:
+            for place, name in enumerate(names):
+                ui.button(name, on_click=partial(self._go, line[:place])).props("flat dense no-caps")
+        self._actions.clear()
+        if tree.kind[node] != Kind.DECISION or tree.street[node]:
+            with self._actions:
+                ui.label("The first round is over.")
+            self._grid.set_content("")
+            return
+        self._show(line, node, reach[tree.player[node]])
+
+    def _name(self, node: int, action: int) -> str:
+        return words.action_name(self._tree.betting(node), action, self._unit.of(self._tree.rules.big_blind))
+
+    def _show(self, line: tuple[int, ...], node: int, reach: np.ndarray[tuple[int], np.dtype[np.float64]]) -> None:
+        probs = self._first.probs(node)
+        names = [self._name(node, action) for action in self._tree.actions(node)]
+        colours = action_colours(names)
+        combos = reach * PREFLOP_CLASS_SIZE
+        means = (combos @ probs) / max(float(combos.sum()), 1e-12)
+        seat = "Button" if self._tree.player[node] == 1 else "Big blind"
+        with self._actions:
+            ui.label(f"{seat}:").classes("seat-name")
+            for action, name, mean, colour in zip(self._tree.actions(node), names, means, colours, strict=True):
+                button = ui.button(f"{name} {100 * mean:.0f}%", color=None)
+                button.on_click(partial(self._go, (*line, action)))
+                button.props("no-caps unelevated").classes("choice").style(f"--choice: {colour}")
+        heights = reach / max(float(reach.max()), 1e-12)
+        cells = [
+            Cell(
+                mixed(row, colours, height),
+                "",
+                ", ".join(f"{name} {100 * p:.0f}%" for name, p in zip(names, row, strict=True)),
+            )
+            for row, height in zip(probs.tolist(), heights.tolist(), strict=True)
+        ]
+        self._grid.set_content(class_grid(cells, f"{seat} after {len(line)} actions"))

@@ -1,0 +1,239 @@
+"""The explorer in the browser: a form for a spot, its solve as it goes on, and the solution to walk through."""
+
+import threading
+from collections.abc import Callable
+from functools import partial
+from math import isnan
+from pathlib import Path
+
+from nicegui import run, ui
+
+from poker.errors import PokernetsError
+from poker.evaluation.measures.explorer import Solve
+from poker.evaluation.measures.spot import Settings
+from poker.solvers.vector.spot.spots import Spot, spot_of
+from poker.table.explorer.charts import charts
+from poker.table.explorer.range_editor import RangeEditor
+from poker.table.explorer.solution import SolutionPanel
+from poker.table.pages import Fill
+
+_SECONDS = 0.5
+"""Between two looks at how far a solve is."""
+_KEPT = 8
+"""Solves of the visitors who came last, as far as they fit the memory limit together."""
+_START = {
+    "board": "Td9d6hQc",
+    "oop_range": "66+,A8s+,A5s-A4s,AJo+,K9s+,KQo,QTs+,JTs,96s+,85s+,75s+,65s,54s",
+    "ip_range": "QQ-22,AQs-A2s,ATo+,K5s+,KJo+,Q8s+,J8s+,T7s+,96s+,86s+,75s+,64s+,53s+",
+    "pot": 200,
+    "stack": 900,
+    "bet": "60%,e,a",
+    "raise": "2.5x",
+}
+_FIELDS = {"board": "Board", "pot": "Pot", "stack": "Stack behind", "bet": "Bets", "raise": "Raises"}
+_HINTS = {"bet": "50%, 100%, e, a", "raise": "2.5x, 60%, a"}
+
+
+class _Solves:
+    """The last solve of each visitor."""
+
+    def __init__(self) -> None:
+        self._solves: dict[str, Solve] = {}
+        self._lock = threading.Lock()
+
+    def of(self, visitor: str) -> Solve | None:
+        return self._solves.get(visitor)
+
+    def keep(self, visitor: str, solve: Solve) -> None:
+        with self._lock:
+            before = self._solves.pop(visitor, None)
+            self._solves[visitor] = solve
+            gone = [] if before in (None, solve) else [before]
+            while len(self._solves) > 1 and (
+                len(self._solves) > _KEPT or self._bytes > solve.settings.memory_limit_gib * 2**30
+            ):
+                gone.append(self._solves.pop(next(iter(self._solves))))
+        for each in gone:
+            if each is not None:
+                each.cancel()
+
+    @property
+    def _bytes(self) -> int:
+        return sum(solve.cost.bytes for solve in self._solves.values())
+
+
+def make(settings: Settings, blueprint: str, out: str) -> Fill:
+    solves = _Solves()
+
+    async def fill(visitor: str) -> None:
+        with ui.tabs().props("dense align=left no-caps") as tabs:
+            spot, preflop = ui.tab("Spot"), ui.tab("Preflop charts")
+        with ui.tab_panels(tabs, value=spot, animated=False).classes("panels"):
+            with ui.tab_panel(spot).classes("flush"):
+                _Explorer(visitor, solves, settings, Path(out))
+            with ui.tab_panel(preflop).classes("flush"):
+                await charts(blueprint)
+
+    return fill
+
+
+class _Explorer:
+    """One browser's page. Its visitor's last solve is there again when it is opened anew."""
+
+    def __init__(self, visitor: str, solves: _Solves, settings: Settings, out: Path) -> None:
+        self._visitor, self._solves, self._settings, self._out = visitor, solves, settings, out
+        self._prepared: Solve | None = None
+        self._asked = 0
+        self._client = ui.context.client
+        self._solve = solves.of(visitor)
+        values = _START if self._solve is None else self._solve.spot.text
+        with ui.element("div").classes("columns explorer"):
+            with ui.element("section").props('aria-label="Spot to solve"'):
+                self._form = _Form(values, settings.target_percent, self._changed)
+                self._cost = ui.label().classes("quiet").props("role=status")
+                with ui.element("div").classes("line"):
+                    self._start = ui.button("Solve", icon="play_arrow", on_click=self._begin).props("no-caps")
+                    self._cancel = ui.button("Cancel", icon="stop", on_click=self._end).props("no-caps outline")
+                self._status = ui.label().classes("status").props("role=status aria-live=polite")
+                self._bar = ui.linear_progress(0, show_value=False).props(
+                    'rounded instant-feedback aria-label="Progress"'
+                )
+            with ui.element("section").props("aria-label=Solution") as self._place:
+                self._note = ui.label("The solution comes here: ranges, frequencies, EV and equity of every hand.")
+        self._shown: Solve | None = None
+        ui.timer(_SECONDS, self._look)
+        ui.timer(0.1, self._estimate, once=True)
+
+    def _changed(self) -> None:
+        self._asked += 1
+        ui.timer(0.4, partial(self._estimate, self._asked), once=True)
+
+    async def _estimate(self, asked: int = 0) -> None:
+        """Says what the solve takes, and what is wrong with the spot."""
+        if asked != self._asked:
+            return
+        try:
+            prepared = await run.io_bound(
+                Solve, self._form.spot, self._form.settings(self._settings), partial(self._waits, asked)
+            )
+        except PokernetsError as error:
+            prepared, told = None, str(error)
+        else:
+            told = "" if prepared is None else _cost(prepared)
+        if asked == self._asked:
+            self._prepared = prepared
+            self._cost.set_text(told)
+            self._cost.classes("wrong" if prepared is None else "", remove="" if prepared is None else "wrong")
+
+    def _waits(self, asked: int) -> bool:
+        return asked == self._asked and not self._client.is_deleted
+
+    async def _begin(self) -> None:
+        self._asked += 1
+        self._start.disable()
+        await self._estimate(self._asked)
+        if self._prepared is not None:
+            self._solve, self._prepared = self._prepared, None
+            self._solves.keep(self._visitor, self._solve.start())
+        self._look()
+
+    def _end(self) -> None:
+        if self._solve is not None:
+            self._solve.cancel()
+
+    def _look(self) -> None:
+        solve = self._solve
+        running = solve is not None and not solve.ended
+        self._start.set_enabled(not running)
+        self._cancel.set_enabled(running)
+        self._bar.set_visibility(running)
+        if solve is None:
+            return
+        self._status.set_text(_status(solve))
+        self._bar.set_value(_progress(solve))
+        if solve.ended and solve is not self._shown:
+            self._shown = solve
+            self._place.clear()
+            with self._place:
+                if solve.walk is None:
+                    ui.label("Nothing was solved.")
+                else:
+                    SolutionPanel(solve, self._out)
+
+
+class _Form:
+    """The spot as it is typed and drawn."""
+
+    def __init__(self, values: dict[str, object], target: float, changed: Callable[[], None]) -> None:
+        self._inputs: dict[str, ui.input] = {}
+        with ui.element("div").classes("fields"):
+            for key, name in _FIELDS.items():
+                field = ui.input(name, value=str(values.get(key, "")), on_change=changed).props(
+                    "outlined dense debounce=400"
+                )
+                if key in _HINTS:
+                    field.props(f'hint="{_HINTS[key]}"')
+                self._inputs[key] = field
+            self._target = ui.number("Exploitability, % of pot", value=target, min=0.001, on_change=changed)
+            self._target.props("outlined dense debounce=400 step=0.1")
+        with ui.tabs().props("dense no-caps align=justify") as tabs:
+            names = {seat: ui.tab(seat) for seat in ("OOP", "IP")}
+        with ui.tab_panels(tabs, value=names["OOP"], animated=False, keep_alive=True).classes("panels"):
+            self._ranges = {}
+            for seat, tab in names.items():
+                with ui.tab_panel(tab).classes("flush"):
+                    self._ranges[seat] = RangeEditor(seat, str(values.get(f"{seat.lower()}_range", "")), changed)
+        known = {*_FIELDS, "oop_range", "ip_range"}
+        more = "\n".join(f"{key}: {value}" for key, value in values.items() if key not in known)
+        with ui.expansion("More settings of the spot", value=bool(more)).props("dense").classes("wide"):
+            self._more = ui.textarea("One `key: value` a line", value=more, on_change=changed)
+            self._more.props(
+                'outlined dense autogrow debounce=400 hint="river_donk: 50%, add_allin_threshold: 1.5, rake: 0.05"'
+            )
+
+    @property
+    def spot(self) -> Spot:
+        """PokernetsError says what is wrong with what was typed."""
+        values = {key: str(field.value or "").strip() for key, field in self._inputs.items()}
+        values |= {f"{seat.lower()}_range": editor.text for seat, editor in self._ranges.items()}
+        for line in str(self._more.value or "").splitlines():
+            key, colon, value = line.partition(":")
+            if line.strip() and not colon:
+                raise PokernetsError(f"more settings: expected `key: value`, found `{line.strip()}`")
+            if line.strip():
+                values[key.strip()] = value.strip()
+        return spot_of({key: value for key, value in values.items() if value})
+
+    def settings(self, given: Settings) -> Settings:
+        target = self._target.value
+        return given.with_target(float(target) if isinstance(target, int | float) else 0.0)
+
+
+def _cost(solve: Solve) -> str:
+    """About how long: as a rule a solve takes one to three hundred iterations."""
+    each, most = solve.cost.seconds_per_iteration, solve.settings.memory_limit_gib
+    return f"{solve.cost}; {_time(100 * each)} to {_time(300 * each)} as a rule. The limit is {most:g} GiB."
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds:.2g} s" if seconds < 60 else f"{seconds / 60:.0f} min"
+
+
+def _status(solve: Solve) -> str:
+    if solve.state == "failed":
+        return f"The solve failed: {solve.problem}"
+    if solve.state == "waiting":
+        return "Waits until another solve has ended"
+    if not solve.course:
+        return "Solving"
+    text = f"exploitability {solve.percent:.3f}% of the pot after {solve.course[-1].iterations} iterations"
+    text += f", {solve.elapsed:.1f} s"
+    if solve.ended:
+        return f"{solve.state.capitalize()}: {text}"
+    left = solve.seconds_left
+    return f"Solving: {text}" + ("" if isnan(left) else f", about {_time(left)} left")
+
+
+def _progress(solve: Solve) -> float:
+    left = solve.seconds_left
+    return 0.0 if isnan(left) or not solve.elapsed else solve.elapsed / (solve.elapsed + left)

@@ -1,0 +1,136 @@
+"""A range to draw: a grid that is painted by mouse, finger or keys, and the same range as text."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from nicegui import ui
+from nicegui.events import GenericEventArguments
+
+from poker.cards import PREFLOP_CLASS
+from poker.errors import PokernetsError
+from poker.formats.ranges import Weights, parse_range, range_text
+from poker.report.grids import class_shares
+from poker.table.explorer.cells import MOVE_FOCUS, Cell, class_grid, filled
+
+_BRUSHES = {1.0: "100%", 0.75: "75%", 0.5: "50%", 0.25: "25%", 0.0: "out"}
+
+_BEGIN = """(e) => {
+  const g = e.currentTarget, c = e.target.closest('[data-c]');
+  if (!c || e.button) return;
+  const brush = g.closest('[data-brush]').dataset.brush;
+  g.painted = new Map();
+  g.weight = c.dataset.w === brush ? '0' : brush;
+  g.paint = (cell) => {
+    if (!cell || !g.contains(cell) || g.painted.has(cell.dataset.c)) return;
+    g.painted.set(cell.dataset.c, cell);
+    const fill = `linear-gradient(var(--in), var(--in)) bottom / 100% ${100 * g.weight}%`;
+    cell.style.background = `${fill} no-repeat, var(--cell)`;
+  };
+  g.at = [e.clientX, e.clientY];
+  g.paint(c);
+}"""
+_MOVE = """(e) => {
+  const g = e.currentTarget;
+  if (!g.painted) return;
+  const [x, y] = g.at, dx = e.clientX - x, dy = e.clientY - y, steps = Math.ceil(Math.hypot(dx, dy) / 6);
+  for (let i = 1; i <= steps; i++)
+    g.paint(document.elementFromPoint(x + dx * i / steps, y + dy * i / steps)?.closest('[data-c]'));
+  g.at = [e.clientX, e.clientY];
+}"""
+"""Cells between two places of a fast hand are painted too."""
+
+_END = """(e) => {
+  const g = e.currentTarget;
+  if (!g.painted) return;
+  emit([...g.painted.keys()].map(Number), Number(g.weight));
+  g.painted = null;
+}"""
+_KEY = """(e) => {
+  const c = e.target.closest('[data-c]');
+  if (!c || (e.key !== ' ' && e.key !== 'Enter')) return;
+  const brush = e.currentTarget.closest('[data-brush]').dataset.brush;
+  emit([Number(c.dataset.c)], c.dataset.w === brush ? 0 : Number(brush));
+  e.preventDefault();
+}"""
+
+
+class RangeEditor:
+    """The range called `name`; `changed` is called after every change, by text or by drawing."""
+
+    def __init__(self, name: str, text: str, changed: Callable[[], None]) -> None:
+        self._name = name
+        self._changed = changed
+        self._weights: Weights = np.zeros(len(PREFLOP_CLASS), np.float32)
+        """The last that could be read."""
+        with ui.element("div").classes("range-editor").props('data-brush="1.0"') as self._box:
+            self._text = ui.textarea(f"{name}'s range", value=text, on_change=self._typed)
+            self._text.without_auto_validation().props("outlined dense autogrow debounce=400").classes("wide")
+            self._grid = ui.html("", sanitize=False).classes("paint")
+            for event, script in (("pointerdown", _BEGIN), ("pointermove", _MOVE), ("keydown", MOVE_FOCUS)):
+                self._grid.on(event, js_handler=script)
+            for event in ("pointerup", "pointerleave", "pointercancel"):
+                self._grid.on(event, self._painted, js_handler=_END)
+            self._grid.on("keydown", self._painted, js_handler=_KEY)
+            with ui.element("div").classes("line"):
+                brush = ui.toggle(_BRUSHES, value=1.0).props('dense no-caps aria-label="Weight to draw with"')
+                brush.on_value_change(lambda event: self._box.props(f'data-brush="{event.value}"'))
+                ui.button("All", on_click=lambda: self._set("random")).props("flat dense no-caps")
+                ui.button("None", on_click=lambda: self._set("")).props("flat dense no-caps")
+                self._count = ui.label().classes("quiet")
+        self._show()
+
+    @property
+    def text(self) -> str:
+        return str(self._text.value or "")
+
+    def _set(self, text: str) -> None:
+        self._text.set_value(text)  # `_typed` follows
+
+    def _typed(self) -> None:
+        self._show()
+        self._changed()
+
+    def _show(self) -> None:
+        try:
+            weights = parse_range(self.text) if self.text.strip() else np.zeros(len(PREFLOP_CLASS), np.float32)
+        except PokernetsError as error:
+            self._text.error = str(error)
+            return
+        self._weights = weights
+        self._text.error = None
+        self._count.set_text(f"{weights.sum():.6g} of 1326 hands")
+        shares = class_shares(np.ones(len(weights)), weights[:, None])[:, 0]
+        cells = [
+            Cell(
+                filled(share),
+                "" if share in (0, 1) else f"{100 * share:.0f}",
+                f"{100 * share:.0f}%",
+                _brush_of(share),
+            )
+            for share in shares.tolist()
+        ]
+        self._grid.set_content(class_grid(cells, f"{self._name}'s range; space takes a hand in or out"))
+
+    def _painted(self, event: GenericEventArguments) -> None:
+        """On the range that the grid shows, also where the text has become one that cannot be read."""
+        classes, weight = _asked(event.args)
+        weights = self._weights.copy()
+        weights[np.isin(PREFLOP_CLASS, classes)] = weight
+        self._set(range_text(weights))
+        if len(classes) == 1:  # the grid is made anew; the key that did it goes on from where it was
+            script = (
+                f"document.getElementById('{self._grid.html_id}')?.querySelector('[data-c=\"{classes[0]}\"]')?.focus()"
+            )
+            ui.run_javascript(script)
+
+
+def _asked(args: Any) -> tuple[list[int], float]:
+    """Classes and a weight; what a browser sends that is neither is left out."""
+    classes, weight = args if isinstance(args, list) and len(args) == 2 else ([], 0.0)
+    known = [one for one in classes if isinstance(one, int) and 0 <= one < 169] if isinstance(classes, list) else []
+    return known, weight if weight in _BRUSHES else 0.0
+
+
+def _brush_of(share: float) -> str:
+    return str(share) if share in _BRUSHES else ""

@@ -1,0 +1,261 @@
+"""A solution in the browser: where one is, what can be done, the grid of hands, the hands of a class by suit."""
+
+import json
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from nicegui import run, ui
+from nicegui.events import GenericEventArguments
+from numpy.typing import NDArray
+
+from poker.cards import HAND_CARDS, PREFLOP_CLASS, card_text, class_text
+from poker.errors import PokernetsError
+from poker.evaluation.measures.explorer import Solve, totals, view_csv, view_record
+from poker.evaluation.measures.spot import SEATS
+from poker.report.grids import class_shares
+from poker.solvers.vector.walk import View
+from poker.table import words as text
+from poker.table.explorer.cells import CELL_OF, MOVE_FOCUS, Cell, action_colours, card_sheet, class_grid, heat, mixed
+
+_MODES = {"strategy": "Strategy", "ev": "EV", "equity": "Equity", "weight": "Weight"}
+_COLUMNS = {"ev": "EV", "equity": "equity", "weight": "weight"}
+Values = NDArray[np.floating]
+
+
+class SolutionPanel:
+    """Walks through what `solve` found."""
+
+    def __init__(self, solve: Solve, out: Path) -> None:
+        self._solve, self._out = solve, out
+        self._view: View | None = None
+        self._class = -1
+        self._player = 0
+        self._wanted = "strategy"
+        self._drawing = False
+        self._where = ui.element("nav").classes("line crumbs").props('aria-label="Actions so far"')
+        self._facts = ui.label().classes("quiet").props("role=status aria-live=polite")
+        self._actions = ui.element("div").classes("line").props('role=group aria-label="What can be done"')
+        told = f"EV: chips won from the starting pot of {solve.spot.pot} and from all bets, minus one's own"
+        told += "; a fold loses what one has bet so far. At an action: the mean over all hands that come here"
+        ui.label(told).classes("quiet")
+        self._sheet = ui.html("", sanitize=False).classes("sheet")
+        with ui.element("div").classes("line"):
+            self._who = ui.toggle({0: SEATS[0], 1: SEATS[1]}, value=0, on_change=self._chosen).props("dense no-caps")
+            self._who.props('aria-label="Whose hands"')
+            self._mode = ui.toggle(_MODES, value="strategy", on_change=self._turned).props("dense no-caps")
+            self._mode.props('aria-label="What the grid shows"')
+        self._grid = ui.html("", sanitize=False).classes("hands-grid")
+        self._hands = ui.html("", sanitize=False).classes("by-suit").props("role=region aria-label='Hands by suit'")
+        for event in ("mouseover", "focusin", "click"):
+            self._grid.on(event, self._over, js_handler=CELL_OF, throttle=0.05)
+        for element in (self._grid, self._sheet):
+            element.on("keydown", js_handler=MOVE_FOCUS)
+        self._sheet.on("click", self._deal, js_handler=CELL_OF)
+        self._sheet.on("keydown.enter", self._deal, js_handler=CELL_OF)
+        with ui.element("div").classes("line"):
+            for name, do in (("JSON", self._json), ("CSV", self._csv), ("Solution directory", self._write)):
+                ui.button(name, icon="download", on_click=do).props("flat dense no-caps")
+        ui.timer(0.01, partial(self._go, ()), once=True)
+
+    async def _go(self, words: tuple[str, ...]) -> None:
+        try:
+            view = await run.io_bound(self._solve.view, words)
+        except PokernetsError as error:
+            ui.notify(str(error), type="warning")
+            return
+        if view is None:  # the server stops
+            return
+        self._view = view
+        if view.player is not None:
+            self._player = view.player
+        self._who.set_value(self._player)
+        self._draw_path(view)
+        self._draw_actions(view)
+        self._sheet.set_content(_sheet(view))
+        self._draw()
+
+    def _draw_path(self, view: View) -> None:
+        self._where.clear()
+        with self._where:
+            for place, word in enumerate(("Start", *view.words)):
+                button = ui.button(_word(word), on_click=partial(self._go, view.words[:place])).props(
+                    "flat dense no-caps"
+                )
+                if place == len(view.words):
+                    button.props('aria-current="step"')
+        means = [
+            f"{seat} EV {_number(view.mean(view.ev[p], p))}, equity {_percent(view.mean(view.equity[p], p))}"
+            for p, seat in enumerate(SEATS)
+        ]
+        board = " ".join(map(card_text, view.board))
+        self._facts.set_text(f"{board} · pot {view.pot} · {view.behind} behind · {' · '.join(means)}")
+
+    def _draw_actions(self, view: View) -> None:
+        self._actions.clear()
+        with self._actions:
+            if view.player is None:
+                ui.label("Which card comes?" if view.deals else "The hand is over; what is left is the cards.")
+                return
+            ui.label(f"{SEATS[view.player]}:").classes("seat-name")
+            found = totals(view)
+            for action, colour in zip(view.actions, action_colours(view.actions), strict=True):
+                told = found[action]
+                ev = "" if told["ev_all"] is None else f" · EV {_number(told['ev_all'])}"
+                button = ui.button(f"{_word(action)} {_percent(told['frequency'])}{ev}", color=None)
+                button.on_click(partial(self._go, (*view.words, action)))
+                button.props("no-caps unelevated").classes("choice").style(f"--choice: {colour}")
+
+    def _chosen(self) -> None:
+        self._player = 1 if self._who.value == 1 else 0
+        self._draw()
+
+    def _draw(self) -> None:
+        view = self._view
+        if view is None:
+            return
+        acts = self._player == view.player
+        mode = self._wanted if acts or self._wanted != "strategy" else "weight"
+        self._drawing = True
+        self._mode.set_options({key: name for key, name in _MODES.items() if acts or key != "strategy"}, value=mode)
+        self._drawing = False
+        self._grid.set_content(class_grid(_cells(view, self._player, mode), f"{SEATS[self._player]}: {_MODES[mode]}"))
+        self._show_hands()
+
+    def _turned(self) -> None:
+        if not self._drawing and self._mode.value in _MODES:
+            self._wanted = str(self._mode.value)
+            self._draw()
+
+    def _over(self, event: GenericEventArguments) -> None:
+        if isinstance(event.args, int) and 0 <= event.args < 169 and event.args != self._class:
+            self._class = event.args
+            self._show_hands()
+
+    def _show_hands(self) -> None:
+        if self._view is not None and self._class >= 0:
+            self._hands.set_content(_by_suit(self._view, self._player, self._class))
+
+    async def _deal(self, event: GenericEventArguments) -> None:
+        if self._view is not None and isinstance(event.args, int) and 0 <= event.args < 52:
+            await self._go((*self._view.words, card_text(event.args)))
+
+    def _json(self) -> None:
+        if self._view is not None:
+            ui.download.content(json.dumps(view_record(self._view), indent=1), f"{self._name}.json")
+
+    def _csv(self) -> None:
+        if self._view is not None:
+            ui.download.content(view_csv(self._view), f"{self._name}.csv")
+
+    async def _write(self) -> None:
+        try:
+            folder = await run.io_bound(self._solve.write, self._out)
+        except (PokernetsError, OSError) as error:
+            ui.notify(str(error), type="warning")
+        else:
+            ui.notify(f"Written to {folder}", type="positive")
+
+    @property
+    def _name(self) -> str:
+        assert self._view is not None
+        return "_".join(("spot", *map(card_text, self._solve.spot.board), *self._view.words))
+
+
+def by_class(values: Values, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """float64[169, ...] means over the hands of each class that have a weight and a value, else NaN."""
+    rows = values.reshape(len(values), -1)
+    known = (weights > 0) & ~np.isnan(rows).any(axis=1)
+    return class_shares(np.where(known, weights, 0.0), np.nan_to_num(rows).astype(np.float32))
+
+
+def _cells(view: View, player: int, mode: str) -> list[Cell]:
+    weights = view.weights[player]
+    ranges = view.ranges[player]
+    share = by_class(ranges, weights)[:, 0]
+    most = np.nanmax(share) if (share > 0).any() else 1.0
+    heights = np.nan_to_num(share / most)
+    if mode == "strategy":
+        colours, shares = action_colours(view.actions), by_class(view.strategy, weights)
+        return [
+            Cell("", "", "not in the range")
+            if np.isnan(row[0])
+            else Cell(mixed(row, colours, height), "", _frequencies(view.actions, row))
+            for row, height in zip(shares.tolist(), heights.tolist(), strict=True)
+        ]
+    values = {"ev": view.ev[player], "equity": view.equity[player], "weight": ranges}[mode]
+    means = by_class(values, weights)[:, 0]
+    known = means[~np.isnan(means)]
+    least, top = (
+        (0.0, max(most, 1e-9)) if mode == "weight" else (known.min(), known.max()) if len(known) else (0.0, 1.0)
+    )
+    shown = _percent if mode != "ev" else _number
+    return [
+        Cell("", "", "not in the range")
+        if np.isnan(mean)
+        else Cell(heat(mean, least, top), shown(mean).rstrip("%"), f"{_MODES[mode]} {shown(mean)}")
+        for mean in means.tolist()
+    ]
+
+
+def _sheet(view: View) -> str:
+    """What OOP has after each next card."""
+    if not view.deals:
+        return ""
+    evs = [deal.ev[0] for deal in view.deals if not np.isnan(deal.ev[0])]
+    cells: list[Cell | None] = [None] * 52
+    for deal in view.deals:
+        colour = heat(deal.ev[0], min(evs), max(evs)) if evs else ""
+        label = f"OOP's EV {_number(deal.ev[0])}, equity {_percent(deal.equity[0])}"
+        cells[deal.card] = Cell(colour, _number(deal.ev[0]), label)
+    return f'<p class="quiet">OOP\'s EV after each next card; a click deals it</p>{card_sheet(cells, "Next cards")}'
+
+
+def _by_suit(view: View, player: int, number: int) -> str:
+    """A table of the hands of a class, one a row."""
+    hands = [h for h in np.flatnonzero(number == PREFLOP_CLASS).tolist() if view.weights[player, h] > 0]
+    title = f"<h3>{SEATS[player]}'s {class_text(number)}</h3>"
+    if not hands:
+        return f"{title}<p class=quiet>It does not come here.</p>"
+    acts = view.actions if player == view.player else ()
+    colours = action_colours(acts)
+    heads = "<th scope=col>hand</th>" + "".join(f"<th scope=col>{name}</th>" for name in _COLUMNS.values())
+    heads += "".join(f"<th scope=col>{_word(action)}</th>" for action in acts)
+    rows = []
+    for hand in hands:
+        cards = text.small_texts(map(card_text, HAND_CARDS[hand][::-1].tolist()))
+        told = [
+            _number(view.ev[player, hand]),
+            _percent(view.equity[player, hand]),
+            _percent(view.ranges[player, hand]),
+        ]
+        for place in range(len(acts)):
+            ev = view.action_ev[hand, place]
+            told.append(f"{_percent(view.strategy[hand, place])}<br><span class=quiet>{_number(ev)}</span>")
+        bar = mixed(view.strategy[hand].tolist(), colours, 0.15) if acts else "none"
+        rows.append(
+            f'<tr style="background: {bar}"><th scope=row>{cards}</th>{"".join(f"<td>{one}</td>" for one in told)}</tr>'
+        )
+    return (
+        f"{title}<div class=scroll><table><thead><tr>{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
+    )
+
+
+def _frequencies(actions: tuple[str, ...], row: list[float]) -> str:
+    return ", ".join(f"{_word(action)} {_percent(share)}" for action, share in zip(actions, row, strict=True))
+
+
+def _word(word: str) -> str:
+    """`bet120` as `bet 120`."""
+    for name in ("bet", "raise", "allin"):
+        if word.startswith(name) and word != name:
+            return f"{'all-in' if name == 'allin' else name} {word[len(name) :]}"
+    return word
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None or np.isnan(value) else f"{value:.0f}" if abs(value) >= 100 else f"{value:.1f}"
+
+
+def _percent(value: float | None) -> str:
+    return "-" if value is None or np.isnan(value) else f"{100 * value:.0f}%"

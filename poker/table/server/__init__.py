@@ -1,0 +1,1 @@
+"""The server of the pages: who may ask, for whom it answers, what it takes."""

@@ -1,0 +1,77 @@
+"""A stranger's file of hands, read in a process that may take so much memory and time and no more."""
+
+import contextlib
+import multiprocessing
+import os
+import pickle
+import resource
+import signal
+import sys
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+from poker.errors import PokernetsError
+from poker.evaluation.histories.hand_file import HandFile
+from poker.parallel import end_with_parent
+from poker.rules import Rules
+
+MEMORY = 1 << 30
+"""Bytes for reading, besides those of the program; the largest file of hands takes about a fifth."""
+SECONDS = 60
+"""Of CPU time; the largest file of hands takes about 20."""
+_PATIENCE = 5
+"""As many times as long a file may take by the clock."""
+_MOST_FOUND = 64 << 20
+"""Bytes of the hands read; those of the largest file take about 7 MiB."""
+
+
+def read_apart(name: str, data: bytes, game: Rules, memory: int = MEMORY, seconds: int = SECONDS) -> HandFile:
+    """`HandFile.read` in a process of its own; PokernetsError also where that takes more than it may."""
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe()
+    process = context.Process(target=_read, args=(theirs, name, game, memory, seconds), daemon=True)
+    process.start()
+    theirs.close()
+    try:
+        ours.send_bytes(data)  # no argument: a start does not notice that the process is gone
+        told = ours.recv_bytes(_MOST_FOUND) if ours.poll(_PATIENCE * seconds) else None
+    except (EOFError, ConnectionError):
+        told = None  # it was killed
+    except OSError as error:
+        raise PokernetsError(f"{name} holds more than a page can keep: divide it") from error
+    finally:
+        process.kill()
+        process.join()
+        process.close()
+        ours.close()
+    if told is None:
+        raise PokernetsError(f"{name} takes more than {seconds} s to read: divide it, or remove what is no hand")
+    found: HandFile | str = pickle.loads(told)
+    if isinstance(found, str):
+        raise PokernetsError(found)
+    return found
+
+
+def _read(pipe: Connection, name: str, game: Rules, memory: int, seconds: int) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    end_with_parent()
+    data = pipe.recv_bytes()
+    _limit(memory, seconds)
+    found: HandFile | str
+    try:
+        found = HandFile.read(name, data, game)
+    except PokernetsError as error:
+        found = str(error)
+    except (MemoryError, RecursionError) as error:
+        found = f"{name} takes too much memory to read ({type(error).__name__}): remove what is no hand"
+    pipe.send_bytes(pickle.dumps(found))
+
+
+def _limit(memory: int, seconds: int) -> None:
+    """No more address space than there is now and `memory`, no more CPU time; after the server and its games."""
+    os.nice(10)
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+    if sys.platform == "linux":
+        used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        with contextlib.suppress(ValueError, OSError):  # a lower limit is in force
+            resource.setrlimit(resource.RLIMIT_AS, (used + memory,) * 2)

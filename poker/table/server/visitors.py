@@ -1,0 +1,179 @@
+"""The games of all visitors: one for each browser, in a folder of its own."""
+
+import contextlib
+import logging
+import threading
+import weakref
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from poker.agents.remote import AgentFailure
+from poker.artifacts import fingerprint_of_settings
+from poker.errors import PokernetsError
+from poker.evaluation.histories.review import Reviews
+from poker.evaluation.matches.running_result import RunningResult
+from poker.formats.acpc.log import LoggedHand
+from poker.lock import alone
+from poker.play.hand import described
+from poker.play.lineup import AgentSpec
+from poker.play.pool import Call, Pool
+from poker.play.table_files import TableFiles
+from poker.play.table_game import PERSON, Opponents, TableGame
+from poker.rules import Rules
+from poker.search.memory import Memory
+from poker.search.opponent_decision import DecisionSolver, SolvedDecision
+from poker.state import HandState
+
+_THREADS = 200
+"""Games whose agents act at a time; nearly all of them wait for the pool of agents."""
+_OPENING = 64
+"""Locks of visitors whose games are being opened."""
+_NICE = 10
+REVIEWER = ""
+"""The agent that reviews in place of those that play; none of these has the name."""
+_REMEMBERED = 100
+"""Games that stay in memory when nobody looks at them; others are read from their files again."""
+
+
+@dataclass(eq=False)
+class Visit:
+    """A visitor's game and its result so far; `stopped` says why the agents have stopped, empty while they have not."""
+
+    game: TableGame
+    result: RunningResult
+    folder: Path
+    reviews: Reviews
+    pool: ThreadPoolExecutor
+    stopped: str = ""
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _acting: bool = False
+    _again: bool = False
+
+    def go_on(self) -> None:
+        """Lets the agents act, in one thread however often it is asked for."""
+        self.stopped = ""
+        with self._lock:
+            self._again = True
+            if self._acting:
+                return
+            self._acting = True
+        self.pool.submit(self._agents_act)
+
+    def _agents_act(self) -> None:
+        while self._is_asked():
+            try:
+                self.game.let_agents_act()
+            except Exception as error:
+                logging.exception("a game has stopped; it goes on when its page is opened again")
+                self.stopped = described(error)
+
+    def _is_asked(self) -> bool:
+        with self._lock:
+            self._acting, self._again = self._again, False
+            return self._acting
+
+
+class Visitors:
+    """Games of `rules` against `specs`, kept under `out` by game, agents and visitor; other settings of the agents are
+    other agents. One server at a time: games are kept in memory, and two would deal the same hands."""
+
+    def __init__(
+        self, rules: Rules, specs: Sequence[AgentSpec], reviewer: AgentSpec | None, out: Path, processes: int = 0
+    ) -> None:
+        """`reviewer` is the agent that solves for reviews where none of `specs` can. Agents are built in the
+        background, in at most so many `processes`, or in this one."""
+        self.rules = rules
+        self.opponents = Opponents(rules, specs, processes)
+        settings = {spec.name: dict(spec.settings) for spec in specs}
+        mark = fingerprint_of_settings(settings, rules.to_acpc())
+        self._folder = out / rules.name / f"{'-'.join(settings)[:80]}-{mark[:10]}"
+        self._folder.mkdir(parents=True, exist_ok=True)
+        lock = contextlib.ExitStack()
+        lock.enter_context(alone(self._folder, f"another server plays the games in {self._folder}: end it first"))
+        weakref.finalize(self, lock.close)
+        self._specs, self._reviewer = specs, reviewer
+        self._reviewing = reviewing(rules, {spec.name: spec for spec in specs} | {REVIEWER: reviewer}, processes)
+        self._open: weakref.WeakValueDictionary[str, Visit] = weakref.WeakValueDictionary()
+        self._last: Memory[str, Visit] = Memory(_REMEMBERED)
+        self._lock = threading.Lock()
+        self._opening = [threading.Lock() for _ in range(_OPENING)]
+        self._pool = ThreadPoolExecutor(_THREADS, "table")
+        self.loaded = self.opponents.pool.start().offers
+        """Done when the agents are built, or with what is wrong with them."""
+
+    def visit(self, visitor: str) -> Visit:
+        """The one game of a visitor, however many pages show it; it goes on if it had stopped."""
+        with self._opening[hash(visitor) % _OPENING]:
+            visit = self._open.get(visitor) or self._begin(self._folder / visitor)
+            with self._lock:
+                self._open[visitor] = visit
+                self._last.put(visitor, visit)
+            visit.go_on()
+            return visit
+
+    def _begin(self, folder: Path) -> Visit:
+        files = TableFiles(folder, self.rules)
+        result = RunningResult(self.rules, PERSON, files.notes, folder / "hands.aivat.jsonl")
+
+        def ended(hand: LoggedHand) -> None:
+            result.add([hand])
+
+        game = TableGame(self.rules, self.opponents, files, ended)
+        result.add(files.hands())
+        solver, file = self._solver(str(folder))
+        reviews = Reviews(self.rules, folder / file, lambda: solver, threading.Lock(), solver.place)
+        return Visit(game, result, folder, reviews, self._pool)
+
+    def _solver(self, owner: str) -> "tuple[PooledSolver, str]":
+        """What solves for the reviews of `owner`, and the file of the reviews: the folder is of these settings of the
+        agents that play, of another reviewer the file."""
+        for name, offers in self.loaded.result().items():
+            if offers.solves:
+                return PooledSolver(self._reviewing, owner, name), "reviews.jsonl"
+        settings = {} if self._reviewer is None else dict(self._reviewer.settings)
+        mark = fingerprint_of_settings(settings)
+        return PooledSolver(self._reviewing, owner, REVIEWER), f"reviews-{mark[:10]}.jsonl"
+
+
+@dataclass(frozen=True)
+class PooledSolver:
+    """The agent `name` of a pool, as it solves for `owner`."""
+
+    pool: Pool
+    owner: str
+    name: str = REVIEWER
+
+    def place(self) -> int:
+        """In the queue, 0 where nothing of `owner` waits."""
+        return self.pool.place(self.owner)
+
+    def opponents_decision(self, state: HandState, raises: tuple[int, ...] = ()) -> SolvedDecision:
+        return self._ask("opponents_decision", state, raises)
+
+    def others_decision(self, state: HandState, raises: tuple[int, ...] = ()) -> SolvedDecision:
+        return self._ask("others_decision", state, raises)
+
+    def _ask(self, method: str, *arguments: Any) -> SolvedDecision:
+        try:
+            found: SolvedDecision = self.pool.ask(self.owner, Call(self.name, method, arguments))
+        except AgentFailure as error:
+            raise PokernetsError(f"the solve failed: {error}") from error
+        return found
+
+
+def reviewing(game: Rules, specs: Mapping[str, AgentSpec | None], processes: int) -> Pool:
+    """Processes that solve for reviews, half as many as play and after them, started when the first is asked for."""
+    builders = {name: partial(solving, spec, game) for name, spec in specs.items()}
+    return Pool(builders, min(processes, max(1, processes // 2)), nice=_NICE, build=False)
+
+
+def solving(spec: AgentSpec | None, game: Rules) -> DecisionSolver:
+    """The agent built, which must be one that can review."""
+    agent: object = None if spec is None else spec.build(game)
+    if not isinstance(agent, DecisionSolver):
+        raise PokernetsError("reviews need an agent that solves: agents@reviewer=depth_limited")
+    return agent

@@ -1,0 +1,169 @@
+"""Matches of our clients at our dealer over real sockets, every player a thread."""
+
+import socket
+import threading
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from pokerkit import HandHistory
+
+from poker.agents.base import Agent
+from poker.agents.equity import EquityAgent
+from poker.agents.simple import RandomAgent
+from poker.evaluation.matches import acpc
+from poker.evaluation.matches.match_results import MatchResults
+from poker.evaluation.matches.results import chip_value
+from poker.formats.acpc.log import chips_text, read_log
+from poker.play.client import Seat
+from poker.play.dealer import Times
+from poker.play.lineup import AgentSpec
+from poker.rules import Rules
+from tests.games import load_rules
+from tests.random_play import pokerkit_pays
+from tests.report.test_report import check
+from tests.test_pokerkit import replay_in_pokerkit
+
+RANDOM = partial(RandomAgent, name="random", raises=[0.5, 1, "a"])
+EQUITY = partial(
+    EquityAgent,
+    name="equity",
+    samples=100,
+    raise_size=0.75,
+    value=0.58,
+    value_step=0.04,
+    margin=0.0,
+    bluff=0.1,
+    fear=0.7,
+    stray=0.25,
+)
+TIMES = Times(answer=60.0, in_hand=600.0, per_hand=60.0)
+
+
+@dataclass(frozen=True)
+class Dealt:
+    """A match at our dealer: chips of each hand [n] and failures by name."""
+
+    log: Path
+    chips: dict[str, list[float]]
+    failures: dict[str, list[str]]
+
+    @classmethod
+    def of(cls, results: MatchResults) -> "Dealt":
+        [played] = results.lineups
+        names, scale = played.lineup.players, chip_value(results.game, results.unit)
+        return cls(
+            played.log,
+            {name: (units / scale).tolist() for name, units in zip(names, played.values().T, strict=True)},
+            {name: [item.error for item in played.incidents if item.agent == name] for name in names},
+        )
+
+
+def free_ports(count: int) -> list[int]:
+    sockets = [socket.create_server(("localhost", 0)) for _ in range(count)]
+    ports = [server.getsockname()[1] for server in sockets]
+    for server in sockets:
+        server.close()
+    return ports
+
+
+def sit_down(game: Rules, build: Callable[[], Agent], port: int, folder: Path | None = None) -> Seat:
+    """What our client did at the dealer; its files stay in `folder`, if that is given."""
+    spec = AgentSpec("agent", build, {})
+    with TemporaryDirectory() as temporary:
+        out = folder or Path(temporary)
+        seat = acpc.sit_down(
+            game=game, agents=[spec], host="localhost", port=port, seed=port, connect_seconds=30.0, out=str(out)
+        )
+        check((seat.log.with_suffix("") / "report.html").read_text())
+        check_client_log(game, seat)
+    return seat
+
+
+def check_client_log(game: Rules, seat: Seat) -> None:
+    """The hands whose result the client knows, in its log and as poker hand histories that PokerKit pays alike."""
+    hands = list(read_log(game, seat.log))
+    me = seat.log.read_text().split()[1]
+    assert [hand.payoffs[hand.names.index(me)] for hand in hands] == pytest.approx(seat.chips)
+    if game.total_board_cards < 5:
+        return
+    with seat.log.with_suffix(".phhs").open("rb") as file, warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        histories = list(HandHistory.load_all(file))
+        payoffs = [[*history][-1].payoffs for history in histories]
+    assert all(pokerkit_pays(theirs, hand.state.payoffs()) for theirs, hand in zip(payoffs, hands, strict=True))
+    unseen = [sum("????" in action for action in history.actions) for history in histories]
+    assert unseen == [hand.state.hole_cards.count(()) for hand in hands]
+
+
+def deal(
+    game: Rules,
+    builders: Sequence[Callable[[], Agent]],
+    hands: int,
+    out: Path,
+    clients: Path | None = None,
+    **changes: Any,
+) -> tuple[Dealt, list[Seat]]:
+    """A match at our dealer; every player is a thread. Files of the clients stay in `clients`."""
+    ports = changes.setdefault("ports", free_ports(len(builders)))
+    seats: list[Seat] = []
+    threads = [
+        threading.Thread(target=lambda b=build, p=port: seats.append(sit_down(game, b, p, clients)), daemon=True)
+        for build, port in zip(builders, ports, strict=False)
+    ]
+    for thread in threads:
+        thread.start()
+    settings = {
+        "game": game,
+        "names": [f"p{i}" for i in range(len(builders))],
+        "hands": hands,
+        "seed": 1,
+        "rotate": True,
+        "start_seconds": 30.0,
+        "times": TIMES,
+        "out": str(out),
+    }
+    result = Dealt.of(acpc.deal(**{**settings, **changes}))
+    for thread in threads:
+        thread.join(30)
+    return result, seats
+
+
+def check_log(game: Rules, result: Dealt, hands: int) -> None:
+    """Every hand replays, in seats that rotate, and the score is the sum of the payoffs."""
+    logged = list(read_log(game, result.log))
+    assert [hand.number for hand in logged] == list(range(hands))
+    names = [f"p{i}" for i in range(game.num_players)]
+    totals = dict.fromkeys(names, 0.0)
+    for hand in logged:
+        shift = hand.number % game.num_players
+        assert list(hand.names) == names[shift:] + names[:shift]
+        for name, chips in zip(hand.names, hand.payoffs, strict=True):
+            totals[name] += chips
+    score = result.log.read_text().splitlines()[-1]
+    assert score == f"SCORE:{'|'.join(chips_text(totals[name]) for name in names)}:{'|'.join(names)}"
+
+
+def long_match(name: str, hands: int) -> dict[str, Any]:
+    """Hold'em between the equity player and random ones; every hand is played again here and in PokerKit."""
+    game = load_rules(name)
+    with TemporaryDirectory() as out:
+        builders: list[Callable[[], Agent]] = [EQUITY, RANDOM, RANDOM]
+        result, seats = deal(game, builders[: game.num_players], hands, Path(out))
+        check_log(game, result, hands)
+        for hand in read_log(game, result.log):
+            replay_in_pokerkit(hand.state)
+    told = [text for texts in result.failures.values() for text in texts]
+    told += [item.error for seat in seats for item in seat.failures]
+    return {
+        "acpc": name,
+        "hands": hands,
+        "hands_of_each_client": [seat.hands for seat in seats],
+        "failures": told,
+        "ok": not told and all(seat.hands == hands for seat in seats),
+    }

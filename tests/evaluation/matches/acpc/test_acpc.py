@@ -1,0 +1,285 @@
+"""Our agents and programs of others at our dealer, over real sockets."""
+
+import json
+import threading
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pokerkit import HandHistory
+
+from poker.agents.simple import AlwaysCall
+from poker.errors import PokernetsError
+from poker.evaluation.matches import acpc
+from poker.formats.acpc.log import parse_match_state, read_log
+from poker.formats.acpc.protocol import connect
+from poker.play.dealer import Times
+from poker.rules import CALL, FOLD, Rules
+from poker.state import HandState
+from tests.evaluation.matches.acpc.table import RANDOM, TIMES, Dealt, check_log, deal, free_ports, long_match, sit_down
+from tests.games import load_rules
+from tests.report.test_report import check
+
+HEADS_UP = load_rules("holdem_nolimit_2p")
+
+
+@pytest.mark.parametrize(("name", "hands"), [("leduc", 40), ("holdem_nolimit_2p", 40), ("holdem_limit_3p", 40)])
+def test_our_players_at_our_dealer(tmp_path: Path, name: str, hands: int) -> None:
+    game = load_rules(name)
+    result, seats = deal(game, [RANDOM] * game.num_players, hands, tmp_path, tmp_path / "clients")
+    assert not any(result.failures.values())
+    assert all(seat.hands == hands and not seat.failures for seat in seats)
+    check_log(game, result, hands)
+    totals = sorted(map(sum, result.chips.values()))
+    assert sorted(sum(seat.chips) for seat in seats) == pytest.approx(totals)
+    [saved] = json.loads((result.log.with_suffix("") / "results.json").read_text())["lineups"]
+    assert [row["agent"] for row in saved["players"]] == list(result.chips)
+    check((result.log.with_suffix("") / "report.html").read_text())
+    check_views(game, result.log, [seat.log for seat in seats])
+
+
+def check_views(game: Rules, log: Path, views: list[Path]) -> None:
+    """The clients' logs are the dealer's, less cards that each did not see; each knows the others by their places."""
+    whole = list(read_log(game, log))
+    seen = [list(read_log(game, view)) for view in views]
+    me = [hands[0].names.index("random") for hands in seen]
+    assert sorted(me) == list(range(game.num_players))
+    hidden = 0
+    for k, hands in enumerate(seen):
+        for mine, hand in zip(hands, whole, strict=True):
+            player = mine.names.index("random")
+            assert mine.state == hand.state.view(player)
+            assert (mine.number, mine.payoffs) == (hand.number, hand.payoffs)
+            assert hand.names[player] == whole[0].names[me[k]]
+            hidden += mine.state.hole_cards.count(())
+            for other, name in enumerate(hand.names):
+                place = (whole[0].names.index(name) - me[k]) % game.num_players
+                assert mine.names[other] == (f"opponent#{place}" if place else "random")
+    assert hidden > 10
+    histories = log.with_suffix(".phhs")
+    assert histories.exists() == (game.total_board_cards == 5)
+    if histories.exists():
+        with histories.open("rb") as file, warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            assert [[*history][-1].payoffs for history in HandHistory.load_all(file)] == [
+                hand.state.payoffs() for hand in whole
+            ]
+
+
+def test_files_of_earlier_matches_are_kept(tmp_path: Path) -> None:
+    """Same names, seed and ports: the dealer's files and the clients' are numbered."""
+    calls = partial(AlwaysCall, name="call")
+    logs: list[Path] = []
+    first: dict[Path, bytes] = {}
+    ports = free_ports(2)
+    for hands in (2, 4):
+        result, seats = deal(HEADS_UP, [calls, calls], hands, tmp_path, tmp_path / "clients", ports=ports)
+        logs += [result.log, *(seat.log for seat in seats)]
+        assert all(len(list(read_log(HEADS_UP, log))) == hands for log in logs[-3:])
+        if not first:
+            first = {path: path.read_bytes() for path in tmp_path.glob("**/*.*")}
+    assert [log.name for log in logs if "client" not in log.name] == ["acpc-p0-p1-seed1.log", "acpc-p0-p1-seed1-2.log"]
+    clients = sorted(log.name for log in logs if "client" in log.name)
+    assert clients == sorted(f"acpc-client-call-port{port}{end}.log" for port in ports for end in ("", "-2"))
+    for ending in (".log", "results.json", "report.html", ".phhs"):
+        assert len([path for path in first if path.name.endswith(ending)]) == 3
+        assert len(list(tmp_path.glob(f"**/*{ending}"))) == 6
+    assert {path: path.read_bytes() for path in first} == first
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["holdem_nolimit_2p", "holdem_limit_3p"])
+def test_long_matches(name: str) -> None:
+    """`python -m tests.endurance acpc` plays 3,000 hands of each."""
+    found = long_match(name, 500)
+    assert found["ok"], found
+
+
+class Silent(AlwaysCall):
+    """Does not answer from the tenth decision on, until `done`."""
+
+    def __init__(self, done: threading.Event) -> None:
+        super().__init__(name="silent")
+        self.done = done
+        self.asked = 0
+
+    def act(self, state: HandState) -> int:
+        self.asked += 1
+        if self.asked >= 10:
+            self.done.wait(60)
+        return super().act(state)
+
+
+class Shy(AlwaysCall):
+    """Folds the first blind, calls else."""
+
+    def __init__(self) -> None:
+        super().__init__(name="shy")
+
+    def act(self, state: HandState) -> int:
+        return FOLD if state.to_act == 0 and state.legal().fold else CALL
+
+
+class Confused(AlwaysCall):
+    """Always raises to one chip."""
+
+    def __init__(self) -> None:
+        super().__init__(name="confused")
+
+    def act(self, state: HandState) -> int:
+        return 1
+
+
+def test_a_late_player_is_named_and_the_match_ends(tmp_path: Path) -> None:
+    times = Times(answer=5.0, in_hand=600.0, per_hand=60.0)
+    calls, done = partial(AlwaysCall, name="call"), threading.Event()
+    ports = free_ports(2)
+    threads = [
+        threading.Thread(target=_ignore_errors, args=(sit_down, HEADS_UP, build, port), daemon=True)
+        for build, port in zip((partial(Silent, done), calls), ports, strict=True)
+    ]
+    for thread in threads:
+        thread.start()
+    result = Dealt.of(
+        acpc.deal(
+            game=HEADS_UP,
+            names=["late", "call"],
+            ports=ports,
+            hands=20,
+            seed=1,
+            rotate=True,
+            start_seconds=30.0,
+            times=times,
+            out=str(tmp_path),
+        )
+    )
+    done.set()
+    for thread in threads:
+        thread.join(60)
+    assert "no answer within 5 s; it checks or folds on" in result.failures["late"][0]
+    assert not result.failures["call"]
+    assert len(list(read_log(HEADS_UP, result.log))) == 20
+    assert len(result.chips["late"]) == 20
+
+
+def _ignore_errors(step: Callable[..., object], *arguments: object) -> None:
+    try:
+        step(*arguments)
+    except PokernetsError:
+        return
+
+
+def test_an_agent_with_illegal_answers_checks_or_folds(tmp_path: Path) -> None:
+    result, seats = deal(HEADS_UP, [Confused, partial(AlwaysCall, name="call")], 6, tmp_path)
+    confused = next(seat for seat in seats if seat.failures)
+    assert "illegal action `raise to 1`" in confused.failures[0].error
+    assert not any(result.failures.values())
+
+
+class Foreign:
+    """A program that answers every state in which it is to act with `answer(state text)`, lines of its own making."""
+
+    def __init__(self, game: Rules, port: int, answer: Callable[[str], list[str]]) -> None:
+        self.heard: list[str] = []
+        with connect("localhost", port, 30.0) as line:
+            line.send("VERSION:2.0.0")
+            try:
+                while True:
+                    text = line.read(30.0)
+                    self.heard.append(text)
+                    told = parse_match_state(game, text)
+                    if told.state.to_act == told.player:
+                        for reply in answer(text):
+                            line.send(reply)
+            except PokernetsError:
+                return
+
+
+def foreign(tmp_path: Path, answer: Callable[[str], list[str]], name: str = "holdem_nolimit_2p") -> Any:
+    """Two hands of such a program against always-call."""
+    game = load_rules(name)
+    ports = free_ports(2)
+    threads = [
+        threading.Thread(target=Foreign, args=(game, ports[0], answer), daemon=True),
+        threading.Thread(target=_ignore_errors, args=(sit_down, game, partial(AlwaysCall, name="c"), ports[1])),
+    ]
+    for thread in threads:
+        thread.start()
+    result = Dealt.of(acpc.deal(
+        game=game, names=["foreign", "call"], ports=ports, hands=2, seed=1, rotate=False,
+        start_seconds=30.0, times=TIMES, out=str(tmp_path),
+    ))  # fmt: skip
+    for thread in threads:
+        thread.join(30)
+    return result, [hand.state.betting.text() for hand in read_log(game, result.log)]
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("r300", "r300"),
+        ("r 300 please", "r300"),
+        ("r+300", "r300"),
+        ("r-5", "r200"),
+        ("r0", "r200"),
+        ("r99999999", "r20000"),
+        ("call", "c"),
+    ],
+)
+def test_answers_are_read_as_the_dealer_of_the_competition_reads_them(tmp_path: Path, written: str, meant: str) -> None:
+    result, betting = foreign(tmp_path, lambda state: [f"{state}:{written}"])
+    assert not result.failures["foreign"]
+    assert all(text.startswith(f"c{meant}") for text in betting), betting
+
+
+def test_separators_and_letters_may_differ_and_sizes_of_limit_raises_count_nothing(tmp_path: Path) -> None:
+    def answer(state: str) -> list[str]:
+        *fields, cards = state.split(":")
+        return [":".join([fields[0], fields[1], fields[2], fields[3].replace("/", ""), cards.upper(), "r8"])]
+
+    result, betting = foreign(tmp_path, answer, "holdem_limit_2p")
+    assert not result.failures["foreign"]
+    assert all(text.startswith("crrrc/") or text.startswith("crc/") for text in betting), betting
+
+
+def test_other_lines_are_ignored_and_told_and_what_is_no_action_is_a_call(tmp_path: Path) -> None:
+    result, betting = foreign(
+        tmp_path,
+        lambda state: ["# thinking", ";gui", "hello [/b]", f"{state.replace('MATCHSTATE:0', 'MATCHSTATE:1')}:c", state],
+    )
+    assert betting == ["cc/cc/cc/cc"] * 2
+    told = result.failures["foreign"][:3]
+    assert "answers another state is ignored: `hello [/b]`" in told[0]
+    assert "answers another state is ignored: `MATCHSTATE:1" in told[1]
+    assert "`` is no action: expected f, c or r" in told[2]
+    assert "called instead" in told[2]
+
+
+def test_no_dealer_and_no_player(capsys: pytest.CaptureFixture[str]) -> None:
+    port = free_ports(1)[0]
+    with pytest.raises(PokernetsError, match=f"no dealer answers at localhost:{port}"):
+        connect("localhost", port, 0.5)
+    assert capsys.readouterr().err == f"waiting 0.5 s for a dealer at localhost:{port}\n"
+    with pytest.raises(PokernetsError, match=r"p0, p1 did not sit down within 0.1 s"):
+        deal(HEADS_UP, [], 1, Path(), names=["p0", "p1"], ports=[0, 0], start_seconds=0.1)
+    with pytest.raises(PokernetsError, match="needs 2 different `names`"):
+        deal(HEADS_UP, [], 1, Path(), names=["p0", "p0"], ports=[0, 0])
+    with pytest.raises(PokernetsError, match="player name `Zoë`: a name in a log is ASCII"):
+        deal(HEADS_UP, [], 1, Path(), names=["p0", "Zoë"], ports=[0, 0], start_seconds=0.1)
+
+
+def test_odd_chips_are_divided_in_log_and_score(tmp_path: Path) -> None:
+    """Player 0 folds 5 chips, which two others split whenever their hands are equal."""
+    game = replace(load_rules("holdem_limit_3p"), num_ranks=3, num_hole_cards=1, board_cards=(0, 0, 0, 0))
+    result, seats = deal(game, [Shy, Shy, Shy], 60, tmp_path)
+    check_log(game, result, 60)
+    payoffs = [chips for hand in read_log(game, result.log) for chips in hand.payoffs]
+    assert -5 in payoffs
+    assert 2.5 in payoffs
+    assert sorted(sum(seat.chips) for seat in seats) == sorted(
+        float(chips) for chips in result.log.read_text().splitlines()[-1].split(":")[1].split("|")
+    )

@@ -1,0 +1,150 @@
+"""AIVAT of a dealer's log from what the clients noted of their policies."""
+
+import json
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from conf.launch import call, compose
+from poker.agents.simple import RandomAgent
+from poker.errors import PokernetsError
+from poker.evaluation.aivat.heads_up import Aivat
+from poker.evaluation.aivat.value_functions import FoldEquityValues
+from poker.evaluation.aivat.values import CheckDown
+from poker.evaluation.histories.replay import run
+from poker.evaluation.matches.results import Results
+from poker.formats.acpc.log import read_log
+from poker.play.notes import Notes
+from poker.state import PolicyFunction
+from tests.evaluation.matches.acpc.table import RANDOM, deal
+from tests.games import load_rules
+
+LEDUC = load_rules("leduc")
+HANDS = 60
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Path]]:
+    """The dealer's log, and the notes of the client that is first in it and of the other."""
+    out = tmp_path_factory.mktemp("match")
+    result, seats = deal(LEDUC, [RANDOM, RANDOM], HANDS, out, out / "clients")
+    first = next(iter(read_log(LEDUC, result.log)))
+    notes = sorted((seat.notes for seat in seats), key=lambda path: json.loads(path.open().readline())["player"])
+    assert len(first.names) == len(notes) == 2
+    return result.log, notes
+
+
+def replay(log: Path, notes: list[Path], out: Path) -> Results:
+    paths = [str(path) for path in notes]
+    [found] = run(game=LEDUC, log=str(log), hands=None, session=None, phh=None, out=str(out), notes=paths).lineups
+    return found
+
+
+@pytest.mark.parametrize("sides", [(0,), (1,), (0, 1)])
+def test_estimates_are_those_with_the_policies_themselves(
+    played: tuple[Path, list[Path]], tmp_path: Path, sides: tuple[int, ...]
+) -> None:
+    log, notes = played
+    found = replay(log, [notes[side] for side in sides], tmp_path)
+    random = RANDOM()
+    assert isinstance(random, RandomAgent)
+    expected = []
+    names = next(iter(read_log(LEDUC, log))).names
+    mine = [names[_first_player(notes[side], log)] for side in sides]
+    for hand in read_log(LEDUC, log):
+        policies: list[PolicyFunction | None] = [random.policy if name in mine else None for name in hand.names]
+        chips = Aivat(LEDUC, CheckDown(LEDUC)).estimate(hand.state, policies)
+        expected.append([chips[hand.names.index(name)] for name in found.lineup.labels])
+    estimates = found.payoffs(aivat=True).reshape(-1, 2)
+    np.testing.assert_allclose(estimates, np.array(expected) * 1000 / LEDUC.big_blind, rtol=1e-5, atol=1e-3)
+    assert found.sd_per_hand(aivat=True) < found.sd_per_hand()
+    assert not found.unknown
+
+
+def _first_player(notes: Path, log: Path) -> int:
+    """The seat of the player of `notes` in the first hand of the log."""
+    number = next(iter(read_log(LEDUC, log))).number
+    rows = [json.loads(line) for line in notes.open()]
+    return int(next(row["player"] for row in rows if row["hand"] == number))
+
+
+def test_legs_of_a_duplicate_match_are_one_result_over_deals(tmp_path: Path) -> None:
+    """Two players change seats and get each other's cards: hands of one number are a deal."""
+    legs, notes = [], []
+    for names in (["a", "b"], ["b", "a"]):
+        out = tmp_path / names[0]
+        players = [partial(RandomAgent, name=name, raises=[1]) for name in names]
+        dealt, seats = deal(LEDUC, players, 30, out, out / "clients", names=names)
+        legs.append(dealt.log)
+        notes += [str(seat.notes) for seat in seats if seat.agent.name == "a"]
+    settings: dict[str, Any] = {"game": LEDUC, "hands": None, "session": None, "phh": None, "out": str(tmp_path)}
+    [found] = run(log=list(map(str, legs)), notes=notes, **settings).lineups
+    assert (found.lineup.players, found.hands, found.estimates()[0].n) == (("a", "b"), 60, 30)
+    logs = [list(read_log(LEDUC, leg)) for leg in legs]
+    for first, second in zip(*logs, strict=True):
+        assert (first.state.hole_cards, first.names) == (second.state.hole_cards, second.names[::-1])
+    won = [[hand.payoffs[hand.names.index("a")] for hand in hands] for hands in logs]
+    np.testing.assert_allclose(found.values()[:, 0], np.mean(won, axis=0) * 1000)
+    assert found.has_aivat
+    assert not found.unknown
+    [alone] = run(log=str(legs[0]), notes=notes[:1], **settings).lineups
+    np.testing.assert_allclose(found.payoffs(aivat=True)[:, 0].ravel(), alone.payoffs(aivat=True).ravel())
+    short = tmp_path / "short.log"
+    short.write_text("\n".join(legs[1].read_text().splitlines()[:-3]) + "\n")
+    other = tmp_path / "other.log"
+    other.write_text(legs[0].read_text())
+    dealt, _ = deal(LEDUC, players, 30, tmp_path / "c", names=["b", "a"], seed=2)
+    for logs_given, notes_given, why in (
+        ([legs[0], short], [], "the logs do not hold the same hands: 28, none where one number should be in all"),
+        ([legs[0], other], [], "hand 0 is not of the same players in other seats in every log"),
+        ([legs[0], dealt.log], [], "the logs are not of the same cards"),
+        ([legs[0], legs[0]], [], "2 logs: the legs of a duplicate match of `leduc` are 2 different ones"),
+        (legs, notes[:1], "1 `notes` for 2 logs: give as many of each"),
+    ):
+        with pytest.raises(PokernetsError, match=why):
+            run(log=list(map(str, logs_given)), notes=notes_given, **settings)
+
+
+def test_a_player_who_failed_or_left_notes_out_is_unknown(played: tuple[Path, list[Path]], tmp_path: Path) -> None:
+    log, [first, second] = played
+    lines = first.read_text().splitlines()
+    row = json.loads(lines[3])
+    failed = json.dumps({key: row[key] for key in ("hand", "player", "betting")}) + "\n"
+    for line, why in ((failed, "it failed in"), ("", "its notes lack")):
+        broken = tmp_path / "broken.jsonl"
+        broken.write_text("\n".join([*lines[:3], line + lines[4], *lines[5:]]) + "\n")
+        found = replay(log, [broken, second], tmp_path / "out")
+        [told] = found.unknown.values()
+        assert told.startswith(f"{why} hand {row['hand']} after `{row['betting']}`")
+        alone = replay(log, [second], tmp_path / "alone")
+        np.testing.assert_array_equal(found.payoffs(aivat=True), alone.payoffs(aivat=True))
+
+
+def test_notes_of_another_match_and_what_is_no_notes(played: tuple[Path, list[Path]], tmp_path: Path) -> None:
+    log, [first, _] = played
+    other = tmp_path / "other.jsonl"
+    rows = [json.loads(line) for line in first.read_text().splitlines()]
+    other.write_text("".join(json.dumps({**row, "hand": row["hand"] + 10_000}) + "\n" for row in rows))
+    with pytest.raises(PokernetsError, match="of no player of the log"):
+        replay(log, [other], tmp_path)
+    with pytest.raises(PokernetsError, match="there are no notes"):
+        replay(log, [tmp_path / "none.jsonl"], tmp_path)
+    other.write_text("[]\n")
+    with pytest.raises(PokernetsError, match="line 1: no note of a decision"):
+        replay(log, [other], tmp_path)
+
+
+def test_a_last_line_that_a_kill_cut_short_is_left_out(played: tuple[Path, list[Path]], tmp_path: Path) -> None:
+    whole = played[1][0].read_bytes()
+    (tmp_path / "cut.jsonl").write_bytes(whole[:-10])
+    lines = Notes.read(played[1][0]).lines
+    assert list(Notes.read(tmp_path / "cut.jsonl").lines.items()) == list(lines.items())[:-1]
+
+
+def test_replay_takes_value_functions_from_the_command_line() -> None:
+    settings = compose("evaluate", ["evaluate=replay", "log=x", "values=fold_equity", "notes=[a,b]"]).evaluate
+    assert isinstance(call(settings["values"])(), FoldEquityValues)
+    assert list(settings.notes) == ["a", "b"]

@@ -1,0 +1,181 @@
+"""`evaluate=lbr` as a command and from Python."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from conf.launch import compose, resolve
+from poker.agents.base import Agent
+from poker.agents.depth_limited import DepthLimitedAgent
+from poker.agents.local_best_response import LbrActions, LbrStreet, geometric_sizes
+from poker.agents.simple import AlwaysCall
+from poker.errors import PokernetsError
+from poker.evaluation.matches.match import run
+from poker.evaluation.matches.match_results import MatchResults
+from poker.parallel import LocalCluster
+from poker.play import workers
+from poker.play.lineup import AgentSpec, Shared
+from poker.search.round_solver import DepthLimitedSolver, Request, RoundSolution, SolverSettings
+from poker.state import HandState
+from poker.tree import bet_menu
+from tests.games import load_rules
+from tests.search.even_leaf import EvenLeaf
+
+ROOT = Path(__file__).parents[3]
+STREET = LbrStreet(fold=True, raises=[1])
+
+
+def caller() -> AlwaysCall:
+    return AlwaysCall(name="caller")
+
+
+def play(
+    out: Path,
+    adversaries: list[str],
+    processes: int = 1,
+    game: str = "leduc",
+    agent: str = "caller",
+    *,
+    tables: int = 1,
+    hands: int = 400,
+    aivat: bool = True,
+) -> MatchResults:
+    learning = partial(Learning, name="learning")
+    builds: dict[str, Callable[[], Agent]] = {"caller": caller, "solving": solving, "learning": learning}
+    return run(
+        game=load_rules(game),
+        agents=[AgentSpec(agent, builds[agent], {})],
+        adversary={"greedy": LbrActions([STREET] * 4)},
+        adversaries=adversaries,
+        hands=hands,
+        session=1,
+        seed=1,
+        half_width=None,
+        tables=tables,
+        aivat=aivat,
+        fallback=AgentSpec("caller", caller, {}),
+        cluster=LocalCluster(processes),
+        fresh=False,
+        out=str(out),
+    )
+
+
+def test_beats_always_call_in_leduc(tmp_path: Path) -> None:
+    [result] = play(tmp_path, ["greedy"]).lineups
+    assert result.lineup.labels == ("greedy@caller", "caller")
+    found = result.estimates(aivat=True)[0]
+    assert 1000 < found.mean < 1900
+    assert found.half_width < result.estimates()[0].half_width
+
+
+@pytest.mark.slow
+def test_processes_do_not_change_the_hands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workers, "_is_long", lambda *pace: True)
+    one, two = play(tmp_path / "one", ["greedy"]), play(tmp_path / "two", ["greedy"], 2)
+    for flag in (False, True):
+        first, second = (found.lineups[0].payoffs(aivat=flag) for found in (one, two))
+        assert np.array_equal(first, second)
+
+
+class Learning(AlwaysCall):
+    def end_hand(self, state: HandState) -> None:
+        """Learns nothing, and could."""
+
+
+def solving() -> DepthLimitedAgent:
+    menu = bet_menu(preflop=[["a"], []], flop=[[1.0], []], turn=[[1.0], []], river=[[1.0], []])
+    return DepthLimitedAgent(
+        name="solving",
+        game=load_rules("holdem_nolimit_2p"),
+        menu=menu,
+        ahead=menu,
+        leaves=[EvenLeaf(), EvenLeaf()],
+        solver=SolverSettings("apdcfr_short", (4, 4, 2, 6), 1),
+        opponent_noise=0.02,
+        remembered_states=2,
+    )
+
+
+def test_tables_side_by_side_play_and_estimate_the_same_hands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Solves wait for each other, and estimates need none that play has not done."""
+    sizes: list[int] = []
+    together = DepthLimitedSolver.together
+
+    def counted(self: DepthLimitedSolver, requests: Sequence[Request]) -> list[RoundSolution]:
+        sizes.append(len(requests))
+        return together(self, requests)
+
+    monkeypatch.setattr(DepthLimitedSolver, "together", counted)
+    found, solves = {}, {}
+    for tables, aivat in ((1, True), (8, True), (8, False)):
+        sizes.clear()
+        out = tmp_path / f"{tables}{aivat}"
+        [result] = play(
+            out, ["greedy"], 1, "holdem_nolimit_2p", "solving", tables=tables, aivat=aivat, hands=16
+        ).lineups
+        found[tables, aivat], solves[tables, aivat] = result, sizes.copy()
+    for aivat in (True, False):
+        np.testing.assert_array_equal(found[8, True].payoffs(aivat=aivat), found[1, True].payoffs(aivat=aivat))
+    assert max(solves[1, True]) == 1
+    assert max(solves[8, True]) >= 4
+    assert sum(solves[8, True]) == sum(solves[8, False])
+
+
+def test_agents_that_learn_have_one_table(tmp_path: Path) -> None:
+    assert play(tmp_path, ["greedy"], agent="learning", hands=2).lineups
+    with pytest.raises(PokernetsError, match="`learning` goes by what it has seen at its table"):
+        play(tmp_path, ["greedy"], agent="learning", tables=2)
+
+
+def test_unknown_adversary(tmp_path: Path) -> None:
+    with pytest.raises(PokernetsError, match="must name some of greedy, not timid"):
+        play(tmp_path, ["timid"])
+
+
+def test_three_players_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(PokernetsError, match="heads-up; 'holdem_limit_3p' has 3 players"):
+        play(tmp_path, ["greedy"], game="holdem_limit_3p")
+
+
+def test_an_agent_is_built_once() -> None:
+    shared = Shared(caller)
+    assert shared() is shared()
+
+
+def test_fifty_six_sizes() -> None:
+    sizes = geometric_sizes(smallest=0.1, largest=100, count=56)
+    assert (len(sizes), sizes[0], sizes[-2], sizes[-1]) == (56, 0.1, 100, "a")
+    config: Any = resolve(compose("evaluate", ["evaluate=lbr"])["adversary"])
+    assert config["lbr_flop_sizes"]["streets"][1]["raises"] == pytest.approx([0.33 * 2**x for x in range(11)])
+    assert config["lbr_fold_call"]["opening"] == config["lbr_flop_sizes"]["opening"] == 0.75
+
+
+@pytest.mark.slow
+def test_command(tmp_path: Path) -> None:
+    command = [sys.executable, "evaluate.py", "evaluate=lbr", "game=leduc", f"runs={tmp_path}", "hands=20"]
+    refused = subprocess.run([*command, "agents=[equity]"], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert refused.returncode == 2
+    assert refused.stderr.startswith("error: the agent `equity` has no policy interface")
+    subprocess.run(
+        [*command, "agents=[random]", "adversaries=[lbr_fcpa]", "cluster.processes=1"],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+    )
+    [found] = (tmp_path / "lbr" / "leduc").glob("*/results.json")
+    record = json.loads(found.read_text())
+    asked = record["configuration"]
+    assert [asked[key] for key in ("hands", "seed", "adversaries", "aivat")] == [20, 1, ["lbr_fcpa"], True]
+    assert asked["agents"]["random"]["_target_"] == "poker.agents.simple.RandomAgent"
+    assert asked["fallback"]["settings"]["name"] == "blueprint"
+    assert "hands=20 'agents=[random]'" in record["command"]
+    [table] = record["lineups"]
+    assert table["hands"] == 20
+    assert table["players"][0]["agent"] == "lbr_fcpa@random"

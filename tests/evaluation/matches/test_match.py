@@ -1,0 +1,498 @@
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+from poker.abstraction.buckets import SmallGameBuckets
+from poker.agents.all_in import AllInPlayer
+from poker.agents.base import Agent
+from poker.agents.blueprint import BlueprintAgent
+from poker.agents.local_best_response import LbrActions
+from poker.agents.simple import AlwaysCall, AlwaysRaise, RandomAgent
+from poker.errors import PokernetsError
+from poker.evaluation.matches.match import run
+from poker.evaluation.matches.match_results import MatchResults
+from poker.formats.acpc.log import read_log
+from poker.parallel import LocalCluster
+from poker.play import workers
+from poker.play.hand_store import HandStore
+from poker.play.lineup import AgentSpec, LineUp, Rotation
+from poker.play.session import play_session
+from poker.report.estimates import estimate
+from poker.rules import CALL
+from poker.state import Betting, HandState
+from poker.tree import build_tree
+from tests.agents.test_remote import Troublemaker
+from tests.blueprints import random_blueprint
+from tests.games import load_rules
+from tests.killed import ROOT, run_killed
+from tests.report.test_report import check
+from tests.test_lock import held
+
+LEDUC = load_rules("leduc")
+SPECS = [
+    AgentSpec("call", partial(AlwaysCall, name="call"), {}),
+    AgentSpec("raise", partial(AlwaysRaise, name="raise", raises=[1]), {}),
+    AgentSpec("random", partial(RandomAgent, name="random", raises=[1]), {}),
+]
+
+SEVEN = [AgentSpec(str(number), partial(AlwaysCall, name="call"), {}) for number in range(7)]
+
+
+def match(out: Path, **changes: Any) -> MatchResults:
+    settings = {
+        "game": LEDUC,
+        "agents": SPECS,
+        "hands": 40,
+        "session": 1,
+        "seed": 1,
+        "half_width": None,
+        "decision_seconds": None,
+        "aivat": False,
+        "cluster": LocalCluster(1),
+        "fresh": False,
+        "out": str(out),
+    }
+    return run(**{**settings, **changes})
+
+
+class Remembering(AlwaysCall):
+    """Records what it is asked to do."""
+
+    def __init__(self) -> None:
+        super().__init__(name="memory")
+        self.events: list[str] = []
+
+    def reset(self, seed: int) -> None:
+        self.events.append("reset")
+
+    def start_hand(self, seat: int) -> None:
+        self.events.append(f"seat {seat}")
+
+    def end_hand(self, state: HandState) -> None:
+        self.events.append(f"sees {sum(map(bool, state.hole_cards))}")
+
+
+class Failing(AlwaysCall):
+    """Raises an error, answers illegally, and plays on."""
+
+    def __init__(self) -> None:
+        super().__init__(name="failing")
+        self.count = 0
+
+    def act(self, state: HandState) -> int:
+        self.count += 1
+        if self.count % 3 == 1:
+            raise ValueError("lost the [/thread]")
+        return 10**6 if self.count % 3 == 2 else CALL
+
+
+class Unresettable(AlwaysCall):
+    """Can be reset for the first `times` runs of hands only."""
+
+    def __init__(self, times: int) -> None:
+        super().__init__(name="unresettable")
+        self.times = times
+
+    def reset(self, seed: int) -> None:
+        self.times -= 1
+        if self.times < 0:
+            raise ValueError("no way back")
+
+
+class Slow(AlwaysCall):
+    """Thinks for 0.2 seconds."""
+
+    def __init__(self) -> None:
+        super().__init__(name="slow")
+
+    def act(self, state: HandState) -> int:
+        time.sleep(0.2)
+        return super().act(state)
+
+
+def cannot_be_built() -> AlwaysCall:
+    raise RuntimeError("a part is missing")
+
+
+def report_of(folder: Path, names: str) -> Path:
+    """The folder of the one report on these agents."""
+    [found] = folder.glob(f"{names}-seed*")
+    return found
+
+
+def hands_of(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in sorted(folder.glob("**/hands/*.log"))}
+
+
+def test_every_deal_is_played_in_every_seating(tmp_path: Path) -> None:
+    results = match(tmp_path)
+    assert [result.lineup.title for result in results.lineups] == ["call vs raise", "call vs random", "raise vs random"]
+    cards = []
+    for result in results.lineups:
+        hands = list(read_log(LEDUC, result.log))
+        assert [hand.number for hand in hands] == list(range(40))
+        first, second = hands[::2], hands[1::2]
+        assert all(a.names == b.names[::-1] for a, b in zip(first, second, strict=True))
+        assert all(a.state.hole_cards == b.state.hole_cards for a, b in zip(first, second, strict=True))
+        cards.append([hand.state.hole_cards for hand in hands])
+    assert cards[0] == cards[1] == cards[2]
+
+
+def test_results_are_the_payoffs_of_the_log(tmp_path: Path) -> None:
+    results = match(tmp_path, hands=200)
+    written = json.loads((report_of(tmp_path / "leduc", "call-raise-random") / "results.json").read_text())
+    for result, table in zip(results.lineups, written["lineups"], strict=True):
+        label = result.lineup.labels[0]
+        hands = list(read_log(LEDUC, result.log))
+        chips = [hand.payoffs[hand.names.index(label)] for hand in hands]
+        deals = np.array(chips).reshape(-1, 2).mean(axis=1) * 1000
+        assert table["players"][0]["mean"] == pytest.approx(deals.mean())
+        half_width = 1.984 * deals.std(ddof=1) / 10 or None  # not known of 100 equal results
+        assert table["players"][0]["half_width_95"] == (half_width and pytest.approx(half_width, rel=0.02))
+        assert table["players"][0]["units"] == 100
+        assert table["players"][1]["mean"] == pytest.approx(-deals.mean())
+    assert written["seed"] == 1
+    assert written["game"] == "leduc"
+    assert written["machine"]["cores"] >= 1
+    assert sum(agent["mean"] for agent in written["agents"].values()) == pytest.approx(0)
+
+
+def test_report_files(tmp_path: Path) -> None:
+    match(tmp_path)
+    folder = report_of(tmp_path / "leduc", "call-raise-random")
+    assert (folder / "results.png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
+    events = EventAccumulator(str(folder))
+    events.Reload()
+    assert "strength/call_vs_raise/call/chips/mbb_per_hand" in events.Tags()["tensors"]
+
+
+def test_same_seed_same_bytes_and_other_seed_other_hands(tmp_path: Path) -> None:
+    match(tmp_path / "a")
+    match(tmp_path / "b")
+    assert hands_of(tmp_path / "a") == hands_of(tmp_path / "b")
+    match(tmp_path / "c", seed=2)
+    assert len(set(hands_of(tmp_path / "c").values()) & set(hands_of(tmp_path / "a").values())) == 0
+
+
+@pytest.mark.parametrize("session", [1, 5])
+@pytest.mark.slow
+def test_processes_do_not_change_the_hands(tmp_path: Path, session: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    one = match(tmp_path / "one", session=session)
+    monkeypatch.setattr(workers, "_is_long", lambda *pace: True)
+    two = match(tmp_path / "two", session=session, cluster=LocalCluster(2))
+    assert hands_of(tmp_path / "one") == hands_of(tmp_path / "two")
+    assert one.by_agent() == two.by_agent()
+
+
+def test_more_hands_continue_and_fewer_are_a_prefix(tmp_path: Path) -> None:
+    match(tmp_path / "whole", hands=60)
+    match(tmp_path / "grown", hands=20)
+    grown = match(tmp_path / "grown", hands=60)
+    assert [result.kept for result in grown.lineups] == [20, 20, 20]
+    assert hands_of(tmp_path / "grown") == hands_of(tmp_path / "whole")
+    part = match(tmp_path / "whole", hands=20)
+    assert part.by_agent() == match(tmp_path / "part", hands=20).by_agent()
+    again = match(tmp_path / "whole", hands=60, fresh=True)
+    assert [result.kept for result in again.lineups] == [0, 0, 0]
+
+
+def test_what_a_kill_leaves_is_dropped_and_played_again(tmp_path: Path) -> None:
+    match(tmp_path, hands=60, session=3)
+    whole = hands_of(tmp_path)
+    for path in tmp_path.glob("leduc/hands/*.log"):
+        text = path.read_text().splitlines(keepends=True)
+        path.write_text("".join(text[:20]) + text[25][:30])
+    resumed = match(tmp_path, hands=60, session=3)
+    assert [result.kept for result in resumed.lineups] == [18, 18, 18]
+    assert hands_of(tmp_path) == whole
+
+
+def test_lines_that_a_kill_cut_short_do_not_spoil_what_comes_after(tmp_path: Path) -> None:
+    specs = [AgentSpec("failing", Failing, {}), SPECS[1]]
+    for folder in ("killed", "whole"):
+        match(tmp_path / folder, agents=specs, hands=40, aivat=True)
+    hands = tmp_path / "killed" / "leduc" / "hands"
+    for name, begun in (("aivat", "[40, [0.0"), ("commits", '[20, 20, "abc'), ("failures", '{"agent": "fail')):
+        [path] = hands.glob(f"*.{name}.jsonl")
+        path.write_text(path.read_text() + begun)
+    for _ in range(2):
+        resumed = match(tmp_path / "killed", agents=specs, hands=60, aivat=True)
+    whole = match(tmp_path / "whole", agents=specs, hands=60, aivat=True)
+    assert hands_of(tmp_path / "killed") == hands_of(tmp_path / "whole")
+    [table], [expected] = resumed.lineups, whole.lineups
+    assert table.kept == 60
+    assert np.array_equal(table.values(aivat=True), expected.values(aivat=True))
+    assert len(table.incidents) == len(expected.incidents)
+    [path] = hands.glob("*.aivat.jsonl")
+    path.write_text("nonsense\n" + path.read_text())
+    with pytest.raises(PokernetsError, match=r"aivat\.jsonl holds a line that is no JSON"):
+        match(tmp_path / "killed", agents=specs, hands=60, aivat=True)
+
+
+def test_foreign_lines_in_a_log_are_refused(tmp_path: Path) -> None:
+    match(tmp_path)
+    path = next(tmp_path.glob("leduc/hands/*.log"))
+    path.write_text("SOMETHING\n")
+    with pytest.raises(PokernetsError, match="holds a line that is no hand"):
+        match(tmp_path)
+
+
+@pytest.mark.slow
+def test_killed_match_continues_to_the_same_hands(tmp_path: Path) -> None:
+    """SIGKILL while two processes play; the same command then ends in the bytes of an uninterrupted match."""
+    command = ["evaluate.py", "evaluate=match", "agents=[random,always_call]", "game=leduc"]
+    command += ["hands=3000", "cluster.processes=2", "aivat=false"]
+    between = "poker.lines:JsonLines.append", 3 * 100 + 1  # the notes of the 101st deal and its hands
+    run_killed(*between, *command, f"runs={tmp_path}/killed")
+    for folder in ("killed", "whole"):
+        again = [sys.executable, *command, f"runs={tmp_path}/{folder}"]
+        subprocess.run(again, cwd=ROOT, stdout=subprocess.DEVNULL, check=True)
+    killed, whole = (tmp_path / folder / "matches" / "leduc" for folder in ("killed", "whole"))
+    results = json.loads((report_of(killed, "random-always_call") / "results.json").read_text())
+    assert results["lineups"][0]["kept_from_earlier_runs"] == 200
+    assert hands_of(killed) == hands_of(whole)
+
+
+def test_agents_are_reset_seated_and_shown_the_end(tmp_path: Path) -> None:
+    agents = [Remembering(), Remembering()]
+    rotation = Rotation(LEDUC, seed=1, session=2)
+    play_session(rotation, LineUp(("memory", "memory")), [agents], 0)
+    assert agents[0].events == ["reset", "seat 0", "sees 2", "seat 0", "sees 2", "reset", *(["seat 1", "sees 2"] * 2)]
+    assert agents[1].events[1] == "seat 1"
+
+
+def test_a_failing_agent_is_named_and_the_match_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    specs = [AgentSpec("failing", Failing, {}), SPECS[1]]
+    results = match(tmp_path, agents=specs, hands=10)
+    assert results.lineups[0].hands == 10
+    errors = {incident.error for incident in results.lineups[0].incidents}
+    assert "ValueError: lost the [/thread]" in errors
+    assert any(error.startswith("IllegalAction: illegal action `raise to 1000000`") for error in errors)
+    written = json.loads((report_of(tmp_path / "leduc", "failing-raise") / "results.json").read_text())
+    assert written["lineups"][0]["incidents"][0]["agent"] == "failing"
+    count = len(results.lineups[0].incidents)
+    assert f"failing failed {count} times" in capsys.readouterr().out
+    again = match(tmp_path, agents=specs, hands=10)
+    assert again.lineups[0].kept == 10
+    assert len(again.lineups[0].incidents) == count
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("what", ["raises", "sleeps", "garbage", "dies"])
+def test_a_match_with_a_troublemaker_ends_with_a_result_that_names_it(tmp_path: Path, what: str) -> None:
+    specs = [AgentSpec(what, partial(Troublemaker, what), {}), SPECS[0]]
+    results = match(tmp_path, agents=specs, hands=4, decision_seconds=5.0, cluster=LocalCluster(2))
+    assert len(list(read_log(LEDUC, results.lineups[0].log))) == 4
+    [table] = json.loads((report_of(tmp_path / "leduc", f"{what}-call") / "results.json").read_text())["lineups"]
+    assert table["hands"] == 4
+    assert {incident["agent"] for incident in table["incidents"]} == {what}
+    assert f"<td>{what}</td>" in (report_of(tmp_path / "leduc", f"{what}-call") / "report.html").read_text()
+
+
+@pytest.mark.parametrize("remote", [False, pytest.param(True, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    ("build", "message", "absent"),
+    [
+        (partial(Unresettable, 30), "not reset: .*ValueError: no way back", 70),
+        (cannot_be_built, "not built: .*RuntimeError: a part is missing", 100),
+    ],
+)
+def test_an_agent_that_cannot_be_reset_or_built_is_named_once_a_hand(
+    tmp_path: Path, build: Callable[[], Agent], message: str, absent: int, remote: bool
+) -> None:
+    specs = [AgentSpec("broken", build, {}), SPECS[1]]
+    seconds = 20.0 if remote else None
+    [table] = match(tmp_path, agents=specs, hands=100, aivat=True, decision_seconds=seconds).lineups
+    assert table.hands == 100
+    assert [incident.hand for incident in table.incidents] == list(range(100 - absent, 100))
+    assert all(incident.agent == "broken" for incident in table.incidents)
+    assert all(re.search(message, incident.error) for incident in table.incidents)
+    assert "no way back" in table.incidents[0].trace or "missing" in table.incidents[0].trace
+    folded = [hand for hand in read_log(LEDUC, table.log) if hand.state.betting.folded[hand.names.index("broken")]]
+    assert len(folded) == absent  # to the first raise
+
+
+@pytest.mark.slow
+def test_an_agent_given_up_checks_or_folds_to_the_end(tmp_path: Path) -> None:
+    """`Troublemaker` dies at every fourth decision of its process, so all processes are used up in 24 decisions."""
+    specs = [AgentSpec("dies", partial(Troublemaker, "dies"), {}), SPECS[0]]
+    [table] = match(tmp_path, agents=specs, hands=100, decision_seconds=20.0).lineups
+    assert table.hands == 100
+    given_up = [incident.hand for incident in table.incidents if "given up after 5 new" in incident.error]
+    assert given_up == sorted(set(given_up))
+    assert given_up[-1] == 99
+    assert len(given_up) > 80
+
+
+@pytest.mark.parametrize(("game", "seatings"), [("holdem_limit_3p", 6), ("holdem_nolimit_6p", 6)])
+def test_tables_of_more_players(tmp_path: Path, game: str, seatings: int) -> None:
+    rules = load_rules(game)
+    line_up = (["call", "raise", "random", "random", "call", "random"])[: rules.num_players]
+    results = match(tmp_path, game=rules, lineups=[line_up], hands=5 * seatings)
+    hands = list(read_log(rules, results.lineups[0].log))
+    assert len(hands) == 5 * seatings
+    assert len({hand.names for hand in hands[:seatings]}) == seatings
+    assert sum(found.mean for found in results.lineups[0].estimates()) == pytest.approx(0, abs=1e-9)
+    assert results.lineups[0].lineup.labels[:3] == ("call", "raise", "random")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"agents": SPECS[:1]}, r"`leduc` is played by 2, `agents` are 1: .* lineups=\[\[call,call\]\]"),
+        ({"agents": [SPECS[0], SPECS[0]]}, "names one twice: call, call"),
+        ({"lineups": [["call", "fold"]]}, r"line-up \[call, fold\]: `fold` is not among `agents`"),
+        ({"lineups": [["call"]]}, "has 1 of 2 players"),
+        ({"lineups": []}, "`lineups` is empty"),
+        ({"half_width": 0.0}, "must be positive or null"),
+        (
+            {"agents": [SPECS[0], AgentSpec("josé", SPECS[1].factory, {})]},
+            "player name `josé`: a name in a log is ASCII",
+        ),
+        ({"hands": 0}, "`hands` and `session` must be at least 1"),
+        ({"agents": SEVEN, "game": load_rules("holdem_nolimit_6p")}, "is played by 6, `agents` are 7"),
+    ],
+)
+def test_impossible_matches_are_refused(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(PokernetsError, match=message):
+        match(tmp_path, **changes)
+
+
+@pytest.mark.parametrize("decision_seconds", [None, 5.0])
+def test_an_agent_that_does_not_play_the_game_is_refused_before_the_first_hand(
+    tmp_path: Path, decision_seconds: float | None
+) -> None:
+    """Alone, in a process of its own, and as what a local best response is made for."""
+    agents = [AgentSpec("all_in", partial(AllInPlayer, name="all_in", share=0.5), {}), SPECS[0]]
+    lbr: dict[str, Any]
+    for lbr in ({}, {"adversary": {"lbr": LbrActions([])}, "adversaries": ["lbr"]}):
+        with pytest.raises(PokernetsError, match="`all_in` plays heads-up no-limit hold'em, not `leduc`"):
+            match(tmp_path, agents=agents, decision_seconds=decision_seconds, **lbr)
+    assert not [line for log in tmp_path.rglob("*.log") for line in log.read_text().splitlines() if line[0] != "#"]
+
+
+def test_blueprints_are_played_in_the_game_that_they_were_made_for(tmp_path: Path) -> None:
+    """Stacks and blinds may be others, as in reviews."""
+    kuhn, cards = load_rules("kuhn"), SmallGameBuckets(load_rules("kuhn"))
+    blueprint = random_blueprint(build_tree(Betting.start(kuhn)), cards)
+    build = partial(BlueprintAgent, name="kuhn", blueprint=blueprint, translation_seed=0)
+    agents = [AgentSpec("kuhn", build, {}), SPECS[0]]
+    with pytest.raises(PokernetsError, match=r"`kuhn` plays was made for `kuhn`, where num_suits is 1"):
+        match(tmp_path, agents=agents)
+    deeper = replace(kuhn, name="deeper", stacks=(5, 5))
+    assert match(tmp_path, game=deeper, agents=agents).lineups[0].hands == 40
+
+
+def test_games_that_differ_in_stacks_alone_have_reports_of_their_own(tmp_path: Path) -> None:
+    for stacks in (LEDUC.stacks, (7, 7)):
+        match(tmp_path, game=replace(LEDUC, stacks=stacks), agents=SPECS[:2])
+    assert len(list(tmp_path.glob("leduc/*/results.json"))) == 2
+
+
+@pytest.mark.slow
+def test_match_stops_when_the_interval_is_narrow(tmp_path: Path) -> None:
+    agents = [SPECS[0], SPECS[2]]
+    whole = match(tmp_path / "whole", agents=agents, hands=2000, half_width=0.001).lineups[0]
+    assert whole.stopped_at is None
+    wanted = whole.estimates()[0].half_width * 2
+    early = match(tmp_path / "early", agents=agents, hands=2000, half_width=wanted).lineups[0]
+    assert early.stopped_at is not None
+    assert 400 <= early.stopped_at < 700
+    assert early.estimates()[0].n == early.stopped_at
+    assert early.estimates()[0].half_width <= wanted
+    before = estimate(whole.values()[: early.stopped_at * 10 // 11 - 1, 0])
+    assert before.half_width > wanted or early.stopped_at == 400
+    same = match(tmp_path / "many", agents=agents, hands=2000, half_width=wanted, cluster=LocalCluster(2)).lineups[0]
+    assert same.estimates() == early.estimates()
+    again = match(tmp_path / "many", agents=agents, hands=2000, half_width=wanted).lineups[0]
+    assert again.estimates() == early.estimates()
+
+
+@pytest.mark.slow
+def test_hands_played_under_a_time_limit_are_another_match(tmp_path: Path) -> None:
+    slow = [AgentSpec("slow", Slow, {}), SPECS[0]]
+    limited = match(tmp_path, agents=slow, hands=2, decision_seconds=0.05).lineups[0]
+    assert limited.incidents
+    free = match(tmp_path, agents=slow, hands=2).lineups[0]
+    assert (free.kept, free.incidents) == (0, [])
+    other = match(tmp_path, agents=slow, hands=2, decision_seconds=20.0).lineups[0]
+    assert (other.kept, other.incidents) == (0, [])
+    again = match(tmp_path, agents=slow, hands=2, decision_seconds=0.05).lineups[0]
+    assert (again.kept, again.incidents) == (2, limited.incidents)
+
+
+def test_hands_of_other_commits_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for commit, hands in (("one", 20), ("two", 40)):
+        for module in ("play.hand_store", "evaluation.match_report", "provenance"):
+            monkeypatch.setattr(f"poker.{module}.commit", lambda: commit)  # noqa: B023
+        match(tmp_path, agents=SPECS[:2], hands=hands)
+        out = " ".join(capsys.readouterr().out.split())
+        assert ("hands of other commits count: 20 by one; `fresh=true` plays all anew" in out) == (commit == "two")
+    written = json.loads(max(tmp_path.glob("leduc/call-raise-*/results.json"), key=os.path.getmtime).read_text())
+    assert written["lineups"][0]["hands_by_commit"] == {"one": 20, "two": 20}
+
+
+def test_hands_tell_which_commit_played_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def records(store: HandStore, commit: str, sessions: range) -> dict[int, str]:
+        monkeypatch.setattr("poker.play.hand_store.commit", lambda: commit)
+        for session in sessions:
+            agents = [spec.build(LEDUC) for spec in SPECS[:2]]
+            store.add(session, play_session(rotation, table, [agents], session))
+        store.put_in_order()
+        return {session: record.commit for session, record in store.records().items()}
+
+    rotation, table = Rotation(LEDUC, 1, 1), LineUp(("call", "raise"))
+    assert records(HandStore(tmp_path, rotation, table, {}), "one", range(3)) == dict.fromkeys(range(3), "one")
+    found = records(HandStore(tmp_path, rotation, table, {}), "two", range(3, 5))
+    assert found == {0: "one", 1: "one", 2: "one", 3: "two", 4: "two"}
+    [path] = tmp_path.glob("*.commits.jsonl")
+    assert [json.loads(line) for line in path.read_text().splitlines()] == [[0, 2, "one"], [3, 4, "two"]]
+    path.unlink()  # hands from before commits were noted
+    assert set(records(HandStore(tmp_path, rotation, table, {}), "two", range(0)).values()) == {"unknown"}
+
+
+def test_hands_that_another_process_plays_are_refused(tmp_path: Path) -> None:
+    match(tmp_path, agents=SPECS[:2], hands=10)
+    hands = tmp_path / "leduc" / "hands"
+    [log] = hands.glob("call-raise-*.log")
+    before = log.read_bytes()
+    with held(hands / ".lock", log.stem):
+        with pytest.raises(PokernetsError, match=r"another process plays call vs raise .*: wait for its end"):
+            match(tmp_path, agents=SPECS[:2], hands=20, fresh=True)
+        assert match(tmp_path, agents=SPECS[1:], hands=10).lineups[0].hands == 10
+    assert log.read_bytes() == before
+    assert match(tmp_path, agents=SPECS[:2], hands=20).lineups[0].kept == 10
+
+
+def test_page_of_a_match(tmp_path: Path) -> None:
+    rules = load_rules("holdem_limit_2p")
+    [result] = match(tmp_path, game=rules, agents=SPECS[::2], hands=24, aivat=True).lineups
+    text = (report_of(tmp_path / rules.name, "call-random") / "report.html").read_text()
+    checker = check(text)
+    assert checker.count["img"] == 1
+    assert checker.count["svg"] == 2
+    assert "call vs random" in text
+    assert "&#34;definition&#34;" in text
+    assert f"{result.estimates(aivat=True)[0]:+}" in text
+
+
+def test_a_match_of_few_deals_has_tables_alone(tmp_path: Path) -> None:
+    """No picture and no chart in TensorBoard: means have not begun to settle."""
+    match(tmp_path, agents=SPECS[::2], hands=20)
+    folder = report_of(tmp_path / "leduc", "call-random")
+    assert "img" not in check((folder / "report.html").read_text()).count
+    assert {file.name for file in folder.iterdir()} == {"results.json", "report.html"}

@@ -1,0 +1,181 @@
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from poker.errors import PokernetsError
+from poker.formats.acpc.log import (
+    AcpcError,
+    LoggedHand,
+    log_line,
+    match_state_text,
+    parse_log_line,
+    parse_match_state,
+    read_log,
+)
+from poker.rules import CALL, FOLD
+from poker.state import HandState
+from tests.games import load_rules
+from tests.random_play import GAMES, random_action
+
+HEADS_UP = load_rules("holdem_nolimit_2p")
+LINE = "STATE:3:cr300c/cr600f:As2h|KdKh/8dTc9s:-300|300:alice|bob"
+
+
+def random_hands(name: str, hands: int) -> list[list[HandState]]:
+    rules = load_rules(name)
+    rng, cards = random.Random(4), np.random.default_rng(4)
+    played = []
+    for _ in range(hands):
+        states = [HandState.deal(rules, cards)]
+        while not states[-1].is_over:
+            states.append(states[-1].apply(random_action(states[-1].legal(), rng)))
+        played.append(states)
+    return played
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_match_states_and_log_lines_round_trip(name: str) -> None:
+    rules = load_rules(name)
+    names = tuple(f"p{i}" for i in range(rules.num_players))
+    for number, states in enumerate(random_hands(name, 30)):
+        for state in states:
+            for player in range(rules.num_players):
+                text = match_state_text(state, number, player)
+                parsed = parse_match_state(rules, text)
+                assert (parsed.player, parsed.number) == (player, number)
+                assert parsed.state == state.view(player)
+                assert match_state_text(parsed.state, number, player) == text
+        line = log_line(states[-1], number, names)
+        hand = parse_log_line(rules, line)
+        assert hand.payoffs == tuple(states[-1].payoffs())
+        assert log_line(hand.state, number, hand.names) == line
+
+
+def test_examples_of_the_protocol() -> None:
+    """Lines in the form of the ACPC protocol document, for this game's stacks."""
+    told = parse_match_state(HEADS_UP, "MATCHSTATE:0:0:cr300c/:TdAs|/2cTh3d")
+    assert (told.player, told.number, told.state.street, told.state.to_act) == (0, 0, 1, 0)
+    assert told.state.hole_cards == (HEADS_UP.parse_cards("TdAs"), ())
+    button = parse_match_state(HEADS_UP, "MATCHSTATE:1:31:r300r900c/r1800:|JdTc/6dJc9c")
+    assert button.state.to_act == 1
+    assert button.state.betting.committed == (1800, 900)
+
+
+def test_a_log_line() -> None:
+    hand = parse_log_line(HEADS_UP, LINE)
+    assert isinstance(hand, LoggedHand)
+    assert (hand.number, hand.payoffs, hand.names) == (3, (-300.0, 300.0), ("alice", "bob"))
+    assert hand.state.betting.committed == (300, 600)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("STATE", "SCORE", "is no log line"),
+        (":3:", ":x:", "is no log line"),
+        (":3:", ":03:", "is no log line"),
+        ("cr300c", "cr150c", "illegal action `raise to 150`"),
+        ("cr300c", "cr0300c", "no action"),
+        ("cr300c/", "kb300k/", "should read `cr300c/"),
+        ("600f", "600", "the hand is not over"),
+        ("As2h", "As", "needs 2 hands of 2"),
+        ("As2h", "Ax2h", "no card"),
+        ("As2h", "KdKs", "not different cards"),
+        ("As2h|", "", "needs 2 hands"),
+        ("/8dTc9s", "", "does not have the cards of 2 street(s)"),
+        ("/8dTc9s", "/8dTc9s/2c", "does not have the cards of 2 street(s)"),
+        ("-300|300", "-300", "expected 2 payoffs"),
+        ("-300|300", "nan|nan", "expected 2 payoffs"),
+        ("-300|300", "-600|600", "the payoffs of this hand are -300|300"),
+        ("alice|bob", "alice", "expected 2 names"),
+        ("alice|bob", "alice|", "expected 2 names"),
+    ],
+)
+def test_broken_log_lines_are_refused(old: str, new: str, message: str) -> None:
+    with pytest.raises(AcpcError) as error:
+        parse_log_line(HEADS_UP, LINE.replace(old, new))
+    assert message in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("MATCHSTATE:2:0::TdAs|", "player 2 of a game for 2"),
+        ("MATCHSTATE:0:0:TdAs|", "is no match state"),
+        ("MATCHSTATE:0:99999999999::TdAs|", "is no match state"),
+        ("MATCHSTATE:0:0::TdAs|\r\n", "no card of the game"),
+        ("MATCHSTATE:0:0:" + "c" * 5000 + ":TdAs|", "..."),
+    ],
+)
+def test_broken_match_states_are_refused(text: str, message: str) -> None:
+    with pytest.raises(AcpcError) as error:
+        parse_match_state(HEADS_UP, text)
+    assert message in str(error.value)
+    assert len(str(error.value)) < 600
+
+
+def test_read_log_skips_comments_and_names_the_broken_line(tmp_path: Path) -> None:
+    path = tmp_path / "match.log"
+    path.write_text(f"# a match\n\n{LINE} # 1479132064.35509\nSCORE:-300|300:alice|bob\n")
+    assert [hand.number for hand in read_log(HEADS_UP, path)] == [3]
+    path.write_text(f"{LINE}\n{LINE[:30]}")
+    with pytest.raises(AcpcError, match=r"match.log, line 2: `STATE:3"):
+        list(read_log(HEADS_UP, path))
+
+
+def test_mutated_text_is_parsed_or_refused() -> None:
+    rng = random.Random(7)
+    alphabet = "STATEMH:0123456789/|fcrk.-AKQhdsc \0é"
+    states = [state for hand in random_hands("holdem_nolimit_2p", 20) for state in hand]
+    parsed = 0
+    for _ in range(3000):
+        state = rng.choice(states)
+        over = state.is_over and rng.random() < 0.5
+        text = list(log_line(state, 1, ("a", "b")) if over else match_state_text(state, 1, 1))
+        for _ in range(rng.randint(0, 2)):
+            i = rng.randrange(len(text))
+            text[i : i + rng.randint(0, 3)] = rng.choices(alphabet, k=rng.randint(0, 3))
+        try:
+            parse_log_line(HEADS_UP, "".join(text)) if over else parse_match_state(HEADS_UP, "".join(text))
+            parsed += 1
+        except PokernetsError:
+            continue
+    assert 900 < parsed < 2000
+
+
+def test_log_lines_of_the_competition_are_read() -> None:
+    """The C dealer writes its odd chips with six decimal places (dealer.c: %.6f); other payoffs are refused."""
+    game = load_rules("holdem_limit_3p")
+    text = "STATE:5:cfc/cc/cc/cc:2c3d|AhKd|AsKh/QcJd9h/4s/5c:{}:a|b|c"
+    assert parse_log_line(game, text.format("-5|2.5|2.5")).payoffs == (-5.0, 2.5, 2.5)
+    assert parse_log_line(game, text.format("-5|3|2")).payoffs == (-5.0, 3.0, 2.0)
+    for wrong in ("-5|2|3", "-5|2.4|2.6", "-5|2.5|2.4", "5|-2.5|-2.5", "-5|3|3", "-5|2.50001|2.49999"):
+        with pytest.raises(AcpcError, match=r"the payoffs of this hand are -5\|3\|2 or -5\|2.5\|2.5"):
+            parse_log_line(game, text.format(wrong))
+
+
+def test_thirds_of_a_chip_are_read_as_they_are_written() -> None:
+    """20 chips of who folded the blinds among three equal hands: 6.666667 each, which do not sum to 0."""
+    game = load_rules("holdem_nolimit_6p")
+    state = HandState.start(
+        replace(game, num_players=4, blinds=(50, 100, 0, 0), stacks=(20000,) * 4),
+        [game.parse_cards(hand) for hand in ("2c3d", "AhKd", "AsKh", "AcKs")],
+        game.parse_cards("QcJd9h4s5c"),
+    )
+    for action in (CALL, CALL, FOLD, *[CALL] * 10):
+        state = state.apply(action)
+    line = log_line(state, 0, ("a", "b", "c", "d"), state.divided_payoffs())
+    assert "-50|16.666667|16.666667|16.666667" in line
+    assert parse_log_line(state.rules, line).payoffs[1] == 16.666667
+
+
+def test_payoffs_that_hang_on_cards_unseen_sum_to_0() -> None:
+    text = "STATE:1:cc/cc/cc/cc:|AhKd/QcJd9h/4s/5c:{}:a|b"
+    assert parse_log_line(HEADS_UP, text.format("-100|100")).payoffs == (-100.0, 100.0)
+    with pytest.raises(AcpcError, match="the payoffs sum to 1, not 0"):
+        parse_log_line(HEADS_UP, text.format("-100|101"))
+    with pytest.raises(AcpcError, match=r"the payoffs of this hand are 50\|-50"):
+        parse_log_line(HEADS_UP, "STATE:1:f:2c3d|:51|-51:a|b")

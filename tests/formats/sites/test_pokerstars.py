@@ -1,0 +1,375 @@
+"""Hand histories in PokerStars' text: posts, rakes, mucked hands, tournaments, noise, and what is refused by line."""
+
+import re
+import time
+from dataclasses import replace
+
+import pytest
+
+from poker.errors import PokernetsError
+from poker.formats import phh, phh_read
+from poker.formats.played import LineError, PlayedHand, payoffs_by_rules
+from poker.formats.sites.pokerstars import hand_text
+from poker.formats.sites.pokerstars_read import hands, parse_hand
+from poker.state import Legal
+from tests.formats.pokerkit_hands import assert_same_hand
+
+
+def read(text: str) -> PlayedHand:
+    [(line, lines)] = hands(text)
+    return parse_hand(lines, line)
+
+
+def refused(text: str) -> str:
+    with pytest.raises(LineError) as caught:
+        read(text)
+    return f"{caught.value.line}: {caught.value}"
+
+
+CASH = """\
+PokerStars Hand #1:  Hold'em No Limit ($0.50/$1.00 USD) - 2012/05/03 12:34:56 ET
+Table 'Ann' 6-max Seat #6 is the button
+Seat 1: Ann ($30 in chips)
+Seat 2: Ben C ($20.50 in chips)
+Seat 4: Cy: x ($3.50 in chips)
+Seat 5: Dan ($40 in chips) is sitting out
+Seat 6: Eve ($100 in chips)
+Ann: posts small blind $0.50
+Ben C: posts big blind $1
+Cy: x: posts small & big blinds $1.50
+*** HOLE CARDS ***
+Dealt to Ann [Ah Kd]
+Cy: x: checks
+Eve: raises $2 to $3
+Eve said, "Ann: folds"
+Ann: calls $2.50
+Ben C: folds
+Cy: x: calls $2 and is all-in
+*** FLOP *** [2c 7d Kh]
+Ann: bets $4
+Eve: calls $4
+*** TURN *** [2c 7d Kh] [7s]
+Ann: checks
+Eve has timed out
+Eve: checks
+*** RIVER *** [2c 7d Kh 7s] [3h]
+Ann: bets $10
+Eve: folds
+Uncalled bet ($10) returned to Ann
+Ann collected $7.60 from side pot
+Ann: shows [Ah Kd] (two pair, Kings and Sevens)
+Cy: x: shows [7c 6c] (three of a kind, Sevens)
+Cy: x collected $10 from main pot
+Dan leaves the table
+*** SUMMARY ***
+Total pot $18.50 Main pot $10. Side pot $7.60. | Rake $0.90
+Board [2c 7d Kh 7s 3h]
+Seat 1: Ann (small blind) showed [Ah Kd] and won ($7.60) with two pair, Kings and Sevens
+Seat 2: Ben C (big blind) folded before Flop
+Seat 4: Cy: x showed [7c 6c] and won ($10) with three of a kind, Sevens
+Seat 6: Eve (button) folded on the River
+"""
+
+
+def test_posts_side_pots_rake_and_noise() -> None:
+    """Cy's small blind is dead: 50 cents of the main pot of 3 x 3 + 1 + 0.50."""
+    hand = read(CASH)
+    assert hand.number == 1
+    assert hand.names == ("Ann", "Ben C", "Cy: x", "Eve")
+    assert hand.scale == 100
+    assert hand.rules.blinds == (50, 100, 100, 0)
+    assert hand.rules.forced_chips.dead == (0, 0, 50, 0)
+    assert hand.rules.starting_stacks == (3000, 2050, 350, 10000)
+    assert hand.state.betting.text() == "cr300cfc/r700c/cc/r1700f"
+    assert hand.rake == 90
+    assert hand.details["table"] == "Ann"
+    assert (hand.details["year"], hand.details["currency"]) == (2012, "USD")
+    assert hand.collected == [760, 0, 1000, 0]
+    assert sum(hand.payoffs) == -90
+    assert_same_hand(read(hand_text(hand)), hand)
+    text = phh.hand_text(hand)
+    assert_same_hand(phh_read.parse_hand(text, 0), hand)
+    assert_same_hand(read(hand_text(phh_read.parse_hand(text, 0))), hand)
+    with pytest.raises(LineError, match="1740 chips collected and a rake of 90"):
+        phh_read.parse_hand(text.replace("7.60", "7.40"), 0)
+    text = text.replace("_rake", "_fee")
+    assert_same_hand(phh_read.parse_hand(text, 0), hand)
+    by_rules = phh_read.parse_hand(text.replace("winnings", "_won"), 0)
+    assert (by_rules.rake, by_rules.payoffs) == (0, tuple(payoffs_by_rules(hand.state, hand.mucked)))
+
+
+TOURNAMENT = """\
+PokerStars Hand #22: Tournament #2288022169, $4.79+$4.79+$0.42 USD Hold'em No Limit - Level III (20/40)
+Table '2288022169 1' 3-max Seat #1 is the button
+Seat 1: hero (954 in chips, $4.79 bounty)
+Seat 2: short (3 in chips)
+Seat 3: away (25 in chips) is sitting out
+Seat 4: late (500 in chips) out of hand (moved from another table into small blind)
+hero: posts the ante 5
+short: posts the ante 3 and is all-in
+away: posts the ante 5
+away: posts big blind 20 and is all-in
+*** HOLE CARDS ***
+Dealt to hero [Js Jd]
+hero: calls 40
+Uncalled bet (20) returned to hero
+*** FLOP *** [2s 3h 4c]
+*** TURN *** [2s 3h 4c] [Qd]
+*** RIVER *** [2s 3h 4c Qd] [Ad]
+*** SHOW DOWN ***
+away: shows [5s 9d] (a straight)
+hero: mucks hand
+away collected 44 from side pot
+short: shows [5h 5c] (a straight)
+away collected 4 from main pot
+short collected 5 from main pot
+short wins the $2 bounty for eliminating nobody
+*** SUMMARY ***
+Total pot 53 Main pot 9. Side pot 44. | Rake 0
+Board [2s 3h 4c Qd Ad]
+Seat 1: hero (button) mucked [Js Jd]
+Seat 2: short (small blind) showed [5h 5c] and won (5) with a straight
+Seat 3: away (big blind) showed [5s 9d] and won (48) with a straight
+"""
+
+
+def test_a_tournament_with_short_antes_and_a_short_blind() -> None:
+    """The whole blind is called though the big blind is all-in for half of it; who is all-in with less than the ante
+    wins as much from each. The small blind could not post anything."""
+    hand = read(TOURNAMENT)
+    assert hand.names == ("short", "away", "hero")
+    assert hand.rules.forced_chips.antes == (3, 5, 5)
+    assert (hand.rules.opening, hand.rules.min_bet) == (40, 40)
+    assert list(hand.payoffs) == [2, 23, -25]
+    assert hand.mucked == {2}
+    assert hand.rules.cards_text(hand.state.hole_cards[2]) == "JsJd"
+    assert hand.details["event"] == "Tournament #2288022169, $4.79+$4.79+$0.42 USD"
+    again = read(hand_text(hand))
+    assert_same_hand(again, hand)
+    assert again.details["event"] == hand.details["event"]
+    with pytest.raises(PokernetsError, match="here the whole blind was called"):
+        phh.hand_text(hand)
+
+
+ALL_IN = """\
+PokerStars Hand #4: Tournament #5, $1+$0 USD Hold'em No Limit - Level I (50/100)
+Table 'A 1' 6-max Seat #1 is the button
+Seat 1: Dan (1000 in chips)
+Seat 2: Sue (80 in chips)
+Seat 3: Bob (1000 in chips)
+Sue: posts small blind 50
+Bob: posts big blind 100
+*** HOLE CARDS ***
+Dan: folds
+Sue: calls 30 and is all-in
+Uncalled bet (20) returned to Bob
+*** FLOP *** [2c 7d Kh]
+*** TURN *** [2c 7d Kh] [7s]
+*** RIVER *** [2c 7d Kh 7s] [3h]
+*** SHOW DOWN ***
+Bob: shows [Ah Kd] (two pair)
+Sue: shows [9c 8c] (a pair)
+Bob collected 160 from pot
+*** SUMMARY ***
+Total pot 160 | Rake 0
+Board [2c 7d Kh 7s 3h]
+"""
+ON_ANTE = (
+    ALL_IN.replace("Sue (80", "Sue (5")
+    .replace("Sue: posts small blind 50", "Dan: posts the ante 10\nSue: posts the ante 5 and is all-in")
+    .replace("Bob: posts big", "Bob: posts the ante 10\nBob: posts big")
+    .replace("Sue: calls 30 and is all-in\nUncalled bet (20)", "Uncalled bet (100)")
+    .replace("Bob collected 160 from pot", "Bob collected 10 from side pot\nBob collected 15 from main pot")
+    .replace("Total pot 160", "Total pot 25")
+)
+SHORT_BLIND = (
+    ALL_IN.replace("Sue (80", "Sue (500")
+    .replace("Bob (1000", "Bob (30")
+    .replace("blind 100", "blind 30 and is all-in")
+    .replace("Sue: calls 30 and is all-in\n", "")
+    .replace("to Bob", "to Sue")
+    .replace("160", "60")
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "asked", "payoffs"),
+    [(ALL_IN, "Bob", [-80, 80, 0]), (ON_ANTE, "Bob", [-5, 15, -10]), (SHORT_BLIND, "Sue", [-30, 30, 0])],
+    ids=["small blind", "ante", "big blind"],
+)
+def test_who_alone_is_not_all_in_may_check_or_is_not_asked(text: str, asked: str, payoffs: list[int]) -> None:
+    hand = read(text)
+    assert list(hand.payoffs) == payoffs
+    assert hand_text(hand).count("checks") == 0
+    assert_same_hand(read(text.replace("Uncalled", f"{asked}: checks\nUncalled")), hand)
+    assert_same_hand(read(hand_text(hand)), hand)
+    assert_same_hand(phh_read.parse_hand(phh.hand_text(hand), 0), hand)
+
+
+LIMIT = """\
+PokerStars Game #3:  Hold'em Limit ($0.50/$1.00) - 2005/07/27 - 18:54:16 (ET)
+Table 'Nerthus' Seat #1 is the button
+Seat 1: A ($18.75 in chips)
+Seat 9: B ($60.25 in chips)
+A: posts small blind $0.25
+B: posts big blind $0.50
+*** HOLE CARDS ***
+A: raises $0.50 to $1
+B: calls $0.50
+*** FLOP *** [5s 7h 3h]
+B: bets $0.50
+A: calls $0.50
+*** TURN *** [5s 7h 3h] [8h]
+B: bets $1
+A: raises $1 to $2
+B: folds
+Uncalled bet ($1) returned to A
+A collected $4.75 from pot
+A: doesn't show hand
+*** SUMMARY ***
+Total pot $5 | Rake $0.25
+Board [5s 7h 3h 8h]
+Seat 1: A (button) (small blind) collected ($4.75)
+Seat 9: B (big blind) folded on the Turn
+"""
+
+
+def test_limit_heads_up_and_an_old_header() -> None:
+    hand = read(LIMIT)
+    assert hand.names == ("B", "A")
+    assert hand.rules.raise_sizes == (50, 50, 100, 100)
+    assert list(hand.payoffs) == [-250, 225]
+    assert_same_hand(read(hand_text(hand)), hand)
+
+
+WHOLE = """\
+PokerStars Hand #6:  Hold'em No Limit ($1/$2 USD) - 2012/05/03 12:34:56 ET
+Table 'Ann' 2-max Seat #1 is the button
+Seat 1: Ann ($200 in chips)
+Seat 2: Ben ($200 in chips)
+Ann: posts small blind $1
+Ben: posts big blind $2
+*** HOLE CARDS ***
+Ann: raises $4 to $6
+Ben: folds
+Uncalled bet ($4) returned to Ann
+Ann collected $4 from pot
+*** SUMMARY ***
+Total pot $4 | Rake $0
+"""
+
+
+def test_whole_amounts_of_money_stay_money_by_way_of_phh() -> None:
+    hand = phh_read.parse_hand(phh.hand_text(read(WHOLE)), 0)
+    text = hand_text(hand)
+    assert "Hold'em No Limit ($1/$2 USD)" in text
+    assert "Ben ($200 in chips)" in text
+    assert_same_hand(read(text), read(WHOLE))
+    assert "(1/2 USD)" in hand_text(replace(hand, details={"currency": "USD"}))
+    assert "(1/2)" in hand_text(replace(hand, details={"currency_symbol": "1 (", "currency": "tokens"}))
+
+
+def test_a_rake_in_cents_of_whole_amounts_is_kept_by_phh() -> None:
+    raked = WHOLE.replace("collected $4", "collected $3.90").replace("Rake $0", "Rake $0.10")
+    assert_same_hand(phh_read.parse_hand(phh.hand_text(read(raked)), 0), read(raked))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        ("Hold'em No Limit", "Omaha Pot Limit", "1: Omaha is not read"),
+        ("Hold'em No Limit", "Hold'em Half Limit", "1: the header does not say whether"),
+        ("Hold'em No Limit", "6+ Hold'em No Limit", r"1: 6\+ Hold'em is not read"),
+        ("($0.50/$1.00 USD)", "($0.50 USD)", "1: the header has no stakes"),
+        ("*** FLOP ***", "*** SECOND FLOP ***", "19: a second board while there is betting is not read"),
+        ("Board [", "Board [2c 7d Kh 7s 3h]\nSECOND Board [", "36: the board of the summary is not the one dealt"),
+        ("Seat #6 is the button", "", "2: the line of the table does not say"),
+        ("Seat 2: Ben C ($20.50", "Seat 1: Ben C ($20.50", "4: seat 1 or player Ben C is there twice"),
+        ("posts big blind $1", "posts big blind $1.10", "9: a big blind of 110 chips where the header says 100"),
+        ("Ben C: posts big", "Ben D: posts big", "9: `Ben D: posts big blind .1` is no action of a player with a seat"),
+        ("calls $2.50", "calls $2.40", "16: Ann calls 240 chips where a call costs 250"),
+        ("raises $2 to $3", "raises $2 to $4", "14: a raise by 200 to 400 of a bet of 100"),
+        ("raises $2 to $3", "raises $0.50 to $1.50", "14: illegal action"),
+        ("Eve has timed out", "Dan: shows [2s 2h]", "24: Dan neither posts nor acts in this hand"),
+        ("Seat 6: Eve (b", "Seat 5: Dan folded before Flop\nSeat 6: Eve (b", "41: Dan neither posts nor acts"),
+        ("Seat 6: Eve (b", "Seat 5: Dan mucked [2s 2h]\nSeat 6: Eve (b", "41: Dan neither posts nor acts"),
+        ("calls $4", "calls $4 and is all-in", "21: Eve is not all-in: 9300 chips are left"),
+        ("Eve: checks", "Ann: checks", "25: Ann acts where it is the turn of Eve"),
+        ("Ann: bets $4", "Ann: bet $4", "21: Eve acts where it is the turn of Ann"),
+        ("Ann: bets $4", "Ann: bets four", "20: `bets four` is no action"),
+        ("[2c 7d Kh] [7s]", "[2c 7d Kd] [7s]", "22: the cards of the turn do not continue"),
+        ("[7s]", "[Kh]", "26: the cards of the river do not continue"),
+        ("Uncalled bet ($10)", "Uncalled bet ($9)", "29: the bet that nobody called is one of 1000 chips"),
+        ("Total pot $18.50", "Total pot $18.60", "36: a total pot of 1860 chips, but 1850 were bet"),
+        ("Rake $0.90", "Rake $0.80", "36: 1760 chips collected and a rake of 80"),
+        ("Ann collected $7.60", "Eve collected $7.60", "36: Ann collected 0 chips, but won 800 before the rake"),
+        ("shows [Ah Kd]", "shows [Ah Kc]", "31: Ann has other cards than before"),
+        ("Board [2c 7d Kh 7s 3h]", "Board [2c 7d Kh 7s 4h]", "36: the board of the summary is not the one dealt"),
+    ],
+)
+def test_what_does_not_fit_is_refused_by_line(old: str, new: str, why: str) -> None:
+    found = refused(CASH.replace(old, new, 1))
+    assert re.match(why, found), found
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        ("6-max Seat #6 is the button", "6-max" + " (a)" * 200 + " x", "2: the line of the table does not say"),
+        (" | Rake $0.90", " | a bb 1" * 100 + "x", "36: "),
+        ("Eve has timed out", "Eve: [" + "x" * 1000, "24: a line of 1,006 characters"),
+    ],
+)
+def test_no_line_takes_long_to_be_refused(old: str, new: str, why: str) -> None:
+    start = time.process_time()
+    assert refused(CASH.replace(old, new, 1)).startswith(why)
+    assert time.process_time() - start < 1
+
+
+@pytest.mark.parametrize("lines", range(1, 33))
+def test_cut_off(lines: int) -> None:
+    assert refused("\n".join(CASH.split("\n")[:lines]))
+
+
+REOPENED = """\
+PokerStars Hand #23:  Hold'em No Limit ($1/$2 USD) - 2020/01/01 10:00:00 ET
+Table 'Reopened' 4-max Seat #4 is the button
+Seat 1: small ($200 in chips)
+Seat 2: big ($200 in chips)
+Seat 3: limper ($200 in chips)
+Seat 4: short ($3 in chips)
+small: posts small blind $1
+big: posts big blind $2
+*** HOLE CARDS ***
+limper: calls $2
+short: raises $1 to $3 and is all-in
+small: folds
+big: calls $1
+limper: raises $9 to $12
+big: folds
+Uncalled bet ($9) returned to limper
+*** FLOP *** [2s 3h 4c]
+*** TURN *** [2s 3h 4c] [Qd]
+*** RIVER *** [2s 3h 4c Qd] [Ad]
+*** SHOW DOWN ***
+limper: shows [As Ac] (three of a kind)
+short: shows [Kh 9c] (high card)
+limper collected $10 from pot
+*** SUMMARY ***
+Total pot $10 | Rake $0
+Board [2s 3h 4c Qd Ad]
+Seat 1: small (small blind) folded before Flop
+Seat 2: big (big blind) folded before Flop
+Seat 3: limper showed [As Ac] and won ($10) with three of a kind
+Seat 4: short (button) showed [Kh 9c] and lost with high card
+"""
+
+
+def test_a_raise_at_a_table_where_a_short_all_in_reopened_the_betting_is_read() -> None:
+    """By our rules the limper may call or fold; what was done is read, and written again."""
+    hand = read(REOPENED)
+    assert list(hand.payoffs) == [-100, -300, 700, -300]
+    assert_same_hand(read(hand_text(hand)), hand)
+    before, _, action = list(hand.state.betting.turns())[-2]
+    assert action == 1200
+    assert before.legal() == Legal(fold=True, call=True, min_raise=0, max_raise=0)

@@ -1,0 +1,399 @@
+"""What hands in PokerStars' text have beside plain play: raises that nobody can call, folds of who is away, cash-outs,
+boards run several times, hidden cards, pot limits; and which formats can hold them."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from poker.errors import PokernetsError
+from poker.formats.histories import ACPC, PHH, POKERSTARS, hand_texts, why_unwritable, write_hands
+from poker.formats.sites.pokerstars import hand_text
+from tests.formats.pokerkit_hands import assert_same_hand
+from tests.formats.sites.pokerstars_texts import RUN_IT_ONCE, WALK, read, refused, won
+
+CALLED = """\
+PokerStars Hand #1:  Hold'em No Limit ($0.25/$0.50 USD) - 2021/07/30 6:02:58 ET
+Table 'Alpha' 6-max Seat #1 is the button
+Seat 1: Ann ($40 in chips)
+Seat 2: Bob ($20 in chips)
+Seat 3: Cy ($60 in chips)
+Bob: posts small blind $0.25
+Cy: posts big blind $0.50
+*** HOLE CARDS ***
+Ann: raises $39.50 to $40 and is all-in
+Bob: calls $19.75 and is all-in
+Cy: raises $20 to $60 and is all-in
+Uncalled bet ($20) returned to Cy
+*** FLOP *** [6d Th 9d]
+*** TURN *** [6d Th 9d] [2s]
+*** RIVER *** [6d Th 9d 2s] [2h]
+*** SHOW DOWN ***
+Cy: shows [As Ah] (two pair, Aces and Deuces)
+Ann: shows [Ks Kh] (two pair, Kings and Deuces)
+Cy collected $40 from side pot
+Bob: shows [Qs Qh] (two pair, Queens and Deuces)
+Cy collected $58 from main pot
+*** SUMMARY ***
+Total pot $100 Main pot $58. Side pot $40. | Rake $2
+Board [6d Th 9d 2s 2h]
+"""
+
+
+def test_a_raise_that_nobody_left_can_call_is_a_call() -> None:
+    hand = read(CALLED)
+    assert (won(hand), hand.rake) == ({"Ann": -4000, "Bob": -2000, "Cy": 5800}, 200)
+    assert hand.state.betting.text() == "r4000cc///"
+    assert_same_hand(read(hand_text(hand)), hand)
+    part = CALLED.replace("raises $20 to $60 and is all-in", "raises $10 to $50").replace("bet ($20)", "bet ($10)")
+    assert won(read(part)) == won(hand)
+    assert "12: the bet that nobody called is one of 1000 chips" in refused(part.replace("bet ($10)", "bet ($20)"))
+    assert "11: Cy bets more than the stack" in refused(CALLED.replace("raises $20 to $60", "raises $21 to $61"))
+
+
+def test_a_raise_is_a_call_though_a_player_who_is_covered_has_yet_to_fold() -> None:
+    text = (
+        CALLED.replace("Ann ($40", "Ann ($90")
+        .replace("Ann: raises $39.50 to $40 and is all-in", "Ann: raises $0.50 to $1")
+        .replace("Bob: calls $19.75 and is all-in", "Bob: calls $0.75")
+        .replace("Cy: raises $20 to $60", "Cy: raises $59 to $60")
+        .replace("Uncalled bet ($20)", "Ann: raises $30 to $90 and is all-in\nBob: folds\nUncalled bet ($30)")
+        .replace("returned to Cy", "returned to Ann")
+        .replace("Cy collected $40 from side pot\nBob: shows [Qs Qh] (two pair, Queens and Deuces)\n", "")
+        .replace("$58 from main pot", "$119 from pot")
+        .replace("$100 Main pot $58. Side pot $40. | Rake $2", "$121 | Rake $2")
+    )
+    hand = read(text)
+    assert won(hand) == {"Ann": -6000, "Bob": -100, "Cy": 5900}
+    assert hand.state.betting.text() == "r100cr6000cf///"
+
+
+AWAY = """\
+PokerStars Hand #4: Tournament #5, 2000+110 Hold'em No Limit - Level II (15/30) - 2012/02/16 22:26:13 ET
+Table '5 1' 9-max Seat #1 is the button
+Seat 1: Ann (1215 in chips)
+Seat 2: Bob (1640 in chips)
+Seat 3: Cy (20 in chips) is sitting out
+Bob: posts small blind 15
+Cy: posts big blind 20 and is all-in
+*** HOLE CARDS ***
+Ann: raises 30 to 60
+Bob: calls 45
+Cy: folds
+*** FLOP *** [6s Qs Ac]
+Bob: checks
+Ann: bets 100
+Bob: folds
+Uncalled bet (100) returned to Ann
+Ann collected 140 from pot
+*** SUMMARY ***
+Total pot 140 | Rake 0
+Board [6s Qs Ac]
+"""
+ALONE = AWAY[: AWAY.index("Bob: calls")] + (
+    "Bob: folds\nCy: folds\nUncalled bet (40) returned to Ann\nAnn collected 55 from pot\n"
+    "*** SUMMARY ***\nTotal pot 55 | Rake 0\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "payoffs"),
+    [
+        (AWAY, {"Ann": 80, "Bob": -60, "Cy": -20}),
+        (ALONE, {"Ann": 35, "Bob": -15, "Cy": -20}),
+        (ALONE.replace("Bob: folds\nCy: folds\n", "Cy: folds\nBob: folds\n"), {"Ann": 35, "Bob": -15, "Cy": -20}),
+    ],
+)
+def test_who_is_away_folds_though_all_in(text: str, payoffs: dict[str, int]) -> None:
+    hand = read(text)
+    assert won(hand) == payoffs
+    assert_same_hand(read(hand_text(hand)), hand)
+    assert "no folds out of turn" in why_unwritable(ACPC, hand)
+
+
+CASH_OUT = """\
+PokerStars Hand #6:  Hold'em No Limit ($0.25/$0.50 USD) - 2021/07/30 6:02:58 ET
+Table 'Delta' 6-max Seat #1 is the button
+Seat 1: Ann ($20 in chips)
+Seat 2: Bob ($50 in chips)
+Seat 3: Cy ($40 in chips)
+Bob: posts small blind $0.25
+Cy: posts big blind $0.50
+*** HOLE CARDS ***
+Ann: raises $19.50 to $20 and is all-in
+Bob: calls $19.75
+Cy: raises $20 to $40 and is all-in
+Bob: calls $20
+*** FLOP *** [2s 8s 2d]
+*** TURN *** [2s 8s 2d] [Jd]
+*** RIVER *** [2s 8s 2d Jd] [Kc]
+*** SHOW DOWN ***
+Bob: shows [Qh Qc] (two pair, Queens and Deuces)
+Cy: shows [9h 9c] (two pair, Nines and Deuces)
+Bob collected $40 from side pot
+Ann: shows [Ah As] (two pair, Aces and Deuces)
+Ann cashed out the hand for $57.42 | Cash Out Fee $0.58
+*** SUMMARY ***
+Total pot $100 Main pot $58. Side pot $40. | Rake $2
+Board [2s 8s 2d Jd Kc]
+Seat 1: Ann (button) showed [Ah As] and won ($58) with two pair, Aces and Deuces (pot not awarded as player cashed out)
+Seat 2: Bob (small blind) showed [Qh Qc] and won ($40) with two pair, Queens and Deuces
+Seat 3: Cy (big blind) showed [9h 9c] and lost with two pair, Nines and Deuces
+"""
+BOB_TOO = CASH_OUT.replace("Bob collected $40 from side pot", "Bob cashed out the hand for $30 | Cash Out Fee $0.30")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        CASH_OUT,
+        CASH_OUT[: CASH_OUT.index("Seat 1: Ann (button)")],
+        CASH_OUT.replace("Ann cashed out the hand for $57.42 | Cash Out Fee $0.58\n", ""),
+        BOB_TOO,
+        BOB_TOO.replace(
+            "Queens and Deuces\nSeat 3", "Queens and Deuces (pot not awarded as player cashed out)\nSeat 3"
+        ),
+    ],
+)
+def test_who_cashed_out_has_what_the_pot_was_worth(text: str) -> None:
+    """By the summary where that says it, and by the rules."""
+    hand = read(text)
+    assert (won(hand), hand.rake) == ({"Ann": 3800, "Bob": 0, "Cy": -4000}, 200)
+    assert_same_hand(read(hand_text(hand)), hand)
+
+
+TIE = """\
+PokerStars Hand #6:  Hold'em No Limit ($0.25/$0.50 USD) - 2021/07/30 6:02:58 ET
+Table 'Delta' 6-max Seat #1 is the button
+Seat 1: Ann ($20 in chips)
+Seat 2: Bob ($50 in chips)
+Ann: posts small blind $0.25
+Bob: posts big blind $0.50
+*** HOLE CARDS ***
+Ann: raises $19.50 to $20 and is all-in
+Bob: calls $19.50
+*** FLOP *** [2s 8s 2d]
+*** TURN *** [2s 8s 2d] [Jd]
+*** RIVER *** [2s 8s 2d Jd] [Kc]
+*** SHOW DOWN ***
+Ann: shows [Ad Qs] (a pair of Deuces)
+Bob: shows [Ac Qd] (a pair of Deuces)
+Ann cashed out the hand for $18.81 | Cash Out Fee $0.19
+Bob collected $19 from pot
+*** SUMMARY ***
+Total pot $40 | Rake $2
+"""
+
+
+@pytest.mark.parametrize("bob", ["collected $19 from pot", "cashed out the hand for $18.81 | Cash Out Fee $0.19"])
+def test_players_who_tie_and_cash_out_share_the_rake(bob: str) -> None:
+    assert won(read(TIE.replace("collected $19 from pot", bob))) == {"Ann": -100, "Bob": -100}
+
+
+def test_chips_that_nobody_collected_are_refused_without_a_cash_out() -> None:
+    text = CASH_OUT.replace("Ann cashed out the hand for $57.42 | Cash Out Fee $0.58\n", "")
+    assert "4000 chips collected and a rake of 200" in refused(
+        text.replace(" (pot not awarded as player cashed out)", "")
+    )
+
+
+TWICE = """\
+PokerStars Hand #8:  Hold'em No Limit ($0.25/$0.50 USD) - 2021/07/30 6:02:58 ET
+Table 'Delta' 6-max Seat #3 is the button
+Seat 1: Ann ($20 in chips)
+Seat 2: Bob ($50.01 in chips)
+Seat 3: Cy ($50 in chips)
+Ann: posts small blind $0.25
+Bob: posts big blind $0.50
+*** HOLE CARDS ***
+Cy: calls $0.50
+Ann: calls $0.25
+Bob: checks
+*** FLOP *** [2s 8s 3d]
+Ann: bets $19.50 and is all-in
+Bob: raises $30.01 to $49.51 and is all-in
+Cy: calls $49.50 and is all-in
+Uncalled bet ($0.01) returned to Bob
+*** FIRST TURN *** [2s 8s 3d] [Jd]
+*** FIRST RIVER *** [2s 8s 3d Jd] [Kc]
+*** SECOND TURN *** [2s 8s 3d] [Ah]
+*** SECOND RIVER *** [2s 8s 3d Ah] [Th]
+*** FIRST SHOW DOWN ***
+Ann: shows [Qh Qc] (a pair of Queens)
+Bob: shows [Kh 9c] (a pair of Kings)
+Bob collected $30 from side pot
+Cy: shows [Ad 4c] (high card Ace)
+Bob collected $29 from main pot
+*** SECOND SHOW DOWN ***
+Ann: shows [Qh Qc] (a pair of Queens)
+Bob: shows [Kh 9c] (high card Ace)
+Cy: shows [Ad 4c] (a pair of Aces)
+Cy collected $30 from side pot
+Cy collected $29 from main pot
+*** SUMMARY ***
+Total pot $120 Main pot $58. Side pot $60. | Rake $2
+Hand was run twice
+FIRST Board [2s 8s 3d Jd Kc]
+SECOND Board [2s 8s 3d Ah Th]
+"""
+INTERLEAVED = (
+    TWICE.replace("*** SECOND TURN *** [2s 8s 3d] [Ah]\n", "")
+    .replace("[2s 8s 3d] [Jd]\n", "[2s 8s 3d] [Jd]\n*** SECOND TURN *** [2s 8s 3d] [Ah]\n")
+    .replace("run twice", "run two times")
+    .replace("Board [2s 8s 3d Ah Th]", "Board [Ah Th]")
+)
+CASHED_OUT_TWICE = TWICE.replace(
+    "Cy collected $30 from side pot\nCy collected $29 from main pot", "Cy cashed out the hand for $50 | Cash Out Fee $1"
+)
+
+
+@pytest.mark.parametrize("text", [TWICE, INTERLEAVED, CASHED_OUT_TWICE])
+def test_a_hand_that_was_run_twice(text: str) -> None:
+    hand = read(text)
+    assert won(hand) == {"Ann": -2000, "Bob": 900, "Cy": 900}
+    assert [hand.rules.cards_text(board) for board in hand.boards] == ["2s8s3dAhTh"]
+    again = read(hand_text(hand))
+    assert_same_hand(again, hand)
+    assert again.boards == hand.boards
+    assert hand_text(hand).count("collected $29 from main pot") == 2
+    assert "has no second board" in why_unwritable(ACPC, read(text.replace("Rake $2", "Rake $0").replace("$29", "$30")))
+    assert "no second board" in why_unwritable(PHH, hand)
+
+
+def test_a_hand_that_was_run_three_times_before_the_flop() -> None:
+    """Of 12 chips each board has 4; two tie on the third."""
+    hand = read("""\
+Poker Hand #HD9: Hold'em No Limit (1/2) - 2024/01/06 14:39:06
+Table 'X' 2-max Seat #1 is the button
+Seat 1: Ann (6 in chips)
+Seat 2: Bob (6 in chips)
+Ann: posts small blind 1
+Bob: posts big blind 2
+*** HOLE CARDS ***
+Ann: raises 4 to 6 and is all-in
+Bob: calls 4 and is all-in
+Ann: shows [Ah As]
+Bob: shows [Kd Kc]
+*** FIRST FLOP *** [2c 6d 9h]
+*** FIRST TURN *** [2c 6d 9h] [Ts]
+*** FIRST RIVER *** [2c 6d 9h Ts] [3c]
+*** SECOND FLOP *** [Kh 4s 7d]
+*** SECOND TURN *** [Kh 4s 7d] [Qc]
+*** SECOND RIVER *** [Kh 4s 7d Qc] [Ks]
+*** THIRD FLOP *** [8c 9c Tc]
+*** THIRD TURN *** [8c 9c Tc] [Jc]
+*** THIRD RIVER *** [8c 9c Tc Jc] [Ac]
+*** FIRST SHOWDOWN ***
+Ann collected 4 from pot
+*** SECOND SHOWDOWN ***
+Bob collected 4 from pot
+*** THIRD SHOWDOWN ***
+Bob collected 4 from pot
+*** SUMMARY ***
+Total pot 12 | Rake 0 | Jackpot 0 | Bingo 0
+Hand was run three times
+FIRST Board [2c 6d 9h Ts 3c]
+SECOND Board [Kh 4s 7d Qc Ks]
+THIRD Board [8c 9c Tc Jc Ac]
+""")
+    assert won(hand) == {"Ann": -2, "Bob": 2}
+    assert len(hand.boards) == 2
+    assert_same_hand(read(hand_text(hand)), hand)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        ("*** SECOND TURN *** [2s 8s 3d] [Ah]\n", "", "cards of the river do not continue|20: "),
+        ("*** SECOND RIVER *** [2s 8s 3d Ah] [Th]\n", "", "are not all there"),
+        ("[2s 8s 3d Ah] [Th]", "[2s 8s 3d Ah] [Kc]", "dealt twice"),
+        ("[2s 8s 3d Ah] [Th]", "[2s 8s 3d Ah] [Qc]", "dealt twice"),
+        ("SECOND Board [2s 8s 3d Ah Th]", "SECOND Board [2s 8s 3d Ah Td]", "the board of the summary"),
+        ("FIRST Board [2s 8s 3d Jd Kc]", "FIRST Board [Jd Kc]", "the board of the summary"),
+        ("Cy collected $29", "Bob collected $29", "Cy collected|Bob collected"),
+        ("*** FLOP ***", "*** SECOND FLOP ***", "12: a second board while there is betting"),
+        ("[2s 8s 3d] [Ah]", "", "19: no cards of the second turn"),
+    ],
+)
+def test_boards_that_do_not_fit(old: str, new: str, why: str) -> None:
+    assert old in TWICE
+    assert re.search(why, refused(TWICE.replace(old, new, 1)))
+
+
+HIDDEN = WALK.replace("Ben collected", "*** SHOW DOWN ***\nBen: shows [XX Qs] ()\nBen collected").replace(
+    "(big blind) collected ($0.50)", "(big blind) showed [XX Qs] and won ($0.50)"
+)
+
+
+@pytest.mark.parametrize("hidden", ["XX", "??", "**"])
+def test_a_card_that_is_not_shown_is_not_known(hidden: str) -> None:
+    hand = read(HIDDEN.replace("XX", hidden))
+    assert won(hand) == {"Ben": 25, "Zoë": -25}
+    assert hand.state.hole_cards == ((), ())
+
+
+def test_who_shows_one_card_while_the_others_muck_wins_the_showdown() -> None:
+    text = RUN_IT_ONCE.replace("[Ad Qd]", "[XX Qd]")
+    assert won(read(text)) == {"Bob": 31, "Cy": -45, "Ann": 0}
+    hand = read(text.replace("€0.76", "€0.90").replace("Rake €0.14", "Rake €0"))
+    assert why_unwritable(ACPC, hand) == "in an ACPC log who wins at the showdown shows cards"
+
+
+SPLIT = """\
+PokerStars Hand #1:  Hold'em No Limit (1/2) - 2021/07/30 6:02:58 ET
+Table 'Delta' 6-max Seat #1 is the button
+Seat 1: Ann (2 in chips)
+Seat 2: Bob (200 in chips)
+Seat 3: Cy (200 in chips)
+Bob: posts small blind 1
+Cy: posts big blind 2
+*** HOLE CARDS ***
+Ann: calls 2 and is all-in
+Bob: folds
+*** FLOP *** [2s 8s 2d]
+*** TURN *** [2s 8s 2d] [Jd]
+*** RIVER *** [2s 8s 2d Jd] [Kc]
+*** SHOW DOWN ***
+Cy: shows [Ad Qs] (a pair of Deuces)
+Ann: shows [Ac Qd] (a pair of Deuces)
+Ann collected 2 from pot
+Cy collected 3 from pot
+*** SUMMARY ***
+Total pot 5 | Rake 0
+"""
+
+
+def test_the_odd_chip_of_another_winner_is_no_log_of_the_acpc() -> None:
+    assert why_unwritable(ACPC, read(SPLIT)) == ""
+    other = SPLIT.replace("Ann collected 2", "Ann collected 3").replace("Cy collected 3", "Cy collected 2")
+    assert won(read(other)) == {"Ann": 1, "Bob": -1, "Cy": 0}
+    assert "the odd chips of split pots" in why_unwritable(ACPC, read(other))
+
+
+def test_pot_limit_holdem() -> None:
+    hand = read(WALK.replace("No Limit", "Pot Limit"))
+    assert (hand.rules.name, won(hand)) == ("pot-limit hold'em", {"Ben": 25, "Zoë": -25})
+    assert "Hold'em Pot Limit ($0.25/$0.50 USD)" in hand_text(hand)
+    assert read(hand_text(hand)).rules.pot_limit
+    assert "no pot-limit" in why_unwritable(PHH, hand)
+    assert "no pot-limit" in why_unwritable(ACPC, hand)
+
+
+def test_a_fold_for_nothing_or_out_of_turn_is_no_log_of_the_acpc(tmp_path: Path) -> None:
+    text = (
+        AWAY.replace("Cy (20", "Cy (2000")
+        .replace("blind 20 and is all-in", "blind 30")
+        .replace("Cy: folds", "Cy: calls 30")
+    )
+    text = text.replace("140", "180")
+    hand = read(
+        text.replace("Bob: checks\n", "Bob: checks\nCy: checks\n").replace("Bob: folds", "Bob: folds\nCy: folds")
+    )
+    assert why_unwritable(ACPC, hand) == ""
+    for line in ("Bob: folds\nCy: checks\n", "Cy: folds\nBob: checks\n"):
+        changed = text.replace("Bob: checks\n", line)
+        hand = read(changed.replace("Bob: folds\nUncalled", f"{'Cy' if line[0] == 'B' else 'Bob'}: folds\nUncalled"))
+        with pytest.raises(PokernetsError, match="no folds out of turn or for nothing"):
+            list(hand_texts(ACPC, [hand]))
+    assert write_hands(tmp_path / "x.txt", POKERSTARS, [hand]) == 1
+    assert read((tmp_path / "x.txt").read_text()).payoffs == hand.payoffs

@@ -1,0 +1,304 @@
+"""Leaf evaluators: the same numbers as their definitions, whoever asks, and exact equity where all are in."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from poker.abstraction.features import all_in_equity, hand_features
+from poker.agents.depth_limited import DepthLimitedAgent
+from poker.betting import Betting
+from poker.cards import HOLDEM, NUM_HANDS, parse_cards
+from poker.errors import PokernetsError
+from poker.features.leaf import CONTINUATIONS, SIZE, encode_pairs, fill_betting, fill_cards
+from poker.kernels.cards.hands import CARD_PERMUTATION, HAND_PERMUTATION
+from poker.rules import CALL
+from poker.search.beliefs import observe_board, start_ranges
+from poker.search.leaves.evaluator import GivingUp, Leaves, SingleValue, values_together
+from poker.search.leaves.net import GridParts, NetLeaf
+from poker.search.leaves.rollout import RolloutLeaf, representatives
+from poker.search.round_solver import DepthLimitedSolver, Request, SolverSettings, leaf_states
+from poker.solvers.blueprint import Blueprint
+from poker.solvers.rollout.continuation import Continuations, sample_boards
+from poker.solvers.rollout.forms import Biased
+from poker.state import HandState
+from poker.tree import BetMenu, DepthLimit, Kind, bet_menu, build_tree
+from tests.blueprints import random_blueprint
+from tests.games import load_rules
+
+RULES = load_rules("holdem_nolimit_2p")
+FLOP = parse_cards("2c7cJh")
+RANGES = observe_board(start_ranges(RULES), FLOP)
+
+
+class StrengthBuckets:
+    """Ten buckets of equal width in E[HS]."""
+
+    num_buckets = (10, 10, 10, 10)
+    fingerprint = "ten buckets"
+
+    def buckets(self, board: Sequence[int]) -> NDArray[np.int32]:
+        found = np.minimum(hand_features(board).ehs * 10, 9).astype(np.int32)
+        found[~HOLDEM.live(board)] = -1
+        return found
+
+
+@dataclass
+class LinearNet:
+    """Values that are linear in the features, so that the mean of values is the value of the mean."""
+
+    weights: NDArray[np.float32]
+
+    @property
+    def num_continuations(self) -> int:
+        return int(self.weights.shape[1])
+
+    def values(self, features: NDArray[np.float32]) -> NDArray[np.float32]:
+        return features @ self.weights
+
+
+@pytest.fixture(scope="module")
+def menu() -> BetMenu:
+    return bet_menu(preflop=[[1.0], ["a"]], flop=[[1.0, "a"], ["a"]], turn=[[1.0], ["a"]], river=[[1.0], ["a"]])
+
+
+@pytest.fixture(scope="module")
+def flop_root() -> Betting:
+    return Betting.start(RULES).apply(300).apply(CALL)
+
+
+@pytest.fixture(scope="module")
+def leaves(menu: BetMenu, flop_root: Betting) -> list[Betting]:
+    return leaf_states(flop_root, build_tree(flop_root, menu, DepthLimit(1, 4, (1,), cut_runouts=True)))
+
+
+@pytest.fixture(scope="module")
+def net() -> LinearNet:
+    return LinearNet(np.random.default_rng(5).normal(0, 0.3, (34, 4)).astype(np.float32))
+
+
+@pytest.fixture(scope="module")
+def blueprint(menu: BetMenu) -> Blueprint:
+    return random_blueprint(build_tree(Betting.start(RULES), menu), StrengthBuckets())
+
+
+def test_leaves_are_ends_of_the_round_in_the_order_of_the_tree(leaves: list[Betting]) -> None:
+    assert [leaf.text() for leaf in leaves if not leaf.is_over] == ["r300c/cc/", "r300c/r900c/", "r300c/cr900c/"]
+    assert all(leaf.committed == (20000, 20000) for leaf in leaves if leaf.is_over)
+    assert sum(leaf.is_over for leaf in leaves) == 4
+
+
+@pytest.mark.parametrize("own", [0, 1])
+def test_net_leaf_on_single_hands_is_the_net_on_their_features(net: LinearNet, leaves: list[Betting], own: int) -> None:
+    chosen = [leaves[0], next(leaf for leaf in leaves if leaf.is_over)]
+    found = NetLeaf(net=net, abstraction=StrengthBuckets(), clusters=None).values(chosen, FLOP, RANGES, own)
+    rng = np.random.default_rng(own)
+    hands, others = rng.choice(np.flatnonzero(HOLDEM.live(FLOP)), (2, 50))
+    equity = all_in_equity(FLOP)
+    for index, leaf in enumerate(chosen):
+        values = found.values[index][:, found.own_cluster[hands], found.opp_cluster[others]]
+        if leaf.is_over:
+            expected = np.tile(40000 * (equity[hands, others] - 0.5), (4, 1))
+        else:
+            expected = sum(leaf.committed) * net.values(encode_pairs(FLOP, leaf, own, hands, others)).T
+        possible = HOLDEM.disjoint[hands, others]
+        np.testing.assert_allclose(values[:, possible], expected[:, possible], rtol=1e-4, atol=0.05)
+
+
+def test_net_leaf_on_clusters_is_the_mean_over_their_hands(net: LinearNet, leaves: list[Betting]) -> None:
+    clustered = NetLeaf(net=net, abstraction=StrengthBuckets(), clusters=64).values(leaves, FLOP, RANGES, 0)
+    buckets = StrengthBuckets().buckets(FLOP)
+    names = np.unique(buckets[buckets >= 0])
+    assert clustered.values.shape == (len(leaves), 4, len(names), len(names))
+    strong, weak = np.flatnonzero(buckets == names[-1]), np.flatnonzero(buckets == names[0])
+    own, opp = (grid.ravel() for grid in np.meshgrid(strong, weak, indexing="ij"))
+    equity = all_in_equity(FLOP)[own, opp][HOLDEM.disjoint[own, opp]].mean()
+    allin = next(i for i, leaf in enumerate(leaves) if leaf.is_over)
+    np.testing.assert_allclose(clustered.values[allin][:, -1, 0], 40000 * (equity - 0.5), rtol=1e-4)
+
+
+def test_net_leaf_tells_stacks_apart(net: LinearNet, menu: BetMenu) -> None:
+    """The same bets with fewer chips behind are another state."""
+    evaluator = NetLeaf(net=net, abstraction=StrengthBuckets(), clusters=8)
+    found = []
+    for stack in (20000, 6000):
+        root = Betting.parse(replace(RULES, stacks=(stack, stack)), "r300c")
+        leaf = leaf_states(root, build_tree(root, menu, DepthLimit(1, 4, (1,), cut_runouts=True)))[0]
+        found.append(evaluator.values([leaf], FLOP, RANGES, 0).values)
+        fresh = NetLeaf(net=net, abstraction=StrengthBuckets(), clusters=8).values([leaf], FLOP, RANGES, 0).values
+        np.testing.assert_array_equal(found[-1], fresh)
+    assert not np.allclose(found[0], found[1])
+
+
+def test_leaf_values_of_a_blueprint_of_another_game_are_refused(blueprint: Blueprint, net: LinearNet) -> None:
+    """By the agent that would play by them; a net's are of no blueprint, and stacks may be others."""
+    rollout = RolloutLeaf(blueprint=blueprint, factor=10.0, clusters=4, hands_per_cluster=1, runouts=1, seed=0)
+    flop_game = load_rules("flop_holdem_nolimit")
+    for leaf in (rollout, SingleValue(of=rollout), GivingUp(of=rollout)):
+        leaf.check_game(replace(RULES, name="short", stacks=(5000, 5000)))
+        with pytest.raises(PokernetsError, match=r"the leaf values was made for .* board_cards is \(0, 3, 1, 1\)"):
+            leaf.check_game(flop_game)
+    SingleValue(of=NetLeaf(net=net, abstraction=StrengthBuckets(), clusters=4)).check_game(flop_game)
+
+
+def test_single_value_is_the_blueprint_continuation(net: LinearNet, leaves: list[Betting]) -> None:
+    every = NetLeaf(net=net, abstraction=StrengthBuckets(), clusters=8)
+    naive = SingleValue(of=every)
+    found = naive.values(leaves, FLOP, RANGES, 1)
+    assert naive.num_continuations == found.num_continuations == 1
+    np.testing.assert_array_equal(found.values, every.values(leaves, FLOP, RANGES, 1).values[:, :1])
+
+
+@pytest.mark.parametrize("own", [0, 1])
+def test_an_opponent_who_gives_up_leaves_the_pot(net: LinearNet, leaves: list[Betting], own: int) -> None:
+    every = NetLeaf(net=net, abstraction=StrengthBuckets(), clusters=8)
+    evaluator = GivingUp(of=every)
+    found, without = (each.values(leaves, FLOP, RANGES, own) for each in (evaluator, every))
+    assert evaluator.num_continuations == found.num_continuations == without.num_continuations + 1
+    np.testing.assert_array_equal(found.values[:, :-1], without.values)
+    assert {leaf.is_over for leaf in leaves} == {True, False}
+    for leaf, last, equity in zip(leaves, found.values[:, -1], without.values[:, 0], strict=True):
+        np.testing.assert_array_equal(last, equity if leaf.is_over else np.full_like(last, min(leaf.committed)))
+    [at_once] = values_together(evaluator, [(leaves, FLOP, RANGES, own)])
+    np.testing.assert_array_equal(at_once.values, found.values)
+
+
+@pytest.mark.parametrize("own", [0, 1])
+def test_rollout_leaf_is_the_mean_over_sampled_boards(blueprint: Blueprint, leaves: list[Betting], own: int) -> None:
+    evaluator = RolloutLeaf(blueprint=blueprint, factor=10.0, clusters=4, hands_per_cluster=30, runouts=3, seed=9)
+    found = evaluator.values(leaves, FLOP, RANGES, own)
+    again = RolloutLeaf(blueprint=blueprint, factor=10.0, clusters=4, hands_per_cluster=30, runouts=3, seed=9)
+    np.testing.assert_array_equal(found.values, again.values(leaves, FLOP, RANGES, own).values)
+
+    rng = np.random.default_rng([9, *FLOP])
+    drawn = representatives(found.own_cluster, 30, rng)
+    boards = sample_boards(RULES, FLOP, 3, rng)
+    leaf = leaves[1]
+    tree = blueprint.tree
+    node = int(tree.parent[tree.find([300, CALL, 900, CALL])])
+    assert tree.kind[node] == Kind.STREET
+    hands = drawn[found.own_cluster[drawn] == 3]
+    others = drawn[found.own_cluster[drawn] == 0]
+    assert len(hands) == len(others) == 30
+    seats = (hands, others) if own == 0 else (others, hands)
+    exact = Continuations(blueprint, Biased().of(blueprint)).values(node, boards, *seats)
+    counted = (exact.count > 0) & HOLDEM.disjoint[np.ix_(*seats)]
+    expected = exact.mean[own][:, counted].mean(axis=1) / 1800 * sum(leaf.committed)
+    np.testing.assert_allclose(found.values[1][:, 3, 0], expected, rtol=1e-3)
+
+
+@pytest.mark.parametrize("own", [0, 1])
+def test_what_was_valued_before_changes_nothing(
+    net: LinearNet, blueprint: Blueprint, leaves: list[Betting], own: int
+) -> None:
+    def build(kind: str) -> NetLeaf | RolloutLeaf:
+        if kind == "net":
+            return NetLeaf(net=net, abstraction=StrengthBuckets(), clusters=8)
+        return RolloutLeaf(blueprint=blueprint, factor=10.0, clusters=8, hands_per_cluster=2, runouts=2, seed=9)
+
+    other = parse_cards("AhKd2c")
+    for kind in ("net", "rollout"):
+        evaluator = build(kind)
+        evaluator.values(leaves[1:], FLOP, RANGES, 1 - own)
+        evaluator.values(leaves, other, observe_board(start_ranges(RULES), other), own)
+        evaluator.values(leaves[:2], FLOP, RANGES, own)
+        found, expected = (each.values(leaves, FLOP, RANGES, own) for each in (evaluator, build(kind)))
+        np.testing.assert_array_equal(found.values, expected.values)
+        np.testing.assert_array_equal(found.own_cluster, expected.own_cluster)
+
+
+def test_leaves_valued_before_are_not_valued_again(net: LinearNet, blueprint: Blueprint, leaves: list[Betting]) -> None:
+    asked = 0
+
+    class Counting(LinearNet):
+        def values(self, features: NDArray[np.float32]) -> NDArray[np.float32]:
+            nonlocal asked
+            asked += 1
+            return super().values(features)
+
+    evaluator = NetLeaf(net=Counting(net.weights), abstraction=StrengthBuckets(), clusters=8)
+    evaluator.values(leaves, FLOP, RANGES, 0)
+    assert asked == 3
+    evaluator.values(leaves, FLOP, RANGES, 0)
+    assert asked == 3
+    evaluator.values(leaves, FLOP, RANGES, 1)
+    assert asked == 6
+
+
+def test_leaves_of_many_solves_go_through_a_net_on_a_device_at_once(net: LinearNet, leaves: list[Betting]) -> None:
+    calls = []
+
+    class OnDevice(LinearNet):
+        takes_grids = True
+
+        def grid_values(self, grids: Sequence[tuple[GridParts, NDArray[np.float32]]]) -> list[NDArray[np.float32]]:
+            calls.append([len(betting) for _, betting in grids])
+            found = []
+            for parts, betting in grids:
+                rows = np.empty((len(betting), len(parts.own), len(parts.opp), SIZE), np.float32)
+                fill_cards(rows, *parts)
+                fill_betting(rows, betting[:, None, None])
+                found.append(self.values(rows.reshape(-1, SIZE)).reshape(len(betting), -1, self.num_continuations))
+            return found
+
+    other = parse_cards("AhKd2c")
+    asked: list[Leaves] = [(leaves, FLOP, RANGES, 0), (leaves[:2], other, RANGES, 0), (leaves[1:], FLOP, RANGES, 0)]
+    asked.append((leaves, FLOP, RANGES, 1))
+    nets = net, OnDevice(net.weights)
+    alone, at_once = (NetLeaf(net=each, abstraction=StrengthBuckets(), clusters=8) for each in nets)
+    for _ in range(2):
+        for found, one in zip(values_together(SingleValue(of=at_once), asked), asked, strict=True):
+            np.testing.assert_allclose(found.values, alone.values(*one).values[:, :1], rtol=1e-5, atol=1e-2)
+    assert calls == [[3, 2, 3]]
+
+
+def test_values_are_to_own_and_the_opponent_gains_from_choosing(blueprint: Blueprint, leaves: list[Betting]) -> None:
+    evaluator = RolloutLeaf(blueprint=blueprint, factor=10.0, clusters=6, hands_per_cluster=8, runouts=8, seed=1)
+    found = evaluator.values(leaves, FLOP, RANGES, 0)
+    assert found.num_continuations == len(CONTINUATIONS)
+    strong_against_weak = found.values[:, :, -1, 0].mean()
+    weak_against_strong = found.values[:, :, 0, -1].mean()
+    assert strong_against_weak > 0 > weak_against_strong
+    assert not np.allclose(found.values[:3, 0], found.values[:3, 3])
+
+
+@pytest.mark.parametrize("kind", ["net", "rollout"])
+def test_flop_in_another_order_or_other_suits_is_the_same_flop(
+    net: LinearNet, blueprint: Blueprint, menu: BetMenu, kind: str
+) -> None:
+    betting = Betting.start(RULES).apply(300).apply(CALL)
+    found = []
+    for order in ("2c7cJh", "Jh2c7c", "2d7dJs"):
+        rollout = RolloutLeaf(blueprint=blueprint, factor=10.0, clusters=4, hands_per_cluster=2, runouts=2, seed=9)
+        flop = rollout if kind == "rollout" else NetLeaf(net=net, abstraction=StrengthBuckets(), clusters=4)
+        agent = DepthLimitedAgent(
+            name="agent",
+            game=RULES,
+            menu=menu,
+            ahead=menu,
+            leaves=[rollout, flop],
+            solver=SolverSettings("dcfr", (4,), 1),
+            opponent_noise=0.01,
+            remembered_states=10,
+        )
+        found.append(agent.policy(HandState(betting, ((), ()), parse_cards(order)))[1])
+    np.testing.assert_array_equal(found[0], found[1])
+    suits = next(g for g in range(24) if set(CARD_PERMUTATION[g, list(FLOP)]) == set(parse_cards("2d7dJs")))
+    np.testing.assert_allclose(found[2][HAND_PERMUTATION[suits]], found[0], atol=1e-3)
+
+
+def test_depth_limited_solve_gives_a_strategy_for_every_hand(net: LinearNet, menu: BetMenu, flop_root: Betting) -> None:
+    leaf = NetLeaf(net=net, abstraction=StrengthBuckets(), clusters=16)
+    solve = DepthLimitedSolver(menu, menu, {1: leaf}, SolverSettings("dcfr", (20,), 1))
+    solution = solve(Request(flop_root, FLOP, RANGES, 0, (450,)))
+    root = solution.at(flop_root)
+    assert root is not None
+    assert 450 in root.actions
+    assert root.probs.shape == (NUM_HANDS, len(root.actions))
+    np.testing.assert_allclose(root.probs.sum(axis=1), 1.0, rtol=1e-4)
+    reply = solution.at(flop_root.apply(450))
+    assert reply is not None
+    assert reply.player == 1
+    assert solution.at(flop_root.apply(CALL).apply(CALL)) is None

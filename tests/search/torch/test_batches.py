@@ -1,0 +1,192 @@
+"""Rounds solved on torch, alone and together, are those of the CPU's kernels."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from poker.betting import Betting
+from poker.cards import HOLDEM, parse_cards
+from poker.errors import PokernetsError
+from poker.rules import CALL
+from poker.search.beliefs import Ranges, observe_board
+from poker.search.clock import Clock
+from poker.search.exploit.exploiting import Exploit, FixedFrequencies, Modelled
+from poker.search.round_solver import DepthLimitedSolver, Request, RoundSolution, SolverSettings
+from poker.search.safety import Safety
+from poker.search.torch import batches as torch_batches
+from poker.search.torch.vector import TorchVectorSolver
+from poker.solvers.rollout.leaf_values import LeafValues
+from poker.solvers.vector.game import VectorGame
+from poker.tree import bet_menu, build_tree
+from tests.devices import CHIPS, CUDA, FEW, SHARE
+from tests.games import load_rules
+
+DEVICES = ["torch", CUDA]
+RULES = load_rules("holdem_nolimit_2p")
+MENU = bet_menu(preflop=[[1.0], ["a"]], flop=[[1.0], ["a"]], turn=[[1.0], []], river=[[1.0], []])
+BOARD = parse_cards("2cKdAh7s9h")
+MODELLED = Modelled(Exploit(0.5, FixedFrequencies(0.2, 0.3)), np.full(RULES.num_hands, 0.5))
+
+
+class RandomLeaf:
+    """Three continuations, values by clusters drawn from the board."""
+
+    num_continuations = 3
+
+    def values(self, leaves: Any, board: tuple[int, ...], ranges: Ranges, own: int) -> LeafValues:
+        rng = np.random.default_rng([1, *board])
+        clusters = np.where(HOLDEM.live(board), rng.integers(0, 6, RULES.num_hands), -1).astype(np.int32)
+        values = np.stack([leaf.pot * rng.normal(size=(3, 6, 6)) for leaf in leaves]).astype(np.float32)
+        return LeafValues(own, clusters, clusters, values)
+
+
+def request(street: int, seed: int, opening: int = 300, **more: Any) -> Request:
+    """A round after a raise and calls, with ranges of some random hands."""
+    root = Betting.start(RULES)
+    for action in (opening, CALL, *(CALL,) * (2 * street - 2)) if street else ():
+        root = root.apply(action)
+    board, rng = BOARD[: RULES.board_sizes[street]], np.random.default_rng(seed)
+    ranges = np.where(rng.random((2, RULES.num_hands)) < 0.15, rng.random((2, RULES.num_hands)), 0)
+    return Request(root, board, observe_board(ranges.astype(np.float32), board), 0, **more)
+
+
+def solver(
+    device: str,
+    safety: str = "unsafe",
+    clock: Clock | None = None,
+    iterations: int = FEW,
+    precision: float = 0.02,
+) -> DepthLimitedSolver:
+    settings = SolverSettings("apdcfr_short", (iterations,), 2, precision, device)
+    leaves = {0: RandomLeaf(), 1: RandomLeaf()}
+    return DepthLimitedSolver(MENU, MENU, leaves, settings, Safety(safety), clock)
+
+
+def assert_alike(found: RoundSolution, expected: RoundSolution, chips: float = CHIPS) -> None:
+    """The same strategies and the same values of hands."""
+    assert found.policies.keys() == expected.policies.keys()
+    for path, policy in found.policies.items():
+        assert policy.actions == expected.policies[path].actions
+        np.testing.assert_allclose(policy.probs, expected.policies[path].probs, atol=SHARE)
+    for one, other in ((found.concessions, expected.concessions), (found.values, expected.values)):
+        assert (one is None) == (other is None)
+        if one is not None and other is not None:
+            assert one.values.keys() == other.values.keys()
+            for path in one.values:
+                np.testing.assert_allclose(one.values[path], other.values[path], atol=chips, rtol=1e-4)
+            for path, starts in one.starts.items():
+                mine, theirs = (each.rows.astype(np.float32) * each.unit for each in (starts, other.starts[path]))
+                np.testing.assert_allclose(mine, theirs, atol=chips, rtol=2e-3)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("street", range(4))
+def test_rounds_agree_with_the_kernels(street: int, device: str) -> None:
+    kernels, on_torch = solver("cpu"), solver(device)
+    kernels.keeps_values = on_torch.keeps_values = True
+    assert_alike(on_torch(request(street, 1)), kernels(request(street, 1)))
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_safe_solves_agree(device: str) -> None:
+    asked = request(3, 2, alternatives=np.random.default_rng(1).normal(0, 300, RULES.num_hands).astype(np.float32))
+    assert_alike(solver(device, "resolve")(asked), solver("cpu", "resolve")(asked))
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_solves_against_a_model_agree(device: str) -> None:
+    asked = request(1, 3, modelled=MODELLED)
+    assert_alike(solver(device)(asked), solver("cpu")(asked))
+
+
+@pytest.mark.parametrize("device", ["cpu", *DEVICES])
+def test_requests_are_answered_in_their_order(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rivers of one shape with pots of their own go together; another street and a solve against a model do not."""
+    flops = request(1, 2), request(1, 5, 400), request(1, 3, modelled=MODELLED)
+    asked = [request(3, 1), flops[0], request(3, 3, 400), flops[2], flops[1]]
+    sizes = []
+
+    class Counted(TorchVectorSolver):
+        def __init__(self, games: list[VectorGame], *others: Any, **more: Any) -> None:
+            sizes.append(len(games))
+            super().__init__(games, *others, **more)
+
+    monkeypatch.setattr(torch_batches, "TorchVectorSolver", Counted)
+    found = solver(device).together(asked)
+    for solution, alone in zip(found, asked, strict=True):
+        assert_alike(solution, solver("cpu")(alone))
+    assert sizes == ([] if device == "cpu" else [2, 2, 1])
+
+
+def test_a_batch_that_does_not_fit_is_cut(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = [request(3, seed) for seed in range(4)]
+    sizes = []
+
+    class Small(TorchVectorSolver):
+        most = 4
+
+        def __init__(self, games: list[VectorGame], *others: Any, **more: Any) -> None:
+            sizes.append(len(games))
+            if len(games) > self.most:
+                raise torch.OutOfMemoryError
+            super().__init__(games, *others, **more)
+
+    monkeypatch.setattr(torch_batches, "TorchVectorSolver", Small)
+    expected = solver("cpu").together(asked)
+    for Small.most in (1, 0):  # at 0 the CPU's kernels solve
+        sizes.clear()
+        for solution, other in zip(solver("torch").together(asked), expected, strict=True):
+            assert_alike(solution, other)
+        assert sizes == [4, 2, 1, 1, 2, 1, 1]
+        assert capsys.readouterr().err.count("ran out of memory") == 1
+    Small.most = 4
+    monkeypatch.setattr(torch_batches, "room", lambda device: 2.4 * torch_batches.bytes_needed(game(asked[0])))
+    sizes.clear()
+    solver("torch").together(asked)
+    assert sizes == [2, 2]
+
+
+def game(asked: Request) -> VectorGame:
+    return VectorGame(build_tree(asked.root, MENU), asked.board, asked.ranges)
+
+
+def test_the_memory_plan_covers_what_is_kept() -> None:
+    for street, most in ((2, 15), (3, 60)):
+        games = [game(request(street, seed)) for seed in range(2)]
+        batch = TorchVectorSolver(games)
+        kept = sum(rows.nbytes for rows in batch.rows.values())
+        assert kept < sum(map(torch_batches.bytes_needed, games)) < most * kept
+
+
+def test_time_is_shared_and_precision_ends_a_solve() -> None:
+    asked = [request(3, seed) for seed in range(2)]
+    close = solver("torch", clock=Clock(per_decision=3600.0)).together(asked)
+    assert all(np.isfinite(policy.probs).all() for solution in close for policy in solution.policies.values())
+    solved = solver("torch", clock=Clock(per_decision=3600.0)).solved(asked[0])
+    assert solved.exploitability() <= 0.02 * asked[0].root.pot
+    assert 1 < solved.iterations < 500
+    hurried = solver("torch", clock=Clock(per_decision=1e-6)).solved(asked[0])
+    assert hurried.iterations < solved.iterations
+
+
+@pytest.mark.parametrize("device", ["cpu", *DEVICES])
+def test_precision_ends_every_solve_of_a_batch_where_it_ends_alone(device: str) -> None:
+    asked, precision = [request(3, 1), request(3, 3, 9000)], 0.001
+    solve = solver(device, iterations=400, precision=precision)
+    alone = [solve.solved(each) for each in asked]
+    assert all(found.iterations < 400 for found in alone), [f.iterations for f in alone]
+    assert alone[0].iterations != alone[1].iterations
+    for found, solution, each in zip(alone, solve.together(asked), asked, strict=True):
+        assert found.exploitability() <= precision * each.root.pot
+        assert_alike(solution, solve(each))
+
+
+def test_devices_that_are_not_there_are_refused() -> None:
+    with pytest.raises(PokernetsError, match="choose cpu, cuda"):
+        solver("tpu")
+    if not torch.cuda.is_available():
+        with pytest.raises(PokernetsError, match="no CUDA device; use device=cpu"):
+            solver("cuda")
+        assert type(solver("auto")._engine).__name__ == "KernelEngine"
