@@ -29,7 +29,6 @@ from omegaconf import DictConfig, OmegaConf, open_dict
 from omegaconf.errors import ConfigAttributeError, ConfigKeyError, MissingMandatoryValue, OmegaConfBaseException
 
 from conf.bundles import unbundle
-from conf.early import refuse_parts, refuse_values
 from conf.help import CONF, choices, experiments, help_of, nets, without_help
 from poker.errors import PokernetsError
 from poker.lock import Claims
@@ -207,6 +206,8 @@ def task_of(group: str) -> Callable[[DictConfig], Any]:
         if group == "model":
             _check_net()
         node = resolve(node)
+        from conf.early import refuse_parts, refuse_values  # noqa: PLC0415 (numpy)
+
         refuse_values(node)
         check(node)
         refuse_parts(node)
