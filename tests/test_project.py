@@ -1,10 +1,14 @@
-"""The metadata a clone of next year installs from."""
+"""The metadata a clone of next year installs from, and habits of the house that no other tool checks."""
 
+import ast
 import re
 import tomllib
+from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
+SOURCES = [file for name in ("poker", "data_gen", "models", "conf") for file in sorted((ROOT / name).rglob("*.py"))]
+MOST_MODULES = 14
 
 
 def test_constraints_pin_every_dependency_exactly() -> None:
@@ -26,3 +30,19 @@ def test_constraints_pin_every_dependency_exactly() -> None:
 
 def _normal(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def test_no_folder_is_full() -> None:
+    folders = Counter(file.parent for file in (ROOT / "poker").glob("*/**/*.py") if file.name != "__init__.py")
+    assert {folder.name: count for folder, count in folders.items() if count > MOST_MODULES} == {}
+
+
+def test_docstrings_say_what_things_are() -> None:
+    decoded = re.compile(r"(Of|By|With|Those|The same)\b")
+    found = []
+    for file in SOURCES:
+        for node in ast.walk(ast.parse(file.read_text())):
+            told = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Module)
+            if told and decoded.match(ast.get_docstring(node) or ""):
+                found.append(f"{file.relative_to(ROOT)}: {getattr(node, 'name', 'module')}")
+    assert found == []

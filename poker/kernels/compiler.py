@@ -45,7 +45,7 @@ class KernelCompiler(CompilerBase):
 
 @_pass(mutates_CFG=False, analysis_only=False)
 class ReadFieldsOnce(FunctionPass):
-    """Of arrays and named tuples that are arguments and never assigned to, and of what is read from those."""
+    """Hoist field reads of arrays and named tuples that are arguments and never assigned to."""
 
     _name = "read_fields_once"
 
@@ -133,7 +133,7 @@ class _LowerKernel(Lower):
         return self.fnargs
 
     def _borrowed(self, kind: Any, value: Any) -> Any:
-        """The same value, in which no array has counted memory."""
+        """Return the value with no counted memory in its arrays."""
         if isinstance(kind, types.BaseTuple) and _holds_arrays(kind):
             fields = zip(_fields(kind), cgutils.unpack_tuple(self.builder, value), strict=True)
             return self.context.make_tuple(self.builder, kind, [self._borrowed(*field) for field in fields])

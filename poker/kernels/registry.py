@@ -60,7 +60,7 @@ INLINE: Any = {"cache": True, "nogil": True, "inline": "always"}
 INTERNAL: Any = {**KERNEL, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 """Options of a kernel that only kernels call: wrappers, for Python and C to call it, take long to compile."""
 ENTRIES: list[Entry] = []
-"""Of the modules imported so far."""
+"""All entries of the modules imported so far."""
 _ALLOCATIONS = 100_000
 """Objects that the compiler makes between two collections of garbage; Python's own 700 cost a tenth of the time."""
 
