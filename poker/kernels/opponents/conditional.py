@@ -12,7 +12,7 @@ _FAR = 60.0
 """Log odds beyond which nobody looks."""
 _STEPS = 60
 _CLOSE = 1e-12
-"""Of the frequencies that come out."""
+"""How near the frequencies that come out must be."""
 
 
 @kernel

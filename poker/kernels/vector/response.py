@@ -49,8 +49,8 @@ def work_size(rows: int, slots: int, live: int) -> int:
 
 @entry("u1_2, u1_2r, u2_3, i2_2", "u1_2, u2_2r, u2_3, i2_2")
 def sort_boards(boards: U8, table: NDArray[Any], records: U16, down: I16) -> None:
-    """Of boards [n, cards]: records [n, L, 4] are hand, bucket and two cards, weakest first; down [n, L] the places in
-    `records` from the strongest group of equal hands to the weakest, within a group as in `records`."""
+    """Sort the hands of boards [n, cards]: records [n, L, 4] are hand, bucket and two cards, weakest first; down [n, L]
+    the places in `records` from the strongest group of equal hands to the weakest, within a group as in `records`."""
     ranks, buckets = np.empty(NUM_HANDS, np.int32), np.empty(NUM_HANDS, np.int32)
     order, starts = np.empty(NUM_HANDS, np.int32), np.empty(NUM_CLASSES + 1, np.int32)
     for i in range(len(boards)):
