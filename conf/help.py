@@ -13,8 +13,8 @@ from omegaconf import DictConfig, OmegaConf, open_dict
 
 CONF = Path(__file__).resolve().parent
 _HELP = "_help_"
-_RUN = ("evaluate", "job", "model")
-"""Groups whose options tell what they are for."""
+_COMMANDS = {"evaluate": "python evaluate.py", "job": "python -m data_gen", "model": "python train.py"}
+"""What runs an option of a group; these tell what they are for."""
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 setattr(yaml, "SafeLoader", _Loader)  # noqa: B010  OmegaConf reads files with it, in half the time
 
@@ -25,8 +25,13 @@ def choices(group: str) -> list[str]:
 
 
 def experiments() -> dict[str, str]:
-    """The command of each experiment."""
-    return _told_by_files("experiment", "# (python .*) experiment={}\\b")
+    """The command of each experiment: that of the group from which its defaults list chooses."""
+    found = {}
+    for name in choices("experiment"):
+        defaults = yaml.load((CONF / "experiment" / f"{name}.yaml").read_text(), _Loader)["defaults"]
+        chosen = {key.removeprefix("override /") for entry in defaults if isinstance(entry, dict) for key in entry}
+        found[name] = next((command for group, command in _COMMANDS.items() if group in chosen), "")
+    return found
 
 
 def nets() -> dict[str, list[str]]:
@@ -55,7 +60,7 @@ def listed(command: str, *groups: str) -> str:
     options |= {group: ", ".join(choices(group)) for group in groups}
     if "net" in groups:
         options["net"] = "; ".join(f"{', '.join(its)} for model={model}" for model, its in nets().items())
-    for group in set(groups) & set(_RUN):
+    for group in set(groups) & set(_COMMANDS):
         told = purposes(group)
         width = max(map(len, told))
         options[group] = "".join(f"\n  {name:{width}}  {what}".rstrip(" ") for name, what in told.items())
