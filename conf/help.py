@@ -26,12 +26,15 @@ def choices(group: str) -> list[str]:
 
 def experiments() -> dict[str, str]:
     """The command of each experiment: that of the group from which its defaults list chooses."""
-    found = {}
-    for name in choices("experiment"):
-        defaults = yaml.load((CONF / "experiment" / f"{name}.yaml").read_text(), _Loader)["defaults"]
-        chosen = {key.removeprefix("override /") for entry in defaults if isinstance(entry, dict) for key in entry}
-        found[name] = next((command for group, command in _COMMANDS.items() if group in chosen), "")
-    return found
+    return {name: _command_of(name) for name in choices("experiment")}
+
+
+def _command_of(experiment: str) -> str:
+    """Empty where neither the file nor the experiment that it begins with says."""
+    entries = yaml.load((CONF / "experiment" / f"{experiment}.yaml").read_text(), _Loader)["defaults"]
+    chosen = {key.removeprefix("override /") for entry in entries if isinstance(entry, dict) for key in entry}
+    others = [_command_of(entry) for entry in entries if isinstance(entry, str) and entry != "_self_"]
+    return next((command for group, command in _COMMANDS.items() if group in chosen), next(iter(others), ""))
 
 
 def nets() -> dict[str, list[str]]:
