@@ -1,1 +1,1 @@
-"""What hands are worth on a board, and buckets of hands that are played alike."""
+"""Values of hands on a board, and buckets of hands that are played alike."""

@@ -1,4 +1,4 @@
-"""Buckets: hands of a street that are played alike. What the blueprint, its dealers and the agents share.
+"""Buckets: hands of a street that are played alike, shared by the blueprint, its dealers and the agents.
 
 `CardAbstraction` holds one table a street, [canonical boards, 1326], so that a concrete board costs one gather (see
 `poker.kernels.cards.isomorphism`). `SmallGameBuckets` is the lossless abstraction of games with one hole card.
@@ -68,7 +68,7 @@ class CardAbstraction:
         return out
 
     def first_streets(self, num_streets: int) -> "CardAbstraction":
-        """The same buckets for a game that ends after `num_streets`."""
+        """The abstraction of a game that ends after `num_streets`, its buckets unchanged."""
         if num_streets == self.num_streets:
             return self
         if num_streets > self.num_streets:
@@ -88,7 +88,7 @@ class CardAbstraction:
     @staticmethod
     @refuses_by_name(KIND)
     def load(path: str | Path, config: Mapping[str, Any] | None = None) -> "CardAbstraction":
-        """Memory-mapped; refused unless what `config` gives agrees with how it was made."""
+        """Open the artifact, memory-mapped; refused unless what `config` gives agrees with how it was made."""
         return _of_artifact(open_artifact(path, KIND, config=config))
 
     def _table(self, num_cards: int) -> NDArray[Any]:

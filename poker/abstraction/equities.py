@@ -32,12 +32,12 @@ Board = tuple[int, ...]
 Floats = NDArray[np.float64]
 
 EMPTY = 1e-12
-"""A range of less weight, of ranges that sum to 1 or so, is none."""
+"""Weight below which a range counts as empty, where ranges sum to 1 or so."""
 
 
 _KEPT = max(8, memory() // cores() // 6 // (4 * NUM_HANDS**2))
-"""Matrices of a process, which take no more than a sixth of a core's share of the memory. Between players whose
-policies are known, AIVAT needs one for every flop, 50 ms of work, and meets it again in each seating and line-up."""
+"""Matrices that a process caches, at most a sixth of a core's share of the memory. Between players whose policies are
+known, AIVAT needs one for every flop, 50 ms of work, and meets it again in each seating and line-up."""
 
 
 @lru_cache(maxsize=_KEPT)
@@ -114,10 +114,10 @@ def _all_pairs(matrix: NDArray[np.floating], opponent: Floats) -> Floats:
 
 
 def showdown_totals(rules: Rules, board: Board, own: Floats, opponent: Floats) -> Floats:
-    """[A] the same summed over each range of own [A, H]: 0, without a look at the cards, where both are the same.
+    """[A] `showdown_chances` summed over each range of own [A, H]; 0, without using cards, for proportional ranges.
 
-    In hold'em ranges of few hands and those that hold all hands alike, of players whose hands are seen and of players
-    who do not look at theirs, do without the matrix of all pairs.
+    In hold'em two kinds of ranges do without the matrix of all pairs: those of few hands (players whose hands are
+    seen), and those that hold all hands alike (players who do not look at theirs).
     """
     mass = own.sum(axis=1, keepdims=True)
     unlike = np.abs(own * opponent.sum() - mass * opponent).max(axis=1) > EMPTY * mass[:, 0] * opponent.max()
@@ -147,12 +147,12 @@ def showdown_totals(rules: Rules, board: Board, own: Floats, opponent: Floats) -
 
 
 def _few_hands(there: NDArray[np.bool_]) -> NDArray[np.int64] | None:
-    """Those that are there, where so few are compared with all others sooner than all with all."""
+    """Hands [n] that are there, if few enough that comparing each with all is faster than the matrix; else None."""
     return np.flatnonzero(there) if np.count_nonzero(there) <= _FEW_HANDS else None
 
 
 def _is_even(weights: Floats, live: NDArray[np.bool_]) -> bool:
-    """All live hands weigh the same, and no other anything."""
+    """Whether all live hands weigh the same and all others nothing."""
     return bool((weights == np.where(live, weights.max(), 0.0)).all())
 
 
@@ -173,7 +173,7 @@ def _sums_from_moments(board: Board) -> Floats:
 
 
 _flop_sums = lru_cache(maxsize=1755)(_sums_from_moments)
-"""Of flops that stand for all that are alike, of which there are so many."""
+"""Sums of canonical flops, cached for all 1,755."""
 _later_sums = lru_cache(maxsize=16)(_sums_from_moments)
 
 
@@ -225,7 +225,7 @@ def _complete(rules: Rules, board: Board) -> tuple[NDArray[np.int16], NDArray[np
 
 @lru_cache(maxsize=6)
 def _runouts(rules: Rules, board: Board) -> tuple[NDArray[np.int16], NDArray[np.int16]]:
-    """[N, n] the same for every completion of the board."""
+    """Rows [N, n] of `_complete` for every completion of the board."""
     if rules.deck_size == 52 and rules.total_board_cards == 5:
         live, ranks = _completed(board)
         size = math.comb(52 - 5, 2)
@@ -249,7 +249,7 @@ def hand_ranks(rules: Rules, board: Board) -> NDArray[np.int32]:
 
 
 def awaits_cards(betting: Betting, board: Board) -> bool:
-    """The board of the street that `betting` has reached is not dealt yet, and its cards matter."""
+    """Whether the board of the street that `betting` has reached is not dealt yet and its cards matter."""
     undealt = len(board) < betting.rules.board_sizes[betting.street]
     return undealt and (betting.is_showdown or not betting.is_over)
 

@@ -50,7 +50,7 @@ class HandFeatures:
 
 @dataclass(frozen=True)
 class _Counts:
-    """Of one board of 3 to 5 cards, from which the rest follows; L live hands: `poker.kernels.cards.strength`."""
+    """Exact counts on a board of 3 to 5 cards with L live hands (`poker.kernels.cards.strength`); the rest follows."""
 
     live: NDArray[np.int16]
     ranks: NDArray[np.int16]  # [N, L] on its completions

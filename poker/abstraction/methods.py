@@ -91,7 +91,7 @@ class Method(Protocol):
     def build(self, street: int, built: Mapping[int, StreetTable], how: Building) -> StreetTable: ...
 
     def cpu_seconds(self, street: int) -> float:
-        """What `build` takes at most, by a few boards."""
+        """Upper bound on the CPU seconds of `build`, extrapolated from a few boards."""
 
 
 @dataclass(frozen=True)
@@ -204,7 +204,7 @@ class PotentialAware(_Streets):
 
 @dataclass(frozen=True, eq=False)
 class _NearestVector:
-    """The centre that is nearest to the points of a board's live hands."""
+    """Labels each live hand of boards with the centre nearest to its point."""
 
     points_of: Callable[[NDArray[np.uint8]], Vectors]
     centers: Vectors
@@ -215,7 +215,7 @@ class _NearestVector:
 
 @dataclass(frozen=True, eq=False)
 class _NearestFlow:
-    """The same of distributions over the turn's buckets."""
+    """Labels each live hand of boards with the centre nearest to its distribution over the turn's buckets."""
 
     turn_table: NDArray[np.uint16]
     ground: Ground
@@ -360,7 +360,7 @@ def _cpu_seconds(
     points_of: Callable[[NDArray[np.uint8]], NDArray[Any]] | None = None,
     effort: Effort = Effort(0, 0, 0),  # noqa: B008 - frozen
 ) -> float:
-    """Of k-means with such an effort and of the assignment of all hands, by a few boards."""
+    """CPU seconds of k-means with this effort and of assigning all hands, extrapolated from a few boards."""
     boards = canonical_boards(BOARD_SIZES[street])
     few = boards[:: max(1, len(boards) // _TRIAL_BOARDS)][:_TRIAL_BOARDS]
 
@@ -377,13 +377,13 @@ def _cpu_seconds(
 
 
 def table_bytes(num_buckets: Sequence[int]) -> int:
-    """Of all streets."""
+    """Bytes of the tables of all streets."""
     sizes = (len(canonical_boards(BOARD_SIZES[street])) * NUM_HANDS for street in range(len(num_buckets)))
     return sum(size * np.dtype(_small(count)).itemsize for size, count in zip(sizes, num_buckets, strict=True))
 
 
 def _by_sum(vectors: Vectors) -> Vectors:
-    """Ascending with strength."""
+    """Vectors in ascending order of strength."""
     return vectors[np.argsort(vectors.sum(axis=1, dtype=np.int64), kind="stable")]
 
 

@@ -1,1 +1,1 @@
-"""What the nets see: names, units, encoders and hashes of their inputs, and the shards that carry them."""
+"""Inputs of the nets: their names, units, encoders and hashes, and the shards that carry them."""

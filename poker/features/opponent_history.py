@@ -34,7 +34,7 @@ _CUTS: tuple[tuple[int, float], ...] = (
     (4, 0.97),  # after the flop, asked; lately
     (4, 0.9),  # the same, just now
 )
-"""Ways of cutting situations into cells: how many, and how fast what was seen fades."""
+"""Ways of cutting situations into cells: the number of cells, and the decay of past observations."""
 _DECAYS: NDArray[np.float64] = np.array([decay for _, decay in _CUTS])
 _STARTS: NDArray[np.int64] = np.cumsum([0, *(size for size, _ in _CUTS)])
 NUM_CELLS = int(_STARTS[-1])
@@ -82,7 +82,7 @@ def cells(
 
 
 def hand_rows(columns: Mapping[str, NDArray[Any]]) -> tuple[NDArray[np.float32], NDArray[np.uint8]]:
-    """Of the rows of `poker.features.action_rows`, hand inputs [n, 50], and the actions of the hand so far as tokens
+    """Hand inputs [n, 50] of the rows of `poker.features.action_rows`, and the actions of the hand so far as tokens
     [n, 32] below `NUM_TOKENS`, 0 where there are no more."""
     hand, board, *actions = (np.ascontiguousarray(columns[name]) for name in ("hand", "board", *kernel.Actions._fields))
     return kernel.hand_rows(hand, kernel.Actions(*actions), board)
@@ -115,7 +115,7 @@ def player_rows(
 
 
 class PlayerMemory:
-    """What is remembered of one player, for use at the table: `inputs`, then `observe` each action."""
+    """Statistics of one player, kept at the table: ask for `inputs`, then `observe` each action."""
 
     def __init__(self, prior: NDArray[np.float64]) -> None:
         self._prior = prior
@@ -129,5 +129,5 @@ class PlayerMemory:
         return out
 
     def observe(self, context: int, in_cells: NDArray[np.int64], predicted: NDArray[np.float32], action: int) -> None:
-        """The player did `action` (a class) where `predicted` [3] was expected of anybody."""
+        """Record that the player took `action` (a class) where the base predictor expected `predicted` [3]."""
         kernel.observe(self._memory, context, in_cells, predicted, action, DECAY, _DECAYS)

@@ -1,4 +1,4 @@
-"""What can be read off cards without dealing any: made hands, draws and the texture of a board, for all hands at once.
+"""Features read off cards without dealing any: made hands, draws and the texture of a board, for all hands at once.
 
 Counts here are integers; `poker.features.leaf` scales them. A board has 0, 3, 4 or 5 cards. Rows of hands that share a
 card with the board hold 0.
@@ -36,14 +36,14 @@ class HandShape:
 
 @dataclass(frozen=True)
 class BoardTexture:
-    """What all players see of the board; all 0 without one."""
+    """Features of the board alone; all 0 without one."""
 
     pairing: float
     """0 no pair, 0.5 one pair, 1 trips or two pair (and better)."""
     suited: int
     """Most cards of one suit."""
     straight_windows: int
-    """Of the ten windows of five ranks, those that hold three or more ranks of the board."""
+    """Windows of five ranks (there are ten) that hold three or more ranks of the board."""
     high_rank: int
 
 

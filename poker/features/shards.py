@@ -118,7 +118,7 @@ def open_shards(root: str | Path, verify: bool = True) -> list[Artifact]:
 
 
 def _identity(shard: Artifact) -> dict[str, Any]:
-    """In which all shards of a data set agree."""
+    """Settings and sources in which all shards of a data set agree."""
     config = {key: value for key, value in shard.config.items() if key != "shard"}
     return {**config, **{f"made_from.{role}": source for role, source in shard.made_from.items()}}
 

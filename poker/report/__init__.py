@@ -1,4 +1,4 @@
-"""Results as they are told: on the console, as JSON, as a page with its pictures, and as TensorBoard scalars."""
+"""Reports of results: on the console, as JSON, as a page with its pictures, and as TensorBoard scalars."""
 
 from poker.report.report import Figure, RangeGrids, Report, Section, Table, Text
 

@@ -23,7 +23,7 @@ Row = tuple[str, Estimate]
 """Name and result."""
 
 SETTLING = 10
-"""Units from which on means are shown as they settle."""
+"""Units from which on running means are drawn."""
 _RUNNING_POINTS = 300
 _MAX_RUNNING = 10
 
@@ -39,7 +39,7 @@ class Series:
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """What was found [n] along several clocks [n], by their names."""
+    """Results `found` [n] along several clocks [n], by the names of the clocks."""
 
     name: str
     clocks: Mapping[str, Floats]
@@ -117,8 +117,8 @@ def _draw_interval(axes: "Axes", height: float, found: Estimate, color: str) -> 
 
 
 def crosstable(title: str, unit: str, names: Sequence[str], found: Mapping[str, Mapping[str, Estimate]]) -> "Figure":
-    """What each of `names` won from each other one (row from column): blue where its interval is above 0, red below,
-    darker the more it is, on a logarithmic scale."""
+    """Table of what each of `names` won from each other (row from column): blue where the interval is above 0, red
+    below, darker the more it is, on a logarithmic scale."""
     figure = _figure(1.15 * len(names) + 2.5, 0.42 * len(names) + 2.0, title)
     [axes] = _panels(figure, 1)
     clear = np.zeros((len(names), len(names)))

@@ -5,7 +5,7 @@ cards cancels within the unit and units are independent.
 
 Student's t is exact for normal units; results of poker are not: a few deals with all the chips in them make most of the
 spread, and samples that hold too few of these have a mean and a spread too small at once. So each end of an interval is
-the wider of that of Student's t and that of Hall's transformation, which reckons with the skewness g of the sample (P.
+the wider of that of Student's t and that of Hall's transformation, which allows for the skewness g of the sample (P.
 Hall, On the removal of skewness by transformation, J. R. Stat. Soc. B 54, 1992): for n units and T = (their mean - true
 mean) / sd, T + g T^2 / 3 + g^2 T^3 / 27 + g / 6n is closer to normal than T is. No sample tells of large deals that it
 does not hold: see `FEW_UNITS`, and docs/results/intervals for what was measured.
@@ -150,7 +150,7 @@ def estimate(units: ArrayLike) -> Estimate:
 
 
 def difference(first: Floats, second: Floats) -> Estimate:
-    """Mean of first less second, unit by unit: luck that both share, as of cards, falls out. The longer one is cut."""
+    """Mean of first less second, unit by unit: shared luck, such as the cards', cancels. The longer one is cut."""
     n = min(len(first), len(second))
     return estimate(first[:n] - second[:n])
 

@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 _CELL = 34
 _MARGIN = 26
 _COLOURS = np.array([[255, 250, 205], [253, 141, 60], [177, 0, 38]])
-"""Of 0, a half and 1."""
+"""RGB at shares of 0, a half and 1."""
 _EMPTY = 230
 
 

@@ -50,7 +50,7 @@ class Table:
 
     @property
     def is_text(self) -> list[bool]:
-        """By column: whether it holds words, which stand on the left. The first one always does."""
+        """Whether each column holds words, which stand on the left. The first always counts as such."""
         columns = zip(*self.rows, strict=True) if self.rows else [()] * len(self.columns)
         return [
             place == 0 or any(isinstance(cell, str) and _WORD.search(cell) for cell in column)
@@ -58,8 +58,8 @@ class Table:
         ]
 
     def print(self, console: Console) -> None:
-        """Numbers are never cut: where there is little room, headings and words are folded, and a table that needs more
-        than the console has is printed as wide as it is."""
+        """Print the table. Numbers are never cut: where there is little room, headings and words are folded, and a
+        table that needs more than the console has is printed as wide as it is."""
         cells, is_text = self.cells, self.is_text
         longest = [max(map(cell_len, column)) for column in zip(self.columns, *cells, strict=True)]
         narrowest = [
@@ -108,8 +108,8 @@ class Figure:
 
 @dataclass(frozen=True, eq=False)
 class RangeGrids:
-    """What was done with the 169 classes of two cards: `count` gives a picture by name, shares [169, 3] of fold, call
-    and raise, when the page is written.
+    """Grids of how the 169 classes of two cards were played. `count`, called when the page is written, gives shares
+    [169, 3] of fold, call and raise by the name of each grid.
 
     On the page alone, suited hands above the diagonal. The colours of a cell (blue, green, red) are as wide as the
     shares; classes with shares of 0 stay empty.
@@ -121,7 +121,7 @@ class RangeGrids:
 
     @staticmethod
     def cells(shares: NDArray[np.float64]) -> list[tuple[str, int, int, list[tuple[float, float]]]]:
-        """By class its name, column and row from the top left, and the left end and width of each share."""
+        """Each class's name, column and row from the top left, and the left end and width of each share."""
         found = []
         for preflop_class, row in enumerate(shares):
             high, low = divmod(preflop_class, NUM_RANKS)  # suited classes have high > low
@@ -135,8 +135,8 @@ Section = Table | Text | Figure | RangeGrids
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """What a run found. `files` are further ones that it wrote, told with those of the report; `command` does the same
-    again where that is not what started this process, and is told as it is."""
+    """Results of a run. `files` are further files that it wrote, listed with the report's own; `command` reproduces the
+    run where that is not the command that started this process, and is shown unchanged."""
 
     title: str
     sections: Sequence[Section]
@@ -147,7 +147,7 @@ class Report:
 
     def write(self, folder: Path, console: Console | None = None) -> dict[str, Any]:
         """Prints tables and texts; writes `results.json`, a PNG for each figure, `report.html` and the scalars to
-        `folder`, and tells them. Returns the record with its provenance, as it was written."""
+        `folder`, and lists them. Returns the record with its provenance, as it was written."""
         console = console or Console()
         for section in self.sections:
             if isinstance(section, Table | Text) and section.console:
@@ -198,6 +198,6 @@ def cell_text(value: object) -> str:
 
 
 def tell_files(console: Console, files: Mapping[str, Path]) -> None:
-    """What was written, and where, in lines that can be copied whole."""
+    """Print what was written, and where, in lines that can be copied whole."""
     for what, path in files.items():
         console.print(f"{what}: {path}", soft_wrap=True, highlight=False, markup=False)

@@ -19,7 +19,7 @@ Scalar = float | Estimate | Sequence[tuple[int, float | Estimate]] | None
 
 
 class ScalarLog:
-    """Scalars of `folder`; a tag is written from its second point on, and files are made for the first that is."""
+    """Scalars of `folder`; a tag is written from its second point on, and no file is made before."""
 
     def __init__(self, folder: str | Path) -> None:
         self._folder = str(folder)

@@ -103,9 +103,9 @@ class Blueprint:
 
 @dataclass(frozen=True, eq=False)
 class FirstRound:
-    """What there is to know of a blueprint without its abstraction: the betting tree, the strategy of the first round.
+    """A blueprint without its abstraction: the betting tree, and the strategy of the first round.
 
-    Bundles hold no more of it: `sampling` and `strategy` know no buckets after the first round.
+    Bundles hold no more of it: `sampling` and `strategy` have no buckets after the first round.
     """
 
     tree: BettingTree
@@ -183,7 +183,7 @@ def strategy_table(
 
 
 def saved_tree(tree: BettingTree) -> BettingTree | None:
-    """What an artifact holds of a tree: nothing where the rules alone give it."""
+    """The tree as an artifact stores it: None where the rules alone give it."""
     return None if tree.from_rules else tree
 
 
@@ -281,7 +281,7 @@ def bias_of(kind: str, factor: float) -> tuple[float, float, float]:
 
 
 def tree_fingerprint(tree: BettingTree) -> str:
-    """Changes with the game or with any node of the tree."""
+    """Fingerprint that changes with the game or with any node of the tree."""
     parts: dict[str, Any] = {"rules": dataclasses.asdict(tree.rules), **_tree_arrays(tree)}
     digest, opening = hashlib.sha256(), "{"
     for name in sorted(parts):  # `fingerprint_of` all of it, with arrays as hexadecimal text, but piece by piece
@@ -300,7 +300,7 @@ def tree_fingerprint(tree: BettingTree) -> str:
 
 
 def tree_arrays(tree: BettingTree) -> dict[str, NDArray[Any]]:
-    """As artifacts name them."""
+    """Arrays of the tree by their names in artifacts."""
     return {f"tree_{name}": array for name, array in _tree_arrays(tree).items()}
 
 

@@ -1,4 +1,4 @@
-"""Learning curves: what a solver had reached after how many iterations and CPU seconds, as JSON lines.
+"""Learning curves: measures of a solver by iterations and CPU seconds, as JSON lines.
 
 The first line of `curve_<game>_<solver>_<run>.jsonl` says how the run was made, every other line is a point. A run is
 known by its settings and the place of its output; one that continues from a checkpoint drops the points after it and
@@ -77,7 +77,7 @@ class Curve:
         self._lines.replace([{**config, **provenance()}, *kept])
 
     def add(self, iterations: int, **found: Any) -> None:
-        """The point that was due, reached after `iterations`."""
+        """Write the point that was due, reached after `iterations`."""
         if self._snapshot is not None:
             kept = self._snapshot(iterations)
             found |= {"snapshot": str(kept.path), "fingerprint": kept.fingerprint}
@@ -131,7 +131,7 @@ def _seed(run: Run) -> int:
 
 
 def shared_settings(run: Run) -> dict[str, Any]:
-    """Those in which the runs of a group agree."""
+    """Settings in which the runs of a group agree."""
     return {key: value for key, value in run.header.items() if key not in _OF_RUN}
 
 

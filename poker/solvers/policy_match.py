@@ -19,10 +19,10 @@ from poker.solvers.blueprint import Blueprint, tree_fingerprint
 
 _BATCH = 10_000
 _PARTS = 8
-"""Of a match, each with its own random numbers: it is the same on any number of threads."""
+"""Parts of a match, each with its own random numbers: results do not depend on the number of threads."""
 
 Units = NDArray[np.float64]
-"""What independent units won, in mbb per hand."""
+"""Results of independent units, in mbb per hand."""
 Seed = int | np.random.SeedSequence
 
 

@@ -1,4 +1,4 @@
-"""What is known exactly of a strategy for a small game, and of a solver on its way to one."""
+"""Exact measures of a strategy for a small game, and of a solver on its way to one."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -21,7 +21,7 @@ Average = Callable[[int], NDArray[np.float32]]
 
 def exact_metrics(tree: BettingTree, cards: Buckets) -> Callable[[Average], dict[str, float]]:
     """Measures `nash_conv` and `game_value` of player 0 in chips per hand, in Kuhn also `mse`; nothing for games that
-    are not small, whose tree is not kept, and for games with board cards on the first street."""
+    are not small (their tree is not kept), and for games with board cards on the first street."""
     if not isinstance(cards, SmallGameBuckets) or tree.rules.num_players != 2 or tree.rules.board_cards[0]:
         return lambda average: {}
     return partial(_exact_metrics, tree, cards)
@@ -40,7 +40,7 @@ def _exact_metrics(tree: BettingTree, cards: Buckets, average: Average) -> dict[
 
 
 class Solver(Protocol):
-    """What is asked of a solver: `run` to a total number of iterations, and the average strategy [B, A] of a node."""
+    """A solver: `run` to a total number of iterations, and the average strategy [B, A] of a node."""
 
     @property
     def iterations(self) -> int: ...

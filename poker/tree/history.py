@@ -1,4 +1,4 @@
-"""Where a real hand is in a tree of few bets: every real action is read as one of the tree's.
+"""Translation of a real hand into a tree of few bets: every real action is read as one of the tree's.
 
 Sizes are compared as pot fractions of the real and of the tree's pot, so a hand that has drifted from the tree keeps
 its proportions. Between two sizes the reading is drawn with the pseudo-harmonic probabilities, from a hash of the seed
@@ -61,7 +61,7 @@ class HistoryTranslator:
         return tree.child(node, chosen)
 
     def _stays(self, node: int) -> bool:
-        """Calling at `node` leaves the round open."""
+        """Whether calling at `node` leaves the round open."""
         tree = self._tree
         child = tree.child(node, CALL)
         return bool(tree.kind[child] == Kind.DECISION and tree.street[child] == tree.street[node])

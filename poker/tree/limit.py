@@ -1,7 +1,7 @@
-"""Betting trees of whole limit games, level by level in numpy: minutes less than node by node for three players.
+"""Betting trees of whole limit games, level by level in numpy: minutes faster than node by node for three players.
 
-For games whose stacks cover every raise; then nobody is all-in before the last bet of the hand, and a state is who is
-to act, who still has to, how often was raised, and the chips. The result equals that of the general builder.
+For games whose stacks cover every raise: nobody is all-in before the last bet of the hand, so a state is who is to
+act, who has yet to act, the number of raises, and the chips. The result equals that of the general builder.
 """
 
 from dataclasses import dataclass, replace
@@ -143,7 +143,7 @@ def _bit(player: NDArray[np.int8]) -> NDArray[np.int16]:
 
 
 def _deals(rules: Rules, level: _Level, rows: NDArray[np.intp]) -> _Level:
-    """The first decisions of the next street; `player` is whom the first to act sits behind."""
+    """The first decisions of the next street; `player` is the seat before the first to act."""
     after = level.take(rows)
     street = after.street + 1
     live = ((1 << rules.num_players) - 1) & ~after.folded

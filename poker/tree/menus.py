@@ -24,7 +24,7 @@ from poker.state import NOBODY, Betting
 
 SEATS = ("oop", "ip")
 _MOST_POTS = 10
-"""Above it a text without a unit is taken for a percentage that lacks its sign; a number, as in files, is not."""
+"""Pots above which text without a unit is taken for a percentage that lacks its sign; a number, as in files, is not."""
 _MOST_SIZES = 100
 
 
@@ -127,7 +127,7 @@ class BetMenu:
     extra: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
     def with_action(self, betting: Betting, total: int) -> "BetMenu":
-        """The same menu that also offers the raise to `total` in this state."""
+        """This menu with the raise to `total` added in this state."""
         text = betting.text()
         extra = dict(self.extra)
         extra[text] = tuple(sorted({*extra.get(text, ()), total}))

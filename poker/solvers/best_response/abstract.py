@@ -6,8 +6,8 @@ blueprint, and only the board is sampled. Early boards count less, linearly. Reg
 strategy times `trust` pots for each hand that a board has in a bucket, and keep that part: the response leaves the
 blueprint for what gained more than that, since the hands of one bucket share the luck of a board. If the abstract game
 has perfect recall, this converges to its exact best response. Buckets that forget give no such guarantee, nor can an
-exact value be computed from probabilities of one bucket following another: both players' later buckets hang on the same
-board. So nothing is claimed from the abstract game. The response is a policy of the real game, and what it wins in
+exact value be computed from probabilities of one bucket following another: both players' later buckets depend on the
+same board. So nothing is claimed from the abstract game. The response is a policy of the real game, and what it wins in
 matches there is a lower bound on the best response.
 
 Symbols: B buckets, A actions.
@@ -28,7 +28,7 @@ from poker.solvers.sampling.base import normalised
 
 TRUST = 50.0
 _PERIODS = 20
-"""Stretches of a run; those of number k = 1, 2, ... keep weight proportional to k."""
+"""Periods of a run; the regrets of period k = 1, 2, ... keep weight proportional to k."""
 
 Progress = Callable[[int], None]
 """Boards played since the last call."""
@@ -84,7 +84,7 @@ def stored_response(
     fresh: bool = False,
     progress: Progress | None = None,
 ) -> Path:
-    """Where in `folder` the response is, as an artifact that loads like a blueprint.
+    """Path in `folder` of the response, an artifact that loads like a blueprint.
 
     It is learned if it is not there, and with `fresh` anew.
     """

@@ -32,13 +32,13 @@ Floats = NDArray[np.float64]
 
 
 def ends_with_the_flop(rules: Rules) -> bool:
-    """Two-player hold'em without turn and river."""
+    """Whether this is two-player hold'em without turn and river."""
     return rules.num_players == 2 and is_holdem(rules) and rules.num_streets == 2
 
 
 @dataclass(frozen=True, eq=False)
 class SeatWalk:
-    """What the walk of flops needs for one responder: nodes [V] where the flop begins, the policy's reach [V, H]."""
+    """Inputs of the walk of flops for one responder: nodes [V] where the flop begins, the policy's reach [V, H]."""
 
     responder: int
     tree: BettingTree
@@ -53,7 +53,7 @@ class SeatWalk:
         return live * np.array(found).reshape(len(self.entries), NUM_HANDS)
 
     def states(self, flop: int) -> list[HandState]:
-        """Where the policy is asked on canonical flop number `flop`."""
+        """Public states at which the policy is asked on canonical flop number `flop`."""
         tree, board = self.tree, tuple(canonical_boards(3)[flop].tolist())
         on_flop = np.zeros(len(tree), bool)
         on_flop[self.entries] = True
@@ -90,7 +90,7 @@ class ResponseByFlop:
         return self._digest.hexdigest()
 
     def before(self, seat: int) -> tuple[RootStreet, list[int]]:
-        """What a responder plays before the flop, and the V nodes where the flop begins."""
+        """The street before the flop as `seat` responds on it, and the V nodes where the flop begins."""
         return self._roots[seat], self.walks[seat].entries
 
     def _root(self, tree: BettingTree) -> RootStreet:

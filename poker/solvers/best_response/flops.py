@@ -1,12 +1,12 @@
-"""What unabstracted best responses win, from their values on single flops, and what it costs to find these.
+"""Values of unabstracted best responses, from their values on single flops, and the cost of finding these.
 
 All 1,755 classes of flops give the exact value. With a sample, everything from the flop on is exact on each of its
-flops, and only the decisions before the flop hang on the others: the sample is cut into `_PARTS`, and each part values
-the decisions that are best on the other parts together. So it is what concrete strategies win, without bias: a lower
-bound in expectation. Choosing on all sampled flops at once is optimistic; the exact value lies between the two in
-expectation. Flops are drawn with replacement, so parts are independent. (With ten parts the bound is closer and
-intervals over flops truer than with two halves: against always-call in flop hold'em the mean of 400 samples lay in 93%
-of their intervals, with 40 flops and with 16.)
+flops, and only the decisions before the flop depend on the others: the sample is cut into `_PARTS`, and each part
+values the decisions that are best on the other parts together. The result estimates without bias what concrete
+strategies win: a lower bound in expectation. Choosing on all sampled flops at once is optimistic; the exact value lies
+between the two in expectation. Flops are drawn with replacement, so parts are independent. (With ten parts the bound is
+closer and intervals over flops truer than with two halves: against always-call in flop hold'em the mean of 400 samples
+lay in 93% of their intervals, with 40 flops and with 16.)
 
 Symbols: V lines that reach the flop, C = 169 classes of hands.
 """
@@ -24,7 +24,7 @@ from poker.solvers.best_response.unabstracted import NUM_FLOPS, RootStreet, Unab
 
 _PARTS = 10
 FEWEST_FLOPS = 2 * _PARTS
-"""Below so many a sample says too little to be worth choosing."""
+"""Least size of a sample; a smaller one says too little."""
 _FLOPS = 22_100
 _FLOPS_WITH_TWO_HANDS = 17_296
 """Flops of a full deck, and when both players' cards are out."""
@@ -33,12 +33,12 @@ _MEMORY_SHARE = 0.8
 
 Floats = NDArray[np.float64]
 Values = list[Floats]
-"""On one flop, for either seat [V, C]."""
+"""Values on one flop, for either seat [V, C]."""
 
 
 @dataclass(frozen=True)
 class Cost:
-    """What a run needs, measured on one board: CPU seconds per flop and in all, bytes of all `workers` together."""
+    """Cost of a run, measured on one board: CPU seconds per flop and in all, bytes of all `workers` together."""
 
     cpu_per_flop: float
     flops: int
@@ -51,7 +51,7 @@ class Cost:
 
     @property
     def is_too_large(self) -> bool:
-        """For the memory of this machine."""
+        """Whether the run needs more than `_MEMORY_SHARE` of this machine's memory."""
         return self.memory > _MEMORY_SHARE * memory()
 
     def __str__(self) -> str:
@@ -63,7 +63,7 @@ class Cost:
 
 
 def cost_of(response: UnabstractedResponse, flops: int, threads: int) -> Cost:
-    """By the time of one board of the last street; the rest of the walk takes a few percent more."""
+    """Cost extrapolated from one board of the last street; the rest of the walk takes a few percent more."""
     memory = response.policy_bytes + threads * response.scratch_bytes
     return Cost(response.board_seconds() * response.boards_per_flop(), flops, threads, memory)
 
@@ -79,7 +79,7 @@ class FlopResponse(Protocol):
     """A response whose values on single flops are known."""
 
     def before(self, seat: int) -> tuple[RootStreet, list[int]]:
-        """What a responder plays before the flop, and the V nodes where the flop begins."""
+        """The street before the flop as `seat` responds on it, and the V nodes where the flop begins."""
 
 
 def value_of_all(response: FlopResponse, values: Iterable[Values]) -> Floats:
@@ -91,7 +91,7 @@ def value_of_all(response: FlopResponse, values: Iterable[Values]) -> Floats:
 
 
 def values_of_sample(response: FlopResponse, values: list[Values]) -> tuple[Floats, float]:
-    """By seat and flop as it was drawn [2, n], chips that are won by decisions for the other parts; and the optimistic
+    """Chips [2, n] won by each seat on each drawn flop, deciding as is best for the other parts; and the optimistic
     chips per hand, both seats together."""
     part = np.arange(len(values)) % _PARTS
     won, optimistic = np.zeros((2, len(values))), 0.0

@@ -157,7 +157,7 @@ class _Writer:
             self._step(LINEAR if end is None or mass is None else BEST, how, slot, row, end, mass)
 
     def _opponents(self, nodes: Nodes, row: int, slot: int) -> None:
-        """What folds is what was there less what plays on, so folds are masses of the rows before and after."""
+        """Steps of an opponent's decision. Folds are worth the mass of the row before less those that play on."""
         children = self._children(nodes)
         probabilities = np.stack([self.policy(int(node)) for node in nodes])
         if not np.isfinite(probabilities).all() or (abs(probabilities.sum(axis=2) - 1) > 1e-3).any():
@@ -184,7 +184,7 @@ class _Writer:
             self._step(LINEAR, how, slot, row, None, folds[0])
 
     def _later(self, child: Nodes, row: int, slot: int, how: int, combine: int) -> int:
-        """A child where somebody acts, combined with what the slot holds already."""
+        """Value of a child where somebody acts, combined with what the slot holds already."""
         if how == SET:
             self._value(child, row, slot)
         else:

@@ -26,8 +26,8 @@ _CARDS = 64
 
 
 class BoardGame:
-    """What a seat of two wins from `opponent`. A table of the seat's has one float32 an action, placed as in a strategy
-    of `Blueprint`."""
+    """Game of `seat` against the fixed `opponent` in the other seat. A table has one float32 per action of `seat`,
+    placed as in a strategy of `Blueprint`."""
 
     def __init__(self, opponent: Blueprint, seat: int) -> None:
         tree, origin, space = opponent.tree, opponent.sampling.origin(), opponent.rules.space
@@ -43,7 +43,7 @@ class BoardGame:
         self._work = np.empty(LANES * (2 * hands + _CARDS), np.float32)
 
     def table(self, strategy: Callable[[int], NDArray[np.float32]]) -> Floats:
-        """Of what strategy(betting node) -> [B, A] has at the seat's decisions."""
+        """Table of strategy(betting node) -> [B, A] at the seat's decisions."""
         sampling = self._opponent.sampling
         found = np.zeros(sampling.table_size // 2, np.float32)
         for node in self.decisions.tolist():
@@ -71,7 +71,7 @@ class BoardGame:
         return self._value(piece, deal, table, reach, weight, values, learn)
 
     def _reach(self, piece: "_Piece", deal: "_Deal", out: Floats) -> None:
-        """The opponent's, from the root of the piece on."""
+        """Write the opponent's reach, from the root of the piece on, to `out`."""
         tree, reach = piece.tree, np.zeros((1, piece.width, len(deal.rank)), np.float32)
         end_reaches(
             tree.player, tree.street, tree.first, tree.arity, tree.row, tree.stride, piece.column, tree.action_class,
@@ -102,7 +102,7 @@ class _Piece:
         folds, shows = len(tree.fold_value), len(tree.stake)
         self.folds = _padded(folds)
         self.links = self.folds + _padded(shows)
-        """The column of the first."""
+        """Column of the first link."""
         self.width = self.links + _padded(len(tree.links))
         moved = np.repeat([0, self.folds - folds, self.links - folds - shows], [folds, shows, len(tree.links)])
         self.column = np.where(tree.end >= 0, tree.end + np.append(moved, 0)[tree.end], -1).astype(np.int32)
@@ -113,7 +113,7 @@ class _Piece:
 
 
 class _Deal:
-    """A complete board, and what hands are on it."""
+    """A complete board, with the buckets, ranks and order of hands on it."""
 
     def __init__(self, blueprint: Blueprint, board: Board) -> None:
         rules, cards = blueprint.rules, blueprint.cards

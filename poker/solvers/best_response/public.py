@@ -1,7 +1,7 @@
 """Best responses to policies that are functions of the public state, and the trees that they are found on.
 
-In games with few public cards any policy is answered exactly, over ranges; in larger ones a policy that plays by
-buckets is. A responder in a no-limit game has the bets of a menu besides those of the policy: both stand in one tree,
+In games with few public cards any policy is answered exactly, over ranges; in larger ones only a policy that plays by
+buckets. A responder in a no-limit game has the bets of a menu besides those of the policy: both stand in one tree,
 where the policy reads bets that it does not know as it does at the table. What is won with other bets is not counted,
 so there it is a lower bound.
 
@@ -32,8 +32,8 @@ CardlessPolicy = Callable[[Betting], Policy]
 
 
 def is_walkable(rules: Rules) -> bool:
-    """Two players, no public cards at the start and few enough later: one-card games, and hold'em that ends with the
-    flop."""
+    """Whether `best_response` can walk the game: two players, no public cards at the start and few enough later. These
+    are one-card games, and hold'em that ends with the flop."""
     few = rules.num_hands <= 100 or rules.total_board_cards <= 3
     return rules.num_players == 2 and not rules.board_cards[0] and few
 
@@ -51,7 +51,7 @@ def best_response(rules: Rules, policy: PolicyFunction, player: int, menu: BetMe
 
 
 def on_one_board(policy: PolicyFunction) -> CardlessPolicy:
-    """What `policy` does on the first cards of the deck."""
+    """`policy` as a function of the betting alone, played on the first cards of the deck."""
     return lambda betting: policy(public_state(betting, tuple(range(betting.rules.board_sizes[betting.street]))))
 
 

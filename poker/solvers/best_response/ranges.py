@@ -3,8 +3,8 @@
     v(node)[h] = what the responder wins with hand h, times the opponent's reach, summed over the compatible hands
 
 At the responder's decisions v is the largest of the actions' values for each hand, at the opponent's their sum after
-the range was multiplied with the probabilities, at public cards the mean. For games with few public cards: where there
-are many, policies that play by buckets have `poker.solvers.best_response.unabstracted`.
+the range was multiplied with the probabilities, at public cards the mean. For games with few public cards: with many
+there is `poker.solvers.best_response.unabstracted` for policies that play by buckets.
 
 With `isomorphism`, hold'em is walked on one first deal of each class under renaming of suits, counted with its
 multiplicity. That is exact for a policy that treats suits alike, which is checked on some boards; others are refused.
@@ -37,7 +37,7 @@ RangePolicy = Callable[[int, Board], NDArray[np.floating]]
 
 @dataclass(frozen=True)
 class RangeValue:
-    """What a player wins on average, and with each hand [H] against the hands it leaves."""
+    """Value of a player, on average and with each hand [H] against the hands it leaves possible."""
 
     value: float
     by_hand: Floats
@@ -154,7 +154,7 @@ class RangeWalk:
         return total / math.comb(len(deck) - 2 * rules.num_hole_cards, new)
 
     def _check(self, node: int, board: Board, policy: RangePolicy, probs: NDArray[np.floating]) -> None:
-        """Rows are probabilities, and on the first few boards those of the same board and hands in other suits."""
+        """Check that rows are probabilities and, on the first few boards, that renaming suits changes none."""
         rules = self.tree.rules
         live = rules.space.live(board)
         if self.isomorphism and (not board or self.checked < _CHECKED_BOARDS):

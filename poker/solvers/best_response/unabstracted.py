@@ -44,7 +44,7 @@ _ROW = NUM_HANDS * LANES
 _TIMED = 5
 _TOLERATED = 0.01
 _LOOKED_AT, _CHECKED = 4000, 40
-"""Boards of each size that are looked at, and at most so many for each renaming on which buckets are compared."""
+"""Boards of each size that are looked at, and the most for each renaming on which buckets are compared."""
 
 Floats = NDArray[np.float64]
 HandPolicy = Callable[[int], NDArray[np.floating]]
@@ -55,7 +55,7 @@ Renamings = NDArray[np.int64]
 
 @dataclass
 class Seat:
-    """What the walk needs for one responder: groups of lanes of each street from the first walked one on."""
+    """Inputs of the walk for one responder: groups of lanes of each street from the first walked one on."""
 
     responder: int
     entries: list[int]
@@ -86,8 +86,8 @@ class Deal:
 
 
 class UnabstractedResponse:
-    """`policy` gives the opponent's [B, A] at every decision node. The tree begins before the flop, or later with the
-    board at which its root is played.
+    """Best response to `policy`, the opponent's [B, A] at every decision node. The tree begins before the flop, or
+    later with the board at which its root is played.
 
     Raises PokernetsError for games that are not two-player hold'em, and for buckets that tell suits apart.
     """
@@ -132,13 +132,13 @@ class UnabstractedResponse:
         return Seat(responder, entries, reach, streets)
 
     def before(self, seat: int) -> tuple["RootStreet", list[int]]:
-        """What a responder plays before the flop, and the V nodes where the flop begins."""
+        """The street before the flop as `seat` responds on it, and the V nodes where the flop begins."""
         assert self.root is not None
         return self.root, self.seats[seat].entries
 
     @property
     def fingerprint(self) -> str:
-        """Changes with the policy, the buckets and the game."""
+        """Digest that changes with the policy, the buckets and the game."""
         digest = hashlib.sha256(self.cards.fingerprint.encode())
         for seat in self.seats:
             digest.update(seat.reach.tobytes())
@@ -283,7 +283,7 @@ class RootStreet:
         self._policy = policy
 
     def reach(self, responder: int) -> dict[int, Floats]:
-        """By node where the next street begins, the opponent's reach [H]."""
+        """The opponent's reach [H], by node where the next street begins."""
         found: dict[int, Floats] = {}
         self._descend(0, np.ones(NUM_HANDS), responder, found)
         return found

@@ -1,1 +1,1 @@
-"""What the opponent may play after the depth limit, generated from a blueprint ([DLS] section 4), with exact values."""
+"""The opponent's continuations after the depth limit, generated from a blueprint ([DLS] section 4); exact values."""

@@ -28,7 +28,7 @@ from poker.state import Betting
 from poker.tree import BetMenu, BettingTree, DepthLimit, Gadget, Kind, build_tree
 
 SEEN = 100
-"""The most iterations that a solve counts as done when it goes on from another: they set its discounts."""
+"""Most iterations that a solve counts as done when it starts from another's regrets: they set its discounts."""
 
 TREMBLE = 1e-7
 """The least probability of the searcher's actions in the first round, so that a response is one at every leaf."""
@@ -36,7 +36,7 @@ TREMBLE = 1e-7
 
 @dataclass(frozen=True)
 class Solving:
-    """How the first round is solved, each time: by `iterations`, or until exploitability is below `target` chips."""
+    """Settings of each solve of the first round: `iterations`, fewer once exploitability is at most `target` chips."""
 
     algorithm: str = "apdcfr"
     iterations: int = 1000
@@ -45,8 +45,8 @@ class Solving:
 
 @dataclass(frozen=True, eq=False)
 class Root:
-    """Where solves of the first round begin, if not with the hand: `betting` within that round, and what each hand of
-    the opponent has if it does not come there, float32[H] chips (a resolving gadget). `play` has the same root."""
+    """Root of solves of the first round that begin later than the hand: `betting` within that round, and float32[H]
+    chips of each hand of the opponent that does not enter (a resolving gadget). `play` has the same root."""
 
     betting: Betting
     alternatives: NDArray[np.float32]
@@ -86,7 +86,7 @@ class ContinuationSet:
         return DepthLimit(0, size, (self.opponent,), cut_runouts=True)
 
     def first(self, size: int) -> LeafValues:
-        """Of the first `size` continuations, for a tree made with `limit(size)`."""
+        """Leaf values of the first `size` continuations, for a tree made with `limit(size)`."""
         return LeafValues(0, self.clusters, self.clusters, np.ascontiguousarray(self.values[:, :size]))
 
 
@@ -153,7 +153,7 @@ class _Round:
     """The first round, solved with a depth limit, whose solution a player then plays above the blueprint.
 
     A solve goes on from the regrets of the one before, which had fewer continuations: in small games a hundred
-    iterations then leave a third to a fifth of the exploitability that they leave from nothing.
+    iterations then leave a third to a fifth of the exploitability that they leave from scratch.
     """
 
     def __init__(self, play: LeafPlay, menu: BetMenu | None, solving: Solving, root: Root | None) -> None:
@@ -249,7 +249,7 @@ def _first_round(tree: BettingTree, player: int) -> list[int]:
 
 @contextmanager
 def _first_round_restored(play: LeafPlay) -> Iterator[None]:
-    """What is written to the blueprint's first round within is undone after."""
+    """Restore the blueprint's first round when the block ends."""
     nodes = [node for player in range(2) for node in _first_round(play.game.tree, player)]
     sums = play.solver.arrays["sums"]
     before = [play.game.rows(sums, node, 0).copy() for node in nodes]

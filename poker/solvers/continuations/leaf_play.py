@@ -117,7 +117,7 @@ class LeafPlay:
         return (means + 0.5 * self.game.tree.dead * (self.pairs > 0)).astype(np.float32)
 
     def recorded(self, player: int, actions: NDArray[np.uint8]) -> Pure:
-        """What `VectorSolver.best_response` wrote to `actions` [entries], of the second round alone."""
+        """Pack the second round of the response that `VectorSolver.best_response` wrote to `actions` [entries]."""
         packed = np.empty(self._sizes[player], np.uint8)
         for rows, node, board in self._decisions(player, packed):
             rows[:] = self.game.rows(actions, node, board)[0]

@@ -29,7 +29,7 @@ from poker.tree import Kind
 
 Board = tuple[int, ...]
 OnBoard = tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.bool_]]
-"""What `Continuations.on_board` finds."""
+"""Result of `Continuations.on_board`."""
 
 
 @dataclass(frozen=True)
@@ -152,7 +152,7 @@ class Moments:
 
 
 class Continuations:
-    """Rolls a heads-up blueprint against `forms` of it out from any betting node. Keeps the subtrees it has met."""
+    """Rolls out a heads-up blueprint against `forms` of it from any betting node. Keeps the subtrees it has met."""
 
     def __init__(self, blueprint: Blueprint, forms: Sequence[Blueprint]) -> None:
         self.blueprint = blueprint
@@ -190,7 +190,7 @@ class Continuations:
     def on_boards(
         self, node: int, boards: Sequence[Board], hands0: NDArray[np.integer], hands1: NDArray[np.integer]
     ) -> Iterator[OnBoard]:
-        """`on_board` of one after the other."""
+        """Results of `on_board` for one board after the other."""
         return (self.on_board(node, board, hands0, hands1) for board in boards)
 
     def on_board(self, node: int, board: Board, hands0: NDArray[np.integer], hands1: NDArray[np.integer]) -> OnBoard:
@@ -213,7 +213,7 @@ class Continuations:
     def of_blueprint(
         self, node: int, board: Board, hands0: NDArray[np.integer], hands1: NDArray[np.integer]
     ) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.bool_]]:
-        """As `on_board` where both keep to the blueprint: exact values [m0, m1] to player 0."""
+        """Exact values [m0, m1] to player 0 where both keep to the blueprint; the rest as in `on_board`."""
         below = self.subtree(node)
         keep0, keep1 = (
             self._reaches(below, player, board, hands, alone=True)[0] for player, hands in enumerate((hands0, hands1))

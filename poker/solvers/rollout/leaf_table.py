@@ -60,7 +60,7 @@ class LeafTable:
 
 
 def table_bytes(leaves: int, continuations: int) -> int:
-    """Of `values` and `sem`."""
+    """Bytes of `values` and `sem`."""
     return 2 * leaves * 2 * continuations * NUM_CLASSES**2 * np.dtype(np.float32).itemsize
 
 
@@ -80,14 +80,14 @@ class Estimate:
 
 
 NOTHING = Estimate(*np.zeros((2, NUM_CLASSES, NUM_CLASSES), np.float32))
-"""For a `base`: forms by how they differ from the blueprint."""
+"""A `base` of zeros for `class_values`, which then gives how forms differ from the blueprint."""
 
 
 def blueprint_values(continuations: Continuations, node: int, boards: int, rng: np.random.Generator) -> Estimate:
-    """What a leaf is worth to player 0 if both keep to the blueprint [169, 169], in pots: one random hand a board,
-    class and player.
+    """Value [169, 169] of a leaf to player 0 if both keep to the blueprint, in pots: one random hand a board, class and
+    player.
 
-    All that is noise here is profit to a search that looks for the best of many actions, so this wants many boards.
+    Noise here looks like profit to a search for the best of many actions, so this wants many boards.
     """
     moments = Moments((1, 1, NUM_CLASSES, NUM_CLASSES))
     for board, hands, equity in _deals(continuations, boards, rng):

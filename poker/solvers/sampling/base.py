@@ -1,4 +1,4 @@
-"""What all sampling solvers share: deals in batches, threads on shared tables, limits, exact resume, metrics.
+"""Base of all sampling solvers: deals in batches, threads on shared tables, limits, exact resume, metrics.
 
 With one thread the state after n batches is a function of the seed, and a resumed run equals an uninterrupted one byte
 for byte. More threads share the tables without locks: same quality, not the same bytes.
@@ -85,7 +85,7 @@ class SamplingSolver(ABC):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What a checkpoint or a blueprint records of how it was made; threads are left out."""
+        """Settings that a checkpoint or a blueprint records; threads are left out."""
         return dict(self._recorded)
 
     @abstractmethod
@@ -129,7 +129,7 @@ class SamplingSolver(ABC):
         self._streams = streams(seed, self.threads)
 
     def metrics(self) -> dict[str, float]:
-        """What converges: in small two-player games the exact ones."""
+        """Measures of convergence: in small two-player games the exact ones, else none."""
         return self._metrics(self.average)
 
     def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, int]]:
@@ -157,7 +157,7 @@ class SamplingSolver(ABC):
             setattr(self, name, counters[name])
 
     def _pause(self) -> int | None:
-        """The iteration, after this one, before which no thread may go on alone; None where there is none."""
+        """The next iteration at which all threads have to wait for each other; None where there is none."""
         return None
 
     def _step(self, pool: ThreadPoolExecutor, batches: int) -> None:
@@ -176,9 +176,8 @@ class SamplingSolver(ABC):
 
 
 def zeros(size: int, dtype: type[np.generic] | np.dtype[Any], dense: int = 0) -> NDArray[Any]:
-    """A table of zeros. A large one takes memory where it is written and no more, in pages of 4 KiB, but for its first
-    `dense` numbers: there pages are of 2 MiB, as in all arrays of numpy, which is faster, but a few numbers written
-    here and there fill them all."""
+    """A table of zeros. A large one takes memory only where it is written, in pages of 4 KiB. The first `dense` numbers
+    are in pages of 2 MiB, as in all arrays of numpy: faster, but a few scattered numbers fill them all."""
     itemsize = np.dtype(dtype).itemsize
     if size * itemsize < _SPARSE_BYTES:
         return np.zeros(size, dtype=dtype)

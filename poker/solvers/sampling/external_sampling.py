@@ -38,7 +38,7 @@ _SMALL_TABLE = 1 << 22
 
 
 class RegretSolver(SamplingSolver):
-    """`table` holds regrets and strategy sums as `poker.kernels.sampling.external_sampling` places them.
+    """Base of MCCFR; `table` holds regrets and strategy sums as `poker.kernels.sampling.external_sampling` places them.
 
     `discount_every` None weighs all iterations alike. Periods that end after `discount_until` iterations are not
     discounted. `table_bits` is 32 or 64; None takes 64 for tables of up to 32 MiB.
@@ -125,8 +125,8 @@ class RegretSolver(SamplingSolver):
 
 
 class ExternalSampling(RegretSolver):
-    """After `prune_after` iterations, actions with regret below `prune_below` chips are left out of a traversal with
-    `prune_probability`; None never prunes.
+    """External-sampling MCCFR. After `prune_after` iterations, actions with regret below `prune_below` chips are left
+    out of a traversal with `prune_probability`; None never prunes.
     """
 
     counters: ClassVar[tuple[str, ...]] = (*RegretSolver.counters, "decisions")
@@ -150,7 +150,7 @@ class ExternalSampling(RegretSolver):
         self._scratch = [external_sampling.new_scratch(len(self.sampling.nodes)) for _ in range(self.threads)]
 
     def metrics(self) -> dict[str, float]:
-        """What converges: `mean_regret` in big blinds; in small games also what `SamplingSolver` reports."""
+        """Measures of convergence: `mean_regret` in big blinds; in small games also what `SamplingSolver` reports."""
         small = SamplingSolver.metrics(self)
         return {"mean_regret_bb": self.mean_regret() / self.rules.big_blind, **small}
 

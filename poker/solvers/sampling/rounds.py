@@ -56,7 +56,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Change:
-    """What a part added to the numbers at `places` (None: to all of them) and to the counters, and what it took."""
+    """Amounts a part added to the numbers at `places` (None: to all of them) and to the counters, and its CPU time."""
 
     part: int
     places: NDArray[np.uint32] | None
@@ -104,7 +104,7 @@ class Rounds:
 
     @property
     def bytes_needed(self) -> int:
-        """Of this process; each of the others needs as much, and twice its table."""
+        """Bytes of this process; each of the others needs as much, and twice its table."""
         return self._solver.bytes_needed
 
     def cpu_clock(self) -> float:
@@ -120,7 +120,7 @@ class Rounds:
             self._round()
 
     def metrics(self) -> dict[str, float]:
-        """Those of the solver; regrets in the table are those of a part."""
+        """Metrics of the solver; the table holds the mean over parts, so regrets are multiplied by the parts."""
         found = self._solver.metrics()
         return {name: value * (self._parts if "regret" in name else 1) for name, value in found.items()}
 

@@ -25,7 +25,7 @@ ROW_UNIT = 2
 
 @dataclass(frozen=True)
 class SamplingTree:
-    """What the kernels read is explained in `poker.kernels.sampling.nodes`."""
+    """The tree's arrays; `poker.kernels.sampling.nodes` explains those that the kernels read."""
 
     nodes: NDArray[np.void]  # [M] of kernel.NODE
     strides: NDArray[np.int32]  # [P, S]

@@ -73,8 +73,8 @@ class Uct(SamplingSolver):
         self._recorded = {"solver": name, **self._recorded, **mixing, **bounds}
 
     def run(self, *, iterations: int | None = None, seconds: float | None = None) -> None:
-        """As `SamplingSolver.run`; refused once an action has been counted 2^30 times, of the 2^31 that there is room
-        for: `job=blueprint` runs in stretches far shorter than the rest."""
+        """Run as `SamplingSolver.run`; refused once an action has been counted 2^30 times. Counts have room for 2^31:
+        `job=blueprint` runs in stretches far shorter than the difference."""
         if self.iterations >= _MOST_COUNTED and self.counts.max() >= _MOST_COUNTED:
             raise PokernetsError(
                 f"after {self.iterations:,} iterations an action has been counted {self.counts.max():,} times, and its"

@@ -24,8 +24,8 @@ Board = tuple[int, ...]
 
 
 class ExactSolver:
-    """`algorithm` names one of `poker.solvers.vector.schedules`, which `options` change; nothing is sampled, so
-    `dealer` is not asked."""
+    """Exact solver. `algorithm` names one of `poker.solvers.vector.schedules`, which `options` change; nothing is
+    sampled, so `dealer` is not asked."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class ExactSolver:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What a checkpoint or a blueprint records of how it was made."""
+        """Settings that a checkpoint or a blueprint records."""
         return {"solver": self._solver.schedule.name, "options": self._options}
 
     @property
@@ -70,7 +70,7 @@ class ExactSolver:
         self.visits += (self.iterations - before) * self._solver.game.hand_actions
 
     def metrics(self) -> dict[str, float]:
-        """As `poker.solvers.small_games.exact_metrics`."""
+        """Measures of `poker.solvers.small_games.exact_metrics`."""
         return exact_metrics(self.tree, self._cards)(self.average)
 
     def average(self, node: int) -> NDArray[np.float32]:

@@ -34,7 +34,7 @@ class MemoryEstimate:
 
 
 class VectorGame:
-    """What a solver of the subgame needs and no solver changes.
+    """A subgame as solvers need it; no solver changes it.
 
     `board` are the cards on the table at the root, `ranges` float32[2, H] weights >= 0 per hand (None: all alike);
     hands that hold a card of the board are dropped. Raises PokernetsError for a bad board or range, for missing leaf

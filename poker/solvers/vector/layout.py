@@ -51,7 +51,7 @@ _Row = tuple[int, int, int, int, int]
 
 
 class Rake(NamedTuple):
-    """What the house takes from the winner of a pot: `fraction` of it, at most `cap` chips; ties share it."""
+    """Rake that the house takes from the winner of a pot: `fraction` of it, at most `cap` chips; ties share it."""
 
     fraction: float = 0.0
     cap: float = float("inf")
@@ -102,7 +102,7 @@ def tree_layout(tree: BettingTree, rake: Rake = NO_RAKE, batch_rows: int = 48) -
 
 
 class _Plain(NamedTuple):
-    """What is read one by one, as lists: by node in kernel order, `half` and `rake` by node of the tree."""
+    """Columns that are read node by node, as lists: in kernel order, but `half` and `rake` by node of the tree."""
 
     role: list[int]
     kind: list[int]

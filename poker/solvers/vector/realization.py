@@ -1,4 +1,4 @@
-"""How likely a player's own actions make what follows them: rows that add up to mixtures of whole strategies."""
+"""Realization plans: probabilities of a player's action sequences; their sums are plans of mixed strategies."""
 
 from collections.abc import Callable, Sequence
 
@@ -75,7 +75,7 @@ def strategy_of(game: VectorGame, rows: Rows) -> Strategy:
 
 
 def policy_of(game: VectorGame, rows: Rows) -> RangePolicy:
-    """The same by tree node and board, any of the class that the game merges."""
+    """The strategy of `rows` by tree node and board, any of the class that the game merges."""
 
     def policy(node: int, board: tuple[int, ...]) -> Rows:
         index, permutation = game.find_board(int(game.tree.street[node]), board)
@@ -85,7 +85,7 @@ def policy_of(game: VectorGame, rows: Rows) -> RangePolicy:
 
 
 def shares(rows: Rows) -> Rows:
-    """[A, hands] weights that add up to 1 for each hand; alike where there are none."""
+    """[A, hands] weights that add up to 1 for each hand; uniform where there are none."""
     mass = rows.sum(axis=0)
     weights: Rows = np.where(mass > 0, rows / np.where(mass > 0, mass, 1), np.float32(1 / len(rows)))
     return weights

@@ -1,7 +1,7 @@
 """Counterfactual values of a player's hands at the nodes of the root's street and where the next street begins.
 
 They are chips of the whole hand, given that the opponent holds a compatible hand of the range that arrives at the node,
-and do not depend on how likely the player's own actions there are: what the alternatives of a gadget are made of.
+and do not depend on how likely the player's own actions there are. Alternatives of a gadget are made of them.
 """
 
 import numpy as np

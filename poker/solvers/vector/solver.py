@@ -26,7 +26,7 @@ from poker.solvers.vector.schedules import Schedule, schedule
 from poker.solvers.vector.thread_tuning import Checks, Pace
 
 _ASKING_SECONDS = 0.2
-"""Between two looks at whether a solve shall stop."""
+"""Seconds between two checks whether a solve should stop."""
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ class VectorSolver:
         return Progress(self.iterations, time.perf_counter() - start, done.exploitability)
 
     def advance(self, count: int) -> None:
-        """`count` iterations."""
+        """Run `count` iterations."""
         self._check_gadgets()
         parameters = self.schedule.parameters(self.iterations + 1, count)
         done = 0
@@ -133,11 +133,11 @@ class VectorSolver:
         self.iterations += count
 
     def sweep(self, player: int, parameters: NDArray[np.float32]) -> None:
-        """Updates of `player` alone, one per row of `parameters` [n, 6]."""
+        """Update `player` alone, once per row of `parameters` [n, 6]."""
         self._sweeps(player, player, SOLVE, parameters)
 
     def _check_gadgets(self) -> None:
-        """Alternatives are given the searcher's range, which must not change: what comes before a gadget is locked."""
+        """Check that decisions above a gadget are locked: its alternatives assume the searcher's range there."""
         game = self.game
         if game.tree.gadget is None:
             return
@@ -188,7 +188,7 @@ class VectorSolver:
     def exploitability(self) -> float:
         """Half of what both players together gain by best responses to the average profile, chips per hand.
 
-        Of a player who is restricted, what the free part gains, as if it were the whole.
+        For a restricted player it counts what the free part gains, as if it were the whole.
         """
         gain = self._root_values(0, BEST_RESPONSE) + self._root_values(1, BEST_RESPONSE)
         if self.game.rake.fraction > 0 or self.restricted is not None:
@@ -200,8 +200,8 @@ class VectorSolver:
         return self._root_values(player, BEST_RESPONSE) + 0.5 * self.game.tree.dead
 
     def best_response(self, player: int, actions: NDArray[np.uint8]) -> float:
-        """As `best_response_value`, and the strategy that wins it: the index of the action that each hand takes, in the
-        first of a node's action rows in `actions` [entries] (`VectorGame.rows`)."""
+        """Chips of `best_response_value`. Writes the strategy that wins them to `actions` [entries]: the index of the
+        action that each hand takes, in the first of a node's action rows (`VectorGame.rows`)."""
         bound = self._sweep
         self._sweep = bound._replace(best=actions)
         try:
@@ -231,7 +231,7 @@ class VectorSolver:
         return self._values_by_node(player, BEST_RESPONSE)
 
     def average_values(self, player: int) -> ResponseValues:
-        """The same of the player's average strategy."""
+        """Counterfactual values of the player's average strategy, at the nodes of `best_response_values`."""
         return self._values_by_node(player, AVERAGE)
 
     def _values_by_node(self, player: int, mode: int) -> ResponseValues:
@@ -298,7 +298,7 @@ class VectorSolver:
             self.set_average(node, index, own / own.sum(axis=1, keepdims=True))
 
     def restrict(self, player: int, modelled: NDArray[np.float32]) -> None:
-        """A part of the range of `player` plays by a model: `modelled` [entries] is its reach after each action
+        """Make a part of the range of `player` play by a model: `modelled` [entries] is its reach after each action
         (`poker.solvers.vector.restricted`). The rest of the range is solved, and `strategy` is that of the rest.
 
         To be called before the first iteration.

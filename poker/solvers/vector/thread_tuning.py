@@ -1,4 +1,4 @@
-"""How a solve spends its time: on how many threads, and when to measure exploitability."""
+"""Pacing of a solve: the number of threads, and when to measure exploitability."""
 
 import numpy as np
 
@@ -13,7 +13,7 @@ BLOCKS_PER_TRIAL = 16
 
 
 class Pace:
-    """Whether all threads or one alone get on faster: on busy cores waiting for each other can cost more than it gives.
+    """Chooses all threads or one, whichever is faster: on busy cores threads can lose more by waiting than they gain.
 
     Both are tried for a few iterations, the faster one goes on, and the other is tried again now and then. The first
     iterations, which find memory untouched and threads asleep, say nothing. What is computed does not depend on it.

@@ -1,4 +1,4 @@
-"""Walks through a solved spot: who comes to a public state with what, what they do, and what each hand is worth.
+"""Walks through a solved spot: ranges, strategy and the value of each hand at a public state.
 
 The solver gives values on the street of its root alone. Where a card is dealt, the rest of the game is taken out of the
 solution as a game of its own, with the ranges that arrive there and the strategies that were found, so that every
@@ -35,7 +35,7 @@ _KEPT_STREETS = 16
 
 @dataclass(frozen=True)
 class Deal:
-    """What a next card comes to: mean EV and equity of both players; NaN where one of them has no hand with it."""
+    """Next card, with mean EV and equity of both players; NaN where one of them has no hand with it."""
 
     card: int
     ev: tuple[float, float]
@@ -84,7 +84,7 @@ class Walk:
         self._streets: dict[tuple[str, ...], _Street] = {}
 
     def view(self, words: Sequence[str]) -> View:
-        """PokernetsError names the first word that is not possible."""
+        """The view after `words`; PokernetsError names the first word that is not possible."""
         street, node = self._root, 0
         for place, word in enumerate(words):
             if street.tree.kind[node] == Kind.STREET and not street.is_all_in(node):
@@ -134,7 +134,7 @@ class _Street:
         return self.tree.kind[node] == Kind.STREET and self._betting(node).is_showdown
 
     def ranges(self, node: int) -> NDArray[np.float64]:
-        """[2, H] with which both come to `node`."""
+        """[2, H] ranges with which both come to `node`."""
         ranges = self.game.ranges.astype(np.float64)
         while self.tree.parent[node] >= 0:
             parent = int(self.tree.parent[node])
@@ -230,7 +230,7 @@ class _CheckedDown:
 
     @property
     def next_boards(self) -> list[Callable[[tuple[int, ...]], Floats]]:
-        """Of each player, [H] by the board of the next street."""
+        """Equities [H] of each player, by the board of the next street."""
         node = self._game.tree.find((CALL,))
         closed = next(child for child in self._game.tree.children(node))
         return [_next_boards(self._game, values.starts(closed) / np.float32(2)) for values in self._values]

@@ -1,1 +1,1 @@
-"""Post-flop spots: files, solutions on disk, and what is done at a decision."""
+"""Post-flop spots: files, solutions on disk, and what players do at a decision."""

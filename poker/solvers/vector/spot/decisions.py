@@ -1,4 +1,4 @@
-"""What a solved spot comes to at a decision of its first street: ranges, frequencies and what actions are worth."""
+"""Decisions on the first street of a solved spot: ranges, frequencies and values of actions."""
 
 import math
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class Decision:
 
 
 def decision(solver: VectorSolver, words: str) -> Decision:
-    """Of the first street, after words such as `check bet120`."""
+    """The decision of the first street after words such as `check bet120`."""
     game = solver.game
     node, _ = find_node(game.tree, game.board, words)
     strategy, values = solver.strategy(node), solver.action_values(node).astype(np.float64)

@@ -39,17 +39,17 @@ from poker.tree.spots import spot_bets, spot_root, spot_tree
 
 REQUIRED = ("board", "oop_range", "ip_range", "pot", "stack")
 MOST_SPOT_CHIPS = 500_000_000
-"""Of the pot and of a stack: all of them together stay within 32 bits."""
+"""Most chips in the pot and in a stack: all of them together stay within 32 bits."""
 MOST_POTS = 10_000
-"""Of a stack."""
+"""Largest stack, in pots."""
 MOST_RAISES = 64
-"""Of one line: the product of so many probabilities is still a number of 32 bits."""
+"""Most bets and raises of one line: the product of so many probabilities is still a number of 32 bits."""
 LEAST_WEIGHT = 1e-9
-"""Sum over all pairs of hands that can meet of the products of their weights."""
+"""Least sum of the products of weights, over all pairs of hands that can meet."""
 _NODE_BYTES = 500
-"""Of a node of the tree while it is built and laid out."""
+"""Bytes of a node of the tree while it is built and laid out."""
 _ENTRY_BYTES = 4
-"""Of a hand's action: half of the two arrays that every solve has, so that only a hopeless tree is cut short."""
+"""Bytes of a hand's action: half of the two arrays that every solve has, so that only a hopeless tree is cut short."""
 
 
 @dataclass(frozen=True)
@@ -145,7 +145,7 @@ class Spot:
 
 
 class _Bill:
-    """What a tree and the action rows of its solve need at the least, as the tree grows."""
+    """Lower bound on the bytes of a tree and of the action rows of its solve, as the tree grows."""
 
     def __init__(
         self,
@@ -160,7 +160,7 @@ class _Bill:
         live = np.where(rules.space.live(board), ranges, 0)
         merged = len(symmetries(rules, board, live))
         self._entries: dict[tuple[int, int], float] = {}
-        """By street and player: hands over all boards of the street, as boards merged by suits leave them."""
+        """Hands over all boards of a street, as boards merged by suits leave them, by street and player."""
         for player in range(2):
             entries = np.count_nonzero(live[player]) / merged
             for street in range(root.street, rules.num_streets):
