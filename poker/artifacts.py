@@ -44,7 +44,7 @@ _MOST_MANIFEST_BYTES = 1 << 26
 _LONG, _LONGEST = 200, 800  # characters of what others say, and of an error
 _SECTIONS = {"schema": int, "kind": str, "config": dict, "made_from": dict, "counts": dict, "files": dict}
 _UNREADABLE = (ArithmeticError, AttributeError, LookupError, RecursionError, SyntaxError, TypeError, ValueError)
-"""What comes of reading files that are not what they should be: `SyntaxError` of headers of arrays."""
+"""Errors of reading malformed files; `SyntaxError` comes from headers of arrays."""
 
 MAKERS = {
     "abstraction": "python -m data_gen job=abstraction",
@@ -67,11 +67,11 @@ MAKERS_BY_NAME = {
     "hand": "python train.py model=opponent net=hand",
     "adaptive": "python train.py model=opponent net=adaptive",
 }
-"""The same by the last part of the path, where agents name one of several of a kind."""
+"""Commands by the last part of the path, for kinds of which agents name several artifacts."""
 
 
 class ArtifactError(PokernetsError):
-    """Base of what can be wrong with an artifact on disk: `problem`, and the remedy."""
+    """Base of errors about an artifact on disk: the `problem` and its remedy."""
 
     def __init__(self, problem: str, remedy: str = "") -> None:
         problem = _short(problem, _LONGEST)
@@ -111,14 +111,14 @@ class Artifact:
     files: tuple[str, ...]
 
     def file(self, name: str) -> Path:
-        """Where a file is that the manifest lists."""
+        """Path of a file that the manifest lists."""
         if name not in self.files:
             raise MissingFileError(f"{self.path} has no {name} in its manifest", how_to_replace(self.kind, self.path))
         return self.path / name
 
 
 class _Section(dict[str, Any]):
-    """A part of a manifest; a key that is asked for and not there is an error that names the artifact."""
+    """A part of a manifest; looking up a missing key is an error that names the artifact."""
 
     def __init__(self, path: Path, kind: str, name: str, entries: dict[str, Any]) -> None:
         super().__init__(entries)
@@ -181,7 +181,7 @@ def artifacts_in(value: Any) -> dict[str, str]:
 
 
 def fingerprint_of_settings(settings: Any, *others: Any) -> str:
-    """Of settings, of the artifacts that they name as these are now, and of `others`."""
+    """SHA-256 (hex) of settings, the artifacts that they name as these are now, and `others`."""
     return fingerprint_of([*others, settings, artifacts_in(settings)])
 
 
@@ -196,9 +196,9 @@ def write_atomically(path: Path, data: bytes, *, mode: int = 0o666) -> None:
 
 @contextmanager
 def written_atomically(path: Path) -> Iterator[BinaryIO]:
-    """The same for content that is written bit by bit; an error within leaves what was there.
+    """Open a file to write in parts that replaces `path` at the end of the block; an error leaves what was there.
 
-    What writers that were killed have left beside `path` is removed; those at work hold the lock of their file.
+    Removes what killed writers have left beside `path`; those at work hold the lock of their file.
     """
     for left in path.parent.glob(glob.escape(f".{path.name[:100]}.") + "[0-9a-f]" * 16):
         with suppress(OSError), left.open("rb") as file:
@@ -229,7 +229,7 @@ def _staged(path: Path, mode: int) -> Iterator[BinaryIO]:
 
 
 def _locked(staging: Path, mode: int) -> int:
-    """The descriptor of a new file with its lock, which others may have taken to remove the file before it was held."""
+    """Create `staging` and lock it, again if another process removed it before the lock; returns the descriptor."""
     while True:
         descriptor = os.open(staging, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
         with suppress(OSError):  # file systems without locks: nobody else has one either
@@ -295,10 +295,9 @@ def open_artifact(
     made_from: Mapping[str, str] | None = None,
     verify: bool = True,
 ) -> Artifact:
-    """The artifact at `path`, refused by name unless it is complete, of this kind, and unaltered (`verify`).
+    """Open the artifact at `path`; an ArtifactError unless it is complete, of this kind and unaltered (`verify`).
 
-    Keys of `config` and `made_from` that are given must agree with the manifest's, null with none; others are not
-    looked at.
+    Given keys of `config` and `made_from` must equal the manifest's (null equals absent); others are not checked.
     """
     target = Path(path)
     manifest = _read_manifest(target, kind)
@@ -356,7 +355,7 @@ def _read_manifest(target: Path, kind: str) -> dict[str, Any]:
 
 
 def _malformed(manifest: dict[str, Any]) -> str:
-    """What a manifest, forged or of another program, has in the place of what `write_artifact` writes."""
+    """Say how the form of a manifest, perhaps forged, differs from those of `write_artifact`; empty if not at all."""
     for name, section in _SECTIONS.items():
         if not isinstance(manifest.get(name), section):
             return f"its '{name}' is no {section.__name__}"
@@ -370,8 +369,8 @@ def _malformed(manifest: dict[str, Any]) -> str:
 
 
 def refuses_by_name(kind: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """Decorate a reader of artifacts of `kind`, whose first path among its arguments is theirs: where one holds
-    something else than is read, under a sound manifest, it raises CorruptArtifactError."""
+    """Decorate a reader of artifacts of `kind` (the first path among its arguments) to raise CorruptArtifactError
+    where one has a sound manifest but not the content that is read."""
 
     def decorate(read: Callable[P, T]) -> Callable[P, T]:
         @wraps(read)
@@ -391,7 +390,7 @@ def refuses_by_name(kind: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
 
 
 def _short(text: str, most: int = _LONG) -> str:
-    """On one line, without the middle of what is long."""
+    """Put `text` on one line and cut the middle of a long one."""
     line = " ".join(text.split())
     return line if len(line) <= most else f"{line[: most // 2]} ... {line[-most // 2 :]}"
 
@@ -441,13 +440,13 @@ def _mismatch(problem: str, kind: str, target: Path) -> MismatchedArtifactError:
 
 
 def how_to_make(kind: str, target: Path) -> str:
-    """What a message about an artifact that is not there ends with."""
+    """Remedy for a missing artifact: the command that makes it."""
     command = MAKERS_BY_NAME.get(target.name, MAKERS.get(kind))
     return "Run the command that makes it" if command is None else f"Make it with: {command.format(target)}"
 
 
 def how_to_replace(kind: str, target: Path) -> str:
-    """The same where something unusable is in its place."""
+    """Remedy for an unusable artifact: delete it and make it again."""
     make = how_to_make(kind, target)
     return f"Delete {target} and {make[0].lower()}{make[1:]}"
 
@@ -478,7 +477,7 @@ def _aside(target: Path) -> Path:
 
 
 def _take_back(target: Path) -> None:
-    """What a run moved aside that was killed before the new one was in its place."""
+    """Restore what a run moved aside, if it was killed before the new artifact was in its place."""
     if not target.exists() and (_aside(target) / MANIFEST).exists():
         _aside(target).rename(target)
 
@@ -492,7 +491,7 @@ def _remove(path: Path) -> None:
 
 
 def _remove_abandoned(target: Path) -> None:
-    """What runs that were killed while they wrote `target` left behind; a day is more than any write takes."""
+    """Remove what killed writers of `target` left behind; a day is more than any write takes."""
     for staging in target.parent.glob(f".{glob.escape(target.name)}.{'?' * 8}"):
         with suppress(FileNotFoundError):  # another run has removed it
             if time.time() - staging.stat().st_mtime > _DAY:

@@ -5,13 +5,13 @@
 - A no-limit raise adds at least the largest raise of the street so far, and at least the big blind, to the highest
   total. Limit raises add the raise size of the street; their number per street is capped.
 - Going all-in is always enough to bet or raise, also below the minimum. A short all-in does not reopen the betting:
-  who has acted on the street and since then faces less than a full raise may only call or fold. A full raise is the
-  smallest one that may be made, in limit games half of it; short all-ins that together reach it reopen the betting (TDA
-  rule 47; Robert's Rules of Poker, no-limit rule 3). Posting a blind is not acting. PokerKit 0.7.7 differs: it looks at
-  the last short all-ins alone, and compares them with the largest raise, not with the big blind.
+  a player who has acted on the street and since then faces less than a full raise may only call or fold. A full raise
+  is the smallest one that may be made, in limit games half of it; short all-ins that together reach it reopen the
+  betting (TDA rule 47; Robert's Rules of Poker, no-limit rule 3). Posting a blind is not acting. PokerKit 0.7.7
+  differs: it looks at the last short all-ins alone, and compares them with the largest raise, not with the big blind.
 - Nobody may raise when no other player left in the hand has chips beyond the highest total.
 - A blind above the stack is posted all-in. With more than two players the whole big blind is called and raised all the
-  same (`Rules.opening`). Who covers everybody else with the blind alone is not asked to act.
+  same (`Rules.opening`). A player who covers all others with the blind alone is not asked to act.
 
 Two players, and players with equal stacks, cannot meet a difference from the dealer of the ACPC; the games in which it
 has rules of its own are `AcpcRules`.
@@ -34,7 +34,7 @@ class IllegalAction(PokernetsError):  # noqa: N818 (the name says what was done,
 
 
 class Legal(NamedTuple):
-    """What the player to act may do; calling (checking) is always allowed, the totals are 0 when raising is not."""
+    """Actions open to the player to act; calling (checking) is always allowed, the totals are 0 when raising is not."""
 
     fold: bool
     call: bool
@@ -133,7 +133,7 @@ class Betting:
 
     @property
     def is_showdown(self) -> bool:
-        """The hand is over and at least two players hold their cards."""
+        """Whether the hand is over with at least two players left in it."""
         return self.to_act < 0 and self.folded.count(False) > 1
 
     @property
@@ -151,7 +151,7 @@ class Betting:
 
     @property
     def highest(self) -> int:
-        """The total to match. Who covers everybody else with a blind, all of them all-in, need not complete it."""
+        """The total to match. A player whose blind covers all others, who are all-in, need not complete it."""
         highest = max(self.committed)
         opening = self.rules.opening
         if highest >= opening or self.street:
@@ -160,7 +160,7 @@ class Betting:
         return highest if covers else opening
 
     def legal(self, reopened: bool = False) -> Legal:
-        """What the rules allow; with `reopened` as if the betting were open to everybody."""
+        """Legal actions; with `reopened`, as if the betting were open to everybody."""
         player = self.to_act
         if player < 0:
             return Legal(False, False, 0, 0)
@@ -244,7 +244,7 @@ class Betting:
         """The state after `player` gives up the hand out of turn, where checking is free, or all-in: people do all of
         that, and programs for those who are away.
 
-        It is recorded as a fold. Who has folded or is alone cannot leave.
+        It is recorded as a fold. A player who has folded or is the only one left cannot leave.
         """
         if self.folded[player] or self.folded.count(False) == 1:
             raise IllegalAction(f"player {player} has no hand to give up after `{self.text()}`")
@@ -267,8 +267,8 @@ class Betting:
         return replace(left, to_act=NOBODY)
 
     def apply_by(self, player: int, action: int) -> "Betting":
-        """As `apply` for what was done at some table: a fold out of turn, or where checking is free, leaves the hand.
-        Tables differ in what reopens the betting, so a raise is taken where a short all-in did not."""
+        """The state after an action seen at a table: a fold out of turn, or where checking is free, leaves the hand.
+        Tables differ in what reopens the betting, so a raise is allowed where a short all-in did not reopen it."""
         if player == self.to_act and (action != FOLD or self.legal().fold):
             return self._apply(action, self.legal(reopened=True))
         if action != FOLD:
@@ -281,20 +281,20 @@ class Betting:
         return list(chain.from_iterable(self.actions))
 
     def moves(self, street: int | None = None) -> Iterator[tuple[int, int]]:
-        """Who acted, and how, on `street` or on all of them."""
+        """Pairs of player and action, on `street` or on all of them."""
         if street is not None:
             return zip(self.actors[street], self.actions[street], strict=True)
         return zip(chain.from_iterable(self.actors), chain.from_iterable(self.actions), strict=True)
 
     def turns(self) -> Iterator[tuple["Betting", int, int]]:
-        """The state before each action from the start of the hand, who acted, and how."""
+        """The state before each action, the player and the action, from the start of the hand."""
         betting = Betting.start(self.rules)
         for player, action in self.moves():
             yield betting, player, action
             betting = betting.apply_by(player, action)
 
     def last_raiser(self, street: int) -> int:
-        """Who made the last bet or raise of `street`; NOBODY if all checked or called."""
+        """The player who made the last bet or raise of `street`; NOBODY if all checked or called."""
         raisers = [player for player, action in self.moves(street) if action > 0]
         return raisers[-1] if raisers else NOBODY
 

@@ -52,7 +52,7 @@ class Bundle:
     file: Path
     path: Path
     seats: tuple[str, ...]
-    """Agents that need nothing else."""
+    """Agents that need no other artifacts."""
     artifacts: tuple[str, ...]
     contents: Mapping[str, Any]
 
@@ -86,7 +86,7 @@ def write_bundle(path: str | Path, folder: Path, contents: Mapping[str, Any], mo
 
 
 def open_bundle(file: str | Path) -> Bundle:
-    """The bundle in `file`, unpacked; refused by name unless all of it is as it was written."""
+    """Unpack and check the bundle in `file`; an ArtifactError unless all of it is as it was written."""
     source = Path(file)
     if not source.is_file():
         there = ", ".join(file.name for file in sorted(source.parent.glob(f"*{SUFFIX}")))
@@ -116,7 +116,7 @@ def _cache() -> Path:
 
 
 def _member(name: str) -> zipfile.ZipInfo:
-    """Without the time, so that equal contents give equal bytes."""
+    """An archive entry without its time, so that equal contents give equal bytes."""
     info = zipfile.ZipInfo(name, _EPOCH)
     info.compress_type = zipfile.ZIP_DEFLATED
     info.external_attr = 0o644 << 16

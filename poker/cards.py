@@ -87,7 +87,7 @@ def cards_text(cards: Iterable[int]) -> str:
 
 
 def card_mask(cards: Iterable[int]) -> int:
-    """Bit c is set for each card c."""
+    """Mask with bit c set for each card c."""
     mask = 0
     for card in cards:
         mask |= 1 << int(card)
@@ -136,7 +136,7 @@ class CardSpace:
 
 @lru_cache(maxsize=8)
 def card_space(deck_size: int, num_hole_cards: int) -> CardSpace:
-    """The one space of such hands (`Rules.space` of a game)."""
+    """The card space of a deck, made once (`Rules.space` of a game)."""
     return CardSpace(deck_size, num_hole_cards)
 
 

@@ -13,7 +13,7 @@ class PokernetsError(Exception):
 
 @contextmanager
 def disk_full_at(path: Path) -> Iterator[None]:
-    """Around `np.save`, whose error on a full disk gives counts of numbers and neither the cause nor the place."""
+    """Name cause and place in errors of `np.save` on a full disk, which give counts of numbers alone."""
     try:
         yield
     except OSError as error:
@@ -23,5 +23,5 @@ def disk_full_at(path: Path) -> Iterator[None]:
 
 
 def disk_full(path: Path) -> OSError:
-    """What the system says of a full disk, where a library or a short write does not."""
+    """The system's error for a full disk, for libraries and short writes that do not raise it."""
     return OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))

@@ -1,8 +1,8 @@
-"""What parsers take from the files of strangers: bounds on length, depth and number, in one place.
+"""Limits on length, depth and number for parsers of files from strangers, in one place.
 
-No file that people have comes near them. Without them a few kilobytes can cost gigabytes or hours: the standard
-library's TOML parser needs the square of the dots of a key, its JSON parser the stack of the depth, a compressed
-kilobyte is a gigabyte unpacked.
+Real files come nowhere near them. Without them a small file can cost gigabytes or hours: the standard library's TOML
+parser takes quadratic time in the dots of a key, its JSON parser as much stack as the text is deep, and a compressed
+megabyte can unpack to a gigabyte.
 """
 
 import json
@@ -15,28 +15,28 @@ from typing import Any
 from poker.errors import PokernetsError
 
 MOST_FILE_BYTES = 1 << 29
-"""Of a file of hands."""
+"""Size of a file of hands."""
 MOST_SPOT_BYTES = 1 << 26
-"""Of a spot, which may be the results of a solve."""
+"""Size of a spot, which may be the results of a solve."""
 MOST_DEFINITION_BYTES = 1 << 16
-"""Of the definition of a game."""
+"""Size of the definition of a game."""
 MOST_RANGE_CHARACTERS = 1 << 17
 MOST_HAND_CHARACTERS = 1 << 20
 MOST_NOTE_BYTES = 1 << 24
-"""Of the probabilities at one decision, unpacked."""
+"""Unpacked size of the probabilities at one decision."""
 LONGEST_LINE = 100_000
 LONGEST_LOG_LINE = 10_000
-"""Of a log of the ACPC, whose dealer stops at 4,096."""
+"""Characters of a line in a log of the ACPC, whose dealer stops at 4,096."""
 LONGEST_SITE_LINE = 1000
-"""Of the text of a site, whose lines are matched in the square of their length in the worst case."""
+"""Characters of a line in the text of a site: matching one takes quadratic time in the worst case."""
 MOST_DEPTH = 32
-"""Of lists and tables within each other."""
+"""Levels of nested lists and tables."""
 MOST_PARTS = 16
-"""Of a dotted key."""
+"""Parts of a dotted key."""
 MOST_KEYS = 10_000
-"""Of one hand."""
+"""Keys of one hand."""
 MOST_DIGITS = 400
-"""Of a number."""
+"""Digits of a number."""
 
 _JSON_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"?|[\[{]|[\]}]', re.DOTALL)
 _TOML_TEXT = re.compile(
@@ -95,7 +95,7 @@ def _check_depth(brackets: Iterable[str]) -> None:
 
 
 def decompressed(data: bytes, most: int) -> bytes:
-    """What zlib has compressed, which must be at most `most` bytes."""
+    """Decompress zlib data; a LimitError if it has more than `most` bytes unpacked or is cut short."""
     unpacker = zlib.decompressobj()
     found = unpacker.decompress(data, most)
     if unpacker.unconsumed_tail or not unpacker.eof:

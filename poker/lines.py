@@ -18,7 +18,7 @@ class JsonLines:
     path: Path
 
     def rows(self) -> Iterator[Any]:
-        """All but one that a kill cut short."""
+        """All rows but one that a kill cut short."""
         if not self.path.exists():
             return
         try:
@@ -49,7 +49,7 @@ class JsonLines:
 
 
 def append_lines(path: Path, lines: Sequence[str]) -> None:
-    """One write, so that a kill leaves at most one line unfinished, and an error none."""
+    """Append lines in one write, so that a kill leaves at most one line unfinished, and an error none."""
     data = "".join(f"{line}\n" for line in lines).encode("ascii")
     if not data:
         return

@@ -1,4 +1,4 @@
-"""What one process at a time may use; a lock ends with its process, however that ends."""
+"""Locks for what one process at a time may use; a lock ends with its process, however that ends."""
 
 import fcntl
 import hashlib
@@ -12,7 +12,7 @@ from poker.errors import PokernetsError
 
 @contextmanager
 def alone(folder: Path, refusal: str | None = None) -> Iterator[None]:
-    """Within, nobody else is so for this folder. Others wait; with `refusal` they do not, and it is their error."""
+    """Hold the folder's lock inside the block. Waits for it; with `refusal`, raises that at once if it is taken."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         try:
@@ -25,10 +25,10 @@ def alone(folder: Path, refusal: str | None = None) -> Iterator[None]:
 
 
 class Claims:
-    """Claims of this process on any number of names, which it gives up all at once; `file` is there for nothing else,
-    and goes with the last claim on it, together with the folders made for it if nothing else is in them.
+    """Claims of this process on any number of names, given up all at once.
 
-    A name is a place in the file, so that all take one descriptor.
+    A name is a place in `file`, so that all take one descriptor. The file has no other use; it is removed with the last
+    claim on it, together with the folders made for it if they are empty.
     """
 
     def __init__(self, file: Path) -> None:
@@ -41,7 +41,7 @@ class Claims:
         self._handle = os.open(self._file, os.O_RDWR | os.O_CREAT, 0o666)
 
     def take(self, name: str, refusal: str) -> None:
-        """Raises `refusal` if another process has the name."""
+        """Claim `name`; raise `refusal` if another process has it."""
         place = int.from_bytes(hashlib.sha256(name.encode()).digest()[:7])
         while True:
             try:

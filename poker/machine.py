@@ -1,4 +1,4 @@
-"""What this process may use and has used of the machine."""
+"""Cores and memory: the machine's, and what this process may use or has used of them."""
 
 import os
 import resource
@@ -6,14 +6,14 @@ import sys
 
 
 def cores() -> int:
-    """Those that the process may run on: fewer than there are under a scheduler or `taskset`."""
+    """Cores that the process may run on: fewer than there are under a scheduler or `taskset`."""
     if hasattr(os, "sched_getaffinity"):  # not on macOS
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def memory() -> int:
-    """Bytes that the machine has."""
+    """Bytes of memory that the machine has."""
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 

@@ -33,12 +33,12 @@ ALL_THREADS = (*BLAS_THREADS, "NUMBA_NUM_THREADS")
 _AHEAD = 2
 """Tasks handed out for each process, so that none waits for its next."""
 _DEATHS = 3
-"""Of processes, without a result in between, after which there is no use in going on."""
+"""Deaths of processes, without a result in between, after which there is no use in going on."""
 
 
 @dataclass(frozen=True)
 class Work(Generic[T, R]):
-    """`prepare` makes the function of tasks in each process; picklable.
+    """How to do tasks: `prepare` makes, in each process, the function that does them; picklable.
 
     `share_cores`: a process may use its share of the cores; otherwise linear algebra has one thread, so that results
     are the same to the bit with any number of processes. `inputs` are files and folders that it reads, `output` tells
@@ -62,7 +62,7 @@ class Given(Generic[T, R]):
 
 
 class Shared(Protocol):
-    """An array that tasks carry without its content; each machine gets that once."""
+    """A reference to an array that tasks carry; each machine gets the content once."""
 
     def get(self) -> NDArray[Any]:
         """The array, read-only."""
@@ -78,11 +78,11 @@ class Team(ABC, Generic[T, R]):
 
     @abstractmethod
     def share(self, array: NDArray[Any]) -> Shared:
-        """For tasks of the next `run` alone."""
+        """Share an array with the tasks of the next `run` alone."""
 
 
 class Cluster(ABC):
-    """Where tasks are done. `one_machine`: this one, which the threads of one process fill as well."""
+    """Where tasks are done. `one_machine`: this machine alone, which threads of one process can fill as well."""
 
     one_machine: bool
 
@@ -96,13 +96,13 @@ class Cluster(ABC):
         """Processes for `work`, for several runs."""
 
     def run(self, work: Work[T, R], tasks: Iterable[T]) -> Iterator[R]:
-        """One `Team.run`."""
+        """Results of one `Team.run`."""
         with self.team(work) as team:
             yield from team.run(tasks)
 
 
 class LocalCluster(Cluster):
-    """Processes of this machine; None: one a core."""
+    """Processes of this machine; None: one for each core."""
 
     one_machine = True
 
@@ -160,7 +160,7 @@ class _LocalTeam(Team[T, R]):
             self._pool = None
 
     def _until_death(self, waiting: Iterator[T], taken: dict[int, T]) -> Iterator[R]:
-        """Results of what is `taken` and of all that wait; what has no result yet stays in `taken`."""
+        """Results of tasks `taken` before and of all that are `waiting`; those without a result yet stay in `taken`."""
         if self._pool is None:
             context = multiprocessing.get_context("spawn")
             self._pool = ProcessPoolExecutor(self._processes, context, _start, (self._work.prepare,))
@@ -200,7 +200,7 @@ TOO_MANY_DEATHS = (
 
 
 def thread_variables(share_cores: bool, processes: int) -> dict[str, str]:
-    """For the environment of a process: one thread for linear algebra, or its share of the cores for everything that
+    """Environment variables of a process: one thread for linear algebra, or its share of the cores for everything that
     the user has not set."""
     if not share_cores:
         return dict.fromkeys(BLAS_THREADS, "1")
@@ -240,7 +240,7 @@ def end_with_parent() -> None:
 
 @contextmanager
 def environment(changes: Mapping[str, str]) -> Iterator[None]:
-    """Variables for the processes started within; the libraries that this process has loaded do not see them."""
+    """Set variables for processes started in the block; libraries that this process has loaded do not see them."""
     before = {name: os.environ[name] for name in changes if name in os.environ}
     os.environ.update(changes)
     try:

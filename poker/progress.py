@@ -1,4 +1,4 @@
-"""Progress of long work, told alike by all: bars on a terminal; in a log a line after 10 seconds, then now and then."""
+"""Progress of long work: bars on a terminal; in a log a line after 10 seconds, then now and then."""
 
 import threading
 import time
@@ -20,13 +20,13 @@ from rich.table import Column
 from rich.text import Text
 
 _WIDE = 140
-"""Characters of a console that has what was found beside the bars."""
+"""Width of a console, in characters, that shows what was found beside the bars."""
 _FIRST, _SECONDS, _SHARE = 10.0, 60.0, 0.05
 """Seconds to the first line of a log, and least seconds from line to line, later this share of the time so far."""
 
 
 class _Stacked(Progress):
-    """What was found stands below each bar."""
+    """Bars, each with what was found below it."""
 
     def get_renderables(self) -> Iterable[RenderableType]:
         for task in self.tasks:
@@ -36,7 +36,7 @@ class _Stacked(Progress):
 
 
 class _Lines(Progress):
-    """No bars: a thread tells now and then what has moved since, or what is waited for; the end tells the rest."""
+    """Lines, not bars: a thread prints now and then what has moved, or what is waited for; `stop` prints the rest."""
 
     def __init__(self, unit: str, console: Console) -> None:
         super().__init__(console=console, auto_refresh=False, disable=True, speed_estimate_period=600)

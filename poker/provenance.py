@@ -21,9 +21,9 @@ _ABSOLUTE_PATH = re.compile(r"(?<![\w./:])(?:/[^\s/:,;'\"\[\](){}]+){2,}")
 
 @contextmanager
 def configured(configuration: Mapping[str, Any], folders: Mapping[str, str] | None = None) -> Iterator[None]:
-    """Within, `provenance` tells these settings (plain values, as they were resolved) and the command line too.
+    """Let `provenance` include these settings (plain values, as resolved) and the command line inside the block.
 
-    `folders` are where `runs` and `artifacts` lie, by these names; `portable` puts the names in their place.
+    `folders` maps the names `runs` and `artifacts` to where they lie; `portable` puts the names in their place.
     """
     token, previous = _CONFIGURATION.set(configuration), _FOLDERS.set(folders or {})
     try:
@@ -36,8 +36,8 @@ def configured(configuration: Mapping[str, Any], folders: Mapping[str, str] | No
 def portable(value: Any) -> Any:
     """A record (plain values and paths) without absolute paths of this machine, in whatever text they stand.
 
-    Paths below `runs` and `artifacts` begin with these names, those below the current folder there, others are told by
-    their last name alone.
+    Paths below `runs` and `artifacts` begin with these names, those below the current folder are relative to it, and of
+    others only the last part is left.
     """
     if isinstance(value, Mapping):
         return {key: portable(item) for key, item in value.items()}
@@ -57,7 +57,7 @@ def _portable_path(found: re.Match[str]) -> str:
 
 
 def command_line() -> str:
-    """What was typed to start this process."""
+    """The command line that started this process."""
     spec = getattr(sys.modules["__main__"], "__spec__", None)
     program = [Path(sys.argv[0]).name] if spec is None else ["-m", spec.name.removesuffix(".__main__")]
     return shlex.join(["python", *program, *sys.argv[1:]])
@@ -66,7 +66,7 @@ def command_line() -> str:
 def provenance() -> dict[str, Any]:
     """Time, commit (with `+` when files differ from it, None outside git), machine and package versions.
 
-    Within `configured` also `command` and `configuration`.
+    Inside `configured` also `command` and `configuration`.
     """
     configuration = _CONFIGURATION.get()
     asked = {} if configuration is None else portable({"command": command_line(), "configuration": configuration})

@@ -86,7 +86,7 @@ class _RayTeam(Team[T, R]):
         self._actor = ray.remote(**share, runtime_env={"env_vars": variables})(_Actor)
         self._idle: list[Any] = []
         self._running: dict[Any, tuple[Any, list[T]]] = {}
-        """What each worker does: a task, or nothing yet while it is started."""
+        """Each worker's task, or nothing yet while it is started."""
         for _ in range(workers):
             self._start()
 
@@ -115,7 +115,7 @@ class _RayTeam(Team[T, R]):
             self._running = {ready: (worker, []) for ready, (worker, _) in self._running.items()}
 
     def _next(self) -> tuple[list[T], Any]:
-        """What a worker that is through was doing and has found; None if it was lost, and another is started."""
+        """Wait for a worker: its task and result, None if it was lost, in which case another is started."""
         ray = self._ray
         (ready,), _ = ray.wait(list(self._running), num_returns=1)
         worker, doing = self._running.pop(ready)
@@ -179,7 +179,7 @@ def _paths(output: Path | Sequence[Path]) -> Sequence[Path]:
 
 
 class _Actor:
-    """A worker. With `output` what it writes goes back with the result and does not stay where it is."""
+    """A worker. With `output`, the files that it writes go back with the result and are deleted where they are."""
 
     def __init__(
         self, prepare: Callable[[], Callable[[Any], Any]], output: Callable[[Any], Path | Sequence[Path]] | None
@@ -188,7 +188,7 @@ class _Actor:
         self._function: Callable[[Any], Any] | None = None
 
     def place(self, files: Mapping[str, bytes]) -> bool:
-        """Puts inputs where this machine has nothing or something else."""
+        """Write the inputs that this machine lacks or has with other content."""
         for name, data in files.items():
             path = Path(name)
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -219,7 +219,7 @@ def packed(path: Path) -> bytes:
 
 
 def unpack(data: bytes, path: Path) -> None:
-    """Writes it at `path`, whole or not at all, instead of what is there."""
+    """Unpack an archive at `path`, whole or not at all, in place of what is there."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=path.parent) as folder, _opened(data) as archive:
         archive.extractall(folder, filter="data")
@@ -227,7 +227,7 @@ def unpack(data: bytes, path: Path) -> None:
 
 
 def _is_at(data: bytes, path: Path) -> bool:
-    """Whether `path` has all that it holds, to the byte."""
+    """Whether `path` has all that an archive holds, to the byte."""
     with _opened(data) as archive:
         return all(_is_same(archive, member, path) for member in archive)
 

@@ -1,4 +1,4 @@
-"""What a game is: the content of an ACPC game definition, from Kuhn poker to ten-player no-limit hold'em.
+"""Rules of a game: the content of an ACPC game definition, from Kuhn poker to ten-player no-limit hold'em.
 
 Players and seats follow ACPC: player i posts `blinds[i]`; heads-up definitions reverse the blinds, so player 0 is the
 big blind and acts last before the flop, player 1 is the button. Chips are integers. Everything here is 0-based, while
@@ -34,7 +34,7 @@ UNCAPPED = 255
 """Raises per street of a definition without a `maxRaises` line, as in ACPC."""
 
 MAX_PLAYERS = 12
-"""Seats at the largest table there are records of (IRC)."""
+"""Seats at the largest table on record (IRC)."""
 MAX_CARDS_SHOWN = 7
 
 _LAYOUT = (
@@ -151,7 +151,7 @@ class Rules:
 
     @property
     def space(self) -> CardSpace:
-        """Which of the hands a board leaves, and which go together."""
+        """Hands of this deck: which a board leaves, and which are possible together."""
         return card_space(self.deck_size, self.num_hole_cards)
 
     @cached_property
@@ -212,8 +212,8 @@ class Rules:
         return tuple(cards)
 
     def must_fit(self, game: "Rules", what: str, remedy: str = "", *, exactly: bool = False) -> None:
-        """Raises RulesError unless `what`, made for these rules, is of use in `game`: with the same deck, streets,
-        players and order, and `exactly` with the same blinds and stacks. Names do not matter."""
+        """Raise RulesError unless `what`, made for these rules, can be used in `game`: the same deck, streets, players
+        and order, and if `exactly` the same blinds and stacks. Names do not matter."""
         for field in _LAYOUT + _CHIPS * exactly:
             ours, theirs = getattr(self, field), getattr(game, field)
             if ours != theirs:
@@ -294,9 +294,9 @@ class AcpcRules(Rules):
     """A game in which the dealer of the ACPC has rules of its own: more than two players with different stacks.
 
     Every raise reopens the betting there, however short. After a short all-in the smallest total is still that from
-    before it: after a raise from 100 to 400 and an all-in of 500 it is 700, elsewhere 800. Somebody may raise as long
-    as another player has chips, be they fewer than the bet asks for. All there is to call is what the blinds have
-    posted, none of which may be above the stack.
+    before it: after a raise from 100 to 400 and an all-in of 500 it is 700, elsewhere 800. A player may raise as
+    long as another has any chips, even fewer than the bet. The total to call is what the blinds have posted, and no
+    blind may be above its stack.
     """
 
     opening: int = 0
@@ -321,8 +321,7 @@ def read_definition(path: str) -> Rules:
 
 
 def check_game(part: object, game: Rules) -> None:
-    """Asks an agent, or a part of one, whether it plays `game`: if it has a `check_game`, that raises PokernetsError
-    where it does not."""
+    """Let an agent, or a part of one, refuse `game`: its `check_game`, if it has one, raises PokernetsError."""
     check = getattr(part, "check_game", None)
     if check is not None:
         check(game)

@@ -49,7 +49,7 @@ class Pot(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class HandState:
-    """`hole_cards[player]` is empty when hidden. `runout` holds the board cards known to the owner of this state."""
+    """A hand at one moment. `hole_cards[player]` is empty when hidden; `runout` holds the known board cards."""
 
     betting: Betting
     hole_cards: tuple[Cards, ...]
@@ -76,7 +76,7 @@ class HandState:
         return cls(Betting.start(rules), hands, tuple(deck[rules.num_players * hole :]))
 
     def with_board(self, cards: Sequence[int]) -> "HandState":
-        """The same hand with more board cards known."""
+        """The hand with more board cards known."""
         runout = (*self.runout, *cards)
         known = [*chain.from_iterable(self.hole_cards), *runout]
         if any(not 0 <= card < self.rules.deck_size for card in known) or len(set(known)) != len(known):
@@ -115,7 +115,7 @@ class HandState:
         return self.runout[: self.rules.board_sizes[self.betting.street]]
 
     def view(self, player: int) -> "HandState":
-        """What `player` sees: own cards, the board so far, and at a showdown the cards of whoever did not fold."""
+        """The state that `player` sees: own cards, the board so far, and at a showdown all hands that did not fold."""
         shown = self.betting.is_showdown
         folded = self.betting.folded
         hands = tuple(
@@ -124,7 +124,7 @@ class HandState:
         return replace(self, hole_cards=hands, runout=self.board)
 
     def pots(self) -> list[Pot]:
-        """Main pot first. A bet that nobody called is not in any pot: it goes back to who made it."""
+        """The pots, main pot first. A bet that nobody called is in none of them: it goes back to its player."""
         return self._pots_among([i for i, out in enumerate(self.betting.folded) if not out])
 
     def _pots_among(self, contenders: list[int]) -> list[Pot]:
@@ -164,7 +164,7 @@ class HandState:
         return net
 
     def divided_payoffs(self) -> list[float]:
-        """[P] the same with odd chips divided among the winners, as the dealer of the ACPC scores hands."""
+        """[P] net chips with odd chips divided among the winners, as the dealer of the ACPC scores hands."""
         called, ranks = self._called_and_ranks()
         net = [float(chips) for chips in called]
         for pot in self.pots():
@@ -202,7 +202,7 @@ Policy = tuple[tuple[int, ...], NDArray[np.floating]]
 """Legal actions, and the probability of each for each hand [H, A], float32 or float64."""
 
 PolicyFunction = Callable[[HandState], Policy]
-"""What the player to act does with every hand; the cards held do not matter."""
+"""A function that gives the policy of the player to act with every hand; the cards held do not matter."""
 
 
 def public_state(betting: Betting, board: Cards) -> HandState:

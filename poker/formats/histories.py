@@ -25,7 +25,7 @@ ACPC, PHH, POKERSTARS, BOVADA, WINAMAX, PARTY, OHH = (
     *("winamax", "partypoker", "ohh"),
 )
 FORMATS = (PHH, POKERSTARS, ACPC, OHH)
-"""Those that can be written; the texts of other sites than PokerStars are only read."""
+"""Formats that can be written; the texts of sites other than PokerStars are only read."""
 KNOWN = "text of PokerStars, Bovada, Winamax, partypoker or 888, PHH, OHH, ACPC logs"
 SUFFIXES = {PHH: ".phhs", POKERSTARS: ".txt", ACPC: ".log", OHH: ".ohh"}
 
@@ -37,7 +37,7 @@ _READERS: dict[str, tuple[Callable[[str], Iterable[tuple[int, Any]]], Callable[[
     PARTY: (partypoker.hands, lambda lines, _, line: partypoker.parse_hand(lines, line)),
     OHH: (ohh_read.hands, ohh_read.parse_hand),
 }
-"""Cuts a text into hands, each with its first line; and the hand of a part, its place in the file and its line."""
+"""Functions of each format: from a text to (line, part) of its hands, and from a part, its place and line to a hand."""
 
 _OTHER_SITE = re.compile(r".{0,60}\b(Hand|Game|hand)\b.{0,10}#")
 _TOML = re.compile(r"\[[^\[\]]+\]\s*(#.*)?|([\w-]+|\"[^\"]*\"|'[^']*')\s*=.*")
@@ -46,9 +46,9 @@ _STATE = re.compile(r"(STATE|MATCHSTATE|SCORE):")
 _MARKS = re.compile("^(?:\ufeff|\u00ef\u00bb\u00bf)+", re.MULTILINE)
 """Byte order marks, also where files were joined or a mark was read as Windows-1252."""
 _SAMPLE = 4096
-"""Bytes that tell UTF-16."""
+"""Bytes that are examined for UTF-16."""
 _SINGLE_BYTES = {0xDC00 + byte: bytes([byte]).decode("cp1252", "ignore") or chr(byte) for byte in range(128, 256)}
-"""Characters of bytes that are no UTF-8."""
+"""Characters for bytes that are not UTF-8."""
 
 
 def read_text(path: Path, most: int = -1) -> str:
@@ -77,7 +77,7 @@ def text_of(data: bytes) -> str:
 
 
 def _wide_encoding(data: bytes) -> str:
-    """The UTF-16 that bytes are in, told by a mark or by where the zeros of ASCII are, empty if they are not."""
+    """The kind of UTF-16 of `data`, told by a mark or by where ASCII has zeros; empty if it is none."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return "utf-16"
     zeros = [data[start:_SAMPLE:2].count(0) for start in (0, 1)]
@@ -87,7 +87,7 @@ def _wide_encoding(data: bytes) -> str:
 
 
 def format_of(text: str, path: Path | str) -> str:
-    """Which format a text is in; lines before the first header of a site's hand do not matter."""
+    """The format of a text; lines before the first header of a site's hand do not matter."""
     lines = ((number, raw.strip().lstrip("\ufeff")) for number, raw in enumerate(text.split("\n"), 1))
     told = (
         (number, line)
@@ -115,7 +115,7 @@ def format_of(text: str, path: Path | str) -> str:
 
 
 def _site(line: str) -> str:
-    """Whose hand has this line as its first, empty for other lines."""
+    """The site whose hands begin with this line, empty for other lines."""
     if partypoker.HEADER.fullmatch(line):
         return PARTY
     if "#" in line:
@@ -128,7 +128,7 @@ def _site(line: str) -> str:
 def read_hands(
     path: Path, game: Rules | None = None, refused: Callable[[HistoryError], None] | None = None
 ) -> Iterator[PlayedHand]:
-    """The hands of a file, as `hands_of` its text."""
+    """The hands of a file, as `hands_of` reads its text."""
     return hands_of(read_text(path), path, game, refused)
 
 
@@ -162,7 +162,7 @@ def _all_hands(text: str, kind: str, path: Path | str, game: Rules | None) -> It
 
 
 def write_hands(path: Path, kind: str, hands: Iterable[PlayedHand]) -> int:
-    """Writes a file in the format `kind`; the number of hands. An error leaves what was there."""
+    """Write a file in the format `kind`; returns the number of hands. An error leaves what was there."""
     count = 0
     with written_atomically(path) as file:
         for text in hand_texts(kind, hands):

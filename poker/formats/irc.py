@@ -60,7 +60,7 @@ class HandRow:
 
 @dataclass(frozen=True, slots=True)
 class RawHand:
-    """What the files say about one hand: players by position."""
+    """Rows of the files for one hand, players by position."""
 
     row: HandRow
     players: tuple[PlayerRow, ...]
@@ -68,7 +68,7 @@ class RawHand:
 
 @dataclass
 class Problems:
-    """What could not be used: counts by reason, and for each reason where it was met the first times."""
+    """Input that could not be used: counts by reason, and the first places where each reason was met."""
 
     counts: Counter[str] = field(default_factory=Counter)
     examples: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
@@ -79,7 +79,7 @@ class Problems:
             self.examples[reason].append(where)
 
     def take(self, others: "Problems") -> None:
-        """Adds what was met elsewhere, later."""
+        """Add problems that were met elsewhere, later."""
         self.counts += others.counts
         for reason, where in others.examples.items():
             self.examples[reason] = (self.examples[reason] + where)[:MAX_EXAMPLES]
@@ -115,7 +115,7 @@ def read_hands(path: str | Path, problems: Problems) -> Iterator[RawHand]:
 
 
 def _read_packed(file: IO[bytes], name: str, problems: Problems) -> Iterator[RawHand]:
-    """Of the files that are loose in an archive and of the archives packed inside it, one month at a time."""
+    """Hands of the loose files in an archive and of the archives packed inside it, one month at a time."""
     inner: list[tuple[str, bytes]] = []
     parts = _loose_parts(_unpack(file, name, inner, problems), problems)
     parts += [(inner_name, _read_packed(io.BytesIO(data), inner_name, problems)) for inner_name, data in inner]
@@ -129,7 +129,7 @@ def _by_month(parts: Iterable[_Part]) -> Iterator[RawHand]:
 
 
 def _month_and_name(part: _Part) -> tuple[str, str]:
-    """The month as `199504`, the last of the name; empty without one."""
+    """(month, name) of a part; the month is the last in the name, as `199504`, or empty."""
     months = _MONTH.findall(part[0])
     return months[-1] if months else "", part[0]
 
@@ -165,7 +165,7 @@ def _walk(root: Path, problems: Problems) -> Iterator[tuple[str, bytes]]:
 
 
 def _loose_parts(files: Iterator[tuple[str, bytes]], problems: Problems) -> list[_Part]:
-    """By game and month."""
+    """Hands of loose files, by game and month."""
     months: dict[str, _Month] = defaultdict(_Month)
     for path, data in files:
         pure = PurePosixPath(path)

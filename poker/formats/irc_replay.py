@@ -29,7 +29,7 @@ LEAVE = "QK"
 
 
 class ReplayError(PokernetsError):
-    """A hand that does not come out; `reason` is one of a few, for counting."""
+    """A hand that the archive's figures contradict; `reason` is one of a few, for counting."""
 
     def __init__(self, reason: str, detail: str) -> None:
         super().__init__(f"{reason}: {detail}")
@@ -37,7 +37,7 @@ class ReplayError(PokernetsError):
 
 
 def replay_all(hands: Iterable[RawHand], problems: Problems) -> Iterator["IrcHand"]:
-    """The hands that come out; the others are added to `problems` under the reason why they do not."""
+    """Replay hands; those that fail are added to `problems` under their reason."""
     for raw in hands:
         try:
             yield replay(raw)
@@ -48,7 +48,7 @@ def replay_all(hands: Iterable[RawHand], problems: Problems) -> Iterator["IrcHan
 
 
 class Move(NamedTuple):
-    """What a player did: FOLD, CALL or a total; `left` where it was a departure, perhaps out of turn."""
+    """An action of a player: FOLD, CALL or a total; `left` marks a departure, perhaps out of turn."""
 
     player: int
     action: int
@@ -57,7 +57,7 @@ class Move(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class IrcHand:
-    """A hand that came out. Players are numbered from 0 by position; cards are empty where they were not shown."""
+    """A replayed hand. Players are numbered from 0 by position; cards are empty where they were not shown."""
 
     stamp: int
     names: tuple[str, ...]
@@ -114,7 +114,7 @@ def _rules(players: Sequence[PlayerRow]) -> Rules:
 
 
 class _Replayer:
-    """One hand on its way: the betting state and, for each player and street, the letters not used yet."""
+    """A hand being replayed: the betting state and, for each player and street, the letters not used yet."""
 
     def __init__(self, raw: RawHand, rules: Rules) -> None:
         self.moves: list[Move] = []
@@ -139,7 +139,7 @@ class _Replayer:
         self._check_chips()
 
     def check_winnings(self, state: HandState) -> None:
-        """Against what each player won, `state` being the hand at its end; odd chips may go to other winners."""
+        """Compare winnings with the archive, `state` being the hand at its end; odd chips may go to other winners."""
         won = [player.won for player in self._raw.players]
         alive = [player for player, out in enumerate(state.betting.folded) if not out]
         if len(alive) == 1:
@@ -189,27 +189,27 @@ class _Replayer:
         self._uncalled[player] = raised - min(max(betting.committed), betting.rules.stacks[player])
 
     def _leave(self, player: int, street: int | None) -> None:
-        """Departure; `street` is where a letter says so, None where a fold was not asked for."""
+        """Let `player` leave; `street` is where a letter says so, None for a fold where checking was free."""
         if street is not None:
             self._letters[player][street].clear()
         self.moves.append(Move(player, FOLD, True))
         self.betting = self.betting.leave(player)
 
     def _gone(self, street: int) -> int:
-        """Somebody who has left out of turn."""
+        """A player who has left out of turn."""
         for player in range(len(self._letters)):
             if self._leaving(player, street):
                 return player
         raise ReplayError("no action for the player to act", self._where(self.betting.to_act))
 
     def _leave_after(self, street: int) -> None:
-        """Who left after their last action of a street that is over is not there on the next."""
+        """Let players leave who left after their last action of a street that is over."""
         for player in range(len(self._letters)):
             if not self.betting.is_over and self._leaving(player, street):
                 self._leave(player, street)
 
     def _leaving(self, player: int, street: int) -> bool:
-        """Whether the next letter of a player with a hand is a departure; who won anything was still there."""
+        """Whether the next letter of a player with a hand is a departure; winners were still there."""
         betting, letters = self.betting, self._letters[player][street]
         alive = not betting.folded[player] and betting.committed[player] < betting.rules.stacks[player]
         return alive and bool(letters) and letters[0] in LEAVE and self._raw.players[player].won == 0
@@ -222,7 +222,7 @@ class _Replayer:
         return self.betting.folded.count(False), self.betting.pot + sum(self._uncalled)
 
     def _check_counts(self, seen: list[tuple[int, int] | None]) -> None:
-        """Against `hdb`: it may or may not count streets without betting, nor players who leave after the betting."""
+        """Compare with `hdb`, which may or may not count streets without betting and players who leave after it."""
         players, pot = self._count()
         gone = sum(
             not self.betting.folded[player] and any(letter in LEAVE for street in letters for letter in street)

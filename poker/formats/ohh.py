@@ -136,7 +136,7 @@ class _Fields(HandWriter):
         return action | ({"cards": [self._rules.card_text(card) for card in known]} if cards and known else {})
 
     def _pots(self) -> list[dict[str, object]]:
-        """What was won of each pot; the main one has the rake and the odd chips."""
+        """Winnings of each pot; the main one has the rake and the odd chips."""
         [shares] = self._shares()
         rakes = [self._hand.rake, *[0] * (len(shares) - 1)]
         return [

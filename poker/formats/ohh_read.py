@@ -3,8 +3,8 @@
 A file holds JSON objects `{"ohh": {...}}` one after the other. By the specification the amount of an action is what
 the player puts into the pot by it, and the pots leave out the bet that nobody called; some writers give the totals of
 the street, or leave that bet in the pot. The specification is tried first, then the other reading of the amounts: the
-pots must come out. Amounts of money are cents, or smaller parts. Who shows no cards at the showdown has mucked;
-where nobody is told to show, whose cards are known has shown them.
+pots must come out. Amounts of money are cents, or smaller parts. A player who shows no cards at the showdown has
+mucked; where nobody is said to show, all players whose cards are known have shown them.
 """
 
 import json
@@ -73,7 +73,7 @@ def hands(text: str) -> Iterator[tuple[int, str]]:
 
 
 def parse_hand(text: str, number: int, line: int = 1) -> PlayedHand:
-    """The hand of one JSON object that begins at `line`; what is wrong is a LineError with the line of the file."""
+    """The hand of one JSON object that begins at `line`; errors are LineErrors with the line of the file."""
     try:
         check_length(text, MOST_HAND_CHARACTERS, "a hand")
         found = parse_json(text, exact=True)
@@ -95,7 +95,7 @@ def parse_hand(text: str, number: int, line: int = 1) -> PlayedHand:
 
 
 class _Reader:
-    """The fields of one hand, as what the lines of a site's text say."""
+    """Converts the fields of one hand to what the lines of a site's text hold."""
 
     def __init__(self, fields: dict[str, Any], number: int, line: int, lines: list[int]) -> None:
         self._fields, self._lines = fields, lines
@@ -105,7 +105,7 @@ class _Reader:
         """Chips of the street by player."""
 
     def hand(self, totals: bool) -> HandLines:
-        """What the fields say; with `totals` the amounts of actions are those of the street."""
+        """Content of the fields; with `totals`, amounts of actions are totals of the street."""
         found = self._found
         try:
             self._game()
@@ -255,7 +255,7 @@ class _Reader:
         self._found.events.append(Event(line, _KINDS[kind], name, amounts, all_in=all_in))
 
     def _pots(self) -> None:
-        """What was won, and the rake; a bet that nobody called may be in the pot."""
+        """Take the winnings and the rake; a bet that nobody called may be in the pot."""
         found, total, rake = self._found, 0, 0
         for pot in self._list(self._fields, "pots"):
             total += self._chips(pot, "amount")

@@ -90,7 +90,7 @@ def _game_fields(hand: LoggedHand) -> dict[str, object]:
 
 
 def _table_fields(hand: PlayedHand) -> dict[str, object]:
-    """Of a hand with stacks and posts of its own; what the format cannot hold is an error."""
+    """Fields of a hand with stacks and posts of its own; an error for what the format cannot hold."""
     rules, scale = hand.rules, hand.scale
     if hand.boards or rules.pot_limit:
         raise PokernetsError(
@@ -120,7 +120,7 @@ def _bets(rules: Rules, scale: int) -> dict[str, object]:
 
 
 def posts_of(rules: TableRules) -> list[int]:
-    """[P] `blinds_or_straddles`: the posts of who is new at the table are negative, as they do not move the opener."""
+    """[P] `blinds_or_straddles`: posts of players new at the table are negative, as they do not move the opener."""
     big = (rules.first_player[0] - 1) % rules.num_players
     posts = [-chips if i > big and rules.num_players > 2 else chips for i, chips in enumerate(rules.blinds)]
     if opener(posts, rules.stacks) != rules.first_player[0]:
@@ -129,10 +129,10 @@ def posts_of(rules: TableRules) -> list[int]:
 
 
 def opener(posts: Sequence[int], stacks: Sequence[int]) -> int:
-    """The first to act before the flop: who sits behind the last of the largest blinds.
+    """The first to act before the flop: the player behind the last of the largest blinds.
 
-    In PokerKit it is who sits behind the largest amount that was really posted. That is said only where somebody else
-    would act first: mostly the blinds after that amount are all-in.
+    PokerKit takes the player behind the largest amount that was really posted, and so does this where it changes who
+    acts first. Mostly it does not: the blinds after that amount are all-in.
     """
     posted = [min(post, stack) if post > 0 else -(post < 0 < stack) for post, stack in zip(posts, stacks, strict=True)]
     by_name, by_chips = _behind_last(posts), _behind_last(posted)
@@ -160,7 +160,7 @@ def _antes(rules: TableRules) -> tuple[list[int], bool]:
 
 
 def without_opening(state: HandState) -> HandState:
-    """The finished hand as it is where a big blind that was all-in for less is all there is to call."""
+    """The finished hand by rules where a short all-in big blind is all there is to call."""
     betting, rules = state.betting, state.rules
     if max(map(min, rules.blinds, rules.stacks)) >= rules.opening:
         return state
@@ -247,7 +247,7 @@ def _board(end: HandState, shown: int, size: int) -> list[str]:
 
 
 def showing(betting: Betting) -> list[int]:
-    """Who shows cards, in order: all who did not fold, the last to raise on the last street first."""
+    """Players who show cards, in order: all who did not fold, the last to raise on the last street first."""
     last = len(betting.actions) - 1
     raiser = betting.last_raiser(last)
     first = betting.rules.first_player[last] if raiser == NOBODY else raiser

@@ -3,17 +3,17 @@
 Amounts may have decimals: chips are then the smallest decimal place of the hand, a hundredth or less. A negative entry
 of `blinds_or_straddles` is the post of somebody new at the table, which does not move the first to act. Antes go into
 the main pot unless `ante_trimming_status` is true; where only the other reading leads to `winnings` or
-`finishing_stacks`, that is taken: older files mean the opposite. Hidden cards are `??`; who shows none at the showdown
-mucks, but for a single player with hidden cards to whom all others give the pots. Fields that the rules do not need are
-kept. The order of play is PokerKit's, which also folds or checks for players who are passed over; here all actions must
-be there.
+`finishing_stacks`, that is taken: older files mean the opposite. Hidden cards are `??`; a player who shows none
+at the showdown mucks, except a single one with hidden cards to whom all others give the pots. Fields that the rules do
+not need are kept. The order of play is PokerKit's, which also folds or checks for players who are passed over; here all
+actions must be there.
 
 Payoffs are what `winnings` or else `finishing_stacks` say, and what the pots lack is the rake; without them, or where
 nobody has `winnings`, those of the rules without a rake. Files converted from those of sites often tell amounts that do
 not fit: `winnings` may hold the bet that nobody called, which is then taken off, or be those of some winners only, and
 posts may be missing. So:
 
-- A hand is refused where somebody is told to have won who by the rules did not, or more than that (odd chips aside).
+- A hand is refused where it gives a player winnings that the rules do not, or more of them (odd chips aside).
 - But where the winnings told are more than all pots, or those of some winners only, the payoffs are those of the rules,
   and the hand is `told_otherwise`.
 - With a field `_rake`, which our files have, `winnings` must fit exactly.
@@ -74,7 +74,7 @@ def _has_content(lines: list[str]) -> bool:
 
 
 def parse_hand(text: str, number: int, line: int = 1) -> PlayedHand:
-    """The hand of one TOML table that begins at `line`; what is wrong is a LineError with the line of the file."""
+    """The hand of one TOML table that begins at `line`; errors are LineErrors with the line of the file."""
     try:
         check_toml(text)
         fields = tomllib.loads(text, parse_float=Decimal)
@@ -105,7 +105,7 @@ def _line_of(text: str, field: str, item: str = "", nth: int = 0) -> int:
 
 
 class _FieldError(PokernetsError):
-    """What is wrong with a field, or one item of it."""
+    """An error in a field, or in one item of it."""
 
     def __init__(self, field: str, reason: str, item: str = "", nth: int = 0) -> None:
         super().__init__(f"field `{field}`: {reason}")
@@ -115,7 +115,7 @@ class _FieldError(PokernetsError):
 
 
 class _ResultError(_FieldError):
-    """A winner that the rules do not know."""
+    """Winnings that the rules do not give."""
 
 
 class _Reader:
@@ -290,13 +290,13 @@ class _Reader:
 
 
 def _without_uncalled(told: list[int], committed: Sequence[int]) -> list[int]:
-    """[P] chips won of `told` that hold the bet that nobody called."""
+    """[P] chips won, less the bet that nobody called, which `told` includes."""
     called = sorted(committed)[-2]
     return [got - max(0, chips - called) for got, chips in zip(told, committed, strict=True)]
 
 
 def _by_winners(told: list[int], gains: list[int]) -> bool:
-    """Whether chips are told to be won by players alone who won by the rules."""
+    """Whether only players who won by the rules are told to have won."""
     return all(got == 0 or (got > 0 and gain > 0) for got, gain in zip(told, gains, strict=True))
 
 

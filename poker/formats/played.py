@@ -1,4 +1,4 @@
-"""A hand as it was played at some table: what every format of hand histories is read into and written from.
+"""A hand as it was played at some table, which every format of hand histories is read into and written from.
 
 Players are in the order of the rules: the first seat left of the button first, so that heads-up player 0 is the big
 blind and player 1 the button. Chips are integers: cents where the table plays for money (`scale` of them are one unit
@@ -18,7 +18,7 @@ from poker.state import DealError, HandState
 
 MOST_CHIPS = UNLIMITED
 MOST_HANDS = 10**18
-"""Numbers of hands are below it, as they are in PokerStars' text."""
+"""Bound on the numbers of hands, as in PokerStars' text."""
 TEXAS_BOARD = (0, 3, 1, 1)
 MOST_SEATS = 10
 
@@ -37,7 +37,7 @@ class HistoryError(PokernetsError):
 
 
 class LineError(PokernetsError):
-    """What is wrong with a line of the text being read; who knows the file makes a `HistoryError` of it."""
+    """An error on a line of the text being read; callers that know the file make it a `HistoryError`."""
 
     def __init__(self, line: int, reason: str) -> None:
         super().__init__(reason)
@@ -49,8 +49,8 @@ class TableRules(Rules):
     """Texas hold'em with the stacks and posts of one hand; `stacks` are what `forced` chips have left.
 
     `min_bet` is the big blind of the table, whoever has posted what. With an `opening` that much must be called
-    before the flop even if the big blind was all-in for less. Hands of `pot_limit` are played again by no-limit
-    betting: that their raises stay within the pot is left to the site.
+    before the flop even if the big blind was all-in for less. Hands of `pot_limit` are replayed by no-limit
+    betting: their raises are not checked against the pot.
     """
 
     _LEAST_STACK = 0
@@ -122,7 +122,7 @@ def table_rules(
 
 
 def why_not_a_table(game: Rules) -> str:
-    """Why `table_rules` cannot tell the game, empty if it can."""
+    """Why `table_rules` cannot express the game, empty if it can."""
     if game.deck_size != 52 or game.num_hole_cards != 2 or game.board_cards != TEXAS_BOARD:
         return f"hands here are of Texas hold'em, not of `{game.name}`"
     if any(game.first_player[1:]):
@@ -179,7 +179,7 @@ def paid_chips(state: HandState) -> list[int]:
 
 
 def settled(state: HandState, mucked: frozenset[int]) -> HandState:
-    """The finished hand with mucked hands out of it."""
+    """The finished hand with mucked hands folded."""
     betting = state.betting
     folded = tuple(out or i in mucked for i, out in enumerate(betting.folded))
     return replace(state, betting=replace(betting, folded=folded))
@@ -229,7 +229,7 @@ def payoffs_collected(
 
 
 def replay(rules: Rules, betting: Betting) -> Betting | None:
-    """The same actions by other rules, None where they are not legal or end otherwise."""
+    """Play the same actions by other rules; None where they are not legal or end otherwise."""
     other = Betting.start(rules)
     try:
         for player, action in betting.moves():
@@ -249,12 +249,12 @@ def check_raises(betting: Betting) -> None:
 
 
 def only_check_left(betting: Betting) -> bool:
-    """Whether the one player to act can only check, against players who are all-in: the rules ask, sites do not."""
+    """Whether the one player to act can only check, all others being all-in: the rules ask for that, sites do not."""
     return betting.waiting.bit_count() == 1 and betting.to_call == 0 and not betting.legal().max_raise
 
 
 class Replayer:
-    """One hand on its way: plays what a file says by the rules of the table, and refuses what does not fit.
+    """Replays a hand from a file by the rules of the table, and refuses what does not fit.
 
     A check that is all that is left of the betting may be missing.
     """
@@ -267,7 +267,7 @@ class Replayer:
         self._earlier: tuple[int, ...] = (0,) * rules.num_players
 
     def deal(self, cards: Sequence[int]) -> None:
-        """The next cards of the board."""
+        """Deal the next cards of the board."""
         if len(self.board) == self.betting.rules.board_sizes[self.betting.street]:
             self._check_unasked()
         wanted = self.betting.rules.board_sizes[self.betting.street]
@@ -276,7 +276,7 @@ class Replayer:
         self.board += cards
 
     def fold(self, player: int) -> None:
-        """In turn or out of it, where checking is free, and all-in while away: hand histories have all of that."""
+        """Fold, in turn or out of it, where checking is free, or all-in while away: hand histories have it all."""
         if self.betting.committed[player] < self.betting.rules.stacks[player]:
             self._check_board()
         self._apply(player, FOLD)
@@ -288,7 +288,7 @@ class Replayer:
         self._apply(player, CALL)
 
     def call(self, player: int, chips: int | None = None) -> None:
-        """`chips` are what the file says that the call costs."""
+        """Call; `chips` is the cost of the call in the file."""
         self._check_turn(player)
         if chips is not None and chips != self.betting.to_call:
             costs = f"{self.betting.to_call} chips" if self.betting.to_call else "nothing"
@@ -296,12 +296,12 @@ class Replayer:
         self._apply(player, CALL)
 
     def raise_to(self, player: int, total: int) -> None:
-        """`total` is that of the street."""
+        """Bet or raise to a `total` of the street."""
         self._check_turn(player)
         self._apply(player, total + self.earlier(player))
 
     def earlier(self, player: int) -> int:
-        """Chips of earlier streets."""
+        """Chips that `player` put in on earlier streets."""
         if self.betting.street != self._street:
             self._street, self._earlier = self.betting.street, self.betting.committed
         return self._earlier[player]

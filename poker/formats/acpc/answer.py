@@ -2,8 +2,8 @@
 
 That dealer reads numbers, actions and cards one by one and compares them with the state it asked for. So `/` may be
 missing or stand anywhere in the betting, `k` and `b` are `c` and `r`, letters may be upper or lower case, numbers may
-have zeros or blanks before them, and other players' cards may be filled in. What follows the action is overlooked, and
-so are sizes where there are none.
+have zeros or blanks before them, and other players' cards may be filled in. Text after the action is ignored, and so
+are sizes of actions that have none.
 """
 
 import re
@@ -20,7 +20,7 @@ _NUMBER = _BLANKS + r"\+?0*"
 _LETTERS = {FOLD: "[fF]", CALL: "[cCkK]"}
 _CARD = "(?i:[2-9TJQKA][cdhs])"
 _ACTION = re.compile(rf"([fckrb])(?:{_BLANKS}([+-]?)0*([0-9]{{1,18}}))?", re.IGNORECASE)
-"""Of longer sizes the first digits are too large enough."""
+"""An action; the first 18 digits of a longer size are already above any stack."""
 
 
 def answered_action(state: HandState, number: int, line: str) -> str | None:
@@ -68,7 +68,7 @@ def _raise_total(betting: Betting, size: str | None) -> int:
 
 
 def _pattern(state: HandState, number: int) -> re.Pattern[str]:
-    """What the start of an answer to `state` looks like."""
+    """Pattern of the start of an answer to `state`."""
     rules, player = state.rules, state.to_act
     betting = "/*".join(
         _LETTERS.get(action) or ("[rRbB]" if rules.is_limit else rf"[rRbB]{_NUMBER}{action}(?![0-9])")

@@ -33,7 +33,7 @@ class AcpcError(PokernetsError):
 
 @dataclass(frozen=True)
 class MatchState:
-    """What player `player` is told about hand `number`; hidden hole cards are empty."""
+    """The state of hand `number` as `player` is told it; hidden hole cards are empty."""
 
     player: int
     number: int
@@ -62,7 +62,7 @@ def board_texts(state: HandState) -> list[str]:
 
 
 def match_state_text(state: HandState, number: int, player: int) -> str:
-    """What the dealer tells `player` in this state, hole cards at a showdown included."""
+    """The text that the dealer sends `player` in this state, hole cards at a showdown included."""
     return f"MATCHSTATE:{player}:{number}:{state.betting.text()}:{cards_text(state.view(player))}"
 
 
@@ -89,17 +89,17 @@ def check_names(names: Sequence[str]) -> None:
 
 
 def log_line(state: HandState, number: int, names: Sequence[str], payoffs: Sequence[float] | None = None) -> str:
-    """The log line of a finished hand; `names` in seat order, which `check_names` checks, and `payoffs` too: those of
-    the state when left out."""
+    """The log line of a finished hand; `names` (checked by `check_names`) and `payoffs` are in seat order. Payoffs left
+    out are those of the state."""
     check_names(names)
     chips = "|".join(map(chips_text, state.payoffs() if payoffs is None else payoffs))
     return f"STATE:{number}:{state.betting.text()}:{cards_text(state)}:{chips}:{'|'.join(names)}"
 
 
 def parse_log_line(rules: Rules, text: str) -> LoggedHand:
-    """A finished hand; its payoffs must be those of the betting and cards, odd chips of a split either divided or not.
+    """Read a finished hand; its payoffs must follow from betting and cards, odd chips of a split pot divided or not.
 
-    Where cards are missing that the payoffs hang on, the sum must be 0.
+    Where cards are missing on which the payoffs depend, only their sum must be right: 0.
     """
     check_length(text, LONGEST_LOG_LINE, "a line")
     match = _STATE.fullmatch(text)
@@ -122,7 +122,7 @@ def parse_log_line(rules: Rules, text: str) -> LoggedHand:
 
 
 def wrong_payoffs(end: HandState, values: tuple[float, ...]) -> str:
-    """What is wrong with these payoffs, empty if nothing is."""
+    """Say what is wrong with these payoffs, empty if nothing is."""
     try:
         whole = end.payoffs()
     except DealError:
@@ -136,7 +136,7 @@ def wrong_payoffs(end: HandState, values: tuple[float, ...]) -> str:
 
 
 def _all_to_the_first(written: Sequence[float], whole: Sequence[int], divided: Sequence[float]) -> bool:
-    """Whether the first winner got all odd chips of a pot: so do PokerKit and our logs of old."""
+    """Whether the first winner got all odd chips of a pot, as in PokerKit and in our old logs."""
     moved = [(a - b, b > c) for a, b, c in zip(written, whole, divided, strict=True) if a != b]
     return sum(chips for chips, _ in moved) == 0 and moved[0][0] > 0 and all(had and by == -1 for by, had in moved[1:])
 
@@ -162,7 +162,7 @@ def read_log(rules: Rules, path: Path) -> Iterator[LoggedHand]:
 
 
 def game_differs(rules: Rules, text: str) -> str:
-    """In which setting the game of a log line differs from `rules`, as far as the line tells; empty if it does not."""
+    """The setting in which the game of a log line differs from `rules`, as far as the line tells; empty if none."""
     match = _STATE.fullmatch(text.partition(" # ")[0].strip())
     if not match:
         return ""

@@ -29,7 +29,7 @@ class LineConnection:
         self._socket = connection
         self._buffer = bytearray()
         self._too_long = False
-        """What comes next is the rest of a line that was too long."""
+        """Whether the next bytes are the rest of a line that was too long."""
 
     def __enter__(self) -> "LineConnection":
         return self
@@ -63,7 +63,7 @@ class LineConnection:
     def read(self, seconds: float | None = None) -> str:
         """The next line that is no comment, without its end. `seconds` None waits for ever.
 
-        Of a line that is too long an AcpcError tells, and the next call reads on behind it.
+        A line that is too long raises AcpcError; the next call reads on behind it.
         """
         deadline = None if seconds is None else time.monotonic() + seconds
         while True:
@@ -121,8 +121,7 @@ def connect(host: str, port: int, seconds: float) -> LineConnection:
 
 
 def listen(port: int, host: str = LOOPBACK) -> socket.socket:
-    """A socket that players can connect to at the address `host` of this machine, empty: at all of them; port 0 takes
-    any free one."""
+    """A socket for players to connect to at address `host` of this machine (empty: all); port 0 takes a free one."""
     try:
         return socket.create_server((host, port), backlog=8)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Logs of the ACPC whose games are told in the log itself: the definition of a game as comment lines before its hands.
+"""Logs of the ACPC that hold the definition of each game, as comment lines before its hands.
 
     # GAMEDEF
     # nolimit
@@ -6,7 +6,7 @@
     # END GAMEDEF
     STATE:0:cr300c/...:As2h|.../8dTc9s:-50|50:Bobby%20Lee|Ann # 30702949
 
-Other programs overlook comments. So hands with stacks of their own are in one log. Hands are numbered from 0 in order;
+Other programs skip comments, so one log can hold hands with different stacks. Hands are numbered from 0 in order;
 the number that a hand had elsewhere follows as a comment. Characters that a name in a log cannot have are written as
 in URLs.
 """
@@ -63,7 +63,7 @@ def _hand(text: str, comment: str, game: Rules | None, line: int) -> PlayedHand:
 
 
 def as_played(hand: LoggedHand, line: int = 1) -> PlayedHand:
-    """The same hand with its game as that of a table; who shows no cards at the showdown mucked."""
+    """Convert a logged hand to one played at a table; players who show no cards at the showdown mucked."""
     state, game = hand.state, hand.state.rules
     why_not = why_not_a_table(game)
     if why_not:
@@ -131,7 +131,7 @@ def _log_state(hand: PlayedHand) -> HandState:
 
 
 def _in_turn(rules: Rules, betting: Betting) -> Betting | None:
-    """What a reader makes of the text of a betting, None unless the same players do the same."""
+    """Read back the text of a betting; None unless the same players do the same."""
     try:
         read = Betting.parse(rules, betting.text())
     except IllegalAction:

@@ -1,10 +1,9 @@
 """Reads hand histories in the text of Bovada, Ignition and Bodog: cash games and tournaments of Texas hold'em.
 
-Players have no names there: they are called by their position, and who has the file is `Hero`. All hole cards are
+Players have no names there: they are called by their position, and the owner of the file is `Hero`. All hole cards are
 shown. Stakes of cash games are those that are posted. The text tells what players got from the pots (`Hand result`)
 and no rake: it is what the pots lack. Hands of fast tables that end before the flop tell no total pot either.
-`Posts chip` is a live bet; `Posts dead chip` holds a big blind which is one if it is large enough, and the rest is
-dead.
+`Posts chip` is a live bet. `Posts dead chip` of a big blind or more is a live big blind, and the rest is dead.
 """
 
 import re
@@ -71,11 +70,11 @@ def parse_hand(lines: Sequence[str], line: int = 1) -> PlayedHand:
 
 @dataclass
 class _BovadaLines(HandLines):
-    """What the lines of a hand say, by position of the players."""
+    """Content of the lines of a hand, by position of the players."""
 
     has_level: bool = False
     hero: str = ""
-    """The position of who has the file."""
+    """Position of the file's owner."""
 
     def _header(self, line: str) -> None:
         match = HEADER.fullmatch(line)
@@ -174,7 +173,7 @@ class _BovadaLines(HandLines):
             self.button = next(seat for seat, name in self.seats.items() if name == blinds[0]) - 1
 
     def _called(self) -> int:
-        """What the first call before any raise comes to: a big blind where nobody has posted a whole one."""
+        """The total of the first call before any raise: the big blind where nobody has posted a whole one."""
         posted = {event.player: event.chips[0] for event in self.events if event.kind in ("small blind", "straddle")}
         played = ("call", "put", "check", "FLOP")
         first = next((event for event in self.events if event.kind in played), None)

@@ -68,7 +68,7 @@ def parse_hand(lines: Sequence[str], line: int = 1) -> PlayedHand:
 
 @dataclass
 class _PartyLines(HandLines):
-    """What the lines of a hand say."""
+    """Content of the lines of a hand."""
 
     board: tuple[int, ...] = ()
 

@@ -1,6 +1,6 @@
 """Writes hand histories in PokerStars' text; `poker.formats.sites.pokerstars_read` reads them back.
 
-Of whom the cards are known, `Dealt to` tells them. A check by the only player who is not all-in is left out. The rake
+`Dealt to` gives all hole cards that are known. A check by the only player who is not all-in is left out. The rake
 is taken from the main pot before the side pots. Amounts of a table that plays for money have the sign of its currency
 and cents. A hand that was run several times has its boards and showdowns one after the other.
 """
@@ -39,7 +39,7 @@ def hand_text(hand: PlayedHand) -> str:
 
 
 def money_text(chips: int, scale: int, symbol: str = "") -> str:
-    """`$1.50`, `$2` or `300`."""
+    """Chips as `$1.50`, `$2` or `300`."""
     if scale not in (1, 100):
         raise PokernetsError("PokerStars' text has amounts in cents, not in smaller parts")
     whole, cents = divmod(chips, scale)
@@ -47,7 +47,7 @@ def money_text(chips: int, scale: int, symbol: str = "") -> str:
 
 
 class HandWriter:
-    """The lines of one hand, and what other formats tell in the same order."""
+    """The lines of one hand, and the posts and shares that other formats give in the same order."""
 
     def __init__(self, hand: PlayedHand) -> None:
         self._hand = hand
@@ -64,7 +64,7 @@ class HandWriter:
             raise PokernetsError("in PokerStars' text who wins at the showdown shows cards")
         self._seats, self._button = _seats(hand)
         self._boards = [self._state.board, *hand.boards]
-        """In the order of the runs, of which most hands have one."""
+        """Boards in the order of the runs, of which most hands have one."""
         self._runs = [f"{name} " for name in RUNS[: len(self._boards)]] if hand.boards else [""]
 
     def lines(self) -> Iterator[str]:
@@ -123,7 +123,7 @@ class HandWriter:
         return f"Table '{name}' {size}-max Seat #{self._button} is the button"
 
     def _posts(self) -> Iterator[tuple[int, str, int, bool]]:
-        """Who posts what, how many chips, and whether that is all-in."""
+        """(player, kind, chips, whether that is all-in) of each post."""
         rules = self._rules
         antes, dead = rules.forced_chips
         left = list(rules.starting_stacks)
@@ -144,7 +144,7 @@ class HandWriter:
                 yield place, "small & big blinds" if both[place] else what, posted, left[place] == 0
 
     def _blinds(self) -> list[tuple[str, int]]:
-        """[P] what is posted before the flop; the text can only tell a small blind before the big one."""
+        """[P] (kind, chips) posted before the flop; the text can only hold a small blind before the big one."""
         rules = self._rules
         players, blinds = len(rules.blinds), rules.blinds
         big = (rules.first_player[0] - 1) % players
@@ -189,7 +189,7 @@ class HandWriter:
             )
 
     def _dealt(self, street: int, run: int | None = None) -> str:
-        """The line of a street, of a run or of what all runs have."""
+        """The line of a street in one run, or in what all runs share."""
         board, name = self._boards[run or 0], "" if run is None else self._runs[run]
         dealt, size = self._rules.board_sizes[street - 1 : street + 1]
         old = f" [{self._cards(board[:dealt])}]" if dealt else ""
@@ -230,7 +230,7 @@ class HandWriter:
         return _CATEGORIES[category(showdown_ranks(self._rules, [cards], self._boards[run])[0])]
 
     def _shares(self) -> list[list[dict[int, int]]]:
-        """What each player got from each pot of each run, the main pot first: it has the rake and the odd chips."""
+        """Chips by player of each pot of each run, the main pot first: it has the rake and the odd chips."""
         left, runs = self._hand.collected, len(self._boards)
         shares: list[list[dict[int, int]]] = []
         for run, board in enumerate(self._boards):
@@ -276,7 +276,7 @@ class HandWriter:
             yield f"Seat {seat}: {self._names[place]}{role} {self._end(betting, place, won)}"
 
     def _end(self, betting: Betting, place: int, won: list[int]) -> str:
-        """How the hand ended for a player, who won so much in each run."""
+        """How the hand ended for a player who `won` these chips in each run."""
         cards = self._state.hole_cards[place]
         if betting.folded[place]:
             streets = [street for street, actors in enumerate(betting.actors) if place in actors]

@@ -1,4 +1,4 @@
-"""The lines of a hand history in PokerStars' text, one by one: what each says, without the rules.
+"""The lines of a hand history in PokerStars' text, read one by one and without the rules.
 
 A hand is a header, a table line, seats, posts, streets of actions, the showdown and a summary. Other sites write the
 same lines under a first line of their own: GGPoker (`Poker Hand #RC1: ...`), Run It Once, PokerBros, PokerMaster, the
@@ -68,7 +68,7 @@ _ACTIONS = {
 _PATTERNS = {kind: re.compile(text) for kind, text in _ACTIONS.items()}
 POSTS = ("small blind", "big blind", "both blinds", "dead", "ante", "straddle")
 MOVES = ("fold", "check", "bet", "call", "raise", "raise to", "put")
-"""`put`: chips put in, whether that is a bet, a call or a raise; `raise to`: to a total, by whatever."""
+"""`put`: chips put in, whether that is a bet, a call or a raise; `raise to`: a raise whose total alone counts."""
 _BY_VERB = {
     verb: [(kind, _PATTERNS[kind]) for kind in kinds]
     for verb, kinds in {
@@ -82,7 +82,7 @@ _NOBODY = re.compile(rf".*: (?:{'|'.join(_ACTIONS.values()).replace('(?P<all_in>
 
 
 class Event(NamedTuple):
-    """What `player` did on a line; `chips` has the amounts, `cards` those shown or dealt, `run` the board, from 0."""
+    """An event on a line; `chips` has the amounts, `cards` those shown or dealt, `run` the board's number, from 0."""
 
     line: int
     kind: str
@@ -95,7 +95,7 @@ class Event(NamedTuple):
 
 @dataclass
 class HandLines:
-    """What the lines of one hand say; amounts are chips of `scale` to the unit of the currency.
+    """Content of the lines of one hand; amounts are chips of `scale` to the unit of the currency.
 
     Where a site does not tell the `total` of the pots, or the `rake`, they are None.
     """
@@ -113,23 +113,23 @@ class HandLines:
     events: list[Event] = field(default_factory=list)
     collected: dict[str, int] = field(default_factory=dict)
     cashed_out: dict[str, int] = field(default_factory=dict)
-    """What the summary says that players have won, to whom the pot was not awarded; 0 where it does not."""
+    """Winnings in the summary of players to whom the pot was not awarded as they cashed out; 0 where it has none."""
     total: Event | None = None
     rake: int | None = 0
     wins_include_uncalled: bool = False
-    """Whether what is won holds the bet that nobody called, where no total pot tells."""
+    """Whether winnings include the bet that nobody called, where no total pot tells."""
     boards: list[tuple[int, ...]] = field(default_factory=list)
-    """Those of the summary, of further runs perhaps only the cards that differ."""
+    """Boards of the summary; those of further runs may have only the cards that differ."""
     in_summary: bool = False
     has_colons: bool = False
-    """Whether names of players may hold what ends them in lines of actions."""
+    """Whether a player's name holds `: `, which ends names in lines of actions."""
 
     @property
     def is_limit(self) -> bool:
         return self.limit in ("limit", "fixed limit")
 
     def read(self, texts: Sequence[str]) -> None:
-        """All lines from the header on; a LineError says which is wrong."""
+        """Read all lines from the header on; a LineError says which is wrong."""
         for number, text in enumerate(texts, self.line):
             line = " ".join(text.replace("\u200e", "").split())
             try:
@@ -316,7 +316,7 @@ class HandLines:
 
 
 class _RefusedError(Exception):
-    """What is wrong with the line being read."""
+    """An error on the line being read."""
 
 
 @lru_cache(maxsize=1 << 16)

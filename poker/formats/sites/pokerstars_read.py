@@ -6,14 +6,14 @@ played:
 
 - The blinds of the hand are the first after the button. Further big blinds of players who come back are live bets;
   a further small blind, and the small part of `posts small & big blinds`, is dead: it is in the main pot and no bet.
-  Only where the hand does not come out so, a further small blind is a bet.
+  Only where the amounts do not fit so, a further small blind is a bet.
 - Antes that everybody posts make side pots as bets do; an ante for the whole table is dead.
 - Where the big blind is all-in for less than the blind, the first call or raise says how much there was to call.
 
-A raise that nobody left can call is the call that it is: what is above goes back. Who is away may fold though all-in.
-Who has seen the showdown and shows no cards has mucked. A hand may be run several times: each board has its part of
-every pot. Results are those of the pots: a cash-out is a bet with the site, and who cashed out is taken to have got
-what the pot was worth to them.
+A raise that nobody left can call counts as a call: the rest goes back. A player who is away may fold though all-in.
+A player at the showdown who shows no cards has mucked. A hand may be run several times: each board has its part of
+every pot. Results are those of the pots: a cash-out is a bet with the site, and a player who cashed out is taken to
+have got what the pot was worth to them.
 """
 
 import re
@@ -89,7 +89,7 @@ def parse_hand(lines: Sequence[str], line: int = 1) -> PlayedHand:
 
 
 def played(found: HandLines) -> PlayedHand:
-    """The hand that lines of any site tell, by the rules of the table."""
+    """Play the hand in the lines of any site by the rules of the table."""
     try:
         return _hand(found, dead=True)
     except LineError as error:
@@ -110,14 +110,14 @@ def _hand(found: HandLines, dead: bool) -> PlayedHand:
 
 
 class _Run(NamedTuple):
-    """A further board; the first `shared` cards are those of the first."""
+    """A further board; its first `shared` cards are those of the first board."""
 
     shared: int
     cards: list[int]
 
 
 class _Reader:
-    """The hand of its lines: players in the order of the rules, the posts, the play and the pots."""
+    """Makes a hand of its lines: players in the order of the rules, the posts, the play and the pots."""
 
     def __init__(self, found: HandLines, dead: bool) -> None:
         self._found = found
@@ -151,8 +151,8 @@ class _Reader:
         )
 
     def _mucked(self, state: HandState) -> frozenset[int]:
-        """Who held a hand to the showdown without showing it; a card shown and another hidden will do for a player who
-        is alone with that."""
+        """Players at the showdown who did not show their hands; one card shown is enough if nobody shows both and no
+        other player shows one."""
         if not state.betting.is_showdown:
             return frozenset()
         live = {i for i, out in enumerate(state.betting.folded) if not out}
@@ -205,8 +205,8 @@ class _Reader:
         return rules
 
     def _big_blind(self) -> int:
-        """Who has the big blind: the first after the button that posts one, or who sits behind the small blind and had
-        no chips left for it after the ante."""
+        """The player with the big blind: the first after the button to post one, or the one behind the small blind who
+        had no chips left for it after the ante."""
         posted = [self._places[event.player] for event in self._events("big blind", "both blinds")]
         small = [self._places[event.player] for event in self._events("small blind")]
         behind = (min(small) + 1) % len(self._names) if small else -1
@@ -217,7 +217,7 @@ class _Reader:
         return min(posted)
 
     def _is_dead(self, player: int, big: int) -> bool:
-        """The small blind of the hand sits before the big blind."""
+        """Whether a small blind is dead: that of the hand sits before the big blind."""
         return self._late_is_dead and len(self._names) > 2 and player > big
 
     def _all_in_on_ante(self, player: int) -> bool:
@@ -225,7 +225,7 @@ class _Reader:
         return any(event.all_in for event in antes if self._places[event.player] == player)
 
     def _check_posts(self, rules: TableRules) -> None:
-        """Stacks must have held what the text says was posted."""
+        """Check that stacks held what the text says was posted."""
         forced, posts = rules.forced_chips, dict[str, list[Event]]()
         for event in self._events(*POSTS):
             posts.setdefault(event.player, []).append(event)
@@ -239,7 +239,7 @@ class _Reader:
                 raise LineError(events[-1].line, f"{name} posts {chips} chips, but has {rules.starting_stacks[place]}")
 
     def _opening(self, blinds: list[int], big_blind: int) -> int:
-        """What there was to call before the flop: who called or raised first says it, if all blinds are short."""
+        """The total to call before the flop, from the first call or raise, if all blinds are short; otherwise 0."""
         put_in = dict(zip(self._names, blinds, strict=True))
         if any(not event.all_in for event in self._events("big blind", "both blinds", "straddle")):
             return 0
@@ -293,7 +293,7 @@ class _Reader:
             replayer.deal(event.cards[known:])
 
     def _further_boards(self, state: HandState) -> tuple[tuple[int, ...], ...]:
-        """Those of a hand that was run several times, after the first; all checked against the summary."""
+        """Boards after the first of a hand that was run several times; all are checked against the summary."""
         boards = [state.board, *(tuple(run.cards) for _, run in sorted(self._runs.items()))]
         if max(self._runs, default=0) >= len(boards) or len(set(map(len, boards))) > 1:
             raise PokernetsError("the boards of a hand that was run several times are not all there")
@@ -347,7 +347,7 @@ class _Reader:
             raise LineError(event.line, f"{event.player} is not all-in: {left} chips are left")
 
     def _raise(self, replayer: Replayer, event: Event, total: int) -> None:
-        """A bet or raise to `total` of the street; where nobody left has chips to call it, the call that it is."""
+        """Bet or raise to `total` of the street; only call where nobody left has chips to call more."""
         player, betting = self._places[event.player], replayer.betting
         above = total + replayer.earlier(player) - betting.highest
         others = [i for i, out in enumerate(betting.folded) if not out and i != player]

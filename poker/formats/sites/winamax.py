@@ -43,7 +43,7 @@ def parse_hand(lines: Sequence[str], line: int = 1) -> PlayedHand:
 
 @dataclass
 class _WinamaxLines(HandLines):
-    """What the lines of a hand say."""
+    """Content of the lines of a hand."""
 
     def _header(self, line: str) -> None:
         match = HEADER.fullmatch(line)
@@ -68,7 +68,7 @@ class _WinamaxLines(HandLines):
             raise PokernetsError(f"stakes of {stakes[:100]}")
 
     def _line(self, number: int, line: str) -> None:
-        """The line in PokerStars' words."""
+        """Read a line in PokerStars' words."""
         line = _AMOUNT.sub(r"\1", line)
         if table := _TABLE.fullmatch(line):
             self.button = int(table[3])
@@ -87,13 +87,13 @@ class _WinamaxLines(HandLines):
             self._raise_over_a_short_blind()
 
     def _raise_over_a_short_blind(self) -> None:
-        """Where a blind is all-in, what a raise is said to be by does not count from the largest blind."""
+        """Keep only the total of a raise where a blind is all-in: its size does not count from the largest blind."""
         if self.events and self.events[-1].kind == "raise" and any(event.all_in for event in self.events[:-1]):
             last = self.events[-1]
             self.events[-1] = last._replace(kind="raise to", chips=last.chips[1:])
 
     def _acted(self, line: str) -> str:
-        """What a player did, with PokerStars' colon behind the name; other lines as they are."""
+        """The line of an action with PokerStars' colon behind the name; other lines as they are."""
         name = self._name(line)
         if not name or line.startswith((f"{name} collected ", f"{name}: ")):
             return line
