@@ -27,5 +27,5 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture
 def device(request: pytest.FixtureRequest) -> str:
-    """That of the option; tests that always run on several are parametrised with theirs."""
+    """The device of the option; tests that always run on several devices are parametrised instead."""
     return str(request.config.getoption("--device"))

@@ -44,7 +44,7 @@ def random_action(legal: Legal, rng: random.Random) -> int:
 
 
 def posted_is_called(rules: Rules) -> Rules:
-    """The same game where a big blind who is all-in for less is all there is to call, as in PokerKit."""
+    """Rules of the game in which an all-in big blind's short post is all there is to call, as in PokerKit."""
     return table_rules(
         blinds=rules.blinds,
         starting_stacks=rules.stacks,

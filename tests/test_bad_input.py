@@ -1,4 +1,4 @@
-"""What a user can get wrong on the command line of evaluate.py: one line that names it, status 2, nothing written."""
+"""User mistakes on the command line of evaluate.py: one line that names the mistake, status 2, nothing written."""
 
 import subprocess
 import sys

@@ -145,7 +145,7 @@ def test_hostile_bundles_are_refused_by_name(
 
 
 def _refused(file: Path, named: str) -> None:
-    """By one line that names the file; nothing is left in the cache."""
+    """Assert a refusal in one line that names the file, with nothing left in the cache."""
     with pytest.raises(ArtifactError, match=named) as caught:
         open_bundle(file)
     assert str(file) in str(caught.value)

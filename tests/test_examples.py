@@ -10,7 +10,7 @@ from tests.models.shards import write_leaf_states
 
 
 def example(name: str, *arguments: object) -> str:
-    """What it prints."""
+    """Run an example, which must succeed, and return what it prints."""
     command = [sys.executable, str(ROOT / "examples" / f"{name}.py"), *map(str, arguments)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(command, cwd=ROOT, env=environment, check=False, capture_output=True, text=True)

@@ -1,4 +1,4 @@
-"""What docs/extending.md says is enough: each part, written into a package of its own, works at the entry points.
+"""The steps of docs/extending.md suffice: each part, written into a package of its own, works at the entry points.
 
 The files of every part are counted; the commands find them through `hydra.searchpath` and `PYTHONPATH`.
 """

@@ -64,7 +64,7 @@ SLOW = ("blueprint", "leaf_table", "leaf_net")
 
 
 def _forgeries(node: Any, values: Sequence[Any]) -> Iterator[Any]:
-    """A manifest with each key of it, and of what lies in it, left out or given another value."""
+    """Copies of a manifest with each key at any depth left out or given one of `values`."""
     if not isinstance(node, dict | list):
         return
     for key in list(node) if isinstance(node, dict) else range(min(len(node), 2)):
@@ -83,7 +83,7 @@ def _seal(folder: Path, manifest: dict[str, Any]) -> None:
 
 
 def _refused(read: Reader, path: Path) -> bool:
-    """Whether it is, by one line that names the place."""
+    """Whether the artifact is refused, which takes one short line that names the place."""
     try:
         read(path)
     except PokernetsError as error:

@@ -1,4 +1,4 @@
-"""What records tell about where they come from."""
+"""Provenance in records, without paths of this machine."""
 
 import json
 from pathlib import Path

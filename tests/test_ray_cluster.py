@@ -39,7 +39,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def machines() -> Iterator[Any]:
-    """Two of them; `ray.init` knows the address."""
+    """A cluster of two machines of one core each; `ray.init` knows the address."""
     ray: Any = pytest.importorskip("ray", reason="needs Ray: pip install -e '.[ray]'")
     size = {"num_cpus": 1, "object_store_memory": 10**8}
     cluster = importlib.import_module("ray.cluster_utils").Cluster(initialize_head=True, head_node_args=size)
@@ -137,7 +137,7 @@ def doubled(number: int) -> int:
 
 
 class FakeRay:
-    """Calls are done when they are waited for; the first task ends in want of memory."""
+    """A stand-in for Ray whose calls run when they are waited for; the first task runs out of memory."""
 
     def __init__(self) -> None:
         names = ("RayActorError", "RayTaskError", "OutOfMemoryError")

@@ -1,6 +1,4 @@
-"""Ranges of few hands, and of all hands alike, are compared with others in ways of their own.
-
-They must say what all pairs say."""
+"""Shortcuts for ranges of few hands and of all hands alike agree with the matrix of all pairs."""
 
 import numpy as np
 import pytest
@@ -36,7 +34,7 @@ def test_few_hands_against_many(text: str) -> None:
 
 
 def test_few_hands_share_cards() -> None:
-    """They never meet."""
+    """Hands that share a card never meet."""
     board = parse_cards("KhKd2c")
     aces, other = np.zeros((2, 1326))
     aces[hand_index(*parse_cards("AsAd"))] = other[hand_index(*parse_cards("AsQd"))] = 1.0

@@ -81,7 +81,7 @@ def greedy_flow(points: list[int], masses: list[float], distance: NDArray[np.flo
 
 
 def test_flow_assignment_is_the_plain_one(flows: FlowPoints) -> None:
-    """Bounds spare flows and change nothing: same label and cost as trying every centre."""
+    """Bounds save flow computations and change nothing: same label and cost as trying every centre."""
     centers = flows.at(np.arange(0, 300, 25))
     labels, costs = flows.assign(centers)
     wide = flows.ground.bucket_vectors.astype(np.float64)

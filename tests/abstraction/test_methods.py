@@ -39,7 +39,7 @@ TINY = PotentialAware(
 
 @pytest.fixture
 def few_boards(monkeypatch: pytest.MonkeyPatch) -> Boards:
-    """Every street has 24 boards, spread over the real ones: these."""
+    """Reduce every street to 24 boards, spread over the real ones, and return them."""
     boards = {n: canonical_boards(n)[:: NUM_BOARDS[n] // FEW][:FEW] for n in (3, 4, 5)}
     monkeypatch.setattr(methods, "canonical_boards", lambda n: boards[n])
     monkeypatch.setattr(methods, "board_multiplicities", lambda n: np.ones(FEW, dtype=np.int64))
@@ -163,7 +163,7 @@ def test_impossible_settings_are_named(change: dict[str, int], name: str) -> Non
 
 
 def test_what_it_takes_grows_with_the_buckets(few_boards: Boards, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By a clock that stands still but for distances, of which there are 40 times as many."""
+    """Replace the clock with a count of distances: 40 times the buckets compute 40 times as many."""
     distances = 0
     assign = VectorPoints.assign
 

@@ -1,4 +1,4 @@
-"""The player on equity whose policy is known: its equities are those that are sampled, its policy is the rules."""
+"""The equity player whose policy is known: its equities match sampled ones, and its policy follows its rules."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ def agent(samples: int = 60) -> EquityPolicyAgent:
 
 
 def with_equities(monkeypatch: pytest.MonkeyPatch, text: str, *equities: float) -> tuple[tuple[int, ...], np.ndarray]:
-    """The policy, its first rows, where the first hands have these equities."""
+    """Actions, and the policy's rows for the first hands when those have the given `equities`."""
     known = agent()
     values = np.full(RULES.num_hands, 0.5)
     values[: len(equities)] = equities
@@ -34,7 +34,7 @@ def with_equities(monkeypatch: pytest.MonkeyPatch, text: str, *equities: float) 
 @pytest.mark.parametrize("board", ["", "KhKd9h4c", "AsKsQs7d2c"])
 @pytest.mark.parametrize("floor", [0.0, 0.6])
 def test_equities_are_those_that_are_sampled(board: str, floor: float) -> None:
-    """Within four standard errors of 6,000 samples, of which each is 0, a half or 1."""
+    """Compare with 6,000 samples, each 0, a half or 1, to within four standard errors."""
     sampling, cards = EquityAgent(name="sampling", samples=6000, **ROOT), parse_cards(board)
     betting = Betting.start(RULES)
     while RULES.board_sizes[betting.street] < len(cards):

@@ -45,7 +45,7 @@ class Troublemaker(AlwaysCall):
 
 
 class Doomed(AlwaysCall):
-    """Has a policy, and dies of every decision."""
+    """Has a policy, and kills its process at every decision."""
 
     def __init__(self) -> None:
         super().__init__(name="doomed")
@@ -55,7 +55,7 @@ class Doomed(AlwaysCall):
 
 
 class Unclear(AlwaysCall):
-    """Plays, but fails when it is asked for its policy, which a line of `asked` tells."""
+    """Plays, but fails when asked for its policy; each request adds a line to `asked`."""
 
     def __init__(self, what: str, asked: Path) -> None:
         super().__init__(name="unclear")

@@ -1,4 +1,4 @@
-"""What each value function of AIVAT leaves of the variance, and what it costs: the same hands estimated with all.
+"""Variance that each value function of AIVAT leaves, and its cost: the same hands estimated with all of them.
 
     python -m tests.bench.aivat_values [--hands 300] [--opponents NAME...] [--kinds NAME...] [--out FILE]
         [--settings scale=laptop search=demo]

@@ -69,7 +69,7 @@ def inference() -> list[dict[str, Any]]:
 
 
 def epoch(data: LeafData, accelerator: str = "cpu", precision: Any = None) -> None:
-    """One of a new net."""
+    """Train a new net for one epoch."""
     module = LeafModule(Mlp(leaf.SIZE, HIDDEN, 4), 1.0, 1e-3, data.label_mean(), data.continuations)
     trainer = lightning.Trainer(
         accelerator=accelerator,

@@ -1,4 +1,4 @@
-"""What work costs on one process, on two and on two of Ray, and what that says of many.
+"""Cost of work on one process, on two and on two workers of Ray, and an extrapolation to many.
 
 `python -m tests.bench.clusters ARTIFACTS > docs/results/costs/clusters.json`, with nothing else running. Seconds of N
 and of 3 N tasks give those of a task, and the fixed ones (processes started, kernels loaded, artifacts opened); CPU
@@ -34,13 +34,13 @@ MANY = 16, 64, 256
 PART = 200_000
 """Iterations of a part of a blueprint's round."""
 GIGABIT = 10
-"""Of the driver's network, for the extrapolation."""
+"""Gigabits a second of the driver's network, for the extrapolation."""
 
 
 @dataclass(frozen=True)
 class Kind:
-    """`arguments(tasks, workers)` is a command for so many tasks, of `amount` units each and `bytes` over the network
-    that the driver sends or receives; with `each_worker` a task is one of each worker."""
+    """Work to measure: `arguments(tasks, workers)` is a command for so many tasks, each of `amount` units and `bytes`
+    that the driver sends or receives; with `each_worker` a task holds `amount` for every worker."""
 
     unit: str
     amount: int
@@ -50,7 +50,7 @@ class Kind:
 
 
 def kinds(artifacts: Path) -> dict[str, Kind]:
-    """What is measured."""
+    """The kinds of work measured, by name."""
     there = f"artifacts={artifacts.resolve()}"
     table = sum(file.stat().st_size for file in (artifacts / "blueprint.checkpoint").glob("*.npy"))
     states = ("-m", "data_gen", "job=leaf_states", "job.output=states", there)
@@ -76,7 +76,7 @@ def kinds(artifacts: Path) -> dict[str, Kind]:
 
 
 def main(artifacts: Path) -> dict[str, Any]:
-    """Of each kind of work: seconds of a task by cluster, medians of the repeats; rates; and rates of many workers."""
+    """Measure each kind of work: seconds a task by cluster (medians of the repeats), rates, rates of many workers."""
     found: dict[str, Any] = {}
     for name, kind in kinds(artifacts).items():
         rows: dict[str, Any] = {}
@@ -115,7 +115,7 @@ def main(artifacts: Path) -> dict[str, Any]:
 
 
 def _many(kind: Kind, ray: dict[str, Any], workers: int) -> float:
-    """Units a second, by the model."""
+    """Units a second of many `workers`, by the model."""
     network = kind.bytes / (GIGABIT * 1e9 / 8)
     seconds, driver = float(ray["seconds_a_task"]), float(ray["driver_cpu_seconds_a_task"])
     if kind.each_worker:  # a round: parts at a time, then the driver with each of them
@@ -138,7 +138,7 @@ def _taken(*arguments: str) -> tuple[float, float]:
 
 
 def _cpu_seconds(process: int) -> float:
-    """Of all its threads, and none of its children."""
+    """CPU seconds of the process's threads, without its children."""
     fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 

@@ -22,8 +22,8 @@ HANDS = 20_000
 
 
 def measured(blueprint: Blueprint, forms: Sequence[Blueprint], hands: int, seed: int) -> Continuing:
-    """What each of `forms` of a blueprint of hold'em would do at the decisions after the first round, in so many hands
-    that the blueprint plays with itself."""
+    """Measure how often each of `forms` of a hold'em blueprint folds, calls and raises after the first round, over
+    `hands` hands that the blueprint plays against itself."""
     rules, tree, rng = blueprint.rules, blueprint.tree, np.random.default_rng(seed)
     sums = np.zeros((len(forms), rules.num_streets, 2, 3))
     for _ in range(hands):

@@ -1,5 +1,5 @@
-"""What leaf values cost on the flop: solves with each kind, and what their best response wins beyond the value of the
-game whose leaves are the reference: rollouts of every hand, in no groups, on many run-outs.
+"""Cost of leaf values on the flop: solves with each kind, and what their best response wins beyond the value of the
+game whose leaves are the reference: rollouts of every hand, without clusters, on many run-outs.
 
     python -m tests.bench.flop_solving --leaves net:64 one_value:64 rollout:64x2x16 ... [--flops 4] [--runouts 100]
         [--out FILE] [--settings scale=laptop search=demo]
@@ -32,12 +32,12 @@ from poker.solvers.vector.solver import VectorSolver
 from tests.bench.record import record
 
 LINES = "r300c", "cc", "r300r900c", "r200c", "cr400c", "r500c"
-"""Ways to the flop, in turn."""
+"""Betting lines to the flop, taken in turn."""
 EXACT = SolverSettings("apdcfr", (1000,), threads=1, precision=0.0005)
 
 
 class _Once:
-    """The reference, which every solve of a flop asks for again."""
+    """Reference leaf values, kept because every solve of a flop asks for them again."""
 
     def __init__(self, leaf: LeafEvaluator) -> None:
         self.num_continuations = leaf.num_continuations

@@ -1,4 +1,4 @@
-"""What a GPU does in a second, all of it in one command of a few minutes.
+"""Speed of a GPU: all measurements in one command of a few minutes.
 
     python -m tests.bench.gpu [--device cuda] [--tiny] [--artifacts FILE] [--out docs/results/gpu.json] [PART ...]
 
@@ -64,7 +64,7 @@ _MOST_ITERATIONS = 5000
 
 @dataclass(frozen=True)
 class Sizes:
-    """How much of everything; `settings` are the agent's."""
+    """Sizes of all parts; `settings` are the agent's."""
 
     spot: str = "t2_turn_wide"
     percent: float = 0.1
@@ -180,7 +180,7 @@ def tables(device: str, sizes: Sizes, artifacts: Path = BUNDLE) -> list[Found]:
 
 
 def inference(device: str, sizes: Sizes) -> list[Found]:
-    """Leaves of many boards, rows made on the device and values brought back; and rows that are there."""
+    """Leaf values of many boards, with rows made on the device and values brought back, and of rows already there."""
     runner, rng = LeafRunner(Mlp(leaf.SIZE, HIDDEN, 4), device=device), np.random.default_rng(1)
     hands, number = (sizes.clusters, len(leaf.HAND_NAMES)), sizes.clusters
     shapes = hands, hands, (number, number, 2), (4,)
@@ -215,7 +215,7 @@ def training(device: str, sizes: Sizes) -> list[Found]:
 
 
 def labels(device: str, sizes: Sizes) -> list[Found]:
-    """Rows of a shard of `job=leaf_states`, all that it takes included, of a blueprint with a random strategy."""
+    """Rows of a whole shard of `job=leaf_states`, labelled with a blueprint of random strategy."""
     blueprint = _blueprint(load_rules("holdem_nolimit_2p"), sizes.menu)
     continuations = TorchContinuations(blueprint, Biased().of(blueprint), device)
     settings = ShardSettings(1, sizes.boards, 8, 128, 24, 32, 0.2, 0.2, 0.3, Biased())

@@ -10,7 +10,7 @@ from poker.report.estimates import Estimate
 DOCS = Path(__file__).parents[2] / "docs"
 AGENTS = ("blueprint", "depth_limited")
 FILES = "blueprint", "agent", "agent_56_sizes"
-"""Of the artifacts in the clone. The last has hands of the one before, estimated better."""
+"""Results of the artifacts in the clone. The last has hands of the one before, estimated better."""
 ADVERSARIES = {
     "lbr_fold_call": "fold or call",
     "lbr_flop_sizes": "11 bet sizes on the flop",

@@ -1,8 +1,8 @@
-"""What more hands are worth to predictors of people: `python -m tests.bench.predictor_data ROWS`.
+"""Value of more hands to predictors of people: `python -m tests.bench.predictor_data ROWS`.
 
-Of the rows of `python -m data_gen job=opponent_actions source=irc path=ARCHIVE` the latest eighth, quarter, half and
-all of the training hands train the net that knows the hand alone and the one that also remembers the player; log-loss
-is of the same later decisions. Fewer hands are learned from in more epochs.
+ROWS are made by `python -m data_gen job=opponent_actions source=irc path=ARCHIVE`. The latest eighth, quarter, half and
+all of their training hands train the net that knows the hand alone and the one that also remembers the player; log-loss
+is of the same later decisions. Fewer hands train for more epochs.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""What solving before the flop wins from the blueprint if both play it afterwards, by the table that was solved with
+"""Gain of solving before the flop over the blueprint if both play it afterwards, by the table that was solved with
 and by another, drawn on other boards: a search finds the errors of its own table, and takes them for profit.
 
     python -m tests.bench.preflop_solving --tables FILE... [--agents depth_limited naive] [--out FILE]

@@ -1,4 +1,4 @@
-"""What a benchmark leaves: what it found, and the command, the code and the machine that it was found with."""
+"""Record of a benchmark: its findings, and the command, code and machine behind them."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What rounds cost in iterations: `python -m tests.bench.rounds [ITERATIONS] > docs/results/costs/rounds.json`.
+"""Cost of rounds in iterations: `python -m tests.bench.rounds [ITERATIONS] > docs/results/costs/rounds.json`.
 
 Leduc, external sampling, nash_conv after equal total iterations: in rounds of so many parts of so many iterations, over
 one process that weighs periods as long as a round.

@@ -36,7 +36,7 @@ FAILS = 2
 
 
 def main(repeats: int, names: list[str]) -> dict[str, Any]:
-    """What is recorded of the named commands: medians of `repeats`, wall and CPU of all processes."""
+    """Time the named commands: wall and CPU seconds of all processes, medians of `repeats`."""
     found = {}
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "turn.json").write_text(json.dumps(SPOTS[SPOT]["config"]))

@@ -1,4 +1,4 @@
-"""What tables side by side gain: hands per CPU second of one agent against another, and what the CPU was busy with.
+"""Gain from tables side by side: hands per CPU second of one agent against another, and what the CPU was busy with.
 
     python -m tests.bench.tables [--hands 200] [--tables 1 16] [--repeats 2] [--agents depth_limited blueprint]
         [--settings scale=demo] [--out FILE]

@@ -1,4 +1,4 @@
-"""What can be told from settings and manifests is refused before anything is built."""
+"""Mistakes that show in settings and manifests are refused before anything is built."""
 
 import dataclasses
 from collections.abc import Callable
@@ -93,7 +93,7 @@ def test_devices_that_are_not_there(refused: Refused, command: str, arguments: t
 
 
 def _blueprint(folder: Path, game: str, cards: str) -> str:
-    """What a manifest tells of a blueprint."""
+    """Write a blueprint's manifest, without arrays, and return its fingerprint."""
     config = {"rules": dataclasses.asdict(load_rules(game))}
     made_from = {"abstraction": cards}
     return write_artifact(folder / "blueprint", "blueprint", config=config, arrays={}, made_from=made_from).fingerprint
@@ -133,6 +133,6 @@ def test_nets_of_other_shapes(refused: Refused, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("game", ["leduc", "holdem_nolimit_2p"])
 def test_a_table_without_the_agent_that_reviews_is_served(game: str, tmp_path: Path) -> None:
-    """It is built when a review is asked for."""
+    """The reviewer is built only when a review is asked for."""
     overrides = ["evaluate=play", f"game={game}", "agents=[always_call]", f"artifacts={tmp_path}"]
     refuse_parts(launch.resolve(launch.compose("evaluate", overrides).evaluate))

@@ -1,4 +1,4 @@
-"""What a mistyped command line gets: one line that names the thing and the remedy, and exit status 2."""
+"""A mistyped command line gets one line that names the thing and the remedy, and exit status 2."""
 
 import re
 import shlex
@@ -202,7 +202,7 @@ def test_help_lists_groups_and_settings() -> None:
 
 @pytest.mark.parametrize(("root", "group"), [("evaluate", "evaluate"), ("data_gen", "job"), ("train", "model")])
 def test_help_says_in_a_line_what_each_option_is_for(root: str, group: str) -> None:
-    """Each file says so itself, and nothing that is run is given it."""
+    """Each option's file has the line (`_help_`), which is not passed to anything built from it."""
     told = purposes(group)
     assert list(told) == choices(group)
     text = run_here(root, "--help").stdout
@@ -221,7 +221,7 @@ def test_help_that_nobody_reads_to_the_end_is_no_error() -> None:
 
 
 def test_help_lists_what_the_command_takes_and_all_of_it_somewhere() -> None:
-    """Groups that a root's own parts choose from, and the experiments that it runs."""
+    """Help lists the groups that a root's own parts choose from, and the experiments that it runs."""
     lists = {root: listed_by(CONF / f"{root}.yaml") for root in ("evaluate", "data_gen", "train")}
     assert not {"job", "model", "net", "source"} & set(lists["evaluate"])
     assert not {"evaluate", "agents", "experiment"} & set(lists["train"])
@@ -232,7 +232,7 @@ def test_help_lists_what_the_command_takes_and_all_of_it_somewhere() -> None:
 
 
 def listed_by(root: Path) -> dict[str, str]:
-    """Options by group."""
+    """Listed options by group."""
     [listing] = re.findall(r"\$\{listed:[^}]*\}", root.read_text())
     text = OmegaConf.create({"text": listing}).text
     return {line.partition(":")[0]: line.partition(": ")[2] for line in text.splitlines() if line[0] != " "}
@@ -248,7 +248,7 @@ OPTIONS = [file for file in sorted(CONF.rglob("*.yaml")) if file.parent.name != 
 
 
 def test_no_setting_of_a_measure_has_the_name_of_a_group() -> None:
-    """The command line would take its value for an option of the group; settings of the option chosen it may change."""
+    """Its value would be read as an option of the group; a mapping, which changes settings of the option, may."""
     groups = {folder.name for folder in CONF.iterdir()}
     for file in (CONF / "evaluate").glob("*.yaml"):
         settings = OmegaConf.to_container(OmegaConf.load(file), resolve=False)
@@ -341,5 +341,5 @@ sys.exit("torch" in sys.modules)
 
 
 def test_agents_that_solve_are_checked_without_torch() -> None:
-    """It takes seconds to import: the processes that play do, once they have a net."""
+    """Torch takes seconds to import: only the processes that play import it, once they have a net."""
     assert subprocess.run([sys.executable, "-c", _IMPORTS], check=False, cwd=ROOT).returncode == 0

@@ -8,7 +8,7 @@ from tests.killed import run_killed
 
 
 def data_gen(*arguments: object) -> str:
-    """What a successful run says."""
+    """Run `python -m data_gen`, which must succeed, and return its stderr."""
     done = run_here("data_gen", *arguments)
     assert done.returncode == 0, done.stderr
     return done.stderr

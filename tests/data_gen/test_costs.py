@@ -1,4 +1,4 @@
-"""What jobs say they will take, against what they take."""
+"""Costs that jobs announce, against costs that they incur."""
 
 import re
 import resource

@@ -23,7 +23,7 @@ def test_the_same_bytes_with_any_number_of_processes(tmp_path: Path) -> None:
 
 
 def test_what_another_command_makes_is_left_to_it(tmp_path: Path) -> None:
-    """Whatever its runs, and however it spells the place."""
+    """The place is recognised whatever a command's `runs` and however the place is spelt."""
     made = tmp_path / "made"
     (tmp_path / "link").symlink_to(tmp_path)
     with held(tmp_path / ".lock", "made"):
@@ -35,7 +35,7 @@ def test_what_another_command_makes_is_left_to_it(tmp_path: Path) -> None:
 
 
 def test_two_commands_with_other_runs_do_not_make_the_same(tmp_path: Path) -> None:
-    """The first is stopped while it has the place, the second is refused at once."""
+    """The second is refused at once while the first holds the place."""
     job = ("job=preflop_rollouts", f"job.output={tmp_path}/made", "cluster.processes=1", "job.deals=100_000_000")
     command = [sys.executable, "-m", "data_gen", *job, f"runs={tmp_path}/first"]
     with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL) as first:

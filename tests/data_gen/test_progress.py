@@ -7,7 +7,7 @@ from tests.report.scalars import read_scalars
 
 
 def test_a_job_tells_a_log_and_tensorboard_how_it_gets_on(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """What the result is worth comes first in TensorBoard."""
+    """TensorBoard shows the strength of the result first."""
     with JobProgress("blueprint", total=20, logs=tmp_path) as progress:
         for done in (10, 20):
             progress.update(done, step=done, iterations_per_second=2e4, nash_conv=5 / done)

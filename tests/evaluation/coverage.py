@@ -29,7 +29,7 @@ LONGEST = 1500
 WANTED_STOP = 550
 LEAST, MOST = 0.93, 0.97
 LEAST_WARNED = 0.85
-"""Share of matches of which reports must warn where fewer than `LEAST` of the intervals hold the mean."""
+"""Share of matches that reports must warn about where fewer than `LEAST` of the intervals hold the mean."""
 LEAST_SERIES = 0.9
 """Share of stored series that must hold `LEAST` from `FEW_UNITS` deals on."""
 
@@ -71,7 +71,7 @@ def of_formula(matches: int) -> dict[str, Any]:
 
 
 def of_tails(matches: int) -> dict[str, Any]:
-    """Heavy and light tails: how many of the intervals known hold the mean, and of how many matches reports warn."""
+    """Shares of matches with heavy and light tails whose interval holds the mean, and that reports warn about."""
     rng = np.random.default_rng(2)
     rows: list[dict[str, Any]] = []
     tails: dict[str, tuple[Draw, float]] = {
@@ -137,8 +137,8 @@ def _resampled(deals: Floats) -> Draw:
 
 
 def stored_deals(log: Path) -> dict[str, Floats]:
-    """By `chips` and `AIVAT` (and the mark of another value function), means [deals] over both seatings of the first
-    player, in chips."""
+    """Results [deals] of the first player in chips, means over both seatings, by `chips` and `AIVAT` (plus the mark of
+    another value function)."""
     record = json.loads(log.with_suffix(".json").read_text())
     if len(record["table"]) != 2 or record["session"] != 1:
         return {}

@@ -1,4 +1,4 @@
-"""What a profile of two policies is worth, exactly, by a walk of the public states that it reaches."""
+"""Exact value of a profile of two policies, by a walk of the public states that it reaches."""
 
 import itertools
 import math
@@ -16,7 +16,7 @@ from poker.state import PolicyFunction, public_state
 
 
 def profile_values(rules: Rules, policies: Sequence[PolicyFunction]) -> RangeValue:
-    """What player 0 wins; in hold'em the policies treat suits alike, and flops are taken by class."""
+    """Winnings of player 0; in hold'em the policies treat suits alike, and flops are taken by class."""
 
     def values(betting: Betting, board: Board, own: Floats, others: Floats) -> Floats:
         if betting.is_over and not betting.is_showdown:

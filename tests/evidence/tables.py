@@ -64,7 +64,7 @@ def _rows(folder: Path, source: str) -> Iterator[Mapping[str, Any]]:
 
 
 def _at(node: Any, path: str) -> Any:
-    """What a path of keys and places leads to; None where it leads nowhere."""
+    """The node that a path of keys and indices leads to, or None."""
     for key in filter(None, path.split("/" if "/" in path else ".")):
         try:
             node = node[int(key)] if isinstance(node, list) else node[key]

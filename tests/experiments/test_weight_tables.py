@@ -42,7 +42,7 @@ def tracker(modelling: Modelling) -> Tracker:
 
 
 def test_tables_gain_on_hands_that_fit_the_play() -> None:
-    """Aces raise on every street and a bad hand calls along: his tables know more than both tables on average."""
+    """Aces raise on every street and a bad hand calls along: the table of the aces knows more than both on average."""
     aces, gains = tracker("generic"), Gains()
     shown = hand("fcr" + "c/crc/crc/crc")
     gains.add(shown, replay_hand(aces, shown, measured=True))

@@ -52,7 +52,7 @@ def simulated(
 
 
 def dumped(path: Path, hands: int, seed: int, players: int = 6) -> list[tuple[int, ...]]:
-    """Writes a .phhs file of PokerKit's; the payoffs of its hands."""
+    """Write a .phhs file with PokerKit and return the payoffs of its hands."""
     rng = random.Random(seed)
     random.seed(seed)  # PokerKit shuffles with the global generator
     histories, payoffs = [], []
@@ -69,7 +69,7 @@ def dumped(path: Path, hands: int, seed: int, players: int = 6) -> list[tuple[in
 
 
 def pokerkit_payoffs(text: str) -> Iterator[tuple[int, ...]]:
-    """What PokerKit pays in the hands of a .phhs text."""
+    """Payoffs by PokerKit of each hand of a .phhs text."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         for history in HandHistory.loads_all(text):
@@ -79,7 +79,7 @@ def pokerkit_payoffs(text: str) -> Iterator[tuple[int, ...]]:
 
 
 def assert_same_hand(found: PlayedHand, wanted: PlayedHand, mucks: bool = True) -> None:
-    """The same stacks, play, cards and payoffs; logs of the ACPC do not know who mucked."""
+    """Assert equal stacks, play, cards and payoffs; logs of the ACPC do not record who mucked."""
     for name in ("number", "names", "payoffs", "rake") + ("mucked",) * mucks:
         assert getattr(found, name) == getattr(wanted, name), name
     assert found.state.hole_cards == wanted.state.hole_cards

@@ -138,9 +138,9 @@ def lines_of(root: Path, *players: str, counts: str, board: str = "2c 7d 9h Jc K
 @pytest.mark.parametrize(
     ("players", "counts", "text"),
     [
-        # The big blind leaves before it is his turn, so the small blind has nothing to do.
+        # The big blind leaves before its turn, so the small blind has nothing to do.
         (("B - - - 500 5 15", "BQ - - - 500 10 0", "f - - - 500 0 0"), "0/0 0/0 0/0 1/15", "ff"),
-        # A caller leaves after his call and is not there on the flop.
+        # A caller leaves after calling and is not there on the flop.
         (
             ("Bf - - - 500 5 0", "Bk k k kf 500 10 0", "cQ - - - 500 10 0", "c k k b 500 30 55", "f - - - 9 0 0"),
             "2/35 2/35 2/35 1/55",

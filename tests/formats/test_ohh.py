@@ -131,7 +131,7 @@ def test_hands_are_written_and_read_back() -> None:
 
 
 def test_bets_that_nobody_called_are_in_the_pot_or_not() -> None:
-    """As in the example of the specification, and as some writers have it."""
+    """The specification's example and some writers differ here; payoffs are the same."""
     hand = deepcopy(HAND)
     hand["rounds"] = [HAND["rounds"][0], {**HAND["rounds"][1], "actions": [action(0, "Bet", 0.20), action(3, "Fold")]}]
     for amount, won in ((0.33, 0.32), (0.53, 0.52)):

@@ -64,7 +64,7 @@ def test_pokerkit_reads_the_hands_and_pays_alike(rules: Rules, tmp_path: Path) -
 
 
 def test_cards_unseen_are_question_marks() -> None:
-    """What each player saw of a hand; PokerKit pays the players as when all cards are known."""
+    """Write each hand as each player saw it; PokerKit pays the players as when all cards are known."""
     hidden = 0
     for hand in logged(LIMIT, 40):
         for player in range(3):

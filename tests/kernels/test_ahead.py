@@ -14,12 +14,12 @@ from poker.kernels import ahead
 
 ROOT = Path(__file__).parents[2]
 IMPORTED = "import sys, poker.kernels.ahead as a; print(a.is_compiled(), 'numba' in sys.modules)"
-"""Whether all is compiled, and whether telling so took numba."""
+"""Prints whether everything is compiled, and whether finding out imported numba."""
 
 
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A folder of caches with two files and a stamp, of one source."""
+    """A stamped cache folder of one source, two files; after the test it must not count as compiled."""
     source = tmp_path / "sources" / "kernel.py"
     source.parent.mkdir()
     source.write_text("one")
@@ -49,7 +49,7 @@ def test_a_file_of_the_cache_that_is_gone_is_missed(cache: Path) -> None:
 
 
 def test_a_file_of_the_cache_that_was_written_since_is_noticed(cache: Path) -> None:
-    """By its time alone, too."""
+    """A newer or older time alone is noticed, too."""
     os.utime(cache / "kernel.nbi", ns=(1, 1))
 
 
@@ -84,7 +84,7 @@ def test_while_nothing_has_changed_numba_is_not_imported(tmp_path: Path, monkeyp
 def test_kernels_are_compiled_at_first_use_and_what_they_left_is_checked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With files that were missing the cache is read back before it counts; the second use looks at nothing."""
+    """After missing files are compiled the cache is read back before it counts; the second use checks nothing."""
     passes = iter([3, 0])
     titles = []
 

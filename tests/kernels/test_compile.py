@@ -34,7 +34,7 @@ def watched(cache, signature, context):
 
 Cache.load_overload = watched
 """
-"""Python imports it at the start of every process, as `sitecustomize`."""
+"""Startup code that Python imports in every process, as `sitecustomize`."""
 
 
 def test_an_entry_is_compiled_for_what_its_signature_says() -> None:

@@ -38,7 +38,7 @@ def _twice(box: Box, out: np.ndarray) -> None:
 
 
 def _swapped(box: Box, other: Box, out: np.ndarray) -> None:
-    """The argument is assigned to, and a name of it stays what it was."""
+    """Assign to the argument; another name for its first value keeps that value."""
     first = box
     for i in range(3):
         if i == 1:
@@ -73,7 +73,7 @@ def test_an_argument_that_is_assigned_to_is_left_alone() -> None:
 
 
 def _by_row(pair: Pair, out: np.ndarray) -> None:
-    """Rows of an array are passed on in a loop, and again."""
+    """Pass rows of an array on in a loop, from where they are passed on again."""
     for i in range(len(pair.left)):
         out[i] = _sum(pair.left[i])
 
@@ -118,7 +118,7 @@ _cut = njit(pipeline_class=KernelCompiler)(_first_row)
 
 
 def test_an_argument_that_is_returned_is_kept() -> None:
-    """Nobody else has what it is a part of."""
+    """Nothing else refers to the array that it is part of."""
     kept = [_made_and_cut() for _ in range(4)]
     gc.collect()
     assert [row[-1] for row in kept] == [(1 << 19) - 1] * 4

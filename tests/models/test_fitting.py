@@ -1,4 +1,4 @@
-"""What training leaves in TensorBoard."""
+"""Charts that training leaves in TensorBoard."""
 
 from pathlib import Path
 

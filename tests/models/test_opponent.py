@@ -127,7 +127,7 @@ def test_the_split_is_by_time(work: Path) -> None:
 
 
 def test_the_latest_of_the_training_hands(work: Path) -> None:
-    """What is remembered of players, and what is tested, stays the same."""
+    """Training on the latest hands alone changes neither the players' pasts nor the test rows."""
     path = str(work / "artifacts" / "opponent_actions")
     whole, half = OpponentRows(path, 0.2), OpponentRows(path, 0.2, 0.5)
     assert np.array_equal(half.test_rows, whole.test_rows)

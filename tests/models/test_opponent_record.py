@@ -64,7 +64,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def measure(root: Path, data: Path, out: Path, nets: Mapping[str, Path] | None = None, **changes: Any) -> Any:
-    """The record; without `nets` of `hand` and `player` in `root`."""
+    """Run the measurement and return its record; without `nets`, for `hand` and `player` in `root`."""
     settings = {"test_share": None, "base": str(root / "hand"), "averages": {"best": ["hand", "player"]}}
     paths = {name: str(path) for name, path in (nets or {name: root / name for name in ("hand", "player")}).items()}
     more = {"statistics": {}, "architectures": (), "output": str(out)}
@@ -92,7 +92,7 @@ def test_rows_of_the_training_are_measured_on_what_was_kept(root: Path, tmp_path
 
 @pytest.mark.parametrize(("letter", "known"), [("p", True), ("q", False)])
 def test_later_hands_of_others_and_of_those_it_knows(letter: str, known: bool, root: Path, tmp_path: Path) -> None:
-    """The same as decision after decision at the table; the first to act there is not the first in the net's rows."""
+    """Losses equal those of single decisions at the table, where the first to act is not first in the net's rows."""
     later = moved(play(40, seed=4), 10_000, letter)
     found = measure(root, rows_at(tmp_path / "later", later), tmp_path / "out")
     assert found["rows"]["train"] == 0

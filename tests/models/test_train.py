@@ -60,7 +60,7 @@ def train_py(work: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def refused(work: Path, *overrides: str) -> Done:
-    """The same command where nothing is trained, in this process."""
+    """Run the command in this process, for cases in which nothing is trained."""
     return run_here("train", *command(work, *overrides)[2:])
 
 

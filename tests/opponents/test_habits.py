@@ -45,7 +45,7 @@ def played(opponent: Callable[[], AlwaysCall | AlwaysRaise | RandomAgent], numbe
 
 
 def hands_of(opponent: Callable[[], AlwaysCall | AlwaysRaise | RandomAgent], number: int) -> list[HandState]:
-    """As seen by somebody to whom no cards are shown, which is quicker to learn from."""
+    """Hands as seen by somebody who is shown no cards, which is quicker to learn from."""
     return [replace(hand, hole_cards=((), ())) for hand in played(opponent, number)]
 
 
@@ -161,7 +161,7 @@ def test_folds_out_of_turn_count_for_nobody() -> None:
 
 
 def spread(model: Habits, betting: Betting, board: tuple[int, ...]) -> float:
-    """Standard deviation over hands of how often they raise, beside that of a stranger with the same habits."""
+    """Standard deviation over hands of the raising frequency, relative to that of the model without hands shown."""
     found = []
     for each in (model, replace(model, shown=ShownHands())):
         probs, _ = each(public_state(betting, board), (CALL, 20000), EVERY)
@@ -178,7 +178,7 @@ def test_hands_shown_tell_who_does_not_look_at_the_cards() -> None:
 
 
 class RaisesTheBestHalf:
-    """And calls with the rest."""
+    """Raises with the best half of hands, and calls with the rest."""
 
     def start_hand(self, seat: int) -> None:
         pass
@@ -200,7 +200,7 @@ def test_hands_shown_tell_who_looks_at_the_cards(seat: int) -> None:
 
 
 class AllInWithTheBest(RaisesTheBestHalf):
-    """All-in with the best fifth of hands before the flop, and calls with the rest."""
+    """Moves all-in with the best fifth of hands, by strength before the flop, and calls with the rest."""
 
     def act(self, state: HandState) -> int:
         legal, held = state.legal(), hand_index(*state.hole_cards[state.to_act])
@@ -216,7 +216,7 @@ def test_hands_shown_tell_how_steeply_play_follows_strength() -> None:
         return model
 
     def of_a_middling_hand(model: Habits) -> float:
-        """How often a hand is all-in that 30% are better than."""
+        """All-in frequency of a hand that 30% of hands beat."""
         probs, _ = model(public_state(after(), ()), (FOLD, CALL, 20000), EVERY)
         strength = weaker_hands(RULES, ())
         return float(probs[np.abs(strength - 0.7).argmin(), 2])
@@ -274,7 +274,7 @@ def test_weaker_hands_of_whole_boards_are_those_of_showdown_chances(text: str) -
 
 
 class BetsBothEnds(RaisesTheBestHalf):
-    """Bets the best and the worst fifth where nothing is asked after the flop, and calls with all."""
+    """Bets the best and the worst fifth of hands from the flop on if there is nothing to call; else checks or calls."""
 
     def act(self, state: HandState) -> int:
         legal, held = state.legal(), hand_index(*state.hole_cards[state.to_act])
@@ -303,7 +303,7 @@ def test_hands_shown_tell_who_bluffs() -> None:
 
 
 class BetsMoreWithTheBest(RaisesTheBestHalf):
-    """Raises once a round with whatever is held, all-in with the best third of hands, else as little as is legal."""
+    """Raises once a round with any hand: all-in with the best third, else by the minimum."""
 
     def act(self, state: HandState) -> int:
         legal, held = state.legal(), hand_index(*state.hole_cards[state.to_act])
@@ -328,7 +328,7 @@ def test_hands_shown_tell_how_far_higher_raises_are_made_with_better_hands() -> 
     assert max(abs(by_chance.shown.tilt(street)) for street in (0, 1)) < 1
 
     def best_less_worst(model: Habits) -> float:
-        """How much oftener a bet of the best hands is all-in than one of the worst."""
+        """All-in share of the best hands' bets, less that of the worst hands' bets."""
         probs = model(public_state(after(CALL, CALL), FLOP), (CALL, 200, 20000), EVERY)[0]
         strength = weaker_hands(RULES, FLOP)
         live = HOLDEM.live(FLOP)

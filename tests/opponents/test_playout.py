@@ -19,7 +19,7 @@ FLOP = parse_cards("Kh9h4c")
 QUEENS = hand_index(*parse_cards("QsQd"))
 STYLE = kernel.Style(0.5, 0.5, 0.0)
 CHECKS_DOWN = kernel.Style(-10.0, -10.0, 0.0)
-"""So loose and passive that they neither fold nor bet."""
+"""Style so loose and passive that players neither fold nor bet."""
 ALL_TRIALS = Budget(batch=20_000, trials=20_000, seconds=600, margin=np.inf)
 
 

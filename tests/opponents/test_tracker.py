@@ -67,7 +67,7 @@ def test_following_step_by_step_equals_following_at_once() -> None:
 
 
 def test_shown_hands_calibrate_those_who_showed_them() -> None:
-    """Seat 2 raised with kings; seat 0 (aces) watches himself without learning."""
+    """Seat 2 raised with kings; seat 0 (aces) watches its own play without learning."""
     follower = tracker()
     prior = follower.calibration.noise("anybody")
     follower.start(0)

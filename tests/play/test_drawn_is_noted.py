@@ -1,4 +1,4 @@
-"""What our client draws at a dealer is what it notes: actions are as frequent as the notes of the hands held say."""
+"""Actions that our client draws at a dealer are as frequent as its notes of the hands held say."""
 
 import math
 import random

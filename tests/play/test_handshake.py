@@ -182,7 +182,7 @@ def _stray(port: int) -> None:
 
 
 def _late(strays: list[threading.Thread], build: Callable[[], AlwaysCall]) -> AlwaysCall:
-    """Agents are built before they connect: not before the strays have gone."""
+    """Build the agent once the strays have gone; it connects only afterwards."""
     for stray in strays:
         stray.join(120)
     return build()

@@ -1,4 +1,4 @@
-"""The pool of agents: whose turn it is, where who asks is at home, and what a process that ends costs."""
+"""The pool of agents: turns, the home process of each caller, and the cost of a process that ends."""
 
 import os
 import threading
@@ -13,7 +13,7 @@ from poker.play.pool import Call, Pool
 
 
 class Slow:
-    """Answers when it is let; `mine` tells processes apart."""
+    """Answers when released; `mine` tells processes apart."""
 
     def __init__(self) -> None:
         self.asked: list[str] = []
@@ -70,7 +70,7 @@ def test_who_has_had_less_goes_first_and_is_told_the_place() -> None:
 
 
 def test_a_busy_process_gets_company_and_homes_are_kept(pool: Pool) -> None:
-    """Until a hand begins, when who asks may move."""
+    """A caller stays at home until a hand begins, and may then move."""
     first = pool.ask("ann", Call("slow", "mine", (0.0,)))
     threads = [threading.Thread(target=pool.ask, args=("ann", Call("slow", "mine", (3.0,)))) for _ in range(2)]
     for thread in threads:

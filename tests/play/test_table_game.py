@@ -300,7 +300,7 @@ def test_writes_that_fail_are_done_again_and_change_nothing(
 
 
 def test_a_shared_agent_is_told_of_every_hand_of_every_game(rules: Rules, tmp_path: Path) -> None:
-    """Its clock gives it seconds then."""
+    """The agent's clock grants it time at the start of each hand."""
 
     class Told(AlwaysCall):
         def start_hand(self, seat: int) -> None:

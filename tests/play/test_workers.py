@@ -1,4 +1,4 @@
-"""What processes of a match are given to play at a time."""
+"""Units of work that processes of a match are given at a time."""
 
 from poker.play.lineup import LineUp, Task
 from poker.play.workers import _units

@@ -99,7 +99,7 @@ def test_no_interval_is_narrower_than_that_of_student_t() -> None:
 
 
 def test_differences_are_taken_unit_by_unit() -> None:
-    """What both have in common falls out; the longer one is cut."""
+    """Noise that both series share cancels; the longer one is cut."""
     rng = np.random.default_rng(6)
     luck, edge = rng.normal(0, 1000, 300), rng.normal(5, 1, 300)
     found = difference(luck + edge, luck[:200])

@@ -124,7 +124,7 @@ def test_known_action_is_followed_by_a_solve_from_the_new_state(rules: Rules) ->
 
 
 def test_a_solution_is_kept_to_while_the_hand_is_in_it(rules: Rules) -> None:
-    """With `follow`: known bets are answered from the first solution, another size from one that has it."""
+    """Known bets are answered from the first solution with `follow`, another size from a solution that contains it."""
     rounds = RandomRounds(load_menu("demo"))
     nested = NestedSearch(rules, 1, rounds, opponent_noise=0.0, remembered=1000, follow=True)
     first = nested.policy(Betting.start(rules), ())
@@ -162,7 +162,7 @@ def test_the_modelled_part_moves_with_the_opponents_actions_alone(rules: Rules) 
 
 
 def test_the_opponents_actions_are_explained_to_the_last(rules: Rules) -> None:
-    """By the solutions in use when they were taken; of a fold as the first action there is none."""
+    """Explanations come from the solutions in use when actions were taken; a fold as the first action has none."""
     rounds, exploit = RandomRounds(load_menu("demo")), Exploit(0.5, FixedFrequencies(folds=0.1, raises=0.7))
 
     def searching(seat: int, exploit: Exploit = exploit) -> NestedSearch:

@@ -1,4 +1,4 @@
-"""With exact values at the leaves a depth-limited solve is as good as the full one ([DLS] section 4)."""
+"""Depth-limited solves with exact values at the leaves are as good as full ones ([DLS] section 4)."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

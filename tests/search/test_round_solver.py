@@ -94,7 +94,7 @@ def test_values_of_a_decision_are_the_mean_of_those_of_its_actions() -> None:
 
 
 def nearly_even(noise: float) -> Ranges:
-    """[2, H] of other weights for each rank, and some noise."""
+    """[2, H] weights that depend on ranks alone but for some noise."""
     rng = np.random.default_rng(1)
     by_rank = rng.random((2, 13, 13))
     low, high = (HOLDEM.hand_cards[:, side] // 4 for side in range(2))
@@ -103,7 +103,7 @@ def nearly_even(noise: float) -> Ranges:
 
 
 def test_ranges_that_suits_change_by_noise_alone_are_made_even() -> None:
-    """Where neither clubs nor spades are on the board, these are alike."""
+    """Clubs and spades are alike where neither is on the board."""
     club, spade = (hand_index(*parse_cards(text)) for text in ("AcQc", "AsQs"))
     noisy, values = nearly_even(0.01), np.linspace(0, 1, 1326, dtype=np.float32)
     values[~HOLDEM.live(TWO_SUITS)] = np.nan

@@ -82,7 +82,7 @@ def test_unknown_continuation_is_named(blueprint: Blueprint) -> None:
 
 @pytest.mark.parametrize("from_rules", [True, False])
 def test_saved_and_loaded(blueprint: Blueprint, from_rules: bool, tmp_path: Path) -> None:
-    """A tree that the rules give is not stored."""
+    """A tree that follows from the rules is not stored."""
     same = dataclasses.replace(blueprint, tree=dataclasses.replace(TREE, from_rules=from_rules))
     same.save(tmp_path / "blueprint", {"solver": "test"}, {"iterations": 5})
     assert (tmp_path / "blueprint" / "tree_kind.npy").exists() is not from_rules
@@ -116,7 +116,7 @@ def test_tree_fingerprint_sees_every_node() -> None:
 
 
 def test_the_fingerprint_of_a_tree_is_that_of_all_its_arrays_as_text() -> None:
-    """It is computed piece by piece."""
+    """The fingerprint is computed piece by piece."""
     fields = {field.name: getattr(TREE, field.name) for field in dataclasses.fields(TREE)}
     arrays = {name: array.tobytes().hex() for name, array in fields.items() if isinstance(array, np.ndarray)}
     assert tree_fingerprint(TREE) == fingerprint_of({"rules": dataclasses.asdict(RULES), **arrays})

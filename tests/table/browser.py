@@ -31,7 +31,7 @@ class Browser:
         self.driver.get(self.url + path)
 
     def size(self, width: int, height: int) -> None:
-        """Of the page, as a phone or a desktop shows it."""
+        """Set the size of the page, as on a phone or a desktop."""
         metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}
         self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
 
@@ -45,7 +45,7 @@ class Browser:
         return self.until(lambda: [str(element.get_attribute("aria-label")) for element in self.all(selector)])
 
     def button(self, *texts: str) -> WebElement:
-        """The button that one of these texts is on, the first of them that is there; waits until it can be clicked."""
+        """Wait for a visible button whose label begins with one of the texts, the first of them that has one."""
 
         def found() -> WebElement | None:
             there = {element.text: element for element in self.all("button") if element.is_displayed()}
@@ -54,11 +54,11 @@ class Browser:
         return self.until(found)
 
     def click(self, *texts: str) -> str:
-        """Clicks the button and says which it was."""
+        """Click the button and return its text."""
         return str(self.until(lambda: self._clicked(self.button(*texts)))[0])
 
     def act(self, *texts: str) -> str:
-        """The same, and waits until the page has answered: the button is gone."""
+        """Click the button, wait until the page has answered and the button is gone, and return its text."""
         name, button = self.until(lambda: self._clicked(self.button(*texts)))
         WebDriverWait(self.driver, _SECONDS, 0.02).until(staleness_of(button))
         return str(name)
@@ -69,13 +69,13 @@ class Browser:
         return name, button
 
     def shows(self, selector: str, text: str = "") -> WebElement:
-        """The first such element in sight with this text; waits until there is one."""
+        """Wait for a visible element with this text, and return the first."""
         return self.until(
             lambda: next((one for one in self.all(selector) if text in one.text and one.is_displayed()), None)
         )
 
     def press(self, selector: str, text: str = "") -> None:
-        """Clicks it, once it is there and can be clicked."""
+        """Click the element once it is there and can be clicked."""
 
         def pressed() -> bool:
             element = self.shows(f"{selector}:not([disabled])", text)
@@ -86,7 +86,7 @@ class Browser:
         self.until(pressed)
 
     def fill(self, label: str, text: str) -> None:
-        """Types over what is in a field."""
+        """Replace the text of a field."""
         field = self.shows(f'[aria-label="{label}"]')
         field.send_keys(Keys.CONTROL, "a")
         field.send_keys(text)
@@ -97,7 +97,7 @@ class Browser:
         ).click()
 
     def until(self, found: Callable[[], T | None]) -> T:
-        """The first answer that is something; elements may be replaced meanwhile."""
+        """Wait until `found` returns something, and return it; elements may be replaced meanwhile."""
         stale = (StaleElementReferenceException,)
         answer = WebDriverWait(self.driver, _SECONDS, 0.05, stale).until(lambda _: found())
         assert answer
@@ -115,7 +115,7 @@ class Browser:
         return [url for url in asked if urlsplit(url).scheme in ("http", "https") and urlsplit(url).netloc != mine]
 
     def errors(self) -> list[str]:
-        """What the console has complained of since the last call."""
+        """Warnings and errors of the console since the last call."""
         return [row["message"] for row in self._console() if row["level"] in ("SEVERE", "WARNING")]
 
     def _console(self) -> list[dict[str, str]]:

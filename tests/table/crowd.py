@@ -73,7 +73,7 @@ class Visitor:
 
 
 def crowd(visitors: int, players: int, hands: int, settings: Sequence[str]) -> dict[str, Any]:
-    """What one visitor and then all of them saw."""
+    """Measure one visitor alone and then all of them at once."""
     with tempfile.TemporaryDirectory() as runs:
         server = Server(f"runs={runs}", *settings)
         try:

@@ -61,12 +61,12 @@ class Server:
         self._process.wait()
 
     def end(self) -> int:
-        """The exit status after an interrupt."""
+        """Interrupt the server and return its exit status."""
         self._process.send_signal(signal.SIGINT)
         return self.wait()
 
     def wait(self) -> int:
-        """The exit status, once it ends by itself and all that it printed is in `lines`."""
+        """Wait for the server to end, with all that it printed in `lines`, and return its exit status."""
         try:
             return self._process.wait(_SECONDS)
         finally:
@@ -112,7 +112,7 @@ class Client:
         self.socket.close()
 
     def listen(self, seconds: float) -> None:
-        """Takes what comes for so long."""
+        """Take what the server sends for `seconds`."""
         end = time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0:
             self.socket.settimeout(left)
@@ -135,7 +135,7 @@ class Client:
                         self.elements[key] = element
 
     def find(self, text: str) -> dict[str, Any] | None:
-        """The button whose label begins so, with its `id`."""
+        """The first button whose label begins with the text, with its `id`."""
         for key, element in self.elements.items():
             label = str((element.get("props") or {}).get("label", ""))
             if element.get("tag") == "q-btn" and label.startswith(text):
@@ -146,12 +146,12 @@ class Client:
         return any(text in json.dumps(element, ensure_ascii=False) for element in self.elements.values())
 
     def wait(self, *texts: str) -> str:
-        """The first of these texts for which there is a button."""
+        """Wait for a button with one of these texts, and return the first text that has one."""
         self.until(lambda: any(map(self.find, texts)), f"a button {texts}")
         return next(text for text in texts if self.find(text))
 
     def until(self, holds: Callable[[], bool], what: str = "it") -> None:
-        """Takes what comes until the page is so."""
+        """Take what the server sends until `holds` is true."""
         end = time.monotonic() + _SECONDS
         while not holds():
             shown = [element.get("props") for element in self.elements.values()]
@@ -168,7 +168,7 @@ class Client:
             self.listen(0.05)
 
     def event(self, element: object, listener: object, args: list[object]) -> None:
-        """What its listener is told: `args`."""
+        """Send an element's event with `args` to its listener."""
         args = [json.dumps(one) for one in args]
         self.emit("event", {"id": element, "client_id": self.id, "listener_id": listener, "args": args})
 

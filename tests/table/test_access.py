@@ -1,4 +1,4 @@
-"""Who is let in: nobody by another name than this machine's, with a token nobody without it, no page of others."""
+"""Access control: other names than this machine's, requests without the token and pages of other sites are refused."""
 
 import asyncio
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a page of others, or a visitor who knows another's page, tries at the server."""
+"""Attacks on the server by a page of another site, or by a visitor who knows the ids of another's page."""
 
 import http.client
 import json
@@ -59,7 +59,7 @@ def fold(victim: Client) -> dict[str, Any]:
 
 
 def test_events_of_another_visitor_are_not_heard(server: Server) -> None:
-    """Neither by polling nor by a socket of one's own, whoever knows the ids of a page; the visitor's own are."""
+    """Knowing the ids of a page is not enough, by polling or by a socket; the visitor's own events are heard."""
     victim, other = Client(server), Client(server)
     victim.wait("Fold")
     other.wait("Fold")

@@ -70,7 +70,7 @@ def _river(page: Browser, target: str) -> None:
 
 
 def _write_blueprint(path: Path) -> None:
-    """One that calls, of heads-up hold'em with two sizes of bets."""
+    """Write a blueprint of heads-up hold'em with two bet sizes that always calls."""
     bets = bet_menu(preflop=[[1.0, "a"], ["a"]], flop=[["a"]], turn=[["a"]], river=[["a"]])
     tree = build_tree(Betting.start(load_rules("holdem_nolimit_2p")), bets)
     always_call(tree, CardAbstraction((), (169, 1, 1, 1), "none")).save(path, {}, {})

@@ -1,4 +1,4 @@
-"""What the server needs before it starts."""
+"""Requirements of the server before it starts."""
 
 import importlib.util
 import subprocess

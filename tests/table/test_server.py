@@ -40,7 +40,7 @@ def folder_of(server: Server, client: Client) -> Path:
 
 
 def dealt(folder: Path) -> dict[str, Any]:
-    """What the server alone knows of the hand in progress."""
+    """The hand in progress, as the server alone knows it."""
     found: dict[str, Any] = json.loads((folder / "hand.json").read_text())
     return found
 

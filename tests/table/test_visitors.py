@@ -20,7 +20,7 @@ from tests.games import load_rules
 
 
 def begun(everybody: Visitors, name: str) -> Visit:
-    """Their game, when it is their turn or the hand is over."""
+    """The visit, once it is the visitor's turn or the hand is over."""
     visit = everybody.visit(name)
     end = time.monotonic() + 120
     while not (visit.game.seen().is_mine or visit.game.seen().state.is_over):
@@ -64,7 +64,7 @@ def test_one_server_at_a_time_plays_the_games_of_a_folder(tmp_path: Path) -> Non
 
 
 def test_reviews_are_of_one_reviewer(tmp_path: Path) -> None:
-    """Others do not list what one with other settings has found."""
+    """A reviewer does not list the findings of one with other settings."""
     rules = load_rules("holdem_nolimit_2p")
     kept = Mistake(0, "", "AhKh", "", "f", "c", 17.0)
     found = []

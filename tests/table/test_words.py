@@ -1,4 +1,4 @@
-"""What the pages say about a hand, and their grids."""
+"""Words of the pages about a hand, and their grids."""
 
 import re
 from dataclasses import replace
@@ -113,7 +113,7 @@ def test_status(rules: Rules, betting: str, theirs: str, told: str) -> None:
 
 
 def decision(rules: Rules, chosen: int | None, mixed: float = 0.0, **more: Any) -> DecisionReview:
-    """On the flop: a check wins 40 chips, a bet of 200 wins 30 to 36, one of 400 loses 100, as often as `mixed`."""
+    """Flop decision: a check wins 40 chips, a bet of 200 wins 30 to 36, one of 400 (frequency `mixed`) loses 100."""
     state = seen(rules, "r300c/c", board="7cQdKd").state
     actions, evs = (CALL, 500, 700), np.array([40.0, 30.0, -100.0])
     answers: dict[tuple[int, ...], tuple[float, float]]

@@ -113,7 +113,7 @@ def test_a_missing_menu_is_refused() -> None:
 
 
 def test_building_asks_the_rules_once_or_twice_a_node(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Which is nearly all the time that it takes."""
+    """Asking the rules takes nearly all the time of building a tree."""
     calls: Counter[str] = Counter()
 
     def counted(name: str, method: Callable[..., Any]) -> Callable[..., Any]:

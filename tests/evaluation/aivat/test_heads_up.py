@@ -24,7 +24,7 @@ Floats = NDArray[np.float64]
 
 
 class PairValues:
-    """Any u given as a table: `table(betting, board)` -> [H, H] chips to player 0. Enumerates the next cards."""
+    """Values from `table(betting, board)` -> [H, H], chips to player 0. Enumerates the next cards."""
 
     exact_runouts = False
 
@@ -61,7 +61,7 @@ def wrong_values(rules: Rules) -> PairValues:
 
 
 def true_values(rules: Rules, policies: list[RandomPolicy]) -> PairValues:
-    """What both policies make of a pair of hands from here on, cards to come enumerated."""
+    """Exact values of pairs of hands under both policies from here on, cards to come enumerated."""
 
     @cache
     def table(betting: Betting, board: Board) -> np.ndarray:

@@ -46,7 +46,7 @@ LEDUC = load_rules("leduc")
 
 
 def round_guess(rules: Rules) -> RoundPlayValues:
-    """Whoever is not known calls."""
+    """Round-play values by a blueprint that always calls."""
     tree = build_tree(Betting.start(rules), BetMenu(()))
     blueprint = always_call(tree, game_cards(rules, "none"))
     return RoundPlayValues(blueprint=blueprint, translation_seed=1, leaves=[], growth=[])
@@ -160,7 +160,7 @@ def test_games_are_compared_by_their_rules_and_not_by_their_names() -> None:
 
 
 class Counting:
-    """Check-downs; counts the estimators it has given."""
+    """Factory of check-down estimators that counts them."""
 
     given = 0
 
@@ -213,7 +213,7 @@ def test_estimates_of_different_guesses_are_kept_apart(tmp_path: Path) -> None:
 
 
 class Recording:
-    """As `FoldEquityValues`; keeps what it was told of the players."""
+    """`FoldEquityValues` that records the policies it is given."""
 
     def __init__(self) -> None:
         self.responses: set[object] = set()

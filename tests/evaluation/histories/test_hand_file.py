@@ -74,7 +74,7 @@ def acpc(betting: str, payoffs: str, stack: int = 20000) -> str:
 
 
 def test_the_player_whose_file_it_is_comes_first() -> None:
-    """Also where others have shown cards in as many hands."""
+    """They come first even where others have shown cards in as many hands."""
     shown = "Ben: shows [2c 3d] (high card Ace)\n*** SUMMARY ***"
     for name, other, cards in (("Ann", "Ben", "2c 3d"), ("Ben", "Ann", "Kh Qh")):
         text = HEADS_UP.replace("Dealt to Ann [Kh Qh]", f"Dealt to {name} [{'Kh Qh' if name == 'Ann' else '2c 3d'}]")

@@ -95,7 +95,7 @@ def test_sessions_are_the_units_of_agents_that_remember(tmp_path: Path) -> None:
 
 
 def test_a_log_in_any_order_with_hands_played_again(tmp_path: Path) -> None:
-    """As a match leaves it that was killed."""
+    """A match that was killed leaves such a log."""
     played = match(tmp_path, agents=SMALL, hands=40).lineups[0]
     lines = played.log.read_text().splitlines()
     played.log.write_text("\n".join([*lines[30:], *lines[:30], *lines[5:9]]) + "\n")

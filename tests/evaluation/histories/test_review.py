@@ -52,7 +52,7 @@ def river_spot(seed: int) -> tuple[HandState, Ranges]:
 @pytest.mark.parametrize(("device", "iterations"), [("cpu", 60), ("torch", FEW)])
 @pytest.mark.parametrize("seed", range(6))
 def test_losses_on_the_river_are_those_of_the_vector_engine(seed: int, device: str, iterations: int) -> None:
-    """Against a solve put together here, bit for bit on the CPU; the hand held is one that the range does not have."""
+    """Compare with a solve put together here, bit for bit on the CPU; the hand held is outside the range."""
     chips, share = (0.0, 0.0) if device == "cpu" else (CHIPS, SHARE)
     state, ranges = river_spot(seed)
     player, betting = state.to_act, state.betting
@@ -98,7 +98,7 @@ def test_hands_without_weight_change_nothing_for_others() -> None:
 
 
 def test_continuations_are_picked_for_the_best(agent: DepthLimitedAgent) -> None:
-    """The opponent's own choice: what is nothing against what is a tenth of the pot to the other."""
+    """The opponent chooses the better continuation: zero over a tenth of the pot to the other player."""
     state = HandState.start(RULES, [(), parse_cards("AhKh")], parse_cards("7cQdKd"))
     state = HandState(Betting.parse(RULES, "r300c/c"), state.hole_cards, state.runout)
     found = review(agent.opponents_decision(public_state(state.betting, state.board)), state, CALL)
@@ -131,7 +131,7 @@ def hurried(**settings: object) -> DepthLimitedAgent:
 
 
 def test_reviews_do_not_end_with_the_time_for_a_decision(agent: DepthLimitedAgent) -> None:
-    """A review is that of an agent without a limit, also where the solves that it follows are."""
+    """A review equals that of an agent without a time limit, including the solves that it follows."""
     board = parse_cards("7cQdKd2h")
     state = public_state(Betting.parse(RULES, "r300c/cr600c/c"), board)
     found = hurried(solver=SETTINGS, seconds_per_decision=1e-3).opponents_decision(state)
@@ -142,7 +142,7 @@ def test_reviews_do_not_end_with_the_time_for_a_decision(agent: DepthLimitedAgen
 
 @pytest.mark.parametrize(("precision", "finished"), [(0.01, True), (1e-7, False)])
 def test_reviews_solve_to_their_precision(precision: float, finished: bool) -> None:
-    """With more iterations than play has, and say whether those were enough."""
+    """Reviews run more iterations than play does, and say whether those were enough."""
     state = public_state(Betting.parse(RULES, "r300c/cc/cc/"), RIVER)
     solver = SolverSettings("apdcfr", (20, 20, 10, 10), 1, precision)
     found = hurried(solver=solver).opponents_decision(state)
@@ -151,7 +151,7 @@ def test_reviews_solve_to_their_precision(precision: float, finished: bool) -> N
 
 
 def test_suits_that_were_dealt(agent: DepthLimitedAgent) -> None:
-    """The same spot in other suits: every hand is worth what it was."""
+    """Renaming the suits of a spot leaves the value of every hand unchanged."""
     suits = str.maketrans("cdhs", "shdc")
     betting = Betting.parse(RULES, "r300c/cc/c")
     boards = [parse_cards(text) for text in ("7cQdKd2h", "7cQdKd2h".translate(suits))]

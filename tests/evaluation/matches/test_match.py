@@ -374,7 +374,7 @@ def test_impossible_matches_are_refused(tmp_path: Path, changes: dict[str, Any],
 def test_an_agent_that_does_not_play_the_game_is_refused_before_the_first_hand(
     tmp_path: Path, decision_seconds: float | None
 ) -> None:
-    """Alone, in a process of its own, and as what a local best response is made for."""
+    """The agent is refused by itself, in a process of its own, and as the target of a local best response."""
     agents = [AgentSpec("all_in", partial(AllInPlayer, name="all_in", share=0.5), {}), SPECS[0]]
     lbr: dict[str, Any]
     for lbr in ({}, {"adversary": {"lbr": LbrActions([])}, "adversaries": ["lbr"]}):
@@ -384,7 +384,7 @@ def test_an_agent_that_does_not_play_the_game_is_refused_before_the_first_hand(
 
 
 def test_blueprints_are_played_in_the_game_that_they_were_made_for(tmp_path: Path) -> None:
-    """Stacks and blinds may be others, as in reviews."""
+    """Stacks and blinds may differ, as in reviews."""
     kuhn, cards = load_rules("kuhn"), SmallGameBuckets(load_rules("kuhn"))
     blueprint = random_blueprint(build_tree(Betting.start(kuhn)), cards)
     build = partial(BlueprintAgent, name="kuhn", blueprint=blueprint, translation_seed=0)

@@ -86,7 +86,7 @@ def test_estimates_agree_with_chips_and_vary_less(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_processes_of_their_own_change_neither_hands_nor_estimates(tmp_path: Path) -> None:
-    """Policies come through the pipe, those of quick agents also for the guess."""
+    """Policies come through the pipe; those of quick agents also serve the value function."""
     [here] = play(tmp_path / "here", 100, aivat=True).lineups
     [there] = play(tmp_path / "there", 100, aivat=True, decision_seconds=20.0).lineups
     assert there.log.read_bytes() == here.log.read_bytes()
@@ -138,7 +138,7 @@ def test_an_agent_that_failed_counts_as_unknown() -> None:
 
 
 class Unclear(RandomAgent):
-    """Plays by a policy that it does not tell to others."""
+    """Plays by a policy that it does not disclose."""
 
     def policy(self, state: HandState) -> Policy:
         if not any(state.hole_cards):
@@ -206,7 +206,7 @@ def test_an_agent_that_learns_is_not_asked_at_a_table_where_it_plays(tmp_path: P
 
 
 class Fickle(AlwaysCall):
-    """Calls and raises in turn, whenever it is asked."""
+    """Alternates between raising and calling each time it is asked."""
 
     repeatable = False
     quick_policy = ""
@@ -237,7 +237,7 @@ def test_an_agent_that_plays_otherwise_when_asked_again_counts_by_what_it_played
 
 
 class Moody(Opaque):
-    """Calls and raises in turn, and tells what it did last."""
+    """Alternates between raising and calling, and tells the policy of its last action."""
 
     repeatable = False
 
@@ -273,7 +273,7 @@ def test_estimates_beside_an_agent_that_learns_start_no_hand_of_one_that_plays_a
 
 
 class Fails(RandomAgent):
-    """Fails in the second round, with a king also in the first when it faces a raise; or so in a few hands only."""
+    """Fails in the second round, and in the first with a king facing a raise; unless `often`, in four hands only."""
 
     def __init__(self, often: bool = True) -> None:
         super().__init__(name="fails", raises=[1])
@@ -291,7 +291,7 @@ class Fails(RandomAgent):
 
 
 def truth(rules: Rules) -> float:
-    """What `Fails` wins a hand from always raising, both seats averaged: every deal and every draw enumerated."""
+    """Chips a hand that `Fails` wins from always raising, both seats averaged: every deal and every draw enumerated."""
     random, raiser = randomly(), AlwaysRaise(name="raiser", raises=[1])
 
     def value(state: HandState, seat: int) -> float:

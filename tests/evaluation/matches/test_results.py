@@ -49,7 +49,7 @@ def page_of(*lineups: Results) -> str:
 
 
 def same(found: Estimate, expected: Estimate) -> bool:
-    """But for rounding."""
+    """Whether two estimates are equal up to rounding."""
     return bool(
         (found.mean, found.low, found.high, found.n)
         == pytest.approx((expected.mean, expected.low, expected.high, expected.n))
@@ -179,7 +179,7 @@ def test_means_over_lineups_by_chips_and_by_aivat() -> None:
 
 
 def test_the_standings_are_those_of_an_instant_run_off() -> None:
-    """What `shark` takes from `fish` would put it first; against the two others it is last."""
+    """Counting its winnings from `fish`, `shark` would be first; against the two others it is last."""
     noise = np.array([-1.0, 1.0] * 20)
     won = {"best second": 10, "best shark": 20, "best fish": 30, "second shark": 20, "second fish": 30}
     lineups = [played(players, mean + noise) for players, mean in won.items()]
@@ -207,7 +207,7 @@ def test_standings_go_by_aivat_where_all_line_ups_have_it() -> None:
 
 
 def test_a_large_round_robin_is_short_on_the_console(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Its page has all."""
+    """The page shows everything."""
     names = "abcdefg"
     pairs = [f"{first} {second}" for i, first in enumerate(names) for second in names[i + 1 :]]
     noise = np.array([-1.0, 1.0] * 20)
@@ -223,7 +223,7 @@ def test_a_large_round_robin_is_short_on_the_console(tmp_path: Path, capsys: pyt
 
 
 def test_no_means_over_unlike_opponents() -> None:
-    """As under `evaluate=lbr`, where each agent meets its own adversaries."""
+    """Such line-ups arise under `evaluate=lbr`, where each agent meets its own adversaries."""
     chips = np.arange(10.0)
     match = match_of(played("x@a a", chips), played("y@a a", chips**2), played("x@b b", -chips))
     assert not match.is_round_robin
@@ -238,7 +238,7 @@ def test_no_means_over_unlike_opponents() -> None:
 
 
 def test_differences_on_the_same_cards_against_the_same_opponents() -> None:
-    """The luck that a and b share against c falls out; AIVAT counts only where both have it."""
+    """Luck that a and b share against c cancels; AIVAT counts only where both have it."""
     rng = np.random.default_rng(2)
     luck, edge = rng.normal(0, 1000, 200), rng.normal(30, 1, 200)
     lineups = [played("a c", luck + edge, edge), played("c b", -luck), played("a b", luck), played("d c", luck, -edge)]
@@ -321,5 +321,5 @@ def test_adversaries_made_for_each_agent_are_one_opponent() -> None:
 
 
 def test_what_one_agent_is_measured_by_is_not_compared() -> None:
-    """As in `evaluate=baselines`."""
+    """Such line-ups arise under `evaluate=baselines`."""
     assert match_of(played("agent x", [1.0, 2.0]), played("agent y", [3.0, 4.0])).contrasts() == []

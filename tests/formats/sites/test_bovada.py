@@ -230,7 +230,7 @@ _PUT = re.compile(
 
 
 def told(block: str) -> tuple[dict[str, Decimal], Decimal, Decimal]:
-    """By seat what a player has won or lost, the rake and the pots: sums of the text's amounts alone."""
+    """Net result by seat, rake and pots: sums of the text's amounts alone."""
     seats = dict(re.findall(r"^Seat (\d+): (.*?)(?: \[ME\])? \(", block, re.MULTILINE))
     net, pots = dict.fromkeys(seats, Decimal(0)), Decimal(0)
     for seat, position in seats.items():
@@ -249,7 +249,7 @@ def told(block: str) -> tuple[dict[str, Decimal], Decimal, Decimal]:
 
 
 def agree_with_their_texts(text: str) -> tuple[int, list[str]]:
-    """Number of hands read, and why others are not; results, rake and pots of each are those of its text."""
+    """Number of hands read, and why others are not; checks results, rake and pots of each against its text."""
     refused: list[str] = []
     read = {hand.number: hand for hand in hands_of(text, "x", refused=lambda error: refused.append(error.reason))}
     blocks = re.split(r"\n(?=Bovada Hand #)", text)

@@ -134,7 +134,7 @@ Seat 3: away (big blind) showed [5s 9d] and won (48) with a straight
 
 
 def test_a_tournament_with_short_antes_and_a_short_blind() -> None:
-    """The whole blind is called though the big blind is all-in for half of it; who is all-in with less than the ante
+    """The whole blind is called though the big blind is all-in for half of it; a player all-in with less than the ante
     wins as much from each. The small blind could not post anything."""
     hand = read(TOURNAMENT)
     assert hand.names == ("short", "away", "hero")
@@ -366,7 +366,7 @@ Seat 4: short (button) showed [Kh 9c] and lost with high card
 
 
 def test_a_raise_at_a_table_where_a_short_all_in_reopened_the_betting_is_read() -> None:
-    """By our rules the limper may call or fold; what was done is read, and written again."""
+    """Our rules allow the limper only a call or a fold; the raise that was made is read, and written again."""
     hand = read(REOPENED)
     assert list(hand.payoffs) == [-100, -300, 700, -300]
     assert_same_hand(read(hand_text(hand)), hand)

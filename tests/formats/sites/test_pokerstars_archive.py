@@ -56,7 +56,7 @@ class Ledger:
 
 
 def agree(text: str) -> Counter[str]:
-    """What is in the hands of a text, all of which are read; results, pots and rakes are those of the lines."""
+    """Check that every hand of a text is read with the results, pots and rakes of its lines, and count the hands."""
     hands = {hand.number: hand for hand in hands_of(text, "x")}
     blocks = [block for block in re.split(r"(?=^PokerStars )", text, flags=re.MULTILINE) if block.strip()]
     counts = Counter(hands=len(blocks), read=len(hands))

@@ -1,4 +1,4 @@
-"""What hands in PokerStars' text have beside plain play: raises that nobody can call, folds of who is away, cash-outs,
+"""Hands in PokerStars' text beyond plain play: raises that nobody can call, folds of absent players, cash-outs,
 boards run several times, hidden cards, pot limits; and which formats can hold them."""
 
 import re
@@ -156,7 +156,7 @@ BOB_TOO = CASH_OUT.replace("Bob collected $40 from side pot", "Bob cashed out th
     ],
 )
 def test_who_cashed_out_has_what_the_pot_was_worth(text: str) -> None:
-    """By the summary where that says it, and by the rules."""
+    """The result is read from the summary where it says so, and follows from the rules elsewhere."""
     hand = read(text)
     assert (won(hand), hand.rake) == ({"Ann": 3800, "Bob": 0, "Cy": -4000}, 200)
     assert_same_hand(read(hand_text(hand)), hand)
@@ -261,7 +261,7 @@ def test_a_hand_that_was_run_twice(text: str) -> None:
 
 
 def test_a_hand_that_was_run_three_times_before_the_flop() -> None:
-    """Of 12 chips each board has 4; two tie on the third."""
+    """Each board has 4 of the 12 chips; Ann wins the first, Bob the others."""
     hand = read("""\
 Poker Hand #HD9: Hold'em No Limit (1/2) - 2024/01/06 14:39:06
 Table 'X' 2-max Seat #1 is the button

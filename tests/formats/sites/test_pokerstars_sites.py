@@ -8,7 +8,7 @@ from tests.formats.sites.pokerstars_texts import RUN_IT_ONCE, WALK, read, read_a
 
 
 def errors_of(text: str) -> list[HistoryError]:
-    """Those of hands that are left out, where one hand of the text is read."""
+    """Errors of the hands left out of a text of which one hand is read."""
     errors: list[HistoryError] = []
     assert len(list(hands_of(text, "x", refused=errors.append))) == 1
     return errors

@@ -120,7 +120,7 @@ def test_net_leaf_on_clusters_is_the_mean_over_their_hands(net: LinearNet, leave
 
 
 def test_net_leaf_tells_stacks_apart(net: LinearNet, menu: BetMenu) -> None:
-    """The same bets with fewer chips behind are another state."""
+    """Fewer chips behind make the same bets another state."""
     evaluator = NetLeaf(net=net, abstraction=StrengthBuckets(), clusters=8)
     found = []
     for stack in (20000, 6000):
@@ -133,7 +133,7 @@ def test_net_leaf_tells_stacks_apart(net: LinearNet, menu: BetMenu) -> None:
 
 
 def test_leaf_values_of_a_blueprint_of_another_game_are_refused(blueprint: Blueprint, net: LinearNet) -> None:
-    """By the agent that would play by them; a net's are of no blueprint, and stacks may be others."""
+    """The check that agents make refuses them; a net's values belong to no blueprint, and stacks may differ."""
     rollout = RolloutLeaf(blueprint=blueprint, factor=10.0, clusters=4, hands_per_cluster=1, runouts=1, seed=0)
     flop_game = load_rules("flop_holdem_nolimit")
     for leaf in (rollout, SingleValue(of=rollout), GivingUp(of=rollout)):

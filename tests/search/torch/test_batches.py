@@ -65,7 +65,7 @@ def solver(
 
 
 def assert_alike(found: RoundSolution, expected: RoundSolution, chips: float = CHIPS) -> None:
-    """The same strategies and the same values of hands."""
+    """Assert equal strategies and equal values of hands, up to rounding."""
     assert found.policies.keys() == expected.policies.keys()
     for path, policy in found.policies.items():
         assert policy.actions == expected.policies[path].actions

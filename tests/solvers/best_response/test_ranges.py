@@ -31,7 +31,7 @@ def test_uniform_policy(rules: Rules) -> None:
 
 
 def test_suit_dependent_policy_of_leduc() -> None:
-    """A policy that plays one suit of each rank otherwise than the other gives away what plain Python says it does."""
+    """A policy that plays the suits of a rank differently has the values that plain Python gives it."""
     rules, rng = leduc(), np.random.default_rng(5)
     tree = tree_of(rules)
     table: dict[tuple[int, tuple[int, ...]], np.ndarray] = {}

@@ -53,7 +53,7 @@ def limit_game(max_raises: tuple[int, ...], streets: int = 4) -> Rules:
 
 
 def by_hand(cards: CardAbstraction, policy: Callable[[int], NDArray[np.float32]]) -> RangePolicy:
-    """The same policy as the vector engine takes it."""
+    """The policy in the form that the vector engine takes."""
     return lambda node, board: policy(node)[np.maximum(cards.buckets(board), 0)]
 
 
@@ -96,7 +96,7 @@ def test_limit_flop_equals_the_vector_engine() -> None:
 
 @pytest.mark.parametrize("flop", ["AhAd7c", "9h6h2h"])
 def test_classes_of_boards_stand_for_all(flop: str) -> None:
-    """With merged turns and rivers, and without; one flop keeps three suits alike, the other two."""
+    """Compare values with and without merged turns and rivers; one flop keeps three suits alike, the other two."""
     tree = build_tree(Betting.at_street(limit_game((3, 1, 0, 1)), 1, (20, 20)))
     cards, policy = abstraction(4, 5), random_policy(tree, 5)
     values = []

@@ -78,7 +78,7 @@ def test_from_a_poor_blueprint_exploitability_falls_to_what_its_second_round_all
 
 
 def least_response(play: LeafPlay, opponent: int) -> float:
-    """What the opponent wins by best response when the searcher plays the first round as well as its second allows."""
+    """Chips a best response wins when the searcher plays the first round as well as its second-round play allows."""
     tree = play.game.tree
     solver = VectorSolver(VectorGame(tree, isomorphism=False))
     game = solver.game

@@ -1,4 +1,4 @@
-"""What every sampling solver must do, on Kuhn and Leduc: converge as measured by OpenSpiel, and resume exactly."""
+"""Requirements on every sampling solver, in Kuhn and Leduc: converge as measured by OpenSpiel, and resume exactly."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ from tests.solvers.openspiel import measured
 from tests.solvers.sampling.test_tree import three_players
 
 VALUES = {"kuhn": -1 / 18, "leduc": -0.0856}
-"""Of the game to player 0, chips per hand."""
+"""Value of the game to player 0, chips per hand."""
 MIXING = {
     "uct": {"eta": 1.0, "gamma": 1.0, "decay": 0.0},
     "smooth_uct": {"eta": 0.9, "gamma": 0.1},
@@ -39,7 +39,7 @@ SOLVERS: dict[str, tuple[Callable[..., SamplingSolver], dict[str, Any]]] = {
 
 
 def solver(name: str, game: str, **settings: Any) -> SamplingSolver:
-    """With the constants that `conf/exploration` has for UCT."""
+    """A solver of the game, with the constants of `conf/exploration` for UCT."""
     rules = three_players() if game == "three" else load_rules(game)
     kind, options = SOLVERS[name]
     if kind is Uct:
@@ -79,7 +79,7 @@ MEASURED = [
 
 @pytest.mark.parametrize("known", MEASURED, ids=lambda known: f"{known.solver}-{known.game}")
 def test_converges(known: Converged) -> None:
-    """Within four standard deviations of what 20 seeds reached, by OpenSpiel's best responses, which ours agree with.
+    """Results lie within four standard deviations of 20 seeds' by OpenSpiel's best responses, which ours agree with.
 
     UCT levels off away from equilibrium: its error has a lower bound too.
     """

@@ -37,7 +37,7 @@ def solver(game: str = "leduc", **settings: Any) -> OutcomeSampling:
 
 
 class Increments:
-    """What single deals add to the regrets of a table that starts out with a given strategy, summed over `players`."""
+    """Increments of single deals to the regrets of a table with a given first strategy, summed over `players`."""
 
     def __init__(self, rules: Rules, players: range) -> None:
         cards = SmallGameBuckets(rules)
@@ -64,7 +64,7 @@ class Increments:
         return mean[self._chosen], error[self._chosen]
 
     def check(self, play: Play) -> None:
-        """That `play` adds the same to regrets as external sampling does, in the mean."""
+        """Assert that `play` adds the same to regrets as external sampling does, in the mean."""
         (expected, error), (found, other_error) = self.of(self.external), self.of(play)
         spread = np.hypot(error, other_error)
         seen = spread > 0

@@ -44,7 +44,7 @@ def test_counts_and_means_are_those_of_the_episodes() -> None:
 
 @pytest.mark.parametrize("game", ["kuhn", "leduc", "three"])
 def test_episodes_in_turns_are_all_played(game: str) -> None:
-    """Each counts at the first decision, and with more in play than a batch has deals they are the same."""
+    """Each counts at the first decision; more in play than a batch has deals changes nothing."""
     runs = [solver(game, SMOOTH, together=together, batch=7) for together in (1, 3, 7, 50)]
     for run in runs:
         run.run(iterations=700)
@@ -55,7 +55,7 @@ def test_episodes_in_turns_are_all_played(game: str) -> None:
 
 
 def test_episodes_in_turns_learn_the_same() -> None:
-    """Eight together in Leduc: the same exploitability within what seeds differ by."""
+    """Eight together in Leduc reach the same exploitability, within the differences between seeds."""
     together, alone = (
         [solver("leduc", SMOOTH, ceiling=18.0, seed=seed, together=n) for seed in range(4)] for n in (8, 1)
     )
@@ -127,7 +127,7 @@ def test_exploration_of_limit_holdem_is_within_the_bounds_of_the_paper() -> None
 
 
 def test_means_of_32_bits_are_close_to_those_of_64() -> None:
-    """Not equal: rounding breaks ties between actions, and then the episodes differ."""
+    """They are not equal: rounding breaks ties between actions, and then the episodes differ."""
     wide, narrow = (solver("leduc", PLAIN, ceiling=18.0, mean_bits=bits) for bits in (64, 32))
     for run in (wide, narrow):
         run.run(iterations=500)

@@ -32,7 +32,7 @@ def blueprint(iterations: int) -> VectorSolver:
 
 
 def loss(solver: VectorSolver, searcher: int) -> float:
-    """What a best response wins from the searcher, chips."""
+    """Chips that a best response wins from the searcher."""
     reference = Reference(solver.game.tree, (), solver.game.ranges.astype(np.float64))
     return reference.root_value(1 - searcher, exported(solver), best=True)
 

@@ -1,4 +1,4 @@
-"""Which number of threads goes on, and when exploitability is measured."""
+"""Choice of the number of threads, and of when exploitability is measured."""
 
 from itertools import pairwise
 

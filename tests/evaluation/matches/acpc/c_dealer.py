@@ -41,7 +41,7 @@ class Smallest(AlwaysRaise):
 
 
 class Late(AlwaysRaise):
-    """Does not answer from the tenth decision on until three seconds have passed."""
+    """Waits three seconds before each answer from the tenth decision on."""
 
     def __init__(self) -> None:
         super().__init__(name="late", raises=[1])
@@ -77,7 +77,7 @@ class _Table:
             self.errors.append(str(error))
 
     def leave(self) -> list[str]:
-        """What went wrong, once all are gone."""
+        """Wait until all players have left, and return their errors."""
         for thread in self.threads:
             thread.join(60)
         codes = [other.wait(60) for other in self.others]

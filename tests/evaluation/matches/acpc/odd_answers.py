@@ -1,6 +1,6 @@
-"""The same odd answers sent to the C dealer of the competition and to ours: what both make of them must be equal.
+"""Odd answers sent to the C dealer of the competition and to ours, which must read them alike.
 
-Answers hang on the hand's number and betting alone, so that matches go alike although the two dealers deal other cards.
+Answers depend on the hand's number and betting alone, so that matches go alike although the dealers deal other cards.
 Left out are lines for which the C dealer reads memory it never wrote (a player's own cards missing) and sizes of more
 than 32 bits.
 """
@@ -31,7 +31,7 @@ _ACTIONS = (
 
 
 def _head(state: str, rng: random.Random, rules: Rules) -> str:
-    """The state, written in one of the ways that dealer may or may not take for the same."""
+    """The state, written in a variant form that a dealer may or may not accept as the same."""
     fields = state.split(":")
     changed: list[tuple[int, str]] = [
         (3, fields[3].replace("/", "")),

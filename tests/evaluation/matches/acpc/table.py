@@ -73,7 +73,7 @@ def free_ports(count: int) -> list[int]:
 
 
 def sit_down(game: Rules, build: Callable[[], Agent], port: int, folder: Path | None = None) -> Seat:
-    """What our client did at the dealer; its files stay in `folder`, if that is given."""
+    """Play our client at the dealer, check its files and return its seat; files stay in `folder`, if that is given."""
     spec = AgentSpec("agent", build, {})
     with TemporaryDirectory() as temporary:
         out = folder or Path(temporary)
@@ -86,7 +86,7 @@ def sit_down(game: Rules, build: Callable[[], Agent], port: int, folder: Path | 
 
 
 def check_client_log(game: Rules, seat: Seat) -> None:
-    """The hands whose result the client knows, in its log and as poker hand histories that PokerKit pays alike."""
+    """Check the hands whose result the client knows: its log, and its hand histories, which PokerKit pays alike."""
     hands = list(read_log(game, seat.log))
     me = seat.log.read_text().split()[1]
     assert [hand.payoffs[hand.names.index(me)] for hand in hands] == pytest.approx(seat.chips)

@@ -51,7 +51,7 @@ STATES = [
 
 
 def played(script: Callable[[Dealer, LineConnection], None], game: Rules = HEADS_UP) -> tuple[Seat | None, str]:
-    """What our client, always calling, makes of a scripted dealer: its seat, or the error it ends with."""
+    """Play our client, always calling, at a scripted dealer: its seat, or the error that it ends with."""
     dealer = Dealer()
     outcome: list[Any] = []
 
@@ -72,7 +72,7 @@ def played(script: Callable[[Dealer, LineConnection], None], game: Rules = HEADS
 
 
 def finish_hand(dealer: Dealer) -> None:
-    """The last state of the hand, twice: it counts once."""
+    """Send the last state of the hand twice: it counts once."""
     dealer.send(b"MATCHSTATE:1:7:f:|JdTc\r\n" * 2)
 
 
