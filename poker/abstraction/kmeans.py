@@ -24,7 +24,7 @@ LARGEST_DISTANCE = 32767
 
 @dataclass(frozen=True)
 class Effort:
-    """How hard k-means tries: `restarts` seedings of at most `iterations` steps each, on `sample` points."""
+    """Effort of k-means: `restarts` seedings of at most `iterations` steps each, on `sample` points."""
 
     sample: int
     restarts: int

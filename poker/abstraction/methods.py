@@ -48,7 +48,7 @@ _TRIAL_BOARDS = 64
 _HANDS_PER_BOARD = 100
 
 Progress = Callable[[str, int, int], None]
-"""Called with what is being done, how much of it is done, and how much there is."""
+"""Callback with the name of a phase, the amount done and the amount in all."""
 LabelsOf = Callable[[NDArray[np.uint8]], NDArray[np.int32]]
 """Buckets of the live hands of boards [n, L], board after board; picklable."""
 
@@ -249,8 +249,8 @@ class ExpectedSquareGrid(_Streets):
 
 @dataclass(frozen=True)
 class FlopStrengthGrid:
-    """For hold'em that ends with the flop: bucket = floor(HS * buckets), the largest value in the last one; HS
-    is what a hand wins of showdowns there."""
+    """Bucket = floor(HS * buckets) for hold'em that ends with the flop, the largest value in the last one; HS is
+    what a hand wins of showdowns there."""
 
     name: ClassVar[str] = "flop_strength_grid"
     order: ClassVar[tuple[int, ...]] = (PREFLOP, FLOP)

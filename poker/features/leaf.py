@@ -88,7 +88,7 @@ HASH = hash_of(NAMES, VERSION)
 
 @dataclass(frozen=True)
 class BoardFeatures:
-    """All that depends on the cards alone, read-only, float32.
+    """Features that depend on the cards alone, read-only, float32.
 
     `hands` [1326, 11] in the order of `HAND_NAMES`, 0 for hands that cannot be; `texture` [4] in that of
     `TEXTURE_NAMES`.
@@ -153,7 +153,7 @@ class Grid:
     """
 
     def __init__(self, own: Floats, opp: Floats, pairs: Floats, texture: Floats) -> None:
-        """From features of hands [n, 11] and [m, 11], of pairs [n, m, 2] and of the board [4]; means over groups of
+        """Take features of hands [n, 11] and [m, 11], of pairs [n, m, 2] and of the board [4]; means over groups of
         hands will do."""
         buffer = np.empty((len(own), len(opp), SIZE), dtype=np.float32)
         fill_cards(buffer, own, opp, pairs, texture)

@@ -87,7 +87,7 @@ def _most_suited(cards: Ints) -> Ints:
 
 
 def _straight_outs(mask: Ints) -> Ints:
-    """From rank masks: a rank that completes a straight is not held yet, so four cards of it are unseen."""
+    """Straight outs of rank masks. A rank that completes a straight is not held yet: four cards of it are unseen."""
     completing = np.zeros_like(mask)
     for rank in range(NUM_RANKS):
         completing += ~_has_straight(mask) & _has_straight(mask | (1 << rank))

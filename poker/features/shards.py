@@ -58,7 +58,7 @@ STAMP = {"feature_hash": leaf.HASH, "target": leaf.TARGET}
 
 
 def shard_path(root: str | Path, index: int) -> Path:
-    """Where shard `index` of the data set at `root` lies."""
+    """Path of shard `index` of the data set at `root`."""
     return Path(root) / f"shard-{index:05d}"
 
 

@@ -35,7 +35,7 @@ def class_shares(weights: Floats, strategy: NDArray[np.float32]) -> Floats:
 
 
 def strategy_grids(title: str, actions: Sequence[str], weights: Floats, strategy: NDArray[np.float32]) -> "Image":
-    """How often each action is taken: a grid an action; `weights` [H] is the range, `strategy` [H, A]."""
+    """Grids of how often each action is taken, one an action; `weights` [H] is the range, `strategy` [H, A]."""
     shares = class_shares(weights, strategy)
     totals = (weights @ strategy) / weights.sum()
     names = [f"{action}: {total:.1%}" for action, total in zip(actions, totals, strict=True)]

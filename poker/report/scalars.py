@@ -34,7 +34,7 @@ class ScalarLog:
         self.close()
 
     def add(self, tag: str, value: float, *, step: int) -> None:
-        """One more point of a tag; what is not finite is left out."""
+        """Add a point to a tag, unless `value` is not finite."""
         if not math.isfinite(value):
             return
         point = (value, step, time.time())
@@ -51,7 +51,7 @@ class ScalarLog:
             self._writer.add_scalar(tag, known, step=when, wall_time=at)
 
     def add_strength(self, name: str, value: float | Estimate, *, step: int) -> None:
-        """One more point of a measure, with its interval if it has one."""
+        """Add a point to a measure, with its interval if it has one."""
         name = name.replace(" ", "_")
         if isinstance(value, Estimate):
             self.add(f"uncertainty/{name}", value.half_width, step=step)

@@ -86,7 +86,7 @@ class Curve:
 
 
 def read_points(path: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """How a curve was made, and its points; a last line that was cut off is left out."""
+    """First line of a curve, and its points; a last line that was cut off is left out."""
     whole = list(JsonLines(path).rows())
     if not whole:
         raise PokernetsError(f"{path} is no learning curve: it has no complete line")

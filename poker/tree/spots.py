@@ -52,7 +52,7 @@ def spot_tree(
 
 
 def spot_root(board_size: int, stack: int) -> Betting:
-    """Where the betting of a spot begins."""
+    """The betting with which a spot begins."""
     if board_size not in SPOT_STREETS:
         raise PokernetsError(f"a spot needs a board of 3, 4 or 5 cards, not {board_size}")
     if stack <= 0:

@@ -64,7 +64,7 @@ class SeatWalk:
 
 
 def flop_values(walks: list[SeatWalk], policy: PolicyFunction, flop: int) -> list[Floats]:
-    """For either seat [V, C]: values on canonical flop number `flop`, averaged over its images."""
+    """Values [V, C] for either seat on canonical flop number `flop`, averaged over its images."""
     board = tuple(canonical_boards(3)[flop].tolist())
     return [walk.values(policy, board)[:, HAND_PERMUTATION[:, CLASS_HAND]].mean(axis=1) for walk in walks]
 

@@ -124,7 +124,7 @@ class RangeWalk:
         return self._played(node, board, others)
 
     def _played(self, node: int, board: Board, others: Floats) -> Floats:
-        """At a decision by a policy: the opponent's range is multiplied by it, the player's values are weighed."""
+        """[H] at a decision by a policy: the opponent's range is multiplied by it, the player's values are weighted."""
         tree, total = self.tree, np.zeros(self.tree.rules.num_hands)
         theirs = tree.player[node] != self.player
         policy = self.policy if theirs or self.own is None else self.own

@@ -192,13 +192,13 @@ class UnabstractedResponse:
         return (time.thread_time() - started) / _TIMED
 
     def flop_values(self, flop: int, scratch: Scratch) -> list[NDArray[np.float64]]:
-        """For either seat [V, C]: values on canonical flop number `flop`, averaged over its images."""
+        """Values [V, C] for either seat on canonical flop number `flop`, averaged over its images."""
         board = canonical_boards(3)[flop]
         values = self.board_values(tuple(board.tolist()), scratch)
         return [each[:, HAND_PERMUTATION[:, CLASS_HAND]].mean(axis=1) for each in values]
 
     def board_values(self, board: tuple[int, ...], scratch: Scratch) -> list[NDArray[np.float64]]:
-        """For either seat [V, H]: values of the lines with which the street of `board` begins."""
+        """Values [V, H] for either seat of the lines with which the street of `board` begins."""
         for seat, reach, values in zip(self.seats, scratch.reach, scratch.values, strict=True):
             if seat.streets:
                 values[0][:] = 0.0

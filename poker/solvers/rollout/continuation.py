@@ -130,7 +130,7 @@ class Moments:
         self._count = np.zeros(shape[2:], dtype=np.int32)
 
     def add(self, values: NDArray[np.float32], control: NDArray[np.floating], possible: NDArray[np.bool_]) -> None:
-        """One board: values [2, K, m0, m1] and control [m0, m1], both 0 where the pair is not possible."""
+        """Add one board: values [2, K, m0, m1] and control [m0, m1], both 0 where the pair is not possible."""
         self._values += values
         self._squares += np.square(values)
         self._products += values * control
@@ -194,7 +194,7 @@ class Continuations:
         return (self.on_board(node, board, hands0, hands1) for board in boards)
 
     def on_board(self, node: int, board: Board, hands0: NDArray[np.integer], hands1: NDArray[np.integer]) -> OnBoard:
-        """On one complete board: exact values [2, K, m0, m1], what hands0 win of a showdown [m0, m1], possible pairs.
+        """Exact values [2, K, m0, m1] on a complete board, what hands0 win of a showdown [m0, m1], possible pairs.
 
         The first two are 0 for impossible pairs.
         """

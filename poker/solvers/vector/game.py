@@ -127,7 +127,7 @@ class VectorGame:
         return leaf_values
 
     def _place_blocks(self) -> int:
-        """Where each board's action rows start, [2, B]; returns the number of entries in all."""
+        """Set where each board's action rows start, [2, B]; returns the number of entries in all."""
         boards = self.boards.boards
         sizes = (self._entries * boards.padded).T.reshape(-1)
         ends = np.cumsum(sizes)
@@ -135,7 +135,7 @@ class VectorGame:
         return int(ends[-1])
 
     def _runout_matrices(self) -> tuple[NDArray[np.int64], NDArray[np.int16]]:
-        """For each board where players can be all-in with cards to come: where its matrix starts, and all matrices."""
+        """Starts of the matrices of boards where players can be all-in with cards to come, and all matrices."""
         boards, rules = self.boards.boards, self.rules
         wanted = [b for street in self.layout.runout_streets for b in self.on(street)]
         starts = np.zeros(len(self.boards.cards), np.int64)

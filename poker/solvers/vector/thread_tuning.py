@@ -9,7 +9,7 @@ USUAL_RATE = 1.2
 TRIAL_ITERATIONS = 2
 BLOCK_SECONDS = 0.03
 BLOCKS_PER_TRIAL = 16
-"""How often, and for how long, the number of threads that is not in use is tried."""
+"""Blocks between trials of the number of threads that is not in use."""
 
 
 class Pace:
@@ -52,7 +52,7 @@ class Pace:
 
 
 class Checks:
-    """When to measure: at first after FIRST_CHECK iterations, then ever closer to where the target should be met."""
+    """Schedule of measuring: first after FIRST_CHECK iterations, then ever closer to where the target should be met."""
 
     def __init__(self, iterations: int, target: float | None) -> None:
         self.target = target

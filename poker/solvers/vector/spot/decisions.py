@@ -38,8 +38,8 @@ def decision(solver: VectorSolver, words: str) -> Decision:
 def totals(
     weights: NDArray[np.float64], strategy: NDArray[np.floating], values: NDArray[np.floating]
 ) -> list[dict[str, float | None]]:
-    """How often hands with `weights` [H] take each action, its mean value `ev` to those that do, and `ev_all` to all of
-    them alike, by which actions compare; None where nothing is known. `strategy` and `values` are [H, A]."""
+    """Frequency with which hands of `weights` [H] take each action, its mean value `ev` to those that do, and `ev_all`
+    to all of them alike, by which actions compare; None where nothing is known. `strategy` and `values` are [H, A]."""
     return [
         {
             "frequency": float(weights @ taken / weights.sum()) if weights.any() else math.nan,
