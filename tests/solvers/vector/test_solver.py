@@ -212,7 +212,7 @@ def test_reference_spots(name: str) -> None:
 
 @pytest.mark.slow
 def test_flop_holdem_converges_like_the_reference() -> None:
-    """Exploitability after 100 iterations of CFR+ is within 10% of the reference's; the button's value within bounds."""
+    """Exploitability after 100 iterations of CFR+ is within 10% of the reference's; the button's value is in bounds."""
     solver = VectorSolver(flop_holdem(), "cfr_plus", threads=2)
     start_passive(solver)
     solver.run(iterations=100)
