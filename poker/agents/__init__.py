@@ -1,1 +1,1 @@
-"""Everything that can sit at a table."""
+"""Agents: everything that can sit at a table."""

@@ -30,7 +30,7 @@ class AllInPlayer(SamplingAgent):
 
     @staticmethod
     def refuse_game(name: str, game: Rules) -> None:
-        """As `poker.agents.base.Agent` says."""
+        """Raise PokernetsError for games other than heads-up no-limit hold'em."""
         if game.is_limit or game.num_players != 2 or game.deck_size != 52 or game.num_hole_cards != 2:
             raise PokernetsError(f"the agent `{name}` plays heads-up no-limit hold'em, not `{game.name}`")
 
@@ -64,7 +64,7 @@ class AllInPlayer(SamplingAgent):
         return np.asarray(called + rules.blinds[0] * self._all_in(rules))
 
     def _all_in(self, rules: Rules) -> NDArray[np.float64]:
-        """[1326] how probable an all-in is for who holds a hand."""
+        """[1326] probability that the player is all-in, given the opponent's hand."""
         disjoint = rules.space.disjoint
         return np.asarray((disjoint * self._played).sum(axis=1) / disjoint.sum(axis=1))
 

@@ -1,4 +1,4 @@
-"""What can sit at a table.
+"""Protocols of the agents that can sit at a table.
 
 Agents see only views: `HandState.view(seat)`, cards of the others hidden. An agent with a `policy` says what it
 does with every hand it could hold; ranges, variance reduction and best responses need that.
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 @runtime_checkable
 class Agent(Protocol):
-    """Play is a function of the seed of the last `reset` and of what the agent has been shown since.
+    """A player whose actions are a function of the seed of the last `reset` and of what it has been shown since.
 
-    One that does not play every game says so by `check_game(game)`, which raises PokernetsError (`poker.rules`). What
-    can be told of a class before an agent is built, a static method `refuse_game(name, game)` says.
+    An agent that does not play every game raises PokernetsError in `check_game(game)` (`poker.rules`). Checks that need
+    no instance are in a static method `refuse_game(name, game)`.
     """
 
     name: str
@@ -35,22 +35,22 @@ class Agent(Protocol):
         """Forget earlier hands and draw from `seed` on."""
 
     def start_hand(self, seat: int) -> None:
-        """A hand begins in which the agent is player `seat`."""
+        """Begin a hand in which the agent is player `seat`."""
 
     def act(self, state: HandState) -> int:
-        """The action in a view in which the agent is to act."""
+        """Choose the action in a view in which the agent is to act."""
 
 
 @runtime_checkable
 class PolicyAgent(Agent, Protocol):
     """An agent whose strategy at a public state is known for all its hands.
 
-    A class whose policy is quick to ask says so by `quick_policy`: `blueprint`, if it answers about as sound players
-    do, else `simple`. An agent whose policy, asked again, may not be the one that it played by says so by `repeatable`.
+    A class with a fast policy has `quick_policy`: `blueprint` if it answers bets about as sound players do, else
+    `simple`. `repeatable` is False for an agent whose policy, asked again, may not be the one that it played by.
     """
 
     def policy(self, state: HandState) -> Policy:
-        """What the player to act in `state` does with every hand; the cards held do not matter."""
+        """Strategy of the player to act in `state` with every hand; the cards held do not matter."""
 
 
 @runtime_checkable
@@ -58,8 +58,8 @@ class SolvingAgent(PolicyAgent, Protocol):
     """An agent whose solutions say what hands are worth."""
 
     def solved_values(self, state: HandState, seat: int) -> "DecisionValues | None":
-        """What the agent, playing in `seat`, thinks that the opponent's hands are worth after each action in `state`;
-        it must not depend on what is done there."""
+        """Values of the opponent's hands after each action in `state`, as solved by the agent in `seat`; they must not
+        depend on what is done there."""
 
 
 @runtime_checkable
@@ -68,11 +68,11 @@ class ObservingAgent(Agent, Protocol):
     function of the hands since `reset` that it was shown."""
 
     def end_hand(self, state: HandState) -> None:
-        """The finished hand as the agent sees it: cards are shown at showdowns only."""
+        """Learn from a finished hand, as the agent sees it: cards are shown at showdowns only."""
 
 
 class PolicyMismatchError(PokernetsError):
-    """An action that the policy, said to have chosen it, gives no hand that fits; names player and state."""
+    """An action that the policy said to have chosen it never takes with any possible hand; names player and state."""
 
 
 def policy_mismatch(betting: Betting, action: int) -> PolicyMismatchError:
@@ -84,7 +84,7 @@ def policy_mismatch(betting: Betting, action: int) -> PolicyMismatchError:
 
 
 def require_policy(agent: Agent, what: str) -> PolicyAgent:
-    """The agent, if it says what it does with every hand; else an error that names it and `what` needs that."""
+    """Return the agent if it has a policy for all hands; else raise PokernetsError, naming it and `what` needs one."""
     if isinstance(agent, PolicyAgent):
         return agent
     raise PokernetsError(
@@ -113,7 +113,7 @@ def sample_action(policy: Policy, state: HandState, rng: np.random.Generator) ->
 
 
 class SamplingAgent:
-    """Samples the policy that its class has; nothing is carried from hand to hand but what does not depend on them."""
+    """Samples the policy that its class has; nothing that depends on the hands played is carried on to the next."""
 
     repeatable = True
     """Whether the policy at a state is always the same, until the agent learns from a hand."""
@@ -145,7 +145,7 @@ class SamplingAgent:
         return self.draw(self.policy(state), state)
 
     def draw(self, policy: Policy, state: HandState) -> int:
-        """The action, where `policy` is known to be the policy at `state`."""
+        """Choose the action by `policy`, which is known to be the policy at `state`."""
         return sample_action(policy, state, self._rng)
 
     def policies(self, states: Sequence[HandState]) -> list[Policy]:

@@ -1,4 +1,4 @@
-"""Plays a blueprint: real bets are read in its tree, its strategy for the hand's bucket is sampled."""
+"""Plays a blueprint: translates real bets to its tree and samples its strategy for the hand's bucket."""
 
 from functools import lru_cache
 
@@ -26,7 +26,7 @@ def _rules(blueprint: str) -> Rules:
 
 
 class BlueprintAgent(SamplingAgent):
-    """`translation_seed` decides how bets that the tree does not have are read."""
+    """Plays `blueprint`; `translation_seed` decides how bets that its tree does not have are translated."""
 
     quick_policy = "blueprint"
 
@@ -55,10 +55,10 @@ def response_agent(*, name: str, path: str, game: Rules, abstraction: str) -> Bl
 def blueprint_policy(
     blueprint: Blueprint, translator: HistoryTranslator, betting: Betting, board: tuple[int, ...] | None
 ) -> Policy:
-    """What the blueprint does at `betting`: legal actions without repeats, probabilities [H, A], or without a board
+    """Strategy of the blueprint at `betting`: legal actions without repeats, probabilities [H, A], or without a board
     [B, A] by bucket.
 
-    Where the tree's hand has run apart from the real one (`HistoryTranslator.node`), every hand calls.
+    Every hand calls where the hand in the tree has diverged from the real one (`HistoryTranslator.node`).
     """
     node = translator.node(betting)
     if node is None:

@@ -25,23 +25,24 @@ from poker.state import HandState, Policy
 from poker.tree import BetMenu
 
 _REMEMBERED_GAMES = 4
-"""Stacks of others whose hands are looked at."""
+"""Games of other players, by their stacks, whose searches are kept."""
 _PATIENCE = 20
-"""Times the iterations of a solve for play that one of another's decision may take to its precision."""
+"""Factor on the iterations of a solve for play that a solve of another player's decision may take to its precision."""
 _STATES_OF_A_ROUND = 8
-"""About as many as a hand has; with fewer in memory, hands played side by side would be solved again and again."""
+"""About as many as a hand has; with fewer in the cache, hands played side by side would be solved again and again."""
 
 
 class DepthLimitedAgent(SamplingAgent):
-    """`menu` are the bets of the round that is played, `ahead` those of later rounds within its solve.
+    """Plays the strategies that nested search solves for its decisions ([DLS]).
 
-    `leaves` value the ends of the first rounds, in order; rounds beyond are solved to the end of the hand.
-    `opponent_noise` is the share of the opponent's actions that beliefs put down to chance. `safety` says how solves
-    that follow others are kept from conceding more (`poker.search.safety`), with `dealt` for what no solution holds.
-    With `follow` a solution is kept to while the hand is in it, instead of solving for every decision. With seconds,
-    solves go on while they last instead of for a number of iterations (`poker.search.clock`). `exploit` says what part
-    of the opponent's range is taken to play by a model; with `gives_up` the opponent of such solves can also give up
-    beyond the depth limit (`poker.search.leaves.evaluator.GivingUp`).
+    `menu` holds the bets of the round being played, `ahead` those of later rounds within its solve. `leaves` value the
+    ends of the first rounds, in order; rounds beyond are solved to the end of the hand. `opponent_noise` is the share
+    of the opponent's actions that beliefs put down to chance. `safety` says how later solves are kept from conceding
+    more than earlier ones (`poker.search.safety`); `dealt` supplies values that no solution holds. With `follow` the
+    agent keeps to a solution while the hand is in it, instead of solving for every decision. With limits in seconds,
+    solves run until their time is over instead of for a number of iterations (`poker.search.clock`). `exploit` says
+    what part of the opponent's range is taken to play by a model; with `gives_up` the opponent of such solves can also
+    give up beyond the depth limit (`poker.search.leaves.evaluator.GivingUp`).
     """
 
     def __init__(
@@ -75,7 +76,7 @@ class DepthLimitedAgent(SamplingAgent):
         solving = partial(DepthLimitedSolver, menu, ahead, valued, solver, safely, against_model=against_model)
         self._solve = solving(clock=self._clock)
         self._unhurried = solving() if self._clock.limited else self._solve
-        """For decisions of others, whose answers no limit of time may shape."""
+        """Solver for decisions of others, which no limit of time may shape."""
         search = partial(NestedSearch, opponent_noise=opponent_noise, remembered=remembered_states, follow=follow)
         own = partial(search, game, exploit=exploit)
         self._search = [own(seat, solve=self._solve) for seat in range(2)]
@@ -90,7 +91,7 @@ class DepthLimitedAgent(SamplingAgent):
 
     @staticmethod
     def refuse_game(name: str, game: Rules) -> None:
-        """As `poker.agents.base.Agent` says."""
+        """Raise PokernetsError for games other than heads-up hold'em."""
         if game.num_players != 2 or game.num_hole_cards != 2 or game.deck_size != 52:
             raise PokernetsError(f"{name} plays heads-up hold'em, not '{game.name}'; choose another agent or game")
 
@@ -103,15 +104,15 @@ class DepthLimitedAgent(SamplingAgent):
         self._clock.start_hand()
 
     def policy(self, state: HandState) -> Policy:
-        """Solved on the flop that stands for all that are alike up to the names of suits, so that suits are treated
-        alike and more states are met again."""
+        """Policy solved on the flop that represents all flops equal up to the names of suits, so that suits are treated
+        alike and more states recur."""
         board, renaming = solved_board(state.board)
         with self._clock.decision():
             found = self._search[state.to_act].policy(state.betting, board)
         return _dealt(found, renaming)
 
     def policies(self, states: Sequence[HandState]) -> list[Policy]:
-        """What the states wait for is solved together, unless each decision has its time."""
+        """`policy` at each state; their solves are done together, unless time is limited."""
         if self._clock.limited:
             return super().policies(states)
         boards = [solved_board(state.board) for state in states]
@@ -125,9 +126,9 @@ class DepthLimitedAgent(SamplingAgent):
         return [_dealt(policy, renaming) for policy, (_, renaming) in zip(found, boards, strict=True)]
 
     def solved_values(self, state: HandState, seat: int) -> DecisionValues:
-        """What the agent, playing in `seat`, thinks that the opponent's hands are worth after each action in `state`.
+        """Values of the opponent's hands after each action in `state`, as solved by the agent in `seat`.
 
-        The first call forgets what was solved without keeping that; where time is limited all solves keep it.
+        The first call forgets solutions that were made without values; where time is limited every solve keeps them.
         """
         if not self._keeping:
             self._keeping = self._solve.keeps_values = True
@@ -140,15 +141,18 @@ class DepthLimitedAgent(SamplingAgent):
         return DecisionValues(solution.values, state.betting.actions[-1][past:], renaming)
 
     def opponents_decision(self, state: HandState, raises: tuple[int, ...] = ()) -> SolvedDecision:
-        """A decision of the opponent solved, all hands of theirs included; nothing of it is remembered for play."""
+        """Solve a decision of the opponent over all of their hands; nothing of it is remembered for play."""
         seat = 1 - state.to_act
         search = self._unhurried_search[seat]
         search.exploit = self._search[seat].exploit
         return self._decision(search, state, raises)
 
     def others_decision(self, state: HandState, raises: tuple[int, ...] = ()) -> SolvedDecision:
-        """Both ranges follow from solves with the stacks of that hand, and the same share of both players' actions is
-        put down to chance. What leaves are worth remains that of the agent's game."""
+        """Solve a decision in a hand of two others, with the stacks of that hand.
+
+        Both ranges follow from such solves, with the same share of both players' actions put down to chance. Leaves
+        keep the values of the agent's game.
+        """
         rules, seat = state.rules, 1 - state.to_act
         search = self._others.get((rules, seat)) or self._search_of_others(rules, seat)
         self._others.put((rules, seat), search)
@@ -165,7 +169,7 @@ class DepthLimitedAgent(SamplingAgent):
 
 
 def _dealt(found: NodePolicy, renaming: int | None) -> Policy:
-    """In the suits that were dealt."""
+    """Policy in the suits that were dealt."""
     return found.actions, found.probs if renaming is None else found.probs[HAND_PERMUTATION[renaming]]
 
 

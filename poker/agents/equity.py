@@ -39,11 +39,11 @@ _REMEMBERED = 8192
 
 @dataclass(kw_only=True, eq=False)
 class EquityAgent:
-    """`samples` deals estimate the equity; `raise_size` is as in bet menus.
+    """Plays by rules on equities, each estimated from `samples` deals; `raise_size` is as in bet menus.
 
     `value` is the heads-up equity worth a raise, plus `value_step` for each raise of the street before; `margin` is the
-    equity asked beyond the pot odds, `bluff` the frequency of bets with hands of little equity, `fear` how much a
-    raise says, `stray` the share of hands that opponents play oddly.
+    equity asked beyond the pot odds, `bluff` the frequency of bets with hands of little equity, `fear` how much a raise
+    says, `stray` the share of hands that opponents play oddly.
     """
 
     name: str
@@ -119,14 +119,14 @@ class EquityAgent:
 
 @dataclass(kw_only=True, eq=False)
 class EquityPolicyAgent(EquityAgent):
-    """Plays heads-up hold'em by the same rules with equities of all hands that are functions of the public state:
-    counted over all cards to come, but for flops over `samples` run-outs, always the same on a flop."""
+    """Plays heads-up hold'em by the same rules with equities of all hands that are functions of the public state: exact
+    over all cards to come, except on flops, where they are over `samples` run-outs fixed by the flop."""
 
     quick_policy = "blueprint"
 
     @staticmethod
     def refuse_game(name: str, game: Rules) -> None:
-        """As `poker.agents.base.Agent` says."""
+        """Raise PokernetsError for games other than heads-up hold'em."""
         if game.num_players != 2 or game.deck_size != 52 or game.num_hole_cards != 2 or game.total_board_cards != 5:
             raise PokernetsError(f"the agent `{name}` plays heads-up hold'em, not `{game.name}`")
 
@@ -137,7 +137,7 @@ class EquityPolicyAgent(EquityAgent):
         return sample_action(self.policy(state), state, self._rng)
 
     def policy(self, state: HandState) -> Policy:
-        """As `PolicyAgent`."""
+        """Actions and their probabilities [H, A], by the rules on the equities of all hands."""
         betting, [floor] = state.betting, self._floors(state.betting)
         equity, totals = self.equities(state.rules, state.board, floor), self._menu.raise_totals(betting)
         raised = np.where(equity >= self._threshold(betting, 1), 1.0, 0.0) * bool(totals)
@@ -148,14 +148,14 @@ class EquityPolicyAgent(EquityAgent):
         return _policy(((CALL, 1 - bets),), totals, bets)
 
     def equities(self, rules: Rules, board: tuple[int, ...], floor: float) -> Floats:
-        """[1326] as `equity`, of all hands; those that the board blocks count for nothing."""
+        """[1326] equities of all hands; entries of hands that the board blocks mean nothing."""
         public = rules, rules.ordered_board(board)
         strong = _chances(*public, floor, self.samples)
         return self.stray * _chances(*public, 0.0, self.samples) + (1 - self.stray) * strong
 
 
 def _policy(others: Sequence[tuple[int, Floats]], totals: Sequence[int], raised: Floats) -> Policy:
-    """From the probabilities [H] of actions."""
+    """Policy from the probabilities [H] of each action."""
     actions, probs = zip(*others, *((total, raised) for total in totals[:1]), strict=True)
     return tuple(actions), np.stack(probs, axis=1).astype(np.float32)
 
@@ -178,8 +178,8 @@ def _chances(rules: Rules, board: tuple[int, ...], floor: float, runouts: int) -
 
 @lru_cache(maxsize=8)
 def _some_runouts(board: tuple[int, ...], number: int) -> tuple[NDArray[np.int16], NDArray[np.int16]]:
-    """Of `number` completions of a flop, drawn from the flop's own seed, the hands [n, 1081] from weak to strong and
-    their ranks."""
+    """Hands [n, 1081] from weak to strong on `number` completions of a flop, drawn from the flop's own seed, and their
+    ranks."""
     every = completions(np.array(board, dtype=np.uint8))
     rng = np.random.default_rng(board)
     boards = every[rng.choice(len(every), min(number, len(every)), replace=False)]

@@ -40,17 +40,17 @@ from poker.tree import BetMenu, Size, StreetMenu
 
 _REMEMBERED = 256
 _REMEMBERED_BEFORE_CARDS = 4096
-"""Of the states without public cards: few, and they come up in every hand."""
+"""States kept without public cards: they are few, and come up in every hand."""
 _STATES_OF_A_HAND = 16
-"""About as many as are remembered of a hand, where many are played side by side."""
+"""States to remember of each hand, about, where many are played side by side."""
 
 V = TypeVar("V")
 
 
 @dataclass(frozen=True)
 class LbrStreet:
-    """What the adversary considers on a street besides calling; `raises` as in bet menus, any of them is the raise of a
-    limit game."""
+    """Actions considered on a street besides calling; `raises` as in bet menus, any of which is a limit game's
+    raise."""
 
     fold: bool
     raises: Sequence[str | float]
@@ -58,7 +58,7 @@ class LbrStreet:
 
 @dataclass(frozen=True)
 class LbrActions:
-    """`opening`: the size that it always raises as its first action of the hand, or None. `streets`: by street."""
+    """Actions to consider by street; `opening` is the size always raised as the first action of the hand, or None."""
 
     streets: Sequence[LbrStreet]
     opening: str | float | None = None
@@ -106,11 +106,11 @@ class LocalBestResponse(SamplingAgent):
         self._learning = isinstance(opponent, ObservingAgent)
         self.repeatable = is_repeatable(opponent)
         self._answers: dict[tuple[str, Board], Policy] = {}
-        """Of the opponent, asked for together."""
+        """Policies of the opponent at states that were asked for together."""
         self._forget()
 
     def start_hand(self, seat: int) -> None:
-        """What is carried from hand to hand is what an opponent who does not learn does."""
+        """Forget what was found, if the opponent learns; otherwise it stays true from hand to hand."""
         if self._learning:
             self._forget()
 
@@ -119,12 +119,12 @@ class LocalBestResponse(SamplingAgent):
         self._choices: _Memories[NDArray[np.uint8]] = _Memories()
 
     def draw(self, policy: Policy, state: HandState) -> int:
-        """Nothing is drawn at random."""
+        """Take the best action of the hand held; nothing is drawn at random."""
         actions, probs = policy
         return actions[int(probs[hand_number(state, state.to_act)].argmax())]
 
     def policies(self, states: Sequence[HandState]) -> list[Policy]:
-        """The opponent is asked about all of them at once."""
+        """`policy` at each state; the opponent is asked about all of them at once."""
         for memories in (self._ranges, self._choices):
             memories.hold(_STATES_OF_A_HAND * len(states))
         asked = {(asked.betting.text(), asked.board): asked for state in states for asked in self._asks(state)}
@@ -184,7 +184,7 @@ class LocalBestResponse(SamplingAgent):
         yield from (public_state(betting.apply(action), board) for action in choices if action > CALL)
 
     def _decisions(self, betting: Betting, board: Board, player: int) -> Iterator[tuple[Betting, Board, int]]:
-        """Of `player` on the way to `betting`, with the board then and the action."""
+        """Decisions of `player` on the way to `betting`, each with the board then and the action."""
         for state, actor, action in betting.turns():
             if actor == player:
                 yield state, board[: self._rules.board_sizes[state.street]], action
@@ -217,7 +217,7 @@ class LocalBestResponse(SamplingAgent):
 
 
 class _Memories(Generic[V]):
-    """What was found for betting histories and boards."""
+    """LRU caches by betting history and board, one for states without public cards and one for the rest."""
 
     def __init__(self) -> None:
         self._by_place: tuple[Memory[tuple[str, Board], V], Memory[tuple[str, Board], V]]

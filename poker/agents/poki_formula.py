@@ -33,7 +33,7 @@ _PREFLOP_WIDTH = 0.04
 
 @dataclass(kw_only=True, eq=False)
 class PokiFormula:
-    """`preflop` is the artifact of `job=preflop_rollouts`; `net` serves modelling=net and best_of."""
+    """Formula player: `preflop` is the artifact of `job=preflop_rollouts`, `net` serves modelling=net and best_of."""
 
     name: str
     preflop: str
@@ -55,7 +55,7 @@ class PokiFormula:
 
     @staticmethod
     def refuse_game(name: str, game: Rules) -> None:
-        """As `poker.agents.base.Agent` says: the models know nothing of all-in players, so stacks cover every bet."""
+        """Raise PokernetsError unless it is limit hold'em with stacks that cover every bet: nobody may be all-in."""
         deepest = game.big_blind + sum(map(operator.mul, game.max_raises, game.raise_sizes))
         holdem = game.deck_size == 52 and game.num_hole_cards == 2 and game.board_sizes == (0, 3, 4, 5)
         if not (game.is_limit and holdem and deepest <= min(game.stacks)):
@@ -81,7 +81,7 @@ class PokiFormula:
         return self.draw(self.triple(state), state)
 
     def draw(self, triple: Triple, state: HandState) -> int:
-        """An action by these probabilities; what is not legal becomes a check or call."""
+        """Sample an action from `triple`; one that is not legal becomes a check or call."""
         legal = state.legal()
         u = self._rng.random()
         if legal.fold and u < triple[0]:
@@ -91,7 +91,7 @@ class PokiFormula:
         return CALL
 
     def triple(self, state: HandState) -> Triple:
-        """What the style does with the hand held by the player to act."""
+        """Probabilities of fold, call and raise with the hand held by the player to act."""
         betting = state.betting
         hand = hand_index(*state.hole_cards[betting.to_act])
         if not state.board:
@@ -100,7 +100,7 @@ class PokiFormula:
         return postflop_triple(self.strength(state), betting, self.style)
 
     def strength(self, state: HandState) -> Strength:
-        """Of the hand held, against the weight tables of the opponents still in."""
+        """Strength of the hand held, against the weight tables of the opponents still in."""
         betting = state.betting
         others = [i for i, out in enumerate(betting.folded) if not out and i != betting.to_act]
         hand = hand_index(*state.hole_cards[betting.to_act])
@@ -108,10 +108,10 @@ class PokiFormula:
 
 
 def preflop_triple(quantile: float, betting: Betting, style: Style, rates: IncomeRates) -> Triple:
-    """`quantile` is the share of hands that earn less; wider shares enter when fewer players are left.
+    """Probabilities before the flop with a hand that earns more than the share `quantile` of hands.
 
-    For one bet at a table of ten the loosest play 0.6 of all hands and the tightest 0.12. A raised pot is entered with
-    fewer hands; a player who has paid already stays with more.
+    Shares are wider with fewer players left. For one bet at a table of ten the loosest play 0.6 of all hands and the
+    tightest 0.12. A raised pot is entered with fewer hands; a player who has paid already stays with more.
     """
     active = betting.folded.count(False)
     wider = rates.entering_share(active) / rates.entering_share(_FULL_TABLE)
@@ -130,7 +130,7 @@ def preflop_triple(quantile: float, betting: Betting, style: Style, rates: Incom
 
 
 def postflop_triple(strength: Strength, betting: Betting, style: Style) -> Triple:
-    """[POKI] section 5.5, with soft thresholds that the style moves."""
+    """Probabilities after the flop ([POKI] section 5.5), with soft thresholds that the style moves."""
     return style_triple(
         float(strength.ehs),
         float(strength.win),

@@ -1,4 +1,4 @@
-"""The simulation player of [POKI]: after the flop it samples what calling and raising are worth and does what is best.
+"""The simulation player of [POKI]: after the flop it samples the values of its actions and takes the best.
 
 Before the flop, and for the tables and habits of everybody, it is the formula player.
 """
@@ -20,7 +20,7 @@ from poker.state import HandState
 
 @dataclass(kw_only=True, eq=False)
 class PokiSimulation(PokiFormula):
-    """Sampling stops after `trials`, or when one action leads by `margin` standard errors.
+    """Samples until `trials` are done, or one action leads by `margin` standard errors.
 
     `seconds` is the most it may take; play is a function of the seed where that is never reached.
     """
@@ -47,7 +47,7 @@ class PokiSimulation(PokiFormula):
         return {"fold": FOLD, "call": CALL, "raise": legal.max_raise}[best]
 
     def values(self, state: HandState) -> LineValues:
-        """What calling and raising are worth with the hand held by the player to act."""
+        """Values of calling and raising with the hand held by the player to act."""
         betting = state.betting
         everybody = list(range(state.rules.num_players))
         return line_values(

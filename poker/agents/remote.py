@@ -30,7 +30,7 @@ class AgentFailure(Exception):  # noqa: N818 (what happened to the agent, not an
 
 
 class PolicyUnavailable(AgentFailure):
-    """`agent` does not say what its policy is."""
+    """The policy of `agent` is unavailable."""
 
     def __init__(self, agent: object, why: str) -> None:
         super().__init__(why)
@@ -42,7 +42,7 @@ class AgentGivenUp(AgentFailure):
 
 
 class RemoteAgent:
-    """`build` runs in the process; every call must be answered within `seconds`, or within `policy_seconds`.
+    """Runs the agent that `build` makes in a process; calls must be answered within `seconds` or `policy_seconds`.
 
     It has a `policy` and an `end_hand` where the agent in the process has, and is `repeatable` if that is; `kind` is
     that agent's class.

@@ -15,7 +15,7 @@ from poker.tree import BetMenu, Size, StreetMenu
 
 
 def raise_menu(raises: Sequence[str | float]) -> BetMenu:
-    """The same raise sizes in every spot of a game."""
+    """Menu that has these raise sizes in every spot of a game."""
     sizes = tuple(Size.parse(text) for text in raises)
     return BetMenu((StreetMenu(((sizes,),)),) * 4)
 
@@ -41,7 +41,7 @@ class _CardBlindAgent(SamplingAgent):
 
 
 class RandomAgent(_CardBlindAgent):
-    """Fold (only to a bet), call and raise are equally likely, and so are the raise sizes."""
+    """Folds (only to a bet), calls and raises equally often, by sizes that are equally likely."""
 
     def _weights(self, state: HandState) -> dict[int, float]:
         raises = self._menu.raise_totals(state.betting)

@@ -1,1 +1,1 @@
-"""What opponents hold and what they will do: weight tables, strength against them, predictors of their actions."""
+"""Opponent modelling: weight tables, strength against them, predictors of actions."""

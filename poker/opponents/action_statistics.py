@@ -1,9 +1,9 @@
 """Predictors that count: class frequencies overall, per context, per player, and a choice of the best one.
 
 A frequency table is [12, 3]: for each context of `poker.opponents.predictor` how often each class was seen. A player's
-own counts are mixed with those of the population as if these had been seen `shrinkage` times in the player, so that a
-stranger is average and twenty hands already tell something. With `decay` below 1 older actions of a player count less:
-each new one in a context multiplies the older ones of that context.
+own counts are mixed with those of the population as if these had been seen `shrinkage` times in the player, so that an
+unseen player is average and twenty hands already tell something. With `decay` below 1 older actions of a player count
+less: each new one in a context multiplies the older ones of that context.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ _FLOOR = 1e-3
 
 
 class Constant:
-    """The same table for everybody, never updated: the generic model of [POKI] section 6."""
+    """A fixed table for everybody, never updated: the generic model of [POKI] section 6."""
 
     def __init__(self, table: NDArray[np.float64] | Sequence[Sequence[float]] = GENERIC_TABLE) -> None:
         self._table = _normalised(np.asarray(table, dtype=np.float64))
@@ -112,10 +112,10 @@ class PlayerFrequencies:
 
 
 class BestOf:
-    """For each player the predictor whose most probable class came true most often, recently.
+    """Uses for each player the predictor whose most probable class came true most often, recently.
 
-    [POKI] section 6 calls it a mixture; hits are averaged with weights that fall by `decay` with each action. Until a
-    player is known the first predictor speaks.
+    [POKI] section 6 calls it a mixture; hits are averaged with weights that fall by `decay` with each action. An unseen
+    player gets the first predictor.
     """
 
     def __init__(self, predictors: Mapping[str, Predictor], *, decay: float = 0.98) -> None:
@@ -129,7 +129,7 @@ class BestOf:
         return self._predictors[self.chosen(context.player)].probs(context)
 
     def chosen(self, player: str) -> str:
-        """Name of the predictor that speaks for this player."""
+        """Name of the predictor used for this player."""
         hits = self._hits.get(player, np.zeros(1))
         return list(self._predictors)[int(hits.argmax())]
 

@@ -1,8 +1,8 @@
 """A heads-up opponent learned from hands: how often they fold, call and raise by public context, and with which hands.
 
-Every action counts in one of 360 contexts: street, what is asked, raises of the round, seat, who raised last. Their
-frequencies are estimated from coarse to fine, what is asked alone (all streets together), with the street, with the
-raises, all of it, each level being the prior of the next with a weight of `half` observations:
+Every action counts in one of 360 contexts: street, size of the bet faced, raises of the round, seat, who raised last.
+Their frequencies are estimated from coarse to fine: by the bet faced alone (all streets together), with the street,
+with the raises, by all five; each level is the prior of the next with a weight of `half` observations:
 
     f = (n f_seen + half f_coarser) / (n + half)        c = (n + 3/4 half c_coarser) / (n + half)
 
@@ -46,12 +46,12 @@ Context = tuple[int, int, int, int, int]
 _NOTHING, _ALL_IN = 0, 4
 _ASKED_EDGES = (0.6, 1.2)
 _SHAPE = (4, 5, 3, 2, 3)
-"""Streets; nothing asked, a small, middle or large bet, all-in; 0, 1 or more raises; seats; nobody, self, other."""
+"""Streets; no bet faced, a small, middle or large one, all-in; 0, 1 or more raises; seats; nobody, self, other."""
 _LEVELS = ((0, 2, 3, 4), (2, 3, 4), (3, 4), ())
 """Axes that the contexts of a level are summed over, from coarse to fine."""
 _BORROWED = 0.75
 _ANYBODY = np.array([[0.0, 0.6, 0.4], [0.3, 0.57, 0.13], [0.45, 0.43, 0.12], [0.55, 0.37, 0.08], [0.6, 0.4, 0.0]])
-"""[5, 3] by what is asked: bets are given up to about as often as bluffs of the size would break even."""
+"""[5, 3] by the bet faced: folds are about as frequent as bluffs of that size need to break even."""
 _SIZE_EDGES = (0.4, 0.8, 1.25, 2.5, 6.0)
 _NUM_SIZES = len(_SIZE_EDGES) + 2
 """The last is all-in."""
@@ -62,10 +62,9 @@ _REMEMBERED = 10_000
 
 @dataclass(frozen=True, eq=False)
 class Habits:
-    """What was seen of a player: `counts` [4, 5, 3, 2, 3, 3] of actions by context, `sizes` [4, S] of raises by street.
+    """Actions seen of a player: `counts` [4, 5, 3, 2, 3, 3] by context, `sizes` [4, S] of raises by street.
 
-    A model of `poker.search.exploit.exploiting`. What is equal in all of these, and in what hands were `shown`, is an
-    equal model.
+    A model of `poker.search.exploit.exploiting`, equal to another if these, `half` and the hands `shown` are equal.
     """
 
     half: float = 5.0
@@ -81,7 +80,7 @@ class Habits:
             raise PokernetsError(f"habits: `half` is a number of observations above 0, not {self.half}")
 
     def after(self, hand: HandState, player: int) -> "Habits":
-        """With a finished hand in which the opponent was `player`; their cards count where they were shown."""
+        """Habits after a finished hand in which the opponent was `player`; their cards count where they were shown."""
         rules, cards = hand.rules, hand.hole_cards[player] if hand.betting.is_showdown else ()
         counts, sizes, shown, weights = self.counts.copy(), self.sizes.copy(), self.shown, np.ones((1, rules.num_hands))
         for past, actor, action in hand.betting.turns():
@@ -97,7 +96,7 @@ class Habits:
                     bins = _bins_of(rules, [hand.runout[: rules.board_sizes[past.street]]])
 
                     def chances(shape: Shape) -> NDArray[np.float32]:
-                        """[H] of the action."""
+                        """[H] probability of the action."""
                         return self._conditional(bins, context, weights, shape)[0, :, kind]  # noqa: B023
 
                     looking = [[chances(Shape(factor, share, 0.0))[held] for share in BLUFFS] for factor in STEEPNESS]
@@ -113,7 +112,7 @@ class Habits:
     def __call__(
         self, state: HandState, actions: tuple[int, ...], weights: NDArray[np.floating]
     ) -> tuple[NDArray[np.floating], float]:
-        """As `poker.search.exploit.exploiting.Model`."""
+        """See `poker.search.exploit.exploiting.Model`."""
         probs, confidence = self.on_boards(state.betting, [state.board], actions, weights[None])
         return probs[0], confidence
 
@@ -124,7 +123,7 @@ class Habits:
         actions: tuple[int, ...],
         weights: NDArray[np.floating],
     ) -> tuple[NDArray[np.floating], float]:
-        """As `poker.search.exploit.exploiting.BoardsModel`."""
+        """See `poker.search.exploit.exploiting.BoardsModel`."""
         key = betting.text(), actions
         if key not in self._at:
             if len(self._at) > _REMEMBERED:
@@ -143,7 +142,7 @@ class Habits:
         return probs, float(self.confidence[context])
 
     def later(self, rules: Rules, street: int) -> tuple[Floats, float]:
-        """As `poker.search.exploit.exploiting.Model`."""
+        """See `poker.search.exploit.exploiting.Model`."""
         by_asked = self.counts.sum(axis=(2, 3, 4))[street + 1 : rules.num_streets]
         seen = np.stack([by_asked[:, _NOTHING], by_asked[:, 1:].sum(axis=1)], axis=1)
         total = seen.sum(axis=2, keepdims=True) + self.half
@@ -152,12 +151,12 @@ class Habits:
 
     @cached_property
     def frequencies(self) -> Floats:
-        """[4, 5, 3, 2, 3, 3] of fold, call and raise by context."""
+        """[4, 5, 3, 2, 3, 3] frequencies of fold, call and raise by context."""
         return self._estimates[0]
 
     @cached_property
     def confidence(self) -> Floats:
-        """[4, 5, 3, 2, 3] in the frequencies."""
+        """[4, 5, 3, 2, 3] confidence in the frequencies."""
         return self._estimates[1]
 
     @cached_property
@@ -173,7 +172,7 @@ class Habits:
 
     @cached_property
     def _size_shares(self) -> Floats:
-        """[4, S] of the raises of a street."""
+        """[4, S] share of each size among the raises of a street."""
         found: Floats = np.full(_NUM_SIZES, 1 / _NUM_SIZES)
         for seen in (self.sizes.sum(axis=0), self.sizes):
             found = (seen + self.half * found) / (seen.sum(axis=-1, keepdims=True) + self.half)
@@ -209,8 +208,8 @@ class Habits:
         return conditional(bins, mass, Z, self.frequencies[context], *slopes, shape.bluffs, shape.blind)
 
     def _split(self, betting: Betting, actions: tuple[int, ...]) -> tuple[Floats, list[NDArray[np.intp]]]:
-        """[3, A] what share of each class goes to each action: classes that are missing check or call; raises of a size
-        that is missing take the next. And the raises of each size class that is there, from the smallest."""
+        """[3, A] share of each class that goes to each action: classes that are missing check or call; raises of a size
+        that is missing take the nearest. And the raises of each size class that is there, from the smallest."""
         out = np.zeros((3, len(actions)))
         out[:, actions.index(CALL)] = 1
         if FOLD in actions:
@@ -229,8 +228,8 @@ class Habits:
 def habits(
     *, half: float = 5.0, hands: str | None = None, player: str | None = None, game: Rules | None = None
 ) -> Habits:
-    """Of nobody, or of `player` in the heads-up no-limit hands of a file that
-    `poker.formats.histories` reads; `game` is that of an ACPC log which does not define its own."""
+    """Habits of nobody, or of `player` in the heads-up no-limit hands of a file that `poker.formats.histories` reads;
+    `game` is that of an ACPC log which does not define its own."""
     found = Habits(half)
     if hands is None:
         return found
@@ -245,7 +244,7 @@ def habits(
 
 
 def context_of(betting: Betting) -> Context:
-    """Of the player to act."""
+    """Context of the player to act."""
     player, last = betting.to_act, 0
     for actor, action in betting.moves():
         if action > 0:
@@ -267,25 +266,25 @@ def _asked(betting: Betting) -> int:
 
 
 def _size_class(betting: Betting, total: int) -> int:
-    """Of a raise to `total`, in pots once the bet before is called."""
+    """Size class of a raise to `total`, in pots once the bet before is called."""
     if total >= betting.legal().max_raise:
         return _NUM_SIZES - 1
     return int(np.searchsorted(_SIZE_EDGES, (total - betting.highest) / (_pot(betting) + betting.to_call)))
 
 
 def _pot(betting: Betting) -> int:
-    """With antes and dead blinds."""
+    """Pot with antes and dead blinds."""
     forced = betting.rules.forced
     return betting.pot + (sum(map(sum, forced)) if forced else 0)
 
 
 def _bins_of(rules: Rules, boards: Sequence[tuple[int, ...]]) -> NDArray[np.int8]:
-    """[B, H] of strength on each board."""
+    """[B, H] strength bins on each board."""
     return np.stack([_bins(rules, rules.ordered_board(board)) for board in boards])
 
 
 def _bins(rules: Rules, board: tuple[int, ...]) -> NDArray[np.int8]:
-    """[H] of strength, -1 for hands that the board rules out."""
+    """[H] strength bins, -1 for hands that the board rules out."""
     return (_flop_bins if len(board) == 3 else _later_bins)(rules, board)
 
 

@@ -1,4 +1,4 @@
-"""What weight tables knew of hands whose cards were seen in the end, kept as an onlooker keeps them."""
+"""Replays hands whose cards were shown in the end, to measure an onlooker's weight tables."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -59,7 +59,7 @@ def _is_shown(hand: IrcHand) -> bool:
 
 
 def up_to(archive: Iterable[IrcHand], hands: int | None) -> Iterator[tuple[IrcHand, bool]]:
-    """Hands up to the one with cards shown that has the number `hands`, and whether each is measured."""
+    """Hands up to the one that is number `hands` with cards shown, and whether each is measured."""
     left = hands
     for hand in archive:
         is_shown = _is_shown(hand)

@@ -12,11 +12,11 @@ from poker.opponents.predictor import Context, Predictor
 Modelling = Literal["none", "generic", "statistics", "net", "best_of"]
 
 SHRINKAGE = 12.0
-"""Actions of a player in a context that weigh as much as the population's habits."""
+"""Weight of the population's habits in a context, in actions of the player."""
 
 
 class ByStreet:
-    """One predictor before the flop, where nets do not speak, and another one after, which learns from all streets."""
+    """One predictor before the flop, which nets do not cover, and another one after, which learns from all streets."""
 
     def __init__(self, preflop: Predictor, postflop: Predictor) -> None:
         self._preflop = preflop
@@ -36,7 +36,7 @@ class ByStreet:
 
 
 def predictor_for(modelling: Modelling, net: Predictor | None) -> Predictor | None:
-    """A new predictor, None for `none`; `net` is asked for by `net` and taken in by `best_of` when it is there."""
+    """A new predictor, None for `none`; `net` is required by `net` and included in `best_of` when given."""
     if modelling not in get_args(Modelling):
         raise PokernetsError(f"modelling={modelling!r} is unknown: choose {', '.join(get_args(Modelling))}")
     if modelling == "none":
@@ -57,7 +57,7 @@ def predictor_for(modelling: Modelling, net: Predictor | None) -> Predictor | No
 
 
 def habits_for(modelling: Modelling, predictor: Predictor | None) -> Predictor:
-    """What says how often players do what in contexts still to come, where nets have no inputs yet."""
+    """Predictor of actions in contexts still to come, for which nets have no inputs yet."""
     if modelling == "statistics" and predictor is not None:
         return predictor
     return Constant() if modelling in {"none", "generic"} else PlayerFrequencies(shrinkage=SHRINKAGE)

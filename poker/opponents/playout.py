@@ -1,4 +1,4 @@
-"""Selective sampling: what calling and raising are worth, from play-outs with modelled opponents [POKI] section 5.6.
+"""Selective sampling: the values of calling and raising from play-outs with modelled opponents [POKI] section 5.6.
 
 Each trial gives every opponent a hand from their weight table. On every street they do with it what their habits say of
 a hand of that strength, in the model that also makes the weight tables (`poker.opponents.responses`), but fold less the
@@ -26,7 +26,7 @@ _RIVER_FULL = 1980.0
 Floats = NDArray[np.float32]
 
 _PARTICLES = 32
-"""Hands that stand for what an opponent may hold, when one decides later in a play-out."""
+"""Hands that represent an opponent's range when the hero decides later in a play-out."""
 
 
 class PlayoutBoard:
@@ -73,7 +73,7 @@ _prepared = lru_cache(maxsize=4)(PlayoutBoard)
 
 
 def playout_board(board: tuple[int, ...]) -> PlayoutBoard:
-    """Kept for the last boards asked for."""
+    """Strengths and ranks of a board, in any order of its cards; kept for the last boards asked for."""
     return _prepared(tuple(sorted(board)))
 
 
@@ -124,7 +124,7 @@ def line_values(
     budget: Budget,
     rng: NDArray[np.uint64],
 ) -> LineValues:
-    """For the player to act, who holds the hand `held`, after the flop.
+    """Sample the values of calling and raising after the flop, for the player to act, who holds the hand `held`.
 
     `tables` [P, 1326] are weight tables, one's own not used; `habits` [P, 12, 3] the frequencies of actions by context;
     `style` is one's own in decisions to come.

@@ -1,7 +1,7 @@
 """Predicting the next action of an opponent in limit hold'em: the protocol, and what a prediction is made from.
 
 An action is one of three classes: fold, check or call, bet or raise. Predictors of people give folding some probability
-even where nothing is asked; whoever predicts one of our own players masks that. [POKI] section 6 tells twelve contexts
+even without a bet to call; whoever predicts one of our own players masks that. [POKI] section 6 tells twelve contexts
 apart: four streets, and 0, 1 or 2 and more bets to call.
 """
 
@@ -25,7 +25,7 @@ NUM_CONTEXTS = NUM_STREETS * NUM_BET_LEVELS
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """Someone is about to act: who, and where.
+    """A decision to predict: who acts, and where.
 
     `player` is a name that lasts from hand to hand. `betting` (before the action) and `board` are there when a hand is
     being played or replayed; predictors that look only at the twelve contexts do without.
@@ -51,7 +51,7 @@ class Predictor(Protocol):
         """[3] probabilities of fold, check/call and bet/raise; every one above 0, their sum 1."""
 
     def update(self, context: Context, action_class: int) -> None:
-        """The player of `context` did `action_class` there."""
+        """Learn that the player of `context` took an action of `action_class`."""
 
     def forget(self) -> None:
         """Return to what was known before the first `update`."""

@@ -39,8 +39,8 @@ Floats = NDArray[np.float64]
 
 
 class Row(NamedTuple):
-    """What `IncomeRates` has for a number of players, [169] each; `changes` [iterations] are the shares of all hands
-    that entered more or less often from one iteration to the next."""
+    """Rates for one number of players, [169] each; `changes` [iterations] are the shares of all hands that entered more
+    or less often from one iteration to the next."""
 
     players: int
     plain: Floats
@@ -81,7 +81,7 @@ class IncomeRates:
 
     @classmethod
     def of(cls, rows: Iterable[Row]) -> "IncomeRates":
-        """Of all numbers of players, in any order."""
+        """Collect the rows of all numbers of players, in any order."""
         ascending = sorted(rows, key=lambda row: row.players)
         return cls(**{field.name: np.array([getattr(row, field.name) for row in ascending]) for field in fields(cls)})
 
@@ -104,8 +104,7 @@ class IncomeRates:
 
 @dataclass(frozen=True)
 class RollOuts:
-    """What `IncomeRates` are computed with: `deals` for a result, `iteration_deals` for each of `iterations` on the way
-    to it."""
+    """Settings of roll-outs: `deals` for a result, `iteration_deals` for each of `iterations` on the way to it."""
 
     deals: int
     iterations: int
@@ -117,7 +116,7 @@ class RollOuts:
             raise PokernetsError("job=preflop_rollouts needs deals and iteration_deals of at least 1")
 
     def of(self, players: int) -> Row:
-        """For so many players, from a random stream of their own."""
+        """Rates for so many players, from a random stream of their own."""
         rng = streams(self.seed, MAX_PLAYERS - MIN_PLAYERS + 1)[_row(players)]
         play, forfeit = np.ones(len(PREFLOP_CLASS_SIZE)), BLINDS / players
         plain = _rates(players, self.deals, play, rng)

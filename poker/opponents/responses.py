@@ -1,15 +1,14 @@
-"""What a player whose habits are known does with each hand.
+"""Probabilities of a player's actions with each hand, from the player's habits.
 
 Before the flop everybody chooses among all hands, raising with the strongest and folding the weakest, with soft borders
 (`poker.kernels.opponents.weights.action_likelihood`), so that the mean over all hands is what habits say.
 
 After the flop players hold what they have come with. A hand's strength is z, the standard normal quantile of its share
 of weaker hands. The odds to raise, and the odds to fold if not to raise, are exponential in z (logistic regression),
-and so high that players who hold what is usual for those who have come so far, normal z of mean m and deviation d, fold
-and raise as often as the habits say (`poker.kernels.opponents.conditional`). m, d and the slopes are rounded from fits
-to 17,400 decisions of our own players at ring tables, hands known: log-loss 0.42 to 0.64 by street and bets to call,
-where the borders of before the flop had 0.51 to 0.78. By the river only what is there counts, so folding is steeper
-there.
+with intercepts such that a usual range of those who have come so far, normal z of mean m and deviation d, folds and
+raises as often as the habits say (`poker.kernels.opponents.conditional`). m, d and the slopes are rounded from fits to
+17,400 decisions of our own players at ring tables, hands known: log-loss 0.42 to 0.64 by street and bets to call, where
+the preflop borders had 0.51 to 0.78. On the river no draws are left, so folding is steeper there.
 """
 
 from functools import lru_cache
@@ -35,14 +34,14 @@ _Z_MEAN = np.array([0.0, 0.1, 0.35, 0.4])
 _Z_SD = 0.9
 RAISE_SLOPE = np.tile([1.8, 2.8, 4.0], (NUM_STREETS, 1))
 FOLD_SLOPE = np.array([[0.0, 0.0, 0.0], [0.0, 1.8, 1.0], [0.0, 1.9, 1.4], [0.0, 3.5, 3.4]])
-"""[street, bets to call]; nobody folds where nothing is asked."""
+"""[street, bets to call]; nobody folds without a bet to call."""
 _BINS = np.arange(BINS, dtype=np.int8)
 _FLOOR = 2e-3
-"""Of frequencies: nothing is impossible."""
+"""Least frequency: nothing is impossible."""
 
 _EDGES = [-np.inf, *(NormalDist().inv_cdf(i / BINS) for i in range(1, BINS)), np.inf]
 _USUAL = np.array([np.diff([NormalDist(mean, _Z_SD).cdf(edge) for edge in _EDGES]) for mean in _Z_MEAN])
-"""[street, B] how much of what players hold is in each bin."""
+"""[street, B] share of a usual range in each bin."""
 
 Floats = NDArray[np.float64]
 
@@ -76,7 +75,7 @@ def all_responses(habits: Floats) -> NDArray[np.float32]:
 
 @lru_cache(maxsize=256)
 def _of_player(habits: bytes) -> NDArray[np.float32]:
-    """[12, B, 3]; the same habits are asked for at decision after decision."""
+    """[12, B, 3] responses of one player; kept, because decision after decision asks for them."""
     by_context = np.frombuffer(habits).reshape(-1, 3)
     out = np.zeros((len(by_context), BINS, 3), dtype=np.float32)
     for context in range(NUM_BET_LEVELS, len(by_context)):

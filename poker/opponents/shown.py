@@ -2,9 +2,9 @@
 
 Three numbers say it: how steeply actions follow strength, as a factor on the slopes of everybody
 (`poker.opponents.responses`); what share of the raises is made with the weakest hands; and what share of the actions
-does not depend on the cards. They are told apart before the flop, after it where nothing is asked, and after it where
-something is. What the hands shown say of each combination is their likelihood; the numbers are means over what follows
-from that and from what strangers are like.
+does not depend on the cards. They are estimated apart before the flop, after it without a bet to call, and after it
+with one. The hands shown give each combination a likelihood; the numbers are posterior means under the prior of unseen
+players.
 
 One number more, before the flop and after it, says how far higher raises are made with stronger hands or, below 0,
 with weaker ones.
@@ -41,7 +41,7 @@ _USUAL_OCTAVES = float(np.exp(_STRANGERS).sum(axis=(1, 2)) @ _OCTAVES / np.exp(_
 
 
 class Shape(NamedTuple):
-    """How actions follow hands."""
+    """Steepness, share of bluffs among raises and share of blind actions: how actions follow hands."""
 
     steepness: float
     bluffs: float
@@ -49,41 +49,41 @@ class Shape(NamedTuple):
 
 
 def group_of(street: int, asked: bool) -> int:
-    """Of a decision."""
+    """Group of a decision on `street`, with (`asked`) or without a bet to call."""
     return (_ASKED if asked else _UNASKED) if street else _PREFLOP
 
 
 @dataclass(frozen=True, eq=False)
 class ShownHands:
-    """Logarithms of how likely what was done with the hands shown is, `seen` [G, M, F, N], and of how likely the sizes
-    of their raises are, `sizes` [2, T] before the flop and after it."""
+    """Log-likelihoods of the actions with hands that were shown, `seen` [G, M, F, N], and of the sizes of their raises,
+    `sizes` [2, T] before the flop and after it."""
 
     seen: Floats = field(default_factory=lambda: np.zeros((3, *_STRANGERS.shape)))
     sizes: Floats = field(default_factory=lambda: np.zeros((2, len(TILTS))))
 
     def after(self, group: int, looking: Floats, any_hand: float) -> "ShownHands":
-        """With an action that players who look at the cards take with probabilities `looking` [M, F], given the hand
-        shown, and those who do not with `any_hand`."""
+        """Update on an action that players who look at the cards take with probabilities `looking` [M, F], given the
+        hand shown, and those who do not with `any_hand`."""
         seen = self.seen.copy()
         seen[group] += np.log(np.maximum((1 - BLIND) * looking[:, :, None] + BLIND * any_hand, _UNSEEN))
         seen[group] -= seen[group].max()
         return replace(self, seen=seen)
 
     def after_raise(self, street: int, looking: Floats, any_hand: float) -> "ShownHands":
-        """With a raise of a size that those who look at the cards choose with chances `looking` [T], given the hand
-        shown, and those who do not with `any_hand`."""
+        """Update on a raise of a size that those who look at the cards choose with probabilities `looking` [T], given
+        the hand shown, and those who do not with `any_hand`."""
         sizes = self.sizes.copy()
         sizes[min(street, 1)] += np.log((1 - _SLIPS) * looking + _SLIPS * any_hand)
         return replace(self, sizes=sizes)
 
     def tilt(self, street: int) -> float:
-        """Expected; 0 as long as nothing was shown."""
+        """Expected tilt; 0 as long as nothing was shown."""
         seen = self.sizes[min(street, 1)]
         odds = np.exp(seen - seen.max() + _UNTILTED)
         return float(odds @ TILTS / odds.sum()) if seen.any() else 0.0
 
     def shape(self, group: int) -> Shape:
-        """Expected; the steepness is 1 as long as nothing was shown."""
+        """Expected shape; the steepness is 1 as long as nothing was shown."""
         odds = np.exp(self.seen[group] + _STRANGERS)
         odds /= odds.sum()
         steepness = 2.0 ** float(odds.sum(axis=(1, 2)) @ _OCTAVES - _USUAL_OCTAVES)

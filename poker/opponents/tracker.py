@@ -32,7 +32,7 @@ class _Seen:
 
 
 class Tracker:
-    """`predictor` None: nobody is modelled, all hands stay equally likely.
+    """Follows hands; with `predictor` None nobody is modelled, and all hands stay equally likely.
 
     `habits` learns too, or is the predictor itself; it looks at the twelve contexts alone.
     """
@@ -50,7 +50,7 @@ class Tracker:
         self._blocked = 0
 
     def forget(self) -> None:
-        """New players sit down."""
+        """Forget the players: new ones sit down."""
         self.habits.forget()
         if self.predictor is not None:
             self.predictor.forget()
@@ -58,7 +58,7 @@ class Tracker:
         self._past = None
 
     def start(self, seat: int) -> None:
-        """A hand begins for the player in `seat`; what is seen from it will be given to `follow`."""
+        """Begin a hand for the player in `seat`; what is seen from it will be given to `follow`."""
         self._seat = seat
         self._past = None
         self._tables = _unknown(0)
@@ -79,14 +79,14 @@ class Tracker:
         self._past = past
 
     def finish(self, state: HandState) -> None:
-        """The hand is over: learn from its last actions, and from the hands that others showed."""
+        """Learn from the last actions of a finished hand, and from the hands that others showed."""
         self.follow(state)
         if state.betting.is_showdown:
             hands = [() if player == self._seat else cards for player, cards in enumerate(state.hole_cards)]
             self.conclude(hands)
 
     def begin(self, players: int, names: Sequence[str] | None = None) -> None:
-        """A new hand, all cards possible."""
+        """Begin a new hand, with all cards possible."""
         self._names = self.seat_names(players) if names is None else tuple(names)
         self._tables = _unknown(players)
         self._seen = []
@@ -97,7 +97,7 @@ class Tracker:
         return tuple(f"seat +{(seat - self._seat) % players}" for seat in range(players))
 
     def observe(self, past: Betting, board: tuple[int, ...], action: int, *, reweight: bool) -> None:
-        """The player to act in `past` does `action`."""
+        """Take in `action` of the player to act in `past`."""
         if self.predictor is None:
             return
         if len(board) > self._blocked:

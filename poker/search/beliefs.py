@@ -1,4 +1,4 @@
-"""What each player can hold, given what everybody saw: one weight per hand, updated by Bayes' rule.
+"""Ranges of both players, given what everybody saw: one weight per hand, updated by Bayes' rule.
 
 Ranges are float32 [2, H] and public: they follow from the actions and the board alone, never from the searcher's own
 cards, so the searcher's range is what an observer who knows its strategy believes. A row sums to 1. Card removal
@@ -16,12 +16,12 @@ Ranges = NDArray[np.float32]
 
 
 def start_ranges(rules: Rules) -> Ranges:
-    """Before the first action every hand is equally likely."""
+    """Ranges before the first action: every hand is equally likely."""
     return np.full((2, rules.num_hands), 1.0 / rules.num_hands, dtype=np.float32)
 
 
 def observe_action(ranges: Ranges, player: int, probs: NDArray[np.float32], noise: float) -> Ranges:
-    """After `player` took an action that it takes with `probs` [H].
+    """Ranges after `player` took an action that it takes with `probs` [H].
 
     The action is explained by the strategy with probability 1 - `noise` and by chance otherwise, so that a model of the
     opponent that is a little wrong rules no hand out. An action that no hand takes leaves the range as it was.
@@ -34,7 +34,7 @@ def observe_action(ranges: Ranges, player: int, probs: NDArray[np.float32], nois
 
 
 def observe_board(ranges: Ranges, board: tuple[int, ...]) -> Ranges:
-    """After cards were dealt: hands that hold one of them are gone; a range left empty becomes uniform."""
+    """Ranges after cards were dealt: hands that hold one of them are gone; a range left empty becomes uniform."""
     live = HOLDEM.live(board)
     uniform = (live / np.float32(live.sum())).astype(np.float32)
     found = [updated_range(weights, live) for weights in ranges]

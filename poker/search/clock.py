@@ -18,7 +18,7 @@ _MOST_HANDS = 3.0
 _OF_DECISION = 0.7
 """Share of the time left that a solve gets: what the opponent did may need another; strategies are read out after."""
 _LEAST = 0.01
-"""Seconds of a solve when nothing is left."""
+"""Seconds of a solve when no time is left."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Effort:
     seconds: float | None = None
 
     def spend(self, solver: VectorSolver) -> None:
-        """By the solver itself."""
+        """Run the solver for this long."""
         solver.run(self.iterations, self.target, self.seconds)
 
 
@@ -63,7 +63,7 @@ class Clock:
 
     @contextmanager
     def decision(self) -> Iterator[None]:
-        """Around all that is done for one decision."""
+        """Time all that is done inside the block as one decision."""
         begun = self._now()
         self._deadline = begun + self._allowed()
         try:

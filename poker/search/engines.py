@@ -1,4 +1,4 @@
-"""What does the iterations of solves: the kernels on the CPU, torch on any device, or the faster of the two."""
+"""Engines that run the iterations of solves: the kernels on the CPU, torch on any device, or the faster of the two."""
 
 import time
 from collections import defaultdict
@@ -13,7 +13,7 @@ from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
 
 _TRIALS = 1, 4, 12
-"""Iterations of a solve to warm up and of two that tell what an iteration takes, and what comes before the first."""
+"""Iterations of a warm-up solve and of two that measure the time of an iteration and of all that precedes the first."""
 _UNLIMITED = 200
 """Iterations expected of solves that are limited by time alone."""
 
@@ -26,11 +26,11 @@ class Engine(Protocol):
         """How many solves gain from being run together; None: any number."""
 
     def run(self, solvers: Sequence[VectorSolver], efforts: Sequence[Effort]) -> None:
-        """Spends the effort on each, and leaves its strategies and iterations there."""
+        """Spend its effort on each solver, and leave strategies and iterations there."""
 
 
 class KernelEngine:
-    """Each solver by itself, up to `threads` of them at a time."""
+    """Runs each solver by itself, up to `threads` of them at a time."""
 
     def __init__(self, threads: int) -> None:
         self.at_once = max(1, threads)
@@ -44,9 +44,9 @@ class KernelEngine:
 
 
 class FasterEngine:
-    """The kernels or a device, whichever takes less time for so many solves of a kind. Both are timed when the kind is
-    met, and remembered: one solve on the kernels; on the device as many as there are, again for each power of two.
-    Solves limited in time share theirs, that of the trials included."""
+    """Runs on the kernels or a device, whichever takes less time for so many solves of a kind. Both are timed when the
+    kind is met, and remembered: one solve on the kernels; on the device as many as there are, again for each power of
+    two. Solves limited in time share theirs, that of the trials included."""
 
     at_once = None
 
@@ -71,7 +71,7 @@ class FasterEngine:
             engine.run(chosen, [_part(efforts[number], share, tried) for number in numbers])
 
     def _faster(self, kind: Hashable, solvers: Sequence[VectorSolver], iterations: int) -> Engine:
-        """For so many iterations of all `solvers`, which are left as they are."""
+        """Faster engine for so many iterations of all `solvers`, which are left as they are."""
         threads = max(1, self._kernels.at_once // len(solvers))
         kernels = self._seconds((kind, -threads), self._kernels, solvers[:1], iterations, threads)
         device = self._seconds((kind, len(solvers).bit_length()), self._device, solvers, iterations)
@@ -100,7 +100,7 @@ def _part(effort: Effort, share: float, tried: float) -> Effort:
 
 
 def engine(device: str, threads: int) -> Engine:
-    """That of `search.solver.device`; as `torch_device` raises."""
+    """Engine for a name of `search.solver.device`; raises as `torch_device` does."""
     if device == "cpu":
         return KernelEngine(threads)
     from poker.search.torch.batches import TorchEngine  # noqa: PLC0415 (torch takes seconds to import)
@@ -113,7 +113,7 @@ def engine(device: str, threads: int) -> Engine:
 
 @cache
 def _faster(threads: int) -> FasterEngine:
-    """One for the process: what it has timed serves all agents."""
+    """The engine of the process: what it has timed serves all agents."""
     from poker.search.torch.batches import TorchEngine, kind_of  # noqa: PLC0415
 
     return FasterEngine(KernelEngine(threads), TorchEngine("cuda"), kind_of)

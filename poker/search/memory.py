@@ -1,4 +1,4 @@
-"""What was worked out before, for values that take long and come up again."""
+"""LRU cache for values that take long to compute and come up again."""
 
 from collections import OrderedDict
 from collections.abc import Hashable
@@ -9,14 +9,14 @@ V = TypeVar("V")
 
 
 class Memory(Generic[K, V]):
-    """The `size` values used last."""
+    """LRU cache of `size` values."""
 
     def __init__(self, size: int) -> None:
         self._size = size
         self._values: OrderedDict[K, V] = OrderedDict()
 
     def hold(self, size: int) -> None:
-        """At least so many from now on."""
+        """Keep at least so many values from now on."""
         self._size = max(self._size, size)
 
     def get(self, key: K) -> V | None:

@@ -49,7 +49,7 @@ Search = Generator[Request, RoundSolution, T]
 
 
 def alone(search: Search[T], solve: RoundSolver) -> T:
-    """What the search finds with one solve at a time."""
+    """Result of a search, with one solve at a time."""
     solution = None
     while True:
         try:
@@ -60,8 +60,7 @@ def alone(search: Search[T], solve: RoundSolver) -> T:
 
 
 def together(searches: Sequence[Search[T]], solve: Callable[[Sequence[Request]], Sequence[RoundSolution]]) -> list[T]:
-    """What searches of one agent find, with the solves for which they wait done at once; one for which several wait is
-    done for all of them."""
+    """Results of searches of one agent, whose pending solves are done together, each only once."""
     found: dict[int, T] = {}
     solutions: dict[int, RoundSolution] = {}
     while True:
@@ -96,7 +95,7 @@ class Belief:
     modelled: Modelled | None = None
 
     def known(self) -> NodePolicy | None:
-        """What the solution says at `betting`."""
+        """Policy of the solution at `betting`; None where it has none."""
         return self.solution.at(self.betting) if self.solution is not None else None
 
 
@@ -104,9 +103,9 @@ class NestedSearch:
     """Policies of the player `searcher` at public states of `rules`. `solve` solves one round.
 
     `remembered` states are kept of each street: those before the flop come up in hand after hand, whatever was solved
-    on boards since. `own_noise` is what `opponent_noise` is, for a searcher that need not have played as solved.
-    `exploit` says what part of the opponent's range plays by a model; it may be set between hands, and what was solved
-    under another is met again when that comes back.
+    on boards since. `own_noise` is like `opponent_noise`, for a searcher that need not have played as solved. `exploit`
+    says what part of the opponent's range plays by a model; it may be set between hands, and what was solved under an
+    earlier setting is found again when that returns.
     """
 
     def __init__(
@@ -136,7 +135,7 @@ class NestedSearch:
         return alone(self.searched_policy(betting, board), self._solve)
 
     def searched_policy(self, betting: Betting, board: Board) -> Search[NodePolicy]:
-        """The same as a search that waits for its solves."""
+        """`policy` as a search that waits for its solves."""
         policy = (yield from self._answered(betting, self._rules.ordered_board(board))).known()
         assert policy is not None
         return policy
@@ -146,15 +145,15 @@ class NestedSearch:
         return alone(self._belief(betting, self._rules.ordered_board(board)), self._solve)
 
     def solution(self, betting: Betting, board: Board) -> RoundSolution:
-        """One that holds the decision of either player at `betting`, and was made without regard to what is done there.
+        """Solution that holds the decision of either player at `betting`, made without regard to what is done there.
 
-        `keep_solutions` comes first.
+        Call `keep_solutions` first.
         """
         return alone(self._solution(betting, self._rules.ordered_board(board)), self._solve)
 
     def explained(self, end: Betting, board: Board) -> tuple[Explained, ...]:
-        """The opponent's actions in a hand that ended so, as far as solutions hold them, for the model in use; nothing
-        where an action was out of turn."""
+        """Actions of the opponent in a hand that ended at `end`, as far as solutions hold them, for the model in use;
+        none where an action was out of turn."""
         turns = list(end.turns())
         if not all(actor == past.to_act and past.legal().allows(action) for past, actor, action in turns):
             return ()
@@ -166,7 +165,7 @@ class NestedSearch:
         return modelled.explained if modelled is not None else ()
 
     def remember(self, states: int) -> None:
-        """At least so many of each street."""
+        """Remember at least so many states of each street."""
         for memory in self._beliefs:
             memory.hold(states)
 
@@ -178,13 +177,13 @@ class NestedSearch:
         return (yield from self._solved_before(belief, board))
 
     def keep_solutions(self, *, forget: bool) -> None:
-        """Those of the opponent's decisions too, from now on; with `forget` all is solved anew."""
+        """Keep solutions of the opponent's decisions too from now on. `forget` discards what was solved before."""
         self._before = Memory(self._remembered)
         if forget:
             self._beliefs = [Memory[_Place, Belief](self._remembered) for _ in self._beliefs]
 
     def _solved_before(self, belief: Belief, board: Board) -> Search[RoundSolution]:
-        """From the opponent's decision at `belief`, with the bets of the menu."""
+        """Solution from the opponent's decision at `belief`, with the bets of the menu."""
         assert self._before is not None
         key = self._place(belief.betting, board)
         solution = self._before.get(key)
@@ -194,7 +193,7 @@ class NestedSearch:
         return solution
 
     def _solved_after(self, belief: Belief, action: int, board: Board) -> Search[RoundSolution]:
-        """From the opponent's decision at `belief`, with `action`."""
+        """Solution from the opponent's decision at `belief`, with `action`."""
         if self._before is not None and belief.known() is None:
             solution = yield from self._solved_before(belief, board)
             if action in solution.policies[()].actions:  # the same tree
@@ -278,4 +277,4 @@ class NestedSearch:
 
 
 _Place = tuple[Exploit, str, Board]
-"""What is remembered belongs to a model."""
+"""Key of what is remembered: model, betting history, board."""

@@ -1,5 +1,5 @@
-"""A solve of a decision of the searcher's opponent: what sound play is there, what each action is worth against the
-searcher's range, and what the searcher takes the opponent to hold.
+"""A solve of a decision of the searcher's opponent: sound play there, the value of each action against the searcher's
+range, and the range that the searcher believes the opponent to have.
 
 Everything is by hand in the suits that were dealt. Values are chips of the whole hand under the average strategies of
 both players from the decision on, given that the searcher holds a hand of the range that it has there.
@@ -23,7 +23,7 @@ from poker.state import HandState
 from poker.tree import Kind
 
 _BARELY = 1e-6
-"""Least weight of a hand, of the mean: what the searcher rules out is solved too, and changes nothing."""
+"""Least weight of a hand, relative to the mean, so that hands that the searcher rules out are solved too."""
 
 Path = tuple[int, ...]
 Floats = NDArray[np.float32]
@@ -31,13 +31,13 @@ Floats = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class SolvedDecision:
-    """Of `player`: `strategy` [H, A] and `values` [H, A] over `actions`, NaN for hands that the board rules out, and
-    `ranges` [2, H] that both are believed to have.
+    """Solved decision of `player`: `strategy` [H, A] and `values` [H, A] over `actions`, NaN for hands that the board
+    rules out, and `ranges` [2, H] that both are believed to have.
 
     `best` [H, A] are the values if the player goes on from each action as well as possible, `exploitability` that of
-    the solve in chips, and `finished` whether it is what the solve was to reach. By the actions that lead there:
-    `answers` of the opponent, how likely [H] with the value [H] of each, which add up to that of the action; and `ends`
-    at the depth limit, how likely the player picks each continuation [H, K] with its value [H, K].
+    the solve in chips, and `finished` whether the solve reached its target. By the actions that lead there: `answers`
+    of the opponent, how likely [H] with the value [H] of each, which add up to that of the action; and `ends` at the
+    depth limit, how likely the player picks each continuation [H, K] with its value [H, K].
     """
 
     player: int
@@ -54,13 +54,13 @@ class SolvedDecision:
 
 @runtime_checkable
 class DecisionSolver(Protocol):
-    """What can solve a decision of its opponent."""
+    """Solver of its opponent's decisions."""
 
     def opponents_decision(self, state: HandState, raises: tuple[int, ...] = ()) -> SolvedDecision:
-        """The decision of the player to act at `state`, with `raises` among the actions; cards held do not matter."""
+        """Solve the decision at `state`, with `raises` among the actions; cards held do not matter."""
 
     def others_decision(self, state: HandState, raises: tuple[int, ...] = ()) -> SolvedDecision:
-        """The same in a hand of two others, whose stacks and small blind may differ from those of the solver's game."""
+        """Solve a decision in a hand of two others, whose stacks and small blind may differ from the solver's game."""
 
 
 def every_hand(ranges: Ranges, player: int, board: tuple[int, ...]) -> Ranges:

@@ -31,7 +31,7 @@ from poker.solvers.vector.solver import VectorSolver
 from poker.tree import BetMenu, BettingTree, DepthLimit, Kind, build_tree
 
 _HARDLY = 0.05
-"""Hands that enter a subgame less often than this are those whose average strategy in it is not used."""
+"""Frequency of entering a subgame below which a hand's average strategy in it is not used."""
 
 _UNLIKELY_OWN, _UNLIKELY_OPP = 1e-5, 1e-3
 """Shares of the searcher's range and of the opponent's whose least likely hands are left out of a solve. On the turn
@@ -44,7 +44,7 @@ _ALIKE = np.float32(0.999)
 
 _FLOP = 3
 _EVEN = 0.01
-"""Share of a range that may lie otherwise for the names of suits, by the noise of the solves that made it."""
+"""Share of a range that may differ between hands equal up to the names of suits, by the noise of earlier solves."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class NodePolicy:
     probs: NDArray[np.float32]
 
     def probability(self, action: int) -> NDArray[np.float32]:
-        """[H] of one of `actions`."""
+        """[H] probability of one of `actions`."""
         return self.probs[:, self.actions.index(action)]
 
 
@@ -81,7 +81,7 @@ class RoundSolution:
         return self.policies.get(betting.actions[-1][past:])
 
     def alternatives(self, betting: Betting, board: tuple[int, ...], ranges: Ranges) -> Values | None:
-        """What the opponent has at `betting`, of this round or right after it; a solve there shall concede no more."""
+        """Values of the opponent at `betting`, of this round or right after it; a solve there shall concede no more."""
         return None if self.concessions is None else self.concessions.at(betting, board, ranges)
 
 
@@ -115,8 +115,8 @@ class SolverSettings:
 
 class Request(NamedTuple):
     """A solve from `root`, where the raises `at_root` are possible besides the menu's; safely if there are
-    `alternatives` of the opponent and the settings say so; against the `modelled` part of the opponent's range and what
-    is free."""
+    `alternatives` of the opponent and the settings say so; against the `modelled` part of the opponent's range and a
+    free rest."""
 
     root: Betting
     board: tuple[int, ...]
@@ -128,7 +128,7 @@ class Request(NamedTuple):
 
     @property
     def state(self) -> Hashable:
-        """What all of the rest follows from in the searches of one agent."""
+        """Key of the request: the rest follows from it in the searches of one agent."""
         return self.searcher, self.root.text(), self.board, self.at_root
 
 
@@ -136,7 +136,7 @@ class DepthLimitedSolver:
     """Solves rounds with bets from `menu`; `leaves` by street value the depth limit, other streets go to the end.
 
     Rounds after the one that is played take their bets from `ahead`: they are solved again with `menu` when they come.
-    `against_model` are the leaves of solves with a modelled part, where they are others.
+    `against_model` are the leaves of solves with a modelled part; None takes `leaves`.
     """
 
     def __init__(
@@ -158,7 +158,7 @@ class DepthLimitedSolver:
         self._safety = safety
         self._clock = clock or Clock()
         self.keeps_values = False
-        """Solutions say what the opponent's hands are worth, for one more sweep each."""
+        """Whether solutions hold values of the opponent's hands, for one more sweep each."""
 
     @property
     def repeatable(self) -> bool:
@@ -209,7 +209,7 @@ class DepthLimitedSolver:
         return build_tree(root, menu, limit, gadget=gadget)
 
     def _leaf_values(self, requests: Sequence[Request], trees: Sequence[BettingTree]) -> dict[int, LeafValues]:
-        """Of the requests whose trees have leaves, by number."""
+        """Leaf values of the requests whose trees have leaves, by number."""
         asked: dict[LeafEvaluator, dict[int, Leaves]] = {}
         for number, (request, tree) in enumerate(zip(requests, trees, strict=True)):
             evaluator = self._leaf(request)
@@ -223,7 +223,7 @@ class DepthLimitedSolver:
         return found
 
     def _leaf(self, request: Request) -> LeafEvaluator | None:
-        """What values the depth limit; None where there is none."""
+        """Evaluator of the depth limit; None where there is none."""
         leaves = self._leaves if request.modelled is None else self._against_model
         return leaves.get(request.root.street)
 
@@ -259,7 +259,7 @@ class DepthLimitedSolver:
         return RoundSolution(root, _round_policies(solver.game.tree, solver, root.street), concessions, kept)
 
     def _likely(self, ranges: Ranges, searcher: int) -> Ranges:
-        """Safe solves keep all hands of the opponent: none of them shall gain."""
+        """Ranges without unlikely hands; safe solves keep all hands of the opponent: none of them shall gain."""
         shares = [0.0 if self._safety.active else _UNLIKELY_OPP] * 2
         shares[searcher] = _UNLIKELY_OWN
         likely = np.stack([without_unlikely(weights, share) for weights, share in zip(ranges, shares, strict=True)])
@@ -283,8 +283,8 @@ def without_unlikely(weights: NDArray[np.float32], share: float) -> NDArray[np.f
 
 
 def evened(board: tuple[int, ...], ranges: Ranges, alternatives: Values | None) -> tuple[Ranges, Values | None]:
-    """Ranges, and alternatives, that give hands which differ by the names of suits alone their mean; unchanged where
-    that is more than noise of the solves that made them."""
+    """Ranges and alternatives averaged over hands equal up to the names of suits; unchanged where the ranges differ by
+    more than the noise of the solves that made them."""
     alike = _alike(board)
     if alike is None:
         return ranges, alternatives
@@ -296,8 +296,8 @@ def evened(board: tuple[int, ...], ranges: Ranges, alternatives: Values | None) 
 
 @lru_cache(maxsize=256)
 def _alike(board: tuple[int, ...]) -> NDArray[np.int64] | None:
-    """[H] classes of hands that permutations of suits turn into each other which leave flop, turn and river alone;
-    None where there is none but itself."""
+    """[H] classes of hands under the suit permutations that leave flop, turn and river alone; None where only the
+    identity does."""
     images = CARD_PERMUTATION[:, list(board)]
     images[:, :_FLOP].sort(axis=1)
     group = (images == [*sorted(board[:_FLOP]), *board[_FLOP:]]).all(axis=1)
@@ -337,7 +337,7 @@ def _round_policies(tree: BettingTree, solver: VectorSolver, street: int) -> dic
 
 def _staying_out(tree: BettingTree, solver: VectorSolver) -> NDArray[np.bool_]:
     """[H] hands of a gadget's owner that hardly enter the subgame. Their average strategy, which is weighted by how
-    often they do, says nothing about them; their regrets, which are not, do."""
+    often they enter, says nothing about them; their regrets, which are not weighted, do."""
     if tree.gadget is None:
         return np.zeros(tree.rules.num_hands, np.bool_)
     return np.asarray(solver.strategy(0)[:, 1] < _HARDLY)

@@ -51,7 +51,7 @@ class DealtValues(Protocol):
     """Values after a deal that no solution holds."""
 
     def after_deal(self, leaf: Betting, board: Board, ranges: Ranges, own: int) -> Values:
-        """[H] what the opponent of `own` has with each hand at the start of the round on `board`."""
+        """[H] value to the opponent of `own` of each hand at the start of the round on `board`."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Safety:
         return Gadget(1 - searcher, root.street)
 
     def concessions(self, solver: VectorSolver, root: Betting, searcher: int) -> "Concessions | None":
-        """What the average strategy of `solver` concedes; None where nobody asks."""
+        """Values that the average strategy of `solver` concedes; None if solves are unsafe."""
         if not self.active:
             return None
         return Concessions(self, root, searcher, *round_values(solver.best_response_values(1 - searcher)))
@@ -106,7 +106,7 @@ class Starts:
         return cls((values / np.float32(unit)).astype(np.float16), place, unit)
 
     def on(self, card: int, rules: Rules) -> Values | None:
-        """With `card` dealt; None where no card is."""
+        """Values with `card` dealt; None where it cannot be."""
         if card not in self.place:
             return None
         row, permutation = self.place[card]

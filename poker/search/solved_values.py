@@ -1,8 +1,8 @@
-"""What a solve says the hands of the searcher's opponent are worth: after each action of the round, and on each card
-dealt right after it.
+"""Values of the hands of the searcher's opponent in a solution, after each action of the round and on each card dealt
+right after it.
 
-They are values against the searcher's range, which the searcher knows exactly, under the average strategies of both. So
-weighted with any range of the opponent they miss only what it will do otherwise than the solution thinks.
+They are values against the searcher's range, which the searcher knows exactly, under the average strategies of both.
+Weighted with any range of the opponent, they miss only how the opponent will depart from the solution later.
 """
 
 from collections.abc import Callable, Mapping
@@ -36,7 +36,7 @@ class SolvedValues:
 
     @classmethod
     def of(cls, solver: "VectorSolver", player: int) -> "SolvedValues":
-        """One more sweep over the average strategies."""
+        """Values by one more sweep over the average strategies."""
         from poker.search.safety import round_values  # noqa: PLC0415 (a tenth of a second, where nobody solves)
 
         values, starts = round_values(solver.average_values(player))
@@ -45,7 +45,7 @@ class SolvedValues:
 
 @dataclass(frozen=True)
 class DecisionValues:
-    """Those of the actions at one decision, reached by `path` since the root of the solve. `renaming` is the suits'
+    """Values of the actions at one decision, reached by `path` since the root of the solve. `renaming` is the suit
     permutation that leads to the board that was solved."""
 
     solved: SolvedValues
@@ -54,12 +54,12 @@ class DecisionValues:
 
     @property
     def player(self) -> int:
-        """Whose hands the values are of."""
+        """Player whose hands are valued."""
         return self.solved.player
 
     def after(self, action: int) -> Floats | None:
-        """[H] after `action`; a raise between two of the solution's is worth what lies between them, one beyond them
-        what the nearest is; None where nothing is known."""
+        """[H] values after `action`: interpolated for a raise between two of the solution's, those of the nearest for
+        one beyond them; None where nothing is known."""
         known = self._value(action)
         if known is not None or action <= 0:
             return known
@@ -74,7 +74,7 @@ class DecisionValues:
         return (1 - share) * below + share * above
 
     def dealt(self, action: int, card: int) -> Floats | None:
-        """[H] with `card` dealt after `action` ended the round; None where the solve did not look through the deal."""
+        """[H] values with `card` dealt after `action` ended the round; None where the solve stopped before the deal."""
         starts = self.solved.starts.get((*self.path, action))
         renamed = card if self.renaming is None else int(CARD_PERMUTATION[self.renaming, card])
         values = None if starts is None else starts.on(renamed, self.solved.rules)
@@ -88,7 +88,7 @@ class DecisionValues:
         return None if values is None else self._own_suits(values)
 
     def _own_suits(self, values: NDArray[np.floating]) -> Floats:
-        """In the suits that were dealt; hands that were left out are worth the mean of the others."""
+        """[H] values in the suits that were dealt; hands that were left out are worth the mean of the others."""
         known = np.isfinite(values)
         mean = values[known].mean(dtype=np.float64) if known.any() else 0.0
         filled = np.where(known, values, mean).astype(np.float64)
@@ -96,4 +96,4 @@ class DecisionValues:
 
 
 Solved = Callable[[HandState], DecisionValues | None]
-"""What a solution says at a public state; it must not depend on what is done there."""
+"""Values of a solution at a public state; they must not depend on what is done there."""

@@ -1,4 +1,4 @@
-"""Which state of the blueprint's tree stands for the end of a round that was really played.
+"""Finds the state of the blueprint's tree that stands for the end of a round that was really played.
 
 A round that was bet exactly as in the tree is found there. Otherwise the nearest end of the same round stands for it:
 near in the logarithm of the pot, and preferably with the same last aggressor. Values are exchanged in pots, so the

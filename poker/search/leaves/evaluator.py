@@ -41,11 +41,11 @@ class LeavesTogether(Protocol):
     """A leaf evaluator that does better with the leaves of many solves at once."""
 
     def together(self, asked: Sequence[Leaves]) -> list[LeafValues]:
-        """What `values` says of each."""
+        """`values` of each of `asked`."""
 
 
 def values_together(evaluator: LeafEvaluator, asked: Sequence[Leaves]) -> list[LeafValues]:
-    """At once where the evaluator can."""
+    """Values of each of `asked`, at once where the evaluator can."""
     if isinstance(evaluator, LeavesTogether):
         return evaluator.together(asked)
     return [evaluator.values(*leaves) for leaves in asked]
@@ -71,8 +71,8 @@ class SingleValue:
 
 
 class GivingUp:
-    """One continuation more than `of`: the opponent bets no more and folds to the first bet, and `own` makes it. Nobody
-    needs to do worse than that, so the choice is never wrong, and players who fold too much are near it."""
+    """Adds giving up to the continuations of `of`: the opponent bets no more and folds to the bet that `own` makes.
+    Nobody needs to do worse than that, so the choice is never wrong, and players who fold too much are near it."""
 
     def __init__(self, *, of: LeafEvaluator) -> None:
         self._of = of
@@ -82,7 +82,7 @@ class GivingUp:
         return self._of.num_continuations + 1
 
     def values(self, leaves: Sequence[Betting], board: tuple[int, ...], ranges: Ranges, own: int) -> LeafValues:
-        """Half the pot at the last continuation, but where nobody acts any more."""
+        """Values of `of`, and at the last continuation half the pot, except where nobody acts any more."""
         return self._with_pots(self._of.values(leaves, board, ranges, own), leaves)
 
     def check_game(self, game: Rules) -> None:

@@ -88,17 +88,17 @@ class ValueNet(Protocol):
 
 @runtime_checkable
 class GridNet(Protocol):
-    """A net that makes the rows itself, if it `takes_grids`: on a device, where those of many leaves are one batch."""
+    """A net that makes the rows itself, if it `takes_grids`: on a device, those of many leaves in one batch."""
 
     @property
     def takes_grids(self) -> bool: ...
 
     def grid_values(self, grids: Sequence[tuple[GridParts, NDArray[np.float32]]]) -> list[NDArray[np.float32]]:
-        """For each grid and what the betting says at L leaves on its board [L, 6] the values [L, n * m, K]."""
+        """Values [L, n * m, K] for each grid and the betting features [L, 6] of L leaves on its board."""
 
 
 class NetLeaf:
-    """Hands are grouped by the buckets of `abstraction` into at most `clusters`; the net sees means over groups.
+    """Values leaves by a net that sees means over groups: at most `clusters`, made of the buckets of `abstraction`.
 
     `clusters` None gives the net every pair of hands by itself.
     """
@@ -115,7 +115,7 @@ class NetLeaf:
         return self._net.num_continuations
 
     def values(self, leaves: Sequence[Betting], board: tuple[int, ...], ranges: Ranges, own: int) -> LeafValues:
-        """As `LeafEvaluator`; ranges play no part."""
+        """Values of `LeafEvaluator`; ranges play no part."""
         board = tuple(sorted(board))
         groups = self._grouping.groups(leaves[0].rules, board)
         grid, count = Grid(*groups.parts()), len(groups.equity)
@@ -124,7 +124,7 @@ class NetLeaf:
         return leaf_values(leaves, own, groups.clusters, groups.equity, in_pots.transpose(0, 3, 1, 2))
 
     def together(self, asked: Sequence[Leaves]) -> list[LeafValues]:
-        """What is not known yet goes through the net at once, if it takes grids and values are remembered."""
+        """`values` of each; a net that takes grids predicts all that is not cached at once."""
         if isinstance(self._net, GridNet) and self._net.takes_grids and self._clusters is not None:
             self._predict_together(self._net, asked)
         return [self.values(*leaves) for leaves in asked]
@@ -153,7 +153,7 @@ class NetLeaf:
                 self._predicted.put((rules, board, text, own), found)
 
     def _predict(self, leaf: Betting, board: tuple[int, ...], own: int, grid: Grid) -> NDArray[np.float32]:
-        """[C * C, K] in pots."""
+        """[C * C, K] values in pots."""
         key = leaf.rules, board, leaf.text(), own
         values = self._predicted.get(key)
         if values is None:

@@ -30,7 +30,7 @@ _REMEMBERED_NODES = 256
 
 @dataclass(frozen=True)
 class _Sample:
-    """What is drawn for one board: complete boards, hands [m], their clusters [m]; clusters [H], equity [C, C]."""
+    """Sample for one board: complete boards, hands [m], their clusters [m]; clusters [H], equity [C, C]."""
 
     runouts: list[Board]
     hands: NDArray[np.int64]
@@ -72,7 +72,7 @@ class RolloutLeaf:
         self._states.check_game(game)
 
     def values(self, leaves: Sequence[Betting], board: Board, ranges: Ranges, own: int) -> LeafValues:
-        """As `LeafEvaluator`."""
+        """Values of `LeafEvaluator`; ranges play no part."""
         board = tuple(sorted(board))
         sample = self._sample(board)
         predicted = [self._predict(leaf, board, sample)[own] for leaf in leaves if not leaf.is_over]
@@ -81,8 +81,8 @@ class RolloutLeaf:
         return leaf_values(leaves, own, sample.clusters, sample.equity, in_pots)
 
     def after_deal(self, leaf: Betting, board: Board, ranges: Ranges, own: int) -> NDArray[np.float32]:
-        """As `DealtValues`: each hand's best continuation on the dealt board against own's range, NaN for dead hands
-        and where own's range leaves none."""
+        """Value of each hand's best continuation on the dealt board against own's range (`DealtValues`), NaN for dead
+        hands and where own's range leaves none."""
         board = (*sorted(board[:3]), *board[3:])
         sample = self._sample(board)
         values = matched_pot(leaf) * self._predict(leaf, board, sample)[own]
@@ -112,7 +112,7 @@ class RolloutLeaf:
         return _Sample(runouts, hands, clusters[hands], clusters, equity)
 
     def _predict(self, leaf: Betting, board: Board, sample: _Sample) -> NDArray[np.float32]:
-        """[2, K, C, C], first axis own, in pots of the blueprint's state that stands for `leaf`."""
+        """[2, K, C, C] values, first axis own, in pots of the blueprint's state that stands for `leaf`."""
         node = self._states.node(leaf, played_street(leaf))
         values = self._values.get((board, node))
         if values is None:

@@ -1,6 +1,6 @@
 """Self-generated continuations of a blueprint of hold'em that plays by buckets ([DLS] section 4).
 
-As `poker.solvers.continuations.generation`, with two steps that are sampled: values at preflop leaves come from
+The steps are those of `poker.solvers.continuations.generation`, two of them sampled: values at preflop leaves come from
 complete boards (`poker.solvers.rollout.leaf_table`, with standard errors), and the opponent's best response, in the
 blueprint's own bets and buckets, is learned on sampled boards against the fixed searcher
 (`poker.solvers.best_response.abstract`).
@@ -33,7 +33,7 @@ Strategy = Mapping[int, NDArray[np.float32]]
 
 @dataclass(frozen=True)
 class Response:
-    """What one step finds for a seat: the response [B, A] at its decisions, the searcher it answers, and chips per hand
+    """Result of one step for a seat: the response [B, A] at its decisions, the searcher it answers, and chips per hand
     of the seat in the game with the depth limit."""
 
     strategy: Strategy

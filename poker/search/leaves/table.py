@@ -20,7 +20,7 @@ from poker.tree import BettingTree
 
 
 class TableValues:
-    """A table of states of `tree`. A pot that the tree does not have takes the nearest state's."""
+    """Values leaves by a table of states of `tree`. A pot that the tree does not have takes the nearest state's."""
 
     def __init__(self, table: LeafTable, tree: BettingTree) -> None:
         self._table = table
@@ -35,7 +35,7 @@ class TableValues:
         return int(self._table.values.shape[2])
 
     def values(self, leaves: Sequence[Betting], board: tuple[int, ...], ranges: Ranges, own: int) -> LeafValues:
-        """As `LeafEvaluator`, before the flop only."""
+        """Values of `LeafEvaluator`, before the flop only; raises PokernetsError if there is a board."""
         if board:
             raise PokernetsError(
                 "the leaf table ends with the preflop round; value later rounds with a net or rollouts"
@@ -59,5 +59,5 @@ class TableLeaf(TableValues):
 
 @lru_cache(maxsize=2)
 def _class_equity(rules: Rules) -> NDArray[np.float32]:
-    """[169, 169] between classes before the flop."""
+    """[169, 169] equity between classes before the flop."""
     return cluster_equity(rules, (), PREFLOP_CLASS.astype(np.int32))

@@ -23,7 +23,7 @@ sums in float64 over hands and over cards, of lists of both players' hands."""
 
 
 class TorchEngine:
-    """Does the iterations of numba solvers on `device`, which is checked to be there."""
+    """Runs the iterations of numba solvers on `device`, which is checked to be there."""
 
     at_once = None
 
@@ -32,7 +32,7 @@ class TorchEngine:
         self._share = 1.0
 
     def run(self, solvers: Sequence[VectorSolver], efforts: Sequence[Effort]) -> None:
-        """Solves from the first iteration, and leaves strategies and iterations in the solvers."""
+        """Solve from the first iteration, and leave strategies and iterations in the solvers."""
         groups: dict[Hashable, list[int]] = defaultdict(list)
         for number, (solver, effort) in enumerate(zip(solvers, efforts, strict=True)):
             player = None if solver.restricted is None else solver.restricted[0]
@@ -84,7 +84,7 @@ class TorchEngine:
 
 
 def batch_of(solvers: Sequence[VectorSolver], device: torch.device) -> TorchVectorSolver:
-    """The games of solvers of one schedule, whose restrictions are of one player, together."""
+    """Batch of the games of solvers of one schedule, whose restrictions are of one player."""
     batch = TorchVectorSolver([solver.game for solver in solvers], solvers[0].schedule, device=device)
     restricted = [solver.restricted for solver in solvers if solver.restricted is not None]
     if restricted:
@@ -93,7 +93,7 @@ def batch_of(solvers: Sequence[VectorSolver], device: torch.device) -> TorchVect
 
 
 def kind_of(game: VectorGame) -> Hashable:
-    """Equal for games that take about the same time: of one shape, with hands and actions of one power of two."""
+    """Key equal for games that take about the same time: of one shape, with hands and actions of one power of two."""
     return shape_of(game), game.hand_actions.bit_length()
 
 

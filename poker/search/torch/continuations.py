@@ -21,7 +21,7 @@ from poker.solvers.blueprint import Blueprint
 from poker.solvers.rollout.continuation import Board, Continuations, OnBoard, Subtree
 
 _BYTES = 24
-"""Of device memory for each node, form, board and hand: reaches of both players, and what they are made from."""
+"""Bytes of device memory for each node, form, board and hand: reaches of both players and their sources."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class TorchContinuations(Continuations):
     def on_boards(
         self, node: int, boards: Sequence[Board], hands0: NDArray[np.integer], hands1: NDArray[np.integer]
     ) -> Iterator[OnBoard]:
-        """As many boards at once as the device's memory holds."""
+        """Values on each board, as many boards at once as the device's memory holds."""
         forms, below = self.num_forms + self._extra, self.subtree(node)
         need = _BYTES * len(below.player) * forms * (len(hands0) + len(hands1))
         done = 0
@@ -96,7 +96,7 @@ class TorchContinuations(Continuations):
     def _reaches_on(
         self, plan: _Plan, player: int, node: int, boards: Sequence[Board], hands: NDArray[np.integer]
     ) -> tuple[Tensor, Tensor]:
-        """[1, Z, R, m] of the blueprint and [K, Z, R, m] of the forms."""
+        """Reaches [1, Z, R, m] of the blueprint and [K, Z, R, m] of the forms."""
         below = self.subtree(node)
         buckets = self._sent(np.stack([self._buckets(below, board, hands) for board in boards], axis=1))
         found = [_reaches(plan, player, table, bias, buckets) for table, bias in self._tables]

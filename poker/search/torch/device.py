@@ -14,12 +14,12 @@ from poker.errors import PokernetsError
 from poker.solvers.vector.game import DEFAULT_MEMORY_LIMIT
 
 _OF_FREE = 0.8
-"""What a batch may take: the rest is for what libraries keep and for gaps."""
+"""Share of free memory that a batch may take: the rest is for what libraries keep and for gaps."""
 
 
 def check_device(name: str) -> torch.device:
-    """What a name of `search.device` stands for: auto is CUDA where there is one, torch the CPU. Raises PokernetsError
-    for a name without a meaning and for a CUDA device that is not there."""
+    """Device for a name of `search.device`: auto is CUDA where there is one, torch the CPU. Raises PokernetsError for a
+    name without a meaning and for a CUDA device that is not there."""
     there = torch.cuda.is_available() if name.startswith(("cuda", "auto")) else False
     if name.startswith("cuda") and not there:
         raise PokernetsError(f"device `{name}` was asked for and torch finds no CUDA device; use device=cpu")
@@ -49,7 +49,7 @@ def _tell(device: torch.device) -> None:
 
 
 def free_bytes(device: torch.device) -> int:
-    """The CPU has as much as a game is given by default."""
+    """Free memory of a device in bytes; for the CPU what a game is given by default."""
     if device.type != "cuda":
         return DEFAULT_MEMORY_LIMIT
     free = torch.cuda.mem_get_info(device)[0]
@@ -62,8 +62,8 @@ def room(device: torch.device) -> int:
 
 
 def ran_out(device: torch.device, error: BaseException | None, told: bool = False) -> bool:
-    """Whether memory ran out, which is said unless it was `told` before: smaller batches come next. While a graph is
-    captured, that error is the context of another."""
+    """Whether memory ran out; printed unless it was `told` before: smaller batches come next. An error while a graph is
+    captured has the memory error as its context."""
     if error is None:
         return False
     if not isinstance(error, torch.OutOfMemoryError):

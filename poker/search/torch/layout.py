@@ -21,7 +21,7 @@ from poker.tree import BettingTree, Kind
 
 
 def shape_of(game: VectorGame) -> Hashable:
-    """Equal for games that can be solved together: the same betting, whatever the chips (under rake, these too)."""
+    """Key equal for games that can be solved together: the same betting, whatever the chips (under rake, these too)."""
     tree, raked = game.tree, game.rake.fraction > 0
     names = ("kind", "player", "street", "parent", "folded", "leaf_state", "leaf_choice")
     arrays: list[NDArray[Any]] = [getattr(tree, name) for name in names]
@@ -31,7 +31,7 @@ def shape_of(game: VectorGame) -> Hashable:
 
 
 def _at_stake(tree: BettingTree) -> NDArray[np.float64]:
-    """[nodes]: what a player wins or loses at a terminal of the zero-sum game."""
+    """[nodes] chips that a player wins or loses at a terminal of the zero-sum game."""
     stake: NDArray[np.float64] = tree.committed.min(axis=1) + 0.5 * tree.dead
     return stake
 

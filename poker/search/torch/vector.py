@@ -1,6 +1,6 @@
 """The vector engine on torch: the same layout, boards and update rule, on any device, many subgames at once.
 
-Games whose betting has one shape (`torch_layout.shape_of`) are solved as a batch: their boards, street by street, are
+Games whose betting has one shape (`layout.shape_of`) are solved as a batch: their boards, street by street, are
 one dimension. Work is level-synchronous: nodes of one depth, player and number of actions are one group. Shapes: G
 games, B boards of a street, N hands of a player on a board (padded to the most), R rows, E action rows, A actions.
 float32; strategies equal those of `VectorSolver` to rounding. On a CUDA device an iteration is captured once and
@@ -69,7 +69,7 @@ class TorchVectorSolver:
         self._graph: torch.cuda.CUDAGraph | None = None
 
     def run(self, iterations: int) -> None:
-        """`iterations` more for every game of the batch."""
+        """Run `iterations` more for every game of the batch."""
         rows = torch.from_numpy(self.schedule.parameters(self.iterations + 1, iterations)).to(self.device)
         for row in rows:
             self._parameters.copy_(row)
@@ -118,7 +118,7 @@ class TorchVectorSolver:
             block = max(1, int(min(affordable, max(FEWEST_BETWEEN, self.iterations // 5))))
 
     def export(self, number: int, solver: VectorSolver) -> None:
-        """Leaves the strategies of one game, its average and its next, in a numba solver of the same game."""
+        """Leave the strategies of one game, its average and its next, in a numba solver of the same game."""
         game, boards = self.games[number], self.games[number].boards.boards
         for (name, street, player), rows in self.rows.items():
             on = game.on(street)
@@ -145,7 +145,8 @@ class TorchVectorSolver:
         return slice(before, before + len(self.games[game].on(street)))
 
     def restrict(self, player: int, modelled: Sequence[NDArray[np.float32]]) -> None:
-        """As of `VectorSolver`, for each game of the batch: a part of the range of `player` plays by a model."""
+        """Let a part of the range of `player` play by a model in each game of the batch; see
+        `VectorSolver.restrict`."""
         if self.iterations:
             raise PokernetsError("restrict a player before the first iteration")
         for street in self._streets:
@@ -174,7 +175,7 @@ class TorchVectorSolver:
         return self._root_values(player, AVERAGE) + 0.5 * np.array([game.tree.dead for game in self.games])
 
     def strategy(self, node: int, game: int = 0, board: tuple[int, ...] | None = None) -> NDArray[np.float32]:
-        """float32[H, A]: the average strategy at a decision of one game, as of `VectorSolver.strategy`."""
+        """float32[H, A]: the average strategy at a decision of one game; see `VectorSolver.strategy`."""
         of, tree = self.games[game], self.games[game].tree
         index, permutation = of.find_board(int(tree.street[node]), of.board if board is None else board)
         rows = self._rows("sums", node, game)[:, index - of.on(int(tree.street[node])).start]
