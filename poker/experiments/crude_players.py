@@ -1,10 +1,10 @@
-"""`evaluate=crude_players`: agents against players with one crude plan, and what the best reply would win from these.
+"""`evaluate=crude_players`: agents against players with one crude plan, and what a best reply would win from these.
 
-An agent that solves or trains with a few bet sizes is asked here for bets that its menus do not have: all-in before the
-flop, the least raise every time, bets of many pots. Against the players who go all-in their cards alone say what can be
-won (`poker.agents.all_in`), so the result has a number to be held against. Against several of them at once a player who
-does not learn cannot have all of it, as the calls that win from one with any hand lose to one with strong hands alone:
-`least_shortfall` is the price.
+An agent that solves or trains with a few bet sizes meets bets here that its menus do not have: all-in before the flop,
+the least raise every time, bets of many pots. What can be won from the players who go all-in follows from their cards
+alone (`poker.agents.all_in`), so results against them are compared with an exact number. One strategy cannot win all of
+it from several of them: calls that win against a player who goes all-in with any hand lose to one who does so only with
+strong hands. `least_shortfall` is the price of not learning which one it is.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ from poker.rules import Rules
 
 _STEPS = 2000
 _RATE = 16.0
-"""Of Hedge, for shortfalls as a share of the largest that there can be."""
+"""Learning rate of Hedge, for shortfalls as a share of the largest possible."""
 
 
 def run(
@@ -40,7 +40,7 @@ def run(
     out: str,
     **match: Annotated[Any, run_match],
 ) -> MatchResults:
-    """Every agent that is not among `crude` plays each of these; the rest is as in a match."""
+    """Play each agent that is not among `crude` against each that is; the rest is as in a match."""
     built = {spec.name: spec.build(game) for spec in agents if spec.name in crude}
     measured = [spec.name for spec in agents if spec.name not in crude]
     if set(built) != set(crude) or not measured:
@@ -58,7 +58,7 @@ def run(
 
 
 def least_shortfall(gains: NDArray[np.float64]) -> float:
-    """What who plays one strategy against all of N players leaves to the best reply against one of them, at least.
+    """A lower bound on what one strategy against all of N players leaves to the best reply against one of them.
 
     `gains` [N, H] are chips that calling the all-in of each wins over folding, by hand. For any weights of the players
     no calls win more than those that are best on the weighted average, so the weighted average of what best replies win

@@ -5,8 +5,8 @@ games: duplicate match play of the stored snapshots, in mbb per hand, against a 
 equal training. Runs that differ in the seed alone are one curve, with 95% intervals over runs; a single run has the
 interval of its match, or none. Runs that ended before the longest of them, or have the seed of another, are left out.
 
-What matches have found is kept in `out/<game>/matches.jsonl` as soon as they end, by the policies, hands and deals of
-each: the same command goes on after a kill, and plays what is new while a training run still grows.
+Match results are kept in `out/<game>/matches.jsonl` as soon as they end, by the policies, hands and deals of each: the
+same command goes on after a kill, and plays what is new while a training run still grows.
 """
 
 import itertools
@@ -36,7 +36,7 @@ from poker.solvers.kuhn import is_kuhn
 from poker.solvers.policy_match import play_itself, play_match
 
 Points = dict[int, tuple[float, Estimate]]
-"""CPU seconds and what was found, means over runs, by iterations."""
+"""Iterations -> CPU seconds and what was found, means over runs."""
 
 
 def run(
@@ -142,7 +142,7 @@ class _Matches:
         self._kept = {} if fresh else {key: [Estimate(*row) for row in rows] for key, rows in self._file.rows()}
 
     def won(self, title: str, runs: Group, others: Group | None) -> Points:
-        """From the others at equal iterations, run by run, or from the opponent."""
+        """Winnings from `others` at equal iterations, run by run, or from the opponent if there are none."""
         stops = [n for n in common_points(runs) if others is None or n in common_points(others)]
         numbered = list(enumerate(zip(runs, others or runs, strict=False)))
         bar = self._progress.add_task(title, total=len(stops) * len(numbered), found="")
@@ -170,7 +170,7 @@ class _Matches:
         return self._found([policy.fingerprint, rival.fingerprint, self._hands, deals], play)[0]
 
     def self_play(self, runs: Group) -> list[dict[str, Any]]:
-        """By seat: what the last snapshot of the first run wins against itself."""
+        """Winnings of the last snapshot of the first run against itself, by seat."""
         policy = self._snapshot(runs[0], common_points(runs)[-1])
 
         def play() -> list[Estimate]:
@@ -245,8 +245,8 @@ def _crossings(lines: Mapping[str, Points]) -> list[dict[str, Any]]:
 
 
 def _lead(points: Points) -> dict[str, int | None]:
-    """Of matches between two solvers: the last point at which the first is behind, and the first from which on it is
-    ahead at all; by the interval of each point, so that one in 40 may seem either where they are level."""
+    """The last point at which the first of two solvers is behind, and the first from which on it is always ahead; by
+    the interval of each point, so that one in 40 may seem either where they are level."""
     behind = [n for n, (_, found) in points.items() if found.high < 0]
     ahead = list(itertools.takewhile(lambda n: points[n][1].low > 0, reversed(points)))
     return {"behind_until": behind[-1] if behind else None, "ahead_from": ahead[-1] if ahead else None}

@@ -35,7 +35,7 @@ def depth_limited(continuations: Floats, iterations: int = 20_000) -> Floats:
 
 
 def exploitability(strategy: Floats) -> float:
-    """What a best response of player 2 wins."""
+    """Chips that a best response of player 2 wins."""
     return float(-(strategy @ PAYOFF).min())
 
 

@@ -3,8 +3,8 @@
 `run` is what `evaluate.py evaluate=weight_tables` calls. Hands of the IRC archive are replayed in the order of time.
 The tables of everybody whose cards are known at the end are kept as an onlooker would, and after each round of betting
 the gain log p(hand) - log(1 / possible hands) is noted. Predictors learn from every hand, calibration from those that
-are measured, and both only after what they said of it was noted. The unit of intervals is a hand, averaged over the
-players who showed. The tables of the first hands that are measured are also drawn, as they stood after each round.
+are measured, and both only after their prediction was noted. The unit of intervals is a hand, averaged over the players
+who showed. The tables of the first hands that are measured are also drawn, as they stood after each round.
 """
 
 from collections.abc import Sequence
@@ -37,7 +37,7 @@ class Gains:
     pictures: list[Figure] = field(default_factory=list)
 
     def add(self, hand: IrcHand, ends: Sequence[RoundEnd], *, drawn: bool = False) -> None:
-        """What was known after the rounds of a hand, as pictures too if it is `drawn`."""
+        """Add the gains after the rounds of a hand, and its tables as pictures if it is `drawn`."""
         for end in ends:
             self.by_street[end.street].append(end.gain(hand))
             if drawn:

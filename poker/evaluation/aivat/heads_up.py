@@ -1,16 +1,16 @@
 """AIVAT: what a heads-up match says about the players' strength, with most of the luck taken out (Burch, Schmid,
 Moravcik, Morrill and Bowling 2018).
 
-The hand is followed as an observer sees it who is shown the cards of players without a known policy only. What a known
-policy holds stays a range: its distribution given what was observed follows from the policy by Bayes' rule. Then
+The hand is followed from the view of an observer who is shown only the cards of players without a known policy. A hand
+of a known policy stays a range: its distribution given what was observed follows by Bayes' rule. Then
 
     estimate = E[payoff | everything observed] + sum over events (E[V after | before] - V after)
 
 where V is the expected value over the unseen hands of a value function u. The events are those whose distribution the
 observer knows: the deal of a seen hand, public cards, and actions of known policies. Each term has mean 0 and the first
 has the mean of the payoff, so the estimate is unbiased for every u and every unknown opponent; how much of the variance
-goes depends on u. Terms need not share one u: that of cards must know its exact mean over them, which few do; that of
-actions is averaged over a handful of actions, whatever it is.
+goes depends on u. Cards and actions may each have their own: that of cards must know its exact mean over the next
+cards, as few functions do; that of actions can be any, since it is averaged over a handful of actions.
 
 Policies must be functions of the public state and the hand held, and the actions must have been drawn from them.
 
@@ -47,9 +47,9 @@ class Terms:
 
 
 class Aivat:
-    """Estimates for hands of one heads-up game: `values` judge actions; `cards`, if they are others, what is dealt.
+    """Estimates for hands of one heads-up game: `values` judges actions, `cards` (by default `values`) dealt cards.
 
-    `values_before` of what judges cards must be the exact mean of its `values`.
+    `values_before` of the function that judges cards must be the exact mean of its `values`.
     """
 
     def __init__(self, rules: Rules, values: ValueFunction, cards: ValueFunction | None = None) -> None:
@@ -60,7 +60,7 @@ class Aivat:
         self._rules = rules
 
     def terms(self, final: HandState, policies: Sequence[PolicyFunction | None]) -> Terms:
-        """The finished hand `final`, all its cards known; `policies` by seat, None where unknown."""
+        """The terms of the finished hand `final`, all its cards known; `policies` by seat, None where unknown."""
         return _Walk(self._rules, self.values, self.cards, final, policies).terms()
 
     def estimate(self, final: HandState, policies: Sequence[PolicyFunction | None]) -> tuple[float, float]:
@@ -71,7 +71,7 @@ class Aivat:
 
 @dataclass
 class _Walk:
-    """One hand, event by event. `ranges` [2, H] are the unseen hands' distributions, one hand where it is seen."""
+    """One hand, event by event. `ranges` [2, H] are the distributions of unseen hands; a seen hand is certain."""
 
     rules: Rules
     values: ValueFunction

@@ -1,8 +1,8 @@
 """AIVAT for any number of players: corrections for the deal, the public cards and the actions of known policies.
 
-As `poker.evaluation.aivat.heads_up`, but every hand counts as seen and no range is averaged over: the estimate is the
-chips won plus, for each event whose distribution is known, the mean of u over what could have happened minus u of what
-happened. It is unbiased for every u of which `before_board` and `before_deal` are exact means.
+Unlike in `poker.evaluation.aivat.heads_up`, every hand counts as seen and no range is averaged over: the estimate is
+the chips won plus, for each event whose distribution is known, the mean of u over what could have happened minus u of
+what happened. It is unbiased for every u of which `before_board` and `before_deal` are exact means.
 
 Symbols: P players, N completions of a board.
 """
@@ -28,7 +28,7 @@ Hands = tuple[Board, ...]
 class CheckDownHands:
     """u(betting, board, hands): chips [P] over the whole hand when everybody's cards are known.
 
-    Everybody left calls what is bet, no more chips go in, the hands are shown down; odd chips are split in parts. Whole
+    Everybody left calls what is bet, no more chips go in, the hands are shown down; odd chips are split exactly. Whole
     payoffs are averaged over every completion of the board, so the mean over the next cards is the value now.
     """
 
@@ -41,7 +41,7 @@ class CheckDownHands:
         return self.values(betting, board, hands)
 
     def before_deal(self, betting: Betting) -> Floats:
-        """The mean of u over all deals, before which every player is as likely as any other to win what both may."""
+        """The mean of u over all deals: players are equally likely to win a pot that they can win."""
         return _mean_payoffs(_called(betting), np.zeros((1, betting.rules.num_players), dtype=np.int16))
 
 
@@ -90,7 +90,7 @@ class MultiAivat:
 
 
 def _called(betting: Betting) -> Betting:
-    """Everybody left has called the highest bet, as far as the stacks go."""
+    """The state once everybody left has called the highest bet, as far as the stacks go."""
     stacks = betting.rules.stacks
     highest = betting.highest
     totals = zip(betting.folded, betting.committed, stacks, strict=True)

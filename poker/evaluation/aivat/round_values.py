@@ -38,7 +38,7 @@ _MOST_LEAVES = 1000
 
 @dataclass(frozen=True)
 class Predicted:
-    """A leaf: chips to player 0 [C, C], their clusters first, and the clusters [H], -1 for hands that cannot be."""
+    """Values of a leaf: chips to player 0 [C, C], player 0's cluster first; clusters [H], -1 for impossible hands."""
 
     chips: NDArray[np.float32]
     clusters: NDArray[np.int32]
@@ -46,7 +46,7 @@ class Predicted:
 
 @dataclass(frozen=True)
 class Known:
-    """What was asked for before, to be shared by the hands of a match."""
+    """Policies and leaf values asked for before, shared by the hands of a match."""
 
     policies: Memory[tuple[PolicyFunction, str, Board], Policy] = field(
         default_factory=lambda: Memory(_REMEMBERED_POLICIES)
@@ -55,7 +55,7 @@ class Known:
 
 
 class RoundValues:
-    """`policies` are by seat, quick ones; `leaves` by street, for the ends of its round."""
+    """Values by following quick `policies` (by seat) to the end of the round, and `leaves` (by street) there."""
 
     exact_runouts = False
 
@@ -80,7 +80,7 @@ class RoundValues:
         return float(own @ self._play_on(state, board, player, opponent))
 
     def _play_on(self, state: Betting, board: Board, player: int, opponent: Floats) -> Floats:
-        """[H]"""
+        """[H] chips to `player` by hand, summed over the opponent's range."""
         out = np.zeros(self._rules.num_hands)
         ends: list[tuple[Betting, Floats, Floats]] = []
         self._follow(state, board, player, np.ones(self._rules.num_hands), opponent, out, ends)
@@ -99,7 +99,7 @@ class RoundValues:
         out: Floats,
         ends: list[tuple[Betting, Floats, Floats]],
     ) -> None:
-        """Adds to `out` what ends here, and to `ends` what must be predicted; `own` is the reach of each hand."""
+        """Adds values of hands that end to `out`, and leaves to `ends`; `own` [H] and `others` [H] are reaches."""
         if not (own.any() and others.any()):
             return
         if state.is_over and not state.is_showdown:
@@ -130,7 +130,7 @@ class RoundValues:
         return policy
 
     def _predict(self, leaves: Sequence[Betting], board: Board) -> dict[str, Predicted]:
-        """All of `leaves`, by their texts."""
+        """Values of all `leaves`, by their texts."""
         if len(leaves) > _MOST_LEAVES:
             raise PokernetsError(
                 f"a round of this game can end in {len(leaves):,} ways with the bets of these agents, too many to value"
@@ -149,7 +149,7 @@ class RoundValues:
 
 
 class RoundPlayValues:
-    """The round is played on, with `blueprint` for players whose responses are not known: `RoundValues`.
+    """Values by `RoundValues`, with `blueprint` for players whose responses are not known.
 
     `leaves` value the ends of the rounds, by street. Cards are judged by check-downs for the chips that both have put
     in, times `growth` by street for those still to come.

@@ -1,12 +1,11 @@
-"""A value function for AIVAT made of what agents that solve have solved in the hand.
+"""A value function for AIVAT from the solutions that agents made in the hand.
 
-At a decision that a solution holds, an action is worth what the solution says of the hands of the solver's opponent:
-its own range it knows, so that only what the opponent does otherwise later is missed. Where a solve looked through a
-deal (the turn), each next card is worth what it says too, and the mean over all of them is taken exactly. Elsewhere
-another value function judges actions, and check-downs judge cards. All-ins are worth their equities.
+At a decision in a solution, an action has the solution's value for the hands of the solver's opponent. The solver's own
+range is known exactly, so these values miss only how the opponent later departs from the solution. Where a solve looked
+through a deal (the turn), each next card has a value in the solution too, and the mean over all of them is exact.
+Elsewhere another value function judges actions, and check-downs judge cards. All-ins are worth their equities.
 
-What a solution says at a decision must not depend on the action taken there (`NestedSearch.solution`), and that of a
-card not on the card.
+Values must not depend on the action taken at their decision (`NestedSearch.solution`), nor on the card of their deal.
 
 Symbols: H hands.
 """
@@ -26,15 +25,15 @@ from poker.state import PolicyFunction, public_state
 
 
 class _Solutions:
-    """What is solved, by seat: of the player who acts if they solve, else of the other."""
+    """Solutions by seat: at a decision that of the player who acts if they solve, else that of the other."""
 
     def __init__(self, rules: Rules, solved: Sequence[Solved | None]) -> None:
         self.rules = rules
         self._solved = tuple(solved)
 
     def before(self, last: Betting, board: Board) -> tuple[DecisionValues, int] | None:
-        """At the decision whose action led to `last`, and that action; None at the start of the hand, and where nobody
-        has solved."""
+        """Values at the decision whose action led to `last`, and that action; None at the start of the hand, and where
+        nobody has solved."""
         turns = list(last.turns())
         if not turns:
             return None
@@ -44,14 +43,14 @@ class _Solutions:
         return None if values is None else (values, action)
 
     def chips(self, player: int, values: Floats, whose: int, own: Floats, opponent: Floats) -> float:
-        """To `player`, if the hands of `whose` win `values` [H] each on average, summed over compatible pairs."""
+        """Chips to `player` if the hands of `whose` win `values` [H] on average, summed over compatible pairs."""
         mine, theirs = (own, opponent) if player == whose else (opponent, own)
         total = float((mine * values) @ self.rules.space.compatible_mass(theirs))
         return total if player == whose else -total
 
 
 class SolvedActions:
-    """Judges actions; `otherwise` does where nothing was solved."""
+    """Judges actions by solutions, and by `otherwise` where nothing was solved."""
 
     exact_runouts = False
 
@@ -85,7 +84,7 @@ class SolvedActions:
 
 
 class SolvedCards(CheckDown):
-    """Judges cards: those that a solve looked through, and check-downs elsewhere."""
+    """Judges cards by solutions that looked through the deal, and by check-downs elsewhere."""
 
     def __init__(self, rules: Rules, solved: Sequence[Solved | None], growth: Sequence[float]) -> None:
         super().__init__(rules, growth)
@@ -125,7 +124,7 @@ class SolvedCards(CheckDown):
 
 
 class SearchValues:
-    """What was solved, and `fallback` where nothing was: `SolvedActions`, `SolvedCards`.
+    """Values by solutions (`SolvedActions`, `SolvedCards`), and by `fallback` where nothing was solved.
 
     Check-downs count `growth` times the chips that both have put in, by street.
     """

@@ -1,8 +1,8 @@
-"""What AIVAT takes hands to be worth, as it is configured: from the policies in a hand to estimates (`values=`).
+"""Value functions for AIVAT as they are configured (`values=`): from the policies in a hand to estimates.
 
-Whatever is chosen, estimates are unbiased; they differ in the variance that is left and in what they cost. Cards are
-judged by check-downs, whose mean over the next cards is known without dealing one (`values.py`), but for those that the
-solution of a round looked through (`search_values.py`).
+Estimates are unbiased with all of them; they differ in the variance that is left and in their cost. Cards are judged by
+check-downs, whose mean over the next cards is known without dealing one (`values.py`), except where the solution of a
+round looked through the deal (`search_values.py`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,36 +17,36 @@ from poker.search.solved_values import Solved
 from poker.state import PolicyFunction
 
 DEFAULT = {"_target_": "poker.evaluation.aivat.value_functions.FoldEquityValues"}
-"""Settings of the one that is used where none is named; stored estimates of it bear no mark."""
+"""Settings of the default value function; its stored estimates bear no mark."""
 
 
 class ValueFunctionFactory(Protocol):
-    """A way to value hands, as it is configured."""
+    """A configured way to value hands."""
 
     def __call__(
         self, rules: Rules, responses: Sequence[PolicyFunction | None], solved: Sequence[Solved | None] = (None, None)
     ) -> Aivat:
         """Estimates for heads-up hands whose players, by seat, answer about as `responses` say; None: not known.
 
-        Responses are quick to ask, and asked for many states that never come up. `solved`, by seat too, say what the
-        solutions of players who solve hold.
+        Responses must be quick: they are asked for many states that never come up. `solved` gives the solutions of
+        players who solve, by seat too.
         """
 
 
 @dataclass
 class ValueFunctionSpec(Shared[ValueFunctionFactory]):
-    """`settings` tell what it is."""
+    """A value function, built once in each process; `settings` identify it."""
 
     settings: Mapping[str, Any]
 
     @property
     def mark(self) -> dict[str, Any] | None:
-        """What tells stored estimates of this value function from those of others."""
+        """Settings that tell stored estimates of this value function from others; None for the default."""
         return None if self.settings == DEFAULT else dict(self.settings)
 
 
 class CheckDownValues:
-    """Nobody bets any more: `CheckDown`."""
+    """Values by `CheckDown`: nobody bets any more."""
 
     def __call__(
         self, rules: Rules, responses: Sequence[PolicyFunction | None], solved: Sequence[Solved | None] = (None, None)
@@ -55,7 +55,7 @@ class CheckDownValues:
 
 
 class FoldEquityValues:
-    """A bet is answered, then nobody bets any more: `FoldEquity`."""
+    """Values by `FoldEquity`: a bet is answered, then nobody bets any more."""
 
     def __call__(
         self, rules: Rules, responses: Sequence[PolicyFunction | None], solved: Sequence[Solved | None] = (None, None)

@@ -28,21 +28,21 @@ class ValueFunction(Protocol):
 
     @property
     def exact_runouts(self) -> bool:
-        """`values_before` is the true expectation where only cards are to come: then these need not be followed."""
+        """Whether `values_before` is exact where only cards are to come, so that they need not be followed."""
 
     def values(self, states: Sequence[Betting], board: Board, player: int, own: Floats, opponent: Floats) -> Floats:
         """[A] chips to `player` in each state, where it has the range own [A, H]."""
 
     def values_before(self, state: Betting, board: Board, player: int, own: Floats, opponent: Floats) -> float:
-        """Chips to `player` in `state`, for which public cards are to come. To judge cards it must be the mean of
-        `values` over those that the two hands of a pair allow."""
+        """Chips to `player` in `state`, before the next public cards. To judge cards it must be the mean of `values`
+        over the cards that each pair of hands allows."""
 
 
 class CheckDown:
-    """The hand is shown down for the chips that both have put in, times a factor by street for those still to come.
+    """A showdown for the chips that both have put in, times a factor by street for those still to come.
 
-    A bet that is not called yet counts nothing: all-ins of no-limit games would else seem to be called by everybody.
-    `growth` has a factor for each street (one, if it is empty); stakes end at the shorter stack.
+    A bet that is not called yet counts nothing: all-ins of no-limit games would otherwise seem to be called by
+    everybody. `growth` has a factor for each street (empty: 1 for all); stakes are capped at the shorter stack.
     """
 
     exact_runouts = True
@@ -66,9 +66,9 @@ class CheckDown:
 
 
 class FoldEquity(CheckDown):
-    """As `CheckDown`, but a bet is answered first: who faces it folds as often as a policy says, and else calls.
+    """A `CheckDown` after a bet is answered: the player who faces it folds as often as a policy says, else calls.
 
-    `responses` are such policies by seat, None for none; whether anybody plays them does not matter for unbiasedness.
+    `responses` are such policies by seat, None for none; estimates are unbiased whether anybody plays them or not.
     They are asked for many states that never come up, so they should be quick.
     """
 

@@ -1,1 +1,1 @@
-"""Hands of files: read, replayed, converted and reviewed."""
+"""Hands from files: replayed, converted and reviewed."""

@@ -1,10 +1,9 @@
-"""Reviews of heads-up no-limit hands of other programs and sites: whatever stacks and blinds, in the chips of the game
-that the agent plays which solves them.
+"""Reviews of heads-up no-limit hands from other programs and sites, with any stacks and blinds.
 
-A hand is played again with the smaller of its stacks, beyond which nothing is won or lost, and with the big blind of
-the game. The rounds that are solved to the end of the hand need nothing but these stacks and the ranges that come
-there. Earlier ones end in values which belong to the stacks of the game, and are reviewed where the stacks are nearly
-the same.
+A hand is played again in the chips of the solving agent's game: with the big blind of the game, and with the smaller of
+the hand's stacks, beyond which nothing is won or lost. Rounds that are solved to the end of the hand need only these
+stacks and the ranges that come there. Earlier rounds end in values that belong to the stacks of the game, and are
+reviewed where the stacks are nearly the same.
 """
 
 import hashlib
@@ -30,7 +29,7 @@ _TO_THE_END = 2
 
 
 class FileReviews(Reviews):
-    """Of hands with stacks of their own, by a solver whose game is `rules`."""
+    """Reviews of hands with stacks of their own, by a solver whose game is `rules`."""
 
     def refusal(self, state: HandState) -> str:
         stack, usual = min(state.rules.stacks), min(self._rules.stacks)
@@ -50,8 +49,9 @@ class FileReviews(Reviews):
 
 @dataclass(frozen=True)
 class HandFile:
-    """A file of `count` hands, with its SHA-256: `hands` in chips of the agent's game by their place, the settings in
-    which others differ, the lines of those that could not be read, and how often it tells whose cards were dealt."""
+    """A file of `count` hands, with its SHA-256: `hands` to review by place, in chips of the agent's game; reasons why
+    others are `left_out`; `errors` of those that could not be read; how often each player is said to be `dealt` cards.
+    """
 
     name: str
     digest: str
@@ -63,7 +63,7 @@ class HandFile:
 
     @classmethod
     def read(cls, name: str, data: bytes, game: Rules) -> "HandFile":
-        """A HistoryError if it is no file of hands."""
+        """Read the hands in `data`. Raises HistoryError if it is no file of hands."""
         errors: list[HistoryError] = []
         left_out, hands, count = Counter[str](), dict[int, LoggedHand](), 0
         text = text_of(data)
@@ -79,14 +79,14 @@ class HandFile:
         return cls(name, hashlib.sha256(data).hexdigest(), count, hands, left_out, errors, dealt)
 
     def players(self) -> list[str]:
-        """Whose decisions can be reviewed, first who has the file: to whom it says that cards were dealt, or who is
-        called `Hero`; then those with the most hands."""
+        """Names whose decisions can be reviewed: first the owner of the file, to whom it says that cards were dealt or
+        who is called `Hero`, then those with the most hands."""
         pairs = (pair for hand in self.hands.values() for pair in zip(hand.names, hand.state.hole_cards, strict=True))
         shown = Counter(name for name, cards in pairs if cards)
         return sorted(shown, key=lambda name: (-self.dealt[name], name != HERO, -shown[name]))
 
     def of(self, player: str) -> tuple[dict[int, LoggedHand], Counter[str]]:
-        """Those of the hands in which the player's cards are known, and why others are not reviewed."""
+        """Hands in which the player's cards are known, by place, and why others are not reviewed."""
         found, left_out = dict[int, LoggedHand](), self.left_out.copy()
         for place, hand in self.hands.items():
             if player not in hand.names:
@@ -99,7 +99,7 @@ class HandFile:
 
 
 def why_not(hand: PlayedHand, game: Rules) -> str:
-    """The setting in which a hand differs from those that are reviewed, empty if there is none."""
+    """Why a hand is not reviewed, empty if it is."""
     rules = hand.rules
     if game.num_players != 2 or game.is_limit or game.board_cards != TEXAS_BOARD:
         return f"the agent plays `{game.name}`: reviews are by one of heads-up no-limit hold'em"

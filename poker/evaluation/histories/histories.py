@@ -1,7 +1,7 @@
-"""`evaluate=replay` of any file of hands that `poker.formats.histories` reads, told apart by content.
+"""`evaluate=replay` of any file of hands that `poker.formats.histories` reads, recognised by content.
 
 Every hand is played again by the rules with its own stacks and posts, and checked; the games are those that the file
-tells. A hand is one unit of the intervals, and its result is in big blinds of its own table. Logs of matches, which
+names. A hand is one unit of the intervals, and its result is in big blinds of its own table. Logs of matches, which
 do not tell their game, are left to `poker.evaluation.histories.replay`.
 """
 
@@ -43,7 +43,7 @@ _HEAD = 1 << 16
 _ROWS = 20
 """Players and refusals that the console shows."""
 _Money = tuple[str, str]
-"""What stands before and behind amounts of a currency; both are empty for chips."""
+"""Text before and after amounts of a currency; both are empty for chips."""
 _Amounts = dict[_Money, Decimal]
 _NAMES = {"mbb": "mbb/hand", "sb": "sb/hand"}
 
@@ -67,7 +67,7 @@ def run(
     `to` or beside the report.
 
     The first `hands` hands count, 0 or None: all. With `skip` hands that cannot be read, or not be written, are left
-    out and counted; otherwise the first of them is an error. Of a log of a match, or the logs of the legs of one, see
+    out and counted; otherwise the first of them is an error. For the log of a match, or the logs of its legs, see
     `poker.evaluation.histories.replay.run`.
     """
     first, *others = [log] if isinstance(log, str) else log
@@ -111,7 +111,7 @@ def run(
 def _written(
     hands: Iterable[PlayedHand], kind: Format, path: Path, tally: "_Tally", skip: bool
 ) -> Iterator[PlayedHand]:
-    """Those that can be written; of the others the first is an error, or all are counted."""
+    """Hands that can be written. The first that cannot is an error, or with `skip` all such are counted."""
     for hand in hands:
         why_not = why_unwritable(kind, hand)
         if why_not:
@@ -125,7 +125,7 @@ def _written(
 
 
 class _Tally:
-    """What was read: results by name, games, and what was left out."""
+    """Totals over the hands read: results by name, games, and what was left out."""
 
     def __init__(self, game: Rules, unit: Unit) -> None:
         self.hands = 0
@@ -161,7 +161,7 @@ class _Tally:
         self._games.setdefault(_game(hand), []).append((len(stacks), min(stacks), max(stacks)))
 
     def _estimates(self) -> list[tuple[str, Estimate]]:
-        """By name, who played most first."""
+        """Estimates by name, most hands first."""
         names = sorted(self._values, key=lambda name: (-len(self._values[name]), name))
         return [(name, estimate_of(np.array(self._values[name]))) for name in names]
 
@@ -199,7 +199,7 @@ class _Tally:
         return found
 
     def _compared(self) -> str:
-        """In which settings the hands differ from those of the game that was given."""
+        """The settings in which hands differ from the given game."""
         parts = [f"{name} ({count:,} hands)" for name, count in self._differing.most_common() if name]
         return f"not as in {self._game.name}: {', '.join(parts)}" if parts else ""
 
@@ -230,7 +230,7 @@ def _amounts(sums: _Amounts) -> str:
 
 
 def _amount(value: Decimal, money: _Money) -> str:
-    """Such as `$1,250`, `0.50 EUR` or `0.005`."""
+    """An amount as text, such as `$1,250`, `0.50 EUR` or `0.005`."""
     exponent = value.normalize().as_tuple().exponent
     assert isinstance(exponent, int)
     return f"{money[0]}{value:,.{max(2, -exponent) if exponent < 0 else 0}f}{money[1]}"

@@ -1,7 +1,7 @@
 """`evaluate=replay`: reads the log of a match, ours or another dealer's, plays every hand again and says who won.
 
-Each line is checked against the rules: betting, cards, and payoffs. Of a match of ours the hands and sessions count
-that it counted itself (`poker/play/exports.py`), so both have the same result. Of another log all hands count; when
+Each line is checked against the rules: betting, cards, and payoffs. In a match of ours the hands and sessions count
+that it counted itself (`poker/play/exports.py`), so both have the same result. In another log all hands count; when
 they come in groups of seatings on the same cards, the log is of duplicate deals, and a deal is one unit of the
 intervals, otherwise a hand is.
 
@@ -50,7 +50,7 @@ def run(
 
     The first `hands` hands by number count, 0: all, None: those that the match counted. `session` deals are one unit,
     None: as many as in the match. `notes` are files in which players noted their policies (`poker.play.notes`): with
-    them hands are estimated by AIVAT too, `values` being what hands are worth. With several logs they are as many of
+    them hands are estimated by AIVAT too, by the value function `values`. With several logs there are as many notes of
     each, in the order of the logs.
     """
     paths = [Path(log)] if isinstance(log, str) else list(map(Path, log))
@@ -109,7 +109,7 @@ def _check_logs(game: Rules, paths: Sequence[Path], phh: str | None) -> None:
 
 
 def _aivat(game: Rules, paths: Sequence[Path], notes: Sequence[str], values: ValueFunctionFactory) -> list[NotedAivat]:
-    """By log."""
+    """Estimators from the notes, one for each log."""
     each, over = divmod(len(notes), len(paths))
     if over:
         raise PokernetsError(
@@ -160,7 +160,7 @@ class _Hands:
 
 
 def _in_turn(game: Rules, paths: Sequence[Path]) -> Iterator[tuple[int, LoggedHand]]:
-    """Hands of each number with the place of their log, log by log."""
+    """Hands with the index of their log; those of one number come together, log by log."""
     for row in zip_longest(*(read_log(game, path) for path in paths)):
         deal = [hand for hand in row if hand is not None]
         if len(deal) < len(row) or len({hand.number for hand in deal}) > 1:
@@ -172,7 +172,7 @@ def _in_turn(game: Rules, paths: Sequence[Path]) -> Iterator[tuple[int, LoggedHa
 
 
 class _Columns:
-    """Numbers by name, hand by hand."""
+    """Columns of numbers by name that grow hand by hand."""
 
     def __init__(self) -> None:
         self._columns: dict[str, array[float]] = {}
@@ -184,7 +184,7 @@ class _Columns:
             column.append(number)
 
     def whole(self, hands: int) -> dict[str, NDArray[np.float64]]:
-        """NaN where a name was not there."""
+        """The columns over all `hands`, NaN where a name was not there."""
         for column in self._columns.values():
             column.extend([np.nan] * (hands - len(column)))
         return {name: np.array(column, dtype=np.float64) for name, column in self._columns.items()}

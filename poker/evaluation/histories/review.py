@@ -1,7 +1,7 @@
-"""What a player's decisions cost: each solved, with what every action was worth to the hand held.
+"""Reviews of a player's decisions: each is solved, and every action valued for the hand held.
 
-The solve is that of an agent against which the decision was made, or of one in its place: `poker.search` says what it
-takes the player to hold, and what the actions are worth against the range that it has itself. Neither depends on cards
+The solve is that of the agent against which the decision was made, or of one in its place: `poker.search` gives the
+range that it believes the player to have, and the values of the actions against its own range. Neither depends on cards
 that the player has not seen.
 
 Symbols: A actions, K continuations.
@@ -31,19 +31,19 @@ Floats = NDArray[np.float64]
 _KEPT = 200
 """Reviews that are kept in memory."""
 _MIXED = 0.05
-"""Frequency of an action that is no remainder of early iterations."""
+"""Least frequency of an action that is mixed in, rather than left over from early iterations."""
 
 
 @dataclass(frozen=True)
 class DecisionReview:
     """A decision at `betting` with `cards`; `chosen` is the action taken, None before that.
 
-    By action: `frequencies` with which sound play takes it with the hand held, and `evs`, chips that it wins from here
-    on (a fold: 0); `best_evs` if the player goes on after it as well as possible, where sound play, which may never
-    come there, need not. `grid` [169, A] is the same strategy by class of hand, NaN where the board leaves none;
-    `believed` [169] is the share of the class in what the opponent takes the player to hold.
+    By action, with the hand held: `frequencies` of sound play, and `evs`, chips that it wins from here on (a fold: 0);
+    `best_evs` if the player goes on as well as possible, which sound play need not do after actions that it never
+    takes. `grid` [169, A] is sound play by class of hand, NaN where the board leaves none; `believed` [169] is the
+    share of each class in the range that the opponent believes the player to have.
 
-    `exploitability` of the solve is in chips, `finished` whether that is what it was to reach. By the actions that lead
+    `exploitability` of the solve is in chips, `finished` whether it reached its target. By the actions that lead
     there: `answers` of the opponent, how likely and the EV then, which add up to `evs`; `picks` among the continuations
     [K] at the depth limit, and their `ends`, EVs [K] that add up to that of the action or answer.
     """
@@ -75,8 +75,8 @@ class DecisionReview:
 
     @property
     def error(self) -> float:
-        """Chips by which `loss` may be off: the exploitability of the solve, and what going on better after the action
-        taken, or after the best one, would win more."""
+        """Chips by which `loss` may be off: the exploitability of the solve, and what better play after the action
+        taken, or after the best one, would add."""
         after = self.best_evs.max() - self.evs.max()
         if self.chosen is not None:
             at = self.actions.index(self.chosen)
@@ -90,12 +90,12 @@ class DecisionReview:
 
     @property
     def is_certain(self) -> bool:
-        """Whether the action taken has lost something for sure, which `_certain` says."""
+        """Whether the action taken has certainly lost something (`_certain`)."""
         return self.loss is not None and _certain(self.finished, self.loss, self.error, self.frequency)
 
 
 def review(solved: SolvedDecision, state: HandState, chosen: int | None) -> DecisionReview:
-    """Of the player to act at `state`, whose cards it has."""
+    """Review the decision at `state`, which has the cards of the player to act, from its solve."""
     hand, live = hand_number(state, solved.player), HOLDEM.live(state.board).astype(np.float64)
     paid = state.betting.committed[solved.player]
     weights = solved.ranges[solved.player].astype(np.float64)
@@ -128,8 +128,8 @@ def decisions_of(state: HandState, player: int) -> Iterator[tuple[HandState, int
 
 @dataclass(frozen=True)
 class Mistake:
-    """One decision of a kept hand, and what it lost: chips that may be off by `error`, as in `DecisionReview`. Rows of
-    before solves told their exploitability are of unfinished ones."""
+    """One decision of a kept hand, and what it lost: chips that may be off by `error`, as in `DecisionReview`. Rows
+    from before solves told their exploitability count as unfinished."""
 
     hand: int
     betting: str
@@ -149,7 +149,7 @@ class Mistake:
 
     @property
     def most(self) -> float:
-        """Chips that the decision lost at the most."""
+        """The most chips that the decision may have lost."""
         return self.loss + self.error
 
 
@@ -167,7 +167,7 @@ class Reviews:
         lock: threading.Lock,
         place: Callable[[], int] = lambda: 0,
     ) -> None:
-        """`place` tells where in the queue of what solves a review is, 0 where it does not wait."""
+        """`place` tells the place of a review in the queue for the solver, 0 where it does not wait."""
         self._rules, self.place = rules, place
         self.big_blind = rules.big_blind
         self._solver = solver
@@ -183,7 +183,7 @@ class Reviews:
         return self.why_not
 
     def decision(self, state: HandState, chosen: int | None) -> DecisionReview:
-        """Of the player to act, in their view; takes as long as the solve needs to its precision."""
+        """Review the decision of the player to act, in their view; takes as long as the solve needs."""
         if refusal := self.refusal(state):
             raise PokernetsError(refusal)
         key = state, chosen
@@ -197,23 +197,23 @@ class Reviews:
             return self._known[key]
 
     def hand(self, number: int, state: HandState, player: int) -> list[DecisionReview]:
-        """All decisions of a hand that are reviewed; what they have cost is kept."""
+        """Review all decisions of a hand that can be, and keep what they have cost."""
         found = [self.decision(view, action) for view, action in self.reviewed(state, player)]
         for one in found:
             self._keep(number, one)
         return found
 
     def reviewed(self, state: HandState, player: int) -> list[tuple[HandState, int]]:
-        """The decisions of a hand that are, as `decisions_of` gives them."""
+        """The decisions of a hand that can be reviewed, as `decisions_of` gives them."""
         return [(view, action) for view, action in decisions_of(state, player) if not self.refusal(view)]
 
     def mistakes(self) -> list[Mistake]:
-        """Those kept so far, the largest first."""
+        """Mistakes kept so far, the largest first."""
         found = list(self._mistakes.values())  # at once: another thread may be adding to them
         return sorted(found, key=lambda one: -one.loss)
 
     def missing(self, hands: list[LoggedHand], name: str) -> list[LoggedHand]:
-        """Of these hands of the player `name` those with a decision of which no finished solve is kept."""
+        """Hands of the player `name` with a decision of which no finished solve is kept."""
         return [
             hand
             for hand in hands
@@ -250,7 +250,7 @@ class Reviews:
 
 
 def _certain(finished: bool, loss: float, error: float, frequency: float) -> bool:
-    """A finished solve, a loss beyond its error, and an action that it does not mix in: those are worth the same."""
+    """Whether a finished solve finds a loss beyond its error, in an action not mixed in: those are worth the same."""
     return finished and loss > error and frequency < _MIXED
 
 

@@ -43,8 +43,8 @@ def deal(
     """Waits for a player on each of `ports` (0: any free one, printed) of the address `host`, empty for all addresses
     of this machine, deals `hands` hands and writes their log.
 
-    With `rotate` the seats move by one after every hand, else everybody keeps their seat. Where a match of the same
-    names and seed has been, the files of this one are numbered.
+    With `rotate` the seats move by one after every hand, else everybody keeps their seat. Where a match of
+    the same names and seed was played before, the files of this one are numbered.
     """
     if len(names) != game.num_players or len(ports) != game.num_players or len(set(names)) != len(names):
         raise PokernetsError(f"`{game.name}` needs {game.num_players} different `names` and as many `ports`")
@@ -147,7 +147,7 @@ def _report(
     settings: Mapping[str, Any],
     console: Console,
 ) -> MatchResults:
-    """Of hands [n, P] on cards of their own: a hand is one unit of the intervals."""
+    """Report hands [n, P], each on its own cards: a hand is one unit of the intervals."""
     played = Results(game, LineUp(names), [range(len(names))], 1, log=log)
     played.fill(np.asarray(chips, dtype=np.float64).reshape(-1, 1, 1, len(names)))
     played.incidents = list(failures)

@@ -81,10 +81,10 @@ def run(
     session or a deal is one unit of the intervals. `contrasts` are pairs of groups of agents (`a+b`) whose results are
     compared. With `half_width` (in `unit`) a line-up stops before `hands` when the interval of its first agent is as
     narrow as that.
-    With `decision_seconds` every agent has a process of its own, and one that takes longer, dies or answers rubbish
-    checks or folds. `tables` are played side by side in each process, where agents answer for many at once; the hands
-    stay the same. With `aivat` the luck is taken out of every hand as far as the agents' policies allow; `fallback`
-    has a quick policy for where no agent in the line-up has one (`match_aivat.py`), `values` say what hands are worth.
+    With `decision_seconds` every agent has a process of its own, and checks or folds where it takes longer, dies or
+    gives no valid answer. `tables` are played side by side in each process, where agents answer for many at once;
+    the hands stay the same. With `aivat` the luck is taken out of every hand as far as the agents' policies
+    allow; `fallback` has a quick policy for line-ups without one (`match_aivat.py`), `values` is the value function.
     `cluster` plays. `fresh` plays anew what was kept of earlier runs with the same settings. Without `told` the report
     is written but not printed.
     """
@@ -156,8 +156,8 @@ def _local_best_responses(
     """The agents and their adversaries, and the line-ups of each adversary with the agent that it was made for.
 
     The adversary knows its opponent's policy, so within a process both use one agent object: what was solved for a
-    decision in a hand is not solved again for the adversary's picture of the range. An agent without a policy interface
-    is refused by name, and one of which there can be no copies at other tables if there are several.
+    decision in a hand is not solved again for the adversary's picture of the range. Refused by name are agents without
+    a policy interface and, with several `tables`, agents that cannot be copied to other tables.
     """
     if game.num_players != 2:
         raise PokernetsError(f"local best responses are heads-up; '{game.name}' has {game.num_players} players")
@@ -186,7 +186,7 @@ def _local_best_response(name: str, game: Rules, opponent: Shared[Agent], action
 
 
 def _give_back_memory() -> None:
-    """What reports and logs of a long match took is free by now; the C library would keep it for the process."""
+    """Return to the system the memory of reports and logs, which the C library would keep for the process."""
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
     if trim is not None:
         gc.collect()
@@ -195,7 +195,7 @@ def _give_back_memory() -> None:
 
 @dataclass
 class _Play:
-    """Plays what is missing, and estimates again what was estimated with an agent that turned out unknown."""
+    """Plays missing sessions, and estimates those again that relied on an agent that turned out unknown."""
 
     worker: Worker
     stores: Mapping[LineUp, HandStore]
@@ -205,7 +205,7 @@ class _Play:
     half_width: float | None
 
     def sessions(self, count: int) -> None:
-        """Sessions 0 to `count` of every line-up, those that earlier runs kept included."""
+        """Take the first `count` sessions of every line-up, kept by earlier runs or played now."""
         for lineup, store in self.stores.items():
             for session in sorted(store.kept):
                 if session < count:
@@ -232,7 +232,7 @@ class _Play:
             self.results[lineup].check_stop(self.half_width)
 
     def revise(self, console: Console) -> None:
-        """Until all sessions of a line-up that count agree on who is unknown.
+        """Estimate again until all sessions of a line-up that count agree on who is unknown.
 
         Estimates are made right after each session, when nobody knows whether an agent will fail later. Once it has, it
         counts as unknown in every hand of the line-up (`match_aivat.py` says why).
@@ -248,7 +248,7 @@ class _Play:
                 self.results[lineup].adjust(session, record)
 
     def _outdated(self, lineup: LineUp) -> dict[Task, SessionRecord]:
-        """Sessions in which an agent counted as known that is not; their records tell who is unknown now."""
+        """Sessions estimated before an agent turned out unknown; their records name those who are unknown now."""
         result = self.results[lineup]
         unknown = result.unknown
         sessions = [n for n in result.sessions() if set(result.unknown_in.get(n, {})) != set(unknown)]

@@ -2,21 +2,21 @@
 
 The agents that played are asked for their policies while they still remember what they solved; those that learn from
 hands are shown the session again, from its start, and asked before the end of each hand. An agent that is not
-repeatable, such as one whose solves are limited in time, would answer by another strategy: what it played by is noted
-in play, and where it was not (hands that an earlier run left without estimates) its policy is unavailable. Agents
-without a policy count as unknown.
+repeatable, such as one whose solves are limited in time, would answer otherwise: the policies that it played by are
+noted in play, and where they were not (hands that an earlier run left without estimates) its policy is unavailable.
+Agents without a policy count as unknown.
 
 An agent that failed did not play its policy: it checked or folded, perhaps more often with some hands than with others,
 so that the hands without a failure are a selection too. It counts as unknown in all hands of the line-up, and estimates
 are unbiased whatever an unknown agent does, failures included. (A line-up is judged by its own failures: an agent that
-fails in a share f of n deals passes for sound with chance (1-f)^n; that its estimates are then off by f d, where d is
-their mean error in the deals that fail, makes less than d / n in all.) Likewise an agent whose policy is unavailable.
+fails in a share f of deals passes for sound in n deals with probability (1-f)^n. Its estimates are then off by f d,
+with d their mean error in the deals that fail: less than d / n in expectation.) The same holds where a policy is
+unavailable.
 
-Heads-up, a value function (`aivat/value_functions.py`) says what hands are worth; unless another is named, that they
-are checked down once a bet has been answered (`FoldEquity`). The answer is the agent's, if its policy is quick to ask,
-or else another's: that of a blueprint in the line-up or, where all policies in it are slow, the fallback policy. What
-agents without a policy would do is not said to the value function: for `FoldEquity` a bet that they do not call
-counts nothing.
+Heads-up, a value function (`aivat/value_functions.py`) says what hands are worth: by default `FoldEquity`, a check-down
+once a bet has been answered. The answer is the agent's, if its policy is quick to ask, or else another's: that of a
+blueprint in the line-up or, where all policies in it are slow, the fallback policy. The value function is told nothing
+of agents without a policy: for `FoldEquity` a bet that they have yet to call counts nothing.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -74,7 +74,7 @@ class MatchAivat:
     def _estimate(
         self, rotation: Rotation, hand: LoggedHand, agents: Mapping[str, Agent], record: SessionRecord
     ) -> list[float]:
-        """[P] by entry."""
+        """[P] estimated chips by entry."""
         known = [None if name in record.unknown else agent for name, agent in agents.items()]
         policies = [_policy_in(hand, agent, record.policies) for agent in known]
         if len(known) > 2:
@@ -90,7 +90,7 @@ class MatchAivat:
     def _responses(
         self, agents: Sequence[Agent | None], policies: Sequence[PolicyFunction | None]
     ) -> list[PolicyFunction | None]:
-        """How each agent answers bets, or about so; for one without a policy any answer does more harm than good."""
+        """Policies by seat that answer bets about as the agents do; None for unknown ones, where any would do harm."""
         quick = [_quick_policy(agent) for agent in agents]
         answer = next((policy for policy, kind in zip(policies, quick, strict=True) if kind == "blueprint"), None)
         if answer is None and self.fallback is not None and any(policies) and not any(quick):
@@ -99,7 +99,7 @@ class MatchAivat:
 
 
 def _seated(rotation: Rotation, agents: Sequence[Sequence[Agent]], hand: LoggedHand) -> dict[str, Agent]:
-    """By label, in the order of the seats."""
+    """The agents of a hand by label, in the order of the seats."""
     seating = hand.number % len(rotation.seatings)
     mine = agents[seating % len(agents)]
     return {name: mine[entry] for name, entry in zip(hand.names, rotation.seatings[seating], strict=True)}
@@ -108,8 +108,8 @@ def _seated(rotation: Rotation, agents: Sequence[Sequence[Agent]], hand: LoggedH
 def _shown_again(
     rotation: Rotation, hands: Sequence[LoggedHand], seated: Sequence[Mapping[str, Agent]], unknown: Collection[str]
 ) -> Iterator[tuple[LoggedHand, Mapping[str, Agent]]]:
-    """Every hand, with known agents that learn as they were when they played it; those that are not repeatable, whose
-    policies were noted, are shown nothing."""
+    """Every hand with its agents, those known that learn in the state in which they played it. Agents that are not
+    repeatable are shown nothing: their policies were noted."""
     last = -1
     for hand, by_name in zip(hands, seated, strict=True):
         session, place = divmod(hand.number, rotation.hands_per_session)
@@ -137,7 +137,7 @@ def _told(agent: Agent, step: Callable[[Any], None], what: object) -> None:
 
 
 def _policy(agent: Agent | None) -> PolicyFunction | None:
-    """The policy, if it is known; an error of it is not one of the match."""
+    """The agent's policy, if it has one; an error in it makes it unavailable."""
     return _Asked(agent) if isinstance(agent, PolicyAgent) else None
 
 
@@ -149,8 +149,8 @@ def _policy_in(hand: LoggedHand, agent: Agent | None, noted: Policies) -> Policy
 
 
 def _solved(agent: Agent | None, seat: int) -> Solved | None:
-    """What its solutions say; agents in processes of their own keep them there. One that learns has to be shown the
-    session again, else it knows how the hand ended."""
+    """The agent's solutions, if they are at hand: agents in other processes keep theirs there, and an agent that learns
+    and cannot be shown the session again knows how the hand ended."""
     shown = not isinstance(agent, ObservingAgent) or is_repeatable(agent)
     return _Solutions(agent, seat) if isinstance(agent, SolvingAgent) and shown else None
 
@@ -171,7 +171,7 @@ class _Solutions:
 
 @dataclass(frozen=True)
 class _Asked:
-    """The policy of an agent, equal to that of the same agent: value functions remember what they asked."""
+    """The policy of an agent. Two of one agent are equal, as value functions cache by policy."""
 
     agent: PolicyAgent
 
@@ -186,7 +186,7 @@ class _Asked:
 
 @dataclass(frozen=True, eq=False)
 class _Noted:
-    """What the agent played a hand by."""
+    """The policy that an agent played a hand by, as it was noted in play."""
 
     agent: PolicyAgent
     hand: int
@@ -204,6 +204,6 @@ def _first_line(text: str) -> str:
 
 
 def _quick_policy(agent: Agent | None) -> str:
-    """That of its class, also of agents in processes of their own; empty without one."""
+    """`quick_policy` of the agent's class, also for agents in other processes; empty without one."""
     kind: str = getattr(agent.kind if isinstance(agent, RemoteAgent) else type(agent), "quick_policy", "")
     return kind

@@ -1,4 +1,4 @@
-"""The report of what was played: by agents of ours, at a dealer, or in a log that was read again."""
+"""The report of a match: of our agents, at a dealer, or replayed from a log."""
 
 import math
 from collections import Counter
@@ -30,22 +30,22 @@ _PICTURED_HANDS = 20_000
 _SHOWN_FAILURES = 100
 _NAMED_OPPONENTS = 3
 _SHOWN_ROWS, _SHOWN_COLUMNS = 15, 5
-"""Of a table on the console, where another one says what matters; the page has all."""
+"""Limits of a table on the console where another one says what matters; the page has all."""
 _LEARNING = 50
-"""Deals of a session from which on it is looked at in parts."""
+"""Least deals of a session that is reported in stages."""
 _COURSE = 30
-"""Points of the course of a mean."""
+"""Points on the curve of a running mean."""
 _PUBLISHED = (
     ("lbr_fold_call: first raise 0.75 pots, then fold or call", "-570 ± 42"),
     ("lbr_flop_sizes: the same with 0.33 * 2^x pots on the flop", "-1,377 ± 115"),
 )
-"""[DLS] section 6.2: mbb per hand that two local best responses made of its agent, who won against both."""
+"""[DLS] section 6.2: mbb per hand that two local best responses won from its agent, which beat both."""
 
 
 def match_report(
     results: MatchResults, hands: Path | None = None, *, title: str = "", record: Mapping[str, Any] | None = None
 ) -> Report:
-    """`hands` is the folder of the hand histories; `record` is told beside what was found."""
+    """The report of `results`. `hands` is the folder of the hand histories; `record` is added to the record."""
     title = title or f"{results.game.name}, seed {results.seed}: match of {', '.join(results.settings)}"
     scalars = dict(_scalars(results))
     files = {} if hands is None else {"hand histories": hands}
@@ -102,7 +102,7 @@ def _sections(results: MatchResults, title: str) -> Iterator[Section]:
 
 
 def _stages(results: MatchResults) -> Iterator[Section]:
-    """What agents learn in a session."""
+    """Results by stage of a session: what agents learn in it."""
     columns = ("line-up", "by", *results.lineups[0].by_stage())
     rows = [
         (result.lineup.title, "AIVAT" if result.has_aivat else "chips", *(f"{found:+}" for found in stages.values()))
@@ -118,7 +118,7 @@ _DEAL = "deal of the session"
 
 
 def _session_curves(results: MatchResults) -> "Chart":
-    """A panel for each company that the first agents of line-ups were in."""
+    """A panel for each set of opponents that the first agents of line-ups met."""
     panels: dict[str, list[Curve]] = {}
     for result in results.lineups:
         stages = result.by_stage(aivat=result.has_aivat)
@@ -138,7 +138,7 @@ def _units(results: MatchResults) -> str:
 
 
 def _results(results: MatchResults, heading: str, note: str) -> Table:
-    """Columns in which nothing can stand are left out; where hands are the units, theirs are one column."""
+    """The table of results, without columns that would be empty; hands are one column if they are the units."""
     units = _units(results)
     shown = dict.fromkeys(("result of", "chips", "AIVAT", "hands", units, "failures"), True)
     shown["AIVAT"] = any(result.has_aivat for result in results.lineups)
@@ -201,7 +201,7 @@ def _comparisons(results: MatchResults) -> Iterator[Section]:
 
 
 def _lost_to(row: Mapping[str, tuple[Estimate, bool]]) -> str:
-    """Those who beat it, their intervals clear of 0."""
+    """Names of agents that beat it, with intervals clear of 0."""
     return ", ".join(other for other, (won, _) in row.items() if won.has_interval and won.high < 0)
 
 
@@ -241,7 +241,7 @@ def _spread(result: Results) -> tuple[object, ...]:
 
 
 def _places(results: MatchResults) -> Iterator[Section]:
-    """By agent, by class of opponents and by seat, of line-ups of more than two."""
+    """Tables by agent, class of opponents and seat, for line-ups of more than two."""
     for result in results.lineups:
         where = _where(results, result)
         agents = _agents(results, result)
@@ -260,7 +260,7 @@ def _places(results: MatchResults) -> Iterator[Section]:
 
 @dataclass(frozen=True)
 class _Agent:
-    """What a place of an agent in a line-up won."""
+    """Results of an agent in a line-up, the mean of its places."""
 
     mean: Estimate
     over_sessions: Estimate
@@ -278,7 +278,7 @@ def _agents(results: MatchResults, result: Results) -> dict[str, _Agent]:
 
 
 def _troubles(result: Results) -> Iterator[Text]:
-    """For the console: what went wrong in a line-up."""
+    """Lines for the console on what went wrong in a line-up."""
     counts = Counter(incident.agent for incident in result.incidents)
     for label, count in counts.items():
         first = next(incident for incident in result.incidents if incident.agent == label)
@@ -307,14 +307,14 @@ def _other_commits(lineups: Sequence[Results]) -> Iterator[Text]:
 
 
 def _first_decisions(rules: Rules, logs: Sequence[Path]) -> Iterator[RangeGrids]:
-    """What was done first with each hand before the flop, in hold'em."""
+    """Grids of the first decisions with each hand before the flop, in hold'em."""
     if rules.deck_size == 52 and rules.num_hole_cards == 2:
         note = "share of the times each hand was dealt: blue fold, green call, red raise"
         yield RangeGrids(lambda: _decided_first(rules, logs), "First decisions before the flop", note)
 
 
 def _decided_first(rules: Rules, logs: Sequence[Path]) -> dict[str, NDArray[np.float64]]:
-    """By name [169, 3], shares of folds, calls and raises of the first decision of each hand of each log."""
+    """Shares [169, 3] of folds, calls and raises among first decisions in the logs, by name."""
     counts: dict[str, NDArray[np.float64]] = {}
     for log in logs:
         for hand, _ in zip(read_log(rules, log), range(_PICTURED_HANDS), strict=False):
@@ -331,7 +331,7 @@ def _decided_first(rules: Rules, logs: Sequence[Path]) -> dict[str, NDArray[np.f
 
 
 def _record(results: MatchResults) -> dict[str, Any]:
-    """Everything that was found."""
+    """The record of all results."""
     played = sum(result.hands - result.kept for result in results.lineups)
     chips, aivat = results.by_agent(), results.by_agent(aivat=True)
     return {
@@ -427,7 +427,7 @@ def _told(found: Estimate) -> dict[str, Any]:
 
 
 def _scalars(results: MatchResults) -> Iterator[tuple[str, Scalar]]:
-    """The course of each mean over the hands."""
+    """The curve of each running mean over the hands."""
     for result in results.lineups:
         for name, units in result.tagged(results.unit):
             hands = result.hands / max(len(units), 1)

@@ -1,7 +1,7 @@
 """Results of the line-ups of a match side by side: means over all of them, their crosstable, and differences.
 
 Line-ups of a match play the same cards, so their results are averaged and subtracted unit by unit: what two agents have
-in common, their cards and their opponent, falls out of their difference. Luck-adjusted payoffs (AIVAT) count where all
+in common, their cards and their opponent, cancels in their difference. Luck-adjusted payoffs (AIVAT) count where all
 line-ups concerned have them.
 
 Symbols: n units.
@@ -21,12 +21,12 @@ from poker.report.estimates import Estimate, Floats, difference
 from poker.rules import Rules
 
 _Place = tuple[int, int]
-"""Number of a line-up and of an entry of it."""
+"""Number of a line-up and of an entry in it."""
 
 
 @dataclass(frozen=True)
 class Contrast:
-    """What `first` won less what `second` won, on the same cards and against the same opponents, if these are named."""
+    """Result of `first` less that of `second` on the same cards, and against the same opponents if they are named."""
 
     first: str
     second: str
@@ -37,8 +37,8 @@ class Contrast:
 
 @dataclass(frozen=True)
 class Standing:
-    """An agent of a round robin: what it won on average against all others, and against those that were `left` when it
-    dropped out of the run-off."""
+    """Mean results of an agent of a round robin: against all others, and against those that were `left` when it dropped
+    out of the run-off."""
 
     name: str
     all: Estimate
@@ -48,7 +48,7 @@ class Standing:
 
 @dataclass
 class MatchResults:
-    """All line-ups of a match; `settings` by agent, `asked` are pairs of groups of agents to compare."""
+    """Results of all line-ups of a match; `settings` by agent, `asked` are pairs of groups of agents to compare."""
 
     game: Rules
     unit: Unit
@@ -62,12 +62,12 @@ class MatchResults:
 
     @property
     def metric(self) -> float:
-        """What a sweep optimises: the mean of the first agent of the first line-up, luck-adjusted where it can be."""
+        """The objective of a sweep: the mean of the first agent of the first line-up, luck-adjusted where it can be."""
         return self.lineups[0].estimates(aivat=self.lineups[0].has_aivat)[0].mean
 
     @property
     def is_round_robin(self) -> bool:
-        """Heads-up, and everybody meets everybody else once."""
+        """Whether the match is heads-up, and everybody meets everybody else once."""
         pairs = sorted(sorted(set(result.lineup.players)) for result in self.lineups)
         names = sorted({name for pair in pairs for name in pair})
         return not self._is_ring and pairs == [list(pair) for pair in combinations(names, 2)]
@@ -77,7 +77,7 @@ class MatchResults:
         return self.game.num_players > 2
 
     def by_agent(self, *, aivat: bool = False) -> dict[str, Estimate]:
-        """Its mean over all its places in the line-ups; with `aivat` where all of these have luck-adjusted payoffs.
+        """Agent -> mean over all its places in the line-ups; with `aivat` if all of these have luck-adjusted payoffs.
 
         Empty where heads-up line-ups are no round robin: means over different opponents say nothing about the agents.
         """
@@ -91,7 +91,7 @@ class MatchResults:
         }
 
     def crosstable(self) -> dict[str, dict[str, tuple[Estimate, bool]]]:
-        """Agent -> opponent -> what the agent won, and whether that is by AIVAT; empty if it is no round robin."""
+        """Agent -> opponent -> what the agent won, and whether that is by AIVAT; empty if there is no round robin."""
         found: dict[str, dict[str, tuple[Estimate, bool]]] = {}
         for result in self.lineups if self.is_round_robin else []:
             estimates = result.estimates(aivat=result.has_aivat)
@@ -102,9 +102,9 @@ class MatchResults:
     def run_off(self) -> list[Standing]:
         """The standings of a round robin, best first; empty if it is none.
 
-        By instant run-off, as in the Annual Computer Poker Competition: whoever won least against those still in drops
-        out, so that what is taken from the weakest does not decide between the best. The winner's `left` is what it won
-        against the second. By AIVAT where all line-ups have it.
+        They come from an instant run-off, as in the Annual Computer Poker Competition: whoever won least against those
+        still in drops out, so that what is taken from the weakest does not decide between the best. The winner's `left`
+        is what it won against the second. AIVAT counts where all line-ups have it.
         """
         aivat = all(result.has_aivat for result in self.lineups)
         every = self.by_agent(aivat=aivat) if self.is_round_robin else {}
@@ -119,7 +119,7 @@ class MatchResults:
         return standings[::-1]
 
     def _against(self, name: str, others: Sequence[str], *, aivat: bool) -> Estimate:
-        """What it won on average against those of `others` that are not itself."""
+        """Mean result of `name` against `others`, itself left out."""
         places = [
             (number, entry)
             for number, entry in self._places([name])
@@ -128,10 +128,10 @@ class MatchResults:
         return estimate_of(self._mean_of([places], aivat=aivat))
 
     def contrasts(self) -> list[Contrast]:
-        """Those asked for; then every two agents that played the same opponents, against each line-up of these and, if
-        there are several, all.
+        """Contrasts that were asked for; then every two agents that played the same opponents, against each line-up of
+        these and, if there are several, all.
 
-        Where one agent comes first in all line-ups, the others are what it is measured by, and are not compared.
+        Where one agent comes first in all line-ups, the others only measure it, and are not compared.
         """
         found = [
             self._contrast("+".join(first), "+".join(second), (), [self._places(first)], [self._places(second)])
@@ -169,7 +169,7 @@ class MatchResults:
         return all(self.lineups[number].has_aivat for number, _ in places)
 
     def _mean_of(self, groups: Sequence[Sequence[_Place]], *, aivat: bool) -> Floats:
-        """[n] mean over groups of places, each group's own mean counting once, as far as all line-ups go."""
+        """[n] mean over groups of places, each group's own mean counting once, cut to the shortest line-up."""
         return _common_mean(
             [
                 _common_mean([self.lineups[number].values(aivat=aivat)[:, entry] for number, entry in group])
@@ -179,14 +179,14 @@ class MatchResults:
 
 
 def _common_mean(columns: Sequence[Floats]) -> Floats:
-    """[n] unit by unit, as far as all go."""
+    """[n] mean of the columns unit by unit, cut to the shortest."""
     shortest = min(map(len, columns))
     mean: Floats = np.mean([column[:shortest] for column in columns], axis=0)
     return mean
 
 
 def _others(lineup: LineUp, entry: int) -> tuple[str, ...]:
-    """Up to three players sit in all orders; more only rotate, so that who sits behind whom matters.
+    """The opponents of an entry. Up to three players sit in all orders; more only rotate, so that their order matters.
 
     An adversary that was made for one agent (`lbr_56_sizes@naive`) is the same opponent as those made for others.
     """

@@ -1,4 +1,4 @@
-"""AIVAT of logged hands from what players noted of their policies (`poker.play.notes`); who left no notes is unknown.
+"""AIVAT of logged hands from the policies that players noted (`poker.play.notes`); players without notes are unknown.
 
 A player who failed somewhere, or whose notes lack a decision, counts as unknown in all hands (`match_aivat.py`).
 """
@@ -15,7 +15,7 @@ from poker.state import HandState, Policy
 
 
 class NotedAivat:
-    """Estimates for the hands of one log. `unknown` are the players, by name, whose notes do not count, and why."""
+    """Estimates for the hands of one log. `unknown` says, by name, why the notes of a player do not count."""
 
     def __init__(
         self, rules: Rules, paths: Sequence[str], hands: Iterable[LoggedHand], values: ValueFunctionFactory
@@ -44,7 +44,7 @@ class NotedAivat:
             self.unknown[name] = f"it failed in hand {decision[0]} after `{decision[2]}`"
 
     def estimate(self, hand: LoggedHand) -> tuple[float, float]:
-        """Chips by seat."""
+        """Estimated chips by seat."""
         if not all(hand.state.hole_cards):
             raise PokernetsError(f"hand {hand.number} of the log does not show all cards: AIVAT needs the dealer's log")
         known = [self._players.get(name) if name not in self.unknown else None for name in hand.names]
@@ -53,7 +53,7 @@ class NotedAivat:
 
 
 class Noted:
-    """The policy of a player in one hand, at its own decisions."""
+    """The noted policy of a player in one hand, at that player's decisions."""
 
     def __init__(self, notes: Notes, hand: int, player: int) -> None:
         self._notes, self._hand, self._player = notes, hand, player

@@ -1,8 +1,7 @@
-"""What was won: payoffs [session, seating, deal, entry] of a line-up, luck-adjusted (AIVAT) ones beside them, and
-their reductions.
+"""Payoffs [session, seating, deal, entry] of a line-up, luck-adjusted (AIVAT) ones beside them, and their reductions.
 
-The unit of every interval is a session, averaged over its deals and seatings, which makes units independent; or, if so
-asked, a deal, which leaves out of account what agents learn from deal to deal.
+The unit of every interval is a session, averaged over its deals and seatings, which makes units independent; or, on
+request, a deal, which ignores what agents learn from deal to deal.
 
 Symbols: n units, S seatings, D deals of a session, P entries.
 """
@@ -33,7 +32,7 @@ SHORT = (
 )
 _ROUNDING = 1e-12
 _STAGES = (16, 8, 4, 2, 1)
-"""A session is looked at in parts that end at its length divided by these."""
+"""Stages of a session end at its length divided by these."""
 
 
 def chip_value(rules: Rules, unit: Unit) -> float:
@@ -44,7 +43,7 @@ def chip_value(rules: Rules, unit: Unit) -> float:
 
 
 class Results:
-    """Hands of one line-up so far, all results in `unit` per hand.
+    """Results of one line-up so far, in `unit` per hand.
 
     `seatings` give the entry in every seat; `deals` are those of a session.
     """
@@ -67,7 +66,7 @@ class Results:
         self.by_deal = independent == "deal"
         self.incidents: list[Incident] = []
         self.seconds: dict[tuple[str, int], array[float]] = {}
-        """Of decisions, by agent and street."""
+        """Seconds of decisions, by agent and street."""
         self.kept = 0
         self.stopped_at: int | None = None
         self.unknown_in: dict[int, dict[str, str]] = {}
@@ -106,11 +105,11 @@ class Results:
             self._aivat = aivat
 
     def _is_surplus(self, session: int) -> bool:
-        """Played after the stop; kept on disk, but no part of the result."""
+        """Whether the session came after the stop: kept on disk, but no part of the result."""
         return self.stopped_at is not None and session >= self.stopped_at
 
     def sessions(self, *, aivat: bool = False) -> list[int]:
-        """Those that count, of which there are payoffs, with `aivat` luck-adjusted ones."""
+        """Sessions that count and have payoffs, with `aivat` luck-adjusted ones."""
         played = np.flatnonzero(~np.isnan(self._aivat if aivat else self._chips).all(axis=(1, 2, 3)))
         return [session for session in played.tolist() if not self._is_surplus(session)]
 
@@ -124,7 +123,7 @@ class Results:
 
     @property
     def measures(self) -> dict[str, bool]:
-        """Names of what is known, and whether that is `aivat`."""
+        """Name of each known measure -> whether it is `aivat`."""
         return {"chips": False, "aivat": True} if self.has_aivat else {"chips": False}
 
     @property
@@ -137,7 +136,7 @@ class Results:
         return found
 
     def payoffs(self, *, aivat: bool = False) -> Floats:
-        """[session, S, D, P] of the sessions that count, with `aivat` luck-adjusted ones."""
+        """[session, S, D, P] payoffs of the sessions that count, with `aivat` luck-adjusted ones."""
         scaled: Floats = (self._aivat if aivat else self._chips)[self.sessions(aivat=aivat)] * self._scale
         return scaled
 
@@ -149,14 +148,14 @@ class Results:
         return _mean(payoffs, 2)
 
     def values(self, *, aivat: bool = False) -> Floats:
-        """[n, P] by entry, in the order of the sessions."""
+        """[n, P] results of the units by entry, in the order of the sessions."""
         if aivat not in self._values:
             chips = self.by_seating(aivat=aivat) if self.by_deal else self.payoffs(aivat=aivat)
             self._values[aivat] = _mean(chips, 1 if self.by_deal else (1, 2))
         return self._values[aivat]
 
     def estimates(self, *, aivat: bool = False) -> list[Estimate]:
-        """[P] by entry."""
+        """[P] estimates by entry."""
         return [estimate_of(column) for column in self.values(aivat=aivat).T]
 
     def tagged(self, unit: Unit) -> Iterator[tuple[str, Floats]]:
@@ -174,11 +173,11 @@ class Results:
         return _mean(self.values(aivat=aivat)[:, self.places([name])], 1)
 
     def over_sessions(self, name: str) -> Estimate:
-        """The same mean with an interval over whole sessions, which are independent whatever agents learn in them."""
+        """Mean of all places of an agent, with an interval over whole sessions: independent whatever agents learn."""
         return estimate_of(_mean(self.payoffs()[..., self.places([name])], (1, 2, 3)))
 
     def by_seat(self, name: str) -> list[Estimate]:
-        """[P] of an agent, from the first blind on."""
+        """[P] results of an agent by seat, from the first blind on."""
         grid = self.by_seating()
         found = []
         for seat in range(len(self.lineup.players)):
@@ -188,7 +187,7 @@ class Results:
         return found
 
     def by_class(self, classes: Mapping[str, str]) -> dict[str, dict[str, Estimate]]:
-        """Of each agent, what a place of it wins from each class of opponents; `classes` by agent."""
+        """Agent -> class of opponents -> what a place of the agent wins from them; `classes` by agent."""
         payoffs, players = self.payoffs(), self.lineup.players
         flow = np.mean([flows(payoffs[:, place]) for place in range(len(self.seatings))], axis=0)
         flow = flow.reshape(-1, *flow.shape[2:]) if self.by_deal else flow.mean(axis=1)
@@ -204,8 +203,8 @@ class Results:
         return found
 
     def by_stage(self, *, aivat: bool = False) -> dict[str, Estimate]:
-        """Of the first entry in the first sixteenth of a session's deals, in the rest of the first eighth, quarter and
-        half, and in the second half: what agents learn."""
+        """Results of the first entry in the first sixteenth of a session's deals, in the rest of the first eighth,
+        quarter and half, and in the second half: what agents learn."""
         payoffs, start, found = self.payoffs(aivat=aivat)[..., 0], 0, {}
         for share in _STAGES:
             end = self.deals // share
@@ -216,7 +215,7 @@ class Results:
         return found
 
     def sd_per_hand(self, *, aivat: bool = False) -> float:
-        """Of the first entry; 0 where it cannot be told from rounding."""
+        """Standard deviation of the first entry over hands; 0 where it cannot be told from rounding."""
         hands = self.payoffs(aivat=aivat)[..., 0].ravel()
         hands = hands[~np.isnan(hands)]
         squares = float(hands @ hands)
@@ -224,8 +223,8 @@ class Results:
         return sd if sd**2 * (len(hands) - 1) > _ROUNDING * squares else 0.0
 
     def sd_of_unit_per_hand(self, *, aivat: bool = False) -> float:
-        """Of a unit's mean of the first entry, times the root of its hands: what independent hands would
-        need to spread to tell as little; 0 where it cannot be told from rounding."""
+        """Standard deviation of the first entry's mean over a unit, times the root of its hands: that of independent
+        hands with as wide an interval; 0 where it cannot be told from rounding."""
         hands = len(self.seatings) * (1 if self.by_deal else self.deals)
         sd = self.estimates(aivat=aivat)[0].sd * math.sqrt(hands)
         return sd if sd**2 > _ROUNDING * np.nanmean(self.payoffs(aivat=aivat)[..., 0] ** 2) else 0.0
@@ -237,12 +236,12 @@ class Results:
 
     @property
     def is_short(self) -> bool:
-        """Too few sessions, or too few large results, to trust the intervals."""
+        """Whether sessions, or large results, are too few to trust the intervals."""
         found = self.estimates(aivat=self.has_aivat)
         return self._count < self.first_look or any(one.has_few_large for one in found)
 
     def check_stop(self, half_width: float) -> None:
-        """Stops at the first look at which the interval of the first entry is no wider than that.
+        """Stops at the first look at which the interval of the first entry is no wider than `half_width`.
 
         Looks are after 400, 440, 484, ... deals counted from the first (see `first_look`), so where a match stops does
         not depend on the order in which its sessions were played.
@@ -261,7 +260,7 @@ class Results:
 
 
 def _placed(rows: Floats, session: int, chips: object) -> Floats:
-    """Rows [session, S, D, P] with those chips in place; they grow as needed, NaN where nothing was played."""
+    """Rows [session, S, D, P] with the chips of `session` in place; they grow as needed, NaN where none was played."""
     if session >= len(rows):
         more = np.full((max(64, 2 * session) - len(rows), *rows.shape[1:]), np.nan)
         rows = np.concatenate([rows, more])
@@ -270,7 +269,7 @@ def _placed(rows: Floats, session: int, chips: object) -> Floats:
 
 
 def _mean(hands: Floats, axes: int | tuple[int, ...]) -> Floats:
-    """Over the hands that an entry was in; NaN where it was in none."""
+    """Mean over the hands that an entry was in; NaN where it was in none."""
     there = ~np.isnan(hands)
     count = there.sum(axis=axes)
     total = np.where(there, hands, 0.0).sum(axis=axes)
@@ -279,7 +278,7 @@ def _mean(hands: Floats, axes: int | tuple[int, ...]) -> Floats:
 
 
 def estimate_of(units: Floats) -> Estimate:
-    """Of those units in which there is something."""
+    """Estimate from the units that are not NaN."""
     return estimate(units[~np.isnan(units)])
 
 

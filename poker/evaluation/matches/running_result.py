@@ -1,5 +1,4 @@
-"""The result of a game that is being played, by chips and by AIVAT, hand by hand: that of `evaluate=replay` for its log
-and notes."""
+"""The result so far of a game in play, by chips and by AIVAT: as `evaluate=replay` gives it for its log and notes."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -18,10 +17,10 @@ from poker.state import PolicyFunction
 
 
 class RunningResult:
-    """Of the player `name` against one who notes every decision in the file `notes`.
+    """Result so far of the player `name` against one who notes every decision in the file `notes`.
 
     AIVAT is heads-up, and there is none once the opponent has failed at a decision or did not note it. Estimates are
-    kept in the file `kept`, so that a long game is taken up again at once.
+    kept in the file `kept`, so that a long game resumes at once.
     """
 
     def __init__(
@@ -41,16 +40,16 @@ class RunningResult:
         self._file.cut_unfinished()
         self._kept: dict[int, float | None] = dict(self._file.rows())
         self.chips: list[float] = []
-        """By hand."""
+        """Chips won, by hand."""
         self.adjusted: list[float] | None = None if self._aivat is None else []
-        """The same, luck-adjusted by AIVAT; None where that is not known."""
+        """Chips won, luck-adjusted by AIVAT; None where that is not known."""
 
     def mbb(self, chips: Sequence[float]) -> Estimate:
-        """Per hand, in thousandths of a big blind."""
+        """Estimate per hand, in thousandths of a big blind."""
         return estimate(np.array(chips) * self._scale)
 
     def add(self, hands: Sequence[LoggedHand]) -> None:
-        """The next hands, whose decisions are noted by now."""
+        """Take the next hands, whose decisions are noted by now."""
         new = [hand for hand in hands if hand.number not in self._kept]
         found = self._estimates(new)
         self._file.append(found)
@@ -66,7 +65,7 @@ class RunningResult:
                 self.adjusted.append(adjusted)
 
     def _estimates(self, hands: Sequence[LoggedHand]) -> list[tuple[int, float | None]]:
-        """Of each hand its number and the estimate, None where it is not known."""
+        """Number and estimate of each hand, None where it is not known."""
         if self._aivat is None:
             return [(hand.number, None) for hand in hands]
         notes = Notes(self._notes, {})
@@ -80,7 +79,7 @@ class RunningResult:
         return found
 
     def _policies(self, hand: LoggedHand, notes: Notes, seat: int) -> list[PolicyFunction | None] | None:
-        """By seat; None where one of the opponent's decisions is not noted."""
+        """Policies by seat; None where one of the opponent's decisions is not noted."""
         turns = hand.state.betting.turns()
         theirs = [(hand.number, player, before.text()) for before, player, _ in turns if player != seat]
         if any(notes.lines.get(decision) is None for decision in theirs):

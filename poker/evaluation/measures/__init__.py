@@ -1,1 +1,1 @@
-"""Exploitability, and spots solved to be looked at."""
+"""Exploitability, and solved spots to explore."""

@@ -27,12 +27,12 @@ from poker.solvers.vector.walk import View, Walk
 State = Literal["waiting", "solving", "solved", "cancelled", "failed"]
 _MACHINE = threading.Lock()
 _SLOWEST_DECAY = 0.5
-"""Exploitability falls at least with this power of the iterations, for the time that is left."""
+"""Exploitability is taken to fall at least with this power of the iterations, to estimate the time left."""
 
 
 class Solve:
-    """`course` grows with every measurement; `state` and `problem` say how it ended. Making one may take long and ends
-    with a PokernetsError once it is not `wanted` any more."""
+    """A solve of one spot. `course` grows with every measurement; `state` and `problem` say how it ended. Making one
+    may take long, and raises PokernetsError once it is not `wanted` any more."""
 
     def __init__(self, spot: Spot, settings: Settings, wanted: Callable[[], bool] = lambda: True) -> None:
         self.spot = spot
@@ -53,11 +53,11 @@ class Solve:
         return self
 
     def cancel(self) -> None:
-        """Ends the solve after the iteration that is on; what was reached can be walked through."""
+        """Ends the solve after the current iteration; what was reached can be walked through."""
         self._cancelled.set()
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Whether it has ended."""
+        """Wait for the end, at most `seconds`; returns whether the solve has ended."""
         self._thread.join(seconds)
         return self.ended
 
@@ -76,18 +76,18 @@ class Solve:
 
     @property
     def seconds_left(self) -> float:
-        """What is left at the pace so far, if exploitability goes on falling as it did; NaN while that is unknown."""
+        """Seconds left at the pace so far, if exploitability goes on falling as it did; NaN while unknown."""
         return seconds_left(self.course, self.settings.target_percent / 100 * self.spot.pot, self.settings.iterations)
 
     def view(self, words: Sequence[str]) -> View:
-        """As `Walk.view`, by several threads too."""
+        """The view of `Walk.view`; threads take turns."""
         if self.walk is None:
             raise PokernetsError("nothing is solved yet")
         with self._reading:
             return self.walk.view(words)
 
     def write(self, out: Path) -> Path:
-        """The solution and its report, as `evaluate=spot` writes them; returns their folder."""
+        """Write the solution and its report as `evaluate=spot` does; returns their folder."""
         if self.walk is None:
             raise PokernetsError("nothing is solved yet")
         folder, last, nodes = out / self.spot.name, self.course[-1], [""]
@@ -127,7 +127,7 @@ class Solve:
 
 
 def seconds_left(course: Sequence[Progress], target: float, iterations: int) -> float:
-    """Until exploitability is `target` chips or so many `iterations` are done."""
+    """Seconds until exploitability is `target` chips or so many `iterations` are done; NaN while unknown."""
     if len(course) < 2 or course[-1].exploitability <= 0:
         return float("nan")
     last, before = course[-1], course[len(course) // 2 - 1]
@@ -154,7 +154,7 @@ def view_record(view: View) -> dict[str, Any]:
 
 
 def totals(view: View) -> dict[str, dict[str, float | None]]:
-    """Frequency and values of each action over all hands, as `poker.solvers.vector.spot.decisions.totals`."""
+    """Frequency and values of each action over all hands (`poker.solvers.vector.spot.decisions.totals`)."""
     if view.player is None:
         return {}
     found = decisions.totals(view.weights[view.player], view.strategy, view.action_ev)
@@ -163,7 +163,7 @@ def totals(view: View) -> dict[str, dict[str, float | None]]:
 
 
 def hands_of(view: View, player: int) -> dict[str, dict[str, Any]]:
-    """By hand that comes here: weight, EV, equity, and of the player who acts the frequency and EV of each action."""
+    """Hand that comes here -> weight, EV, equity, and frequency and EV of each action for the player who acts."""
     found: dict[str, dict[str, Any]] = {}
     for hand in np.flatnonzero(view.weights[player] > 0).tolist():
         told: dict[str, Any] = {
@@ -192,5 +192,5 @@ def view_csv(view: View) -> str:
 
 
 def _number(value: float | None) -> float | None:
-    """To six digits; None where there is none, as JSON knows no NaN."""
+    """A number to six digits; None where there is none, as JSON knows no NaN."""
     return float(f"{value:.6g}") if value is not None and isfinite(value) else None

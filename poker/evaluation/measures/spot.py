@@ -1,6 +1,6 @@
 """`evaluate=spot`: solves a post-flop spot and reports what both players do and what it is worth.
 
-Everything is chips of the spot: EV = chips won from the pot and later bets minus own later bets, per hand of the range.
+Values are chips of the spot: EV = chips won from the pot and later bets minus own later bets, per hand of the range.
 """
 
 import time
@@ -75,7 +75,7 @@ def run(
 
 @dataclass(frozen=True)
 class Cost:
-    """What a solve takes, as far as it is known before."""
+    """The cost of a solve, as far as it is known before."""
 
     decisions: int
     hand_actions: int
@@ -93,8 +93,8 @@ class Cost:
 
 
 def prepare(spot: Spot, settings: Settings, wanted: Callable[[], bool] = lambda: True) -> tuple[VectorSolver, Cost]:
-    """The solver, ready to start, and what the solve will take; PokernetsError where it is more than the limit, or not
-    `wanted` any more."""
+    """The solver, ready to start, and the cost of the solve. Raises PokernetsError where it is more than the limit, or
+    the solve not `wanted` any more."""
     game = spot.game(int(settings.memory_limit_gib * 2**30), wanted)
     solver = VectorSolver(game, settings.algorithm, threads=settings.threads)
     return solver, _cost(solver, settings.threads)

@@ -29,7 +29,7 @@ SELF_GENERATED, BIASED, NET = "self-generated", "biased", "net"
 
 
 class Kept:
-    """Sets by name, with what each took: `counts` have seconds and CPU seconds."""
+    """A store of sets by name; `counts` has the seconds and CPU seconds that each took."""
 
     def __init__(self, spot: OffTreeBet, blueprint: Solved, folder: Path) -> None:
         self._spot = spot
@@ -67,7 +67,7 @@ class Kept:
 
 
 def predicted(search: Search, leaf: LeafEvaluator) -> ContinuationSet:
-    """What `leaf`, a net or a table of the game without the bet, says of the ends of the first round after it."""
+    """Values that `leaf`, of the game without the bet, gives the ends of the first round after the bet."""
     spot, paths = search.spot, search.leaf_play().leaves
     ends = [reduce(Betting.apply, path, spot.after_bet) for path in paths]
     values = leaf.values(ends, (), start_ranges(spot.rules), spot.p2)

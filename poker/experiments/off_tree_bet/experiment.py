@@ -34,7 +34,7 @@ from poker.tree import BetMenu, BettingTree
 
 TRANSLATION, TO_THE_END = "translation", "solved to the end"
 FALLBACK = "translation on the flop"
-"""After the same first round: what the flops are safe against."""
+"""Fallback after the same first round, against which searched flops are safe."""
 IN_TREE, IN_TREE_BET_ALONE = "in the tree", "in the tree, blueprint elsewhere"
 
 
@@ -91,9 +91,9 @@ def run(
     artifacts: str,
     out: str,
 ) -> dict[str, Any]:
-    """P1 opens with a bet of `bet` pots, which `menu` does not have; returns the record of P2's answers.
+    """Measure P2's answers to P1's opening bet of `bet` pots, which `menu` does not have; returns the record.
 
-    `sizes` are those of the sets of self-generated continuations, off whose values `pot_fraction` of the pot is taken.
+    `sizes` are those of the sets of self-generated continuations, with values lowered by `pot_fraction` of the pot.
     `leaf_net` values the leaves of one more answer. The two whole games are solved to `target_mbb` of exploitability or
     for `iterations`, and kept in `artifacts`.
     """
@@ -218,7 +218,7 @@ class _Experiment:
         self.stopwatch.add(name, counts["seconds"], counts["cpu_seconds"])
 
     def tell_cost(self) -> None:
-        """What the run takes, before it starts."""
+        """Print the cost of the run before it starts."""
         spot, threads = self.spot, self.depth.threads
         whole = [VectorGame(tree, memory_limit=NO_LIMIT) for tree in (spot.blueprint_tree, spot.extended_tree)]
         branch = VectorGame(spot.branch)

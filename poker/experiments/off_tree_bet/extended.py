@@ -15,7 +15,7 @@ from poker.solvers.vector.solver import VectorSolver
 
 
 def warm_start(spot: OffTreeBet, blueprint: Solved) -> Callable[[VectorSolver], None]:
-    """What puts the blueprint's regrets into a solver of the extended game."""
+    """A function that puts the blueprint's regrets into a solver of the extended game."""
     maps = [_stand_ins(spot, total) for total, _ in spot.lines]
 
     def start(solver: VectorSolver) -> None:

@@ -1,4 +1,4 @@
-"""What P1 wins by best responses when P2 answers the off-tree bet in some way and plays the blueprint elsewhere."""
+"""Best responses of P1 to a P2 who answers the off-tree bet in some way and plays the blueprint elsewhere."""
 
 from dataclasses import dataclass
 
@@ -46,11 +46,11 @@ class Measure:
         return self._solver.values(self.spot.p1, best_response=True)
 
     def __call__(self, rows: Rows) -> Measured:
-        """P2 answers the bet by `rows` of the branch and plays the blueprint elsewhere."""
+        """Measure a P2 who answers the bet by `rows` of the branch and plays the blueprint elsewhere."""
         return self.of(self.bet_values(rows))
 
     def of(self, values: NDArray[np.float32]) -> Measured:
-        """The bet is worth `values` float32[H] chips to P1's hands; P2 plays the blueprint elsewhere."""
+        """Measure a bet worth `values` float32[H] chips to P1's hands, where P2 plays the blueprint elsewhere."""
         best = np.maximum(values, self.otherwise)
         return Measured(
             exploitability=self.exploitability(best),

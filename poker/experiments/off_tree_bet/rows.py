@@ -14,7 +14,7 @@ from poker.solvers.vector.realization import Rows
 def copy_rows(
     source: VectorGame, rows: NDArray[Any], twins: NDArray[np.int32], target: VectorGame, player: int, out: Rows
 ) -> None:
-    """Rows of `player` at nodes `twins` [N of the target] of the source, into `out` as the target lays them out.
+    """Copy rows of `player` from the source's nodes `twins` [N of the target] into `out`, laid out as in the target.
 
     Twins of -1 are left out. Both games have the same boards and hands, those of the source maybe not to the end.
     """
@@ -27,7 +27,7 @@ def copy_rows(
 
 
 def by_suits(game: VectorGame, values: NDArray[np.float32]) -> NDArray[np.float32]:
-    """[H] the means over hands that the game's suit symmetries turn into each other: exactly alike, so boards merge."""
+    """[H] means over hands that the game's suit symmetries map to each other, which makes these exactly equal."""
     first = deck_of(game.rules).hand_map[np.array(game.boards.groups[0])].min(axis=0)
     means = (np.bincount(first, values) / np.maximum(np.bincount(first), 1)).astype(np.float32)
     return np.asarray(means[first])

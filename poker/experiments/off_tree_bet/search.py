@@ -1,8 +1,7 @@
 """Answers by search: the first round solved to its end with values there, then every flop by itself ([DLS] 6.1).
 
-What P2 falls back on is the searched first round followed by translation: on the flop the bet is taken for the one or
-the other raise next to it, in proportion to how likely P2's hand got there after either. Whatever is searched makes
-this strategy better.
+Fallback. P2 plays the searched first round followed by translation: on the flop the bet is taken for the one or the
+other raise next to it, in proportion to how likely P2's hand got there after either. Search improves on it.
 
 First round. P1's alternative to the bet is its best other action, hand by hand: a resolving gadget at the root of the
 subgame lets P2 concede to the bet what it concedes anyway, and exploitability is what is conceded beyond. Values of a
@@ -35,10 +34,10 @@ MARGIN = 0.01
 """Pots by which the alternatives on the flop are lowered."""
 
 SPREAD = 0.3
-"""How much of P1's range on the flop is any hand."""
+"""Part of P1's range on the flop that is spread evenly over all hands."""
 
 LEAST_COMING = 0.05
-"""The least part of P2's hands that is counted on to see a flop when what the bet gains is asked back there."""
+"""Least part of P2's hands assumed to see a flop, when what the bet gains is asked back there."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +52,7 @@ class Depth:
 
 
 class Search:
-    """`otherwise` float[H]: chips of P1's hands by the best of its other actions."""
+    """P2's answers by search. `otherwise` float[H]: chips of P1's hands by the best of its other actions."""
 
     def __init__(self, spot: OffTreeBet, blueprint: Solved, otherwise: NDArray[np.float32], depth: Depth) -> None:
         self.spot = spot
@@ -62,10 +61,10 @@ class Search:
         self.root = Root(spot.after_bet, otherwise)
         self._betting = _first_raises(spot, blueprint)
         self._translated: Rows = np.add(*(translated(spot, blueprint, self.branch, player) for player in range(2)))
-        """Both players' strategies."""
+        """Both players' translated strategies."""
 
     def leaf_play(self) -> LeafPlay:
-        """Both players after the bet as they translate it."""
+        """Play of both players after the bet, which they translate."""
         return LeafPlay(self._solver(self._translated), self.depth.threads)
 
     def first_round(self, found: ContinuationSet, size: int) -> Rows:
@@ -106,7 +105,7 @@ class Search:
         return self._p2_rows(solver)
 
     def _lock_first_round(self, solver: VectorSolver, first: Rows) -> None:
-        """P2 as in `first`; P1 as in the two lines, and in part calling with any hand."""
+        """Lock P2's first round as in `first`; P1's as in the two lines, and in part calling with any hand."""
         game, spot = solver.game, self.spot
         plain = same_decisions(spot.branch, game.tree)
         for node in game.layout.decisions.tolist():

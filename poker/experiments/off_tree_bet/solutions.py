@@ -63,7 +63,7 @@ def solved(
     """The solution at `path` made with `config`, or the game solved now and kept there.
 
     A solve that was cut off goes on from its checkpoint beside `path`. `start` may put regrets into a new solver, with
-    the number of iterations that they come from. A solution short of the target is said.
+    the number of iterations that they come from. A solution short of the target is reported.
     """
     config = {**config, "algorithm": effort.algorithm, "target": effort.target, "iterations": effort.iterations}
     found = find_artifact(path, KIND, config=config)
@@ -95,7 +95,7 @@ def _average(solver: VectorSolver) -> NDArray[np.float16]:
 
 
 def from_bfloat16(stored: NDArray[np.uint16]) -> NDArray[np.float32]:
-    """The values of bfloat16."""
+    """The values of bfloat16 bits."""
     return (stored.astype(np.uint32) << 16).view(np.float32)
 
 

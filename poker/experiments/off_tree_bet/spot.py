@@ -15,7 +15,7 @@ from poker.tree.translation import translate
 
 @dataclass(frozen=True)
 class OffTreeBet:
-    """P1, the first player to act, raises to `total`, which `menu` does not offer at the start of the hand.
+    """An opening raise to `total` by P1, the first player to act, which `menu` does not offer.
 
     `lines` are the raises of `menu` on both sides of it, with the probabilities of pseudo-harmonic translation.
     """
@@ -62,7 +62,7 @@ class OffTreeBet:
 
     @cached_property
     def branch(self) -> BettingTree:
-        """What follows the bet: P2 acts at the root."""
+        """The tree after the bet: P2 acts at the root."""
         return build_tree(self.after_bet, self.menu)
 
 
