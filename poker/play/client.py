@@ -1,13 +1,13 @@
 """One of our agents at a dealer of the Annual Computer Poker Competition.
 
-Every state of the dealer stands for itself, so nothing is lost by repeated or skipped states; an answer is remembered,
-and a state that is asked again is answered alike. The agent is reset before the first hand alone, and remembers as long
-as the connection lasts. One that fails checks or folds, a state that breaks our rules is answered with a call, what
-cannot be written is left out, and all of these are told.
+Every state that the dealer sends is complete, so repeated or skipped states lose nothing; a repeated state gets the
+same answer. The agent is reset before the first hand only, and keeps its memory as long as the connection lasts. If it
+fails it checks or folds; a state that breaks our rules is answered with a call; what cannot be logged is left out. All
+of these are reported.
 
-The hands are logged as the agent saw them, hole cards that it did not see left out; beside the log it notes what it
-does with every hand at each of its decisions, if it has a policy (`notes.py`). A dealer names nobody, so the
-others are opponent#1, #2, ... in the order in which they sit after our agent, which seats that rotate do not change.
+Hands are logged as the agent saw them, without hole cards that it did not see; if it has a policy, that at each of its
+decisions is kept beside the log (`notes.py`). A dealer names nobody, so the others are opponent#1, #2, ... in the order
+in which they sit after our agent, which rotating seats do not change.
 """
 
 import contextlib
@@ -31,8 +31,8 @@ from poker.state import HandState, Policy, public_state
 
 
 def warm_up(game: Rules, agent: Agent) -> None:
-    """Asks the agent all through a hand that is called down: what is compiled or loaded when it is first needed then
-    takes no time from the match. What it answers or raises does not matter."""
+    """Ask the agent for every decision of a hand that is called down, so that nothing is compiled or loaded during the
+    match. Its answers and errors are ignored."""
     state = HandState.deal(game, np.random.default_rng(0))
     with contextlib.suppress(Exception):
         agent.reset(0)
@@ -44,9 +44,9 @@ def warm_up(game: Rules, agent: Agent) -> None:
 
 @dataclass
 class Seat:
-    """Our seat at the dealer's table: answers its lines, and keeps what happened.
+    """Our seat at the dealer's table: answers the dealer's lines and keeps a record.
 
-    That is hands begun, chips won in each hand that ended, and failures of the agent, with which `tell` is called;
+    The record has hands begun, chips won in each finished hand, and failures of the agent, which `tell` is called with;
     `ended` says why the connection closed.
     """
 
@@ -69,7 +69,7 @@ class Seat:
         return self.log.with_suffix(".policies.jsonl")
 
     def play(self, line: LineConnection) -> None:
-        """Until the dealer closes the connection."""
+        """Answer the dealer until it closes the connection."""
         line.send(VERSION)
         try:
             while True:
@@ -80,7 +80,7 @@ class Seat:
             self.ended = str(error)
 
     def _answer_next(self, line: LineConnection) -> str | None:
-        """The answer to the next line of the dealer; one that is too long is skipped and told."""
+        """The answer to the dealer's next line; a line that is too long is skipped and reported."""
         try:
             text = line.read()
         except AcpcError as error:
@@ -91,8 +91,8 @@ class Seat:
     def answer(self, text: str) -> str | None:
         """The line to send back, if the agent is to act.
 
-        A state that is not understood is answered with a call: a dealer that asks nothing of us overlooks it, and one
-        that does would else wait for ever.
+        A state that is not understood is answered with a call: a dealer that is not waiting for us ignores it, and one
+        that is would otherwise wait for ever.
         """
         if text == self._last[0]:
             return self._last[1]
@@ -158,7 +158,7 @@ class Seat:
         return action
 
     def _policy(self, told: MatchState) -> Policy | None:
-        """None if it is unavailable, which does not matter to play."""
+        """The agent's policy here, None if it is unavailable; play does not need it."""
         try:
             public = public_state(told.state.betting, told.state.board)
             return self.agent.policy(public) if isinstance(self.agent, PolicyAgent) else None

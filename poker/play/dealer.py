@@ -1,9 +1,9 @@
-"""A dealer of the ACPC protocol 2.0.0, at which programs of others can sit down.
+"""A dealer of the ACPC protocol 2.0.0, for programs that others wrote.
 
-The hands, states, scores and log are those of the competition's dealer, and answers are read as leniently
-(`poker/formats/acpc/answer.py`); lines that answer no state asked are ignored and told. A raise of a wrong size becomes
-the nearest one, any other invalid action a call. Unlike there, a late or lost player is named and from then on checks
-or folds, so that every match ends with a result.
+Hands, states, scores and log are those of the competition's dealer, and answers are read as leniently
+(`poker/formats/acpc/answer.py`); lines that answer another state are ignored and reported. A raise of an illegal size
+becomes the nearest legal one, any other invalid action a call. Unlike the competition's dealer, this one names a late
+or lost player, which from then on checks or folds, so that every match ends with a result.
 """
 
 import time
@@ -64,7 +64,7 @@ class RemotePlayer:
         return passive(state) if action is None else action
 
     def _ask(self, line: LineConnection, state: HandState) -> int | None:
-        """None when the player is lost."""
+        """The player's action, None when the player is lost."""
         times = self._times
         limit = min(times.answer, times.in_hand - self._used_hand, self._match_seconds - self.used)
         started = time.monotonic()

@@ -1,7 +1,7 @@
-"""What a finished match leaves beside the log of a line-up: which of its hands count, and poker hand histories.
+"""Files that a finished match leaves beside the log of a line-up: which of its hands count, and poker hand histories.
 
 A log may hold more hands than its last match counts: hands that an earlier, longer match kept, and sessions that were
-under way when a match stopped early. What counts are always the first hands by number.
+under way when a match stopped early. The hands that count are always the first by number.
 """
 
 import json
@@ -34,7 +34,7 @@ def export(rules: Rules, counted: Mapping[Path, Counted], console: Console) -> N
 
 
 def write_histories(rules: Rules, logs: list[Path], console: Console) -> None:
-    """Hand by hand, so that logs of any length take no memory."""
+    """Write `<log>.phhs` for each log, hand by hand, so that long logs take no more memory."""
     why_not = unwritable(rules)
     if why_not:
         console.print(f"no .phhs files: {why_not}", soft_wrap=True, highlight=False)
@@ -45,7 +45,7 @@ def write_histories(rules: Rules, logs: list[Path], console: Console) -> None:
 
 
 def counted_in(log: Path) -> Counted | None:
-    """What the last match that was finished with this log counted; None of logs that no match of ours wrote."""
+    """The hands that the last finished match with this log counted; None for logs that no match of ours wrote."""
     path = _counted_path(log)
     if not path.exists():
         return None

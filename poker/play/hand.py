@@ -1,7 +1,7 @@
 """The one loop that plays a hand, and the guard that keeps a failing agent from ending it.
 
-A player has the methods of an `Agent`; with `end_hand` it is shown the end, with `watch` its view of every state before
-anybody is asked for an action, and of the last one.
+A player has the methods of an `Agent`. One with `end_hand` is shown the end of the hand; one with `watch` is shown its
+view of every state before anybody acts, and of the last one.
 """
 
 import contextlib
@@ -34,7 +34,7 @@ class Player(Protocol):
 
 
 def play_hand(players: Sequence[Player], state: HandState) -> HandState:
-    """The finished hand; `players` are by seat, and what they raise ends it."""
+    """Play a hand and return it when it is over; `players` are by seat, and their errors propagate."""
     steps, action = hand_steps(players, state), None
     while True:
         try:
@@ -46,7 +46,7 @@ def play_hand(players: Sequence[Player], state: HandState) -> HandState:
 
 
 def hand_steps(players: Sequence[P], state: HandState) -> Generator[tuple[P, HandState], int | None, HandState]:
-    """The same by steps: yields the player to act with their view, is sent the action, returns the finished hand."""
+    """Play a hand in steps: yields the player to act with their view, is sent the action, returns the finished hand."""
     watchers = [(seat, player.watch) for seat, player in enumerate(players) if hasattr(player, "watch")]
     for seat, player in enumerate(players):
         player.start_hand(seat)
@@ -72,9 +72,9 @@ def passive(state: HandState) -> int:
 
 @dataclass(frozen=True)
 class Incident:
-    """An agent failed: it raised an error or answered with something illegal, and checked or folded instead.
+    """A failure of an agent: it raised an error or answered with something illegal, and checked or folded instead.
 
-    One that is given up is named once a hand.
+    An agent that is given up is reported once a hand.
     """
 
     agent: str
@@ -85,7 +85,7 @@ class Incident:
 
 
 class AbsentAgent:
-    """In place of an agent that could not be built or reset: it checks or folds, and every hand names the error."""
+    """Stand-in for an agent that could not be built or reset: it checks or folds, and every hand reports the error."""
 
     def __init__(self, name: str, what: str, error: Exception) -> None:
         self.name = name
@@ -93,7 +93,7 @@ class AbsentAgent:
         self._error = error
 
     def reset(self, seed: int) -> None:
-        """It stays as it is."""
+        """Do nothing."""
 
     def start_hand(self, seat: int) -> None:
         raise AgentGivenUp(self._why) from self._error
@@ -104,9 +104,8 @@ class AbsentAgent:
 
 @dataclass
 class Guarded:
-    """An agent that checks or folds when it fails; failures go to `incidents`, times of decisions to `seconds` by
-    (`entry`, street), to `policies` what an agent that is not repeatable plays by. `hand` is the number of the hand
-    that comes next.
+    """An agent that checks or folds when it fails. Failures go to `incidents`, times of decisions to `seconds` by
+    (`entry`, street), policies of an agent that is not repeatable to `policies`. `hand` is the number of the next hand.
     """
 
     agent: Agent
@@ -127,7 +126,7 @@ class Guarded:
         self._try(None, self.agent.start_hand, seat)
 
     def act(self, state: HandState, policy: Policy | None = None, seconds: float = 0.0) -> int:
-        """With the `policy` at `state`, if it is known already, found in `seconds`."""
+        """The agent's action; `policy` is its policy at `state` if that is known already, found in `seconds`."""
         started = time.perf_counter() - seconds
         action = self._try(state, partial(self._legal_action, policy), state)
         self.seconds.setdefault((self.entry, state.street), []).append(time.perf_counter() - started)
@@ -150,7 +149,7 @@ class Guarded:
         return int(action)
 
     def _note(self, policy: Policy | None, view: HandState) -> None:
-        """What the agent played by; one that does not draw from it here still knows right after its action."""
+        """Store the policy that the agent played; one that draws its own actions is asked right after it has acted."""
         if policy is None and isinstance(self.agent, PolicyAgent):
             with contextlib.suppress(Exception):
                 policy = self.agent.policy(view)

@@ -28,12 +28,12 @@ UNKNOWN = "unknown"
 
 
 class HandStore:
-    """`kept` holds payoffs and incidents of the sessions that earlier runs played; `fresh` forgets these.
+    """The stored hands of a line-up; `kept` has payoffs and incidents of earlier runs' sessions, `fresh` deletes these.
 
-    With `aivat` these are the sessions whose hands have estimates, which are kept as JSON lines in a file of their own
-    for every value function: `values` are the settings of one that is not the default. Sessions without them are
-    `unestimated`, with their lines. `identity` stands for all that hands and estimates depend on. With `claims`
-    no other process with such may have the same hands.
+    With `aivat`, `kept` has only sessions whose hands have estimates; others are in `unestimated`, with their lines.
+    Estimates are JSON lines, a file for each value function; `values` are the settings of one that is not the default.
+    `identity` stands for all that hands and estimates depend on. With `claims`, no other process that has claims may
+    use the same hands.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class HandStore:
         return commit() or UNKNOWN
 
     def put_in_order(self) -> None:
-        """When a match is over."""
+        """Sort the files of a match that is over."""
         self._write_sorted(self._lines())
         runs: list[list[Any]] = []
         for session, name in sorted(self._commit_of().items()):
@@ -122,7 +122,7 @@ class HandStore:
         return self.kept
 
     def _lines(self) -> dict[int, str]:
-        """By hand number, of all complete sessions."""
+        """Lines of all complete sessions by hand number."""
         if not self.path.exists():
             return {}
         text = self.path.read_bytes().decode("ascii", errors="replace")
@@ -165,11 +165,11 @@ class HandStore:
         return [session * size + i * seatings + seat for seat in range(seatings) for i in range(size // seatings)]
 
     def _estimate_of(self) -> dict[int, tuple[list[float], dict[str, str]]]:
-        """By hand number: estimates by entry, and the agents that count as unknown in them."""
+        """Estimates by entry, and the agents that count as unknown in them, for each hand number."""
         return {number: (chips, unknown) for number, chips, unknown in self._estimates.rows()}
 
     def _commit_of(self) -> dict[int, str]:
-        """By session, from rows of runs of sessions; what was played again counts as the later commit's."""
+        """The commit that played each session, from rows of runs of sessions; the later row counts."""
         rows = self._commits.rows()
         return {session: sys.intern(name) for first, last, name in rows for session in range(first, last + 1)}
 

@@ -1,7 +1,7 @@
-"""Who sits down at our dealer: on each port the first program that greets as the protocol says.
+"""Handshake at our dealer: on each port the first program that greets as the protocol says gets the seat.
 
-A visitor that leaves, or greets otherwise, is named and sent away, and the seat stays open; so does that of a player
-who leaves before everybody has come. Silent visitors wait and keep nobody from the seat.
+A visitor that leaves or greets otherwise is named and sent away, and the seat stays open. The seat of a player that
+leaves before everybody has come opens again. Silent visitors wait and block nobody.
 """
 
 import errno
@@ -18,12 +18,12 @@ _GREETING = "VERSION:2.0."
 _REST_OF_A_LINE = 0.01
 """Seconds to wait for the rest of a line that has begun to arrive."""
 _MOST_VISITORS = 32
-"""Silent ones at a seat; of more, the one that came first is sent away."""
+"""Silent visitors at a seat; one more, and the one that came first is sent away."""
 
 
 @dataclass
 class _Seat:
-    """`visitors` are connected and have not greeted yet, by connection where they come from; open without `player`."""
+    """A seat, open without `player`; `visitors` are connections that have not greeted yet, with their origins."""
 
     name: str
     server: socket.socket
@@ -38,7 +38,7 @@ class _Seat:
         self.selector.register(self.server, selectors.EVENT_READ, self)
 
     def look(self, where: object) -> None:
-        """Sees to one of its sockets that has something to read."""
+        """Handle one of the seat's sockets that has something to read."""
         if where is self.server and self.player is None:
             self._come_in()
         elif isinstance(where, LineConnection) and where in self.visitors:
@@ -97,7 +97,7 @@ class _Seat:
 def seat_players(
     names: Sequence[str], servers: Sequence[socket.socket], seconds: float | None, tell: Callable[[str], None]
 ) -> list[LineConnection]:
-    """The players in the order of `names`, from the listening `servers`; `seconds` None waits for ever.
+    """Wait for the players; their connections in the order of `names` and `servers`. `seconds` None waits for ever.
 
     `tell` is called with every visitor that was sent away. Raises PokernetsError when a seat is open at the end.
     """

@@ -1,4 +1,4 @@
-"""Who plays whom on which cards.
+"""Line-ups of agents, and the deals and seatings that they play.
 
 A *line-up* has an agent for each entry. A *deal* is one set of cards; it is played in every *seating*: both orders
 heads-up, all orders of three players, all rotations of more. A *session* is a run of deals during which agents may
@@ -61,18 +61,18 @@ class Shared(Generic[T]):
 
 @dataclass(frozen=True)
 class LineUp:
-    """`players` are agent names, one for each entry; a name that is there twice is two agents."""
+    """A line-up: `players` are agent names, one for each entry; a name that appears twice is two agents."""
 
     players: tuple[str, ...]
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """Names of the entries; from the second on of the same agent with a number."""
+        """Names of the entries; repeated ones are numbered from the second on."""
         return tuple(name if not copy else f"{name}#{copy + 1}" for name, copy in self.copies)
 
     @property
     def copies(self) -> tuple[tuple[str, int], ...]:
-        """By entry the agent's name, and how many entries before it have the same."""
+        """The agent's name for each entry, and how many earlier entries have the same."""
         return tuple((name, self.players[:entry].count(name)) for entry, name in enumerate(self.players))
 
     @property
@@ -86,7 +86,7 @@ Task = tuple[LineUp, int]
 
 @dataclass(frozen=True)
 class Rotation:
-    """What every line-up plays: deals in sessions of `session`, from `seed`, each in all seatings."""
+    """The plan that every line-up plays: deals from `seed`, in sessions of `session` deals, each in all seatings."""
 
     rules: Rules
     seed: int
@@ -120,7 +120,7 @@ class Rotation:
 
 
 def line_ups(game: Rules, names: Sequence[str], asked: Sequence[Sequence[str]] | None) -> list[LineUp]:
-    """Those asked for, checked; without them all pairs heads-up, else the agents in their order, again and again until
+    """The line-ups `asked` for, checked. None: all pairs heads-up, otherwise the agents in their order, repeated until
     the table is full."""
     if len(set(names)) != len(names):
         raise PokernetsError(f"`agents` names one twice: {', '.join(names)}; let it play itself with `lineups`")

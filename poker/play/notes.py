@@ -1,7 +1,7 @@
-"""What a player does with every hand it could hold, at each of its decisions, kept beside the log of a match.
+"""A player's policy at each of its decisions, for every hand it could hold, kept beside the log of a match.
 
 One JSON line a decision: hand, player, betting, actions, and the probabilities [H, A] as base64 of deflated float32.
-Without actions it says that the player failed there.
+A line without actions says that the player failed there.
 """
 
 import base64
@@ -22,7 +22,7 @@ Decision = tuple[int, int, str]
 
 
 def append_note(path: Path, hand: int, player: int, betting: str, policy: Policy | None) -> None:
-    """`policy` None: the player failed."""
+    """Append the note of one decision; `policy` None: the player failed."""
     row: dict[str, object] = {"hand": hand, "player": player, "betting": betting}
     if policy is not None:
         actions, probs = policy
@@ -33,14 +33,14 @@ def append_note(path: Path, hand: int, player: int, betting: str, policy: Policy
 
 @dataclass(frozen=True)
 class Notes:
-    """By decision the line of a file, None where the player failed."""
+    """The lines of a file of notes by decision, None where the player failed."""
 
     path: Path
     lines: Mapping[Decision, str | None]
 
     @classmethod
     def read(cls, path: Path, start: int = 0) -> "Notes":
-        """From byte `start` on, where a line begins; a last line that a kill cut short is left out."""
+        """Read the file from byte `start`, where a line begins; a last line that a kill cut short is left out."""
         if not path.is_file():
             raise PokernetsError(f"there are no notes {path}; evaluate=acpc_client leaves them beside its log")
         lines: dict[Decision, str | None] = {}
@@ -58,7 +58,7 @@ class Notes:
         return cls(path, lines)
 
     def policy(self, decision: Decision) -> Policy:
-        """At a decision that is there."""
+        """The policy at a decision that has one."""
         line = self.lines[decision]
         assert line is not None
         try:

@@ -1,8 +1,8 @@
-"""Agents in a pool of processes, for many who ask at a time: their calls wait in fair queues that can be looked at.
+"""Agents in a pool of processes that serves many owners at a time; calls wait in fair queues that can be inspected.
 
-Who asks has a home, the process that remembers what was solved of their hand; a hand that begins may move to another.
-In the queue of a process whoever has had less goes first (start-time fair queueing: a call's turn is that of the call
-that runs, or one after the last turn of who asks). Processes are started when there is more to do than there are.
+An owner has a home, the process that remembers what was solved of their hand; a new hand may move to another process.
+In the queue of a process the owner that has been served less goes first (start-time fair queueing: a call's turn is
+that of the running call, or one after its owner's last turn if that is later). A process is started when all are busy.
 """
 
 import multiprocessing
@@ -26,16 +26,16 @@ from poker.search.memory import Memory
 from poker.search.opponent_decision import DecisionSolver
 
 Builders = Mapping[str, Callable[[], Any]]
-"""What makes each agent, by its name; picklable where processes are to make them."""
+"""Factory of each agent by its name; picklable where other processes make the agents."""
 _REMEMBERED = 1000
-"""Homes and turns of those who asked last."""
+"""Latest owners whose homes and turns are remembered."""
 _TRIES = 2
-"""Processes that a call may end before it fails."""
+"""Processes that a call may kill before it fails."""
 
 
 @dataclass(frozen=True)
 class Call:
-    """`method` of the agent `name`, or of a copy of it: of whom, and the seed that it is reset to."""
+    """A call of `method` of the agent `name`, or of a `copy` of it: (its owner, the seed that it is reset to)."""
 
     name: str
     method: str
@@ -45,8 +45,8 @@ class Call:
 
 @dataclass(frozen=True)
 class Offers:
-    """What an agent is: `by_policy` if it plays every hand by a policy that is known, `observes` if it is shown how
-    hands end, `solves` if it can review decisions."""
+    """Abilities of an agent: `by_policy` if it plays every hand by a policy that is known, `observes` if it is shown
+    how hands end, `solves` if it can review decisions."""
 
     by_policy: bool
     observes: bool
@@ -66,7 +66,7 @@ class Agents:
     _built: dict[tuple[str, tuple[str, int] | None], Any] = field(default_factory=dict)
 
     def offers(self) -> dict[str, Offers]:
-        """Of all agents, which are built for it."""
+        """Abilities of all agents, which are built for this."""
         return {name: Offers.of(self._agent(name, None)) for name in self.builders}
 
     def answer(self, call: Call) -> Any:
@@ -150,7 +150,7 @@ def _serve(pipe: Connection, builders: Builders, nice: int) -> None:
 
 
 class _Here:
-    """The same in this process."""
+    """`Agents` in this process."""
 
     def __init__(self, builders: Builders) -> None:
         self._agents = Agents(builders)
@@ -190,8 +190,8 @@ class _Worker:
 
 
 class Pool:
-    """At most so many `processes`, started one by one; with 0 agents are in this process, one call at a time. `build`:
-    whether a process that starts builds all agents before it takes calls."""
+    """At most `processes` processes, started one by one; with 0, agents are in this process, one call at a time.
+    `build`: whether a new process builds all agents before it takes calls."""
 
     def __init__(self, builders: Builders, processes: int, *, nice: int = 0, build: bool = True) -> None:
         self._builders, self._most, self._nice, self._build = builders, processes, nice, build
@@ -203,7 +203,7 @@ class Pool:
         self._numbers: Iterator[int] = count()
         self._closed = False
         self.offers: Future[dict[str, Offers]] = Future()
-        """Of the agents, once the first process has built them, or why it cannot."""
+        """Abilities of the agents once the first process has built them, or its error."""
 
     def start(self) -> "Pool":
         """Starts the first process, if that is not done."""
@@ -213,7 +213,7 @@ class Pool:
         return self
 
     def ask(self, owner: str, call: Call, *, moves: bool = False) -> Any:
-        """The answer when it is there. A call that `moves` may change the home of `owner`."""
+        """Wait for the answer to a call. One that `moves` may change the home of `owner`."""
         return self._ask(owner, moves, "answer", call)
 
     def forget(self, owner: str) -> None:
@@ -224,14 +224,14 @@ class Pool:
                 self._put(home, owner, "forget", owner)
 
     def place(self, owner: str) -> int:
-        """How many calls are before the next one of `owner` and including it; 0 where none waits."""
+        """Place in the queue of the next call of `owner`, counted from 1; 0 where none waits."""
         with self._changed:
             home = self._homes.get(owner)
             waiting = [] if home is None else sorted(home.waiting, key=lambda ticket: ticket.order)
             return next((place for place, ticket in enumerate(waiting, 1) if ticket.owner == owner), 0)
 
     def close(self) -> None:
-        """Ends the processes; what waits, or is asked later, fails."""
+        """End the processes; calls that wait or come later fail."""
         with self._changed:
             self._closed = True
             for ticket in (ticket for worker in self._workers for ticket in worker.waiting):
@@ -257,7 +257,7 @@ class Pool:
         return ticket
 
     def _home(self, owner: str, moves: bool) -> _Worker:
-        """Where `owner` asks: the least busy process for who is new or moves; where that is busy another is started."""
+        """The process for `owner`: the least busy one if they are new or move; another is started if that is busy."""
         home = self._homes.get(owner)
         if home is not None and home in self._workers and not moves:
             return home
@@ -278,7 +278,7 @@ class Pool:
         threading.Thread(target=self._work, args=(worker,), daemon=True, name="pool").start()
 
     def _work(self, worker: _Worker) -> None:
-        """The life of a process, in a thread."""
+        """Serve one process, in a thread of its own, until the pool closes."""
         try:
             offers = worker.agents.do("offers") if self._build else {}
         except Exception as error:
@@ -296,7 +296,7 @@ class Pool:
         worker.agents.close()
 
     def _lost(self, worker: _Worker, error: Exception) -> None:
-        """Without a process that cannot build the agents; the first one that cannot says so for all."""
+        """Drop a process that cannot build the agents; `offers` gets the error if no process has built them yet."""
         worker.agents.close()
         with self._changed:
             self._workers.remove(worker)

@@ -15,9 +15,9 @@ class SessionRecord:
     """A played session: log lines and payoffs [hands, P] by entry, failures, and seconds by (entry, street).
 
     Hands are in the order of the seatings, then of the deals; hand number = deal * seatings + seating. `aivat` [hands,
-    P] are luck-adjusted payoffs, empty if not asked for; `unknown` are agents whose policies do not count in them, and
-    why. `commit` is the code that played, as the hand store noted it. `policies` by hand and betting are what agents
-    that are not repeatable played by, until the session is estimated.
+    P] are AIVAT estimates, empty if not asked for; `unknown` are agents whose policies do not count in them, and why.
+    `commit` is the code that played, as the hand store noted it. `policies`, by hand and betting, are those of agents
+    that are not repeatable, until the session is estimated.
     """
 
     lines: list[str] = field(default_factory=list)
@@ -56,7 +56,7 @@ class Seating:
         self._end(number, play_hand(self._seats, deal))
 
     def steps(self, number: int, deal: HandState) -> Generator[tuple[Guarded, HandState], int | None, None]:
-        """As `hand_steps`."""
+        """Play one deal in steps, as `hand_steps` does."""
         self._begin(number)
         self._end(number, (yield from hand_steps(self._seats, deal)))
 
@@ -90,7 +90,7 @@ def play_session(rotation: Rotation, lineup: LineUp, agents: Sequence[Sequence[A
 
 
 def joined(seatings: Iterable[SessionRecord]) -> SessionRecord:
-    """The session of the records of all its seatings, in their order."""
+    """Join the records of all seatings of a session, in their order."""
     whole = SessionRecord()
     for record in seatings:
         whole.lines += record.lines

@@ -1,5 +1,5 @@
-"""What is kept of one person's game, in a folder: the hands as a log and as poker hand histories, what the agents noted
-of their policies, and the hand in progress, which is written at every action, so that a killed server continues it.
+"""Files of one person's game, in a folder: the hands as a log and as poker hand histories, the agents' policies, and
+the hand in progress, which is written at every action, so that a killed server continues it.
 
 The hand in progress has all cards: it is for the server alone.
 """
@@ -73,7 +73,7 @@ class TableFiles:
         return HandState.deal(self._rules, np.random.default_rng([_CARDS, self._entropy, number]))
 
     def rng(self, number: int, step: int) -> np.random.Generator:
-        """What draws the action `step` of hand `number`: the same when a killed server comes to it again."""
+        """Generator for action `step` of hand `number`, the same again after the server was killed."""
         return np.random.default_rng([_AGENTS, self._entropy, number, step])
 
     def save(self, hand: Progress) -> None:
@@ -109,6 +109,6 @@ class TableFiles:
         return logged
 
     def write_histories(self, hands: Sequence[LoggedHand]) -> None:
-        """All anew, for a kill may have come between the log and them."""
+        """Write all histories anew: a kill may have come between writing the log and writing them."""
         if not unwritable(self._rules):
             write_atomically(self.histories, "".join(phhs_texts(hands)).encode())

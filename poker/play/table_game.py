@@ -1,13 +1,13 @@
 """One person's game against agents, without the page that shows it.
 
-The person has a seat of a table whose other seats are agents; the button moves by one after every hand. Whoever shows
-the game gets views of the person's seat, never the dealer's state. An action names the hand and how many actions came
-before it, so that one from an old page changes nothing. Agents act when `let_agents_act` is called, which takes as long
-as they think; everything else is quick. Calls may come from any thread.
+The person has a seat at a table whose other seats are agents; the button moves by one after every hand. The page gets
+views of the person's seat, never the dealer's state. An action names the hand and how many actions came before it, so
+that one from an old page changes nothing. Agents act when `let_agents_act` is called, which takes as long as they
+think; everything else is quick. Calls may come from any thread.
 
-An agent that is known by its policy is shared by all games, and its actions are drawn here, so that what is noted of it
-is what it plays; another one is built for each game. Both are told of every hand that begins. All are in a pool, where
-calls wait for their turn (`poker.play.pool`).
+An agent whose policy is known is shared by all games, and its actions are sampled here, so that the notes say what it
+plays; any other agent is built for each game. Both are told of every hand that begins. All are in a pool, where calls
+wait for their turn (`poker.play.pool`).
 """
 
 import threading
@@ -36,13 +36,13 @@ PERSON = "you"
 
 
 class StalePageError(PokernetsError):
-    """What was asked belongs to a state of the game that is past, or it is somebody else's turn."""
+    """A request that belongs to a past state of the game, or comes out of turn."""
 
 
 @dataclass(frozen=True)
 class PooledAgent:
-    """An agent of a pool as the game `game` has it, or the game's own `copy` of it. With `moves` a new hand may be
-    played in another process."""
+    """An agent of a pool in the game `game`: shared with other games, or the game's own `copy`. With `moves` a new hand
+    may be played in another process."""
 
     pool: Pool
     game: str
@@ -76,8 +76,8 @@ class PooledAgent:
 
 
 class Opponents:
-    """The agents of a server: `specs` again and again until the table is full, in at most so many `processes`; 0: in
-    this one."""
+    """The agents of a server: `specs`, repeated until the table is full, in at most `processes` processes; 0: in this
+    one."""
 
     def __init__(self, rules: Rules, specs: Sequence[AgentSpec], processes: int = 0) -> None:
         names = [spec.name for spec in specs]
@@ -92,8 +92,8 @@ class Opponents:
         self.pool = Pool({spec.name: partial(spec.build, rules) for spec in specs}, processes)
 
     def seated(self, game: str, seed: int) -> list[PooledAgent]:
-        """The agents of one game, whose name no other has, in the order of the labels after the person's; raises what
-        is wrong with their artifacts."""
+        """The agents of one game, whose name must be unique, in the order of the labels after the person's. Raises the
+        errors of building them, such as those of their artifacts."""
         offers = self.pool.start().offers.result()
         moves = all(offers[name].by_policy for name in self._names)
         return [
@@ -111,10 +111,10 @@ class Opponents:
 
 @dataclass(frozen=True)
 class Seen:
-    """What the person sees: `state` has no cards but theirs, and at a showdown those of who did not fold.
+    """The person's view: `state` has no cards but theirs and, at a showdown, those of players who did not fold.
 
-    `thinking` is for how many seconds the agent whose turn it is has thought or waited, `place` where in the queue of
-    its process it is, 0 if it does not wait.
+    `thinking` is for how many seconds the agent whose turn it is has thought or waited, `place` its place in the queue
+    of its process, 0 if it does not wait.
     """
 
     number: int
@@ -136,10 +136,10 @@ class Seen:
 
 @dataclass
 class TableGame:
-    """The game that `files` keep; begins with the hand that they hold or the first one.
+    """The game that `files` keep; starts with the hand in progress there, else with the next one.
 
-    `ended` is called with every hand that is over and in the files, by `let_agents_act`. `version` grows with every
-    change. `thought` holds seconds of the agents' decisions, `incidents` what agents failed at.
+    `let_agents_act` calls `ended` with every hand that is over and in the files. `version` grows with every change.
+    `thought` holds seconds of the agents' decisions, `incidents` the agents' failures.
     """
 
     rules: Rules
@@ -155,7 +155,7 @@ class TableGame:
         self._working = threading.Lock()
         self._since: float | None = None
         self._untold: list[tuple[str, Callable[[], None]]] = []
-        """What agents, with their labels, are still to be told of hands that began and ended."""
+        """Calls, with the agents' labels, still to be made to tell agents of hands that began or ended."""
         self._over: list[LoggedHand] = []
         logged = self.files.hands()
         self.files.write_histories(logged)
@@ -181,7 +181,7 @@ class TableGame:
 
     @property
     def seat(self) -> int:
-        """The person's: the button first, then the button moves on."""
+        """The person's seat: the button in the first hand, then the button moves on."""
         return (self.rules.num_players - 1 - self._hand.number) % self.rules.num_players
 
     @property
@@ -197,7 +197,7 @@ class TableGame:
             return Seen(self._hand.number, self.seat, self._names, self._hand.state.view(self.seat), thinking, place)
 
     def act(self, number: int, step: int, action: int) -> None:
-        """The person's action in hand `number` after `step` actions."""
+        """Take the person's action in hand `number` after `step` actions."""
         with self._lock:
             if (number, step) != (self._hand.number, self._step) or self._hand.state.to_act != self.seat:
                 raise StalePageError("the game has moved on since that was shown, or it is not your turn")
@@ -206,7 +206,7 @@ class TableGame:
             self._apply(action)
 
     def deal(self, number: int) -> None:
-        """The hand after `number`, if that is over."""
+        """Deal the hand after `number`, if that is over."""
         with self._lock:
             if number != self._hand.number or not self._hand.state.is_over:
                 raise StalePageError("the next hand is dealt when the one that is played is over")
@@ -215,7 +215,7 @@ class TableGame:
             self._start_hand()
 
     def let_agents_act(self) -> None:
-        """Until it is the person's turn or the hand is over, which is then told."""
+        """Let agents act until it is the person's turn or the hand is over; then report finished hands."""
         with self._working:
             self._tell()
             while self._one_action():
@@ -229,7 +229,7 @@ class TableGame:
                 self.version += 1
 
     def _one_action(self) -> bool:
-        """Whether it was an agent's turn."""
+        """Take one action of an agent; whether it was an agent's turn."""
         with self._lock:
             hand, step, player = self._hand, self._step, self._hand.state.to_act
             if player in (self.seat, NOBODY):
@@ -264,7 +264,7 @@ class TableGame:
         self._end_hand()
 
     def _save(self, hand: Progress) -> None:
-        """To the file first: what cannot be written has not happened."""
+        """Write the hand before the game moves on: what cannot be written has not happened."""
         self.files.save(hand)
         self._hand = hand
         self.version += 1
@@ -281,7 +281,7 @@ class TableGame:
                 self._untold.append((self._names[seat], told))
 
     def _asked(self, hand: Progress, step: int, player: int) -> int:
-        """The agent's action; it checks or folds if it fails. What its policy was is noted."""
+        """The agent's action, a check or fold if it fails; its policy is noted."""
         view, agent = hand.state.view(player), self._agent(player)
         policy: Policy | None = None
 

@@ -1,4 +1,4 @@
-"""Sessions side by side: the decisions for which several tables wait for one agent are asked of it at once.
+"""Sessions played side by side: an agent that several tables wait for decides for all of them at once.
 
 A table plays one seating of a session, from the first deal to the last, and then takes the next. Agents that sample a
 policy sit at all tables as copies that share what they have worked out (`SamplingAgent.at_another_table`); others need
@@ -21,8 +21,8 @@ _Asked = tuple[Guarded, HandState]
 def play_at_tables(
     rotation: Rotation, tasks: Iterable[Task], tables: int, sit: Callable[[LineUp, int], Sequence[Agent]]
 ) -> Iterator[tuple[Task, SessionRecord]]:
-    """Sessions in the order in which they end; `tasks` are taken as tables come free. `sit` gives the agents of a
-    line-up at a table, by entry."""
+    """Play sessions and yield them in the order in which they end; `tasks` are taken as tables come free. `sit` gives
+    the agents of a line-up at a table, by entry."""
     seatings = range(len(rotation.seatings))
     waiting = ((task, seating) for task in tasks for seating in seatings)
     playing: dict[int, _Table] = {}
@@ -84,7 +84,7 @@ def shares_tables(agent: Agent) -> bool:
 
 
 def _actions(asked: Sequence[_Asked]) -> list[int]:
-    """Of each player, in order."""
+    """The action of each player that is `asked`, in order."""
     together: dict[int, list[int]] = defaultdict(list)
     for number, (player, _) in enumerate(asked):
         if isinstance(player.agent, SamplingAgent) and shares_tables(player.agent):

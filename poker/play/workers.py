@@ -31,7 +31,7 @@ class Worker:
     """Plays and estimates sessions in one process; agents are built when they are first needed.
 
     With `decision_seconds` each agent gets a process of its own and that much time for every decision. `tables` are
-    played side by side. What is in `played` is estimated only.
+    played side by side. Sessions in `played` are only estimated.
     """
 
     rotation: Rotation
@@ -52,7 +52,7 @@ class Worker:
         return record
 
     def play_all(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, SessionRecord]]:
-        """Each with its record, in order of completion; tasks are taken when their turn comes."""
+        """Each task with its record, in order of completion; tasks are taken when their turn comes."""
         if self.tables == 1:
             yield from ((task, self.play(task)) for task in tasks)
             return
@@ -76,7 +76,7 @@ class Worker:
         record.policies.clear()
 
     def _sit(self, lineup: LineUp, table: int) -> list[Agent]:
-        """Agents at one of several tables; those at the first are themselves, others may be copies."""
+        """Agents at one of several tables: the originals at the first, perhaps copies at the others."""
         agents: list[Agent] = []
         for name, copy in lineup.copies:
             agent = self._agent(name, copy, 0)
@@ -87,7 +87,7 @@ class Worker:
         return agents
 
     def _asked(self, lineup: LineUp) -> list[Agent]:
-        """Agents for estimates; those that learn are shown the session again, and not while they play another."""
+        """Agents for estimates; those that learn are separate ones, for they are shown the session again."""
         found: list[Agent] = []
         for name, copy in lineup.copies:
             agent = self._agent(name, copy, 0)
@@ -102,7 +102,7 @@ class Worker:
         return self._agents[key]
 
     def _build(self, spec: AgentSpec) -> Agent:
-        """An agent that cannot be built is absent from every hand; only what the user can mend ends the match."""
+        """Build an agent; one that cannot be built is absent from every hand, unless the user can mend the error."""
         limit, build = self.decision_seconds, partial(spec.build, self.rotation.rules)
         try:
             return build() if limit is None else RemoteAgent(spec.name, build, limit)
@@ -172,8 +172,8 @@ def _units(tasks: Iterable[Task], processes: int, seconds: float) -> list[list[T
 
 
 class _Chunks(Iterator[list[Task]]):
-    """Units together, as many as take a process about half a second, without tasks that are not wanted any more; not
-    fewer than there are tables."""
+    """Chunks of units that take a process about half a second, without tasks that are not wanted any more; at least as
+    many tasks as there are tables."""
 
     def __init__(self, units: list[list[Task]], processes: int, wanted: Callable[[Task], bool], tables: int) -> None:
         self._waiting, self._processes, self._wanted = deque(units), processes, wanted
@@ -188,7 +188,7 @@ class _Chunks(Iterator[list[Task]]):
         raise StopIteration
 
     def seen(self, tasks: int, seconds: float) -> None:
-        """How long a process took for so many."""
+        """Note that a process took `seconds` for so many `tasks`."""
         pace = tasks / max(seconds, 1e-6)
         self._size = max(self._least, min(_MAX_CHUNK, round(_CHUNK_SECONDS * pace)) // self._per_unit)
 

@@ -31,7 +31,7 @@ from poker.table.server.visitors import REVIEWER, PooledSolver, reviewing
 from poker.table.units import Unit
 
 _KEPT = 8
-"""Files of the visitors who came last."""
+"""Files that are kept: those of the latest visitors."""
 _READERS = 2
 """Files that are read at a time; others wait."""
 _ROWS = 12
@@ -67,7 +67,7 @@ def _bytes(path: Path) -> bytes:
 
 @dataclass(frozen=True)
 class _Reviewing:
-    """What all visitors share: processes in which the agent solves, started when they are first needed."""
+    """Settings and processes that all visitors share; the agent solves in the latter, started when first needed."""
 
     game: Rules
     spec: AgentSpec | None
@@ -87,7 +87,7 @@ class _Reviewing:
         )
 
     def of(self, visitor: str, file: HandFile, player: str) -> tuple[Kept, dict[int, LoggedHand], Counter[str]]:
-        """The hands of a player and what they cost, kept for this file and these settings, and what is left out."""
+        """Hands of a player and their reviews, kept for this file and these settings, and counts of hands left out."""
         hands, left_out = file.of(player)
         settings = {} if self.spec is None else dict(self.spec.settings)
         mark = fingerprint_of_settings(settings, self.game.to_acpc(), file.digest, player)
@@ -160,7 +160,7 @@ class _Hands:
         self._choose()
 
     def _choose(self) -> None:
-        """The hands of the player chosen."""
+        """Show the hands of the player chosen."""
         if self._shown == (self._file, self._player.value):
             return
         self._shown = self._file, self._player.value
@@ -234,7 +234,7 @@ def _row(hand: LoggedHand, kept: Kept) -> str:
 
 
 def _end(hand: LoggedHand) -> str:
-    """Cards that the file has, and results."""
+    """HTML of the cards that the file has, and of the results."""
     parts = (
         f"{escape(name)} {words.small_cards(hand.state.rules, cards)} {chips / hand.state.rules.big_blind:+.4g} bb"
         for name, cards, chips in zip(hand.names, hand.state.hole_cards, hand.payoffs, strict=True)
@@ -243,7 +243,7 @@ def _end(hand: LoggedHand) -> str:
 
 
 def _told(file: HandFile, left_out: Counter[str]) -> str:
-    """How many hands there are, why some are left out, and which lines cannot be read."""
+    """HTML of the number of hands, why some are left out, and which lines cannot be read."""
     rows = [f"{count} left out: {reason}" for reason, count in left_out.most_common(_REASONS)]
     rows += [f"line {error.line}: {error.reason}" for error in file.errors[:_REASONS]]
     more = max(0, len(left_out) - _REASONS) + max(0, len(file.errors) - _REASONS)

@@ -11,8 +11,8 @@ from poker.table.server.access import LOCAL, check_token
 
 
 def run(*, pages: Sequence[Page], host: str, port: int, token: str | None, show: bool) -> None:
-    """`port` 0 is any free one. Told to serve another address than this machine's own, it makes up a `token` where none
-    is given; `show` opens the browser.
+    """Serve `pages` until interrupted; `port` 0 is any free one. Where `host` is not this machine's own address and no
+    `token` is given, one is made up; `show` opens the browser.
     """
     check_token(token)
     if importlib.util.find_spec("nicegui") is None:

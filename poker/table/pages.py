@@ -1,6 +1,6 @@
-"""What the server shows: pages by address.
+"""Pages that the server shows, by address.
 
-Pages are served at once. What they need is imported beside that, and agents are loaded in `processes` of their own.
+Pages are served at once; what they need is imported meanwhile, and agents are loaded in `processes` of their own.
 """
 
 from collections.abc import Awaitable, Callable
@@ -13,7 +13,7 @@ from poker.play.lineup import AgentSpec
 from poker.rules import Rules
 
 Fill = Callable[[str], Awaitable[None]]
-"""Fills a page for a visitor, whose name is that of nobody else."""
+"""Fills a page for a visitor, given by a unique name."""
 Fail = Callable[[BaseException], None]
 """Ends the server with an error; may be called from any thread."""
 
@@ -42,7 +42,7 @@ def _table(
 
 
 def hands(*, game: Rules, reviewer: AgentSpec | None, log: str | None, out: str, processes: int | None) -> Page:
-    """Hands of a file, the file `log` to begin with, reviewed by `reviewer`, which plays `game`; what decisions cost is
+    """The page for hands of a file, at first of the file `log`, reviewed by `reviewer`, which plays `game`; reviews are
     kept in `out`."""
     return Page("/hands", "Hands", partial(_hands, game, reviewer, log, out, _checked(processes)))
 
@@ -54,7 +54,7 @@ def _hands(game: Rules, reviewer: AgentSpec | None, log: str | None, out: str, p
 
 
 def _checked(processes: int | None) -> int:
-    """None: one a core."""
+    """The number of processes, at least 0; None: one a core."""
     if processes is not None and processes < 0:
         raise PokernetsError("`processes` must be at least 0 (agents in the server itself), or null for one a core")
     return cores() if processes is None else processes
@@ -70,8 +70,8 @@ def explorer(
     blueprint: str,
     out: str,
 ) -> Page:
-    """Spots to solve and walk through, by the settings of `poker.evaluation.measures.spot`, written below `out` when
-    asked; preflop charts of the `blueprint`."""
+    """The page for spots to solve, by the settings of `poker.evaluation.measures.spot`, and to walk through, with
+    preflop charts of the `blueprint`; solutions are written below `out` when asked."""
     settings = (algorithm, target_percent, iterations, threads, memory_limit_gib)
     return Page("/explorer", "Explorer", partial(_explorer, settings, blueprint, out))
 

@@ -23,15 +23,15 @@ from poker.table.units import Unit
 
 _CONTINUATIONS = ("then as the blueprint", "then folding more", "then calling more", "then raising more")
 _OFTEN = 0.005
-"""Share from which on an answer is shown."""
+"""Least share of an answer that is shown."""
 _SHOWN_MISTAKES = 50
 _LEAST = 0.01
-"""Big blinds of a mistake that is listed."""
+"""Least mistake that is listed, in big blinds."""
 _SOLVING = '<p role="status">Solving to the precision of a review …</p>'
 _SECONDS = 0.5
-"""Between two looks at whether a solve has begun."""
+"""Seconds between two looks at whether a solve has begun."""
 AT_THE_TABLE = "EV: what is won from here on, a fold being 0, against the range that the agent has here."
-"""What the numbers of a review mean."""
+"""Explanation of the numbers of a review."""
 _ERROR = (
     "Where two EVs are given, the first is what the solver's play wins after the action, the second what the best play"
     " would; ± is the solve's exploitability and that difference. Values learned at the depth limit err too."
@@ -40,7 +40,7 @@ _ERROR = (
 
 @dataclass(frozen=True)
 class Kept:
-    """Hands that were played, and the reviews of what the player `name` did in them; `rules` are those of a hand."""
+    """Hands that were played, and reviews of the decisions of the player `name`; `rules` gives those of a hand."""
 
     reviews: Reviews
     hands: Callable[[], list[LoggedHand]]
@@ -49,18 +49,18 @@ class Kept:
 
 
 class ReviewPanel:
-    """The decisions of one hand, one of them solved and shown, with `note`; before that the `invitation`. `opened` is
-    called before a hand is."""
+    """Panel of the decisions of one hand, one of them solved and shown, with `note`; before that the `invitation`.
+    `opened` is called before a hand is opened."""
 
     def __init__(self, reviews: Reviews, unit: Unit, opened: Callable[[], object], invitation: str, note: str) -> None:
         self._reviews, self._unit, self._opened, self._note = reviews, unit, opened, note
         self._invitation = f"<p>{escape(reviews.why_not or invitation)}</p>"
         self._asked = 0
         self._hint: tuple[int, str] | None = None
-        """Hand and betting of a decision to come that is shown."""
+        """Hand and betting of the hint shown, None where there is none."""
         self._found: DecisionReview | None = None
         self._buttons: dict[HandState, tuple[int | None, ui.button]] = {}
-        """By decision as the person saw it, with what was done."""
+        """Action taken (None: to come) and button for each decision, as the person saw it."""
         with ui.element("div").classes("review"):
             self._title = ui.html(self._invitation, sanitize=False)
             self._choices = ui.element("div").classes("line").props('role=group aria-label="Decisions of the hand"')
@@ -69,8 +69,8 @@ class ReviewPanel:
         unit.add(self._title, self._show)
 
     async def open(self, number: int, state: HandState, seat: int, at: str | None = None) -> None:
-        """The hand as the person has seen it: the decision after the betting `at`, else one to come, else the first
-        that is reviewed."""
+        """Open a hand as the person has seen it: at the decision after the betting `at`, else at one to come, else at
+        the first that can be reviewed."""
         self._opened()
         ui.run_javascript(f"getHtmlElement({self._title.id})?.scrollIntoView({{block: 'nearest'}})")
         self._title.set_content(f"<h2>Hand {number + 1}: {words.small_cards(state.rules, state.hole_cards[seat])}</h2>")
@@ -94,7 +94,7 @@ class ReviewPanel:
             self._shown.set_content("<p>You had no decision in this hand.</p>")
 
     def moved_on(self, number: int, betting: Betting) -> None:
-        """Takes back a hint for another decision than the one at `betting`."""
+        """Take back a hint for another decision than the one at `betting`."""
         if self._hint is None or self._hint == (number, betting.text()):
             return
         self._hint = self._found = None
@@ -128,7 +128,7 @@ class ReviewPanel:
         self._shown.set_content(f'<p role="status">{words.ordinal(place)} in line</p>' if place else _SOLVING)
 
     def _show(self) -> None:
-        """What is there, in the unit chosen."""
+        """Show the decisions, and the one solved, in the unit chosen."""
         big_blind = self._unit.of(self._reviews.big_blind)
         for view, (action, button) in self._buttons.items():
             what = "now" if action is None else words.action_name(view.betting, action, big_blind)
@@ -138,7 +138,7 @@ class ReviewPanel:
 
 
 class MistakesPanel:
-    """What decisions have cost; reviews hands that are not reviewed yet when asked to."""
+    """Panel of the costliest decisions; reviews hands that are not reviewed yet when asked to."""
 
     def __init__(
         self, kept: Kept, unit: Unit, open_hand: Callable[[int, HandState, int, str], Awaitable[None]]
@@ -200,7 +200,7 @@ class MistakesPanel:
 
 
 async def _tried(solve: Callable[..., Any], *arguments: Any) -> tuple[Any, str]:
-    """The result and no text, or nothing and what went wrong."""
+    """The result and an empty text, or None and the error's text."""
     try:
         return await run.io_bound(solve, *arguments), ""
     except (PokernetsError, OSError) as error:
@@ -219,8 +219,8 @@ def mistake_text(one: Mistake, rules: Rules, big_blind: int | None = None) -> st
 
 
 def decision_html(one: DecisionReview, note: str, big_blind: int | None = None) -> str:
-    """Actions with frequency and EV, what was lost, what the EVs are made of, the grids, and the note; amounts in
-    chips, or in big blinds of so many chips."""
+    """HTML of a reviewed decision: actions with frequency and EV, the loss, the parts of the EVs, the grids and the
+    note; amounts in chips, or in big blinds of `big_blind` chips."""
     names = [words.action_name(one.betting, action, big_blind) for action in one.actions]
     shades = action_colours(names)
     held = int(PREFLOP_CLASS[hand_index(*one.cards)])
@@ -259,7 +259,7 @@ def _number(value: float, big_blind: int | None) -> str:
 
 
 def _ev(value: float, best: float, exploitability: float, big_blind: int | None) -> str:
-    """Both ends, where going on as well as possible wins more than the solve may be off."""
+    """The EV, up to that of best play where this is higher by more than the solve's exploitability."""
     told, most = _number(value, big_blind), _number(best, big_blind)
     return told if best - value <= exploitability or told == most else f"{told} to {most}"
 
@@ -272,7 +272,7 @@ def _amount(value: float, big_blind: int | None) -> str:
 
 
 def _lost_html(one: DecisionReview, big_blind: int | None) -> str:
-    """What the action taken lost, no more exactly than the solve can tell, and how exact that is."""
+    """HTML of the loss by the action taken, no more exact than the solve, and of the solve's exploitability."""
     exact = _amount(one.exploitability, big_blind)
     told = f"Exploitability of the solve: {exact}, {one.exploitability / one.betting.pot:.1%} of the pot"
     solve = f"<p class=quiet>{told}{'' if one.finished else '; it did not reach its precision'}.</p>"
@@ -289,7 +289,7 @@ def _lost_html(one: DecisionReview, big_blind: int | None) -> str:
 
 
 def strategy_cells(names: Sequence[str], shares: Floats, held: int) -> list[Cell]:
-    """How often each action is taken: `shares` [169, A], NaN where nobody can hold the class; `held` is marked."""
+    """Cells of a strategy: `shares` [169, A] of its actions, NaN where nobody can hold the class; `held` is marked."""
     colours = action_colours(names)
     return [
         Cell("", "", "cannot be held", held=number == held)
@@ -305,7 +305,7 @@ def strategy_cells(names: Sequence[str], shares: Floats, held: int) -> list[Cell
 
 
 def range_cells(shares: Floats, held: int) -> list[Cell]:
-    """What a range is made of: `shares` [169] of its classes; its likeliest hands are the hottest."""
+    """Cells of a range: `shares` [169] of its classes; its likeliest hands are the hottest."""
     each = shares / PREFLOP_CLASS_SIZE
     most = max(float(each.max()), 1e-30)
     return [
@@ -323,7 +323,7 @@ def _legend(names: Sequence[str], shades: Sequence[str]) -> str:
 
 
 def _parts_html(one: DecisionReview, names: Sequence[str], big_blind: int | None) -> str:
-    """What the EV of each action is the mean of: the agent's answers, and continuations at the depth limit."""
+    """HTML of the parts whose mean is an action's EV: the agent's answers, and continuations at the depth limit."""
     told = []
     for action, name, ev in zip(one.actions, names, one.evs, strict=True):
         rows = [_part_row(f"<b>{name}</b>", None, ev, big_blind), *_end_rows(one, (action,), big_blind)]

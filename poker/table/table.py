@@ -25,10 +25,10 @@ from poker.table.units import Unit
 
 _SIZES = {"⅓ pot": "0.33", "½ pot": "0.5", "¾ pot": "0.75", "pot": "1", "2 pots": "2", "all-in": "a"}
 _OPENS = {"2 bb": "2x", "2.5 bb": "2.5x", "3 bb": "3x", "4 bb": "4x", "5 bb": "5x", "all-in": "a"}
-"""Of the first raise before the flop, whose x is the big blind."""
+"""Sizes of the first raise before the flop, where x is the big blind."""
 _RERAISES = {"2.5x": "2.5x", "3x": "3x", "3.5x": "3.5x", "4x": "4x", "5x": "5x", "all-in": "a"}
 _SECONDS = 0.15
-"""Between two looks at whether the game has moved on."""
+"""Seconds between two looks at whether the game has moved on."""
 
 
 def make(
@@ -132,7 +132,7 @@ class _Table:
 
 
 class _Controls:
-    """What can be done in one state of the game, by button, slider and key."""
+    """Buttons, slider and keys for one state of the game."""
 
     def __init__(
         self,
@@ -142,7 +142,7 @@ class _Controls:
         review: Callable[[Seen], Awaitable[None]],
         big_blind: int | None = None,
     ) -> None:
-        """Amounts in chips, or in big blinds of so many chips."""
+        """Show amounts in chips, or in big blinds of `big_blind` chips."""
         self._game, self._seen, self._after, self._big_blind = visit.game, seen, after, big_blind
         self._keys: dict[str, Callable[[], object]] = {}
         with ui.element("div").classes("line"):

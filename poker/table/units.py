@@ -17,7 +17,7 @@ class Unit:
         self._shown: list[tuple[ui.element, Callable[[], object]]] = []
 
     def of(self, big_blind: int) -> int | None:
-        """The chips of a big blind where amounts are told in them, as `words.chips` wants it."""
+        """`big_blind` where amounts are shown in big blinds, else None, as `words.chips` takes it."""
         return big_blind if self._unit == _BIG_BLINDS else None
 
     def add(self, place: ui.element, show: Callable[[], object]) -> None:

@@ -1,4 +1,4 @@
-"""How cards, actions and hands read on the pages, for eyes and for screen readers."""
+"""Wording of cards, actions and hands on the pages, for eyes and for screen readers."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -44,7 +44,7 @@ def small_cards(rules: Rules, cards: Sequence[int]) -> str:
 
 
 def small_texts(cards: Iterable[str]) -> str:
-    """The same for cards of text like `Ah`."""
+    """Cards like `Ah` within a line of text."""
     return " ".join(
         f'<span class="small suit-{card[1]}">{card[0]}{SUIT_SYMBOLS[SUITS.index(card[1])]}</span>' for card in cards
     )
@@ -58,8 +58,8 @@ def chips(amount: float, big_blind: int | None = None) -> str:
 
 
 def action_name(betting: Betting, action: int, big_blind: int | None = None) -> str:
-    """What doing `action` here is called: `fold`, `check`, `call 200`, `bet 300`, `raise to 900`, all-in or not; with
-    amounts as `chips` has them."""
+    """Name of `action` here: `fold`, `check`, `call 200`, `bet 300`, `raise to 900`, all-in or not; amounts as in
+    `chips`."""
     if action == FOLD:
         return "fold"
     player, stacks = betting.to_act, betting.rules.stacks
@@ -122,7 +122,7 @@ def history_html(seen: Seen, big_blind: int | None = None) -> str:
 
 
 def outcome(seen: Seen, big_blind: int | None = None) -> str:
-    """Who won what, of a hand that is over."""
+    """Outcome of a hand that is over: who won what."""
     payoffs = seen.state.payoffs()
     mine = payoffs[seen.seat]
     won = [f"{seen.names[i]} +{chips(net, big_blind)}" for i, net in enumerate(payoffs) if net > 0 and i != seen.seat]
@@ -136,7 +136,7 @@ def outcome(seen: Seen, big_blind: int | None = None) -> str:
 
 
 def status(seen: Seen, big_blind: int | None = None) -> str:
-    """Whose turn it is, and what it is about."""
+    """Whose turn it is and what there is to call, or the outcome of a hand that is over."""
     if seen.state.is_over:
         return outcome(seen, big_blind)
     betting = seen.state.betting
@@ -151,18 +151,18 @@ def seat_name(name: str) -> str:
 
 
 def agent_name(name: str) -> str:
-    """What an agent of the configuration is called on the pages: `depth_limited` is the Solver."""
+    """Name on the pages of an agent of the configuration: `depth_limited` is the Solver."""
     return re.sub(r"\bdepth_limited", "Solver", name).replace("_", " ")
 
 
 def waiting(seen: Seen) -> str:
-    """How long the agent has thought, or what place in the queue its thinking has."""
+    """Seconds that the agent has thought, or its place in the queue."""
     if seen.thinking is None:
         return ""
     return f"{ordinal(seen.place)} in line" if seen.place else f"{seen.thinking:.1f} s"
 
 
 def ordinal(number: int) -> str:
-    """As in `2nd`."""
+    """Ordinal of a number, such as `2nd`."""
     ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
     return f"{number}{ending}"

@@ -1,6 +1,6 @@
 """Grids of the 169 classes of two cards and of the 52 cards, as HTML: aces at the top left, suited hands above.
 
-A cell is known by `data-c`, its class or card; `CELL_OF` is what a page listens with.
+`data-c` identifies a cell by its class or card; pages listen with `CELL_OF`.
 """
 
 from collections.abc import Iterable, Sequence
@@ -12,7 +12,7 @@ from poker.cards import NUM_RANKS, NUM_SUITS, RANKS, class_text
 from poker.table.words import SUIT_SYMBOLS
 
 CELL_OF = "(e) => { const c = e.target.closest('[data-c]'); if (c) emit(Number(c.dataset.c)); }"
-"""JavaScript: what the event is about."""
+"""JavaScript: emits the class or card of the cell that the event is about."""
 
 MOVE_FOCUS = """(e) => {
   const step = {ArrowLeft: -1, ArrowRight: 1, ArrowUp: -13, ArrowDown: 13}[e.key], c = e.target.closest('[data-c]');
@@ -29,8 +29,8 @@ _RAISES = ("var(--raise-1)", "var(--raise-2)", "var(--raise-3)", "var(--raise-4)
 
 @dataclass(frozen=True)
 class Cell:
-    """`background` is CSS, empty where there is nothing to say; `text` stands below the name; scripts read `weight`;
-    `held` is outlined."""
+    """A cell: `background` is CSS, empty where there is nothing to show; `text` stands below the name; scripts read
+    `weight`; `held` is outlined."""
 
     background: str
     text: str
@@ -40,8 +40,8 @@ class Cell:
 
 
 def action_colours(actions: Sequence[str]) -> list[str]:
-    """Fold blue, check and call green, bets red, darker as they grow: names that begin with what is done, bets from the
-    smallest on."""
+    """Colours of actions: fold blue, check and call green, bets red, darker as they grow. Names begin with the verb;
+    bets come from the smallest on."""
     kinds = {"fold": _FOLD, "check": _CALL, "call": _CALL}
     bets = [action for action in actions if action.split()[0] not in kinds]
     darker = len(_RAISES) - 1
@@ -62,7 +62,7 @@ def mixed(shares: Iterable[float], colours: Sequence[str], height: float) -> str
 
 
 def filled(share: float) -> str:
-    """From the bottom up to `share`, as hands that are in a range."""
+    """CSS that fills a cell from the bottom up to `share`, in the colour of hands in a range."""
     return _layer("var(--in), var(--in)", share)
 
 
@@ -71,7 +71,7 @@ def _layer(gradient: str, height: float) -> str:
 
 
 def heat(value: float, least: float, most: float) -> str:
-    """From cold at `least` to hot at `most`."""
+    """CSS colour from cold at `least` to hot at `most`, empty for NaN."""
     if isnan(value):
         return ""
     place = 0.5 if most <= least else (value - least) / (most - least)
@@ -79,13 +79,13 @@ def heat(value: float, least: float, most: float) -> str:
 
 
 def class_grid(cells: Sequence[Cell], label: str) -> str:
-    """[169] cells, by class."""
+    """HTML of [169] cells by class."""
     order = [row * NUM_RANKS + column for row in reversed(range(NUM_RANKS)) for column in reversed(range(NUM_RANKS))]
     return _grid([(number, class_text(number), cells[number]) for number in order], label, "hands")
 
 
 def card_sheet(cells: Sequence[Cell | None], label: str) -> str:
-    """[52] cells by card, one suit a row; None for cards that cannot come."""
+    """HTML of [52] cells by card, one suit a row; None for cards that cannot come."""
     order = [rank * NUM_SUITS + suit for suit in reversed(range(NUM_SUITS)) for rank in reversed(range(NUM_RANKS))]
     shown = [(card, RANKS[card // NUM_SUITS] + SUIT_SYMBOLS[card % NUM_SUITS], cells[card]) for card in order]
     return _grid(shown, label, "cards")

@@ -19,7 +19,7 @@ _CLASSES = len(PREFLOP_CLASS_SIZE)
 
 
 async def charts(path: str) -> None:
-    """Fills the place for the blueprint at `path`, or says which command makes one."""
+    """Fill the page with charts of the blueprint at `path`, or say which command makes one."""
     if not (Path(path) / MANIFEST).is_file():
         ui.label("There is no blueprint yet. Make it with: python -m data_gen job=blueprint")
         return

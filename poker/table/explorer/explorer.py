@@ -18,9 +18,9 @@ from poker.table.explorer.solution import SolutionPanel
 from poker.table.pages import Fill
 
 _SECONDS = 0.5
-"""Between two looks at how far a solve is."""
+"""Seconds between two looks at how far a solve is."""
 _KEPT = 8
-"""Solves of the visitors who came last, as far as they fit the memory limit together."""
+"""Solves that are kept: those of the latest visitors, as far as they fit the memory limit together."""
 _START = {
     "board": "Td9d6hQc",
     "oop_range": "66+,A8s+,A5s-A4s,AJo+,K9s+,KQo,QTs+,JTs,96s+,85s+,75s+,65s,54s",
@@ -193,7 +193,7 @@ class _Form:
 
     @property
     def spot(self) -> Spot:
-        """PokernetsError says what is wrong with what was typed."""
+        """The spot as typed; raises PokernetsError that says what is wrong with it."""
         values = {key: str(field.value or "").strip() for key, field in self._inputs.items()}
         values |= {f"{seat.lower()}_range": editor.text for seat, editor in self._ranges.items()}
         for line in str(self._more.value or "").splitlines():
@@ -210,7 +210,7 @@ class _Form:
 
 
 def _cost(solve: Solve) -> str:
-    """About how long: as a rule a solve takes one to three hundred iterations."""
+    """Memory and time of a solve, which as a rule takes one to three hundred iterations."""
     each, most = solve.cost.seconds_per_iteration, solve.settings.memory_limit_gib
     return f"{solve.cost}; {_time(100 * each)} to {_time(300 * each)} as a rule. The limit is {most:g} GiB."
 

@@ -38,7 +38,7 @@ _MOVE = """(e) => {
     g.paint(document.elementFromPoint(x + dx * i / steps, y + dy * i / steps)?.closest('[data-c]'));
   g.at = [e.clientX, e.clientY];
 }"""
-"""Cells between two places of a fast hand are painted too."""
+"""JavaScript: cells between two events of a fast movement are painted too."""
 
 _END = """(e) => {
   const g = e.currentTarget;
@@ -56,13 +56,13 @@ _KEY = """(e) => {
 
 
 class RangeEditor:
-    """The range called `name`; `changed` is called after every change, by text or by drawing."""
+    """Editor of the range called `name`; `changed` is called after every change, by text or by drawing."""
 
     def __init__(self, name: str, text: str, changed: Callable[[], None]) -> None:
         self._name = name
         self._changed = changed
         self._weights: Weights = np.zeros(len(PREFLOP_CLASS), np.float32)
-        """The last that could be read."""
+        """The last range that could be read."""
         with ui.element("div").classes("range-editor").props('data-brush="1.0"') as self._box:
             self._text = ui.textarea(f"{name}'s range", value=text, on_change=self._typed)
             self._text.without_auto_validation().props("outlined dense autogrow debounce=400").classes("wide")
@@ -113,7 +113,7 @@ class RangeEditor:
         self._grid.set_content(class_grid(cells, f"{self._name}'s range; space takes a hand in or out"))
 
     def _painted(self, event: GenericEventArguments) -> None:
-        """On the range that the grid shows, also where the text has become one that cannot be read."""
+        """Paint on the range that the grid shows, even where the text has become one that cannot be read."""
         classes, weight = _asked(event.args)
         weights = self._weights.copy()
         weights[np.isin(PREFLOP_CLASS, classes)] = weight
@@ -126,7 +126,7 @@ class RangeEditor:
 
 
 def _asked(args: Any) -> tuple[list[int], float]:
-    """Classes and a weight; what a browser sends that is neither is left out."""
+    """Classes and a weight from a browser; anything else that it sends is left out."""
     classes, weight = args if isinstance(args, list) and len(args) == 2 else ([], 0.0)
     known = [one for one in classes if isinstance(one, int) and 0 <= one < 169] if isinstance(classes, list) else []
     return known, weight if weight in _BRUSHES else 0.0

@@ -1,4 +1,4 @@
-"""A solution in the browser: where one is, what can be done, the grid of hands, the hands of a class by suit."""
+"""A solution in the browser: the line so far, the actions, the grid of hands, the hands of a class by suit."""
 
 import json
 from functools import partial
@@ -199,7 +199,7 @@ def _cells(view: View, player: int, mode: str) -> list[Cell]:
 
 
 def _sheet(view: View) -> str:
-    """What OOP has after each next card."""
+    """HTML of OOP's EV after each next card, empty where none comes."""
     if not view.deals:
         return ""
     evs = [deal.ev[0] for deal in view.deals if not np.isnan(deal.ev[0])]
@@ -212,7 +212,7 @@ def _sheet(view: View) -> str:
 
 
 def _by_suit(view: View, player: int, number: int) -> str:
-    """A table of the hands of a class, one a row."""
+    """HTML of a table of the hands of a class, one a row."""
     hands = [h for h in np.flatnonzero(number == PREFLOP_CLASS).tolist() if view.weights[player, h] > 0]
     title = f"<h3>{SEATS[player]}'s {class_text(number)}</h3>"
     if not hands:
@@ -246,7 +246,7 @@ def _frequencies(actions: tuple[str, ...], row: list[float]) -> str:
 
 
 def _word(word: str) -> str:
-    """`bet120` as `bet 120`."""
+    """An action as the page shows it: `bet120` as `bet 120`."""
     for name in ("bet", "raise", "allin"):
         if word.startswith(name) and word != name:
             return f"{'all-in' if name == 'allin' else name} {word[len(name) :]}"

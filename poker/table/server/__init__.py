@@ -1,1 +1,1 @@
-"""The server of the pages: who may ask, for whom it answers, what it takes."""
+"""The server of the pages: access to them, visitors and their games, uploads."""

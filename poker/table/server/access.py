@@ -1,10 +1,10 @@
-"""Who may open the pages, and which browser is asking: one ASGI layer before everything, sockets included.
+"""Access to the pages, and which browser is asking: one ASGI layer before everything, sockets included.
 
-Every browser gets a random cookie, by which its visitor is known. Served to other machines, the pages want a token: in
-the address for the first time, after that in a cookie. On this machine only the names of this machine are answered, so
-that a site of others that gives its name our address does not get in. The page of another site may neither ask for
-anything but a page, nor show one in a frame of its own; nor may a visitor use what belongs to another. A request that
-declares a larger body than is read there, or none of its size, is refused before that comes.
+Every browser gets a random cookie that identifies its visitor. Pages served to other machines need a token: in the
+address the first time, then in a cookie. Without a token, only requests to this machine's own names are answered, so
+that a site that points its name at our address does not get in (DNS rebinding). A page of another site may link here,
+but neither send other requests nor show a page in a frame. No visitor may use what belongs to another. A request whose
+body is too large, or comes without a declared size, is refused before the body is read.
 """
 
 import hashlib
@@ -27,9 +27,9 @@ VISITOR, TOKEN = "pokernets_visitor", "pokernets_token"
 """Names of the cookies."""
 LOCAL = ("127.0.0.1", "localhost", "::1")
 MOST_UPLOADED = 20 << 20
-"""Bytes of a file."""
+"""Most bytes of an uploaded file."""
 _MOST_SENT = 1 << 20
-"""Bytes of any other request, and what an upload may have besides its file."""
+"""Most bytes of any other request, and of an upload besides its file."""
 _UPLOAD = re.compile(r"/_nicegui/client/[^/]+/upload/[^/]+")
 _IN_A_COOKIE = re.compile(r"[A-Za-z0-9._~-]+")
 """Letters that are the same in an address and in a cookie."""
@@ -42,19 +42,19 @@ _HEADERS = {
     "cross-origin-opener-policy": "same-origin",
 }
 _SENT = [(name.encode(), value.encode()) for name, value in _HEADERS.items()]
-"""With every answer: no page of others shows ours in a frame, or is told its address, which may have the token."""
+"""Headers of every answer: no other site may frame our pages or learn an address, which may hold the token."""
 
 
 def check_token(token: str | None) -> None:
-    """Refuse a token that lets everybody in, or that an address and a cookie do not hold alike."""
+    """Refuse a token that lets everybody in, or that reads differently in an address and in a cookie."""
     if token is not None and not _IN_A_COOKIE.fullmatch(token):
         problem = "has letters other than A-Z a-z 0-9 . _ ~ -" if token else "is empty and would let everybody in"
         raise PokernetsError(f"token={token!r} {problem}: give another (token=TEXT), or none, and one is made up")
 
 
 class Access:
-    """`app` behind the check. With `token` None only requests to this machine by its own names pass. `owners` are the
-    visitors to whom what a request names belongs."""
+    """The ASGI `app` behind the checks. With `token` None only requests to this machine by its own names pass. `owners`
+    gives the visitors who own what a request names."""
 
     def __init__(self, app: App, token: str | None, owners: Callable[[Scope], set[str]] = lambda scope: set()) -> None:
         check_token(token)
@@ -105,7 +105,7 @@ class Access:
 
 
 def _from_elsewhere(headers: dict[str, str]) -> bool:
-    """Whether the page of another site asks, for anything but to be left for a page of ours."""
+    """Whether a page of another site makes the request, other than by a link to a page of ours."""
     origin = headers.get("origin", "")
     if origin and origin.partition("://")[2] != headers.get("host", ""):
         return True
@@ -134,6 +134,6 @@ async def _refuse(scope: Scope, send: Send, status: int, why: str) -> None:
 
 
 def _cookies(header: str) -> dict[str, str]:
-    """By name. Other servers of this machine have theirs in the same header, whatever they may hold."""
+    """Cookies by name. Those of other servers of this machine are in the same header, whatever they hold."""
     parts = (part.partition("=") for part in header.split(";"))
     return {name.strip(): value.strip() for name, _, value in parts}

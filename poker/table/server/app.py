@@ -28,12 +28,12 @@ _PATIENCE = 30
 _LEAVING = 5
 """Seconds for browsers to leave when the server ends."""
 _THREADS = 200
-"""What pages wait for at a time, most of it in a queue."""
+"""Calls that pages wait for at a time, most of them in a queue."""
 _AS_SYSTEM = "as the system has it"
 
 
 def serve(pages: Sequence[Page], listening: socket.socket, token: str | None, url: str, *, show: bool) -> None:
-    """Until the process is interrupted, or a page ends it with an error."""
+    """Serve `pages` until the process is interrupted, or a page ends it with an error."""
     application = FastAPI(openapi_url=None)
     config = uvicorn.Config(
         Access(application, token, owners),
@@ -79,7 +79,7 @@ def serve(pages: Sequence[Page], listening: socket.socket, token: str | None, ur
 
 
 def _make(pages: Sequence[Page], made: "Sequence[Future[Fill]]", fail: Fail) -> None:
-    """What fills the pages, while they are served."""
+    """Make the functions that fill the pages, while these are served already."""
     for page, fill in zip(pages, made, strict=True):
         try:
             fill.set_result(page.make(fail))
@@ -105,7 +105,7 @@ def _add(page: Page, pages: Sequence[Page], made: "Future[Fill]") -> None:
 
 
 def visitor() -> str:
-    """Who has opened the page that is being filled."""
+    """The visitor who has opened the page that is being filled."""
     request = ui.context.client.request
     assert request is not None
     return str(request.state.visitor)

@@ -1,4 +1,4 @@
-"""What a page shows while what it needs is not there yet."""
+"""Notice on a page while what it needs is loading."""
 
 import asyncio
 from concurrent.futures import Future

@@ -1,6 +1,6 @@
-"""Whose a page, a socket and an upload are: of the visitor with whose cookie the page was opened.
+"""Owners of pages, sockets and uploads: the visitor with whose cookie the page was opened.
 
-NiceGUI knows a page by an id that requests and events name; whoever named it could act on it.
+NiceGUI knows a page by an id that requests and events name; without a check, anyone who names it could act on it.
 """
 
 from collections.abc import Callable
@@ -16,7 +16,7 @@ _PAGES = "/_nicegui/client/"
 
 
 def owners(scope: Scope) -> set[str]:
-    """The visitors to whom the socket and the pages belong that a request names."""
+    """The visitors who own the socket and the pages that a request names."""
     query = parse_qs(scope.get("query_string", b"").decode("latin-1"))
     pages = query.get("client_id", [])
     path = str(scope.get("path", ""))

@@ -1,4 +1,4 @@
-"""A stranger's file of hands, read in a process that may take so much memory and time and no more."""
+"""Reading of a visitor's file of hands, in a process with limits on memory and time."""
 
 import contextlib
 import multiprocessing
@@ -18,15 +18,15 @@ from poker.rules import Rules
 MEMORY = 1 << 30
 """Bytes for reading, besides those of the program; the largest file of hands takes about a fifth."""
 SECONDS = 60
-"""Of CPU time; the largest file of hands takes about 20."""
+"""Seconds of CPU time for reading; the largest file of hands takes about 20."""
 _PATIENCE = 5
-"""As many times as long a file may take by the clock."""
+"""Limit by the clock, in multiples of the CPU time."""
 _MOST_FOUND = 64 << 20
 """Bytes of the hands read; those of the largest file take about 7 MiB."""
 
 
 def read_apart(name: str, data: bytes, game: Rules, memory: int = MEMORY, seconds: int = SECONDS) -> HandFile:
-    """`HandFile.read` in a process of its own; PokernetsError also where that takes more than it may."""
+    """Run `HandFile.read` in a process of its own; raises PokernetsError also where that exceeds its limits."""
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
     process = context.Process(target=_read, args=(theirs, name, game, memory, seconds), daemon=True)
@@ -68,7 +68,7 @@ def _read(pipe: Connection, name: str, game: Rules, memory: int, seconds: int) -
 
 
 def _limit(memory: int, seconds: int) -> None:
-    """No more address space than there is now and `memory`, no more CPU time; after the server and its games."""
+    """Limit this process to `memory` more address space and `seconds` of CPU time, at low priority."""
     os.nice(10)
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
     if sys.platform == "linux":

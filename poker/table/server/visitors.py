@@ -34,7 +34,7 @@ _OPENING = 64
 """Locks of visitors whose games are being opened."""
 _NICE = 10
 REVIEWER = ""
-"""The agent that reviews in place of those that play; none of these has the name."""
+"""Name of the agent that reviews in place of those that play; none of these has it."""
 _REMEMBERED = 100
 """Games that stay in memory when nobody looks at them; others are read from their files again."""
 
@@ -78,8 +78,8 @@ class Visit:
 
 
 class Visitors:
-    """Games of `rules` against `specs`, kept under `out` by game, agents and visitor; other settings of the agents are
-    other agents. One server at a time: games are kept in memory, and two would deal the same hands."""
+    """Games of `rules` against `specs`, kept under `out` by game, agents and visitor; agents with other settings count
+    as other agents. One server at a time: games are kept in memory, and two would deal the same hands."""
 
     def __init__(
         self, rules: Rules, specs: Sequence[AgentSpec], reviewer: AgentSpec | None, out: Path, processes: int = 0
@@ -103,7 +103,7 @@ class Visitors:
         self._opening = [threading.Lock() for _ in range(_OPENING)]
         self._pool = ThreadPoolExecutor(_THREADS, "table")
         self.loaded = self.opponents.pool.start().offers
-        """Done when the agents are built, or with what is wrong with them."""
+        """Future that is done when the agents are built, or has the error."""
 
     def visit(self, visitor: str) -> Visit:
         """The one game of a visitor, however many pages show it; it goes on if it had stopped."""
@@ -129,8 +129,8 @@ class Visitors:
         return Visit(game, result, folder, reviews, self._pool)
 
     def _solver(self, owner: str) -> "tuple[PooledSolver, str]":
-        """What solves for the reviews of `owner`, and the file of the reviews: the folder is of these settings of the
-        agents that play, of another reviewer the file."""
+        """The solver for the reviews of `owner`, and their file: the folder depends on the settings of the agents that
+        play, the file on those of another reviewer."""
         for name, offers in self.loaded.result().items():
             if offers.solves:
                 return PooledSolver(self._reviewing, owner, name), "reviews.jsonl"
@@ -148,7 +148,7 @@ class PooledSolver:
     name: str = REVIEWER
 
     def place(self) -> int:
-        """In the queue, 0 where nothing of `owner` waits."""
+        """Place in the queue, 0 where no call of `owner` waits."""
         return self.pool.place(self.owner)
 
     def opponents_decision(self, state: HandState, raises: tuple[int, ...] = ()) -> SolvedDecision:
@@ -166,13 +166,13 @@ class PooledSolver:
 
 
 def reviewing(game: Rules, specs: Mapping[str, AgentSpec | None], processes: int) -> Pool:
-    """Processes that solve for reviews, half as many as play and after them, started when the first is asked for."""
+    """Processes that solve for reviews: half as many as play, at lower priority, started when first needed."""
     builders = {name: partial(solving, spec, game) for name, spec in specs.items()}
     return Pool(builders, min(processes, max(1, processes // 2)), nice=_NICE, build=False)
 
 
 def solving(spec: AgentSpec | None, game: Rules) -> DecisionSolver:
-    """The agent built, which must be one that can review."""
+    """Build the agent, which must be one that can review."""
     agent: object = None if spec is None else spec.build(game)
     if not isinstance(agent, DecisionSolver):
         raise PokernetsError("reviews need an agent that solves: agents@reviewer=depth_limited")
