@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from poker.bundle import Bundle
 
 _WHOLE = "poker.agents.blueprint.load_blueprint"
-"""What reads all of a blueprint, of which bundles hold the first round alone."""
+"""Loader of a whole blueprint, of which bundles hold the first round alone."""
 
 
 def unbundle(config: DictConfig, *, writes: bool) -> None:
-    """Where `artifacts` names a bundle, unpack it and let `config` read that; refuse agents that it does not seat.
+    """Unpack the bundle that `artifacts` names, if it does, and let `config` read that; refuse agents it does not seat.
 
     A command that `writes` artifacts must be told where, with `outputs`.
     """
@@ -52,7 +52,7 @@ def unbundle(config: DictConfig, *, writes: bool) -> None:
 
 
 def _lacking(bundle: "Bundle", node: DictConfig) -> str:
-    """What an agent needs and the bundle does not have."""
+    """The first thing that an agent needs and the bundle does not have; empty if there is none."""
     for value in _values(OmegaConf.to_container(node, resolve=True)):
         if value == _WHOLE:
             return "the whole blueprint"

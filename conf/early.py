@@ -1,7 +1,7 @@
-"""What plain settings tell, before anything is built, solved or compiled: agents that do not play the game, artifacts
-that are not there or do not fit, devices that the machine does not have, trainers and nets that cannot be.
+"""Checks of plain settings before anything is built, solved or compiled: agents that do not play the game, artifacts
+that are not there or do not fit, devices that the machine does not have, trainers and nets that cannot be built.
 
-All of it is refused later as well, by what is built; here within seconds.
+The parts themselves refuse all of this later as well; here it takes seconds.
 """
 
 import math
@@ -19,7 +19,7 @@ from poker.rules import Rules, rules_from
 
 Node = Mapping[str, Any]
 _LATER = ("fallback", "values", "reviewer")
-"""Built where they are needed, and done without where they cannot be."""
+"""Parts that are built where they are needed, and done without where they cannot be built."""
 _HERE = ("cpu", "auto", "torch")
 _LEAST = {"threads": 1, "batch_rows": 1, "epoch_rows": 1, "shards": 1, "patience": 0, "weight_decay": 0}
 _POSITIVE = ("learning_rate", "huber_delta")
@@ -50,8 +50,8 @@ def refuse_values(node: Any, name: str = "") -> None:
 
 
 def refuse_parts(node: Any) -> None:
-    """Raises PokernetsError for agents, artifacts, nets and trainers that `node` names and that cannot be or do not go
-    together."""
+    """Raises PokernetsError for agents, artifacts, nets and trainers that `node` names and that cannot be built or do
+    not fit together."""
     _refuse(node, None)
 
 
@@ -119,14 +119,14 @@ def _rules(path: str) -> Rules:
 
 @refuses_by_name("abstraction")
 def _cards(path: str, streets: int) -> str:
-    """The fingerprint of the buckets of so many streets."""
+    """The fingerprint of the buckets of the first `streets` streets."""
     found = _open(path, "abstraction")
     whole = len(found.counts["num_buckets"]) <= streets
     return found.fingerprint if whole else fingerprint_of({"abstraction": found.fingerprint, "streets": streets})
 
 
 def _blueprint(node: Node, game: Rules | None) -> None:
-    """`load_blueprint`: with the abstraction that it was trained on."""
+    """Check `load_blueprint`: the abstraction must be the one that the blueprint was trained on."""
     from poker.abstraction.buckets import is_holdem  # noqa: PLC0415
 
     rules = _rules(node["blueprint"])
@@ -161,7 +161,7 @@ def _opens(key: str, kind: str) -> "Check":
 
 
 def _trainer(node: Node, game: Rules | None) -> None:
-    """What Lightning refuses of the plain settings of a trainer."""
+    """Refuse plain settings of a trainer that Lightning refuses."""
     from lightning.fabric.utilities.exceptions import MisconfigurationException  # noqa: PLC0415 (seconds)
 
     plain = {
@@ -186,4 +186,4 @@ _CHECKS: dict[str, Check] = {
     "poker.search.leaves.table.TableLeaf": _leaf_table,
     "lightning.Trainer": _trainer,
 }
-"""By target what its settings tell. Others have a static `refuse_settings(settings)`, or are checked once built."""
+"""Checks of settings by target. Others have a static `refuse_settings(settings)`, or are checked once built."""

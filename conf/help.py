@@ -1,6 +1,6 @@
-"""What `--help` tells: groups with their options, what each evaluation, job and model is for, and all settings.
+"""The text of `--help`: groups with their options, the purpose of each evaluation, job and model, and all settings.
 
-The option of a group that a command runs tells its purpose itself, in one line under the key `_help_`.
+An option that a command runs states its purpose itself, in one line under the key `_help_`.
 """
 
 import re
@@ -14,7 +14,7 @@ from omegaconf import DictConfig, OmegaConf, open_dict
 CONF = Path(__file__).resolve().parent
 _HELP = "_help_"
 _COMMANDS = {"evaluate": "python evaluate.py", "job": "python -m data_gen", "model": "python train.py"}
-"""What runs an option of a group; these tell what they are for."""
+"""Commands that run an option of a group; options of these groups state their purpose."""
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 setattr(yaml, "SafeLoader", _Loader)  # noqa: B010  OmegaConf reads files with it, in half the time
 
@@ -30,7 +30,7 @@ def experiments() -> dict[str, str]:
 
 
 def _command_of(experiment: str) -> str:
-    """Empty where neither the file nor the experiment that it begins with says."""
+    """The command of an experiment, from its file or the experiment that it begins with; empty if neither says."""
     entries = yaml.load((CONF / "experiment" / f"{experiment}.yaml").read_text(), _Loader)["defaults"]
     chosen = {key.removeprefix("override /") for entry in entries if isinstance(entry, dict) for key in entry}
     others = [_command_of(entry) for entry in entries if isinstance(entry, str) and entry != "_self_"]
@@ -44,20 +44,20 @@ def nets() -> dict[str, list[str]]:
 
 
 def _told_by_files(group: str, pattern: str) -> dict[str, str]:
-    """By option of a group what its comment says, where the name stands for the braces of `pattern`."""
+    """Text that `pattern` captures in the comment of each option of a group; its braces stand for the option's name."""
     texts = {name: (CONF / group / f"{name}.yaml").read_text() for name in choices(group)}
     found = {name: re.search(pattern.format(name), text) for name, text in texts.items()}
     return {name: match[1] for name, match in found.items() if match}
 
 
 def purposes(group: str) -> dict[str, str]:
-    """What each option of a group is for; empty where its file does not say."""
+    """The purpose of each option of a group; empty where its file does not say."""
     texts = {name: yaml.load((CONF / group / f"{name}.yaml").read_text(), _Loader) for name in choices(group)}
     return {name: text.get(group, text).get(_HELP, "") for name, text in texts.items()}
 
 
 def listed(command: str, *groups: str) -> str:
-    """The resolver of what `--help` lists: groups with their options, and the experiments that `command` runs."""
+    """The resolver of the lists in `--help`: groups with their options, and the experiments that `command` runs."""
     mine = [name for name, its in experiments().items() if its == command]
     options = {"experiment": ", ".join(mine)} if mine else {}
     options |= {group: ", ".join(choices(group)) for group in groups}
@@ -82,5 +82,5 @@ def help_of(config: DictConfig) -> str:
 
 
 def without_help(node: Any) -> Any:
-    """Plain values of a node without what it tells of itself."""
+    """Plain values of a node without its purpose."""
     return {key: value for key, value in node.items() if key != _HELP} if isinstance(node, dict) else node

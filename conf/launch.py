@@ -1,4 +1,4 @@
-"""From a command line to a composed configuration and a call: what the three entry points share.
+"""Launcher of the three entry points: from a command line to a composed configuration and a call.
 
 Everything that runs is a `_target_` with typed keyword arguments, so no function outside this package sees a
 configuration object, and a key that no part knows is refused here, by name, before anything is computed.
@@ -50,7 +50,7 @@ _hydras_mode: Any = Hydra.get_mode
 
 
 def _mode(its: Hydra, config_name: str | None, overrides: list[str]) -> Any:
-    """What the configuration says of sweeps. Hydra composes it once more for that; here only experiments say it."""
+    """Hydra's run mode; None, without composing the configuration once more, where no override can set it."""
     chooses = any(override.lstrip("+").startswith(("experiment=", "hydra.")) for override in overrides)
     return _hydras_mode(its, config_name, overrides) if chooses else None
 
@@ -66,7 +66,7 @@ def launch(root: str, task: Callable[[DictConfig], Any]) -> None:
     """Run `task` with `conf/<root>.yaml` and the command line's overrides, once or for every job of a sweep.
 
     A user's error is one line and status 2. In a sweep the other jobs go on; those that failed are named at the end.
-    What sweepers optimise is the result of `task`, if it is a number, or its `metric`.
+    Sweepers optimise the result of `task`, if it is a number, or its `metric`.
     """
     os.environ["HYDRA_FULL_ERROR"] = "1"  # lets errors out of hydra.main as they are
     failed: list[str] = []
@@ -112,7 +112,7 @@ def launch(root: str, task: Callable[[DictConfig], Any]) -> None:
 
 
 def _quoted(argument: str) -> str:
-    """KEY=PATH as Hydra's grammar takes it: what names a file or folder, or a new one in a folder, is quoted."""
+    """KEY=PATH for Hydra's grammar: a value that names a file or folder, or a new one in a folder, is quoted."""
     key, _, value = argument.partition("=")
     if key.startswith("-") or _UNQUOTED.fullmatch(value):
         return argument
@@ -128,8 +128,8 @@ def _job_folder() -> str:
 
 
 def _with_choices(message: str, config: DictConfig) -> str:
-    """A command that a message ends with, for the scale, the game and the artifacts of this one; the scale is that of
-    the folder where something is missing, if that is one. The same command keeps all that it was given."""
+    """Complete the command that a message ends with by the scale, the game and the artifacts of this one; the scale is
+    that of the folder where something is missing, if that names one. The same command keeps all that it was given."""
     ending = re.search(r"ake it with: (python (?:-m )?([\w.]+) (\w+)=(\w+)[^;]*)$", message)
     if ending is None:
         return message
@@ -156,7 +156,7 @@ def _typed(argument: str) -> str:
 
 
 def _defaults() -> list[Any]:
-    """What a command that names no game, no scale gets."""
+    """Defaults of a command that names no game and no scale."""
     base = OmegaConf.to_container(OmegaConf.load(CONF / "base.yaml"))
     assert isinstance(base, dict)
     return list(base["defaults"])
@@ -179,7 +179,7 @@ def compose(root: str, overrides: list[str]) -> DictConfig:
 
 
 def _composed(root: str, overrides: list[str]) -> DictConfig:
-    """The same with the node `hydra` and with Hydra's errors."""
+    """`compose` with the node `hydra` and with Hydra's errors."""
     GlobalHydra.instance().clear()
     with hydra.initialize_config_dir(version_base="1.3", config_dir=str(CONF)):
         return hydra.compose(root, overrides=overrides, return_hydra_config=True)
@@ -195,7 +195,7 @@ def chosen(config: DictConfig, group: str) -> DictConfig:
 
 
 def task_of(group: str) -> Callable[[DictConfig], Any]:
-    """What calls the node that the command line chooses from a group; records tell its settings."""
+    """Task that calls the node that the command line chooses from a group; records hold its settings."""
 
     def run(config: DictConfig) -> Any:
         for several, one in (("agents", "agent"), ("adversaries", "adversary")):
@@ -295,7 +295,7 @@ def _check_keys(node: dict[str, Any], target: Any) -> None:
 
 
 class _Arguments(NamedTuple):
-    """By keyword: types, those that must be given, and whether any others are taken."""
+    """Types by keyword, the keywords that must be given, and whether any others are taken."""
 
     types: dict[str, Any]
     needed: list[str]
@@ -303,7 +303,8 @@ class _Arguments(NamedTuple):
 
 
 def _arguments(target: Any) -> _Arguments:
-    """What `**` stands for is told by its type: `Unpack` of names and types, or `Annotated` with who is given them."""
+    """Arguments of `target`. The type of `**` says what it takes: `Unpack` of names and types, or `Annotated` with the
+    class or function that is given them."""
     hints = get_type_hints(target.__init__ if inspect.isclass(target) else target, include_extras=True)
     found = _Arguments({}, [], any_others=False)
     for key, parameter in inspect.signature(target).parameters.items():
@@ -369,7 +370,7 @@ def _message(error: BaseException) -> str:
 
 
 def _parameters(node: Any) -> Iterable[str]:
-    """Of what a configuration node calls."""
+    """Parameters of the class or function that a configuration node calls."""
     if not isinstance(node, DictConfig) or "_target_" not in node:
         return ()
     return _arguments(hydra.utils.get_object(node["_target_"])).types

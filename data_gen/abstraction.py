@@ -76,7 +76,7 @@ def _made_elsewhere(others: str, config: dict[str, Any]) -> Artifact | None:
 
 
 def _stored_street(path: Path, config: dict[str, Any]) -> StreetTable | None:
-    """A street that an earlier run with the same settings finished; one of others may be hours of work: refused."""
+    """A street that an earlier run with the same settings finished; one with others is refused, lest it be lost."""
     found = find_artifact(path, STREET_KIND, config=config)
     if found is None:
         return None

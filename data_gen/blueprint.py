@@ -37,13 +37,13 @@ from poker.tree import BetMenu, BettingTree, Kind, build_tree
 CHECKPOINT = "blueprint_checkpoint"
 _TRIAL_SECONDS = 2.0
 _UNSET = {"rounds": None, "table_bits": None}
-"""Settings that trainers record only where they have them: what was made with them is not what is made without."""
+"""Settings that trainers record only where they have them; an artifact made with one differs from one made without."""
 _TAKEN_OUT = ("policy",)
-"""Settings of what a blueprint takes out of what was learned: a checkpoint serves all of them."""
+"""Settings of how a blueprint is read off what was learned: a checkpoint serves all of them."""
 
 
 class BlueprintSolver(Protocol):
-    """What a solver must offer to be trained by this job. `metrics` are what converges, in chips per hand."""
+    """Interface of a solver that this job can train. `metrics` are the quantities that converge, in chips per hand."""
 
     @property
     def iterations(self) -> int: ...
@@ -72,7 +72,7 @@ class BlueprintSolver(Protocol):
 
 
 SolverFactory = Callable[..., BlueprintSolver]
-"""(tree, cards, dealer), and options by name that go before its own."""
+"""Makes a solver from (tree, cards, dealer), and options by name that override its own."""
 
 
 def run(
@@ -153,7 +153,7 @@ def run(
 def _with_regrets(
     game: Rules, menu: BetMenu, abstraction: str, fingerprint: str, solver: SolverFactory, **options: Any
 ) -> RegretSolver:
-    """For rounds, which add regrets up; the abstraction must have the fingerprint on every machine."""
+    """Make a solver for rounds, which add regrets up; the abstraction must have `fingerprint` on every machine."""
     kind = solver.func if isinstance(solver, partial) else solver
     if not (isinstance(kind, type) and issubclass(kind, RegretSolver)):
         raise PokernetsError(
@@ -264,7 +264,7 @@ class _Training:
 
 @contextmanager
 def _noted_interrupts() -> Iterator[list[int]]:
-    """Within, the first Ctrl-C goes to the list alone, and a second one interrupts; where it is ignored it stays so."""
+    """Note the first Ctrl-C inside the block in the list; a second one interrupts. Where it is ignored it stays so."""
     noted: list[int] = []
 
     def note(number: int, _: object) -> None:
@@ -281,7 +281,7 @@ def _noted_interrupts() -> Iterator[list[int]]:
 
 
 def _tell_rate(trainer: BlueprintSolver, iterations: int | None, seconds: float | None) -> None:
-    """From a short time of training, which is thrown away; the first iterations are the fastest."""
+    """Print the rate of a short training, which is thrown away; the first iterations are the fastest."""
     trainer.run(seconds=_TRIAL_SECONDS / 10)  # loads kernels
     before, started = trainer.iterations, time.perf_counter()
     trainer.run(seconds=_TRIAL_SECONDS)
@@ -291,7 +291,7 @@ def _tell_rate(trainer: BlueprintSolver, iterations: int | None, seconds: float 
 
 
 def _announce(tree: BettingTree, cards: Buckets, trainer: BlueprintSolver, bits: int) -> None:
-    """What the run needs, before it takes it."""
+    """Print the memory and disk space that the run needs."""
     acts = tree.kind == Kind.DECISION
     infosets = np.array(cards.num_buckets, dtype=np.int64)[tree.street[acts]]
     stored = int((infosets * tree.num_children[acts]).sum()) * bits / 8

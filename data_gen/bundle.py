@@ -9,7 +9,7 @@ and not its strategy; and of the abstraction the buckets of the flop, by which t
 - everything else as it is.
 
 So a bundle plays as the artifacts do but for the rounding of the table to float16, 11 bits of every value, or coarser:
-what is rounded to multiples of 1/128 of the pot, far below the standard errors of the values, packs to two thirds.
+values rounded to multiples of 1/128 of the pot, far below their standard errors, pack to two thirds.
 """
 
 import json
@@ -97,7 +97,7 @@ def _chosen(source: Path, agents: Sequence[str] | None) -> list[str]:
 
 
 def _check_origin(found: dict[str, Artifact]) -> None:
-    """Of the blueprint; that of the leaf table is checked when it is loaded."""
+    """Check the origin of the blueprint; that of the leaf table is checked when it is loaded."""
     trained, cards = found.get("blueprint"), found.get("abstraction")
     if trained is None or cards is None or len(trained.config["num_buckets"]) != len(cards.counts["num_buckets"]):
         return  # a game of fewer streets has a cut abstraction, with a fingerprint of its own

@@ -45,7 +45,7 @@ FORM, VALUES = "continuation_form", "continuation_values"
 
 @dataclass(frozen=True)
 class Sampled:
-    """Games with a blueprint by buckets: `boards` behind the values of the blueprint, `form_boards` on which responses
+    """Settings for a bucketed blueprint: `boards` behind the values of the blueprint, `form_boards` on which responses
     are compared with it, `response_boards` from which either seat learns one, `match_boards` on which it is measured.
     """
 
@@ -128,7 +128,7 @@ def _policy(plan: Plan) -> Blueprint:
 
 @lru_cache(maxsize=1)
 def _loaded(game: Rules, abstraction: str, blueprint: str) -> Blueprint:
-    """The one of this process."""
+    """The blueprint, loaded once in each process."""
     return Blueprint.load(blueprint, game_cards(game, abstraction), game)
 
 
@@ -166,7 +166,7 @@ def _response(plan: Plan, k: int, seat: int) -> tuple[int, dict[str, Any]]:
 
 
 def shortfall(k: int, seat: int, found: Mapping[str, Any]) -> str | None:
-    """What to say of response k of a seat if it wins less than the blueprint does, beyond chance."""
+    """Warning if response k of a seat wins less than the blueprint does, beyond chance; else None."""
     gain, width = found["gain_mbb"], found["gain_half_width_95"]
     if width is None or gain + width >= 0:
         return None
@@ -211,7 +211,7 @@ def _leaf_values(plan: Plan, k: int, leaf: int) -> tuple[int, tuple[NDArray[np.f
 
 
 def _announce(plan: Plan, policy: Blueprint, size: int, cluster: Cluster) -> None:
-    """What the run takes, by a trial of each kind of work."""
+    """Print the cost of the run, from a trial of each kind of work."""
     leaves, sampled = len(preflop_leaves(policy.tree)), plan.sampled
     played = sampled.response_boards + 2 * sampled.match_boards
     inputs = Path(sampled.abstraction), Path(sampled.blueprint)

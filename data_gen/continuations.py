@@ -27,7 +27,7 @@ from poker.tree import BetMenu, build_tree
 
 @dataclass(frozen=True)
 class Exact:
-    """Of games of two rounds: `iterations` of CFR+ for the blueprint; strategies are kept besides values if wished."""
+    """Settings for games of two rounds: `iterations` of CFR+ for the blueprint, and whether strategies are kept too."""
 
     iterations: int
     threads: int
@@ -126,7 +126,7 @@ def _announce(game: VectorGame, size: int) -> None:
 
 
 def _summary(sets: list[ContinuationSet], value: float) -> str:
-    """What the searcher loses to a best response beyond the value of the game, with the first round solved so."""
+    """The searcher's loss to a best response, beyond the value of the game, with one continuation and with all."""
     parts = []
     for found in sets:
         worth = value if found.opponent == 0 else -value

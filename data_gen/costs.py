@@ -1,4 +1,4 @@
-"""What a job will take, by trials of its work: said before it starts, and nothing else with `--dry`.
+"""The cost of a job, from trials of its work: printed before it starts, and nothing else is done with `--dry`.
 
 Trials run in processes like those of the job, as many at a time: their linear algebra has one thread as well, and they
 wait for memory and for each other as the job's will.
@@ -19,15 +19,15 @@ from poker.machine import peak_memory
 from poker.parallel import Cluster, Given, Work
 
 _TRIAL_SECONDS = 0.5
-"""Of a trial that counts; shorter ones are dominated by what comes once."""
+"""Seconds of a trial that counts; shorter ones are dominated by one-time costs."""
 
 Trial = Callable[[int, int], object]
-"""(number of the process, count): does so many units of work. Picklable."""
+"""Does `count` units of work, from (number of the process, count); picklable."""
 
 
 @dataclass(frozen=True)
 class Cost:
-    """What work takes: seconds of CPU, seconds by the clock on the workers of a cluster, megabytes of a worker."""
+    """Cost of work: seconds of CPU, seconds by the clock on the workers of a cluster, megabytes of a worker."""
 
     cpu: float
     clock: float
@@ -41,9 +41,9 @@ def cost(
     inputs: tuple[Path, ...] = (),
     largest: float = 0.0,
 ) -> Cost:
-    """Of (trial, units of it that the job does), by half a second of each in every process at a time.
+    """Cost of a job from (trial, units of it that the job does), by half a second of each trial in every process.
 
-    `largest`: the share of all that the largest task is, which one process does.
+    `largest`: the share of all work that is in the largest task, which one process does.
     """
     workers = max(1, min(cluster.workers, tasks))
     started = time.perf_counter()
@@ -58,7 +58,7 @@ def cost(
 
 
 class _Measured(NamedTuple):
-    """What one process found: `rates` [trials, 2], seconds of CPU and by the clock of a unit; seconds by the clock
+    """Measurements of one process: `rates` [trials, 2], seconds of CPU and by the clock of a unit; seconds by the clock
     `spent` on that; seconds of CPU of its `start`; the most megabytes that it had."""
 
     rates: NDArray[np.float64]
@@ -98,8 +98,8 @@ def clocks() -> NDArray[np.float64]:
 
 
 def tell(what: str, found: Cost, tasks: int, cluster: Cluster, megabytes: float, threads: bool = False) -> None:
-    """Cost of so many tasks over the cluster, memory of a worker, and disk. With `threads` it is this process that does
-    the work, and it will hold what goes to disk."""
+    """Print the cost of `tasks` tasks over the cluster, the memory of a worker, and disk. With `threads` this process
+    does the work, and will hold what goes to disk."""
     workers = max(1, min(cluster.workers, tasks))
     where = f"threads, {found.megabytes + megabytes:,.0f} MB" if threads else f"processes of {found.megabytes:,.0f} MB"
     print(

@@ -195,7 +195,7 @@ def _announce(
 def _trial(
     game: Rules, abstraction: str, blueprint: str, device: str, settings: ShardSettings, number: int, boards: int
 ) -> None:
-    """Rows of so many boards."""
+    """Make the rows of `boards` boards."""
     continuations = continuations_of(game, abstraction, blueprint, settings.continuations, device)
     shard_rows(continuations, replace(settings, boards_per_shard=boards), number)
 

@@ -36,8 +36,8 @@ _TRIAL_LEAVES = 16
 
 @dataclass(frozen=True)
 class TableSettings:
-    """What the table depends on besides the blueprint: on how many boards it is played out, and on how many others the
-    other forms are compared with it. All leaves see the same ones."""
+    """Settings of the table: the number of boards on which the blueprint is played out, and of others on which the
+    other forms are compared with it. All leaves see the same boards."""
 
     seed: int
     boards: int
@@ -125,12 +125,12 @@ def _part_path(output: str, leaf: int) -> Path:
 def continuations_of(
     game: Rules, abstraction: str, blueprint: str, forms: FormsOf, device: str = "cpu"
 ) -> Continuations:
-    """Those of this process, with the subtrees that it has met."""
+    """The continuations of this process, with the subtrees that it has met."""
     return on_device(Blueprint.load(blueprint, game_cards(game, abstraction), game), forms, device)
 
 
 def on_device(policy: Blueprint, forms: FormsOf, device: str) -> Continuations:
-    """By the kernels for cpu, else on torch."""
+    """Continuations computed by the kernels for cpu, else by torch."""
     if device == "cpu":
         return Continuations(policy, forms.of(policy))
     from poker.search.torch.continuations import TorchContinuations  # noqa: PLC0415 (torch takes seconds to import)
@@ -148,7 +148,7 @@ def _trial(
     number: int,
     boards: int,
 ) -> None:
-    """Values of some leaves on so many boards: those of the blueprint, or of the other `forms`."""
+    """Values of some leaves on `boards` boards: those of the blueprint, or of the other `forms`."""
     continuations = continuations_of(game, abstraction, blueprint, settings.continuations)
     nodes, rng = preflop_leaves(continuations.blueprint.tree), np.random.default_rng(number)
     for leaf in leaves:

@@ -1,8 +1,8 @@
 """`job=opponent_actions`: observed decisions as rows, to train and measure predictors of opponents on.
 
-`source=irc path=ARCHIVE` takes them from hands of people, `source=self_play` from matches among our own players. What
-of an archive could not be used is counted by reason in the manifest and listed in `problems.json` beside it. Hands are
-read, or played, here; a task is to make rows of some hundreds of them.
+`source=irc path=ARCHIVE` takes them from hands of people, `source=self_play` from matches among our own players.
+Whatever of an archive could not be used is counted by reason in the manifest and listed in `problems.json` beside it.
+Hands are read, or played, in this process; a task makes rows of some hundreds of them.
 """
 
 import json
@@ -30,7 +30,7 @@ from poker.report import Table
 
 @dataclass(frozen=True)
 class ObservedHand:
-    """A finished hand: `decisions` are (betting before, board on the table, action), those in turn alone."""
+    """A finished hand: `decisions` are (betting before, board on the table, action), only those taken in turn."""
 
     time: int
     names: tuple[str, ...]
@@ -41,7 +41,7 @@ Observe = Callable[[list[Any]], tuple[list[ObservedHand], Problems]]
 
 
 class HandSource(Protocol):
-    """Where observed hands come from."""
+    """A source of observed hands."""
 
     config: dict[str, Any]
     made_from: dict[str, str]
@@ -52,7 +52,7 @@ class HandSource(Protocol):
 
     @property
     def observe(self) -> Observe:
-        """What makes of a batch what was seen of its hands, and says what of it cannot be used; picklable."""
+        """Function from a batch to its observed hands, and to the problems of those it cannot use; picklable."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class Rows:
 
     @classmethod
     def joined(cls, parts: Sequence["Rows"]) -> "Rows":
-        """In the order of time, hands of the same time one after the other."""
+        """Join parts in the order of time; hands of the same time stay in their order."""
         players: dict[str, int] = {}
         columns: dict[str, list[NDArray[Any]]] = {name: [] for name in COLUMNS}
         hands = 0
@@ -173,8 +173,8 @@ def _rows_of(observe: Observe, task: tuple[int, list[Any]]) -> tuple[int, Rows, 
 
 
 def _tell(source: HandSource, cluster: Cluster, output: str) -> None:
-    """By the second batch, for the first loads kernels; an archive is read to the end, to count its hands. Batches are
-    made by this process while the others observe."""
+    """Print the cost, from the second batch, for the first loads kernels; an archive is read to the end, to count its
+    hands. This process makes batches while the others observe."""
     batches = source.batches()
     first = next(batches, [])
     Rows.of(source.observe(first)[0])

@@ -1,4 +1,4 @@
-"""Where `job=opponent_actions` takes hands from: the IRC archive, or matches among our own players."""
+"""Sources of hands for `job=opponent_actions`: the IRC archive, or matches among our own players."""
 
 import itertools
 from collections.abc import Iterator, Sequence

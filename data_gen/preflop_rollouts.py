@@ -14,7 +14,7 @@ from poker.opponents.preflop import KIND, MAX_PLAYERS, MIN_PLAYERS, IncomeRates,
 from poker.parallel import Cluster, Given, Work
 
 _UNITS = 1000
-"""Of a trial, each such a part of the deals."""
+"""Units that the deals are divided into for trials."""
 _BYTES = 5 * 9 * 169 * 8
 
 
@@ -51,7 +51,7 @@ def run(
 
 
 def _trial(rollouts: RollOuts, number: int, units: int) -> None:
-    """So many thousandths of the deals, for all numbers of players."""
+    """Roll out `units` thousandths of the deals, for all numbers of players."""
     deals, iteration_deals = (-(-count * units // _UNITS) for count in (rollouts.deals, rollouts.iteration_deals))
     part = replace(rollouts, deals=deals, iteration_deals=iteration_deals, seed=rollouts.seed + number)
     for players in range(MIN_PLAYERS, MAX_PLAYERS + 1):

@@ -1,4 +1,4 @@
-"""What a long job shows while it runs: a progress bar with its metrics on stderr, and TensorBoard scalars."""
+"""Progress of a long job: a bar with its metrics on stderr, and TensorBoard scalars."""
 
 import time
 from pathlib import Path

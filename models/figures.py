@@ -34,7 +34,7 @@ def scatter(predicted: NDArray[np.float32], labels: NDArray[np.float32], names: 
 
 
 def reliability(probs: NDArray[np.float32], action: NDArray[np.int64], names: Sequence[str]) -> Figure:
-    """How often each class happened against the probability it was given, in fifteen bins."""
+    """Frequency of each class against the probability it was given, in fifteen bins."""
     figure = Figure(figsize=(4, 3.6), dpi=100, layout="constrained")
     axes = figure.subplots()
     axes.plot([0, 1], [0, 1], color="grey", linewidth=0.8)

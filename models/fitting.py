@@ -35,7 +35,7 @@ TrainerSettings = partial[lightning.Trainer]
 """`_target_: lightning.Trainer` with `_partial_: true`; the directory and the logger are added here."""
 
 Trained = tuple[lightning.Trainer, nn.Module, Mapping[str, Any]]
-"""Who trained, what, and the counts for its manifest."""
+"""The trainer, the net that it trained, and the counts for its manifest."""
 
 _WITHOUT_EFFECT = ("accelerator", "callbacks", "logger", "profiler", "log_every_n_steps", "num_sanity_val_steps")
 _ONLY_SHOWING = (
@@ -49,7 +49,7 @@ _ONLY_SHOWING = (
 
 
 class EarlyStopping(callbacks.EarlyStopping):
-    """Lightning's, which also stays stopped when a run that was killed after it is started again."""
+    """Lightning's early stopping, which also stays stopped when a run that was killed after it is started again."""
 
     def on_train_start(self, trainer: lightning.Trainer, pl_module: lightning.LightningModule) -> None:
         trainer.should_stop = trainer.should_stop or self.stopped_epoch > 0
@@ -69,7 +69,7 @@ class EpochSeed(callbacks.Callback):
 class CourseLogger(TensorBoardLogger):
     """TensorBoard with the loss first (`poker.report.scalars`) and without charts of a single point.
 
-    Metrics are named `stage/name`; `loss` is the name of the loss. A run that goes on writes all.
+    Metrics are named `stage/name`; `loss` is the name of the loss. A resumed run writes every point at once.
     """
 
     def __init__(self, directory: Path, loss: str) -> None:
@@ -97,7 +97,7 @@ class CourseLogger(TensorBoardLogger):
 
 
 def recipe(trainer: TrainerSettings) -> dict[str, Any]:
-    """What of a trainer's settings and callbacks shapes the result, as JSON values."""
+    """Settings and callbacks of a trainer that shape the result, as JSON values."""
     found = {
         name: _plain(value)
         for name, value in trainer.keywords.items()
@@ -108,7 +108,7 @@ def recipe(trainer: TrainerSettings) -> dict[str, Any]:
 
 
 def _settings_of(callback: callbacks.Callback) -> dict[str, Any]:
-    """Its class and the arguments that are not its defaults, which callbacks keep as attributes, or such with a `_`."""
+    """A callback's class and non-default arguments, read from its attributes of the same name or with a `_` before."""
     kind, known, settings = type(callback), vars(callback), {}
     for name, parameter in inspect.signature(kind).parameters.items():
         value = known.get(name, known.get(f"_{name}"))
@@ -119,7 +119,7 @@ def _settings_of(callback: callbacks.Callback) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """A JSON value; the name of what is none."""
+    """A JSON value, or the name of a value that is none."""
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -129,7 +129,7 @@ def _plain(value: Any) -> Any:
 
 @dataclass(frozen=True)
 class Goal:
-    """What an artifact of `kind` is made of: `stamp` as for `export_net`, settings, fingerprints of the data."""
+    """Origin of an artifact of `kind`: `stamp` as for `export_net`, settings, fingerprints of the data."""
 
     kind: str
     stamp: Mapping[str, Any]
@@ -169,9 +169,9 @@ def fit(
     threads: int | None,
     best: bool = True,
 ) -> lightning.Trainer:
-    """Train `module`, from the last checkpoint in `directory` where there is one; the trainer that did it.
+    """Train `module`, from the last checkpoint in `directory` where there is one, and return the trainer.
 
-    `best`: `module` ends with the weights of the epoch that the checkpoint's monitor likes best, else the last ones.
+    `best`: `module` ends with the weights of the epoch that is best by the checkpoint's monitor, else the last ones.
     `threads` of torch; None takes as many as torch does by itself.
     """
     quiet()
@@ -217,7 +217,7 @@ def _read_checkpoint(file: Path, directory: Path) -> dict[str, Any]:
 
 
 def metrics_of_test(trainer: lightning.Trainer, module: lightning.LightningModule, loader: Any) -> dict[str, float]:
-    """What `Trainer.test` logs, without `test/`."""
+    """Metrics that `Trainer.test` logs, named without `test/`."""
     (logged,) = trainer.test(module, dataloaders=loader, verbose=False)
     return {name.removeprefix("test/"): round(value, 7) for name, value in logged.items()}
 

@@ -1,4 +1,4 @@
-"""Trained leaf nets for those who play. Torch, which takes seconds to import, is when one is loaded."""
+"""Trained leaf nets for agents. Torch, which takes seconds to import, is imported when a net is loaded."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -25,15 +25,15 @@ LEAF_NET = "leaf_net"
 
 
 def leaf_stamp(continuations: Sequence[str]) -> dict[str, Any]:
-    """What a leaf net must have been made for to be of use to this version, with values of these continuations."""
+    """Stamp of a leaf net that this version can use, with values of these continuations."""
     return {"feature_hash": leaf.HASH, "target": leaf.TARGET, "continuations": list(continuations)}
 
 
 class LeafNet:
     """The exported leaf net at `path`: the value of each continuation to the player who owns the features.
 
-    `architectures`: dotted names of net classes outside `models` that may be loaded. A net that has learned what
-    another blueprint is worth than the one at `blueprint` is refused. `backend` and `device` are those of
+    `architectures`: dotted names of net classes outside `models` that may be loaded. A net trained on values of another
+    blueprint than the one at `blueprint` is refused. `backend` and `device` are those of
     `models.leaf_runner.LeafRunner`.
     """
 
@@ -56,7 +56,7 @@ class LeafNet:
 
     @staticmethod
     def refuse_settings(settings: Mapping[str, Any]) -> None:
-        """Raise what making it from these settings would, as far as manifests tell."""
+        """Raise the errors of making a net from these settings, as far as manifests show them."""
         open_leaf_net(settings["path"], settings.get("blueprint"))
 
     @property
@@ -72,11 +72,11 @@ class LeafNet:
         return self._runner.takes_grids
 
     def values(self, features: NDArray[np.float32]) -> NDArray[np.float32]:
-        """As `LeafRunner.values`."""
+        """Values by `LeafRunner.values`."""
         return self._runner.values(features)
 
     def grid_values(self, grids: Sequence[tuple[GridParts, NDArray[np.float32]]]) -> list[NDArray[np.float32]]:
-        """As `LeafRunner.grid_values`."""
+        """Values by `LeafRunner.grid_values`."""
         return self._runner.grid_values(grids)
 
 
@@ -89,7 +89,7 @@ def open_leaf_net(path: str | Path, blueprint: str | Path | None) -> Artifact:
 
 
 def _check_origin(net: Artifact, blueprint: str | Path) -> None:
-    """Nets do without the blueprint, and may not tell theirs; the part of it that is in a bundle names the whole."""
+    """Refuse a net of another blueprint, if both are known; a blueprint in a bundle names the whole one."""
     try:
         there = open_artifact(blueprint, KIND, verify=False)
     except MissingArtifactError:

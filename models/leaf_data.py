@@ -47,7 +47,7 @@ class Columns:
         self.told = f"{len(self):,} rows of {len(shards)} shards, {len(self.continuations)} continuations" + (
             f"; {shard_path(root, holes[0]).name} is missing: job=leaf_states was interrupted" if holes else ""
         )
-        """What there is, in words."""
+        """Summary of the rows, in words."""
 
     def __len__(self) -> int:
         return int(self.starts[-1])
@@ -76,7 +76,7 @@ class Columns:
 
 
 class DeviceColumns:
-    """What batches have of all rows, in the memory of one device: only row numbers are sent there for a batch."""
+    """The columns of batches for all rows, in the memory of one device: only row numbers are sent there for a batch."""
 
     def __init__(self, columns: Columns, device: torch.device) -> None:
         arrays = [columns.all(name) for name in LeafBatch._fields]
@@ -90,7 +90,7 @@ class DeviceColumns:
         self._device = device
 
     def batches(self, rows: NDArray[np.int64]) -> Iterator[LeafBatch]:
-        """As those of `Columns`."""
+        """A batch for each row of `rows` [b, n], as by `Columns`."""
         for chosen in torch.from_numpy(rows).to(self._device):
             yield LeafBatch(*(_floats(column[chosen]) for column in self._columns))
 
@@ -156,17 +156,17 @@ class LeafData(lightning.LightningDataModule):
 
     @property
     def continuations(self) -> tuple[str, ...]:
-        """Names [K] of what the labels are for."""
+        """Names [K] of the continuations that labels are for."""
         return self._columns.continuations
 
     @property
     def told(self) -> str:
-        """What there is to train on, in words."""
+        """Summary of the training data, in words."""
         return self._columns.told
 
     @property
     def made_from(self) -> dict[str, str]:
-        """Fingerprints of the shards and of the blueprint they are of, for the manifest of what is trained on them."""
+        """Fingerprints of the shards and of their blueprint, for the manifest of a net trained on them."""
         return self._columns.made_from
 
     def label_mean(self) -> Tensor:

@@ -102,7 +102,7 @@ class LeafModule(lightning.LightningModule):
         self.log_dict(named, on_step=False, on_epoch=True, batch_size=rows, sync_dist=True)
 
     def _losses(self, predicted: Tensor, labels: Tensor) -> Tensor:
-        """[n, K]."""
+        """Huber losses [n, K]."""
         return huber_loss(predicted, labels, delta=self._delta, reduction="none")
 
     def _log_r2(self, stage: str) -> None:

@@ -57,8 +57,8 @@ class LeafRunner:
         return out
 
     def grid_values(self, grids: Sequence[tuple[GridParts, NDArray[np.float32]]]) -> list[NDArray[np.float32]]:
-        """For each grid and what the betting says at L leaves on its board [L, 6] the values [L, n * m, K]; the rows of
-        all are one batch, cut to chunks, smaller ones once memory has run out."""
+        """Values [L, n * m, K] for each grid and the betting features [L, 6] of L leaves on its board; the rows of all
+        are one batch, cut to chunks, smaller ones once memory has run out."""
         if not grids:
             return []
         while True:

@@ -106,13 +106,13 @@ def table(
     architectures: Collection[str],
     output: str,
 ) -> dict[str, float]:
-    """Every predictor on the last `test_share` of the hands of `data`; the report goes to `output`. None: what the nets
-    kept for tests of the rows that they learned from, and all of others.
+    """Measure every predictor on the last `test_share` of the hands of `data`; the report goes to `output`. None: the
+    part that the nets kept for tests if they learned from these rows, else all.
 
     `statistics` learn on line through the hands before and on through the test part; `nets` are paths, `base` is that
-    of the net on which the player inputs rest, `averages` name nets whose mean is measured too, of those that are
-    there. A net that may have learned from the test part is refused (`models.opponent_record`). Log-loss intervals
-    resample hands. For each net how much worse its log-loss on some rows gets when one input is permuted.
+    of the net on which the player inputs rest, `averages` name nets whose mean is measured too, of those in `nets`. A
+    net that may have learned from the test part is refused (`models.opponent_record`). Log-loss intervals resample
+    hands. The importance of an input is the rise of a net's log-loss on some rows when it is permuted.
     """
     rows, measured, inputs = _measured(nets, base, data, test_share, architectures)
     predicted = {name: _walk(predictor, rows) for name, predictor in statistics.items()}
@@ -263,7 +263,7 @@ def _scores(probs: Floats, rows: OpponentRows) -> dict[str, Any]:
 
 
 def _sections(record: Mapping[str, Any], output: str) -> list[Section]:
-    """The console has the columns for which eighty characters leave room."""
+    """Sections of the report; the console has only the columns for which eighty characters leave room."""
     rows: list[list[object]] = []
     parts: list[list[object]] = []
     losses = []

@@ -26,9 +26,9 @@ TEST_BATCH = 4096
 
 
 class Inputs(NamedTuple):
-    """Of n rows: features [n, 19], hand [n, 50], past [n, 84], sequence [n, 32] tokens of the hand so far.
+    """Inputs of n rows: features [n, 19], hand [n, 50], past [n, 84], sequence [n, 32] tokens of the hand so far.
 
-    Those that a net does not read may have no columns.
+    Inputs that a net does not read may have no columns.
     """
 
     features: NDArray[np.float32]
@@ -92,7 +92,7 @@ class OpponentRows:
 
     @property
     def contexts(self) -> NDArray[np.int64]:
-        """[n] the twelve contexts."""
+        """[n] context of each row, one of twelve."""
         return opponent_history.contexts(self.columns["street"], self.columns["bets"])
 
     def population_table(self) -> NDArray[np.float64]:
@@ -102,9 +102,9 @@ class OpponentRows:
         )
 
     def inputs(self, needs: Collection[str], base: Base | None, table: NDArray[np.float64] | None = None) -> Inputs:
-        """Of all rows, what `needs` names; `past` takes a base predictor.
+        """Inputs of all rows that `needs` names; `past` takes a base predictor.
 
-        Before the flop what is expected of anybody is the population's `table`, None: that of the training part.
+        Before the flop the population's `table` stands in for the base; None: that of the training part.
         """
         rows = len(self.columns["action"])
         found = Inputs(

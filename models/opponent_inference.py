@@ -46,7 +46,7 @@ def _known(path: str | Path) -> tuple[NDArray[np.float64], dict[str, int]]:
 
 
 def probabilities(net: ActionNet, inputs: Inputs, player: NDArray[np.int64] | None = None) -> Floats:
-    """[n, 3]; players [n] by number, None where nobody is known."""
+    """Probabilities [n, 3]; players [n] by number, None where nobody is known."""
     nothing = np.zeros(len(inputs.features), dtype=np.int64)
     with torch.inference_mode():
         batch = batch_of(inputs, nothing + UNKNOWN if player is None else player, nothing)
@@ -55,11 +55,11 @@ def probabilities(net: ActionNet, inputs: Inputs, player: NDArray[np.int64] | No
 
 
 class OpponentNet:
-    """A `poker.opponents.predictor.Predictor` by nets: `path` a net or several whose mean speaks, `base` the one that
-    their player inputs rest on, `architectures` the classes outside `models` that these may have.
+    """A `poker.opponents.predictor.Predictor` by nets: `path` is a net, or several that are averaged, `base` the one
+    that their player inputs rest on, `architectures` the classes outside `models` that these may have.
 
-    Before the flop, where the nets were not trained, the population's table speaks. Learns from every observed action;
-    what it needs of the hand it reads off the betting, so a hand may be entered anywhere.
+    Before the flop, where the nets were not trained, the population's table predicts. Learns from every observed
+    action; the hand so far is read off the betting, so observation may begin anywhere in a hand.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class OpponentNet:
 
     @staticmethod
     def refuse_settings(settings: Mapping[str, Any]) -> None:
-        """Raise what making it from these settings would, as far as manifests tell."""
+        """Raise the errors of making the nets from these settings, as far as manifests show them."""
         paths, base = settings["path"], settings.get("base")
         for path in [*([paths] if isinstance(paths, str) else paths), *([] if base is None else [base])]:
             open_artifact(path, OPPONENT_NET, config=STAMP, verify=False)
@@ -114,7 +114,7 @@ class OpponentNet:
         return self._memory.setdefault(player, opponent_history.PlayerMemory(self._table))
 
     def _seen(self, context: Context, betting: Betting) -> tuple[Inputs, Floats]:
-        """Inputs but for the past, and what is expected of anybody; kept for the update that follows a prediction."""
+        """Inputs without the past, and the base probabilities; kept for the update that follows a prediction."""
         if self._last is None or self._last[0] is not betting or self._last[1] != context.board:
             inputs = _inputs(betting, context.board)
             expected = self._table[context.index].astype(np.float32)
@@ -130,7 +130,7 @@ class OpponentNet:
 
 
 def _inputs(betting: Betting, board: tuple[int, ...]) -> Inputs:
-    """[1, ...] of the player to act, the past left out; seats stand for players."""
+    """Inputs [1, ...] of the player to act, without the past; seats stand for players."""
     rows = [
         (actor, past.street, action_class(action), opponent.bets_to_call(past))
         for past, actor, action in betting.turns()

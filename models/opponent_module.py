@@ -43,7 +43,7 @@ def shares() -> MetricCollection:
 
 
 def score(probs: Tensor | NDArray[np.float64], action: Tensor | NDArray[np.int64]) -> dict[str, float]:
-    """Means over decisions."""
+    """Scores of probabilities, as means over decisions."""
     probs, action = torch.as_tensor(probs), torch.as_tensor(action)
     found = {**proper_scores(probs, action), **shares()(probs, action)}
     return {"rows": len(action), **{name: float(value) for name, value in found.items()}}

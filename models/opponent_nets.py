@@ -23,7 +23,7 @@ class ActionNet(nn.Module):
     needs: tuple[str, ...] = ()
 
     def loss(self, batch: OpponentBatch) -> Tensor:
-        """What training makes small."""
+        """Mean log-loss, which training minimises."""
         return functional.cross_entropy(self(batch), batch.action)
 
 
@@ -94,7 +94,7 @@ class WideNet(ActionNet):
 
 
 class SequenceNet(WideNet):
-    """As `WideNet`; gated recurrent units read the actions of the hand in their order, the perceptrons their state.
+    """`WideNet` with gated recurrent units, which read the actions of the hand in order; perceptrons read their state.
 
     `perceptrons` are the arguments of `WideNet`.
     """
@@ -144,9 +144,9 @@ class Reader(nn.Module):
 
 
 class PlayerNet(WideNet):
-    """As `WideNet`, with a learned vector of the player beside the inputs: `players`, and one for strangers.
+    """`WideNet` with a learned vector of the player beside the inputs: one for each of `players`, one for the unseen.
 
-    In training a player is taken for a stranger with probability `stranger`, so that a stranger's vector is learned.
+    In training a player counts as unseen with probability `stranger`, so that the vector for unseen players is learned.
     `perceptrons` are the arguments of `WideNet`.
     """
 

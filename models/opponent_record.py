@@ -1,7 +1,7 @@
-"""What an opponent net's manifest says of its training: which hands, whose, and on which base.
+"""Record of an opponent net's training, from its manifest: which hands, whose, and on which base.
 
-Rows and nets know each other by this: a net is measured on hands that it has not learned from, and finds the players
-that it knows by their names.
+It matches nets with rows: a net is measured on hands that it has not learned from, and finds the players that it knows
+by their names.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ TRAINED = "trained"
 
 
 def training_counts(rows: OpponentRows) -> dict[str, Any]:
-    """What the manifest of a net that learns from `rows` says of them."""
+    """Manifest counts of a net that learns from `rows`."""
     times = rows.columns["time"][rows.in_training]
     trained = {"first": int(times.min()), "last": int(times.max()), "source": rows.source}
     return {POPULATION: rows.population_table().tolist(), PLAYERS: rows.known_names, TRAINED: trained}
@@ -29,7 +29,7 @@ def training_counts(rows: OpponentRows) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class NetRecord:
-    """`name` is what the net is called here, `rows` and `base` are fingerprints, `table` [12, 3] the population's."""
+    """The record of a net called `name` here; `rows` and `base` are fingerprints, `table` [12, 3] the population's."""
 
     name: str
     fingerprint: str

@@ -21,7 +21,7 @@ Batch = TypeVar("Batch")
 
 
 class Position(NamedTuple):
-    """Where a trainer stands: the epoch, and which of `world` processes this is."""
+    """Position of a trainer: the epoch, and which of `world` processes this is."""
 
     epoch: int = 0
     rank: int = 0
@@ -37,7 +37,7 @@ class Position(NamedTuple):
 class BlockShuffle:
     """An endless stream of batches of `batch_rows` out of `rows` [n] (global row numbers in disk order).
 
-    What does not fill a batch at the end of a pool is left out of that pass; another pass leaves out other rows.
+    Rows that do not fill a batch at the end of a pool are left out of that pass; another pass leaves out other rows.
     """
 
     rows: NDArray[np.int64]
@@ -107,7 +107,7 @@ class BlockShuffle:
 class ShuffledLoader(Generic[Batch]):
     """One epoch of the `batches` of all processes; `take` makes b of them of rows [b, batch_rows].
 
-    Which epoch it is the trainer of `data` is asked when iteration starts: a resumed run goes on exactly.
+    The trainer of `data` is asked for the epoch when iteration starts: a resumed run goes on exactly.
     """
 
     data: lightning.LightningDataModule

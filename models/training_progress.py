@@ -11,7 +11,7 @@ from poker.progress import progress_bars
 
 
 class ProgressInLogs(callbacks.Callback):
-    """Where stderr is no terminal, a line now and then with the epochs so far, the time left and the losses."""
+    """Prints a line now and then with the epochs so far, the time left and the losses, where stderr is no terminal."""
 
     def __init__(self, metrics_format: str) -> None:
         self._format = metrics_format
