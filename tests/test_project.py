@@ -42,7 +42,8 @@ def test_docstrings_say_what_things_are() -> None:
     found = []
     for file in SOURCES:
         for node in ast.walk(ast.parse(file.read_text())):
-            told = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Module)
-            if told and decoded.match(ast.get_docstring(node) or ""):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Module) and decoded.match(
+                ast.get_docstring(node) or ""
+            ):
                 found.append(f"{file.relative_to(ROOT)}: {getattr(node, 'name', 'module')}")
     assert found == []
