@@ -170,7 +170,7 @@ def _trainer(node: Node, game: Rules | None) -> None:
         if not key.startswith("_") and isinstance(value, str | int | float) and key not in ("profiler", "strategy")
     }
     try:
-        hydra.utils.get_object(node["_target_"])(**plain, logger=False, enable_checkpointing=False)
+        hydra.utils.get_object(node["_target_"])(**{**plain, "logger": False, "enable_checkpointing": False})
     except (MisconfigurationException, RuntimeError, TypeError, ValueError) as error:
         raise PokernetsError(f"trainer: {' '.join(str(error).split())}") from error
 

@@ -42,7 +42,7 @@ def test_no_path_of_this_machine_is_told() -> None:
     }
 
 
-@pytest.mark.parametrize("file", sorted(RESULTS.glob("*.json")), ids=lambda file: file.stem)
+@pytest.mark.parametrize("file", sorted(RESULTS.rglob("*.json")), ids=lambda file: f"{file.parent.name}-{file.stem}")
 def test_no_result_of_ours_tells_a_path_of_a_machine(file: Path) -> None:
     lines = file.read_text().splitlines()
     assert [portable(line) for line in lines] == lines
