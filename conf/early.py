@@ -4,6 +4,7 @@ that are not there or do not fit, devices that the machine does not have, traine
 The parts themselves refuse all of this later as well; here it takes seconds.
 """
 
+import logging
 import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
@@ -164,6 +165,7 @@ def _trainer(node: Node, game: Rules | None) -> None:
     """Refuse plain settings of a trainer that Lightning refuses."""
     from lightning.fabric.utilities.exceptions import MisconfigurationException  # noqa: PLC0415 (seconds)
 
+    logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)  # it says what it found, and gives tips
     plain = {
         key: value
         for key, value in node.items()
