@@ -13,8 +13,10 @@ from omegaconf import DictConfig, OmegaConf, open_dict
 
 CONF = Path(__file__).resolve().parent
 _HELP = "_help_"
-_COMMANDS = {"evaluate": "python evaluate.py", "job": "python -m data_gen", "model": "python train.py"}
-"""Commands that run an option of a group; options of these groups state their purpose."""
+COMMANDS = {"data_gen": "python -m data_gen", "evaluate": "python evaluate.py", "train": "python train.py"}
+"""Command of each root."""
+_ROOTS = {"evaluate": "evaluate", "job": "data_gen", "model": "train"}
+"""Root that runs an option of a group; these options say their purpose."""
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 setattr(yaml, "SafeLoader", _Loader)  # noqa: B010  OmegaConf reads files with it, in half the time
 
@@ -34,7 +36,7 @@ def _command_of(experiment: str) -> str:
     entries = yaml.load((CONF / "experiment" / f"{experiment}.yaml").read_text(), _Loader)["defaults"]
     chosen = {key.removeprefix("override /") for entry in entries if isinstance(entry, dict) for key in entry}
     others = [_command_of(entry) for entry in entries if isinstance(entry, str) and entry != "_self_"]
-    return next((command for group, command in _COMMANDS.items() if group in chosen), next(iter(others), ""))
+    return next((COMMANDS[root] for group, root in _ROOTS.items() if group in chosen), next(iter(others), ""))
 
 
 def nets() -> dict[str, list[str]]:
@@ -63,7 +65,7 @@ def listed(command: str, *groups: str) -> str:
     options |= {group: ", ".join(choices(group)) for group in groups}
     if "net" in groups:
         options["net"] = "; ".join(f"{', '.join(its)} for model={model}" for model, its in nets().items())
-    for group in set(groups) & set(_COMMANDS):
+    for group in set(groups) & set(_ROOTS):
         told = purposes(group)
         width = max(map(len, told))
         options[group] = "".join(f"\n  {name:{width}}  {what}".rstrip(" ") for name, what in told.items())

@@ -29,14 +29,13 @@ from omegaconf import DictConfig, OmegaConf, open_dict
 from omegaconf.errors import ConfigAttributeError, ConfigKeyError, MissingMandatoryValue, OmegaConfBaseException
 
 from conf.bundles import unbundle
-from conf.help import CONF, choices, experiments, help_of, nets, without_help
+from conf.help import COMMANDS, CONF, choices, experiments, help_of, nets, without_help
 from poker.errors import PokernetsError
 from poker.lock import Claims
 from poker.provenance import configured
 
 _FOLDER_LENGTH = 100
 _CONSTANTS = re.compile(r"Interpolation key 'exploration\.(\w+)\.")
-_COMMANDS = {"data_gen": "python -m data_gen", "evaluate": "python evaluate.py", "train": "python train.py"}
 _PLAIN = (int, float, str, bool, NoneType)
 _LISTS = (list, tuple, Sequence)
 _KEPT = "what was written is kept, and the same command continues where it can"
@@ -86,8 +85,8 @@ def launch(root: str, task: Callable[[DictConfig], Any]) -> None:
 
     for argument in sys.argv[1:]:
         if argument.startswith("experiment="):
-            command = experiments().get(argument.partition("=")[2], _COMMANDS[root])
-            if command != _COMMANDS[root]:
+            command = experiments().get(argument.partition("=")[2], COMMANDS[root])
+            if command != COMMANDS[root]:
                 _exit(f"{argument} is run by: {command} {argument}")
     sys.argv[1:] = ["dry=true" if argument == "--dry" else _quoted(argument) for argument in sys.argv[1:]]
     flags = {argument for argument in sys.argv[1:] if argument.startswith("-")}

@@ -138,7 +138,7 @@ def _stamp_file() -> Path:
 
 
 def _dependencies() -> dict[str, Any]:
-    """What numba looks at before it takes a file of its cache, and what chooses that cache; plain JSON values."""
+    """Versions, processor and settings by which numba chooses and trusts its cache; plain JSON values."""
     from llvmlite import binding  # noqa: PLC0415
 
     chosen = {name: value for name, value in os.environ.items() if name.startswith("NUMBA_")}

@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +17,8 @@ IMPORTED = "import sys, poker.kernels.ahead as a; print(a.is_compiled(), 'numba'
 
 
 @pytest.fixture
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A stamped cache folder of one source, two files; after the test it must not count as compiled."""
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A stamped cache folder of one source, two files, which counts as compiled."""
     source = tmp_path / "sources" / "kernel.py"
     source.parent.mkdir()
     source.write_text("one")
@@ -31,38 +30,44 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setattr(ahead, "_SOURCES", source.parent)
     ahead._write_stamp(ahead._dependencies(), sorted(map(str, folder.iterdir())))
     assert ahead.is_compiled()
-    yield folder
-    assert not ahead.is_compiled()
+    return folder
 
 
 def test_without_a_stamp_nothing_is_compiled(cache: Path) -> None:
     ahead._stamp_file().unlink()
+    assert not ahead.is_compiled()
 
 
 @pytest.mark.parametrize("damaged", ["", "{", "[]", "{}", '{"depends_on": {}, "cache": {}}'])
 def test_a_damaged_stamp_is_none(cache: Path, damaged: str) -> None:
     ahead._stamp_file().write_text(damaged)
+    assert not ahead.is_compiled()
 
 
 def test_a_file_of_the_cache_that_is_gone_is_missed(cache: Path) -> None:
     (cache / "kernel.1.nbc").unlink()
+    assert not ahead.is_compiled()
 
 
 def test_a_file_of_the_cache_that_was_written_since_is_noticed(cache: Path) -> None:
     """A newer or older time alone is noticed, too."""
     os.utime(cache / "kernel.nbi", ns=(1, 1))
+    assert not ahead.is_compiled()
 
 
 def test_a_source_that_was_edited_is_noticed(cache: Path, tmp_path: Path) -> None:
     (tmp_path / "sources" / "kernel.py").write_text("another")
+    assert not ahead.is_compiled()
 
 
 def test_a_new_source_is_noticed(cache: Path, tmp_path: Path) -> None:
     (tmp_path / "sources" / "new.py").write_text("")
+    assert not ahead.is_compiled()
 
 
 def test_settings_of_numba_are_noticed(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NUMBA_BOUNDSCHECK", "1")
+    assert not ahead.is_compiled()
 
 
 @pytest.mark.parametrize(("name", "value"), [("numba", "0.1"), ("cpu", ["486", "-sse"])])

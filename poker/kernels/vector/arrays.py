@@ -5,7 +5,7 @@ from typing import NamedTuple
 from poker.kernels.types import F32, I8, I16, I32, I64, U8, U16, Bools
 
 ACT, PASS, STOP = range(3)
-"""What a kernel does at a node: a decision, a deal, a terminal."""
+"""Roles of nodes: a decision, a deal, a terminal."""
 
 STRIDE, REACH, VALUE = range(3)
 LANES_IN, LANES_OUT, PREFIX, CARDS, ZERO_ROW, DUMP_ROW, CLUSTERS = range(7)
