@@ -27,7 +27,7 @@ from poker.errors import PokernetsError
 from poker.parallel import Cluster
 from poker.rules import Rules
 from poker.solvers.blueprint import KIND, check_bits, save_strategy, saved_tree, strategy_table, tree_fingerprint
-from poker.solvers.curve import Curve, CurvePlan
+from poker.solvers.curve import CurveLog, CurvePlan
 from poker.solvers.sampling.external_sampling import RegretSolver
 from poker.solvers.sampling.rounds import RoundPlan, Rounds
 from poker.solvers.sampling.tree import SamplingTree
@@ -144,7 +144,7 @@ def run(
         if curve is not None:
             keep = snapshot if curve.snapshots else None
             identity = {**config, **made_from}
-            points = Curve(runs, identity, curve, output=output, iterations=trainer.iterations, snapshot=keep)
+            points = CurveLog(runs, identity, curve, output=output, iterations=trainer.iterations, snapshot=keep)
         training.train(report_seconds, checkpoint_seconds, runs, points)
         store(output)
     print(f"blueprint {output}: {trainer.iterations:,} iterations in {training.seconds:.0f} s", file=sys.stderr)
@@ -220,7 +220,7 @@ class _Training:
             **trainer.metrics(),
         }
 
-    def train(self, report_seconds: float, checkpoint_seconds: float, logs: str, points: Curve | None) -> None:
+    def train(self, report_seconds: float, checkpoint_seconds: float, logs: str, points: CurveLog | None) -> None:
         """Run to the end in stretches of `report_seconds`; what was trained is on disk when this returns.
 
         A stretch ends where a point of the curve is due; the end of the run is a point as well. Ctrl-C ends the run

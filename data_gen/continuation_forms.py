@@ -31,8 +31,8 @@ from poker.solvers.rollout.continuation import Continuations, sample_boards
 from poker.solvers.rollout.forms import KIND, save_forms
 from poker.solvers.rollout.leaf_table import (
     NOTHING,
-    Estimate,
     LeafTable,
+    TableEstimate,
     blueprint_values,
     class_values,
     preflop_leaves,
@@ -205,7 +205,7 @@ def _leaf_values(plan: Plan, k: int, leaf: int) -> tuple[int, tuple[NDArray[np.f
         base = blueprint_values(continuations, node, sampled.boards, for_blueprint)
         return leaf, (np.stack([base.mean, -base.mean])[:, None], np.stack([base.sem, base.sem])[:, None])
     known = _part(plan, policy, "values-0", VALUES).arrays
-    base = Estimate(known["values"][leaf, 0, 0], known["sem"][leaf, 0, 0])
+    base = TableEstimate(known["values"][leaf, 0, 0], known["sem"][leaf, 0, 0])
     found = class_values(continuations, node, sampled.form_boards, for_forms, base)
     return leaf, (found.mean + np.float32(plan.pot_fraction), found.sem)
 

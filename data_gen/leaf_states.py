@@ -36,8 +36,8 @@ from poker.solvers.blueprint import Blueprint
 from poker.solvers.rollout.continuation import Continuations, sample_boards
 from poker.solvers.rollout.forms import FormsOf
 from poker.solvers.rollout.leaf_states import LeafSampler
+from poker.types import Board
 
-Board = tuple[int, ...]
 Columns = dict[str, NDArray[Any]]
 
 

@@ -27,8 +27,7 @@ from poker.report import Figure, Report, Section, Table
 from poker.report.charts import intervals
 from poker.report.estimates import Estimate
 from poker.rules import STREET_NAMES
-
-Floats = NDArray[np.float64]
+from poker.types import Floats
 
 PLAYERS_SHOWN = 20
 IMPORTANCE_ROWS = 10_000
@@ -87,7 +86,7 @@ def _loss_of_mean(rows: OpponentRows) -> float:
     return float(_losses(np.tile(shares, (len(rows.test_rows), 1)), action[rows.test_rows]).mean())
 
 
-class Measured(NamedTuple):
+class TrainedNet(NamedTuple):
     """A net, what it says of its training, and the numbers [players] by which it knows those of the rows."""
 
     net: ActionNet
@@ -146,7 +145,7 @@ def table(
 
 def _measured(
     nets: Mapping[str, str], base: str, data: str, test_share: float | None, architectures: Collection[str]
-) -> tuple[OpponentRows, dict[str, Measured], Inputs]:
+) -> tuple[OpponentRows, dict[str, TrainedNet], Inputs]:
     """The rows at `data`, from whose test part no net has learned, the nets, and what they read of that part."""
     records = {name: NetRecord.read(name, path) for name, path in nets.items()}
     check_together(list(records.values()))
@@ -166,11 +165,11 @@ def _measured(
         found.check_unseen(rows)
     population = unseen[0].table if unseen else None
     inputs = rows.inputs(needs, rest, population).take(rows.test_rows)
-    measured = {name: Measured(net, records[name], records[name].numbers(rows.names)) for name, net in loaded.items()}
+    measured = {name: TrainedNet(net, records[name], records[name].numbers(rows.names)) for name, net in loaded.items()}
     return rows, measured, inputs
 
 
-def _by_known_players(nets: Iterable[Measured], rows: OpponentRows) -> int:
+def _by_known_players(nets: Iterable[TrainedNet], rows: OpponentRows) -> int:
     """Decisions of the test part by players whom the nets have met in training."""
     known = np.zeros(len(rows.names), dtype=np.bool_)
     for found in nets:
@@ -195,7 +194,7 @@ def _walk(predictor: Predictor, rows: OpponentRows) -> Floats:
     return out[rows.test_rows]
 
 
-def _predict(nets: Sequence[Measured], inputs: Inputs, player: NDArray[np.int64]) -> Floats:
+def _predict(nets: Sequence[TrainedNet], inputs: Inputs, player: NDArray[np.int64]) -> Floats:
     """[n, 3] for inputs and players of the rows, the mean of the nets."""
     each = [probabilities(found.net, inputs, found.numbers[player]) for found in nets]
     return np.asarray(np.mean(each, axis=0, dtype=np.float64))
@@ -220,7 +219,7 @@ def bootstrap(values: Floats, groups: NDArray[np.int64], seed: int = 0) -> tuple
 
 
 def _importance(
-    nets: Sequence[Measured],
+    nets: Sequence[TrainedNet],
     inputs: Inputs,
     player: NDArray[np.int64],
     action: NDArray[np.int64],

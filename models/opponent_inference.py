@@ -18,6 +18,7 @@ from poker.features import opponent, opponent_history
 from poker.features.action_rows import MAX_BOARD, NO_CARD
 from poker.kernels.opponents.history import Actions, hand_inputs
 from poker.opponents.predictor import NUM_CLASSES, NUM_CONTEXTS, Context, action_class
+from poker.types import Singles
 
 OPPONENT_NET = "opponent_net"
 POPULATION = "population_table"
@@ -25,8 +26,6 @@ POPULATION = "population_table"
 PLAYERS = "players"
 """Count in the manifest of a net that knows players by name: the names, in the order of their numbers from 1."""
 STAMP = {"feature_hash": opponent.HASH, "history_hash": opponent_history.HISTORY_HASH}
-
-Floats = NDArray[np.float32]
 
 
 def load_opponent_net(path: str | Path, architectures: Collection[str] = ()) -> ActionNet:
@@ -45,12 +44,12 @@ def _known(path: str | Path) -> tuple[NDArray[np.float64], dict[str, int]]:
     return table, {str(name): at for at, name in enumerate(counts.get(PLAYERS, ()), UNKNOWN + 1)}
 
 
-def probabilities(net: ActionNet, inputs: Inputs, player: NDArray[np.int64] | None = None) -> Floats:
+def probabilities(net: ActionNet, inputs: Inputs, player: NDArray[np.int64] | None = None) -> Singles:
     """Probabilities [n, 3]; players [n] by number, None where nobody is known."""
     nothing = np.zeros(len(inputs.features), dtype=np.int64)
     with torch.inference_mode():
         batch = batch_of(inputs, nothing + UNKNOWN if player is None else player, nothing)
-        probs: Floats = net(batch).softmax(dim=1).numpy()
+        probs: Singles = net(batch).softmax(dim=1).numpy()
     return probs
 
 
@@ -77,7 +76,7 @@ class OpponentNet:
         self._table = known[0][0]
         self._numbers = [numbers for _, numbers in known]
         self._memory: dict[str, opponent_history.PlayerMemory] = {}
-        self._last: tuple[Betting, tuple[int, ...], Inputs, Floats] | None = None
+        self._last: tuple[Betting, tuple[int, ...], Inputs, Singles] | None = None
 
     @staticmethod
     def refuse_settings(settings: Mapping[str, Any]) -> None:
@@ -113,7 +112,7 @@ class OpponentNet:
     def _remembered(self, player: str) -> opponent_history.PlayerMemory:
         return self._memory.setdefault(player, opponent_history.PlayerMemory(self._table))
 
-    def _seen(self, context: Context, betting: Betting) -> tuple[Inputs, Floats]:
+    def _seen(self, context: Context, betting: Betting) -> tuple[Inputs, Singles]:
         """Inputs without the past, and the base probabilities; kept for the update that follows a prediction."""
         if self._last is None or self._last[0] is not betting or self._last[1] != context.board:
             inputs = _inputs(betting, context.board)
@@ -124,7 +123,7 @@ class OpponentNet:
         return self._last[2], self._last[3]
 
     @staticmethod
-    def _cells(inputs: Inputs, context: Context, expected: Floats) -> NDArray[np.int64]:
+    def _cells(inputs: Inputs, context: Context, expected: Singles) -> NDArray[np.int64]:
         index = np.array([context.index], dtype=np.int64)
         return np.asarray(opponent_history.cells(inputs.features, index, expected[None])[0])
 

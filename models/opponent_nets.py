@@ -146,15 +146,15 @@ class Reader(nn.Module):
 class PlayerNet(WideNet):
     """`WideNet` with a learned vector of the player beside the inputs: one for each of `players`, one for the unseen.
 
-    In training a player counts as unseen with probability `stranger`, so that the vector for unseen players is learned.
+    In training a player counts as unseen with probability `unseen`, so that the vector for unseen players is learned.
     `perceptrons` are the arguments of `WideNet`.
     """
 
     def __init__(
-        self, players: int, size: int = 16, stranger: float = 0.1, **perceptrons: Annotated[Any, WideNet]
+        self, players: int, size: int = 16, unseen: float = 0.1, **perceptrons: Annotated[Any, WideNet]
     ) -> None:
         super().__init__(**perceptrons, extra_columns=size)
-        self._stranger = stranger
+        self._unseen = unseen
         self.vectors = nn.ModuleList(nn.Embedding(players + 1, size) for _ in self.seeds)
         with torch.no_grad():
             for vectors, each in zip(self.vectors, self.seeds, strict=True):
@@ -165,6 +165,6 @@ class PlayerNet(WideNet):
         if self.training:
             # Seeded by the batch itself: a resumed run hides the same players.
             generator = torch.Generator().manual_seed(int(player.sum()))
-            hidden = torch.rand(player.shape, generator=generator, device="cpu") < self._stranger
+            hidden = torch.rand(player.shape, generator=generator, device="cpu") < self._unseen
             player = torch.where(hidden.to(player.device), UNKNOWN, player)
         return (vectors(player) for vectors in self.vectors)

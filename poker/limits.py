@@ -1,4 +1,4 @@
-"""Limits on length, depth and number for parsers of files from strangers, in one place.
+"""Limits on length, depth and number for parsers of untrusted files, in one place.
 
 Real files come nowhere near them. Without them a small file can cost gigabytes or hours: the standard library's TOML
 parser takes quadratic time in the dots of a key, its JSON parser as much stack as the text is deep, and a compressed

@@ -61,7 +61,7 @@ class Given(Generic[T, R]):
         return self.function
 
 
-class Shared(Protocol):
+class SharedArray(Protocol):
     """A reference to an array that tasks carry; each machine gets the content once."""
 
     def get(self) -> NDArray[Any]:
@@ -77,7 +77,7 @@ class Team(ABC, Generic[T, R]):
         the iterator is closed is finished and dropped."""
 
     @abstractmethod
-    def share(self, array: NDArray[Any]) -> Shared:
+    def share(self, array: NDArray[Any]) -> SharedArray:
         """Share an array with the tasks of the next `run` alone."""
 
 
@@ -146,7 +146,7 @@ class _LocalTeam(Team[T, R]):
                 print(DEATH, file=sys.stderr)
                 self.close()
 
-    def share(self, array: NDArray[Any]) -> Shared:
+    def share(self, array: NDArray[Any]) -> SharedArray:
         path = self._folder / "shared.npy"
         path.unlink(missing_ok=True)
         with disk_full_at(path):

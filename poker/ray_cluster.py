@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from poker.artifacts import replace_with
 from poker.errors import PokernetsError
 from poker.lock import alone
-from poker.parallel import ALL_THREADS, BLAS_THREADS, TOO_MANY_DEATHS, Cluster, R, Shared, T, Team, Work
+from poker.parallel import ALL_THREADS, BLAS_THREADS, TOO_MANY_DEATHS, Cluster, R, SharedArray, T, Team, Work
 
 STORAGES = ("shared", "driver")
 _DEATHS = 3
@@ -130,7 +130,7 @@ class _RayTeam(Team[T, R]):
         self._idle.append(worker)
         return doing, found
 
-    def share(self, array: NDArray[Any]) -> Shared:
+    def share(self, array: NDArray[Any]) -> SharedArray:
         return _InStore(self._ray.put(array))
 
     def close(self) -> None:

@@ -47,3 +47,13 @@ def test_docstrings_say_what_things_are() -> None:
             ):
                 found.append(f"{file.relative_to(ROOT)}: {getattr(node, 'name', 'module')}")
     assert found == []
+
+
+def test_no_public_class_name_stands_twice() -> None:
+    names = Counter(
+        node.name
+        for file in SOURCES
+        for node in ast.parse(file.read_text()).body
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    )
+    assert [name for name, count in names.items() if count > 1] == []

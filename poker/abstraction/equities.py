@@ -22,14 +22,13 @@ from poker.kernels.cards.strength import boards_moments, completion_ranks, hand_
 from poker.machine import cores, memory
 from poker.rules import Rules
 from poker.state import showdown_ranks
+from poker.types import Board, Floats
 
 _FEW_MISSING = 2
 _FEW_HANDS = 4
 _FEWEST_RANKED = 3
 _FLOP = 3
 
-Board = tuple[int, ...]
-Floats = NDArray[np.float64]
 
 EMPTY = 1e-12
 """Weight below which a range counts as empty, where ranges sum to 1 or so."""

@@ -26,8 +26,7 @@ from poker.cards import HOLDEM, NUM_HANDS, PREFLOP_CLASS, PREFLOP_CLASS_SIZE, Ca
 from poker.kernels.cards import strength as kernel
 from poker.kernels.cards.isomorphism import HAND_PERMUTATION, board_multiplicities, canonical_boards
 from poker.kernels.cards.ranks import rank_board_hands
-
-Floats = NDArray[np.float64]
+from poker.types import Floats
 
 PAIR_COMPLETIONS = {0: 1712304, 3: 990, 4: 44, 5: 1}
 """Boards to come that are compatible with two given hands, by the number of board cards."""

@@ -23,7 +23,7 @@ LARGEST_DISTANCE = 32767
 
 
 @dataclass(frozen=True)
-class Effort:
+class ClusteringEffort:
     """Effort of k-means: `restarts` seedings of at most `iterations` steps each, on `sample` points."""
 
     sample: int
@@ -115,7 +115,11 @@ class FlowPoints:
 
 
 def find_centers(
-    points: Points[CentersT], num_centers: int, effort: Effort, seed: int, progress: Callable[[int, int], None]
+    points: Points[CentersT],
+    num_centers: int,
+    effort: ClusteringEffort,
+    seed: int,
+    progress: Callable[[int, int], None],
 ) -> CentersT:
     """Centres of the best of several runs, by the mean squared distance of the points to their centres."""
     best: tuple[float, CentersT] | None = None

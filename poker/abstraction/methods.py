@@ -24,7 +24,7 @@ from poker.abstraction.buckets import BOARD_SIZES
 from poker.abstraction.features import hand_features
 from poker.abstraction.kmeans import (
     LARGEST_DISTANCE,
-    Effort,
+    ClusteringEffort,
     FlowCenters,
     FlowPoints,
     Ground,
@@ -166,7 +166,7 @@ class PotentialAware(_Streets):
     ) -> StreetTable:
         num_buckets = self.num_buckets[street]
         points = VectorPoints(_sample(street, self.sample, points_of, how.seed))
-        effort = Effort(self.sample, self.restarts, self.iterations)
+        effort = ClusteringEffort(self.sample, self.restarts, self.iterations)
         centers = find_centers(points, num_buckets, effort, how.seed, how.phase(street, "k-means"))
         centers = _by_sum(centers)
         table = _assign_all(street, num_buckets, _NearestVector(points_of, centers), how)
@@ -183,10 +183,12 @@ class PotentialAware(_Streets):
             lists_of = partial(clustering.turn_bucket_lists, turn=turn_table)
             few = FlowPoints(_sample(FLOP, self.flop, lists_of, 0), ground)
             labels_of = _NearestFlow(turn_table, ground, few.at(np.arange(self.flop)))
-            return _cpu_seconds(FLOP, labels_of, lists_of, Effort(self.flop_sample, self.restarts, self.iterations))
+            return _cpu_seconds(
+                FLOP, labels_of, lists_of, ClusteringEffort(self.flop_sample, self.restarts, self.iterations)
+            )
         points_of = self._river_points if street == RIVER else self._turn_points
         centers = _sample(street, self.num_buckets[street], points_of, 0)
-        effort = Effort(self.sample, self.restarts, self.iterations)
+        effort = ClusteringEffort(self.sample, self.restarts, self.iterations)
         return _cpu_seconds(street, _NearestVector(points_of, centers), points_of, effort)
 
     def _build_flop(self, turn: StreetTable, how: Building) -> StreetTable:
@@ -194,7 +196,7 @@ class PotentialAware(_Streets):
         lists = _sample(
             FLOP, self.flop_sample, lambda boards: clustering.turn_bucket_lists(boards, turn_table), how.seed
         )
-        effort = Effort(self.flop_sample, self.restarts, self.iterations)
+        effort = ClusteringEffort(self.flop_sample, self.restarts, self.iterations)
         found = find_centers(FlowPoints(lists, ground), self.flop, effort, how.seed, how.phase(FLOP, "k-means"))
         order = np.argsort(found.vectors.sum(axis=1, dtype=np.int64), kind="stable")
         centers = FlowCenters(found.masses[order], turn.vectors)
@@ -358,7 +360,7 @@ def _cpu_seconds(
     street: int,
     labels_of: LabelsOf,
     points_of: Callable[[NDArray[np.uint8]], NDArray[Any]] | None = None,
-    effort: Effort = Effort(0, 0, 0),  # noqa: B008 - frozen
+    effort: ClusteringEffort = ClusteringEffort(0, 0, 0),  # noqa: B008 - frozen
 ) -> float:
     """CPU seconds of k-means with this effort and of assigning all hands, extrapolated from a few boards."""
     boards = canonical_boards(BOARD_SIZES[street])

@@ -14,8 +14,8 @@ from poker.kernels.cards.hands import HAND_PERMUTATION
 from poker.rules import Rules, check_game
 from poker.search.clock import Clock
 from poker.search.exploit.exploiting import Exploit
-from poker.search.leaves.evaluator import GivingUp, LeafEvaluator
-from poker.search.memory import Memory
+from poker.search.leaves.evaluator import GiveUpContinuation, LeafEvaluator
+from poker.search.lru_cache import LRUCache
 from poker.search.nested import NestedSearch, together
 from poker.search.opponent_decision import SolvedDecision, every_hand, solved_decision
 from poker.search.round_solver import DepthLimitedSolver, NodePolicy, Request, SolverSettings
@@ -42,7 +42,7 @@ class DepthLimitedAgent(SamplingAgent):
     agent keeps to a solution while the hand is in it, instead of solving for every decision. With limits in seconds,
     solves run until their time is over instead of for a number of iterations (`poker.search.clock`). `exploit` says
     what part of the opponent's range is taken to play by a model; with `gives_up` the opponent of such solves can also
-    give up beyond the depth limit (`poker.search.leaves.evaluator.GivingUp`).
+    give up beyond the depth limit (`poker.search.leaves.evaluator.GiveUpContinuation`).
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class DepthLimitedAgent(SamplingAgent):
         super().__init__(name)
         self._game, self._leaves = game, leaves
         self._clock = Clock(seconds_per_decision, seconds_per_hand)
-        against_model = dict(enumerate(GivingUp(of=leaf) for leaf in leaves)) if gives_up else None
+        against_model = dict(enumerate(GiveUpContinuation(of=leaf) for leaf in leaves)) if gives_up else None
         valued = dict(enumerate(leaves))
         safely = Safety(safety, dealt)
         solving = partial(DepthLimitedSolver, menu, ahead, valued, solver, safely, against_model=against_model)
@@ -84,7 +84,7 @@ class DepthLimitedAgent(SamplingAgent):
             [own(seat, solve=self._unhurried) for seat in range(2)] if self._clock.limited else self._search
         )
         self._search_of_others = partial(search, solve=self._unhurried, own_noise=opponent_noise)
-        self._others: Memory[tuple[Rules, int], NestedSearch] = Memory(2 * _REMEMBERED_GAMES)
+        self._others: LRUCache[tuple[Rules, int], NestedSearch] = LRUCache(2 * _REMEMBERED_GAMES)
         self.repeatable = self._solve.repeatable
         self._solve.keeps_values = self._clock.limited
         self._keeping = False

@@ -30,8 +30,7 @@ from poker.kernels.cards.strength import completions
 from poker.kernels.rng import streams
 from poker.rules import CALL, FOLD, Rules
 from poker.state import Betting, HandState, Policy, showdown_ranks
-
-Floats = NDArray[np.float64]
+from poker.types import Floats
 
 _REMEMBERED = 8192
 """Equities of all hands, 11 kB each."""
@@ -43,7 +42,7 @@ class EquityAgent:
 
     `value` is the heads-up equity worth a raise, plus `value_step` for each raise of the street before; `margin` is the
     equity asked beyond the pot odds, `bluff` the frequency of bets with hands of little equity, `fear` how much a raise
-    says, `stray` the share of hands that opponents play oddly.
+    says, `noise` the share of hands that opponents play oddly.
     """
 
     name: str
@@ -54,7 +53,7 @@ class EquityAgent:
     margin: float
     bluff: float
     fear: float
-    stray: float
+    noise: float
 
     def __post_init__(self) -> None:
         self._menu = raise_menu((self.raise_size,))
@@ -111,7 +110,7 @@ class EquityAgent:
             rules.total_board_cards,
             _strength(state.board),
             np.array(floors, dtype=np.float32),
-            self.stray,
+            self.noise,
             self.samples,
             self._deals,
         )
@@ -151,7 +150,7 @@ class EquityPolicyAgent(EquityAgent):
         """[1326] equities of all hands; entries of hands that the board blocks mean nothing."""
         public = rules, rules.ordered_board(board)
         strong = _chances(*public, floor, self.samples)
-        return self.stray * _chances(*public, 0.0, self.samples) + (1 - self.stray) * strong
+        return self.noise * _chances(*public, 0.0, self.samples) + (1 - self.noise) * strong
 
 
 def _policy(others: Sequence[tuple[int, Floats]], totals: Sequence[int], raised: Floats) -> Policy:

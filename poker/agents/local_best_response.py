@@ -20,7 +20,7 @@ from typing import Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.abstraction.equities import EMPTY, Board, Floats, check_down_chances
+from poker.abstraction.equities import EMPTY, check_down_chances
 from poker.agents.base import (
     Agent,
     ObservingAgent,
@@ -34,9 +34,10 @@ from poker.betting import Betting
 from poker.cards import updated_range
 from poker.errors import PokernetsError
 from poker.rules import CALL, FOLD, Rules
-from poker.search.memory import Memory
+from poker.search.lru_cache import LRUCache
 from poker.state import HandState, Policy, public_state
 from poker.tree import BetMenu, Size, StreetMenu
+from poker.types import Board, Floats
 
 _REMEMBERED = 256
 _REMEMBERED_BEFORE_CARDS = 4096
@@ -220,8 +221,8 @@ class _Memories(Generic[V]):
     """LRU caches by betting history and board, one for states without public cards and one for the rest."""
 
     def __init__(self) -> None:
-        self._by_place: tuple[Memory[tuple[str, Board], V], Memory[tuple[str, Board], V]]
-        self._by_place = Memory(_REMEMBERED_BEFORE_CARDS), Memory(_REMEMBERED)
+        self._by_place: tuple[LRUCache[tuple[str, Board], V], LRUCache[tuple[str, Board], V]]
+        self._by_place = LRUCache(_REMEMBERED_BEFORE_CARDS), LRUCache(_REMEMBERED)
 
     def hold(self, states: int) -> None:
         self._by_place[True].hold(states)

@@ -31,7 +31,7 @@ from poker.report.charts import Curve
 from poker.report.estimates import Estimate, estimate
 from poker.rules import Rules
 from poker.solvers.blueprint import Blueprint, always_call
-from poker.solvers.curve import Group, Run, common_points, finished, read_runs, shared_settings
+from poker.solvers.curve import Run, RunGroup, common_points, finished, read_runs, shared_settings
 from poker.solvers.kuhn import is_kuhn
 from poker.solvers.policy_match import play_itself, play_match
 
@@ -67,7 +67,9 @@ def run(
     else:
         value = "mbb per hand"
         rival = Path(opponent).name if opponent else "always_call"
-        pairs: dict[str, tuple[Group, Group | None]] = {f"{name} vs {rival}": (r, None) for name, r in groups.items()}
+        pairs: dict[str, tuple[RunGroup, RunGroup | None]] = {
+            f"{name} vs {rival}": (r, None) for name, r in groups.items()
+        }
         for (name, runs), (other, others) in itertools.combinations(groups.items(), 2):
             pairs[f"{name} vs {other}"] = (runs, others)
         with progress_bars("matches") as progress:
@@ -141,7 +143,7 @@ class _Matches:
         self._file.cut_unfinished()
         self._kept = {} if fresh else {key: [Estimate(*row) for row in rows] for key, rows in self._file.rows()}
 
-    def won(self, title: str, runs: Group, others: Group | None) -> Points:
+    def won(self, title: str, runs: RunGroup, others: RunGroup | None) -> Points:
         """Winnings from `others` at equal iterations, run by run, or from the opponent if there are none."""
         stops = [n for n in common_points(runs) if others is None or n in common_points(others)]
         numbered = list(enumerate(zip(runs, others or runs, strict=False)))
@@ -169,7 +171,7 @@ class _Matches:
 
         return self._found([policy.fingerprint, rival.fingerprint, self._hands, deals], play)[0]
 
-    def self_play(self, runs: Group) -> list[dict[str, Any]]:
+    def self_play(self, runs: RunGroup) -> list[dict[str, Any]]:
         """Winnings of the last snapshot of the first run against itself, by seat."""
         policy = self._snapshot(runs[0], common_points(runs)[-1])
 
@@ -202,12 +204,12 @@ class _Matches:
         return policy
 
 
-def _measured(runs: Group, metric: str) -> Points:
+def _measured(runs: RunGroup, metric: str) -> Points:
     """Means over runs of what the job measured at each point."""
     return _points(runs, common_points(runs), lambda n: estimate([one.points[n][metric] for one in runs]))
 
 
-def _points(runs: Group, stops: list[int], found: Callable[[int], Estimate]) -> Points:
+def _points(runs: RunGroup, stops: list[int], found: Callable[[int], Estimate]) -> Points:
     return {n: (float(np.mean([one.points[n]["cpu_seconds"] for one in runs])), found(n)) for n in stops}
 
 

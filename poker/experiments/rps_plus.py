@@ -7,9 +7,8 @@ continuations at the limit (always rock, always paper, always scissors), player 
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from poker.types import Floats
 
 MOVES = ("rock", "paper", "scissors")
 PAYOFF: Floats = np.array([[0, -1, 2], [1, 0, -2], [-2, 2, 0]], np.float64)

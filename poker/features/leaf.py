@@ -19,8 +19,8 @@ from poker.artifacts import fingerprint_of
 from poker.betting import NOBODY, Betting
 from poker.cards import HAND_CARDS, HOLDEM, NUM_SUITS
 from poker.features.shape import board_texture, hand_shape
+from poker.types import Singles
 
-Floats = NDArray[np.float32]
 Hands = NDArray[np.integer[Any]]
 
 VERSION = 1
@@ -95,11 +95,11 @@ class BoardFeatures:
     """
 
     board: tuple[int, ...]
-    hands: Floats
-    texture: Floats
+    hands: Singles
+    texture: Singles
 
     @cached_property
-    def pairs(self) -> Floats:
+    def pairs(self) -> Singles:
         """[1326, 1326, 2] own hand, opp's hand, `PAIR_NAMES`; 0 for pairs that cannot be."""
         pairs = np.stack((all_in_equity(self.board), ahead_now(self.board)), axis=2)
         pairs.setflags(write=False)
@@ -111,7 +111,7 @@ def board_features(board: Sequence[int]) -> BoardFeatures:
     return _board_features(tuple(sorted(int(card) for card in board)))
 
 
-def public_features(betting: Betting, own: int) -> Floats:
+def public_features(betting: Betting, own: int) -> Singles:
     """[6] in the order of `BETTING_NAMES`: what the betting says, at the first decision of a new round, to `own`."""
     opp = 1 - own
     if betting.rules.num_players != 2 or betting.is_over or betting.street == 0 or betting.actions[-1]:
@@ -133,7 +133,7 @@ def public_features(betting: Betting, own: int) -> Floats:
     )
 
 
-def encode_pairs(board: Sequence[int], betting: Betting, own: int, own_hands: Hands, opp_hands: Hands) -> Floats:
+def encode_pairs(board: Sequence[int], betting: Betting, own: int, own_hands: Hands, opp_hands: Hands) -> Singles:
     """[n, 34] for n states that differ only in the hands [n] of the two players (indices 0..1325)."""
     cards = board_features(board)
     out = np.empty((len(own_hands), SIZE), dtype=np.float32)
@@ -152,14 +152,14 @@ class Grid:
     columns that depend on the betting into one buffer, which the next call overwrites.
     """
 
-    def __init__(self, own: Floats, opp: Floats, pairs: Floats, texture: Floats) -> None:
+    def __init__(self, own: Singles, opp: Singles, pairs: Singles, texture: Singles) -> None:
         """Take features of hands [n, 11] and [m, 11], of pairs [n, m, 2] and of the board [4]; means over groups of
         hands will do."""
         buffer = np.empty((len(own), len(opp), SIZE), dtype=np.float32)
         fill_cards(buffer, own, opp, pairs, texture)
         self._rows = buffer.reshape(-1, SIZE)
 
-    def encode(self, betting: Betting, own: int) -> Floats:
+    def encode(self, betting: Betting, own: int) -> Singles:
         """[n * m, 34] at the end of a betting round; valid until the next call."""
         fill_betting(self._rows, public_features(betting, own))
         return self._rows

@@ -120,7 +120,7 @@ class PlayerMemory:
     def __init__(self, prior: NDArray[np.float64]) -> None:
         self._prior = prior
         counts, deviation = (np.zeros((size, kernel.CLASSES)) for size in (NUM_CONTEXTS, NUM_CELLS))
-        self._memory = kernel.Memory(counts, deviation, np.zeros(NUM_CELLS))
+        self._memory = kernel.PlayerHistory(counts, deviation, np.zeros(NUM_CELLS))
 
     def inputs(self, in_cells: NDArray[np.int64]) -> NDArray[np.float32]:
         """[84] for a decision in `in_cells` [K]."""

@@ -39,8 +39,8 @@ from poker.opponents.responses import BINS, FOLD_SLOPE, RAISE_SLOPE, Z
 from poker.opponents.shown import BLUFFS, STEEPNESS, TILTS, Shape, ShownHands, group_of
 from poker.rules import CALL, FOLD, Rules
 from poker.state import HandState
+from poker.types import Floats
 
-Floats = NDArray[np.float64]
 Context = tuple[int, int, int, int, int]
 
 _NOTHING, _ALL_IN = 0, 4

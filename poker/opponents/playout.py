@@ -20,10 +20,10 @@ from poker.kernels.opponents import playout as kernel
 from poker.kernels.opponents.playout import LimitHand, Limits, LiveHands, Style
 from poker.opponents.responses import all_responses
 from poker.opponents.strength import board_strength, shares_below
+from poker.types import Singles
 
 _RIVER_FULL = 1980.0
 
-Floats = NDArray[np.float32]
 
 _PARTICLES = 32
 """Hands that represent an opponent's range when the hero decides later in a play-out."""
@@ -43,7 +43,7 @@ class PlayoutBoard:
         self.boards = completions(cards)
         self.ranks = completion_ranks(cards, self.live)
         self._counts = completion_strength(self.ranks, self.live)
-        self.river: Floats = np.maximum(self._counts, 0).astype(np.float32) / np.float32(_RIVER_FULL)
+        self.river: Singles = np.maximum(self._counts, 0).astype(np.float32) / np.float32(_RIVER_FULL)
         self._against: dict[int, LiveHands] = {}
 
     def against(self, opponents: int) -> LiveHands:
@@ -56,8 +56,8 @@ class PlayoutBoard:
             self._against[opponents] = LiveHands(self.masks, now, turn, self.river, self.ranks, self.boards)
         return self._against[opponents]
 
-    def _on_turns(self, opponents: int) -> Floats:
-        out: Floats = np.zeros((NUM_CARDS, len(self.live)), dtype=np.float32)
+    def _on_turns(self, opponents: int) -> Singles:
+        out: Singles = np.zeros((NUM_CARDS, len(self.live)), dtype=np.float32)
         if len(self._board.board) == 3:
             wins = self.river**opponents
             for card in range(NUM_CARDS):
@@ -118,7 +118,7 @@ def line_values(
     held: int,
     betting: Betting,
     board: tuple[int, ...],
-    tables: Floats,
+    tables: Singles,
     habits: NDArray[np.float64],
     style: Style,
     budget: Budget,

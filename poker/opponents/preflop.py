@@ -29,13 +29,12 @@ from poker.errors import PokernetsError
 from poker.kernels.opponents.preflop_rollouts import COUNT, INCOME, SQUARES, add_rollouts
 from poker.kernels.rng import streams
 from poker.kernels.types import U64
+from poker.types import Floats
 
 KIND = "preflop_rollouts"
 MIN_PLAYERS, MAX_PLAYERS = 2, 10
 BLINDS = 1.5
 """Small and big blind together, in bets."""
-
-Floats = NDArray[np.float64]
 
 
 class Row(NamedTuple):

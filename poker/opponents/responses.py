@@ -21,6 +21,7 @@ from poker.features.opponent import NUM_BET_LEVELS
 from poker.kernels.opponents import weights as kernel
 from poker.kernels.opponents.conditional import conditional
 from poker.opponents.predictor import NUM_STREETS
+from poker.types import Floats
 
 BINS = 64
 """Strengths told apart: a hand with a share q of weaker hands is in bin floor(q * BINS)."""
@@ -42,8 +43,6 @@ _FLOOR = 2e-3
 _EDGES = [-np.inf, *(NormalDist().inv_cdf(i / BINS) for i in range(1, BINS)), np.inf]
 _USUAL = np.array([np.diff([NormalDist(mean, _Z_SD).cdf(edge) for edge in _EDGES]) for mean in _Z_MEAN])
 """[street, B] share of a usual range in each bin."""
-
-Floats = NDArray[np.float64]
 
 
 def likelihood(

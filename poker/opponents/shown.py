@@ -16,9 +16,8 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from poker.types import Floats
 
 STEEPNESS = 2.0 ** np.arange(-2, 5)
 """[M]; each octave from the slopes of everybody is half as likely."""

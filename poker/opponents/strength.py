@@ -24,8 +24,8 @@ from poker.cards import NUM_HANDS, CardError
 from poker.kernels.cards.ranks import rank_board_hands
 from poker.kernels.cards.strength import completion_ranks, count_wins, live_hand_list
 from poker.kernels.opponents import weights as kernel
+from poker.types import Floats
 
-Floats = NDArray[np.float64]
 Weights = NDArray[np.float32]
 
 

@@ -43,7 +43,7 @@ def warm_up(game: Rules, agent: Agent) -> None:
 
 
 @dataclass
-class Seat:
+class DealerSeat:
     """Our seat at the dealer's table: answers the dealer's lines and keeps a record.
 
     The record has hands begun, chips won in each finished hand, and failures of the agent, which `tell` is called with;

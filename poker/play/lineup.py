@@ -44,7 +44,7 @@ class AgentSpec:
 
 
 @dataclass
-class Shared(Generic[T]):
+class BuiltOnce(Generic[T]):
     """A factory that builds once in each process."""
 
     build: Callable[[], T]

@@ -22,7 +22,7 @@ from poker.agents.remote import AgentFailure
 from poker.errors import PokernetsError
 from poker.parallel import end_with_parent
 from poker.play.hand import AbsentAgent, described
-from poker.search.memory import Memory
+from poker.search.lru_cache import LRUCache
 from poker.search.opponent_decision import DecisionSolver
 
 Builders = Mapping[str, Callable[[], Any]]
@@ -197,8 +197,8 @@ class Pool:
         self._builders, self._most, self._nice, self._build = builders, processes, nice, build
         self._changed = threading.Condition()
         self._workers: list[_Worker] = []
-        self._homes: Memory[str, _Worker] = Memory(_REMEMBERED)
-        self._turns: Memory[str, int] = Memory(_REMEMBERED)
+        self._homes: LRUCache[str, _Worker] = LRUCache(_REMEMBERED)
+        self._turns: LRUCache[str, int] = LRUCache(_REMEMBERED)
         self._now = 0
         self._numbers: Iterator[int] = count()
         self._closed = False

@@ -27,7 +27,7 @@ _CARDS, _AGENTS = range(2)
 
 
 @dataclass(frozen=True)
-class Progress:
+class HandProgress:
     """Hand `number`, in progress or just over, with the state that the dealer knows."""
 
     number: int
@@ -76,12 +76,12 @@ class TableFiles:
         """Generator for action `step` of hand `number`, the same again after the server was killed."""
         return np.random.default_rng([_AGENTS, self._entropy, number, step])
 
-    def save(self, hand: Progress) -> None:
+    def save(self, hand: HandProgress) -> None:
         cards = {"hole_cards": hand.state.hole_cards, "runout": hand.state.runout}
         row = {"hand": hand.number, "betting": hand.state.betting.text(), **cards}
         write_atomically(self._current, json.dumps(row).encode(), mode=0o600)
 
-    def load(self) -> Progress | None:
+    def load(self) -> HandProgress | None:
         """The hand in progress, None before the first."""
         if not self._current.exists():
             return None
@@ -89,7 +89,7 @@ class TableFiles:
             row = json.loads(self._current.read_bytes())
             start = HandState.start(self._rules, row["hole_cards"], row["runout"])
             betting = Betting.parse(self._rules, row["betting"])
-            return Progress(int(row["hand"]), HandState(betting, start.hole_cards, start.runout))
+            return HandProgress(int(row["hand"]), HandState(betting, start.hole_cards, start.runout))
         except (ValueError, KeyError, TypeError, RecursionError, PokernetsError) as error:
             raise PokernetsError(
                 f"{self._current} is damaged ({error}); without it the next hand of {self.log} is dealt"
@@ -98,7 +98,7 @@ class TableFiles:
     def hands(self) -> list[LoggedHand]:
         return list(read_log(self._rules, self.log))
 
-    def add(self, hand: Progress, names: Sequence[str]) -> LoggedHand:
+    def add(self, hand: HandProgress, names: Sequence[str]) -> LoggedHand:
         """Appends a finished hand to the log and the histories."""
         end, payoffs = hand.state, hand.state.payoffs()
         logged = LoggedHand(hand.number, end, tuple(map(float, payoffs)), tuple(names))

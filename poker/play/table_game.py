@@ -28,7 +28,7 @@ from poker.play.hand import Incident, described, passive
 from poker.play.lineup import AgentSpec, LineUp
 from poker.play.notes import append_note
 from poker.play.pool import Call, Pool
-from poker.play.table_files import Progress, TableFiles
+from poker.play.table_files import HandProgress, TableFiles
 from poker.rules import Rules
 from poker.state import HandState, IllegalAction, Policy, public_state
 
@@ -161,7 +161,7 @@ class TableGame:
         self.files.write_histories(logged)
         last = logged[-1].number if logged else -1
         found = self.files.load()
-        self._hand = found or Progress(last + 1, self.files.deal(last + 1))
+        self._hand = found or HandProgress(last + 1, self.files.deal(last + 1))
         self._logged = last
         """Number of the last hand in the files."""
         self._name = str(self.files.folder)
@@ -211,7 +211,7 @@ class TableGame:
             if number != self._hand.number or not self._hand.state.is_over:
                 raise StalePageError("the next hand is dealt when the one that is played is over")
             self._end_hand()
-            self._save(Progress(number + 1, self.files.deal(number + 1)))
+            self._save(HandProgress(number + 1, self.files.deal(number + 1)))
             self._start_hand()
 
     def let_agents_act(self) -> None:
@@ -260,10 +260,10 @@ class TableGame:
         return self._agents[(seat - self.seat) % self.rules.num_players - 1]
 
     def _apply(self, action: int) -> None:
-        self._save(Progress(self._hand.number, self._hand.state.apply(action)))
+        self._save(HandProgress(self._hand.number, self._hand.state.apply(action)))
         self._end_hand()
 
-    def _save(self, hand: Progress) -> None:
+    def _save(self, hand: HandProgress) -> None:
         """Write the hand before the game moves on: what cannot be written has not happened."""
         self.files.save(hand)
         self._hand = hand
@@ -280,7 +280,7 @@ class TableGame:
                 told = partial(self._agent(seat).end_hand, self._hand.state.view(seat))
                 self._untold.append((self._names[seat], told))
 
-    def _asked(self, hand: Progress, step: int, player: int) -> int:
+    def _asked(self, hand: HandProgress, step: int, player: int) -> int:
         """The agent's action, a check or fold if it fails; its policy is noted."""
         view, agent = hand.state.view(player), self._agent(player)
         policy: Policy | None = None

@@ -9,16 +9,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from poker.report.estimates import Estimate, estimate, running
+from poker.types import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from PIL.Image import Image
 
-Floats = NDArray[np.float64]
 Row = tuple[str, Estimate]
 """Name and result."""
 

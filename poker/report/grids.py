@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.cards import NUM_RANKS, PREFLOP_CLASS, class_text
+from poker.types import Floats
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-Floats = NDArray[np.float64]
 
 _CELL = 34
 _MARGIN = 26

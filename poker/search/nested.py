@@ -34,12 +34,11 @@ from poker.rules import Rules
 from poker.search.beliefs import Ranges, observe_action, observe_board, start_ranges
 from poker.search.exploit.exploiting import Exploit, Modelled
 from poker.search.exploit.trust import Explained
-from poker.search.memory import Memory
+from poker.search.lru_cache import LRUCache
 from poker.search.round_solver import NodePolicy, Request, RoundSolution
 from poker.search.safety import Values
 from poker.state import public_state
-
-Board = tuple[int, ...]
+from poker.types import Board
 
 RoundSolver = Callable[[Request], RoundSolution]
 
@@ -126,8 +125,8 @@ class NestedSearch:
         self._noise = own_noise, opponent_noise
         self._follow = follow
         self.exploit = exploit
-        self._beliefs = [Memory[_Place, Belief](remembered) for _ in range(rules.num_streets)]
-        self._before: Memory[_Place, RoundSolution] | None = None
+        self._beliefs = [LRUCache[_Place, Belief](remembered) for _ in range(rules.num_streets)]
+        self._before: LRUCache[_Place, RoundSolution] | None = None
         self._remembered = remembered
 
     def policy(self, betting: Betting, board: Board) -> NodePolicy:
@@ -178,9 +177,9 @@ class NestedSearch:
 
     def keep_solutions(self, *, forget: bool) -> None:
         """Keep solutions of the opponent's decisions too from now on. `forget` discards what was solved before."""
-        self._before = Memory(self._remembered)
+        self._before = LRUCache(self._remembered)
         if forget:
-            self._beliefs = [Memory[_Place, Belief](self._remembered) for _ in self._beliefs]
+            self._beliefs = [LRUCache[_Place, Belief](self._remembered) for _ in self._beliefs]
 
     def _solved_before(self, belief: Belief, board: Board) -> Search[RoundSolution]:
         """Solution from the opponent's decision at `belief`, with the bets of the menu."""

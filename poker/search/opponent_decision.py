@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from poker.cards import HOLDEM
 from poker.kernels.cards.hands import HAND_PERMUTATION
@@ -21,12 +20,10 @@ from poker.solvers.vector.response_values import ResponseValues
 from poker.solvers.vector.solver import VectorSolver
 from poker.state import HandState
 from poker.tree import Kind
+from poker.types import Path, Singles
 
 _BARELY = 1e-6
 """Least weight of a hand, relative to the mean, so that hands that the searcher rules out are solved too."""
-
-Path = tuple[int, ...]
-Floats = NDArray[np.float32]
 
 
 @dataclass(frozen=True)
@@ -42,14 +39,14 @@ class SolvedDecision:
 
     player: int
     actions: tuple[int, ...]
-    strategy: Floats
-    values: Floats
+    strategy: Singles
+    values: Singles
     ranges: Ranges
-    best: Floats
+    best: Singles
     exploitability: float
     finished: bool
-    answers: Mapping[Path, tuple[Floats, Floats]]
-    ends: Mapping[Path, tuple[Floats, Floats]]
+    answers: Mapping[Path, tuple[Singles, Singles]]
+    ends: Mapping[Path, tuple[Singles, Singles]]
 
 
 @runtime_checkable
@@ -81,13 +78,13 @@ def solved_decision(
     best = solver.best_response_values(player)
     found = solver.average_values(player)
 
-    def dealt(rows: Floats) -> Floats:
+    def dealt(rows: Singles) -> Singles:
         return rows if renaming is None else rows[HAND_PERMUTATION[renaming]]
 
-    def after(node: int, values: ResponseValues = found) -> Floats:
+    def after(node: int, values: ResponseValues = found) -> Singles:
         return dealt(np.stack([values.at(child) for child in tree.children(node)], axis=1))
 
-    def likely(node: int, child: int) -> Floats:
+    def likely(node: int, child: int) -> Singles:
         """[H] that the opponent, at `node`, goes to `child`, by the hand of the player."""
         after, before = (HOLDEM.compatible_mass(found.arriving(at)) for at in (child, node))
         return dealt(np.divide(after, before, out=np.zeros_like(before), where=before > 0).astype(np.float32))

@@ -36,9 +36,8 @@ from poker.solvers.vector.boards import deck_of
 from poker.solvers.vector.response_values import ResponseValues
 from poker.solvers.vector.solver import VectorSolver
 from poker.tree import Gadget, Kind
+from poker.types import Board, Path
 
-Board = tuple[int, ...]
-Path = tuple[int, ...]
 Values = NDArray[np.float32]
 """float32[H] of the opponent's hands, chips of the whole hand, NaN where nothing is known."""
 

@@ -15,13 +15,11 @@ from numpy.typing import NDArray
 from poker.kernels.cards.hands import CARD_PERMUTATION, HAND_PERMUTATION
 from poker.rules import Rules
 from poker.state import HandState
+from poker.types import Floats, Path
 
 if TYPE_CHECKING:
     from poker.search.safety import Starts
     from poker.solvers.vector.solver import VectorSolver
-
-Path = tuple[int, ...]
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

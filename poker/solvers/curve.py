@@ -46,7 +46,7 @@ class CurvePlan:
         return point
 
 
-class Curve:
+class CurveLog:
     """The points of one run, in `folder`. `config` (with `game` and `solver`) and `output` identify it.
 
     `snapshot` stores the policy that there is after so many iterations.
@@ -102,14 +102,14 @@ class Run:
     points: dict[int, dict[str, Any]]
 
 
-Group = list[Run]
+RunGroup = list[Run]
 """Runs that differ in the seed alone, in the order of their seeds."""
 
 
-def read_runs(game: Rules, folders: Sequence[Path]) -> dict[str, Group]:
+def read_runs(game: Rules, folders: Sequence[Path]) -> dict[str, RunGroup]:
     """Runs of the game by name of their solver; names say what differs where one solver ran with several settings."""
     files = sorted(file for folder in folders for file in folder.rglob(f"curve_{game.name}_*.jsonl"))
-    by_settings: dict[str, Group] = {}
+    by_settings: dict[str, RunGroup] = {}
     for file in files:
         header, points = read_points(file)
         if points:
@@ -135,7 +135,7 @@ def shared_settings(run: Run) -> dict[str, Any]:
     return {key: value for key, value in run.header.items() if key not in _OF_RUN}
 
 
-def _name(runs: Group, groups: Sequence[Group]) -> str:
+def _name(runs: RunGroup, groups: Sequence[RunGroup]) -> str:
     mine = shared_settings(runs[0])
     name = str(mine["solver"])
     namesakes = [shared_settings(other[0]) for other in groups if other[0].header["solver"] == name]
@@ -143,13 +143,13 @@ def _name(runs: Group, groups: Sequence[Group]) -> str:
     return " ".join([name, *(f"{key}={mine[key]}" for key in differing)])
 
 
-def finished(runs: Group) -> Group:
+def finished(runs: RunGroup) -> RunGroup:
     """The runs that came as far as any of them; of several with one seed the first, as they are no sample."""
     end = max(max(one.points) for one in runs)
     by_seed = {_seed(one): one for one in reversed(runs) if max(one.points) == end}
     return [one for one in runs if by_seed.get(_seed(one)) is one]
 
 
-def common_points(runs: Group) -> list[int]:
+def common_points(runs: RunGroup) -> list[int]:
     """Iterations at which all runs have a point."""
     return sorted(set.intersection(*(set(one.points) for one in runs)))

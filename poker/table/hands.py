@@ -21,10 +21,10 @@ from poker.play.lineup import AgentSpec
 from poker.play.pool import Pool
 from poker.play.table_game import Seen
 from poker.rules import Rules
-from poker.search.memory import Memory
+from poker.search.lru_cache import LRUCache
 from poker.table import words
 from poker.table.pages import Fill
-from poker.table.review_panel import Kept, MistakesPanel, ReviewPanel
+from poker.table.review_panel import MistakesPanel, ReviewPanel, ReviewStore
 from poker.table.server.access import MOST_UPLOADED
 from poker.table.server.uploads import read_apart
 from poker.table.server.visitors import REVIEWER, PooledSolver, reviewing
@@ -50,7 +50,7 @@ _UPLOAD = f"""
 def make(game: Rules, reviewer: AgentSpec | None, log: str | None, out: str, processes: int = 0) -> Fill:
     first = None if log is None else HandFile.read(Path(log).name, _bytes(Path(log)), game)
     shared = _Reviewing(game, reviewer, Path(out), reviewing(game, {REVIEWER: reviewer}, processes))
-    files: Memory[str, HandFile] = Memory(_KEPT)
+    files: LRUCache[str, HandFile] = LRUCache(_KEPT)
 
     async def fill(visitor: str) -> None:
         _Hands(shared, files, visitor, first)
@@ -86,7 +86,7 @@ class _Reviewing:
             f" {depth} big blinds."
         )
 
-    def of(self, visitor: str, file: HandFile, player: str) -> tuple[Kept, dict[int, LoggedHand], Counter[str]]:
+    def of(self, visitor: str, file: HandFile, player: str) -> tuple[ReviewStore, dict[int, LoggedHand], Counter[str]]:
         """Hands of a player and their reviews, kept for this file and these settings, and counts of hands left out."""
         hands, left_out = file.of(player)
         settings = {} if self.spec is None else dict(self.spec.settings)
@@ -95,7 +95,7 @@ class _Reviewing:
         folder.mkdir(parents=True, exist_ok=True)
         solver = PooledSolver(self.pool, visitor)
         reviews = FileReviews(self.game, folder / "reviews.jsonl", lambda: solver, threading.Lock(), solver.place)
-        kept = Kept(reviews, lambda: list(hands.values()), lambda number: hands[number].state.rules, player)
+        kept = ReviewStore(reviews, lambda: list(hands.values()), lambda number: hands[number].state.rules, player)
         return kept, hands, left_out
 
 
@@ -103,7 +103,7 @@ class _Hands:
     """One browser's page. Its visitor's last file is there again when it is opened anew."""
 
     def __init__(
-        self, reviewing: _Reviewing, files: Memory[str, HandFile], visitor: str, first: HandFile | None
+        self, reviewing: _Reviewing, files: LRUCache[str, HandFile], visitor: str, first: HandFile | None
     ) -> None:
         self._reviewing, self._files, self._visitor = reviewing, files, visitor
         self._file = files.get(visitor) or first
@@ -222,7 +222,7 @@ class _Hands:
         self._history.set_content(f"<h2>Hand {hand.number + 1}</h2>{told}{_end(hand)}")
 
 
-def _row(hand: LoggedHand, kept: Kept) -> str:
+def _row(hand: LoggedHand, kept: ReviewStore) -> str:
     seat, rules = hand.names.index(kept.name), hand.state.rules
     decisions = sum(1 for _ in decisions_of(hand.state, seat))
     reviewed = len(kept.reviews.reviewed(hand.state, seat))

@@ -13,13 +13,14 @@ from nicegui import run, ui
 from poker.betting import Betting
 from poker.cards import PREFLOP_CLASS, PREFLOP_CLASS_SIZE, hand_index
 from poker.errors import PokernetsError
-from poker.evaluation.histories.review import DecisionReview, Floats, Mistake, Reviews, decisions_of, ends_after
+from poker.evaluation.histories.review import DecisionReview, Mistake, Reviews, decisions_of, ends_after
 from poker.formats.acpc.log import LoggedHand
 from poker.rules import Rules
 from poker.state import HandState
 from poker.table import words
 from poker.table.explorer.cells import MOVE_FOCUS, Cell, action_colours, class_grid, heat, mixed
 from poker.table.units import Unit
+from poker.types import Floats
 
 _CONTINUATIONS = ("then as the blueprint", "then folding more", "then calling more", "then raising more")
 _OFTEN = 0.005
@@ -39,7 +40,7 @@ _ERROR = (
 
 
 @dataclass(frozen=True)
-class Kept:
+class ReviewStore:
     """Hands that were played, and reviews of the decisions of the player `name`; `rules` gives those of a hand."""
 
     reviews: Reviews
@@ -141,7 +142,7 @@ class MistakesPanel:
     """Panel of the costliest decisions; reviews hands that are not reviewed yet when asked to."""
 
     def __init__(
-        self, kept: Kept, unit: Unit, open_hand: Callable[[int, HandState, int, str], Awaitable[None]]
+        self, kept: ReviewStore, unit: Unit, open_hand: Callable[[int, HandState, int, str], Awaitable[None]]
     ) -> None:
         self._kept, self._unit, self._open = kept, unit, open_hand
         self._stopped = True

@@ -18,7 +18,7 @@ from poker.play.table_game import PERSON, Seen
 from poker.rules import CALL, FOLD, Rules
 from poker.table import words
 from poker.table.pages import Fail, Fill
-from poker.table.review_panel import AT_THE_TABLE, Kept, MistakesPanel, ReviewPanel
+from poker.table.review_panel import AT_THE_TABLE, MistakesPanel, ReviewPanel, ReviewStore
 from poker.table.server.loading import loaded
 from poker.table.server.visitors import Visit, Visitors
 from poker.table.units import Unit
@@ -89,7 +89,9 @@ class _Table:
                             AT_THE_TABLE,
                         )
                     with ui.tab_panel(mistakes):
-                        kept = Kept(visit.reviews, visit.game.files.hands, lambda number: visit.game.rules, PERSON)
+                        kept = ReviewStore(
+                            visit.reviews, visit.game.files.hands, lambda number: visit.game.rules, PERSON
+                        )
                         MistakesPanel(kept, self._unit, self._review.open)
                     with ui.tab_panel(result):
                         self._result = ui.html("", sanitize=False).classes("result")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from poker.abstraction.kmeans import Effort, FlowPoints, Ground, VectorPoints, find_centers, plus_plus
+from poker.abstraction.kmeans import ClusteringEffort, FlowPoints, Ground, VectorPoints, find_centers, plus_plus
 from poker.kernels.cards import clustering
 
 
@@ -45,17 +45,17 @@ def test_means(vectors: NDArray[np.int16]) -> None:
 
 def test_cluster_finds_separate_groups(vectors: NDArray[np.int16]) -> None:
     points = VectorPoints(vectors)
-    centers = find_centers(points, 5, Effort(500, 3, 10), 0, quiet)
+    centers = find_centers(points, 5, ClusteringEffort(500, 3, 10), 0, quiet)
     labels, _ = points.assign(centers)
     groups = labels.reshape(5, 100)
     assert (groups == groups[:, :1]).all()
     assert sorted(groups[:, 0].tolist()) == list(range(5))
-    assert np.array_equal(centers, find_centers(points, 5, Effort(500, 3, 10), 0, quiet))
+    assert np.array_equal(centers, find_centers(points, 5, ClusteringEffort(500, 3, 10), 0, quiet))
 
 
 def test_more_centres_than_different_points() -> None:
     points = VectorPoints(np.repeat(np.array([[1, 2], [30, 4]], dtype=np.int16), 10, axis=0))
-    centers = find_centers(points, 4, Effort(20, 1, 5), 0, quiet)
+    centers = find_centers(points, 4, ClusteringEffort(20, 1, 5), 0, quiet)
     assert points.assign(centers)[1].max() == 0
 
 
@@ -118,7 +118,7 @@ def test_flow_means_are_average_distributions(flows: FlowPoints) -> None:
 
 def test_flow_clusters_improve_on_their_seeds(flows: FlowPoints) -> None:
     seeds = flows.at(plus_plus(flows.vectors, 6, np.random.default_rng([5, 0])))
-    found = find_centers(flows, 6, Effort(300, 1, 15), 5, quiet)
+    found = find_centers(flows, 6, ClusteringEffort(300, 1, 15), 5, quiet)
     losses = [np.mean(flows.assign(c)[1].astype(np.float64) ** 2) for c in (seeds, found)]
     assert losses[1] < 0.8 * losses[0]
 

@@ -13,7 +13,7 @@ from poker.state import HandState, public_state
 from tests.games import load_rules
 
 RULES = load_rules("holdem_nolimit_2p")
-ROOT = {"raise_size": 0.75, "value": 0.58, "value_step": 0.04, "margin": 0.0, "bluff": 0.1, "fear": 0.7, "stray": 0.25}
+ROOT = {"raise_size": 0.75, "value": 0.58, "value_step": 0.04, "margin": 0.0, "bluff": 0.1, "fear": 0.7, "noise": 0.25}
 
 
 def agent(samples: int = 60) -> EquityPolicyAgent:

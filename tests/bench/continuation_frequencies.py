@@ -11,7 +11,7 @@ import numpy as np
 
 from poker.agents.blueprint import load_blueprint
 from poker.cards import hand_index
-from poker.search.exploit.mixture import Continuing
+from poker.search.exploit.mixture import ContinuationMixture
 from poker.solvers.blueprint import Blueprint, action_classes
 from poker.solvers.rollout.forms import Biased
 from poker.state import HandState
@@ -21,7 +21,7 @@ from tests.bench.record import record
 HANDS = 20_000
 
 
-def measured(blueprint: Blueprint, forms: Sequence[Blueprint], hands: int, seed: int) -> Continuing:
+def measured(blueprint: Blueprint, forms: Sequence[Blueprint], hands: int, seed: int) -> ContinuationMixture:
     """Measure how often each of `forms` of a hold'em blueprint folds, calls and raises after the first round, over
     `hands` hands that the blueprint plays against itself."""
     rules, tree, rng = blueprint.rules, blueprint.tree, np.random.default_rng(seed)
@@ -43,7 +43,7 @@ def measured(blueprint: Blueprint, forms: Sequence[Blueprint], hands: int, seed:
             probs = blueprint.probs(node)[bucket].astype(np.float64)
             node = tree.children(node)[int(rng.choice(len(probs), p=probs / probs.sum()))]
     total = sums.sum(axis=-1, keepdims=True)
-    return Continuing(np.divide(sums, total, out=np.zeros_like(sums), where=total > 0))
+    return ContinuationMixture(np.divide(sums, total, out=np.zeros_like(sums), where=total > 0))
 
 
 if __name__ == "__main__":

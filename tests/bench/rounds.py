@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.parallel import Cluster, R, Shared, T, Team, Work
+from poker.parallel import Cluster, R, SharedArray, T, Team, Work
 from poker.solvers.sampling.rounds import RoundPlan, Rounds
 from tests.bench.record import record
 from tests.solvers.sampling.test_rounds import leduc
@@ -76,7 +76,7 @@ class _Alone(Team[T, R]):
     def run(self, tasks: Iterable[T]) -> Iterator[R]:
         yield from map(self._function, tasks)
 
-    def share(self, array: NDArray[Any]) -> Shared:
+    def share(self, array: NDArray[Any]) -> SharedArray:
         return _Copy(array.copy())
 
 

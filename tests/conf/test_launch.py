@@ -64,8 +64,8 @@ def test_settings_that_a_part_passes_on_are_checked_as_its_own(overrides: list[s
 @pytest.mark.parametrize(
     ("overrides", "told"),
     [
-        (["evaluate=crude_players", "hands=many"], "crude_players.run: 'hands' must be int, not 'many'"),
-        (["evaluate=crude_players", "+evaluate.colour=1"], "crude_players.run has no parameter 'colour'"),
+        (["evaluate=scripted_players", "hands=many"], "scripted_players.run: 'hands' must be int, not 'many'"),
+        (["evaluate=scripted_players", "+evaluate.colour=1"], "scripted_players.run has no parameter 'colour'"),
         (
             ["evaluate=match", "agents=[depth_limited_exploit,random]", "agent.depth_limited_exploit.safety=3"],
             "DepthLimitedExploitAgent: 'safety' must be str, not 3",

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from poker.abstraction.equities import Board, Floats, awaits_cards, next_board_size, showdown_chances
+from poker.abstraction.equities import awaits_cards, next_board_size, showdown_chances
 from poker.betting import Betting
 from poker.kernels.cards.hands import HAND_PERMUTATION
 from poker.kernels.cards.isomorphism import board_multiplicities, canonical_boards
 from poker.rules import Rules
 from poker.solvers.best_response.ranges import RangeValue
 from poker.state import PolicyFunction, public_state
+from poker.types import Board, Floats
 
 
 def profile_values(rules: Rules, policies: Sequence[PolicyFunction]) -> RangeValue:

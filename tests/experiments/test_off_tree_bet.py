@@ -15,7 +15,7 @@ from poker.experiments.off_tree_bet.lines import line_rows, translated
 from poker.experiments.off_tree_bet.measure import Measure
 from poker.experiments.off_tree_bet.rows import by_suits
 from poker.experiments.off_tree_bet.search import Depth, Search
-from poker.experiments.off_tree_bet.solutions import Effort, Solved, solved
+from poker.experiments.off_tree_bet.solutions import GameEffort, Solved, solved
 from poker.experiments.off_tree_bet.spot import OffTreeBet, twins
 from poker.rules import Rules
 from poker.search.beliefs import Ranges
@@ -45,7 +45,7 @@ def spot() -> OffTreeBet:
 @pytest.fixture(scope="module")
 def games(spot: OffTreeBet, tmp_path_factory: pytest.TempPathFactory) -> tuple[Solved, Solved]:
     """The games without and with the bet."""
-    folder, effort = tmp_path_factory.mktemp("solved"), Effort("apdcfr", 0.05, 3000, 1, 1000.0, 1 << 30)
+    folder, effort = tmp_path_factory.mktemp("solved"), GameEffort("apdcfr", 0.05, 3000, 1, 1000.0, 1 << 30)
     blueprint = solved(VectorGame(spot.blueprint_tree), folder / "blueprint", {}, effort, QUIET)
     start = warm_start(spot, blueprint)
     return blueprint, solved(VectorGame(spot.extended_tree), folder / "extended", {}, effort, QUIET, start)
@@ -200,7 +200,7 @@ def interrupt_after(iterations: int, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_solve_that_was_cut_off_goes_on(spot: OffTreeBet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     game = VectorGame(spot.blueprint_tree)
-    effort = Effort("apdcfr", 1.0, 3000, 1, 0.0, 1 << 30)  # saves at every measurement
+    effort = GameEffort("apdcfr", 1.0, 3000, 1, 0.0, 1 << 30)  # saves at every measurement
     interrupt_after(100, monkeypatch)
     with pytest.raises(KeyboardInterrupt):
         solved(game, tmp_path / "cut", {}, effort, QUIET)
@@ -218,7 +218,7 @@ def test_a_solve_that_was_cut_off_goes_on(spot: OffTreeBet, tmp_path: Path, monk
 def test_a_warm_start_takes_no_iterations_from_the_limit(
     spot: OffTreeBet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    effort, console = Effort("apdcfr", 1e-6, 60, 1, 0.0, 1 << 30), Console(stderr=True, width=200)
+    effort, console = GameEffort("apdcfr", 1e-6, 60, 1, 0.0, 1 << 30), Console(stderr=True, width=200)
     blueprint = solved(VectorGame(spot.blueprint_tree), tmp_path / "blueprint", {}, effort, console)
     interrupt_after(90, monkeypatch)
     with pytest.raises(KeyboardInterrupt):
@@ -231,7 +231,7 @@ def test_a_warm_start_takes_no_iterations_from_the_limit(
     assert "after 60 iterations, not the 1e-05 asked for" in said
 
 
-def extended(spot: OffTreeBet, blueprint: Solved, folder: Path, effort: Effort, console: Console) -> Solved:
+def extended(spot: OffTreeBet, blueprint: Solved, folder: Path, effort: GameEffort, console: Console) -> Solved:
     game, start = VectorGame(spot.extended_tree), warm_start(spot, blueprint)
     return solved(game, folder / "extended", {}, effort, console, start)
 

@@ -82,10 +82,10 @@ def test_hands_that_are_not_measured_still_teach() -> None:
     replay_hand(learner, hand("fcr" + "c/cc/cc/cc"), measured=False)
     assert learner.calibration.noise("bob") == before
     assert learner.predictor is not None
-    stranger = tracker("statistics").predictor
-    assert stranger is not None
+    unseen = tracker("statistics").predictor
+    assert unseen is not None
     context = Context("bob", 0, 0)
-    assert learner.predictor.probs(context)[2] > stranger.probs(context)[2]
+    assert learner.predictor.probs(context)[2] > unseen.probs(context)[2]
 
 
 def test_which_hands_are_measured() -> None:

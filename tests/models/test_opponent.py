@@ -178,15 +178,15 @@ def test_at_the_table_it_says_what_it_says_of_the_rows(
                 np.testing.assert_allclose(found, wanted[row], atol=1e-5)
             predictor.update(context, action_class(action))
             row += 1
-    stranger = context_of(hands[-1].decisions[-1][0], hands[-1].decisions[-1][1], "somebody else")
+    unseen = context_of(hands[-1].decisions[-1][0], hands[-1].decisions[-1][1], "somebody else")
     known = predictor.probs(context_of(hands[-1].decisions[-1][0], hands[-1].decisions[-1][1], "p0"))
-    assert np.abs(predictor.probs(stranger) - known).max() > 1e-3
+    assert np.abs(predictor.probs(unseen) - known).max() > 1e-3
     predictor.forget()
     if "adaptive_player" in names:
         return  # its vector of the player stays
     np.testing.assert_allclose(
         predictor.probs(context_of(hands[-1].decisions[-1][0], hands[-1].decisions[-1][1], "p0")),
-        predictor.probs(stranger),
+        predictor.probs(unseen),
     )
 
 

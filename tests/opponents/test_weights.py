@@ -50,12 +50,12 @@ def test_certain_predictions_never_empty_a_table() -> None:
 
 def test_showdowns_calibrate_the_noise_of_a_player() -> None:
     calibration = Calibration()
-    stranger = calibration.noise("ann")
+    unseen = calibration.noise("ann")
     for _ in range(200):
         calibration.shown("ann", informed=0.0, uninformed=0.3)
         calibration.shown("bob", informed=1.0, uninformed=0.3)
     assert calibration.noise("ann") > 0.8
     assert calibration.noise("bob") < 0.1
-    assert calibration.noise("eve") == stranger
+    assert calibration.noise("eve") == unseen
     calibration.forget()
-    assert calibration.noise("ann") == stranger
+    assert calibration.noise("ann") == unseen

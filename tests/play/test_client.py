@@ -7,7 +7,7 @@ import pytest
 
 from poker.agents.simple import AlwaysCall
 from poker.formats.acpc.log import read_log
-from poker.play.client import Seat
+from poker.play.client import DealerSeat
 from poker.rules import CALL
 from poker.state import HandState, Policy
 from tests.games import load_rules
@@ -39,9 +39,9 @@ class Learner(AlwaysCall):
         self.shown[-1] += 1
 
 
-def seated(agent: Learner, folder: Path, hands: int) -> Seat:
+def seated(agent: Learner, folder: Path, hands: int) -> DealerSeat:
     """After hands that the agent checks down."""
-    seat = Seat(HEADS_UP, agent, 1, folder / "hands.log", lambda what: None)
+    seat = DealerSeat(HEADS_UP, agent, 1, folder / "hands.log", lambda what: None)
     for number in range(hands):
         assert seat.answer(f"MATCHSTATE:1:{number}::|JdTc") == f"MATCHSTATE:1:{number}::|JdTc:c"
         seat.answer(f"MATCHSTATE:1:{number}:f:|JdTc")
@@ -75,7 +75,7 @@ class Raiser(Learner):
 
 def test_what_cannot_be_written_is_told_and_changes_no_action(tmp_path: Path) -> None:
     told: list[str] = []
-    seat = Seat(HEADS_UP, Raiser(), 1, tmp_path / "gone" / "hands.log", told.append)
+    seat = DealerSeat(HEADS_UP, Raiser(), 1, tmp_path / "gone" / "hands.log", told.append)
     assert seat.answer("MATCHSTATE:1:0::|JdTc") == "MATCHSTATE:1:0::|JdTc:r20000"
     seat.answer("MATCHSTATE:1:0:r20000f:|JdTc")
     assert len(seat.chips) == 1

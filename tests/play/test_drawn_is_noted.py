@@ -10,7 +10,7 @@ from poker.abstraction.buckets import game_cards
 from poker.agents.base import PolicyAgent, hand_number
 from poker.agents.blueprint import BlueprintAgent
 from poker.formats.acpc.log import match_state_text
-from poker.play.client import Seat
+from poker.play.client import DealerSeat
 from poker.play.notes import Notes
 from poker.rules import Rules
 from poker.state import HandState
@@ -27,7 +27,7 @@ def scores(game: Rules, agent: PolicyAgent, seed: int, hands: int, folder: Path)
 
     Over `hands` hands against random play, in seats that change. The likeliest action is one of the kinds.
     """
-    seat = Seat(game, agent, seed, folder / f"{seed}.log", lambda what: None)
+    seat = DealerSeat(game, agent, seed, folder / f"{seed}.log", lambda what: None)
     cards, rng = np.random.default_rng([seed, 1]), random.Random(seed)
     drawn: list[tuple[tuple[int, int, str], int, int]] = []
     for number in range(hands):

@@ -7,7 +7,7 @@ import pytest
 
 from poker.artifacts import fingerprint_of
 from poker.errors import PokernetsError
-from poker.solvers.curve import Curve, CurvePlan, read_points, read_runs
+from poker.solvers.curve import CurveLog, CurvePlan, read_points, read_runs
 from tests.games import load_rules
 
 CONFIG = {"game": "kuhn", "solver": "uct", "seed": 1}
@@ -29,29 +29,29 @@ def test_points_are_even_in_the_logarithm() -> None:
 
 def test_points_after_the_checkpoint_are_dropped(tmp_path: Path) -> None:
     plan = CurvePlan(first=10, per_decade=1, snapshots=False)
-    curve = Curve(tmp_path, CONFIG, plan, output="blueprint", iterations=0)
+    curve = CurveLog(tmp_path, CONFIG, plan, output="blueprint", iterations=0)
     assert curve.due == 10
     for iterations in (10, 100, 1000):
         curve.add(iterations, mse=1 / iterations)
     with curve.path.open("a") as file:
         file.write('{"iterations": 10')  # killed while it wrote
-    again = Curve(tmp_path, CONFIG, plan, output="blueprint", iterations=500)
+    again = CurveLog(tmp_path, CONFIG, plan, output="blueprint", iterations=500)
     assert again.path == curve.path
     assert again.due == 1000
     header, points = read_points(curve.path)
     assert header["seed"] == 1
     assert header["machine"]["cores"] >= 1
     assert points == [{"iterations": 10, "mse": 0.1}, {"iterations": 100, "mse": 0.01}]
-    other = Curve(tmp_path, {**CONFIG, "seed": 2}, plan, output="blueprint", iterations=0)
+    other = CurveLog(tmp_path, {**CONFIG, "seed": 2}, plan, output="blueprint", iterations=0)
     assert other.path != curve.path
     assert len(curve.path.read_text().splitlines()) == 3
 
 
 def test_a_run_into_another_place_has_a_curve_of_its_own(tmp_path: Path) -> None:
     plan = CurvePlan(first=10, per_decade=1, snapshots=False)
-    first = Curve(tmp_path, CONFIG, plan, output="one/blueprint", iterations=0)
+    first = CurveLog(tmp_path, CONFIG, plan, output="one/blueprint", iterations=0)
     first.add(10, mse=0.1)
-    Curve(tmp_path, CONFIG, plan, output="two/blueprint", iterations=0).add(10, mse=0.2)
+    CurveLog(tmp_path, CONFIG, plan, output="two/blueprint", iterations=0).add(10, mse=0.2)
     assert read_points(first.path)[1] == [{"iterations": 10, "mse": 0.1}]
     [runs] = read_runs(load_rules("kuhn"), [tmp_path]).values()
     assert len(runs) == 2
@@ -61,7 +61,7 @@ def test_a_run_that_was_begun_under_the_name_of_its_settings_alone_goes_on(tmp_p
     plan = CurvePlan(first=10, per_decade=1, snapshots=False)
     before = tmp_path / f"curve_kuhn_uct_{fingerprint_of(CONFIG)[:12]}.jsonl"
     before.write_text('{"seed": 1}\n{"iterations": 10, "mse": 0.1}\n')
-    curve = Curve(tmp_path, CONFIG, plan, output="blueprint", iterations=10)
+    curve = CurveLog(tmp_path, CONFIG, plan, output="blueprint", iterations=10)
     assert curve.due == 100
     assert read_points(curve.path)[1] == [{"iterations": 10, "mse": 0.1}]
     assert not before.exists()

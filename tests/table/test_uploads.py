@@ -1,4 +1,4 @@
-"""Files of strangers: the time and memory that they may take of the server, and the answers that they get."""
+"""Untrusted files: the time and memory that they may take of the server, and the answers that they get."""
 
 import pytest
 

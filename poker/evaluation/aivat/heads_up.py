@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from poker.abstraction.equities import Board, Floats, awaits_cards, next_board_size, showdown_totals
+from poker.abstraction.equities import awaits_cards, next_board_size, showdown_totals
 from poker.agents.base import policy_mismatch
 from poker.betting import Betting
 from poker.cards import hand_index, updated_range
@@ -30,6 +30,7 @@ from poker.errors import PokernetsError
 from poker.evaluation.aivat.values import ValueFunction
 from poker.rules import Rules
 from poker.state import HandState, PolicyFunction, public_state
+from poker.types import Board, Floats
 
 
 @dataclass(frozen=True)

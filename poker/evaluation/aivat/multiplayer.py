@@ -15,12 +15,13 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.abstraction.equities import Board, Floats, awaits_cards
+from poker.abstraction.equities import awaits_cards
 from poker.agents.base import hand_number, policy_mismatch
 from poker.betting import Betting
 from poker.kernels.cards.runouts import runout_ranks
 from poker.rules import Rules
 from poker.state import HandState, PolicyFunction, public_state, showdown_ranks
+from poker.types import Board, Floats
 
 Hands = tuple[Board, ...]
 

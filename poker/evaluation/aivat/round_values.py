@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.abstraction.equities import Board, Floats, awaits_cards, mean_over_cards, showdown_chances
+from poker.abstraction.equities import awaits_cards, mean_over_cards, showdown_chances
 from poker.agents.blueprint import BlueprintAgent
 from poker.betting import Betting
 from poker.cards import HAND_CARDS
@@ -26,10 +26,11 @@ from poker.evaluation.aivat.values import CheckDown
 from poker.rules import Rules
 from poker.search.beliefs import start_ranges
 from poker.search.leaves.evaluator import LeafEvaluator
-from poker.search.memory import Memory
+from poker.search.lru_cache import LRUCache
 from poker.search.solved_values import Solved
 from poker.solvers.blueprint import Blueprint
 from poker.state import Policy, PolicyFunction, public_state
+from poker.types import Board, Floats
 
 _REMEMBERED_POLICIES = 1024
 _REMEMBERED_LEAVES = 256
@@ -48,10 +49,10 @@ class Predicted:
 class Known:
     """Policies and leaf values asked for before, shared by the hands of a match."""
 
-    policies: Memory[tuple[PolicyFunction, str, Board], Policy] = field(
-        default_factory=lambda: Memory(_REMEMBERED_POLICIES)
+    policies: LRUCache[tuple[PolicyFunction, str, Board], Policy] = field(
+        default_factory=lambda: LRUCache(_REMEMBERED_POLICIES)
     )
-    leaves: Memory[tuple[str, Board], Predicted] = field(default_factory=lambda: Memory(_REMEMBERED_LEAVES))
+    leaves: LRUCache[tuple[str, Board], Predicted] = field(default_factory=lambda: LRUCache(_REMEMBERED_LEAVES))
 
 
 class RoundValues:

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from poker.abstraction.equities import Board, Floats, showdown_totals
+from poker.abstraction.equities import showdown_totals
 from poker.betting import Betting
 from poker.evaluation.aivat.heads_up import Aivat
 from poker.evaluation.aivat.value_functions import ValueFunctionFactory
@@ -22,6 +22,7 @@ from poker.evaluation.aivat.values import CheckDown, ValueFunction
 from poker.rules import Rules
 from poker.search.solved_values import DecisionValues, Solved
 from poker.state import PolicyFunction, public_state
+from poker.types import Board, Floats
 
 
 class _Solutions:

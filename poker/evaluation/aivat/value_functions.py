@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from poker.evaluation.aivat.heads_up import Aivat
 from poker.evaluation.aivat.values import CheckDown, FoldEquity
-from poker.play.lineup import Shared
+from poker.play.lineup import BuiltOnce
 from poker.rules import Rules
 from poker.search.solved_values import Solved
 from poker.state import PolicyFunction
@@ -34,7 +34,7 @@ class ValueFunctionFactory(Protocol):
 
 
 @dataclass
-class ValueFunctionSpec(Shared[ValueFunctionFactory]):
+class ValueFunctionSpec(BuiltOnce[ValueFunctionFactory]):
     """A value function, built once in each process; `settings` identify it."""
 
     settings: Mapping[str, Any]

@@ -15,11 +15,12 @@ from typing import Protocol
 
 import numpy as np
 
-from poker.abstraction.equities import Board, Floats, showdown_totals
+from poker.abstraction.equities import showdown_totals
 from poker.betting import Betting
 from poker.errors import PokernetsError
 from poker.rules import FOLD, Rules
 from poker.state import PolicyFunction, public_state
+from poker.types import Board, Floats
 
 
 class ValueFunction(Protocol):

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from poker.agents.base import hand_number
 from poker.betting import Betting
@@ -26,8 +25,8 @@ from poker.report.grids import class_shares
 from poker.rules import CALL, Rules
 from poker.search.opponent_decision import DecisionSolver, SolvedDecision
 from poker.state import HandState, public_state
+from poker.types import Floats
 
-Floats = NDArray[np.float64]
 _KEPT = 200
 """Reviews that are kept in memory."""
 _MIXED = 0.05

@@ -16,7 +16,7 @@ from poker.evaluation.matches.match_results import MatchResults
 from poker.evaluation.matches.results import Results
 from poker.formats.acpc.log import check_names
 from poker.formats.acpc.protocol import LOOPBACK, connect, listen
-from poker.play.client import Seat, warm_up
+from poker.play.client import DealerSeat, warm_up
 from poker.play.dealer import RemotePlayer, Times, deal_match
 from poker.play.exports import write_histories
 from poker.play.hand import Incident
@@ -84,7 +84,7 @@ def deal(
 
 def sit_down(
     *, game: Rules, agents: Sequence[AgentSpec], host: str, port: int, seed: int, connect_seconds: float, out: str
-) -> Seat:
+) -> DealerSeat:
     """Plays until the dealer closes the connection, and writes a log and a report; those of earlier matches are kept.
     Before it connects, another copy of the agent plays a hand, so that nothing is compiled during the match.
 
@@ -113,7 +113,7 @@ def sit_down(
         log.write_text(
             f"# {agent.name} at {host}:{port}: {game.name}, without the cards that it did not see\n", "utf-8"
         )
-        seat = Seat(game, agent, seed, log, tell)
+        seat = DealerSeat(game, agent, seed, log, tell)
         seat.notes.unlink(missing_ok=True)
         seat.play(line)
     if not seat.hands:

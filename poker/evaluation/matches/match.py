@@ -30,7 +30,7 @@ from poker.lock import Claims
 from poker.parallel import Cluster
 from poker.play.exports import Counted, export
 from poker.play.hand_store import HandStore
-from poker.play.lineup import AgentSpec, LineUp, Rotation, Shared, Task, line_ups, with_players
+from poker.play.lineup import AgentSpec, BuiltOnce, LineUp, Rotation, Task, line_ups, with_players
 from poker.play.session import SessionRecord
 from poker.play.tables import shares_tables
 from poker.play.workers import Worker, play_all
@@ -127,7 +127,9 @@ def run(
         identity = fingerprint_of([played, hands, unit, independent, contrasts, half_width, aivat])
         target = folder / f"{'-'.join(settings)[:_FOLDER_NAME]}-seed{seed}-{identity[:8]}"
         estimator = (
-            MatchAivat(None if fallback is None else Shared(partial(fallback.build, game)), values) if aivat else None
+            MatchAivat(None if fallback is None else BuiltOnce(partial(fallback.build, game)), values)
+            if aivat
+            else None
         )
         worker = Worker(rotation, {spec.name: spec for spec in agents}, decision_seconds, estimator, tables)
         sessions = -(-hands // rotation.hands_per_session)
@@ -168,7 +170,7 @@ def _local_best_responses(
     specs: list[AgentSpec] = []
     lineups: list[list[str]] = []
     for spec in agents:
-        shared = Shared(partial(spec.build, game))
+        shared = BuiltOnce(partial(spec.build, game))
         opponent = require_policy(shared(), "local best response")
         if tables > 1 and not shares_tables(opponent):
             raise PokernetsError(f"`{spec.name}` goes by what it has seen at its table: measure it with tables=1")
@@ -181,7 +183,7 @@ def _local_best_responses(
     return specs, lineups
 
 
-def _local_best_response(name: str, game: Rules, opponent: Shared[Agent], actions: LbrActions) -> Agent:
+def _local_best_response(name: str, game: Rules, opponent: BuiltOnce[Agent], actions: LbrActions) -> Agent:
     return LocalBestResponse(name=name, game=game, opponent=opponent(), actions=actions)
 
 

@@ -17,8 +17,9 @@ import numpy as np
 from poker.errors import PokernetsError
 from poker.evaluation.matches.results import Results, Unit, estimate_of
 from poker.play.lineup import LineUp
-from poker.report.estimates import Estimate, Floats, difference
+from poker.report.estimates import Estimate, difference
 from poker.rules import Rules
+from poker.types import Floats
 
 _Place = tuple[int, int]
 """Number of a line-up and of an entry in it."""

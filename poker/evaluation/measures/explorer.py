@@ -19,7 +19,7 @@ import numpy as np
 from poker.cards import cards_text, hand_text
 from poker.errors import PokernetsError
 from poker.evaluation.measures.spot import SEATS, Settings, prepare, write_results
-from poker.solvers.vector.solver import Progress
+from poker.solvers.vector.solver import SolveProgress
 from poker.solvers.vector.spot import decisions
 from poker.solvers.vector.spot.spots import Spot
 from poker.solvers.vector.walk import View, Walk
@@ -38,7 +38,7 @@ class Solve:
         self.spot = spot
         self.settings = settings
         self.solver, self.cost = prepare(spot, settings, wanted)
-        self.course: list[Progress] = []
+        self.course: list[SolveProgress] = []
         self.state: State = "waiting"
         self.problem = ""
         self.seconds = 0.0
@@ -122,11 +122,11 @@ class Solve:
         if not solver.iterations:
             return
         if not self.course or self.course[-1].iterations < solver.iterations:  # cancelled between measurements
-            self.course.append(Progress(solver.iterations, self.seconds, solver.exploitability()))
+            self.course.append(SolveProgress(solver.iterations, self.seconds, solver.exploitability()))
         self.walk = Walk(self.spot, solver)
 
 
-def seconds_left(course: Sequence[Progress], target: float, iterations: int) -> float:
+def seconds_left(course: Sequence[SolveProgress], target: float, iterations: int) -> float:
     """Seconds until exploitability is `target` chips or so many `iterations` are done; NaN while unknown."""
     if len(course) < 2 or course[-1].exploitability <= 0:
         return float("nan")

@@ -15,7 +15,7 @@ from rich.console import Console
 from poker.errors import PokernetsError
 from poker.report import Figure, Report, Section, Table
 from poker.report.grids import strategy_grids
-from poker.solvers.vector.solver import Progress, VectorSolver
+from poker.solvers.vector.solver import SolveProgress, VectorSolver
 from poker.solvers.vector.spot.decisions import Decision, decision, equity
 from poker.solvers.vector.spot.solution import find_node, save_solution
 from poker.solvers.vector.spot.spots import Spot, read_spot
@@ -63,7 +63,7 @@ def run(
     console.print(str(need))
     course: list[tuple[int, float]] = []
 
-    def show(progress: Progress) -> None:
+    def show(progress: SolveProgress) -> None:
         share = 100 * progress.exploitability / read.pot
         course.append((progress.iterations, share))
         console.print(f"iteration {progress.iterations}: exploitability {share:.3f}% of pot, {progress.seconds:.2f} s")
@@ -74,7 +74,7 @@ def run(
 
 
 @dataclass(frozen=True)
-class Cost:
+class SolveCost:
     """The cost of a solve, as far as it is known before."""
 
     decisions: int
@@ -92,7 +92,9 @@ class Cost:
         )
 
 
-def prepare(spot: Spot, settings: Settings, wanted: Callable[[], bool] = lambda: True) -> tuple[VectorSolver, Cost]:
+def prepare(
+    spot: Spot, settings: Settings, wanted: Callable[[], bool] = lambda: True
+) -> tuple[VectorSolver, SolveCost]:
     """The solver, ready to start, and the cost of the solve. Raises PokernetsError where it is more than the limit, or
     the solve not `wanted` any more."""
     game = spot.game(int(settings.memory_limit_gib * 2**30), wanted)
@@ -100,16 +102,16 @@ def prepare(spot: Spot, settings: Settings, wanted: Callable[[], bool] = lambda:
     return solver, _cost(solver, settings.threads)
 
 
-def _cost(solver: VectorSolver, threads: int) -> Cost:
+def _cost(solver: VectorSolver, threads: int) -> SolveCost:
     need = solver.game.memory(3 if solver.schedule.predictive else 2)
     seconds = need.seconds_per_iteration(threads)
-    return Cost(len(solver.game.layout.decisions), need.hand_actions, need.bytes, seconds, threads)
+    return SolveCost(len(solver.game.layout.decisions), need.hand_actions, need.bytes, seconds, threads)
 
 
 def write_results(
     read: Spot,
     solver: VectorSolver,
-    done: Progress,
+    done: SolveProgress,
     seconds: float,
     course: list[tuple[int, float]],
     nodes: list[str],
@@ -142,8 +144,8 @@ def write_results(
 
 
 def _solve(
-    solver: VectorSolver, device: str, iterations: int, target: float, progress: Callable[[Progress], None]
-) -> Progress:
+    solver: VectorSolver, device: str, iterations: int, target: float, progress: Callable[[SolveProgress], None]
+) -> SolveProgress:
     if device == "cpu":
         return solver.run(iterations=iterations, target=target, progress=progress)
     from poker.search.torch.batches import solve_on_device  # noqa: PLC0415 (torch takes seconds to import)

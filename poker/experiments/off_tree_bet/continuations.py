@@ -28,7 +28,7 @@ from poker.state import Betting
 SELF_GENERATED, BIASED, NET = "self-generated", "biased", "net"
 
 
-class Kept:
+class ContinuationStore:
     """A store of sets by name; `counts` has the seconds and CPU seconds that each took."""
 
     def __init__(self, spot: OffTreeBet, blueprint: Solved, folder: Path) -> None:

@@ -12,14 +12,14 @@ from rich.console import Console
 
 from poker.artifacts import canonical_json
 from poker.errors import PokernetsError
-from poker.experiments.off_tree_bet.continuations import BIASED, NET, SELF_GENERATED, Kept, predicted
+from poker.experiments.off_tree_bet.continuations import BIASED, NET, SELF_GENERATED, ContinuationStore, predicted
 from poker.experiments.off_tree_bet.extended import warm_start
 from poker.experiments.off_tree_bet.lines import line_rows, translated
-from poker.experiments.off_tree_bet.measure import Measure, Measured
+from poker.experiments.off_tree_bet.measure import BetExploitability, Measure
 from poker.experiments.off_tree_bet.pictures import sections
 from poker.experiments.off_tree_bet.rows import by_suits
 from poker.experiments.off_tree_bet.search import Depth, Search
-from poker.experiments.off_tree_bet.solutions import Effort, Solved, solved
+from poker.experiments.off_tree_bet.solutions import GameEffort, Solved, solved
 from poker.experiments.off_tree_bet.spot import OffTreeBet
 from poker.machine import peak_memory
 from poker.report import Report
@@ -44,7 +44,7 @@ class Answer:
 
     name: str
     values: int | None
-    found: Measured
+    found: BetExploitability
 
     def record(self) -> dict[str, Any]:
         return {"answer": self.name, "values": self.values, **asdict(self.found)}
@@ -101,7 +101,7 @@ def run(
         raise PokernetsError(f"`sizes` are ascending numbers of continuations, such as [1,2,4], not {sizes}")
     spot = OffTreeBet.of(game, menu, bet)
     target, limit = target_mbb * game.big_blind / 1000, int(memory_limit_gib * 2**30)
-    effort = Effort(algorithm, target, iterations, threads, 60 * checkpoint_minutes, limit)
+    effort = GameEffort(algorithm, target, iterations, threads, 60 * checkpoint_minutes, limit)
     depth = Depth(algorithm, first_round_iterations, flop_iterations, to_the_end_iterations, threads)
     console = Console(stderr=True)
     experiment = _Experiment(spot, sizes, pot_fraction, leaf_net, depth, effort, Path(artifacts), console)
@@ -134,7 +134,7 @@ class _Experiment:
         pot_fraction: float,
         leaf_net: LeafEvaluator | None,
         depth: Depth,
-        effort: Effort,
+        effort: GameEffort,
         folder: Path,
         console: Console,
     ) -> None:
@@ -167,12 +167,12 @@ class _Experiment:
             "without_the_bet_mbb": measure.exploitability(otherwise),
         }
         self._add(TRANSLATION, None, measure, lambda: translated(spot, blueprint, measure.game, spot.p2))
-        self._answers.append(Answer(IN_TREE, None, Measured(measure.exploitability(in_tree))))
+        self._answers.append(Answer(IN_TREE, None, BetExploitability(measure.exploitability(in_tree))))
         self._add(
             IN_TREE_BET_ALONE, None, measure, lambda: line_rows(spot, extended, spot.total, measure.game, (spot.p2,))
         )
         search = Search(spot, blueprint, otherwise, self.depth)
-        self._search(search, measure, self._continuations(search, Kept(spot, blueprint, self.folder)))
+        self._search(search, measure, self._continuations(search, ContinuationStore(spot, blueprint, self.folder)))
         self._add(TO_THE_END, None, measure, search.to_the_end)
         return self._answers
 
@@ -197,7 +197,7 @@ class _Experiment:
         self.stopwatch.add(f"solving the {name} game", found.counts["seconds"], found.counts["cpu_seconds"])
         return found
 
-    def _continuations(self, search: Search, kept: Kept) -> dict[str, ContinuationSet]:
+    def _continuations(self, search: Search, kept: ContinuationStore) -> dict[str, ContinuationSet]:
         """Values of P1's continuations at the end of the first round after the bet."""
         sets = {
             SELF_GENERATED: kept.self_generated(search, self.sizes[-1], self.pot_fraction, self._solving, self._tell),

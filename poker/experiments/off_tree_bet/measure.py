@@ -12,7 +12,7 @@ from poker.solvers.vector.solver import VectorSolver
 
 
 @dataclass(frozen=True)
-class Measured:
+class BetExploitability:
     """mbb per hand: P1's best response minus the value of the game with the bet; the part of it that the bet adds to
     P1's best response without the bet; and the share of P1's hands that win more by betting than otherwise. The last
     two are None where P2 does not play the blueprint elsewhere."""
@@ -45,14 +45,14 @@ class Measure:
         self._solver.arrays["sums"][:] = rows
         return self._solver.values(self.spot.p1, best_response=True)
 
-    def __call__(self, rows: Rows) -> Measured:
+    def __call__(self, rows: Rows) -> BetExploitability:
         """Measure a P2 who answers the bet by `rows` of the branch and plays the blueprint elsewhere."""
         return self.of(self.bet_values(rows))
 
-    def of(self, values: NDArray[np.float32]) -> Measured:
+    def of(self, values: NDArray[np.float32]) -> BetExploitability:
         """Measure a bet worth `values` float32[H] chips to P1's hands, where P2 plays the blueprint elsewhere."""
         best = np.maximum(values, self.otherwise)
-        return Measured(
+        return BetExploitability(
             exploitability=self.exploitability(best),
             gain_of_bet=self.mbb * float(self._share @ (best - self.otherwise)),
             hands_that_bet=float(self._share @ (values > self.otherwise)),

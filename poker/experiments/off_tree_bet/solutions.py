@@ -15,7 +15,7 @@ from poker.artifacts import find_artifact, write_artifact
 from poker.progress import progress_bars
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.realization import shares
-from poker.solvers.vector.solver import Progress, VectorSolver
+from poker.solvers.vector.solver import SolveProgress, VectorSolver
 
 KIND = "vector_solution"
 CHECKPOINT = "vector_checkpoint"
@@ -23,7 +23,7 @@ _PART = 1 << 24
 
 
 @dataclass(frozen=True)
-class Effort:
+class GameEffort:
     """How a game is solved: until `target` chips of exploitability, at most `iterations` in this game."""
 
     algorithm: str
@@ -56,7 +56,7 @@ def solved(
     game: VectorGame,
     path: Path,
     config: dict[str, Any],
-    effort: Effort,
+    effort: GameEffort,
     console: Console,
     start: Callable[[VectorSolver], None] | None = None,
 ) -> Solved:
@@ -123,7 +123,7 @@ class _Solve:
     """One solve with its bar and its checkpoint."""
 
     def __init__(
-        self, solver: VectorSolver, path: Path, config: dict[str, Any], effort: Effort, console: Console
+        self, solver: VectorSolver, path: Path, config: dict[str, Any], effort: GameEffort, console: Console
     ) -> None:
         self.solver = solver
         self.path = path
@@ -146,7 +146,7 @@ class _Solve:
         with progress_bars("iterations", self.console) as progress:
             bar = progress.add_task(self.path.name, total=effort.iterations, completed=self._done, found="")
 
-            def show(done: Progress) -> None:
+            def show(done: SolveProgress) -> None:
                 self.spent = before + now()
                 mbb = 1000 * done.exploitability / self.solver.game.rules.big_blind
                 progress.update(bar, completed=self._done, found=f"exploitability {mbb:.3g} mbb/hand")

@@ -22,11 +22,11 @@ def _rank(c0: int, c1: int, board: U8, size: int) -> int:
 
 @entry("u1_1, u1_1, i8, f4_1, f4_1, f8, i8, u8_1")
 def sampled_equity(
-    hand: U8, board: U8, board_size: int, strength: F32, floors: F32, stray: float, samples: int, rng: U64
+    hand: U8, board: U8, board_size: int, strength: F32, floors: F32, noise: float, samples: int, rng: U64
 ) -> float:
     """Expected share of the pot in 0..1 of `hand` [2] when the board is dealt to `board_size` (3 to 5) cards.
 
-    Opponent i holds a random hand whose `strength` [1326] is at least `floors[i]`, or, with probability `stray`, any
+    Opponent i holds a random hand whose `strength` [1326] is at least `floors[i]`, or, with probability `noise`, any
     random hand. `rng` [4] is advanced.
     """
     opponents = len(floors)
@@ -41,7 +41,7 @@ def sampled_equity(
     for _ in range(samples):
         used = given
         for i in range(opponents):
-            loose = next_float(rng) < stray
+            loose = next_float(rng) < noise
             for attempt in range(_TRIES):
                 k = next_below(rng, NUM_HANDS)
                 mask = np.uint64(1) << np.uint64(HAND_CARDS[k, 0]) | np.uint64(1) << np.uint64(HAND_CARDS[k, 1])

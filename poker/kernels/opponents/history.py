@@ -46,7 +46,7 @@ class Actions(NamedTuple):
     bets: U8
 
 
-class Memory(NamedTuple):
+class PlayerHistory(NamedTuple):
     """What is remembered of a player: actions by context [X, 3]; in every cell the sum of (what was done - what was
     predicted) [C, 3] and of ones [C], in which the past fades."""
 
@@ -151,7 +151,7 @@ def hand_rows(hand: I32, actions: Actions, board: U8) -> tuple[F32, U8]:
 
 
 @entry(f"{_MEMORY}, f8_2, i8_1, f4_1")
-def player_inputs(memory: Memory, prior: F64, cells: I64, out: F32) -> None:
+def player_inputs(memory: PlayerHistory, prior: F64, cells: I64, out: F32) -> None:
     """Fill `out` [X * 3 + K * DEVIATION_INPUTS] for one player and a decision in `cells` [K].
 
     The player's frequencies are shrunk to `prior` [X, 3].
@@ -171,7 +171,9 @@ def player_inputs(memory: Memory, prior: F64, cells: I64, out: F32) -> None:
 
 
 @entry(f"{_MEMORY}, i8, i8_1, f4_1, i8, f8, f8_1")
-def observe(memory: Memory, context: int, cells: I64, predicted: F32, action: int, decay: float, decays: F64) -> None:
+def observe(
+    memory: PlayerHistory, context: int, cells: I64, predicted: F32, action: int, decay: float, decays: F64
+) -> None:
     """Remember that the player did `action` where `predicted` [3] was expected.
 
     Older memories fade by `decay` in the counts, by `decays` [K] in the cells.
@@ -206,7 +208,7 @@ def player_rows(
     out = np.empty((len(player), CONTEXTS * CLASSES + cells.shape[1] * DEVIATION_INPUTS), dtype=np.float32)
     for row in range(len(player)):
         who = player[row]
-        memory = Memory(counts[who], deviation[who], weight[who])
+        memory = PlayerHistory(counts[who], deviation[who], weight[who])
         player_inputs(memory, prior, cells[row], out[row])
         observe(memory, context[row], cells[row], predicted[row], int(action[row]), decay, decays)
     return out

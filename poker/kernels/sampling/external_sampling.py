@@ -30,7 +30,7 @@ from poker.kernels.sampling.nodes import DEALS, DECISION, MULTIWAY, TREE, Deals,
 from poker.kernels.types import F32, I32, U64, Reals
 
 
-class Scratch(NamedTuple):
+class TraversalScratch(NamedTuple):
     """[M] each, for one thread: the queue of nodes, where the children of each begin in it, and values."""
 
     queue: I32
@@ -39,10 +39,10 @@ class Scratch(NamedTuple):
     values: F32
 
 
-def new_scratch(size: int) -> Scratch:
+def new_scratch(size: int) -> TraversalScratch:
     """For a tree of `size` nodes."""
     queue, link, explored = np.zeros((3, size), dtype=np.int32)
-    return Scratch(queue, link, explored, np.zeros(size, dtype=np.float32))
+    return TraversalScratch(queue, link, explored, np.zeros(size, dtype=np.float32))
 
 
 _SCRATCH = "Scratch(i4_1, i4_1, i4_1, f4_1)"
@@ -50,7 +50,14 @@ _SCRATCH = "Scratch(i4_1, i4_1, i4_1, f4_1)"
 
 @entry(f"{TREE}, f4_1, i4_2, i4_1, i8, f8, u8_1, {_SCRATCH}")
 def traverse(
-    tree: Tree, table: Reals, buckets: I32, ranks: I32, traverser: int, prune_below: float, rng: U64, scratch: Scratch
+    tree: Tree,
+    table: Reals,
+    buckets: I32,
+    ranks: I32,
+    traverser: int,
+    prune_below: float,
+    rng: U64,
+    scratch: TraversalScratch,
 ) -> tuple[int, int]:
     """One traversal of a deal, buckets [P, S], ranks [P]; returns nodes visited and decisions of the traverser.
 
@@ -159,7 +166,13 @@ def traverse(
 
 @entry(*(f"{TREE}, {table}, {DEALS}, f8, f8, u8_1, {_SCRATCH}" for table in ("f4_1", "f8_1")))
 def external_sampling(
-    tree: Tree, table: Reals, deals: Deals, prune_below: float, prune_probability: float, rng: U64, scratch: Scratch
+    tree: Tree,
+    table: Reals,
+    deals: Deals,
+    prune_below: float,
+    prune_probability: float,
+    rng: U64,
+    scratch: TraversalScratch,
 ) -> tuple[int, int]:
     """One traversal for every player on every deal of a batch; returns nodes visited and traversers' decisions.
 

@@ -27,7 +27,7 @@ from poker.kernels.types import F32, F64, I8, I32, I64, U8, Bools
 from poker.kernels.vector.arrays import BOARDS, HAND_LISTS, Boards, HandLists
 
 
-class Betting(NamedTuple):
+class LeafBetting(NamedTuple):
     """Betting below L leaves. Leaf l has the nodes `node_start[l]..node_start[l + 1]`, its root first and parents
     before children, the ends `end_start[l]..`, and the sequences `sequence_start[l]..` of player 0 that have ends.
 
@@ -121,7 +121,7 @@ def _choose(choices: U8, at: int, number: int, hands: int, work: F32, reach: int
 
 @njit(**INLINE)
 def _reach(
-    boards: Boards, betting: Betting, play: Strategies, leaf: int, board: int, at: I64, stride: int, work: F32
+    boards: Boards, betting: LeafBetting, play: Strategies, leaf: int, board: int, at: I64, stride: int, work: F32
 ) -> None:
     """Both players' reach rows from the leaf on; those of player p start at `at[p]`."""
     to = np.empty(64, np.int64)
@@ -147,7 +147,7 @@ def _reach(
 
 @njit(**INLINE)
 def _sum_ends(
-    betting: Betting, leaf: int, hands: int, reach: int, stride: int, folds: int, shows: int, work: F32
+    betting: LeafBetting, leaf: int, hands: int, reach: int, stride: int, folds: int, shows: int, work: F32
 ) -> None:
     """F and G of every sequence of the leaf, rows over the hands of player 1."""
     number = betting.sequence_start[leaf + 1] - betting.sequence_start[leaf]
@@ -273,7 +273,7 @@ def _walk(
 def add_leaf_values(
     boards: Boards,
     lists: HandLists,
-    betting: Betting,
+    betting: LeafBetting,
     play: Strategies,
     cluster: I32,
     cards: int,

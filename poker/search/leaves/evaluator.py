@@ -70,7 +70,7 @@ class SingleValue:
         return [found.first_continuation() for found in values_together(self._of, asked)]
 
 
-class GivingUp:
+class GiveUpContinuation:
     """Adds giving up to the continuations of `of`: the opponent bets no more and folds to the bet that `own` makes.
     Nobody needs to do worse than that, so the choice is never wrong, and players who fold too much are near it."""
 

@@ -16,7 +16,7 @@ from poker.rules import Rules
 from poker.search.beliefs import Ranges
 from poker.search.leaves.clusters import cluster_means, hand_clusters, pair_means
 from poker.search.leaves.evaluator import Leaves, cluster_equity, leaf_values, possible_pairs
-from poker.search.memory import Memory
+from poker.search.lru_cache import LRUCache
 from poker.solvers.rollout.leaf_values import LeafValues
 
 _REMEMBERED_LEAVES = 256
@@ -107,8 +107,8 @@ class NetLeaf:
         self._net = net
         self._clusters = clusters
         self._grouping = _Grouping(abstraction.fingerprint, clusters, abstraction)
-        self._predicted: Memory[tuple[Rules, tuple[int, ...], str, int], NDArray[np.float32]]
-        self._predicted = Memory(_REMEMBERED_LEAVES if clusters is not None else 0)
+        self._predicted: LRUCache[tuple[Rules, tuple[int, ...], str, int], NDArray[np.float32]]
+        self._predicted = LRUCache(_REMEMBERED_LEAVES if clusters is not None else 0)
 
     @property
     def num_continuations(self) -> int:

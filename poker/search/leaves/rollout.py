@@ -15,13 +15,12 @@ from poker.search.beliefs import Ranges
 from poker.search.leaves.blueprint_states import BlueprintStates
 from poker.search.leaves.clusters import hand_clusters, pair_means
 from poker.search.leaves.evaluator import cluster_equity, leaf_values, matched_pot, played_street
-from poker.search.memory import Memory
+from poker.search.lru_cache import LRUCache
 from poker.solvers.blueprint import Blueprint
 from poker.solvers.rollout.continuation import Continuations, sample_boards
 from poker.solvers.rollout.forms import Biased
 from poker.solvers.rollout.leaf_values import LeafValues
-
-Board = tuple[int, ...]
+from poker.types import Board
 
 _REMEMBERED_BOARDS = 32
 _REMEMBERED_NODES = 256
@@ -65,8 +64,8 @@ class RolloutLeaf:
         self._hands_per_cluster = hands_per_cluster
         self._runouts = runouts
         self._seed = seed
-        self._samples: Memory[Board, _Sample] = Memory(_REMEMBERED_BOARDS)
-        self._values: Memory[tuple[Board, int], NDArray[np.float32]] = Memory(_REMEMBERED_NODES)
+        self._samples: LRUCache[Board, _Sample] = LRUCache(_REMEMBERED_BOARDS)
+        self._values: LRUCache[tuple[Board, int], NDArray[np.float32]] = LRUCache(_REMEMBERED_NODES)
 
     def check_game(self, game: Rules) -> None:
         self._states.check_game(game)

@@ -15,7 +15,7 @@ from poker.search.torch.layout import shape_of
 from poker.search.torch.vector import FEWEST_BETWEEN, ONE_BATCH, TorchVectorSolver
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.layout import tree_layout
-from poker.solvers.vector.solver import Progress, VectorSolver
+from poker.solvers.vector.solver import SolveProgress, VectorSolver
 
 _PER_ROW, _PER_SCRATCH, _PER_TERMINAL, _PER_HAND = 32, 12, 160, 280
 """Bytes by hand: of three arrays of action rows and their copies, of reach and values with what is made from them, of
@@ -122,15 +122,15 @@ def bytes_needed(game: VectorGame) -> int:
 
 
 def solve_on_device(
-    solver: VectorSolver, device: str, iterations: int, target: float, progress: Callable[[Progress], None]
-) -> Progress:
+    solver: VectorSolver, device: str, iterations: int, target: float, progress: Callable[[SolveProgress], None]
+) -> SolveProgress:
     """Solves the game of `solver` until its exploitability is `target` chips, and leaves the strategies there."""
     batch = batch_of([solver], torch_device(device))
     begin = time.perf_counter()
-    done = Progress(0, 0.0, float("nan"))
+    done = SolveProgress(0, 0.0, float("nan"))
     while batch.iterations < iterations:
         batch.run(min(max(FEWEST_BETWEEN, batch.iterations // 5), iterations - batch.iterations))
-        done = Progress(batch.iterations, time.perf_counter() - begin, float(batch.exploitability()[0]))
+        done = SolveProgress(batch.iterations, time.perf_counter() - begin, float(batch.exploitability()[0]))
         progress(done)
         if done.exploitability <= target:
             break

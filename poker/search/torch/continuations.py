@@ -18,7 +18,8 @@ from torch import Tensor
 
 from poker.search.torch.device import ran_out, room, torch_device
 from poker.solvers.blueprint import Blueprint
-from poker.solvers.rollout.continuation import Board, Continuations, OnBoard, Subtree
+from poker.solvers.rollout.continuation import Continuations, OnBoard, Subtree
+from poker.types import Board
 
 _BYTES = 24
 """Bytes of device memory for each node, form, board and hand: reaches of both players and their sources."""

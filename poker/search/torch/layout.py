@@ -37,7 +37,7 @@ def _at_stake(tree: BettingTree) -> NDArray[np.float64]:
 
 
 @dataclass(frozen=True)
-class Group:
+class DecisionGroup:
     """Decisions of one depth and player with A actions: G nodes. `entries` [G, A] action rows, `parents` [G] and
     `children` [G, A] rows of reach or value, `scales` [G, A, B] on the children's values."""
 
@@ -68,7 +68,7 @@ class Street:
     parent: Tensor
     weight: Tensor
     hands: tuple[Hands, Hands]
-    groups: tuple[tuple[Group, ...], tuple[Group, ...]]
+    groups: tuple[tuple[DecisionGroup, ...], tuple[DecisionGroup, ...]]
     symmetric: bool
     runouts: Tensor | None
 
@@ -157,7 +157,7 @@ class Tensors:
                 for i in range(begin, end)
             ]
 
-    def _make_groups(self, street: int, p: int) -> tuple[Group, ...]:
+    def _make_groups(self, street: int, p: int) -> tuple[DecisionGroup, ...]:
         nodes, batches = self.layout.nodes, self.layout.batches
         first, last = batches.street_start[street], batches.street_start[street + 1]
         depth: dict[int, int] = {}
@@ -177,7 +177,7 @@ class Tensors:
             reach, child_reach = (self._tensor(nodes.reach_row[p, chosen], torch.int64) for chosen in (at, child))
             value, child_value = (self._tensor(nodes.value_row[p, chosen], torch.int64) for chosen in (at, child))
             rows, scales = self._tensor(entries, torch.int64), self._scale(street, p, child)
-            groups.append(Group(player, rows, reach, child_reach, value, child_value, scales))
+            groups.append(DecisionGroup(player, rows, reach, child_reach, value, child_value, scales))
         return tuple(groups)
 
     def _make_hands(self, street: int, p: int) -> Hands:

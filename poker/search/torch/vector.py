@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from poker.errors import PokernetsError
-from poker.search.torch.layout import Group, Tensors, shape_of
+from poker.search.torch.layout import DecisionGroup, Tensors, shape_of
 from poker.search.torch.terminals import fold_values, proportions, showdown_values
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.layout import Layout, tree_layout
@@ -218,7 +218,7 @@ class TorchVectorSolver:
         rows, scales = self._tensors.root_values_at[street, p]
         return values[rows] * scales[..., None]
 
-    def _push(self, street: int, group: Group, mode: str, reach: Tensor) -> None:
+    def _push(self, street: int, group: DecisionGroup, mode: str, reach: Tensor) -> None:
         sums = self.rows["sums", street, group.player]
         source = sums if mode != SOLVE else self._source(street, group.player)
         shares = proportions(source[group.entries].clamp(min=0).transpose(0, 1)).transpose(0, 1)
@@ -233,7 +233,7 @@ class TorchVectorSolver:
         if mode == SOLVE:
             sums[group.entries] = sums[group.entries] * self._parameters[5] + children
 
-    def _pull(self, street: int, p: int, group: Group, mode: str, values: Tensor) -> None:
+    def _pull(self, street: int, p: int, group: DecisionGroup, mode: str, values: Tensor) -> None:
         children = values[group.child_value] * group.scales[..., None]
         if group.player != p:
             values[group.value] = children.sum(dim=1)

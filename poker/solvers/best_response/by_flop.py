@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from poker.abstraction.buckets import is_holdem
 from poker.errors import PokernetsError
@@ -27,8 +26,7 @@ from poker.solvers.best_response.ranges import RangeWalk
 from poker.solvers.best_response.unabstracted import CLASS_HAND, RootStreet
 from poker.state import HandState, PolicyFunction, public_state
 from poker.tree import BetMenu, BettingTree, Kind
-
-Floats = NDArray[np.float64]
+from poker.types import Floats
 
 
 def ends_with_the_flop(rules: Rules) -> bool:

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from poker.kernels.cards.isomorphism import board_multiplicities
 from poker.machine import memory
 from poker.solvers.best_response.unabstracted import NUM_FLOPS, RootStreet, UnabstractedResponse
+from poker.types import Floats
 
 _PARTS = 10
 FEWEST_FLOPS = 2 * _PARTS
@@ -31,13 +32,12 @@ _FLOPS_WITH_TWO_HANDS = 17_296
 
 _MEMORY_SHARE = 0.8
 
-Floats = NDArray[np.float64]
 Values = list[Floats]
 """Values on one flop, for either seat [V, C]."""
 
 
 @dataclass(frozen=True)
-class Cost:
+class ResponseCost:
     """Cost of a run, measured on one board: CPU seconds per flop and in all, bytes of all `workers` together."""
 
     cpu_per_flop: float
@@ -62,10 +62,10 @@ class Cost:
         )
 
 
-def cost_of(response: UnabstractedResponse, flops: int, threads: int) -> Cost:
+def cost_of(response: UnabstractedResponse, flops: int, threads: int) -> ResponseCost:
     """Cost extrapolated from one board of the last street; the rest of the walk takes a few percent more."""
     memory = response.policy_bytes + threads * response.scratch_bytes
-    return Cost(response.board_seconds() * response.boards_per_flop(), flops, threads, memory)
+    return ResponseCost(response.board_seconds() * response.boards_per_flop(), flops, threads, memory)
 
 
 def draw_flops(count: int, seed: int) -> NDArray[np.int64]:

@@ -27,7 +27,7 @@ Nodes = NDArray[np.int64]
 
 
 @dataclass
-class Group:
+class LaneGroup:
     """`entries` are the nodes of the lanes, `shares`, `steps` and `factors` as the kernels want them.
 
     `ends` [E, lanes] are STREET or SHOWDOWN nodes, -1 where the opponent never goes; `targets` [E, 16] say where the
@@ -46,7 +46,7 @@ class Group:
 
 def lanes_of(
     tree: BettingTree, policy: BucketPolicy, num_buckets: Sequence[int], responder: int, entries: Sequence[int]
-) -> list[list[Group]]:
+) -> list[list[LaneGroup]]:
     """Groups of the street of `entries` and of all later streets, for `responder` against `policy` in the other seat.
 
     Raises PokernetsError for betting that two players cannot have, and for what is no policy.
@@ -70,7 +70,7 @@ def lanes_of(
 
 def _street(
     tree: BettingTree, policy: BucketPolicy, num_buckets: Sequence[int], responder: int, entries: Sequence[int]
-) -> list[Group]:
+) -> list[LaneGroup]:
     shapes: dict[Any, list[int]] = {}
     for entry in entries:
         shapes.setdefault(_shape(tree, entry), []).append(entry)
@@ -104,7 +104,7 @@ class _Writer:
         self.factors: list[NDArray[np.float32]] = []
         self.num_slots = 1
 
-    def group(self, entries: Nodes) -> Group:
+    def group(self, entries: Nodes) -> LaneGroup:
         self.shares.append(np.ones((1, len(entries)), np.float32))
         self._value(entries, 0, 0)
         used = {row for what, _, _, row in self.steps if what != SLOT}
@@ -121,7 +121,7 @@ class _Writer:
         ends[shares[:, : len(ends), : len(entries)].max(axis=0) <= 0] = -1
         number = {row: place for place, row in enumerate(rows)}
         steps = [(what, how, slot, row if what == SLOT else number[row]) for what, how, slot, row in self.steps]
-        return Group(
+        return LaneGroup(
             entries,
             ends,
             flat,

@@ -17,10 +17,10 @@ from poker.kernels.sampling.continuation import BLOCK, end_reaches
 from poker.kernels.sampling.responses import end_values, respond
 from poker.kernels.simd import LANES
 from poker.solvers.blueprint import Blueprint
-from poker.solvers.rollout.continuation import Board, Subtree, subtree
+from poker.solvers.rollout.continuation import Subtree, subtree
 from poker.tree import Kind
+from poker.types import Board, Singles
 
-Floats = NDArray[np.float32]
 _NO_BIAS = np.ones((3, 1), np.float32)
 _CARDS = 64
 
@@ -42,7 +42,7 @@ class BoardGame:
         self._scratch = np.zeros((2, hands * widest), np.float32)
         self._work = np.empty(LANES * (2 * hands + _CARDS), np.float32)
 
-    def table(self, strategy: Callable[[int], NDArray[np.float32]]) -> Floats:
+    def table(self, strategy: Callable[[int], NDArray[np.float32]]) -> Singles:
         """Table of strategy(betting node) -> [B, A] at the seat's decisions."""
         sampling = self._opponent.sampling
         found = np.zeros(sampling.table_size // 2, np.float32)
@@ -50,7 +50,7 @@ class BoardGame:
             sampling.entries(found, int(sampling.index[node]))[:] = strategy(node)
         return found
 
-    def play(self, table: Floats, board: Board, learn: bool = False) -> float:
+    def play(self, table: Singles, board: Board, learn: bool = False) -> float:
         """Chips per hand on a complete board, over all pairs of hands, of regret matching on `table` (a strategy there
         is played as it is); with `learn` the regrets of every hand are added to it."""
         deal = _Deal(self._opponent, board)
@@ -64,13 +64,13 @@ class BoardGame:
         won = self._value(first, deal, table, reach, each, values, learn)
         return float(won[deal.order].mean(dtype=np.float64))
 
-    def _below(self, piece: "_Piece", deal: "_Deal", table: Floats, weight: Floats, learn: bool) -> Floats:
+    def _below(self, piece: "_Piece", deal: "_Deal", table: Singles, weight: Singles, learn: bool) -> Singles:
         shape = (len(deal.rank), piece.width)
         reach, values = (scratch[: shape[0] * shape[1]].reshape(shape) for scratch in self._scratch)
         self._reach(piece, deal, reach)
         return self._value(piece, deal, table, reach, weight, values, learn)
 
-    def _reach(self, piece: "_Piece", deal: "_Deal", out: Floats) -> None:
+    def _reach(self, piece: "_Piece", deal: "_Deal", out: Singles) -> None:
         """Write the opponent's reach, from the root of the piece on, to `out`."""
         tree, reach = piece.tree, np.zeros((1, piece.width, len(deal.rank)), np.float32)
         end_reaches(
@@ -80,8 +80,15 @@ class BoardGame:
         out[:] = reach[0].T
 
     def _value(
-        self, piece: "_Piece", deal: "_Deal", table: Floats, reach: Floats, weight: Floats, values: Floats, learn: bool
-    ) -> Floats:
+        self,
+        piece: "_Piece",
+        deal: "_Deal",
+        table: Singles,
+        reach: Singles,
+        weight: Singles,
+        values: Singles,
+        learn: bool,
+    ) -> Singles:
         """[H] what each hand wins at the root of the piece, where the opponent's hands have this weight."""
         tree, out = piece.tree, np.zeros(len(deal.rank), np.float32)
         end_values(

@@ -20,11 +20,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.abstraction.equities import Board, Floats, showdown_chances
+from poker.abstraction.equities import showdown_chances
 from poker.errors import PokernetsError
 from poker.kernels.cards.hands import CARD_PERMUTATION, HAND_PERMUTATION
 from poker.kernels.cards.isomorphism import board_multiplicities, canonical_boards
 from poker.tree import BettingTree, Kind
+from poker.types import Board, Floats
 
 _CHECKED_BOARDS = 4
 _CHECKED_RENAMINGS = (5, 9, 16, 23)

@@ -32,8 +32,9 @@ from poker.kernels.cards.hands import CARD_PERMUTATION, HAND_PERMUTATION, NUM_HA
 from poker.kernels.cards.isomorphism import NUM_BOARDS, SuitIndexer, canonical_boards
 from poker.kernels.simd import aligned_zeros
 from poker.kernels.vector import response
-from poker.solvers.best_response.lanes import LANES, BucketPolicy, Group, lanes_of
+from poker.solvers.best_response.lanes import LANES, BucketPolicy, LaneGroup, lanes_of
 from poker.tree import BettingTree, Kind
+from poker.types import Floats
 
 NUM_CLASSES = 169
 CLASS_HAND: NDArray[np.int64] = np.unique(PREFLOP_CLASS, return_index=True)[1]
@@ -46,7 +47,6 @@ _TOLERATED = 0.01
 _LOOKED_AT, _CHECKED = 4000, 40
 """Boards of each size that are looked at, and the most for each renaming on which buckets are compared."""
 
-Floats = NDArray[np.float64]
 HandPolicy = Callable[[int], NDArray[np.floating]]
 """Tree node -> [H, A]."""
 Renamings = NDArray[np.int64]
@@ -54,7 +54,7 @@ Renamings = NDArray[np.int64]
 
 
 @dataclass
-class Seat:
+class WalkInputs:
     """Inputs of the walk for one responder: groups of lanes of each street from the first walked one on."""
 
     responder: int
@@ -62,11 +62,11 @@ class Seat:
     """[V] nodes where the first walked street begins."""
     reach: NDArray[np.float32]
     """[V, H] the opponent's reach there."""
-    streets: list[list[Group]]
+    streets: list[list[LaneGroup]]
 
 
 @dataclass
-class Scratch:
+class WalkScratch:
     """Memory of one thread: reach and values of every lane of every street, by seat and street."""
 
     reach: list[list[NDArray[np.float32]]]
@@ -77,7 +77,7 @@ class Scratch:
 
 
 @dataclass(frozen=True)
-class Deal:
+class NextBoards:
     """Boards that follow a board: one of each class, how many it stands for, the renamings that leave it alone."""
 
     boards: NDArray[np.uint8]
@@ -121,7 +121,7 @@ class UnabstractedResponse:
         self.seats = [self._seat(responder) for responder in range(2)]
         self.live = math.comb(52 - rules.board_sizes[self.last], 2)
 
-    def _seat(self, responder: int) -> Seat:
+    def _seat(self, responder: int) -> WalkInputs:
         if self.root is None:
             entries, reach = [0], np.ones((1, NUM_HANDS), np.float32)
         else:
@@ -129,7 +129,7 @@ class UnabstractedResponse:
             entries = sorted(found)
             reach = np.array([found[node] for node in entries], np.float32).reshape(len(entries), NUM_HANDS)
         streets = lanes_of(self.tree, self.policy, self.cards.num_buckets, responder, entries) if entries else []
-        return Seat(responder, entries, reach, streets)
+        return WalkInputs(responder, entries, reach, streets)
 
     def before(self, seat: int) -> tuple["RootStreet", list[int]]:
         """The street before the flop as `seat` responds on it, and the V nodes where the flop begins."""
@@ -162,13 +162,13 @@ class UnabstractedResponse:
         groups = [group for seat in self.seats for street in seat.streets for group in street]
         return max((response.work_size(g.num_rows, g.num_slots, self.live) for g in groups), default=0) + _ROW
 
-    def scratch(self) -> Scratch:
+    def scratch(self) -> WalkScratch:
         def lanes() -> list[list[NDArray[np.float32]]]:
             return [[aligned_zeros(len(street) * _ROW) for street in seat.streets] for seat in self.seats]
 
         shape = (52, self.live)
         work = aligned_zeros(self._work_size())
-        return Scratch(lanes(), lanes(), work, np.zeros((*shape, 4), np.uint16), np.zeros(shape, np.int16))
+        return WalkScratch(lanes(), lanes(), work, np.zeros((*shape, 4), np.uint16), np.zeros(shape, np.int16))
 
     def boards_per_flop(self) -> float:
         """Boards of the last street that the walk visits, on average over the 1,755 flops."""
@@ -184,20 +184,20 @@ class UnabstractedResponse:
             for street in reach[len(seat.streets) - 1 :]:
                 street[:] = 1.0
         board = np.arange(0, 52, 9, dtype=np.uint8)[: self.tree.rules.board_sizes[self.last]]
-        deal = Deal(board[None], np.ones(1, np.float32))
+        deal = NextBoards(board[None], np.ones(1, np.float32))
         self._last_street(self.last - self.first, deal, scratch)
         started = time.thread_time()
         for _ in range(_TIMED):
             self._last_street(self.last - self.first, deal, scratch)
         return (time.thread_time() - started) / _TIMED
 
-    def flop_values(self, flop: int, scratch: Scratch) -> list[NDArray[np.float64]]:
+    def flop_values(self, flop: int, scratch: WalkScratch) -> list[NDArray[np.float64]]:
         """Values [V, C] for either seat on canonical flop number `flop`, averaged over its images."""
         board = canonical_boards(3)[flop]
         values = self.board_values(tuple(board.tolist()), scratch)
         return [each[:, HAND_PERMUTATION[:, CLASS_HAND]].mean(axis=1) for each in values]
 
-    def board_values(self, board: tuple[int, ...], scratch: Scratch) -> list[NDArray[np.float64]]:
+    def board_values(self, board: tuple[int, ...], scratch: WalkScratch) -> list[NDArray[np.float64]]:
         """Values [V, H] for either seat of the lines with which the street of `board` begins."""
         for seat, reach, values in zip(self.seats, scratch.reach, scratch.values, strict=True):
             if seat.streets:
@@ -205,7 +205,7 @@ class UnabstractedResponse:
                 for group, start in _groups(seat.streets[0]):
                     lanes = [seat.entries.index(entry) for entry in group.entries.tolist()]
                     reach[0][start : start + _ROW].reshape(NUM_HANDS, LANES)[:, : len(lanes)] = seat.reach[lanes].T
-        alone = Deal(np.array([board], np.uint8), np.ones(1, np.float32), [_stabiliser(self._renamings, board)])
+        alone = NextBoards(np.array([board], np.uint8), np.ones(1, np.float32), [_stabiliser(self._renamings, board)])
         if self.first == self.last:
             self._last_street(0, alone, scratch)
         else:
@@ -220,14 +220,16 @@ class UnabstractedResponse:
             found.append(by_entry)
         return found
 
-    def value(self, scratch: Scratch) -> tuple[float, float]:
+    def value(self, scratch: WalkScratch) -> tuple[float, float]:
         """Chips per hand of either seat's best response, for a tree that begins on `board`."""
         size = len(self.board)
         pairs = math.comb(52 - size, 2) * math.comb(50 - size, 2)
         first, second = (float(each.sum()) / pairs for each in self.board_values(self.board, scratch))
         return first, second
 
-    def _walk(self, depth: int, board: tuple[int, ...], renamings: Renamings, weight: float, scratch: Scratch) -> None:
+    def _walk(
+        self, depth: int, board: tuple[int, ...], renamings: Renamings, weight: float, scratch: WalkScratch
+    ) -> None:
         """Adds `weight` times the values on a board to the lanes of its street, number `depth` of those walked."""
         live = np.flatnonzero(HOLDEM.live(board))
         buckets = self.cards.buckets(board)
@@ -257,7 +259,7 @@ class UnabstractedResponse:
                     below, reach[depth][start : start + _ROW], values[depth][start : start + _ROW], scratch.work,
                 )  # fmt: skip
 
-    def _last_street(self, depth: int, deal: Deal, scratch: Scratch) -> None:
+    def _last_street(self, depth: int, deal: NextBoards, scratch: WalkScratch) -> None:
         count = len(deal.boards)
         records, down = scratch.records[:count], scratch.down[:count]
         response.sort_boards(deal.boards, self.cards.tables[self.last], records, down)
@@ -350,7 +352,7 @@ class RootStreet:
         return taken
 
 
-def _groups(groups: list[Group]) -> list[tuple[Group, int]]:
+def _groups(groups: list[LaneGroup]) -> list[tuple[LaneGroup, int]]:
     return [(group, number * _ROW) for number, group in enumerate(groups)]
 
 
@@ -360,7 +362,7 @@ def _stabiliser(renamings: Renamings, cards: Sequence[int]) -> Renamings:
     return kept
 
 
-def _next_cards(board: tuple[int, ...], renamings: Renamings) -> Deal:
+def _next_cards(board: tuple[int, ...], renamings: Renamings) -> NextBoards:
     """One more card, up to the renamings that leave the board alone."""
     boards, weights, alike = [], [], []
     for card in sorted(set(range(52)) - set(board)):
@@ -369,7 +371,7 @@ def _next_cards(board: tuple[int, ...], renamings: Renamings) -> Deal:
             boards.append((*board, card))
             weights.append(len(np.unique(images)))
             alike.append(renamings[images == card])
-    return Deal(np.array(boards, np.uint8), np.array(weights, np.float32), alike)
+    return NextBoards(np.array(boards, np.uint8), np.array(weights, np.float32), alike)
 
 
 def _unequal_suits(cards: CardAbstraction) -> float:

@@ -20,12 +20,13 @@ from numpy.typing import NDArray
 
 from poker.errors import PokernetsError
 from poker.rules import Rules
-from poker.solvers.continuations.leaf_play import BLUEPRINT, LeafPlay, Path, Play, biased_continuations
+from poker.solvers.continuations.leaf_play import BLUEPRINT, LeafPlay, Play, biased_continuations
 from poker.solvers.rollout.leaf_values import LeafValues
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
 from poker.state import Betting
 from poker.tree import BetMenu, BettingTree, DepthLimit, Gadget, Kind, build_tree
+from poker.types import Path
 
 SEEN = 100
 """Most iterations that a solve counts as done when it starts from another's regrets: they set its discounts."""

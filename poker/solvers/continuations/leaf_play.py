@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 from poker.errors import PokernetsError
 from poker.features.leaf import CONTINUATIONS
 from poker.kernels.simd import LANES
-from poker.kernels.vector.leaf_values import Betting, Strategies, add_leaf_values
+from poker.kernels.vector.leaf_values import LeafBetting, Strategies, add_leaf_values
 from poker.solvers.blueprint import action_classes, bias_of
 from poker.solvers.vector.boards import deck_of
 from poker.solvers.vector.solver import VectorSolver
 from poker.tree import BettingTree, Kind
+from poker.types import Path
 
 _CHUNKS = 16
-Path = tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -180,7 +180,7 @@ class LeafPlay:
         return np.asarray(np.argsort(leaf, kind="stable")[(leaf < 0).sum() :], np.int64)
 
     @cached_property
-    def _betting(self) -> Betting:
+    def _betting(self) -> LeafBetting:
         game, tree, order = self.game, self.game.tree, self._order
         place = np.full(len(tree), -1, np.int32)
         place[order] = np.arange(len(order), dtype=np.int32)
@@ -190,7 +190,7 @@ class LeafPlay:
         positions = game.layout.position[order]
         entry = np.where(acts, game.layout.nodes.entry[positions], -1)
         rows, ends, sequences = _ends(tree, order, roots)
-        return Betting(
+        return LeafBetting(
             node_start=np.append(roots, len(order)).astype(np.int32),
             player=player.astype(np.int8),
             first_child=np.where(acts, place[tree.first_child[order]], -1).astype(np.int32),

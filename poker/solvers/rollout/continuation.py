@@ -26,8 +26,8 @@ from poker.kernels.sampling.continuation import BLOCK, end_reaches
 from poker.rules import Rules
 from poker.solvers.blueprint import Blueprint, action_classes
 from poker.tree import Kind
+from poker.types import Board
 
-Board = tuple[int, ...]
 OnBoard = tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.bool_]]
 """Result of `Continuations.on_board`."""
 

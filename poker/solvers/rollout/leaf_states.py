@@ -17,8 +17,7 @@ from poker.rules import FOLD, STREET_NAMES
 from poker.solvers.blueprint import Blueprint
 from poker.state import Betting
 from poker.tree import Kind
-
-Board = tuple[int, ...]
+from poker.types import Board
 
 
 @dataclass(frozen=True)

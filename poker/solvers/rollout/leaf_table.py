@@ -19,8 +19,9 @@ from poker.artifacts import CorruptArtifactError, open_artifact, refuses_by_name
 from poker.cards import PREFLOP_CLASS, PREFLOP_CLASS_SIZE
 from poker.features.leaf import TARGET
 from poker.solvers.blueprint import Blueprint, FirstRound
-from poker.solvers.rollout.continuation import Board, Continuations, Moments, sample_boards
+from poker.solvers.rollout.continuation import Continuations, Moments, sample_boards
 from poker.tree import BettingTree, Kind
+from poker.types import Board
 
 KIND = "leaf_table"
 NUM_CLASSES = len(PREFLOP_CLASS_SIZE)
@@ -72,18 +73,18 @@ def preflop_leaves(tree: BettingTree) -> NDArray[np.int32]:
 
 
 @dataclass(frozen=True, eq=False)
-class Estimate:
+class TableEstimate:
     """`mean` and its standard error `sem`, float32 of the same shape."""
 
     mean: NDArray[np.float32]
     sem: NDArray[np.float32]
 
 
-NOTHING = Estimate(*np.zeros((2, NUM_CLASSES, NUM_CLASSES), np.float32))
+NOTHING = TableEstimate(*np.zeros((2, NUM_CLASSES, NUM_CLASSES), np.float32))
 """A `base` of zeros for `class_values`, which then gives how forms differ from the blueprint."""
 
 
-def blueprint_values(continuations: Continuations, node: int, boards: int, rng: np.random.Generator) -> Estimate:
+def blueprint_values(continuations: Continuations, node: int, boards: int, rng: np.random.Generator) -> TableEstimate:
     """Value [169, 169] of a leaf to player 0 if both keep to the blueprint, in pots: one random hand a board, class and
     player.
 
@@ -94,12 +95,12 @@ def blueprint_values(continuations: Continuations, node: int, boards: int, rng: 
         values, won, possible = continuations.of_blueprint(node, board, *hands)
         moments.add(values[None, None], (won - equity) * possible, possible)
     mean, sem = moments.result().in_pots(continuations.blueprint.tree.pot(node))
-    return Estimate(mean[0, 0], sem[0, 0])
+    return TableEstimate(mean[0, 0], sem[0, 0])
 
 
 def class_values(
-    continuations: Continuations, node: int, boards: int, rng: np.random.Generator, base: Estimate
-) -> Estimate:
+    continuations: Continuations, node: int, boards: int, rng: np.random.Generator, base: TableEstimate
+) -> TableEstimate:
     """Values [2, K, 169, 169] of one leaf, in pots: `base`, those of the blueprint, and by how much a form differs from
     it on the same boards, which takes fewer of them."""
     moments = Moments((2, continuations.num_forms, NUM_CLASSES, NUM_CLASSES))
@@ -109,7 +110,7 @@ def class_values(
         moments.add(values - np.stack([kept, -kept])[:, None], (won - equity) * possible, possible)
     mean, sem = moments.result().in_pots(continuations.blueprint.tree.pot(node))
     mean += np.stack([base.mean, -base.mean])[:, None]
-    return Estimate(mean, np.hypot(sem, base.sem))
+    return TableEstimate(mean, np.hypot(sem, base.sem))
 
 
 def _deals(

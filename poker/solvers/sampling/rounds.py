@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.errors import PokernetsError
-from poker.parallel import Cluster, Shared, Team, Work
+from poker.parallel import Cluster, SharedArray, Team, Work
 from poker.solvers.sampling.external_sampling import RegretSolver
 from poker.solvers.sampling.tree import SamplingTree
 
@@ -48,7 +48,7 @@ class Part:
     """Iterations from a shared table; `done` counts those of all parts before the round."""
 
     number: int
-    table: Shared
+    table: SharedArray
     done: int
     iterations: int
     seed: tuple[int, ...]

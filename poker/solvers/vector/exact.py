@@ -19,8 +19,7 @@ from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.schedules import schedule
 from poker.solvers.vector.solver import VectorSolver
 from poker.tree import BettingTree
-
-Board = tuple[int, ...]
+from poker.types import Board
 
 
 class ExactSolver:

@@ -30,7 +30,7 @@ _ASKING_SECONDS = 0.2
 
 
 @dataclass(frozen=True)
-class Progress:
+class SolveProgress:
     """State of a solve: exploitability in chips (NaN where it was not measured), seconds since `run` began."""
 
     iterations: int
@@ -84,9 +84,9 @@ class VectorSolver:
         iterations: int | None = None,
         target: float | None = None,
         seconds: float | None = None,
-        progress: Callable[[Progress], None] | None = None,
+        progress: Callable[[SolveProgress], None] | None = None,
         stop: Callable[[], bool] | None = None,
-    ) -> Progress:
+    ) -> SolveProgress:
         """Iterates until any of the limits: a number of iterations, exploitability in chips, seconds, or until `stop`
         says so, which is asked a few times a second.
 
@@ -96,7 +96,7 @@ class VectorSolver:
             raise PokernetsError("a solve needs iterations, a target exploitability or seconds")
         start = time.perf_counter()
         last = self.iterations + iterations if iterations is not None else 1 << 30
-        done = Progress(self.iterations, 0.0, float("nan"))
+        done = SolveProgress(self.iterations, 0.0, float("nan"))
         wanted = target is not None or progress is not None
         check = Checks(self.iterations, target)
         while self.iterations < last and not (stop is not None and stop()):
@@ -108,7 +108,7 @@ class VectorSolver:
             self.advance(block)
             spent = time.perf_counter() - start
             if wanted and (self.iterations >= check.next or self.iterations >= last):
-                done = Progress(self.iterations, time.perf_counter() - start, self.exploitability())
+                done = SolveProgress(self.iterations, time.perf_counter() - start, self.exploitability())
                 check.measured(self.iterations, done.exploitability)
                 if progress is not None:
                     progress(done)
@@ -116,7 +116,7 @@ class VectorSolver:
                     break
             if seconds is not None and spent >= seconds:
                 break
-        return Progress(self.iterations, time.perf_counter() - start, done.exploitability)
+        return SolveProgress(self.iterations, time.perf_counter() - start, done.exploitability)
 
     def advance(self, count: int) -> None:
         """Run `count` iterations."""

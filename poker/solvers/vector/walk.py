@@ -28,13 +28,13 @@ from poker.solvers.vector.spot.solution import action_name
 from poker.solvers.vector.spot.spots import Spot
 from poker.tree import Kind, build_tree
 from poker.tree.spots import spot_tree
+from poker.types import Singles
 
-Floats = NDArray[np.float32]
 _KEPT_STREETS = 16
 
 
 @dataclass(frozen=True)
-class Deal:
+class NextCard:
     """Next card, with mean EV and equity of both players; NaN where one of them has no hand with it."""
 
     card: int
@@ -58,18 +58,18 @@ class View:
     actions: tuple[str, ...]
     ranges: NDArray[np.float64]
     weights: NDArray[np.float64]
-    ev: Floats
-    equity: Floats
-    strategy: Floats
-    action_ev: Floats
-    deals: tuple[Deal, ...] = ()
+    ev: Singles
+    equity: Singles
+    strategy: Singles
+    action_ev: Singles
+    deals: tuple[NextCard, ...] = ()
 
-    def mean(self, values: Floats, player: int) -> float:
+    def mean(self, values: Singles, player: int) -> float:
         """Mean of values [H] of the player's hands; NaN where none comes here."""
         return weighted_mean(values, self.weights[player])
 
 
-def weighted_mean(values: Floats, weights: NDArray[np.float64]) -> float:
+def weighted_mean(values: Singles, weights: NDArray[np.float64]) -> float:
     inside = (weights > 0) & ~np.isnan(values)
     total = float(weights[inside].sum())
     return float(weights[inside] @ values[inside]) / total if total > 0 else float("nan")
@@ -157,7 +157,7 @@ class _Street:
             action_ev = np.stack([self.values[player].at(child) for child in tree.children(node)], axis=1)
             action_ev[weights[player] <= 0] = np.nan
         checked = _CheckedDown(self.board, ranges) if weights.any() else None
-        deals: tuple[Deal, ...] = ()
+        deals: tuple[NextCard, ...] = ()
         if checked is not None and tree.kind[node] == Kind.STREET and not self.is_all_in(node):
             deals = tuple(self._deals(node, ranges, checked))
         return View(
@@ -202,7 +202,7 @@ class _Street:
             betting = betting.apply(action)
         return betting
 
-    def _deals(self, node: int, ranges: NDArray[np.float64], checked: "_CheckedDown") -> Iterator[Deal]:
+    def _deals(self, node: int, ranges: NDArray[np.float64], checked: "_CheckedDown") -> Iterator[NextCard]:
         rules = self.game.rules
         evs = [_next_boards(self.game, values.starts(node)) for values in self.values]
         for card in (card for card in range(rules.deck_size) if card not in self.board):
@@ -213,7 +213,7 @@ class _Street:
                 [weighted_mean(on(board), weights[p]) for p, on in enumerate(both)]
                 for both in (evs, checked.next_boards)
             )
-            yield Deal(card, (ev[0], ev[1]), (equity[0], equity[1]))
+            yield NextCard(card, (ev[0], ev[1]), (equity[0], equity[1]))
 
     def _text(self, cards: tuple[int, ...]) -> str:
         return self.game.rules.cards_text(cards)
@@ -226,23 +226,23 @@ class _CheckedDown:
         self._game = VectorGame(spot_tree(len(board), 2, 1, {}), board, ranges.astype(np.float32), rake=NO_RAKE)
         solver = VectorSolver(self._game, "cfr_plus")
         self._values = [solver.average_values(player) for player in range(2)]
-        self.equity: Floats = np.stack([values.at(0) for values in self._values]) / np.float32(2)
+        self.equity: Singles = np.stack([values.at(0) for values in self._values]) / np.float32(2)
 
     @property
-    def next_boards(self) -> list[Callable[[tuple[int, ...]], Floats]]:
+    def next_boards(self) -> list[Callable[[tuple[int, ...]], Singles]]:
         """Equities [H] of each player, by the board of the next street."""
         node = self._game.tree.find((CALL,))
         closed = next(child for child in self._game.tree.children(node))
         return [_next_boards(self._game, values.starts(closed) / np.float32(2)) for values in self._values]
 
 
-def _next_boards(game: VectorGame, starts: Floats) -> Callable[[tuple[int, ...]], Floats]:
+def _next_boards(game: VectorGame, starts: Singles) -> Callable[[tuple[int, ...]], Singles]:
     """Values `starts` [boards of the next street, H] for a board in the names of suits that it really has."""
     street = game.layout.first_street + 1
 
-    def on(board: tuple[int, ...]) -> Floats:
+    def on(board: tuple[int, ...]) -> Singles:
         index, permutation = game.find_board(street, board)
-        row: Floats = starts[index - game.on(street).start][deck_of(game.rules).hand_map[permutation]]
+        row: Singles = starts[index - game.on(street).start][deck_of(game.rules).hand_map[permutation]]
         return row
 
     return on

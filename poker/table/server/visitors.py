@@ -24,7 +24,7 @@ from poker.play.pool import Call, Pool
 from poker.play.table_files import TableFiles
 from poker.play.table_game import PERSON, Opponents, TableGame
 from poker.rules import Rules
-from poker.search.memory import Memory
+from poker.search.lru_cache import LRUCache
 from poker.search.opponent_decision import DecisionSolver, SolvedDecision
 from poker.state import HandState
 
@@ -98,7 +98,7 @@ class Visitors:
         self._specs, self._reviewer = specs, reviewer
         self._reviewing = reviewing(rules, {spec.name: spec for spec in specs} | {REVIEWER: reviewer}, processes)
         self._open: weakref.WeakValueDictionary[str, Visit] = weakref.WeakValueDictionary()
-        self._last: Memory[str, Visit] = Memory(_REMEMBERED)
+        self._last: LRUCache[str, Visit] = LRUCache(_REMEMBERED)
         self._lock = threading.Lock()
         self._opening = [threading.Lock() for _ in range(_OPENING)]
         self._pool = ThreadPoolExecutor(_THREADS, "table")

@@ -33,7 +33,7 @@ from poker.parallel import LocalCluster
 from poker.play.lineup import AgentSpec
 from poker.rules import CALL, Rules
 from poker.search.beliefs import Ranges
-from poker.search.memory import Memory
+from poker.search.lru_cache import LRUCache
 from poker.solvers.blueprint import always_call
 from poker.solvers.rollout.leaf_values import LeafValues
 from poker.state import PolicyFunction
@@ -138,7 +138,7 @@ def test_rounds_with_more_ends_than_are_remembered(monkeypatch: pytest.MonkeyPat
     policies, leaves = [random.policy] * 2, [Clusters(), Clusters()]
     live = HOLDEM.live(board).astype(np.float64)
     plenty, one = (
-        RoundValues(rules, policies, leaves, Known(leaves=Memory(size))).values_before(state, board, 0, live, live)
+        RoundValues(rules, policies, leaves, Known(leaves=LRUCache(size))).values_before(state, board, 0, live, live)
         for size in (256, 1)
     )
     assert plenty == one

@@ -21,7 +21,7 @@ from poker.evaluation.matches.match import run
 from poker.evaluation.matches.match_results import MatchResults
 from poker.parallel import LocalCluster
 from poker.play import workers
-from poker.play.lineup import AgentSpec, Shared
+from poker.play.lineup import AgentSpec, BuiltOnce
 from poker.search.round_solver import DepthLimitedSolver, Request, RoundSolution, SolverSettings
 from poker.state import HandState
 from poker.tree import bet_menu
@@ -145,7 +145,7 @@ def test_three_players_are_refused(tmp_path: Path) -> None:
 
 
 def test_an_agent_is_built_once() -> None:
-    shared = Shared(caller)
+    shared = BuiltOnce(caller)
     assert shared() is shared()
 
 

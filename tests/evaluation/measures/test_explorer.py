@@ -17,7 +17,7 @@ from poker.errors import PokernetsError
 from poker.evaluation.measures.explorer import Solve, seconds_left, totals, view_csv, view_record
 from poker.evaluation.measures.spot import Settings
 from poker.provenance import configured
-from poker.solvers.vector.solver import Progress, VectorSolver
+from poker.solvers.vector.solver import SolveProgress, VectorSolver
 from poker.solvers.vector.spot.solution import load_solution
 from poker.solvers.vector.spot.spots import read_spot, spot_of
 from tests.solvers.games import SPOTS
@@ -125,7 +125,7 @@ def test_failures_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_time_left_follows_a_power_law() -> None:
-    course = [Progress(n, n / 100, 50.0 / n) for n in (10, 20, 40, 80)]
+    course = [SolveProgress(n, n / 100, 50.0 / n) for n in (10, 20, 40, 80)]
     assert seconds_left(course, 50 / 400, 10_000) == pytest.approx(3.2)
     assert seconds_left(course, 50 / 400, 100) == pytest.approx(0.2)
     assert seconds_left(course, 1.0, 100) == 0

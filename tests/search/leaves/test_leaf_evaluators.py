@@ -16,7 +16,7 @@ from poker.features.leaf import CONTINUATIONS, SIZE, encode_pairs, fill_betting,
 from poker.kernels.cards.hands import CARD_PERMUTATION, HAND_PERMUTATION
 from poker.rules import CALL
 from poker.search.beliefs import observe_board, start_ranges
-from poker.search.leaves.evaluator import GivingUp, Leaves, SingleValue, values_together
+from poker.search.leaves.evaluator import GiveUpContinuation, Leaves, SingleValue, values_together
 from poker.search.leaves.net import GridParts, NetLeaf
 from poker.search.leaves.rollout import RolloutLeaf, representatives
 from poker.search.round_solver import DepthLimitedSolver, Request, SolverSettings, leaf_states
@@ -136,7 +136,7 @@ def test_leaf_values_of_a_blueprint_of_another_game_are_refused(blueprint: Bluep
     """The check that agents make refuses them; a net's values belong to no blueprint, and stacks may differ."""
     rollout = RolloutLeaf(blueprint=blueprint, factor=10.0, clusters=4, hands_per_cluster=1, runouts=1, seed=0)
     flop_game = load_rules("flop_holdem_nolimit")
-    for leaf in (rollout, SingleValue(of=rollout), GivingUp(of=rollout)):
+    for leaf in (rollout, SingleValue(of=rollout), GiveUpContinuation(of=rollout)):
         leaf.check_game(replace(RULES, name="short", stacks=(5000, 5000)))
         with pytest.raises(PokernetsError, match=r"the leaf values was made for .* board_cards is \(0, 3, 1, 1\)"):
             leaf.check_game(flop_game)
@@ -154,7 +154,7 @@ def test_single_value_is_the_blueprint_continuation(net: LinearNet, leaves: list
 @pytest.mark.parametrize("own", [0, 1])
 def test_an_opponent_who_gives_up_leaves_the_pot(net: LinearNet, leaves: list[Betting], own: int) -> None:
     every = NetLeaf(net=net, abstraction=StrengthBuckets(), clusters=8)
-    evaluator = GivingUp(of=every)
+    evaluator = GiveUpContinuation(of=every)
     found, without = (each.values(leaves, FLOP, RANGES, own) for each in (evaluator, every))
     assert evaluator.num_continuations == found.num_continuations == without.num_continuations + 1
     np.testing.assert_array_equal(found.values[:, :-1], without.values)

@@ -12,8 +12,9 @@ from poker.errors import PokernetsError
 from poker.search.torch import continuations as torch_continuations
 from poker.search.torch.continuations import TorchContinuations
 from poker.solvers.blueprint import Blueprint
-from poker.solvers.rollout.continuation import Board, Continuations
+from poker.solvers.rollout.continuation import Continuations
 from poker.solvers.rollout.forms import Biased
+from poker.types import Board
 from tests.data_gen.commands import data_gen
 from tests.data_gen.test_leaf_states import SMALL, four_streets, settings
 from tests.data_gen.tiny import tiny_blueprint

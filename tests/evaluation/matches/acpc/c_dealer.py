@@ -17,7 +17,7 @@ from poker.agents.base import Agent
 from poker.agents.simple import AlwaysRaise
 from poker.errors import PokernetsError
 from poker.formats.acpc.log import chips_text, read_log
-from poker.play.client import Seat
+from poker.play.client import DealerSeat
 from poker.rules import FOLD, Rules
 from poker.state import HandState
 from tests.evaluation.matches.acpc.odd_answers import same_answers
@@ -59,7 +59,7 @@ class _Table:
 
     def __init__(self, folder: Path, game: Rules, definition: Path, players: Sequence[_Player], ports: Sequence[int]):
         self.game = game
-        self.seats: dict[int, Seat] = {}
+        self.seats: dict[int, DealerSeat] = {}
         self.errors: list[str] = []
         self.others: list[subprocess.Popen[bytes]] = []
         self.threads: list[threading.Thread] = []

@@ -20,7 +20,7 @@ from poker.evaluation.matches import acpc
 from poker.evaluation.matches.match_results import MatchResults
 from poker.evaluation.matches.results import chip_value
 from poker.formats.acpc.log import chips_text, read_log
-from poker.play.client import Seat
+from poker.play.client import DealerSeat
 from poker.play.dealer import Times
 from poker.play.lineup import AgentSpec
 from poker.rules import Rules
@@ -40,7 +40,7 @@ EQUITY = partial(
     margin=0.0,
     bluff=0.1,
     fear=0.7,
-    stray=0.25,
+    noise=0.25,
 )
 TIMES = Times(answer=60.0, in_hand=600.0, per_hand=60.0)
 
@@ -72,7 +72,7 @@ def free_ports(count: int) -> list[int]:
     return ports
 
 
-def sit_down(game: Rules, build: Callable[[], Agent], port: int, folder: Path | None = None) -> Seat:
+def sit_down(game: Rules, build: Callable[[], Agent], port: int, folder: Path | None = None) -> DealerSeat:
     """Play our client at the dealer, check its files and return its seat; files stay in `folder`, if that is given."""
     spec = AgentSpec("agent", build, {})
     with TemporaryDirectory() as temporary:
@@ -85,7 +85,7 @@ def sit_down(game: Rules, build: Callable[[], Agent], port: int, folder: Path | 
     return seat
 
 
-def check_client_log(game: Rules, seat: Seat) -> None:
+def check_client_log(game: Rules, seat: DealerSeat) -> None:
     """Check the hands whose result the client knows: its log, and its hand histories, which PokerKit pays alike."""
     hands = list(read_log(game, seat.log))
     me = seat.log.read_text().split()[1]
@@ -108,10 +108,10 @@ def deal(
     out: Path,
     clients: Path | None = None,
     **changes: Any,
-) -> tuple[Dealt, list[Seat]]:
+) -> tuple[Dealt, list[DealerSeat]]:
     """A match at our dealer; every player is a thread. Files of the clients stay in `clients`."""
     ports = changes.setdefault("ports", free_ports(len(builders)))
-    seats: list[Seat] = []
+    seats: list[DealerSeat] = []
     threads = [
         threading.Thread(target=lambda b=build, p=port: seats.append(sit_down(game, b, p, clients)), daemon=True)
         for build, port in zip(builders, ports, strict=False)

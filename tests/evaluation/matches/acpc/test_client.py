@@ -15,7 +15,7 @@ from poker.errors import PokernetsError
 from poker.evaluation.matches import acpc
 from poker.formats.acpc.log import AcpcError
 from poker.formats.acpc.protocol import LineConnection, NoAnswer
-from poker.play.client import Seat
+from poker.play.client import DealerSeat
 from poker.play.lineup import AgentSpec
 from poker.rules import Rules
 from poker.state import HandState
@@ -50,7 +50,7 @@ STATES = [
 ]
 
 
-def played(script: Callable[[Dealer, LineConnection], None], game: Rules = HEADS_UP) -> tuple[Seat | None, str]:
+def played(script: Callable[[Dealer, LineConnection], None], game: Rules = HEADS_UP) -> tuple[DealerSeat | None, str]:
     """Play our client, always calling, at a scripted dealer: its seat, or the error that it ends with."""
     dealer = Dealer()
     outcome: list[Any] = []

@@ -9,7 +9,7 @@ import pytest
 from poker.agents.all_in import AllInPlayer
 from poker.agents.simple import AlwaysCall, AlwaysRaise
 from poker.errors import PokernetsError
-from poker.experiments.crude_players import least_shortfall, run
+from poker.experiments.scripted_players import least_shortfall, run
 from poker.parallel import LocalCluster
 from poker.play.lineup import AgentSpec
 from tests.games import load_rules
@@ -25,9 +25,9 @@ SETTINGS: dict[str, Any] = {"aivat": False, "session": 1, "seed": 3, "cluster": 
 
 
 def test_what_is_won_stands_beside_what_the_best_reply_wins(tmp_path: Path) -> None:
-    found = run(game=RULES, agents=AGENTS, crude=["tenth", "raiser"], hands=40, out=str(tmp_path), **SETTINGS)
+    found = run(game=RULES, agents=AGENTS, scripted=["tenth", "raiser"], hands=40, out=str(tmp_path), **SETTINGS)
     assert [result.lineup.players for result in found.lineups] == [("caller", "tenth"), ("caller", "raiser")]
-    (folder,) = (tmp_path / RULES.name).glob("crude_players-*")
+    (folder,) = (tmp_path / RULES.name).glob("scripted_players-*")
     record = json.loads((folder / "results.json").read_text())
     tenth, raiser = record["results"]
     best = sum(AllInPlayer(name="tenth", share=0.1).best_reply(RULES)) / 2 * 10
@@ -52,13 +52,13 @@ def test_who_does_not_learn_cannot_have_all_from_several() -> None:
 
 
 def test_reports_of_other_players_are_kept_apart(tmp_path: Path) -> None:
-    for crude in ("tenth", "raiser"):
-        agents = [spec for spec in AGENTS if spec.name in ("caller", crude)]
-        run(game=RULES, agents=agents, crude=[crude], hands=2, out=str(tmp_path), **SETTINGS)
-    assert len(list((tmp_path / RULES.name).glob("crude_players-*"))) == 2
+    for scripted in ("tenth", "raiser"):
+        agents = [spec for spec in AGENTS if spec.name in ("caller", scripted)]
+        run(game=RULES, agents=agents, scripted=[scripted], hands=2, out=str(tmp_path), **SETTINGS)
+    assert len(list((tmp_path / RULES.name).glob("scripted_players-*"))) == 2
 
 
-@pytest.mark.parametrize("crude", [["nobody"], ["caller", "tenth", "raiser"]])
-def test_crude_players_that_leave_nothing_to_measure_are_refused(tmp_path: Path, crude: list[str]) -> None:
-    with pytest.raises(PokernetsError, match="crude"):
-        run(game=RULES, agents=AGENTS, crude=crude, hands=2, out=str(tmp_path), **SETTINGS)
+@pytest.mark.parametrize("scripted", [["nobody"], ["caller", "tenth", "raiser"]])
+def test_scripted_players_that_leave_nothing_to_measure_are_refused(tmp_path: Path, scripted: list[str]) -> None:
+    with pytest.raises(PokernetsError, match="scripted"):
+        run(game=RULES, agents=AGENTS, scripted=scripted, hands=2, out=str(tmp_path), **SETTINGS)

@@ -1,10 +1,10 @@
 """The memory of what was worked out before."""
 
-from poker.search.memory import Memory
+from poker.search.lru_cache import LRUCache
 
 
 def test_keeps_what_was_used_last() -> None:
-    memory: Memory[str, int] = Memory(2)
+    memory: LRUCache[str, int] = LRUCache(2)
     memory.put("a", 1)
     memory.put("b", 2)
     assert memory.get("a") == 1
@@ -15,6 +15,6 @@ def test_keeps_what_was_used_last() -> None:
 
 
 def test_of_size_zero_keeps_nothing() -> None:
-    memory: Memory[str, int] = Memory(0)
+    memory: LRUCache[str, int] = LRUCache(0)
     memory.put("a", 1)
     assert memory.get("a") is None

@@ -1,4 +1,4 @@
-"""`evaluate=crude_players`: agents against players with one crude plan, and what a best reply would win from these.
+"""`evaluate=scripted_players`: agents against players with one scripted plan, and what a best reply wins from them.
 
 An agent that solves or trains with a few bet sizes meets bets here that its menus do not have: all-in before the flop,
 the least raise every time, bets of many pots. What can be won from the players who go all-in follows from their cards
@@ -35,24 +35,24 @@ def run(
     *,
     game: Rules,
     agents: Sequence[AgentSpec],
-    crude: Sequence[str],
+    scripted: Sequence[str],
     lineups: Sequence[Sequence[str]] | None = None,
     out: str,
     **match: Annotated[Any, run_match],
 ) -> MatchResults:
-    """Play each agent that is not among `crude` against each that is; the rest is as in a match."""
-    built = {spec.name: spec.build(game) for spec in agents if spec.name in crude}
-    measured = [spec.name for spec in agents if spec.name not in crude]
-    if set(built) != set(crude) or not measured:
-        raise PokernetsError("`crude` names those of `agents` that the others play against")
-    lineups = lineups or [[name, other] for name in measured for other in crude]
+    """Play each agent that is not among `scripted` against each that is; the rest is as in a match."""
+    built = {spec.name: spec.build(game) for spec in agents if spec.name in scripted}
+    measured = [spec.name for spec in agents if spec.name not in scripted]
+    if set(built) != set(scripted) or not measured:
+        raise PokernetsError("`scripted` names those of `agents` that the others play against")
+    lineups = lineups or [[name, other] for name in measured for other in scripted]
     found = run_match(game=game, agents=agents, lineups=lineups, out=out, **match)
     all_in = {name: player for name, player in built.items() if isinstance(player, AllInPlayer)}
     half = chip_value(game, found.unit) / 2  # of the hands a seat has
     best = {name: sum(player.best_reply(game)) * half for name, player in all_in.items()}
     short = least_shortfall(np.array([player.call_gains(game) for player in all_in.values()])) * half if all_in else 0.0
     played = [[result.lineup.players, result.hands] for result in found.lineups]
-    folder = f"crude_players-seed{found.seed}-{fingerprint_of([played, found.settings])[:8]}"
+    folder = f"scripted_players-seed{found.seed}-{fingerprint_of([played, found.settings])[:8]}"
     _report(found, best, short).write(Path(out) / game.name / folder, Console(width=WIDTH))
     return found
 
@@ -93,6 +93,6 @@ def _report(found: MatchResults, best: dict[str, float], short: float) -> Report
     note = f"{found.unit}/hand; best reply: exact, from the cards, where all chips go in before the flop"
     if short > 0:
         note += f"; who does not learn leaves {short:,.0f} or more to one of these best replies"
-    table = Table(columns, rows, f"{found.game.name}, seed {found.seed}: against players with one crude plan", note)
+    table = Table(columns, rows, f"{found.game.name}, seed {found.seed}: against players with one scripted plan", note)
     summary = {"unit": found.unit, "seed": found.seed, "least_shortfall_of_one_strategy": short, "results": record}
     return Report(table.heading, [table], summary, {})

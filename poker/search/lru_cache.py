@@ -8,7 +8,7 @@ K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
 
-class Memory(Generic[K, V]):
+class LRUCache(Generic[K, V]):
     """LRU cache of `size` values."""
 
     def __init__(self, size: int) -> None:
