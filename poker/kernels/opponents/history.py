@@ -55,7 +55,7 @@ class PlayerHistory(NamedTuple):
     weight: F64
 
 
-_ACTIONS, _MEMORY = "Actions(i4_1, u1_1, u1_1, u1_1, u1_1)", "Memory(f8_2, f8_2, f8_1)"
+_ACTIONS, _MEMORY = "Actions(i4_1, u1_1, u1_1, u1_1, u1_1)", "PlayerHistory(f8_2, f8_2, f8_1)"
 
 
 @entry(f"i8, i8, {_ACTIONS}, u1_1, f4_1, u1_1")

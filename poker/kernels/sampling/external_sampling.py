@@ -45,7 +45,7 @@ def new_scratch(size: int) -> TraversalScratch:
     return TraversalScratch(queue, link, explored, np.zeros(size, dtype=np.float32))
 
 
-_SCRATCH = "Scratch(i4_1, i4_1, i4_1, f4_1)"
+_SCRATCH = "TraversalScratch(i4_1, i4_1, i4_1, f4_1)"
 
 
 @entry(f"{TREE}, f4_1, i4_2, i4_1, i8, f8, u8_1, {_SCRATCH}")

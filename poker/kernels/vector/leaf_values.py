@@ -87,7 +87,7 @@ class Walks(NamedTuple):
     their_slots: I32
 
 
-_BETTING = "Betting(i4_1, i1_1, i4_1, i4_1, i4_1, i4_1, i4_2, i4_1, i4_2, f4_1, i4_1, i4_1)"
+_BETTING = "LeafBetting(i4_1, i1_1, i4_1, i4_1, i4_1, i4_1, i4_2, i4_1, i4_2, f4_1, i4_1, i4_1)"
 _ARGUMENTS = f"{BOARDS}, {HAND_LISTS}, {_BETTING}, Strategies({{}}, f4_2, b1_1, u1_1, u1_1, i8_2), i4_1, i8, i8_1, f8_3"
 
 
