@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from conf.bundles import unbundle
-from conf.launch import call, compose
+from conf.compose import call, compose
 from poker.agents.depth_limited import DepthLimitedAgent
 from poker.cards import hand_index
 from poker.rules import CALL

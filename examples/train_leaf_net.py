@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from conf.launch import call, compose
+from conf.compose import call, compose
 from models.fitting import quiet
 from models.leaf_data import LeafData
 from models.leaf_module import LeafModule

@@ -13,7 +13,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from conf.launch import ConfigurationError, compose, task_of
+from conf.compose import compose
+from conf.launch import task_of
+from conf.signatures import ConfigurationError
 from models.inference import LeafNet
 from models.opponent_inference import load_opponent_net
 from poker.artifacts import MismatchedArtifactError, open_artifact

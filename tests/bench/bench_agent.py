@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from conf.launch import call, compose
+from conf.compose import call, compose
 from poker.agents.base import PolicyAgent
 from poker.artifacts import MissingArtifactError
 from poker.rules import CALL

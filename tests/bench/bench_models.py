@@ -19,7 +19,7 @@ import lightning
 import numpy as np
 import torch
 
-from conf.launch import compose
+from conf.compose import compose
 from models.fitting import quiet
 from models.leaf_data import LeafData
 from models.leaf_module import LeafModule

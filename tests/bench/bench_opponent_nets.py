@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from hydra.utils import instantiate
 
-from conf.launch import compose
+from conf.compose import compose
 from models.export import Architecture, export_net
 from models.opponent_inference import OPPONENT_NET, POPULATION, STAMP, OpponentNet
 from poker.betting import Betting

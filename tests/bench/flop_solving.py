@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conf.launch import call, compose
+from conf.compose import call, compose
 from poker.agents.blueprint import BlueprintAgent
 from poker.artifacts import write_atomically
 from poker.betting import Betting

@@ -22,7 +22,7 @@ import numpy as np
 import torch
 
 from conf.bundles import unbundle
-from conf.launch import call, compose
+from conf.compose import call, compose
 from data_gen.leaf_states import ShardSettings, shard_rows
 from models.fitting import quiet
 from models.leaf_data import LeafData

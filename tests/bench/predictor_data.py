@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from conf.launch import call, chosen, compose
+from conf.compose import call, chosen, compose
 from poker.artifacts import open_artifact
 from tests.bench.record import record
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from conf.launch import call, compose
+from conf.compose import call, compose
 from poker.agents.base import PolicyAgent
 from poker.agents.blueprint import BlueprintAgent
 from poker.artifacts import open_artifact, write_atomically

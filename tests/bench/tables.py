@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from conf.launch import call, compose
+from conf.compose import call, compose
 from poker.artifacts import write_atomically
 from poker.play.lineup import LineUp, Rotation
 from poker.play.workers import Worker

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from conf.launch import call, compose
+from conf.compose import call, compose
 from poker.play.hand import play_hand
 from poker.rules import Rules
 from poker.state import HandState

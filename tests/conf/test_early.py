@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from conf import launch, specs
+from conf.compose import compose, resolve
 from conf.early import refuse_parts
 from models.export import Architecture, export_net
 from models.inference import LEAF_NET, leaf_stamp
@@ -135,4 +136,4 @@ def test_nets_of_other_shapes(refused: Refused, tmp_path: Path) -> None:
 def test_a_table_without_the_agent_that_reviews_is_served(game: str, tmp_path: Path) -> None:
     """The reviewer is built only when a review is asked for."""
     overrides = ["evaluate=play", f"game={game}", "agents=[always_call]", f"artifacts={tmp_path}"]
-    refuse_parts(launch.resolve(launch.compose("evaluate", overrides).evaluate))
+    refuse_parts(resolve(compose("evaluate", overrides).evaluate))

@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 from omegaconf import OmegaConf
 
+from conf.compose import call, chosen, compose, resolve
 from conf.help import CONF, choices, purposes
-from conf.launch import ConfigurationError, call, check, chosen, compose, resolve, task_of
+from conf.launch import task_of
+from conf.signatures import ConfigurationError, check
 from poker.rules import Rules
 from tests.commands import run_here
 from tests.killed import ROOT
@@ -333,7 +335,8 @@ def _defaults_of(root: str) -> set[str]:
 
 _IMPORTS = """
 import sys
-from conf.launch import check, chosen, compose, resolve
+from conf.compose import chosen, compose, resolve
+from conf.signatures import check
 for command in ("match", "play", "lbr"):
     check(resolve(chosen(compose("evaluate", [f"evaluate={command}", "agents=[depth_limited]"]), "evaluate")))
 sys.exit("torch" in sys.modules)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from conf.launch import call, chosen, compose
+from conf.compose import call, chosen, compose
 from data_gen.blueprint import CHECKPOINT, _with_regrets
 from poker.abstraction.buckets import SmallGameBuckets
 from poker.artifacts import open_artifact

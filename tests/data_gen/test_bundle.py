@@ -9,8 +9,9 @@ import pytest
 from omegaconf import DictConfig
 
 from conf.bundles import unbundle
+from conf.compose import call, compose, resolve
 from conf.help import choices
-from conf.launch import call, compose, resolve, task_of
+from conf.launch import task_of
 from data_gen.bundle import NEEDS
 from models.export import export_net
 from models.inference import LEAF_NET, leaf_stamp

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from conf.launch import call, chosen, compose
+from conf.compose import call, chosen, compose
 from data_gen import opponent_sources
 from data_gen.opponent_actions import ObservedHand, Rows
 from data_gen.opponent_sources import SelfPlay

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from conf.launch import call, chosen, compose
+from conf.compose import call, chosen, compose
 from data_gen.opponent_actions import ObservedHand, Rows
 from models.export import Architecture, export_net
 from models.opponent import bootstrap

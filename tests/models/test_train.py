@@ -17,7 +17,7 @@ from lightning.pytorch import callbacks
 from lightning.pytorch.demos.boring_classes import BoringDataModule, BoringModel
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-from conf.launch import compose, resolve
+from conf.compose import compose, resolve
 from models.export import load_net
 from models.fitting import EarlyStopping, fit, recipe
 from models.inference import LEAF_NET, LeafNet, leaf_stamp

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from conf.launch import compose
+from conf.compose import compose
 from poker.agents.simple import AlwaysCall
 from poker.errors import PokernetsError
 from poker.formats.acpc.protocol import LineConnection, listen

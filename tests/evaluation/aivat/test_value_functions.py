@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from conf.compose import call, compose
 from conf.help import choices
-from conf.launch import call, compose
 from poker.abstraction.buckets import game_cards
 from poker.agents.simple import RandomAgent
 from poker.betting import Betting

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from conf.launch import compose, resolve
+from conf.compose import compose, resolve
 from poker.agents.base import Agent
 from poker.agents.depth_limited import DepthLimitedAgent
 from poker.agents.local_best_response import LbrActions, LbrStreet, geometric_sizes

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from conf.launch import compose, resolve
+from conf.compose import compose, resolve
 from poker.errors import PokernetsError
 from poker.evaluation.measures.explorer import Solve, seconds_left, totals, view_csv, view_record
 from poker.evaluation.measures.spot import Settings

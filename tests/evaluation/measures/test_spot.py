@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from conf.launch import compose, resolve
+from conf.compose import compose, resolve
 from poker.errors import PokernetsError
 from poker.evaluation.measures.spot import Settings, run
 from poker.solvers.vector.solver import VectorSolver

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from conf.launch import call, compose
+from conf.compose import call, compose
 from poker.agents.simple import RandomAgent
 from poker.errors import PokernetsError
 from poker.evaluation.aivat.heads_up import Aivat

@@ -1,0 +1,116 @@
+"""From overrides to a composed configuration, from there to plain settings, and to the call of their `_target_`."""
+
+import re
+from collections.abc import Iterable
+from typing import Any, NoReturn
+
+import hydra
+from hydra.core.global_hydra import GlobalHydra
+from hydra.errors import HydraException, InstantiationException, MissingConfigException, OverrideParseException
+from omegaconf import DictConfig, OmegaConf, open_dict
+from omegaconf.errors import ConfigAttributeError, ConfigKeyError, MissingMandatoryValue, OmegaConfBaseException
+
+from conf.help import CONF, choices, without_help
+from conf.signatures import ConfigurationError, arguments_of, check, nearest
+from poker.errors import PokernetsError
+
+_CONSTANTS = re.compile(r"Interpolation key 'exploration\.(\w+)\.")
+
+
+def compose(root: str, overrides: list[str]) -> DictConfig:
+    """The configuration that `overrides` select; every mistake is a `ConfigurationError` of one line."""
+    try:
+        config = composed(root, overrides)
+    except (HydraException, OmegaConfBaseException) as error:
+        raise ConfigurationError(message_of(error)) from error
+    with open_dict(config):
+        del config["hydra"]
+    return config
+
+
+def composed(root: str, overrides: list[str]) -> DictConfig:
+    """`compose` with the node `hydra` and with Hydra's errors."""
+    GlobalHydra.instance().clear()
+    with hydra.initialize_config_dir(version_base="1.3", config_dir=str(CONF)):
+        return hydra.compose(root, overrides=overrides, return_hydra_config=True)
+
+
+def chosen(config: DictConfig, group: str) -> DictConfig:
+    """The node of a group that the command line must choose from, or an error that lists the options."""
+    node = OmegaConf.select(config, group)
+    if node is None:
+        raise ConfigurationError(f"choose what to run: {group}=NAME, where NAME is {', '.join(choices(group))}")
+    assert isinstance(node, DictConfig)
+    return node
+
+
+def required(what: str) -> NoReturn:
+    """The resolver of values that only the user can give: `${required:"log=FILE, the log to play again"}`."""
+    raise ConfigurationError(f"give {what}")
+
+
+OmegaConf.register_new_resolver("required", required, replace=True)
+
+
+def resolve(node: Any) -> Any:
+    """Plain Python values of a configuration node, interpolations filled in; a missing value is named."""
+    try:
+        return without_help(OmegaConf.to_container(node, resolve=True, throw_on_missing=True))
+    except OmegaConfBaseException as error:
+        raise ConfigurationError(message_of(error)) from error
+
+
+def call(node: Any) -> Any:
+    """Call the `_target_` of `node` with its keys as keyword arguments, nested `_target_`s built first."""
+    values = resolve(node) if OmegaConf.is_config(node) else node
+    check(values)
+    try:
+        ready = hydra.utils.instantiate(values, _partial_=True, _convert_="all")
+    except InstantiationException as error:
+        raise _of_user(error) or error from None
+    return ready()
+
+
+def message_of(error: BaseException) -> str:
+    """One line for what Hydra or OmegaConf found wrong, with the nearest of the names that there are."""
+    if (of_user := _of_user(error)) is not None:
+        return str(of_user)
+    if isinstance(error, OverrideParseException):
+        return (
+            f"cannot read {error.override!r}: settings are KEY=VALUE and lists have no spaces; "
+            "other text needs two layers of quotes, 'KEY=\"VALUE\"'"
+        )
+    if isinstance(error, MissingConfigException) and "/" in (error.missing_cfg_file or ""):
+        group, _, option = str(error.missing_cfg_file).rpartition("/")
+        options = error.options or choices(group)
+        return f"there is no {group}={option}{nearest(option, options)} It can be: {', '.join(options)}"
+    cause = error.__cause__
+    if isinstance(cause, ConfigAttributeError | ConfigKeyError) and cause.parent_node is not None:
+        key, known = str(cause.key), [str(key) for key in cause.parent_node]
+        if key in _parameters(cause.parent_node):
+            return f"there is no setting '{cause.full_key}' to change; +{cause.full_key}=VALUE adds it"
+        if key == cause.full_key:
+            known += [folder.name for folder in CONF.iterdir() if folder.is_dir()]
+        return f"there is no setting '{cause.full_key}'{nearest(key, known)} --help lists all settings"
+    if missing := _CONSTANTS.search(str(error)):
+        return (
+            f"solver={missing[1]} has constants of some games only: give exploration=GAME with those of another"
+            f" ({', '.join(choices('exploration'))}), or solver.ceiling=, solver.potential= and the like"
+        )
+    if isinstance(error, MissingMandatoryValue):
+        return f"give {error.full_key}=VALUE"
+    return " ".join(f"{error} {cause or ''}".split())
+
+
+def _parameters(node: Any) -> Iterable[str]:
+    """Parameters of the class or function that a configuration node calls."""
+    if not isinstance(node, DictConfig) or "_target_" not in node:
+        return ()
+    return arguments_of(hydra.utils.get_object(node["_target_"])).types
+
+
+def _of_user(error: BaseException | None) -> PokernetsError | None:
+    """The user's error that led to this one."""
+    while error is not None and not isinstance(error, PokernetsError):
+        error = error.__cause__ or error.__context__
+    return error

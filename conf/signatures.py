@@ -1,0 +1,88 @@
+"""Checks of plain settings against the signatures of the classes and functions that they are given to."""
+
+import difflib
+import inspect
+from collections.abc import Iterable, Sequence
+from types import NoneType, UnionType
+from typing import Annotated, Any, NamedTuple, Union, Unpack, get_args, get_origin, get_type_hints
+
+import hydra
+
+from poker.errors import PokernetsError
+
+_PLAIN = (int, float, str, bool, NoneType)
+_LISTS = (list, tuple, Sequence)
+
+
+class ConfigurationError(PokernetsError):
+    """The command line asks for something that the configuration does not know."""
+
+
+def check(node: Any) -> None:
+    """Refuse unknown, missing and mistyped keys of plain values and of every `_target_` in them; builds nothing."""
+    if isinstance(node, dict) and "_target_" in node:
+        _check_keys(node, hydra.utils.get_object(node["_target_"]))
+    for value in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
+        check(value)
+
+
+def _check_keys(node: dict[str, Any], target: Any) -> None:
+    accepted, name = arguments_of(target), node["_target_"]
+    keys = [str(key) for key in node if not str(key).startswith("_")]
+    for key in keys:
+        if key not in accepted.types and not accepted.any_others:
+            raise ConfigurationError(f"{name} has no parameter '{key}'{nearest(key, accepted.types)}")
+    for key in accepted.needed:
+        if key not in keys and not node.get("_partial_"):
+            raise ConfigurationError(f"{name} needs a value for '{key}'")
+    for key in keys:
+        _check_plain_value(name, key, node[key], accepted.types.get(key, Any))
+
+
+class Arguments(NamedTuple):
+    """Types by keyword, the keywords that must be given, and whether any others are taken."""
+
+    types: dict[str, Any]
+    needed: list[str]
+    any_others: bool
+
+
+def arguments_of(target: Any) -> Arguments:
+    """Arguments of `target`. The type of `**` says what it takes: `Unpack` of names and types, or `Annotated` with the
+    class or function that is given them."""
+    hints = get_type_hints(target.__init__ if inspect.isclass(target) else target, include_extras=True)
+    found = Arguments({}, [], any_others=False)
+    for key, parameter in inspect.signature(target).parameters.items():
+        hint = hints.get(key, Any)
+        if parameter.kind is not parameter.VAR_KEYWORD:
+            found.types[key] = hint
+            found.needed.extend([key] if parameter.default is parameter.empty else [])
+            continue
+        if get_origin(hint) is Unpack:
+            [named] = get_args(hint)
+            passed, needed = get_type_hints(named), [*named.__required_keys__]
+        elif get_origin(hint) is Annotated:
+            passed, needed = arguments_of(hint.__metadata__[0]).types, []
+        else:
+            return found._replace(any_others=True)
+        found = found._replace(types={**passed, **found.types}, needed=found.needed + needed)
+    return found
+
+
+def _check_plain_value(name: str, key: str, value: Any, hint: Any) -> None:
+    """Refuse text where a number is wanted, a number where a list is, negative seeds and the like; parameters of other
+    types check their values themselves."""
+    parts = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+    allowed = {list if get_origin(part) in _LISTS else part for part in parts}
+    if not allowed <= {*_PLAIN, list} or (list in allowed and isinstance(value, dict)):
+        return
+    if type(value) not in (allowed | {int} if float in allowed else allowed):
+        wanted = " or ".join(sorted("null" if kind is NoneType else kind.__name__ for kind in allowed))
+        raise ConfigurationError(f"{name}: '{key}' must be {wanted}, not {value!r}")
+    if isinstance(value, int) and value < 0 and key.endswith("seed"):
+        raise ConfigurationError(f"{name}: '{key}' must be at least 0, not {value}")
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    close = difflib.get_close_matches(word, known, n=1)
+    return f"; did you mean '{close[0]}'?" if close else "."
