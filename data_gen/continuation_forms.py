@@ -24,7 +24,7 @@ from poker.parallel import Cluster, Given, Work
 from poker.report.estimates import estimate
 from poker.rules import Rules
 from poker.search.leaves.self_generated import Response, respond
-from poker.solvers.best_response.on_boards import BoardGame
+from poker.solvers.best_response.abstract import BoardGame
 from poker.solvers.blueprint import Blueprint, blueprint_from
 from poker.solvers.continuations.generation import Solving
 from poker.solvers.rollout.continuation import Continuations, sample_boards

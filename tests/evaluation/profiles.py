@@ -3,6 +3,7 @@
 import itertools
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,9 +12,16 @@ from poker.betting import Betting
 from poker.kernels.cards.hands import HAND_PERMUTATION
 from poker.kernels.cards.isomorphism import board_multiplicities, canonical_boards
 from poker.rules import Rules
-from poker.solvers.best_response.ranges import RangeValue
 from poker.state import PolicyFunction, public_state
 from poker.types import Board, Floats
+
+
+@dataclass(frozen=True)
+class RangeValue:
+    """Value of a player, on average and with each hand [H] against the hands it leaves possible."""
+
+    value: float
+    by_hand: Floats
 
 
 def profile_values(rules: Rules, policies: Sequence[PolicyFunction]) -> RangeValue:

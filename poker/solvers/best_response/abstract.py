@@ -1,34 +1,44 @@
 """The abstract best response, learned: what can be won from a blueprint with its own bets and buckets.
 
 For either seat boards are drawn, and on each the whole game is swept with all hands of both players at once
-(`on_boards`), the blueprint's strategy held fixed in the other seat: regrets are those of playing against the
-blueprint, and only the board is sampled. Early boards count less, linearly. Regrets start from the blueprint's own
-strategy times `trust` pots for each hand that a board has in a bucket, and keep that part: the response leaves the
-blueprint for what gained more than that, since the hands of one bucket share the luck of a board. If the abstract game
-has perfect recall, this converges to its exact best response. Buckets that forget give no such guarantee, nor can an
-exact value be computed from probabilities of one bucket following another: both players' later buckets depend on the
-same board. So nothing is claimed from the abstract game. The response is a policy of the real game, and what it wins in
-matches there is a lower bound on the best response.
+(`poker.kernels.sampling.responses`), the blueprint's strategy held fixed in the other seat: regrets are those of
+playing against the blueprint, and only the board is sampled. Early boards count less, linearly. Regrets start from the
+blueprint's own strategy times `trust` pots for each hand that a board has in a bucket, and keep that part: the response
+leaves the blueprint for what gained more than that, since the hands of one bucket share the luck of a board. If the
+abstract game has perfect recall, this converges to its exact best response. Buckets that forget give no such guarantee,
+nor can an exact value be computed from probabilities of one bucket following another: both players' later buckets
+depend on the same board. So nothing is claimed from the abstract game. The response is a policy of the real game, and
+what it wins in matches there is a lower bound on the best response.
 
-Symbols: B buckets, A actions.
+The game is cut where the first street ends: what lies below takes one piece of the tree after the other.
+
+Symbols: H hands, B buckets, A actions, S streets, W columns for the ends of a piece.
 """
 
 from collections.abc import Callable
+from math import comb
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from poker.abstraction.buckets import game_cards
+from poker.abstraction.equities import hand_ranks
 from poker.artifacts import find_artifact, fingerprint_of
-from poker.solvers.best_response.on_boards import BoardGame
+from poker.kernels.sampling.continuation import BLOCK, end_reaches
+from poker.kernels.sampling.responses import end_values, respond
+from poker.kernels.simd import LANES
 from poker.solvers.blueprint import KIND, Blueprint, blueprint_from
-from poker.solvers.rollout.continuation import sample_boards
+from poker.solvers.rollout.continuation import Subtree, sample_boards, subtree
 from poker.solvers.sampling.base import normalised
+from poker.tree import Kind
+from poker.types import Board, Singles
 
 TRUST = 50.0
 _PERIODS = 20
 """Periods of a run; the regrets of period k = 1, 2, ... keep weight proportional to k."""
+_NO_BIAS = np.ones((3, 1), np.float32)
+_CARDS = 64
 
 Progress = Callable[[int], None]
 """Boards played since the last call."""
@@ -38,10 +48,8 @@ def learn_response(
     blueprint: Blueprint, *, boards: int, seed: int, progress: Progress | None = None, trust: float = TRUST
 ) -> Blueprint:
     """A strategy for both seats, learned on `boards` boards in each."""
-    found: dict[int, NDArray[np.float32]] = {}
-    for player in range(2):
-        found |= learn_seat(blueprint, player, boards, seed, progress, trust)
-    return blueprint_from(blueprint.tree, blueprint.cards, found.__getitem__)
+    first, second = (learn_seat(blueprint, seat, boards, seed, progress, trust) for seat in range(2))
+    return blueprint_from(blueprint.tree, blueprint.cards, (first | second).__getitem__)
 
 
 def learn_seat(
@@ -51,7 +59,7 @@ def learn_seat(
     seed: int,
     progress: Progress | None = None,
     trust: float = TRUST,
-) -> dict[int, NDArray[np.float32]]:
+) -> dict[int, Singles]:
     """[B, A] of every decision of `player`, whose regrets start from what `blueprint` plays there."""
     tree, sampling, game = blueprint.tree, blueprint.sampling, BoardGame(blueprint, player)
     hands = blueprint.rules.space.live(range(blueprint.rules.total_board_cards)).sum()
@@ -95,3 +103,111 @@ def stored_response(
         found = learn_response(blueprint, boards=boards, seed=seed, progress=progress)
         found.save(path, config, {"boards": 2 * boards})
     return path
+
+
+class BoardGame:
+    """Game of `seat` against the fixed `opponent` in the other seat. A table has one float32 per action of `seat`,
+    placed as in a strategy of `Blueprint`."""
+
+    def __init__(self, opponent: Blueprint, seat: int) -> None:
+        tree, origin, space = opponent.tree, opponent.sampling.origin(), opponent.rules.space
+        self.decisions = np.flatnonzero((tree.kind == Kind.DECISION) & (tree.player == seat))
+        """Betting nodes of the seat."""
+        self._opponent, self._seat = opponent, seat
+        self._first = _Piece(subtree(opponent, 0, last_street=0), seat)
+        self._later = [_Piece(subtree(opponent, int(origin[link])), seat) for link in self._first.tree.links]
+        widest = max((piece.width for piece in self._later), default=0)
+        hands = len(space.masks)
+        self._scratch = np.zeros((2, hands * widest), np.float32)
+        self._work = np.empty(LANES * (2 * hands + _CARDS), np.float32)
+
+    def table(self, strategy: Callable[[int], NDArray[np.float32]]) -> Singles:
+        """Table of strategy(betting node) -> [B, A] at the seat's decisions."""
+        sampling = self._opponent.sampling
+        found = np.zeros(sampling.table_size // 2, np.float32)
+        for node in self.decisions.tolist():
+            sampling.entries(found, int(sampling.index[node]))[:] = strategy(node)
+        return found
+
+    def play(self, table: Singles, board: Board, learn: bool = False) -> float:
+        """Chips per hand on a complete board, over all pairs of hands, of regret matching on `table` (a strategy there
+        is played as it is); with `learn` the regrets of every hand are added to it."""
+        deal, first = _Deal(self._opponent, board), self._first
+        reach, values = np.zeros((2, len(deal.rank), first.width), np.float32)
+        each = np.full(len(deal.rank), np.float32(1 / deal.pairs))
+        self._reach(first, deal, reach)
+        for column, piece in enumerate(self._later, first.links):
+            size = len(deal.rank) * piece.width
+            below, won = (scratch[:size].reshape(-1, piece.width) for scratch in self._scratch)
+            self._reach(piece, deal, below)
+            values[:, column] = self._value(piece, deal, table, below, reach[:, column] * each, won, learn)
+        total = self._value(first, deal, table, reach, each, values, learn)
+        return float(total[deal.order].mean(dtype=np.float64))
+
+    def _reach(self, piece: "_Piece", deal: "_Deal", out: Singles) -> None:
+        """Write the opponent's reach, from the root of the piece on, to `out`."""
+        tree, reach = piece.tree, np.zeros((1, piece.width, len(deal.rank)), np.float32)
+        end_reaches(
+            tree.player, tree.street, tree.first, tree.arity, tree.row, tree.stride, piece.column, tree.action_class,
+            self._opponent.strategy, _NO_BIAS, 1 - self._seat, deal.buckets, piece.reach, reach,
+        )  # fmt: skip
+        out[:] = reach[0].T
+
+    def _value(
+        self,
+        piece: "_Piece",
+        deal: "_Deal",
+        table: Singles,
+        reach: Singles,
+        weight: Singles,
+        values: Singles,
+        learn: bool,
+    ) -> Singles:
+        """[H] what each hand wins at the root of the piece, where the opponent's hands have this weight."""
+        tree, out = piece.tree, np.zeros(len(deal.rank), np.float32)
+        end_values(
+            reach, weight, deal.order, deal.rank, deal.cards, piece.pay, piece.folds, piece.links, values, self._work
+        )
+        respond(
+            tree.player, tree.street, tree.first, tree.arity, tree.row, tree.stride, piece.column, table, self._seat,
+            deal.buckets, deal.order, values, learn, out,
+        )  # fmt: skip
+        return out
+
+
+class _Piece:
+    """A betting subtree with its ends in columns: folds, showdowns from a whole vector on, then links."""
+
+    def __init__(self, tree: Subtree, seat: int) -> None:
+        self.tree = tree
+        folds, shows = len(tree.fold_value), len(tree.stake)
+        self.folds = _padded(folds)
+        self.links = self.folds + _padded(shows)
+        """Column of the first link."""
+        self.width = self.links + _padded(len(tree.links))
+        moved = np.repeat([0, self.folds - folds, self.links - folds - shows], [folds, shows, len(tree.links)])
+        self.column = np.where(tree.end >= 0, tree.end + np.append(moved, 0)[tree.end], -1).astype(np.int32)
+        self.pay = np.zeros(self.width, np.float32)
+        self.pay[:folds] = tree.fold_value if seat == 0 else -tree.fold_value
+        self.pay[self.folds : self.folds + shows] = tree.stake
+        self.reach = np.empty((len(tree.player), 1, BLOCK), np.float32)
+
+
+class _Deal:
+    """A complete board, with the buckets, ranks and order of hands on it; `pairs` counts the opponent's hands for each
+    of the player's."""
+
+    def __init__(self, blueprint: Blueprint, board: Board) -> None:
+        rules, cards = blueprint.rules, blueprint.cards
+        live = rules.space.live(board)
+        self.buckets = np.stack([cards.buckets(board[:size]) for size in rules.board_sizes]).astype(np.int32)
+        self.buckets[:, ~live] = -1
+        self.rank = hand_ranks(rules, board).astype(np.int32)
+        order = np.argsort(self.rank, kind="stable").astype(np.int32)
+        self.order = np.ascontiguousarray(order[live[order]])
+        self.cards = rules.space.hand_cards
+        self.pairs = comb(rules.deck_size - len(board) - rules.num_hole_cards, rules.num_hole_cards)
+
+
+def _padded(count: int) -> int:
+    return -(-count // LANES) * LANES

@@ -1,8 +1,8 @@
 """The best response to any policy in two-player hold'em that ends with the flop, one flop at a time.
 
 The policy may be expensive to ask, such as one that solves a subgame at every public state: flops are independent of
-each other once its reach there is known, so `flop_values` is the unit of work. It is the walk of `ranges.best_response`
-on the trees of `public.best_response`, cut at the flop; `flops.value_of_all` puts the flops together.
+each other once its reach there is known, so `flop_values` is the unit of work. It is the walk of `ranges.RangeWalk` on
+the trees of `public.best_response`, cut at the flop; `flops.value_of_all` puts the flops together.
 
 One board of each class under renamings of suits stands for all; a policy that does not treat suits quite alike is
 measured on those boards.
@@ -21,12 +21,12 @@ from poker.errors import PokernetsError
 from poker.kernels.cards.hands import HAND_PERMUTATION, NUM_HANDS
 from poker.kernels.cards.isomorphism import canonical_boards
 from poker.rules import Rules
-from poker.solvers.best_response.public import columns, on_one_board, on_tree, tree_of_both
+from poker.solvers.best_response.flops import CLASS_HAND, RootStreet
+from poker.solvers.best_response.public import CardlessPolicy, columns, on_one_board, on_tree, tree_of_both
 from poker.solvers.best_response.ranges import RangeWalk
-from poker.solvers.best_response.unabstracted import CLASS_HAND, RootStreet
 from poker.state import HandState, PolicyFunction, public_state
 from poker.tree import BetMenu, BettingTree, Kind
-from poker.types import Floats
+from poker.types import Board, Floats
 
 
 def ends_with_the_flop(rules: Rules) -> bool:
@@ -43,12 +43,12 @@ class SeatWalk:
     entries: list[int]
     reach: Floats
 
-    def values(self, policy: PolicyFunction, board: tuple[int, ...]) -> Floats:
+    def values(self, policy: PolicyFunction, board: Board) -> Floats:
         """[V, H] what the responder wins with each hand times the policy's reach, summed over compatible hands."""
         tree, live = self.tree, self.tree.rules.space.live(board)
-        walk = RangeWalk(tree, on_tree(tree, policy), self.responder, isomorphism=False)
+        walk = RangeWalk(tree, on_tree(tree, policy), self.responder)
         found = [walk.values(node, board, reach * live) for node, reach in zip(self.entries, self.reach, strict=True)]
-        return live * np.array(found).reshape(len(self.entries), NUM_HANDS)
+        return live * np.array(found).reshape(-1, NUM_HANDS)
 
     def states(self, flop: int) -> list[HandState]:
         """Public states at which the policy is asked on canonical flop number `flop`."""
@@ -78,33 +78,19 @@ class ResponseByFlop:
         if not ends_with_the_flop(rules):
             raise PokernetsError(f"this best response is for two-player hold'em without a turn, not '{rules.name}'")
         self.policy = policy
-        self._on_one_board = on_one_board(policy)
-        self._digest = hashlib.sha256(rules.to_acpc().encode())
-        self._roots = [self._root(tree_of_both(rules, menu, self._on_one_board, responder)) for responder in range(2)]
-        self.walks = [self._walk(responder) for responder in range(2)]
+        anywhere, digest = on_one_board(policy), hashlib.sha256(rules.to_acpc().encode())
+        self.roots = [_root(tree_of_both(rules, menu, anywhere, seat), anywhere, seat) for seat in range(2)]
+        self.walks = [SeatWalk(root.responder, root.tree, root.entries, root.reach) for root in self.roots]
+        for root in self.roots:
+            tree = root.tree
+            for node in np.flatnonzero((tree.kind == Kind.DECISION) & (tree.player != root.responder)).tolist():
+                actions, probs = anywhere(tree.betting(node))
+                digest.update(f"{tree.path_text(node)} {tree.actions(node)} {actions}".encode())
+                digest.update(np.ascontiguousarray(probs).tobytes())
+            digest.update(tree.action.tobytes())
+        self.fingerprint = digest.hexdigest()
 
-    @property
-    def fingerprint(self) -> str:
-        return self._digest.hexdigest()
 
-    def before(self, seat: int) -> tuple[RootStreet, list[int]]:
-        """The street before the flop as `seat` responds on it, and the V nodes where the flop begins."""
-        return self._roots[seat], self.walks[seat].entries
-
-    def _root(self, tree: BettingTree) -> RootStreet:
-        return RootStreet(
-            tree, lru_cache(maxsize=None)(lambda node: columns(tree, node, self._on_one_board(tree.betting(node))))
-        )
-
-    def _walk(self, responder: int) -> SeatWalk:
-        """Puts the responder's tree, and the policy there, into the fingerprint."""
-        root = self._roots[responder]
-        for node in np.flatnonzero((root.tree.kind == Kind.DECISION) & (root.tree.player != responder)).tolist():
-            actions, probs = self._on_one_board(root.tree.betting(node))
-            self._digest.update(f"{root.tree.path_text(node)} {root.tree.actions(node)} {actions}".encode())
-            self._digest.update(np.ascontiguousarray(probs).tobytes())
-        self._digest.update(root.tree.action.tobytes())
-        found = {node: reach for node, reach in root.reach(responder).items() if reach.any()}
-        entries = sorted(found)
-        reach = np.array([found[node] for node in entries]).reshape(len(entries), NUM_HANDS)
-        return SeatWalk(responder, root.tree, entries, reach)
+def _root(tree: BettingTree, policy: CardlessPolicy, responder: int) -> RootStreet:
+    rows = lru_cache(maxsize=None)(lambda node: columns(tree, node, policy(tree.betting(node))))
+    return RootStreet(tree, rows, responder)

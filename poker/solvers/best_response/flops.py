@@ -1,4 +1,4 @@
-"""Values of unabstracted best responses, from their values on single flops, and the cost of finding these.
+"""Best responses in hold'em put together from their values on single flops: the street before the flop, and samples.
 
 All 1,755 classes of flops give the exact value. With a sample, everything from the flop on is exact on each of its
 flops, and only the decisions before the flop depend on the others: the sample is cut into `_PARTS`, and each part
@@ -8,32 +8,39 @@ between the two in expectation. Flops are drawn with replacement, so parts are i
 closer and intervals over flops truer than with two halves: against always-call in flop hold'em the mean of 400 samples
 lay in 93% of their intervals, with 40 flops and with 16.)
 
-Symbols: V lines that reach the flop, C = 169 classes of hands.
+Symbols: V lines that reach the flop, H = 1326 hands, C = 169 classes of hands, A actions.
 """
 
-from collections.abc import Iterable
+import math
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.kernels.cards.isomorphism import board_multiplicities
+from poker.cards import HOLDEM, PREFLOP_CLASS
+from poker.kernels.cards.hands import NUM_HANDS
+from poker.kernels.cards.isomorphism import NUM_BOARDS, board_multiplicities
 from poker.machine import memory
-from poker.solvers.best_response.unabstracted import NUM_FLOPS, RootStreet, UnabstractedResponse
+from poker.tree import BettingTree, Kind
 from poker.types import Floats
 
+NUM_CLASSES = 169
+CLASS_HAND: NDArray[np.int64] = np.unique(PREFLOP_CLASS, return_index=True)[1]
+"""[169] the first hand of each class."""
+NUM_FLOPS = NUM_BOARDS[3]
 _PARTS = 10
 FEWEST_FLOPS = 2 * _PARTS
 """Least size of a sample; a smaller one says too little."""
-_FLOPS = 22_100
-_FLOPS_WITH_TWO_HANDS = 17_296
-"""Flops of a full deck, and when both players' cards are out."""
-
+_FLOPS = math.comb(52, 3)
+_FLOPS_WITH_TWO_HANDS = math.comb(48, 3)
+"""Flops when both players' cards are out."""
 _MEMORY_SHARE = 0.8
 
 Values = list[Floats]
 """Values on one flop, for either seat [V, C]."""
+Strategy = dict[int, NDArray[np.int64]]
+"""Number of the action that each class of hands [C] takes, by node."""
 
 
 @dataclass(frozen=True)
@@ -62,10 +69,62 @@ class ResponseCost:
         )
 
 
-def cost_of(response: UnabstractedResponse, flops: int, threads: int) -> ResponseCost:
-    """Cost extrapolated from one board of the last street; the rest of the walk takes a few percent more."""
-    memory = response.policy_bytes + threads * response.scratch_bytes
-    return ResponseCost(response.board_seconds() * response.boards_per_flop(), flops, threads, memory)
+class RootStreet:
+    """The street before the flop: the decisions of `responder` against `policy`, the opponent's [H, A] at a decision.
+
+    `entries` are the V nodes where the flop begins, `reach` [V, H] the opponent's there; lines that the opponent never
+    plays are left out. Values [V, C] are means over all flops.
+    """
+
+    def __init__(self, tree: BettingTree, policy: Callable[[int], NDArray[np.floating]], responder: int) -> None:
+        self.tree, self.responder, self._policy = tree, responder, policy
+        found: dict[int, Floats] = {}
+        self._descend(0, np.ones(NUM_HANDS), found)
+        self.entries = sorted(node for node, reach in found.items() if reach.any())
+        self.reach = np.array([found[node] for node in self.entries]).reshape(-1, NUM_HANDS)
+
+    def best(self, values: Floats) -> tuple[float, Strategy]:
+        """Chips per hand of the best strategy, and the strategy."""
+        chosen: Strategy = {}
+        return self._chips(values, lambda node, found: chosen.setdefault(node, found.argmax(axis=0))), chosen
+
+    def follow(self, values: Floats, strategy: Strategy) -> float:
+        """Chips per hand of a strategy."""
+        return self._chips(values, lambda node, found: strategy[node])
+
+    def _chips(self, values: Floats, choose: Callable[[int, Floats], NDArray[np.int64]]) -> float:
+        ends = dict(zip(self.entries, values * (_FLOPS / _FLOPS_WITH_TWO_HANDS), strict=True))
+        by_class = self._values(0, np.ones(NUM_HANDS), ends, choose)
+        return float(by_class[PREFLOP_CLASS].sum()) / (NUM_HANDS * math.comb(50, 2))
+
+    def _below(self, node: int, reach: Floats) -> list[tuple[int, Floats]]:
+        """Children of a decision, and the opponent's reach [H] there."""
+        children = self.tree.children(node)
+        if self.tree.player[node] == self.responder:
+            return [(child, reach) for child in children]
+        return [(child, reach * shares) for child, shares in zip(children, self._policy(node).T, strict=True)]
+
+    def _descend(self, node: int, reach: Floats, found: dict[int, Floats]) -> None:
+        if self.tree.kind[node] == Kind.STREET:
+            found[int(self.tree.first_child[node])] = reach
+        elif self.tree.kind[node] == Kind.DECISION:
+            for child, own in self._below(node, reach):
+                self._descend(child, own, found)
+
+    def _values(
+        self, node: int, reach: Floats, ends: dict[int, Floats], choose: Callable[[int, Floats], NDArray[np.int64]]
+    ) -> Floats:
+        """[C]"""
+        tree = self.tree
+        if tree.kind[node] == Kind.FOLD:
+            sign = -1.0 if tree.folded[node, self.responder] else 1.0
+            return sign * float(tree.committed[node].min()) * HOLDEM.compatible_mass(reach)[CLASS_HAND]
+        if tree.kind[node] == Kind.STREET:
+            return ends.get(int(tree.first_child[node]), np.zeros(NUM_CLASSES))
+        found = np.stack([self._values(child, own, ends, choose) for child, own in self._below(node, reach)])
+        if tree.player[node] != self.responder:
+            return np.asarray(found.sum(axis=0))
+        return np.asarray(np.take_along_axis(found, choose(node, found)[None], axis=0)[0])
 
 
 def draw_flops(count: int, seed: int) -> NDArray[np.int64]:
@@ -75,48 +134,23 @@ def draw_flops(count: int, seed: int) -> NDArray[np.int64]:
     return drawn
 
 
-class FlopResponse(Protocol):
-    """A response whose values on single flops are known."""
-
-    def before(self, seat: int) -> tuple[RootStreet, list[int]]:
-        """The street before the flop as `seat` responds on it, and the V nodes where the flop begins."""
-
-
-def value_of_all(response: FlopResponse, values: Iterable[Values]) -> Floats:
+def value_of_all(roots: Sequence[RootStreet], values: Iterable[Values]) -> Floats:
     """[2] chips per hand by seat, from the values on all flops in the order of their numbers."""
-    weights = board_multiplicities(3) / _FLOPS
-    by_flop = list(zip(weights, values, strict=True))
+    by_flop = list(zip(board_multiplicities(3) / _FLOPS, values, strict=True))
     means = [sum(weight * each[seat] for weight, each in by_flop) for seat in range(2)]
-    return np.array([_Before(response, seat).best(np.asarray(mean))[0] for seat, mean in enumerate(means)])
+    return np.array([root.best(np.asarray(mean))[0] for root, mean in zip(roots, means, strict=True)])
 
 
-def values_of_sample(response: FlopResponse, values: list[Values]) -> tuple[Floats, float]:
+def values_of_sample(roots: Sequence[RootStreet], values: list[Values]) -> tuple[Floats, float]:
     """Chips [2, n] won by each seat on each drawn flop, deciding as is best for the other parts; and the optimistic
     chips per hand, both seats together."""
     part = np.arange(len(values)) % _PARTS
     won, optimistic = np.zeros((2, len(values))), 0.0
-    for seat in range(2):
-        before, stacked = _Before(response, seat), np.stack([each[seat] for each in values])
-        optimistic += before.best(stacked.mean(axis=0))[0]
+    for seat, root in enumerate(roots):
+        stacked = np.stack([each[seat] for each in values])
+        optimistic += root.best(stacked.mean(axis=0))[0]
         for out in np.unique(part).tolist():
-            strategy = before.best(stacked[part != out].mean(axis=0))[1]
+            strategy = root.best(stacked[part != out].mean(axis=0))[1]
             for flop in np.flatnonzero(part == out).tolist():
-                won[seat, flop] = before.follow(stacked[flop], strategy)
+                won[seat, flop] = root.follow(stacked[flop], strategy)
     return won, optimistic
-
-
-class _Before:
-    """The decisions of a seat before the flop, for values [V, C] that are means over flops."""
-
-    def __init__(self, response: FlopResponse, seat: int) -> None:
-        self._seat = seat
-        self._root, self._entries = response.before(seat)
-
-    def best(self, values: Floats) -> tuple[float, dict[int, NDArray[np.int64]]]:
-        return self._root.best(self._seat, self._ends(values))
-
-    def follow(self, values: Floats, strategy: dict[int, NDArray[np.int64]]) -> float:
-        return self._root.follow(self._seat, self._ends(values), strategy)
-
-    def _ends(self, values: Floats) -> dict[int, Floats]:
-        return dict(zip(self._entries, values * (_FLOPS / _FLOPS_WITH_TWO_HANDS), strict=True))

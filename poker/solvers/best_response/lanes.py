@@ -14,13 +14,12 @@ from numpy.typing import NDArray
 
 from poker.errors import PokernetsError
 from poker.kernels.cards.hands import NUM_HANDS
-from poker.kernels.simd import aligned_zeros
+from poker.kernels.simd import LANES, aligned_zeros
 from poker.kernels.vector.response import ADD, BEST, LINEAR, MAX, SET, SLOT
 from poker.tree import BettingTree, Kind
+from poker.types import Singles
 
-LANES = 16
-
-BucketPolicy = Callable[[int], NDArray[np.float32]]
+BucketPolicy = Callable[[int], Singles]
 """Decision node -> [B, A] probabilities of its actions."""
 
 Nodes = NDArray[np.int64]
@@ -36,12 +35,12 @@ class LaneGroup:
 
     entries: Nodes
     ends: Nodes
-    shares: NDArray[np.float32]
+    shares: Singles
     num_rows: int
     num_slots: int
     steps: NDArray[np.int32]
-    factors: NDArray[np.float32]
-    targets: NDArray[np.int64] = field(default_factory=lambda: np.zeros((0, LANES), np.int64))
+    factors: Singles
+    targets: Nodes = field(default_factory=lambda: np.zeros((0, LANES), np.int64))
 
 
 def lanes_of(
@@ -98,10 +97,10 @@ class _Writer:
 
     def __init__(self, tree: BettingTree, policy: BucketPolicy, buckets: int, responder: int) -> None:
         self.tree, self.policy, self.buckets, self.responder = tree, policy, buckets, responder
-        self.shares: list[NDArray[np.float32]] = []
+        self.shares: list[Singles] = []
         self.ends: dict[int, Nodes] = {}
         self.steps: list[tuple[int, int, int, int]] = []
-        self.factors: list[NDArray[np.float32]] = []
+        self.factors: list[Singles] = []
         self.num_slots = 1
 
     def group(self, entries: Nodes) -> LaneGroup:
@@ -165,7 +164,7 @@ class _Writer:
         folds = [self._chips(child) for child in children if self._kind(child) == Kind.FOLD]
         lost = -folds[0] if folds else None
         how = SET
-        rest: list[tuple[int, NDArray[np.float32] | None]] = []
+        rest: list[tuple[int, Singles | None]] = []
         for number, child in enumerate(children):
             if self._kind(child) == Kind.FOLD:
                 continue
@@ -198,8 +197,8 @@ class _Writer:
         how: int,
         slot: int,
         row: int,
-        end: NDArray[np.float32] | None = None,
-        mass: NDArray[np.float32] | None = None,
+        end: Singles | None = None,
+        mass: Singles | None = None,
     ) -> None:
         factors = np.zeros((2, LANES), np.float32)
         for place, factor in enumerate((end, mass)):
@@ -208,7 +207,7 @@ class _Writer:
         self.steps.append((what, how, slot, row))
         self.factors.append(factors)
 
-    def _end(self, nodes: Nodes, row: int) -> NDArray[np.float32]:
+    def _end(self, nodes: Nodes, row: int) -> Singles:
         """Marks the end of a row; chips of a showdown, 1 where the value comes from the next street."""
         self.ends[row] = nodes
         return self._chips(nodes) if self._kind(nodes) == Kind.SHOWDOWN else np.ones(len(nodes), np.float32)
@@ -220,6 +219,6 @@ class _Writer:
         first = self.tree.first_child[nodes].astype(np.int64)
         return [first + number for number in range(int(self.tree.num_children[nodes[0]]))]
 
-    def _chips(self, nodes: Nodes) -> NDArray[np.float32]:
-        chips: NDArray[np.float32] = self.tree.committed[nodes].min(axis=1).astype(np.float32)
+    def _chips(self, nodes: Nodes) -> Singles:
+        chips: Singles = self.tree.committed[nodes].min(axis=1).astype(np.float32)
         return chips

@@ -9,7 +9,7 @@ Symbols: H hands, B buckets, A actions.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 import numpy as np
@@ -21,8 +21,7 @@ from poker.errors import PokernetsError
 from poker.kernels.cards.hands import NUM_HANDS
 from poker.kernels.cards.isomorphism import NUM_BOARDS
 from poker.rules import Rules
-from poker.solvers.best_response.ranges import RangePolicy, RangeValue
-from poker.solvers.best_response.ranges import best_response as range_response
+from poker.solvers.best_response.ranges import RangePolicy, RangeWalk
 from poker.solvers.best_response.unabstracted import UnabstractedResponse
 from poker.state import Policy, PolicyFunction, public_state
 from poker.tree import BetMenu, BettingTree, build_tree
@@ -38,16 +37,14 @@ def is_walkable(rules: Rules) -> bool:
     return rules.num_players == 2 and not rules.board_cards[0] and few
 
 
-def best_response(rules: Rules, policy: PolicyFunction, player: int, menu: BetMenu | None = None) -> RangeValue:
-    """The best response of `player` to `policy` in the other seat. No-limit games need a `menu` for the responder.
-
-    In hold'em the policy must treat suits alike.
-    """
+def best_response(rules: Rules, policy: PolicyFunction, player: int, menu: BetMenu | None = None) -> float:
+    """Chips per hand of the best response of `player` to `policy` in the other seat. No-limit games need a `menu` for
+    the responder."""
     if rules.num_players != 2:
         raise PokernetsError(f"best responses are heads-up; '{rules.name}' has {rules.num_players} players")
 
     tree = tree_of_both(rules, menu, on_one_board(policy), player)
-    return range_response(tree, on_tree(tree, policy), player, isomorphism=rules.deck_size == 52)
+    return RangeWalk(tree, on_tree(tree, policy), player).value()
 
 
 def on_one_board(policy: PolicyFunction) -> CardlessPolicy:
@@ -86,11 +83,10 @@ def response_without_cards(rules: Rules, menu: BetMenu, policy: PolicyFunction) 
 class _BothMenus(BetMenu):
     """A menu that also offers what a policy plays, and at decisions of `policy_seat` nothing else."""
 
-    policy: CardlessPolicy | None = None
-    policy_seat: int | None = None
+    policy: CardlessPolicy = field(kw_only=True)
+    policy_seat: int | None = field(kw_only=True)
 
     def raise_totals(self, betting: Betting, dead: int = 0, base: int | None = None) -> tuple[int, ...]:
-        assert self.policy is not None
         offered = super().raise_totals(betting, dead, base) if betting.to_act != self.policy_seat else ()
         return tuple(sorted({*offered, *(action for action in self.policy(betting)[0] if action > 0)}))
 
@@ -104,9 +100,8 @@ def tree_of_both(
     """
     if rules.is_limit or menu is None:
         return _own_tree(rules)
-    both = {each.name: getattr(menu, each.name) for each in fields(menu)}
     seat = None if responder is None else 1 - responder
-    return build_tree(Betting.start(rules), _BothMenus(**both, policy=policy, policy_seat=seat))
+    return build_tree(Betting.start(rules), _BothMenus(**vars(menu), policy=policy, policy_seat=seat))
 
 
 @lru_cache(maxsize=1)

@@ -6,9 +6,6 @@ At the responder's decisions v is the largest of the actions' values for each ha
 the range was multiplied with the probabilities, at public cards the mean. For games with few public cards: with many
 there is `poker.solvers.best_response.unabstracted` for policies that play by buckets.
 
-With `isomorphism`, hold'em is walked on one first deal of each class under renaming of suits, counted with its
-multiplicity. That is exact for a policy that treats suits alike, which is checked on some boards; others are refused.
-
 All values are chips per hand, float64. Symbols: H hands, A actions.
 """
 
@@ -22,26 +19,13 @@ from numpy.typing import NDArray
 
 from poker.abstraction.equities import showdown_chances
 from poker.errors import PokernetsError
-from poker.kernels.cards.hands import CARD_PERMUTATION, HAND_PERMUTATION
-from poker.kernels.cards.isomorphism import board_multiplicities, canonical_boards
 from poker.tree import BettingTree, Kind
 from poker.types import Board, Floats
 
-_CHECKED_BOARDS = 4
-_CHECKED_RENAMINGS = (5, 9, 16, 23)
-_TOLERANCE = 1e-5
 _SUM_TOLERANCE = 1e-3
 
 RangePolicy = Callable[[int, Board], NDArray[np.floating]]
 """(tree node, board) -> [H, A] probabilities of its actions."""
-
-
-@dataclass(frozen=True)
-class RangeValue:
-    """Value of a player, on average and with each hand [H] against the hands it leaves possible."""
-
-    value: float
-    by_hand: Floats
 
 
 @dataclass(frozen=True)
@@ -63,54 +47,35 @@ class ProfileValue:
         return self.nash_conv / 2
 
 
-def best_response(
-    tree: BettingTree,
-    policy: RangePolicy,
-    player: int,
-    board: Board = (),
-    *,
-    isomorphism: bool = False,
-) -> RangeValue:
-    """The best response of `player` to `policy` in the other seat, with the bets of `tree`, from the root's `board`.
-
-    Raises PokernetsError where `policy` gives no probabilities, and for trees that do not end the hand.
-    """
-    return RangeWalk(tree, policy, player, isomorphism).result(board)
-
-
 def evaluate_policy(tree: BettingTree, policy: RangePolicy, board: Board = ()) -> ProfileValue:
     """Values of a policy of both players from the root of a game; it may treat suits as it likes."""
-    best = [best_response(tree, policy, player, board).value for player in range(2)]
-    return ProfileValue(RangeWalk(tree, policy, 0, False, policy).result(board).value, (best[0], best[1]))
+    best = [RangeWalk(tree, policy, player).value(board) for player in range(2)]
+    return ProfileValue(RangeWalk(tree, policy, 0, own=policy).value(board), (best[0], best[1]))
 
 
 @dataclass
 class RangeWalk:
-    """One walk for the best response of `player`, or for its own policy; checks that suits are treated alike where
-    `isomorphism` says so."""
+    """One walk for the best response of `player` to `policy`, or for the player's `own` policy.
+
+    Raises PokernetsError where a policy gives no probabilities, and for trees that do not end the hand.
+    """
 
     tree: BettingTree
     policy: RangePolicy
     player: int
-    isomorphism: bool
     own: RangePolicy | None = None
-    """The player's policy, None for the best response."""
-    checked: int = 0
 
     def __post_init__(self) -> None:
-        if np.isin(self.tree.kind, (Kind.LEAF, Kind.CHOICE)).any() or self.tree.dead:
-            raise PokernetsError("a best response plays whole hands: no depth limit and no dead chips")
+        check_whole_hands(self.tree)
 
-    def result(self, board: Board) -> RangeValue:
+    def value(self, board: Board = ()) -> float:
+        """Chips per hand from the root, which is played on `board`."""
         space = self.tree.rules.space
         live = space.live(board).astype(np.float64)
-        mass = live * space.compatible_mass(live)
-        chips = live * self.values(0, board, live)
-        by_hand: Floats = np.divide(chips, mass, out=np.zeros_like(chips), where=mass > 0)
-        return RangeValue(float(chips.sum() / mass.sum()), by_hand)
+        return float((live * self.values(0, board, live)).sum() / (live * space.compatible_mass(live)).sum())
 
     def values(self, node: int, board: Board, others: Floats) -> Floats:
-        """[H]"""
+        """[H] v, where the opponent's reach is `others`."""
         tree, kind = self.tree, self.tree.kind[node]
         if kind == Kind.FOLD:
             sign = -1.0 if tree.folded[node, self.player] else 1.0
@@ -118,68 +83,45 @@ class RangeWalk:
         if kind == Kind.SHOWDOWN:
             return float(tree.committed[node].min()) * showdown_chances(tree.rules, board, others)
         if kind == Kind.STREET:
-            return self._deal(node, board, others)
+            return self.dealt(node, board, others)
         if tree.player[node] == self.player and self.own is None:
-            best = [self.values(child, board, others) for child in tree.children(node)]
-            return np.asarray(np.max(best, axis=0))
-        return self._played(node, board, others)
-
-    def _played(self, node: int, board: Board, others: Floats) -> Floats:
-        """[H] at a decision by a policy: the opponent's range is multiplied by it, the player's values are weighted."""
-        tree, total = self.tree, np.zeros(self.tree.rules.num_hands)
-        theirs = tree.player[node] != self.player
-        policy = self.policy if theirs or self.own is None else self.own
-        probs = policy(node, board)
-        self._check(node, board, policy, probs)
-        for column, child in enumerate(tree.children(node)):
-            weights = others * probs[:, column] if theirs else others
-            if not theirs and probs[:, column].any():
-                total += probs[:, column] * self.values(child, board, weights)
-            elif theirs and weights.any():
-                total += self.values(child, board, weights)
+            return np.asarray(np.max([self.values(child, board, others) for child in tree.children(node)], axis=0))
+        total, theirs = np.zeros(tree.rules.num_hands), tree.player[node] != self.player
+        shares = self._probabilities(self.policy if theirs else self.own or self.policy, node, board).T
+        for child, share in zip(tree.children(node), shares, strict=True):
+            reach = others * share if theirs else others
+            if theirs and reach.any():
+                total += self.values(child, board, reach)
+            elif not theirs and share.any():
+                total += share * self.values(child, board, reach)
         return total
 
-    def _deal(self, node: int, board: Board, others: Floats) -> Floats:
+    def dealt(self, node: int, board: Board, others: Floats) -> Floats:
+        """[H] v at a STREET node: the mean over the cards that come."""
         rules, below = self.tree.rules, int(self.tree.first_child[node])
         new = rules.board_sizes[int(self.tree.street[node]) + 1] - len(board)
         if not new:
             return self.values(below, board, others)
-        classes = _classes(new) if self.isomorphism and not board else None
-        deck = [card for card in range(rules.deck_size) if card not in board]
-        dealt = classes or [((*board, *cards), 0) for cards in itertools.combinations(deck, new)]
         total = np.zeros(rules.num_hands)
-        for after, multiplicity in dealt:
+        deck = [card for card in range(rules.deck_size) if card not in board]
+        for cards in itertools.combinations(deck, new):
+            after = (*board, *cards)
             live = rules.space.live(after)
-            values = live * self.values(below, after, others * live)
-            total += values[HAND_PERMUTATION].mean(axis=0) * multiplicity if multiplicity else values
+            total += live * self.values(below, after, others * live)
         return total / math.comb(len(deck) - 2 * rules.num_hole_cards, new)
 
-    def _check(self, node: int, board: Board, policy: RangePolicy, probs: NDArray[np.floating]) -> None:
-        """Check that rows are probabilities and, on the first few boards, that renaming suits changes none."""
-        rules = self.tree.rules
-        live = rules.space.live(board)
-        if self.isomorphism and (not board or self.checked < _CHECKED_BOARDS):
-            self.checked += bool(board)
-            for renaming in _CHECKED_RENAMINGS:
-                image = rules.ordered_board(tuple(CARD_PERMUTATION[renaming, list(board)].tolist()))
-                renamed = policy(node, image)[HAND_PERMUTATION[renaming]]
-                if np.abs(renamed - probs)[live].max() > _TOLERANCE:
-                    place = self._place(node, board)
-                    raise PokernetsError(
-                        f"the policy at {place} changes when suits are renamed, so classes of boards cannot be walked"
-                    )
-        wrong = live & ~((probs >= 0).all(axis=1) & (abs(probs.sum(axis=1) - 1) < _SUM_TOLERANCE))
+    def _probabilities(self, policy: RangePolicy, node: int, board: Board) -> NDArray[np.floating]:
+        rules, probs = self.tree.rules, policy(node, board)
+        wrong = rules.space.live(board) & ~((probs >= 0).all(axis=1) & (abs(probs.sum(axis=1) - 1) < _SUM_TOLERANCE))
         if wrong.any():
-            hand = int(np.flatnonzero(wrong)[0])
             raise PokernetsError(
-                f"the policy at {self._place(node, board)} gives hand {hand} no probabilities that add to 1"
+                f"the policy at `{self.tree.path_text(node)}` on `{rules.cards_text(board)}` gives hand "
+                f"{int(np.flatnonzero(wrong)[0])} no probabilities that add to 1"
             )
-
-    def _place(self, node: int, board: Board) -> str:
-        return f"`{self.tree.path_text(node)}` on `{self.tree.rules.cards_text(board)}`"
+        return probs
 
 
-def _classes(new: int) -> list[tuple[Board, int]]:
-    """One board of each class under renaming of suits, and how many it stands for."""
-    boards = canonical_boards(new).tolist()
-    return [(tuple(cards), count) for cards, count in zip(boards, board_multiplicities(new).tolist(), strict=True)]
+def check_whole_hands(tree: BettingTree) -> None:
+    """Raise PokernetsError for a tree with a depth limit or dead chips."""
+    if np.isin(tree.kind, (Kind.LEAF, Kind.CHOICE)).any() or tree.dead:
+        raise PokernetsError("a best response plays whole hands: no depth limit and no dead chips")

@@ -35,7 +35,7 @@ def test_close_to_the_exact_best_response_in_leduc(seed: int) -> None:
         -profile_values(LEDUC, [opponent, response]).value,
     )
     for seat in range(2):
-        best = best_response(LEDUC, opponent, seat).value
+        best = best_response(LEDUC, opponent, seat)
         assert 0.98 * best < won[seat] < best + 1e-9
 
 

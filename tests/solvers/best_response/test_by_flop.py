@@ -13,12 +13,12 @@ from poker.kernels.cards.hands import CARD_PERMUTATION, HAND_PERMUTATION
 from poker.kernels.cards.isomorphism import NUM_BOARDS, canonical_boards
 from poker.kernels.cards.strength import boards_strength
 from poker.solvers.best_response.by_flop import ResponseByFlop, flop_values
-from poker.solvers.best_response.flops import value_of_all
-from poker.solvers.best_response.public import best_response, response_to_buckets
-from poker.solvers.best_response.unabstracted import CLASS_HAND
+from poker.solvers.best_response.flops import CLASS_HAND, value_of_all
+from poker.solvers.best_response.public import response_to_buckets
 from poker.tree import bet_menu, build_tree
 from tests.blueprints import random_blueprint
 from tests.games import load_rules
+from tests.solvers.best_response.classes import response_by_hand
 
 RULES = load_rules("flop_holdem_nolimit")
 
@@ -29,8 +29,8 @@ def test_all_flops_are_the_whole_walk() -> None:
     caller = AlwaysCall(name="caller").policy
     response = ResponseByFlop(RULES, caller, menu)
     values = [flop_values(response.walks, caller, flop) for flop in range(NUM_BOARDS[3])]
-    wanted = [best_response(RULES, caller, player, menu).value for player in range(2)]
-    assert value_of_all(response, values).tolist() == pytest.approx(wanted, rel=1e-9)
+    wanted = [response_by_hand(RULES, caller, player, menu).mean() for player in range(2)]
+    assert value_of_all(response.roots, values).tolist() == pytest.approx(wanted, rel=1e-9)
 
 
 def blueprint() -> BlueprintAgent:
@@ -54,10 +54,10 @@ def test_a_translated_blueprint_has_the_values_of_the_walk_by_buckets() -> None:
         found = flop_values(response.walks, agent.policy, flop)
         wanted = by_buckets.flop_values(flop, scratch)
         for seat in range(2):
-            (root, entries), (other, others) = response.before(seat), by_buckets.before(seat)
-            lines = {other.tree.path_text(node): row for node, row in zip(others, wanted[seat], strict=True)}
-            assert lines.keys() == {root.tree.path_text(node) for node in entries}
-            for node, row in zip(entries, found[seat], strict=True):
+            root, other = response.roots[seat], by_buckets.roots[seat]
+            lines = {other.tree.path_text(node): row for node, row in zip(other.entries, wanted[seat], strict=True)}
+            assert lines.keys() == {root.tree.path_text(node) for node in root.entries}
+            for node, row in zip(root.entries, found[seat], strict=True):
                 line = lines[root.tree.path_text(node)]
                 assert np.allclose(row, line, atol=1e-4 * np.abs(line).max())
 

@@ -8,8 +8,7 @@ import pytest
 from poker.abstraction.buckets import game_cards, make_abstraction
 from poker.cards import PREFLOP_CLASS
 from poker.kernels.cards.isomorphism import NUM_BOARDS
-from poker.solvers.best_response.abstract import learn_seat
-from poker.solvers.best_response.on_boards import BoardGame
+from poker.solvers.best_response.abstract import BoardGame, learn_seat
 from poker.solvers.blueprint import Blueprint
 from poker.solvers.rollout.continuation import Continuations, sample_boards
 from poker.state import Betting

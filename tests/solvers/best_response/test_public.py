@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from poker.abstraction.equities import margins, showdown_chances, showdown_totals
-from poker.agents.simple import AlwaysCall, RandomAgent
+from poker.agents.simple import AlwaysCall
 from poker.errors import PokernetsError
 from poker.kernels.cards.hands import HAND_PERMUTATION
 from poker.kernels.cards.isomorphism import board_multiplicities, canonical_boards
@@ -18,6 +18,7 @@ from poker.tree import bet_menu
 from tests.evaluation.small_games import RandomPolicy, best_response_value, legal_actions
 from tests.games import load_rules
 from tests.random_play import nolimit
+from tests.solvers.best_response.classes import response_by_hand
 
 
 class Uniform:
@@ -29,7 +30,7 @@ class Uniform:
 
 
 def nash_conv(rules: Rules, policy: RandomPolicy | Uniform) -> float:
-    return sum(best_response(rules, policy.policy, player).value for player in range(2))
+    return sum(best_response(rules, policy.policy, player) for player in range(2))
 
 
 @pytest.mark.parametrize(("game", "wanted"), [("kuhn", 0.9166666666666666), ("leduc", 4.747222222)])
@@ -42,7 +43,7 @@ def test_leduc_equals_brute_force() -> None:
     rules = load_rules("leduc")
     policy = RandomPolicy(rules, 11)
     for player in range(2):
-        assert best_response(rules, policy.policy, player).value == pytest.approx(
+        assert best_response(rules, policy.policy, player) == pytest.approx(
             best_response_value(rules, policy, player), abs=1e-9
         )
 
@@ -88,11 +89,11 @@ def test_flop_holdem_against_always_call() -> None:
     by_hand = [(counts @ value)[HAND_PERMUTATION].mean(axis=0) / math.comb(50, 3) for value in (chips, margin)]
     wanted = np.maximum(by_hand[0], push * by_hand[1])
     caller = AlwaysCall(name="caller")
-    found = best_response(rules, caller.policy, 0, bet_menu(preflop="a", flop="a"))
-    assert np.allclose(found.by_hand, wanted, rtol=1e-9)
-    assert found.value == pytest.approx(wanted.mean())
-    button = best_response(rules, caller.policy, 1, bet_menu(preflop="a", flop="a"))
-    assert button.value == pytest.approx(np.maximum(wanted, -rules.blinds[1]).mean())
+    found = response_by_hand(rules, caller.policy, 0, bet_menu(preflop="a", flop="a"))
+    assert np.allclose(found, wanted, rtol=1e-9)
+    assert found.mean() == pytest.approx(wanted.mean())
+    button = response_by_hand(rules, caller.policy, 1, bet_menu(preflop="a", flop="a"))
+    assert button.mean() == pytest.approx(np.maximum(wanted, -rules.blinds[1]).mean())
 
 
 def test_what_can_be_walked() -> None:
@@ -100,15 +101,3 @@ def test_what_can_be_walked() -> None:
     assert not is_walkable(nolimit((1000, 1000)))
     with pytest.raises(PokernetsError, match="needs a bet menu"):
         best_response(load_rules("flop_holdem_nolimit"), AlwaysCall(name="caller").policy, 0)
-
-
-def test_suits_must_be_alike() -> None:
-    rules = load_rules("flop_holdem_nolimit")
-
-    class LikesHearts(RandomAgent):
-        def policy(self, state: HandState) -> Policy:
-            actions, probs = super().policy(state)
-            return actions, probs * np.where(np.arange(1326) % 2, 1.0, 0.5)[:, None]
-
-    with pytest.raises(PokernetsError, match="changes when suits are renamed"):
-        best_response(rules, LikesHearts(name="hearts", raises=["a"]).policy, 0, bet_menu(preflop="a", flop="a"))

@@ -13,14 +13,15 @@ from poker.abstraction.buckets import CardAbstraction, make_abstraction
 from poker.betting import Betting
 from poker.cards import NUM_HANDS, parse_cards
 from poker.errors import PokernetsError
-from poker.kernels.cards.isomorphism import NUM_BOARDS, board_multiplicities
+from poker.kernels.cards.isomorphism import NUM_BOARDS
 from poker.rules import CALL, FOLD, Rules
-from poker.solvers.best_response.public import best_response
+from poker.solvers.best_response.flops import NUM_CLASSES, NUM_FLOPS, value_of_all
 from poker.solvers.best_response.ranges import RangePolicy, evaluate_policy
 from poker.solvers.best_response.unabstracted import UnabstractedResponse
 from poker.state import HandState
 from poker.tree import BettingTree, bet_menu, build_tree
 from tests.games import load_rules
+from tests.solvers.best_response.classes import response_by_hand
 from tests.solvers.games import ORACLES, kuhn
 
 SIZES = (0, 3, 4, 5)
@@ -61,7 +62,9 @@ def equals_vector_engine(tree: BettingTree, board: tuple[int, ...], buckets: int
     cards, policy = abstraction(4, buckets), random_policy(tree, buckets)
     response = UnabstractedResponse(tree, cards, policy, board)
     wanted = evaluate_policy(tree, by_hand(cards, policy), board).best_response
-    return response.value(response.scratch()) == pytest.approx(wanted, rel=1e-5)
+    pairs = math.comb(52 - len(board), 2) * math.comb(50 - len(board), 2)
+    found = [each.sum() / pairs for each in response.board_values(board, response.scratch())]
+    return found == pytest.approx(wanted, rel=1e-5)
 
 
 def test_limit_river_equals_the_vector_engine() -> None:
@@ -100,8 +103,9 @@ def test_classes_of_boards_stand_for_all(flop: str) -> None:
     tree = build_tree(Betting.at_street(limit_game((3, 1, 0, 1)), 1, (20, 20)))
     cards, policy = abstraction(4, 5), random_policy(tree, 5)
     values = []
-    for isomorphism in (True, False):
-        response = UnabstractedResponse(tree, cards, policy, parse_cards(flop), isomorphism=isomorphism)
+    for renamings in (24, 1):
+        response = UnabstractedResponse(tree, cards, policy, parse_cards(flop))
+        response.renamings = np.arange(renamings)
         values.append(response.board_values(parse_cards(flop), response.scratch()))
     for merged, all_boards in zip(*values, strict=True):
         assert np.allclose(merged, all_boards, rtol=1e-4, atol=1e-3 * abs(all_boards).max())
@@ -110,16 +114,8 @@ def test_classes_of_boards_stand_for_all(flop: str) -> None:
 
 def over_all_flops(response: UnabstractedResponse) -> list[float]:
     """Chips per hand of either seat."""
-    assert response.root is not None
-    scratch, weights = response.scratch(), board_multiplicities(3) / math.comb(48, 3)
-    totals = [np.zeros((len(seat.entries), 169)) for seat in response.seats]
-    for flop, weight in enumerate(weights.tolist()):
-        for total, values in zip(totals, response.flop_values(flop, scratch), strict=True):
-            total += weight * values
-    return [
-        response.root.best(seat.responder, dict(zip(seat.entries, total, strict=True)))[0]
-        for seat, total in zip(response.seats, totals, strict=True)
-    ]
+    scratch = response.scratch()
+    return list(value_of_all(response.roots, [response.flop_values(flop, scratch) for flop in range(NUM_FLOPS)]))
 
 
 @pytest.mark.slow
@@ -135,7 +131,7 @@ def test_flop_holdem_equals_the_walk_of_public_states() -> None:
         node = tree.find(state.betting.line)
         return tree.actions(node), policy(node)[np.maximum(cards.buckets(state.board), 0)]
 
-    wanted = [best_response(rules, public, player).value for player in range(2)]
+    wanted = [response_by_hand(rules, public, player).mean() for player in range(2)]
     assert over_all_flops(UnabstractedResponse(tree, cards, policy)) == pytest.approx(wanted, rel=1e-5)
 
 
@@ -148,8 +144,7 @@ def test_always_folding_loses_the_blinds() -> None:
         return np.eye(len(actions), dtype=np.float32)[None, actions.index(FOLD if FOLD in actions else CALL)]
 
     response = UnabstractedResponse(tree, abstraction(4, 1), folder)
-    assert response.root is not None
-    won = [response.root.best(seat, {})[0] for seat in range(2)]
+    won = [root.best(np.zeros((len(root.entries), NUM_CLASSES)))[0] for root in response.roots]
     assert sum(won) / 2 / 10 * 1000 == pytest.approx(ORACLES["limit_holdem"]["always_fold_mbb"])
 
 

@@ -6,7 +6,7 @@ from numpy.typing import ArrayLike
 
 from poker.errors import PokernetsError
 from poker.rules import Rules
-from poker.solvers.best_response.ranges import RangePolicy, RangeWalk, best_response
+from poker.solvers.best_response.ranges import RangePolicy, RangeWalk
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.realization import Rows, realization, strategy_of
 from poker.solvers.vector.restricted import modelled_reach
@@ -41,8 +41,8 @@ def response(game: VectorGame, searcher: int, model: RangePolicy, p: float, iter
 def won_and_conceded(solver: VectorSolver, searcher: int, model: RangePolicy) -> tuple[float, float]:
     """Chips per hand, in plain Python: of the searcher from the model, and of best responses from the searcher."""
     tree = solver.game.tree
-    won = RangeWalk(tree, model, searcher, isomorphism=False, own=solver.strategy).result(()).value
-    return won, best_response(tree, solver.strategy, 1 - searcher).value
+    won = RangeWalk(tree, model, searcher, own=solver.strategy).value()
+    return won, RangeWalk(tree, solver.strategy, 1 - searcher).value()
 
 
 @pytest.mark.parametrize("rules", [kuhn(), leduc()], ids=["kuhn", "leduc"])
@@ -51,7 +51,7 @@ def test_the_ends_are_an_equilibrium_and_the_best_response(rules: Rules, searche
     game = VectorGame(game_tree(rules))
     model = some_model(game.tree)
     won, _ = won_and_conceded(response(game, searcher, model, 1.0), searcher, model)
-    assert won == pytest.approx(best_response(game.tree, model, searcher).value, abs=1e-6)
+    assert won == pytest.approx(RangeWalk(game.tree, model, searcher).value(), abs=1e-6)
     _, conceded = won_and_conceded(response(game, searcher, model, 0.0), searcher, model)
     value = {"kuhn": 1 / 18, "leduc": LEDUC}[rules.name]
     assert conceded == pytest.approx(value if searcher == 0 else -value, abs=2e-3)
