@@ -1,6 +1,5 @@
 """From overrides to a composed configuration, from there to plain settings, and to the call of their `_target_`."""
 
-import re
 from collections.abc import Iterable
 from typing import Any, NoReturn
 
@@ -13,8 +12,6 @@ from omegaconf.errors import ConfigAttributeError, ConfigKeyError, MissingMandat
 from conf.help import CONF, choices, without_help
 from conf.signatures import ConfigurationError, arguments_of, check, nearest
 from poker.errors import PokernetsError
-
-_CONSTANTS = re.compile(r"Interpolation key 'exploration\.(\w+)\.")
 
 
 def compose(root: str, overrides: list[str]) -> DictConfig:
@@ -50,6 +47,19 @@ def required(what: str) -> NoReturn:
 
 
 OmegaConf.register_new_resolver("required", required, replace=True)
+
+
+def constant(solver: str, name: str, *, _root_: DictConfig) -> Any:
+    """The resolver of a solver's constants for the game: `${constant:uct,ceiling}`."""
+    if "exploration" not in _root_:
+        raise ConfigurationError(
+            f"solver={solver} has constants of some games only: give exploration=GAME with those of another"
+            f" ({', '.join(choices('exploration'))}), or solver.ceiling=, solver.potential= and the like"
+        )
+    return _root_.exploration[solver][name]
+
+
+OmegaConf.register_new_resolver("constant", constant, replace=True)
 
 
 def resolve(node: Any) -> Any:
@@ -92,11 +102,6 @@ def message_of(error: BaseException) -> str:
         if key == cause.full_key:
             known += [folder.name for folder in CONF.iterdir() if folder.is_dir()]
         return f"there is no setting '{cause.full_key}'{nearest(key, known)} --help lists all settings"
-    if missing := _CONSTANTS.search(str(error)):
-        return (
-            f"solver={missing[1]} has constants of some games only: give exploration=GAME with those of another"
-            f" ({', '.join(choices('exploration'))}), or solver.ceiling=, solver.potential= and the like"
-        )
     if isinstance(error, MissingMandatoryValue):
         return f"give {error.full_key}=VALUE"
     return " ".join(f"{error} {cause or ''}".split())

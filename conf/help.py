@@ -3,7 +3,6 @@
 An option that a command runs states its purpose itself, in one line under the key `_help_`.
 """
 
-import re
 from pathlib import Path
 from string import Template
 from typing import Any
@@ -26,6 +25,12 @@ def choices(group: str) -> list[str]:
     return sorted(file.stem for file in (CONF / group).glob("*.yaml"))
 
 
+def _values_of(group: str, option: str) -> dict[str, Any]:
+    """What the file of an option holds, with its defaults list."""
+    values: dict[str, Any] = yaml.load((CONF / group / f"{option}.yaml").read_text(), _Loader)
+    return values
+
+
 def experiments() -> dict[str, str]:
     """The command of each experiment: that of the group from which its defaults list chooses."""
     return {name: _command_of(name) for name in choices("experiment")}
@@ -33,7 +38,7 @@ def experiments() -> dict[str, str]:
 
 def _command_of(experiment: str) -> str:
     """The command of an experiment, from its file or the experiment that it begins with; empty if neither says."""
-    entries = yaml.load((CONF / "experiment" / f"{experiment}.yaml").read_text(), _Loader)["defaults"]
+    entries = _values_of("experiment", experiment)["defaults"]
     chosen = {key.removeprefix("override /") for entry in entries if isinstance(entry, dict) for key in entry}
     others = [_command_of(entry) for entry in entries if isinstance(entry, str) and entry != "_self_"]
     return next((COMMANDS[root] for group, root in _ROOTS.items() if group in chosen), next(iter(others), ""))
@@ -41,21 +46,14 @@ def _command_of(experiment: str) -> str:
 
 def nets() -> dict[str, list[str]]:
     """The options of the group `net` by model."""
-    models = _told_by_files("net", r"# For model=(\w+)")
+    models = {net: _values_of("net", net)["for_model"] for net in choices("net")}
     return {model: [net for net in models if models[net] == model] for model in dict.fromkeys(models.values())}
-
-
-def _told_by_files(group: str, pattern: str) -> dict[str, str]:
-    """Text that `pattern` captures in the comment of each option of a group; its braces stand for the option's name."""
-    texts = {name: (CONF / group / f"{name}.yaml").read_text() for name in choices(group)}
-    found = {name: re.search(pattern.format(name), text) for name, text in texts.items()}
-    return {name: match[1] for name, match in found.items() if match}
 
 
 def purposes(group: str) -> dict[str, str]:
     """The purpose of each option of a group; empty where its file does not say."""
-    texts = {name: yaml.load((CONF / group / f"{name}.yaml").read_text(), _Loader) for name in choices(group)}
-    return {name: text.get(group, text).get(_HELP, "") for name, text in texts.items()}
+    options = {name: _values_of(group, name) for name in choices(group)}
+    return {name: values.get(group, values).get(_HELP, "") for name, values in options.items()}
 
 
 def listed(command: str, *groups: str) -> str:

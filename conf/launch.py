@@ -11,6 +11,7 @@ import shlex
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -70,7 +71,7 @@ def launch(root: str, task: Callable[[DictConfig], Any]) -> None:
             return result if isinstance(result, float) else getattr(result, "metric", None)
         except PokernetsError as error:
             if not sweeping:
-                _exit(_with_choices(str(error), config))
+                _exit(_completed(error, config))
             failed.append(" ".join(HydraConfig.get().overrides.task))
             raise PokernetsError(f"{failed[-1]}: {error}") from error
 
@@ -117,25 +118,27 @@ def _job_folder() -> str:
     return short if short == name else f"{short}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
 
 
-def _with_choices(message: str, config: DictConfig) -> str:
-    """Complete the command that a message ends with by the scale, the game and the artifacts of this one; the scale is
-    that of the folder where something is missing, if that names one. The same command keeps all that it was given."""
-    ending = re.search(r"ake it with: (python (?:-m )?([\w.]+) (\w+)=(\w+)[^;]*)$", message)
-    if ending is None:
+def _completed(error: PokernetsError, config: DictConfig) -> str:
+    """The message of an error; a command that it ends with gets the scale, the game and the artifacts of this one. The
+    scale is that of the folder where something is missing, if that names one; the same command keeps all that it was
+    given."""
+    remedy, message = error.remedy, str(error)
+    if remedy is None or not remedy.settings:
         return message
-    told, script, group, option = ending.groups()
     job = HydraConfig.get()
+    selected, is_training = job.runtime.choices, remedy.command == COMMANDS["train"]
+    group, option = remedy.settings[0].split("=")
     given = [argument for argument in job.overrides.task if not argument.startswith(f"{group}=")]
-    selected = job.runtime.choices
-    if job.job.name == script.removesuffix(".py") and selected.get(group) == option:
-        there = {"dry", *(word.partition("=")[0] for word in told.split())}
-        given = [argument for argument in given if argument.partition("=")[0] not in there]
+    if COMMANDS.get(job.job.name) == remedy.command and selected.get(group) == option:
+        told = {"dry", *(setting.partition("=")[0] for setting in remedy.settings)}
+        given = [argument for argument in given if argument.partition("=")[0] not in told]
         return " ".join([message, *map(_typed, given)])
-    folder = next((name for name in re.findall(r"\bartifacts/(\w+)/", message) if name in choices("scale")), None)
-    has_game = script != "train.py"
-    wanted = {"scale": folder or selected["scale"], **({"game": selected["game"]} if has_game else {})}
-    found = [f"{group}={name}" for group, name in wanted.items() if {group: name} not in _defaults()]
-    found += [_typed(argument) for argument in given if has_game and argument.startswith("game.")]
+    defaults = OmegaConf.load(CONF / "base.yaml").defaults
+    parts = remedy.target.parts
+    folder = next((name for above, name in pairwise(parts) if above == "artifacts" and name in choices("scale")), None)
+    wanted = {"scale": folder or selected["scale"]} | ({} if is_training else {"game": selected["game"]})
+    found = [f"{group}={name}" for group, name in wanted.items() if {group: name} not in defaults]
+    found += [_typed(argument) for argument in given if argument.startswith("game.") and not is_training]
     elsewhere = folder is None and config.artifacts != f"artifacts/{selected['scale']}"
     return " ".join([message, *found, *([f"artifacts={config.artifacts}"] if elsewhere else [])])
 
@@ -143,13 +146,6 @@ def _with_choices(message: str, config: DictConfig) -> str:
 def _typed(argument: str) -> str:
     """An override as it is typed in a shell."""
     return argument if _IN_A_SHELL.fullmatch(argument) else shlex.quote(argument)
-
-
-def _defaults() -> list[Any]:
-    """Defaults of a command that names no game and no scale."""
-    base = OmegaConf.to_container(OmegaConf.load(CONF / "base.yaml"))
-    assert isinstance(base, dict)
-    return list(base["defaults"])
 
 
 def _exit(message: str) -> NoReturn:
@@ -167,7 +163,7 @@ def task_of(group: str) -> Callable[[DictConfig], Any]:
         unbundle(config, writes=group != "evaluate")
         node = chosen(config, group)
         if group == "model":
-            _check_net()
+            _check_net(config)
         node = resolve(node)
         from conf.early import refuse_parts, refuse_values  # noqa: PLC0415 (numpy)
 
@@ -200,10 +196,9 @@ def _claimed(output: str | None) -> Iterator[None]:
         yield
 
 
-def _check_net() -> None:
+def _check_net(config: DictConfig) -> None:
     selected = HydraConfig.get().runtime.choices
-    model, net = selected.get("model"), selected.get("net")
-    known = nets()
-    other = next((each for each in known if net in known[each]), model)
-    if model in known and other != model:
-        raise ConfigurationError(f"net={net} is for model={other}; model={model} takes {', '.join(known[model])}")
+    model = str(selected["model"])
+    if "for_model" in config and config.for_model != model:
+        taken = ", ".join(nets().get(model, ["no net"]))
+        raise ConfigurationError(f"net={selected['net']} is for model={config.for_model}; model={model} takes {taken}")

@@ -26,7 +26,7 @@ from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn, ParamSpec, TypeVar
 
-from poker.errors import PokernetsError, disk_full_at
+from poker.errors import PokernetsError, Remedy, disk_full_at
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -46,26 +46,30 @@ _SECTIONS = {"schema": int, "kind": str, "config": dict, "made_from": dict, "cou
 _UNREADABLE = (ArithmeticError, AttributeError, LookupError, RecursionError, SyntaxError, TypeError, ValueError)
 """Errors of reading malformed files; `SyntaxError` comes from headers of arrays."""
 
-MAKERS = {
-    "abstraction": "python -m data_gen job=abstraction",
-    "blueprint": "python -m data_gen job=blueprint",
-    "continuations": "python -m data_gen job=continuations",
-    "continuation_forms": "python -m data_gen job=continuations",
-    "leaf_table": "python -m data_gen job=leaf_table",
-    "leaf_states": "python -m data_gen job=leaf_states",
-    "preflop_rollouts": "python -m data_gen job=preflop_rollouts",
-    "opponent_actions": "python -m data_gen job=opponent_actions",
-    "leaf_net": "python train.py model=leaf",
-    "opponent_net": "python train.py model=opponent",
+_JOBS = (
+    "abstraction",
+    "blueprint",
+    "continuations",
+    "leaf_table",
+    "leaf_states",
+    "preflop_rollouts",
+    "opponent_actions",
+)
+_DATA_GEN, _TRAIN = "python -m data_gen", "python train.py"
+MAKERS: dict[str, tuple[str, ...]] = {
+    **{job: (_DATA_GEN, f"job={job}") for job in _JOBS},
+    "continuation_forms": (_DATA_GEN, "job=continuations"),
+    "leaf_net": (_TRAIN, "model=leaf"),
+    "opponent_net": (_TRAIN, "model=opponent"),
 }
 """The command that makes each kind: what an error about a missing or unusable artifact tells the user to run."""
 
-MAKERS_BY_NAME = {
-    "leaf_table_generated": "python -m data_gen job=leaf_table continuations=self_generated job.output={}",
-    "smooth_uct": "python -m data_gen job=blueprint solver=smooth_uct job.output={}",
-    "uct": "python -m data_gen job=blueprint solver=uct job.output={}",
-    "hand": "python train.py model=opponent net=hand",
-    "adaptive": "python train.py model=opponent net=adaptive",
+MAKERS_BY_NAME: dict[str, tuple[str, ...]] = {
+    "leaf_table_generated": (_DATA_GEN, "job=leaf_table", "continuations=self_generated", "job.output={}"),
+    "smooth_uct": (_DATA_GEN, "job=blueprint", "solver=smooth_uct", "job.output={}"),
+    "uct": (_DATA_GEN, "job=blueprint", "solver=uct", "job.output={}"),
+    "hand": (_TRAIN, "model=opponent", "net=hand"),
+    "adaptive": (_TRAIN, "model=opponent", "net=adaptive"),
 }
 """Commands by the last part of the path, for kinds of which agents name several artifacts."""
 
@@ -73,9 +77,10 @@ MAKERS_BY_NAME = {
 class ArtifactError(PokernetsError):
     """Base of errors about an artifact on disk: the `problem` and its remedy."""
 
-    def __init__(self, problem: str, remedy: str = "") -> None:
+    def __init__(self, problem: str, remedy: Remedy | str = "") -> None:
         problem = _short(problem, _LONGEST)
         super().__init__(f"{problem}. {remedy}" if remedy else problem)
+        self.remedy = remedy if isinstance(remedy, Remedy) else None
         self.problem = problem
 
 
@@ -434,21 +439,21 @@ def _corrupt(problem: str, kind: str, target: Path) -> CorruptArtifactError:
 
 
 def _mismatch(problem: str, kind: str, target: Path) -> MismatchedArtifactError:
-    replace = how_to_replace(kind, target)
     elsewhere = "Use another place (outputs=DIR to write there, artifacts=DIR to read there)"
-    return MismatchedArtifactError(problem, f"{elsewhere}, or {replace[0].lower()}{replace[1:]}")
+    return MismatchedArtifactError(problem, how_to_make(kind, target, first=f"{elsewhere}, or delete {target} and"))
 
 
-def how_to_make(kind: str, target: Path) -> str:
-    """Remedy for a missing artifact: the command that makes it."""
-    command = MAKERS_BY_NAME.get(target.name, MAKERS.get(kind))
-    return "Run the command that makes it" if command is None else f"Make it with: {command.format(target)}"
+def how_to_make(kind: str, target: Path, first: str = "") -> Remedy:
+    """Remedy for a missing artifact: after what is to be done `first`, the command that makes it."""
+    command, *settings = MAKERS_BY_NAME.get(target.name, MAKERS.get(kind, ("",)))
+    advice = f"{first} {'make it with:' if command else 'run the command that makes it'}".lstrip()
+    settings = [setting.format(target) for setting in settings]
+    return Remedy(advice[0].upper() + advice[1:], target, command, tuple(settings))
 
 
-def how_to_replace(kind: str, target: Path) -> str:
+def how_to_replace(kind: str, target: Path) -> Remedy:
     """Remedy for an unusable artifact: delete it and make it again."""
-    make = how_to_make(kind, target)
-    return f"Delete {target} and {make[0].lower()}{make[1:]}"
+    return how_to_make(kind, target, first=f"Delete {target} and")
 
 
 def _sync(directory: Path) -> None:

@@ -151,7 +151,9 @@ class RemoteAgent:
             self._fail(what)
         if kind == "refused":
             self.close()
-            raise PokernetsError(value)
+            refusal = PokernetsError(value[0])
+            refusal.remedy = value[1]
+            raise refusal
         if kind == "error":
             raise AgentFailure(value)
         return value
@@ -172,7 +174,7 @@ def _serve(pipe: Connection, build: Callable[[], Agent]) -> None:
     try:
         agent = build()
     except PokernetsError as error:
-        pipe.send(("refused", str(error)))
+        pipe.send(("refused", (str(error), error.remedy)))
         return
     except Exception as error:
         pipe.send(("error", _described(error)))

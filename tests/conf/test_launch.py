@@ -11,7 +11,7 @@ import pytest
 from omegaconf import OmegaConf
 
 from conf.compose import call, chosen, compose, resolve
-from conf.help import CONF, choices, purposes
+from conf.help import COMMANDS, CONF, choices, experiments, nets, purposes
 from conf.launch import task_of
 from conf.signatures import ConfigurationError, check
 from poker.rules import Rules
@@ -190,6 +190,16 @@ def test_lists_and_seeds_of_nets_are_checked(overrides: list[str], told: str) ->
         check(resolve(compose("train", ["model=leaf", *overrides]).model))
 
 
+def test_constants_of_a_game_that_has_none_are_asked_for() -> None:
+    config = compose("data_gen", ["job=blueprint", "solver=uct", "game=flop_holdem_nolimit"])
+    with pytest.raises(
+        ConfigurationError, match=r"solver=uct has constants .* give exploration=GAME .*leduc.* or solver"
+    ):
+        resolve(config.job)
+    given = ["solver.ceiling=5.0", "solver.potential=null"]
+    resolve(compose("data_gen", ["job=blueprint", "solver=uct", "game=flop_holdem_nolimit", *given]).job)
+
+
 def test_a_negative_seed_is_refused() -> None:
     with pytest.raises(ConfigurationError, match="'seed' must be at least 0, not -1"):
         task_of("job")(compose("data_gen", ["job=abstraction", "seed=-1"]))
@@ -235,9 +245,8 @@ def test_help_lists_what_the_command_takes_and_all_of_it_somewhere() -> None:
 
 def listed_by(root: Path) -> dict[str, str]:
     """Listed options by group."""
-    [listing] = re.findall(r"\$\{listed:[^}]*\}", root.read_text())
-    text = OmegaConf.create({"text": listing}).text
-    return {line.partition(":")[0]: line.partition(": ")[2] for line in text.splitlines() if line[0] != " "}
+    lines = [line.partition(":") for line in OmegaConf.load(root).hydra.help.template.splitlines()]
+    return {group: options.strip() for group, _, options in lines if group and (CONF / group).is_dir()}
 
 
 @pytest.mark.parametrize("game", [name for name in choices("game") if name != "acpc"])
@@ -292,7 +301,7 @@ def test_every_file_composes(file: Path) -> None:
         compose(option, [])
         return
     if group == "net":
-        [model] = re.findall(r"For model=(\w+)", file.read_text())
+        [model] = [model for model, options in nets().items() if option in options]
         assert compose("train", [f"model={model}", f"net={option}"]).model.net is not None
         return
     root = {"model": "train", "trainer": "train", "evaluate": "evaluate"}.get(group, "data_gen")
@@ -314,10 +323,9 @@ def test_every_scale_has_the_settings_of_the_jobs(job: str, scale: str) -> None:
 
 @pytest.mark.parametrize("name", choices("experiment"))
 def test_every_experiment_is_the_command_that_it_names(name: str) -> None:
-    file = CONF / "experiment" / f"{name}.yaml"
-    command = re.search(rf"python (-m data_gen|evaluate\.py|train\.py) experiment={name}\b", file.read_text())
-    assert command
-    root = command[1].removeprefix("-m ").removesuffix(".py")
+    command = experiments()[name]
+    assert f"{command} experiment={name}" in (CONF / "experiment" / f"{name}.yaml").read_text()
+    [root] = [root for root in COMMANDS if COMMANDS[root] == command]
     config = compose(root, [f"experiment={name}"])
     node = chosen(config, {"data_gen": "job", "evaluate": "evaluate", "train": "model"}[root])
     if root == "data_gen":
