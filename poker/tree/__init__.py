@@ -3,7 +3,7 @@
 from poker.tree.betting_tree import BettingTree, Kind
 from poker.tree.build import DepthLimit, build_tree
 from poker.tree.gadget import Gadget
-from poker.tree.menus import BetMenu, Size, StreetMenu, bet_menu, spot_menu
+from poker.tree.menus import BetMenu, Size, StreetMenu, bet_menu
 
 __all__ = [
     "BetMenu",
@@ -15,5 +15,4 @@ __all__ = [
     "StreetMenu",
     "bet_menu",
     "build_tree",
-    "spot_menu",
 ]

@@ -167,3 +167,9 @@ class BettingTree:
         while node >= 0:
             yield node
             node = int(self.parent[node])
+
+
+def children_of(parent: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """(first child, -1 for none, and number of children) of each node by the parents of all in breadth-first order."""
+    counts = np.bincount(parent[1:], minlength=len(parent)).astype(np.int32)
+    return np.where(counts > 0, 1 + np.cumsum(counts, dtype=np.int32) - counts, -1).astype(np.int32), counts

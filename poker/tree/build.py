@@ -1,5 +1,6 @@
 """Builds a `BettingTree` breadth first from a betting state, a bet menu and, if wanted, a depth limit."""
 
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -8,7 +9,7 @@ import numpy as np
 from poker.errors import PokernetsError
 from poker.rules import CALL, FOLD, NO_ACTION
 from poker.state import Betting
-from poker.tree.betting_tree import BettingTree, Kind
+from poker.tree.betting_tree import BettingTree, Kind, children_of
 from poker.tree.gadget import Gadget
 from poker.tree.limit import build_limit_tree, is_covered
 from poker.tree.menus import BetMenu, street_base
@@ -61,52 +62,43 @@ def build_tree(
 
 
 class _Builder:
-    """Rows are appended in breadth-first order; `states[n]` is the betting at node n while it still has to grow."""
+    """Rows are appended in breadth-first order; `growing` holds the nodes whose children are still to come."""
 
     def __init__(
-        self,
-        menu: BetMenu,
-        depth_limit: DepthLimit | None,
-        dead: int,
-        gadget: Gadget | None,
-        watch: Watch | None,
+        self, menu: BetMenu, limit: DepthLimit | None, dead: int, gadget: Gadget | None, watch: Watch | None
     ) -> None:
         self.menu = menu
-        self.limit = depth_limit
+        self.limit = limit
         self.dead = dead
         self.gadget = gadget
         self.watch = watch
-        self.rows: list[tuple[int, int, int, int, int]] = []
+        self.rows: list[tuple[int, ...]] = []
+        """(kind, player, street, parent, action, leaf state, leaf choice) of each node."""
         self.committed: list[tuple[int, ...]] = []
         self.folded: list[tuple[bool, ...]] = []
-        self.states: list[tuple[Betting, int, int] | None] = []
-        self.first_child: list[int] = []
-        self.num_children: list[int] = []
-        self.leaf_state: list[int] = []
-        self.leaf_choice: list[int] = []
+        self.growing: deque[tuple[int, Betting, int, tuple[int, ...]]] = deque()
+        """(node, betting, street, more): the highest total at the start of the street, or what `_choice` takes."""
         self.num_leaf_states = 0
 
     def build(self, root: Betting) -> BettingTree:
-        street = self._street_of(root)
-        self._start(root, street, -1, street_base(root))
-        node = 0
-        while node < len(self.rows):
-            self._grow(node)
-            node += 1
-        kind, player, streets, parent, action = np.array(self.rows, np.int32).T
+        self._start(root, self._street_of(root), -1, street_base(root))
+        while self.growing:
+            self._grow(*self.growing.popleft())
+        kind, player, street, parent, action, leaf_state, leaf_choice = np.array(self.rows, np.int32).T.copy()
+        first_child, num_children = children_of(parent)
         return BettingTree(
             rules=root.rules,
             kind=kind.astype(np.int8),
             player=player.astype(np.int8),
-            street=streets.astype(np.int8),
-            parent=np.ascontiguousarray(parent),
-            first_child=np.array(self.first_child, np.int32),
-            num_children=np.array(self.num_children, np.int32),
-            action=np.ascontiguousarray(action),
+            street=street.astype(np.int8),
+            parent=parent,
+            first_child=first_child,
+            num_children=num_children,
+            action=action,
             committed=np.array(self.committed, np.int32),
             folded=np.array(self.folded, np.bool_),
-            leaf_state=np.array(self.leaf_state, np.int32),
-            leaf_choice=np.array(self.leaf_choice, np.int32),
+            leaf_state=leaf_state,
+            leaf_choice=leaf_choice,
             dead=self.dead,
             gadget=self.gadget,
         )
@@ -121,80 +113,72 @@ class _Builder:
     def _start(self, betting: Betting, street: int, parent: int, base: int) -> None:
         """The node where the round of `street` begins: a GADGET, if subgames begin there and somebody acts."""
         if self.gadget is not None and self.gadget.street == street and not betting.is_over:
-            self._row(Kind.GADGET, self.gadget.player, street, parent, NO_ACTION, betting, base)
+            self._row(Kind.GADGET, self.gadget.player, street, parent, NO_ACTION, betting, (base,))
         else:
             self._append(betting, street, parent, NO_ACTION, base)
 
     def _append(self, betting: Betting, street: int, parent: int, action: int, base: int) -> None:
         """A node for `betting` seen from the round of `street`: STREET or the depth limit if that round is over."""
-        final = betting.rules.num_streets - 1
-        allin = betting.is_showdown
-        player = -1
+        allin, limit = betting.is_showdown, self.limit
         if betting.is_over and not allin:
-            kind = Kind.FOLD
-        elif allin and street == final:
-            kind = Kind.SHOWDOWN
-        elif allin or betting.street > street:
-            kind = Kind.STREET
-            if self.limit is not None and street >= self.limit.street and (self.limit.cut_runouts or not allin):
-                self._append_limit(betting, street, parent, action)
-                return
+            self._row(Kind.FOLD, -1, street, parent, action, betting)
+        elif allin and street == betting.rules.num_streets - 1:
+            self._row(Kind.SHOWDOWN, -1, street, parent, action, betting)
+        elif not allin and betting.street == street:
+            self._row(Kind.DECISION, betting.to_act, street, parent, action, betting, (base,))
+        elif limit is not None and street >= limit.street and (limit.cut_runouts or not allin):
+            self.num_leaf_states += 1
+            chooser = len(limit.choosers) if betting.is_over else 0
+            self._choice(betting, street, parent, action, chooser, self.num_leaf_states - 1, 0)
         else:
-            kind, player = Kind.DECISION, betting.to_act
-        self._row(kind, player, street, parent, action, betting, base)
+            self._row(Kind.STREET, -1, street, parent, action, betting, (base,))
 
-    def _append_limit(self, betting: Betting, street: int, parent: int, action: int) -> None:
-        assert self.limit is not None
-        state = self.num_leaf_states
-        self.num_leaf_states += 1
-        first = len(self.limit.choosers) if betting.is_over else 0
-        self._limit_row(betting, street, parent, action, state, first, 0)
-
-    def _limit_row(
-        self, betting: Betting, street: int, parent: int, action: int, state: int, chooser: int, choice: int
+    def _choice(
+        self, betting: Betting, street: int, parent: int, action: int, chooser: int, state: int, choice: int
     ) -> None:
+        """The CHOICE of a chooser at a leaf state where those before made `choice`, or a LEAF behind the last."""
         assert self.limit is not None
         if chooser < len(self.limit.choosers):
-            player = self.limit.choosers[chooser]
-            self._row(Kind.CHOICE, player, street, parent, action, betting, chooser)
+            more = chooser, state, choice
+            self._row(Kind.CHOICE, self.limit.choosers[chooser], street, parent, action, betting, more)
         else:
-            self._row(Kind.LEAF, -1, street, parent, action, betting, -1)
-        self.leaf_state[-1] = state
-        self.leaf_choice[-1] = choice
+            self._row(Kind.LEAF, -1, street, parent, action, betting, (), state, choice)
 
-    def _row(self, kind: Kind, player: int, street: int, parent: int, action: int, betting: Betting, base: int) -> None:
+    def _row(
+        self,
+        kind: Kind,
+        player: int,
+        street: int,
+        parent: int,
+        action: int,
+        betting: Betting,
+        more: tuple[int, ...] = (),
+        state: int = -1,
+        choice: int = -1,
+    ) -> None:
+        """Append a node, which grows if there is `more`."""
         if len(self.rows) >= MAX_NODES:
             raise PokernetsError(f"the betting tree exceeds {MAX_NODES} nodes: offer fewer bet sizes")
-        self.rows.append((kind, player, street, parent, action))
+        if more:
+            self.growing.append((len(self.rows), betting, street, more))
+        self.rows.append((kind, player, street, parent, action, state, choice))
         self.committed.append(betting.committed)
         self.folded.append(betting.folded)
-        grows = kind in (Kind.DECISION, Kind.STREET, Kind.CHOICE, Kind.GADGET)
-        self.states.append((betting, street, base) if grows else None)
-        self.first_child.append(-1)
-        self.num_children.append(0)
-        self.leaf_state.append(-1)
-        self.leaf_choice.append(-1)
 
-    def _grow(self, node: int) -> None:
-        state = self.states[node]
-        if state is None:
-            return
-        self.states[node] = None
-        betting, street, base = state
-        kind = self.rows[node][0]
-        first = len(self.rows)
+    def _grow(self, node: int, betting: Betting, street: int, more: tuple[int, ...]) -> None:
+        kind, first = self.rows[node][0], len(self.rows)
         if kind == Kind.STREET:
             self._start(betting, street + 1, node, max(betting.committed))
         elif kind == Kind.GADGET:
-            self._row(Kind.ALTERNATIVE, -1, street, node, NO_ACTION, betting, -1)
-            self._append(betting, street, node, NO_ACTION, base)
+            self._row(Kind.ALTERNATIVE, -1, street, node, NO_ACTION, betting)
+            self._append(betting, street, node, NO_ACTION, *more)
         elif kind == Kind.CHOICE:
             assert self.limit is not None
+            chooser, state, choice = more
             for k in range(self.limit.continuations):
-                choice = self.leaf_choice[node] * self.limit.continuations + k
-                self._limit_row(betting, street, node, k, self.leaf_state[node], base + 1, choice)
-            self.leaf_state[node] = self.leaf_choice[node] = -1
+                self._choice(betting, street, node, k, chooser + 1, state, choice * self.limit.continuations + k)
         else:
+            [base] = more
             if betting.legal().fold:
                 self._append(betting.apply(FOLD), street, node, FOLD, base)
             self._append(betting.apply(CALL), street, node, CALL, base)
@@ -202,5 +186,3 @@ class _Builder:
                 self._append(betting.apply(total), street, node, total, base)
             if self.watch is not None:
                 self.watch(betting, len(self.rows) - first)
-        self.first_child[node] = first
-        self.num_children[node] = len(self.rows) - first

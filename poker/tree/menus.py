@@ -14,7 +14,7 @@ Fractions of chips round half up. Sizes below the minimum raise become the minim
 import math
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -22,10 +22,10 @@ from poker.errors import PokernetsError
 from poker.rules import STREET_NAMES
 from poker.state import NOBODY, Betting
 
-SEATS = ("oop", "ip")
 _MOST_POTS = 10
 """Pots above which text without a unit is taken for a percentage that lacks its sign; a number, as in files, is not."""
 _MOST_SIZES = 100
+_UNITS = {"": "pot", "%": "pot", "x": "previous", "c": "chips", "e": "geometric", "a": "allin"}
 
 
 class MenuError(PokernetsError):
@@ -42,31 +42,27 @@ class Size:
     @classmethod
     def parse(cls, text: str | float) -> "Size":
         if isinstance(text, int | float) and not isinstance(text, bool):
-            return cls._positive("pot", float(text), str(text))
-        match = re.fullmatch(r"(\d*+\.?\d*+)\s*([%xcea]?)", str(text).lower().strip())
-        number, unit = match.groups() if match else ("", "")
-        if not match or (number in ("", ".") and unit not in ("e", "a")) or (unit == "a" and number):
-            raise MenuError(
-                f"bet size `{text}`: write 0.5 or 50% (of the pot), 2.5x, 120c (chips), e, 3e or a (all-in)"
-            )
-        if unit == "a":
-            return cls("allin", 0.0)
-        if unit == "e":
-            streets = float(number or 0)
-            return cls._positive("geometric", streets, str(text)) if streets else cls("geometric", 0.0)
-        value = float(number) / 100 if unit == "%" else float(number)
-        if not unit and _MOST_POTS < value < math.inf:
-            typed = number[:100]
-            raise MenuError(f"bet size `{typed}`: {typed} pots? Write {typed}%, or {100 * value:g}% if that is meant")
-        return cls._positive({"x": "previous", "c": "chips"}.get(unit, "pot"), value, str(text))
-
-    @classmethod
-    def _positive(cls, unit: str, value: float, text: str) -> "Size":
+            number, unit, value = str(text), "", float(text)
+        else:
+            match = re.fullmatch(r"(\d*+\.?\d*+)\s*([%xcea]?)", str(text).lower().strip())
+            number, unit = match.groups() if match else ("", "")
+            if not match or (number in ("", ".") and unit not in ("e", "a")) or (unit == "a" and number):
+                raise MenuError(
+                    f"bet size `{text}`: write 0.5 or 50% (of the pot), 2.5x, 120c (chips), e, 3e or a (all-in)"
+                )
+            if unit == "a" or (unit == "e" and not float(number or 0)):
+                return cls(_UNITS[unit], 0.0)
+            value = float(number) / 100 if unit == "%" else float(number)
+            number = number[:100]
+            if not unit and _MOST_POTS < value < math.inf:
+                raise MenuError(
+                    f"bet size `{number}`: {number} pots? Write {number}%, or {100 * value:g}% if that is meant"
+                )
         if not 0 < value < math.inf:
-            raise MenuError(f"bet size `{text[:100]}`: must be positive and finite")
-        return cls(unit, value)
+            raise MenuError(f"bet size `{str(text)[:100]}`: must be positive and finite")
+        return cls(_UNITS[unit], value)
 
-    def total(self, betting: Betting, spot: "_Spot") -> int:
+    def total(self, spot: "_Spot") -> int:
         """The raise-to total this size means, before it is clipped to the legal range."""
         if self.unit == "pot":
             return _round(spot.highest + self.value * spot.pot)
@@ -75,7 +71,7 @@ class Size:
         if self.unit == "chips":
             return _round(spot.base + self.value)
         if self.unit == "geometric":
-            streets = int(self.value) or betting.rules.num_streets - betting.street
+            streets = int(self.value) or spot.streets
             fraction = ((1 + 2 * (spot.largest - spot.highest) / spot.pot) ** (1 / streets) - 1) / 2
             return _round(spot.highest + fraction * spot.pot)
         return spot.largest
@@ -95,20 +91,18 @@ class StreetMenu:
     by_player: tuple[SizeLists, ...]
     donk: tuple[Size, ...] | None = None
 
-    def sizes(self, player: int, depth: int) -> tuple[Size, ...]:
-        lists = self.by_player[player if len(self.by_player) > 1 else 0]
-        return lists[min(depth, len(lists) - 1)] if lists else ()
-
 
 @dataclass(frozen=True)
 class _Spot:
-    """Chips that sizes are computed from: `pot` after calling, `base` the total at the start of the street."""
+    """Chips that sizes are computed from: `pot` after calling, `base` the total at the start of the street; `largest`
+    is the most that another player can call. `streets` are left."""
 
     pot: int
     highest: int
     base: int
     smallest: int
     largest: int
+    streets: int
 
 
 @dataclass(frozen=True)
@@ -149,21 +143,29 @@ class BetMenu:
             return (legal.min_raise,)
         if betting.street >= len(self.streets):
             raise MenuError(f"the bet menu has no sizes for street {betting.street} of game `{betting.rules.name}`")
-        spot = _spot(betting, legal.min_raise, legal.max_raise, dead, street_base(betting) if base is None else base)
-        totals = {self._clip(size.total(betting, spot), spot) for size in self._sizes(betting)}
-        allin = max(spot.largest, spot.smallest)
+        committed, player, rules = betting.committed, betting.to_act, betting.rules
+        others = max(rules.stacks[i] for i in range(rules.num_players) if i != player and not betting.folded[i])
+        spot = _Spot(
+            pot=dead + sum(committed) + betting.highest - committed[player],
+            highest=betting.highest,
+            base=street_base(betting) if base is None else base,
+            smallest=legal.min_raise,
+            largest=min(legal.max_raise, others),
+            streets=rules.num_streets - betting.street,
+        )
+        totals = {self._clip(size.total(spot), spot) for size in self._sizes(betting)}
         if spot.largest - spot.highest <= self.add_allin * spot.pot:
-            totals.add(allin)
-        merged = self._merged(sorted(totals), spot)
+            totals.add(max(spot.largest, spot.smallest))
         extra = self.extra.get(betting.text(), ()) if self.extra else ()
-        return tuple(sorted({*merged, *(total for total in extra if legal.allows(total))}))
+        return tuple(sorted({*self._merged(totals, spot), *filter(legal.allows, extra)}))
 
     def _sizes(self, betting: Betting) -> tuple[Size, ...]:
         menu = self.streets[betting.street]
         begins = betting.street > 0 and not betting.actions[-1]
         if menu.donk is not None and begins and betting.last_raiser(betting.street - 1) not in (NOBODY, betting.to_act):
             return menu.donk
-        return menu.sizes(betting.to_act, betting.num_raises)
+        lists = menu.by_player[betting.to_act if len(menu.by_player) > 1 else 0]
+        return lists[min(betting.num_raises, len(lists) - 1)] if lists else ()
 
     def _clip(self, total: int, spot: _Spot) -> int:
         clipped = max(spot.smallest, min(total, spot.largest))
@@ -172,23 +174,15 @@ class BetMenu:
             return max(spot.largest, spot.smallest)
         return clipped
 
-    def _merged(self, totals: list[int], spot: _Spot) -> list[int]:
+    def _merged(self, totals: set[int], spot: _Spot) -> Collection[int]:
         if not self.merge:
             return totals
         kept: list[int] = []
-        for total in reversed(totals):
+        for total in sorted(totals, reverse=True):
             ratio = 1 + (total - spot.highest) / spot.pot
             if not kept or (1 + (kept[-1] - spot.highest) / spot.pot) / ratio >= 1 + self.merge:
                 kept.append(total)
         return kept
-
-
-def _spot(betting: Betting, smallest: int, largest: int, dead: int, base: int) -> _Spot:
-    committed, player, rules = betting.committed, betting.to_act, betting.rules
-    highest = betting.highest
-    others = max(rules.stacks[i] for i in range(rules.num_players) if i != player and not betting.folded[i])
-    pot = dead + sum(committed) + highest - committed[player]
-    return _Spot(pot, highest, base, smallest, min(largest, others))
 
 
 def street_base(betting: Betting) -> int:
@@ -264,43 +258,3 @@ def _items(value: object, name: str) -> Sequence[Any]:
     if not isinstance(items, Sequence):
         raise MenuError(f"bet menu `{name}`: expected a list of sizes, not `{value}`")
     return items
-
-
-def spot_menu(
-    *,
-    bet: object = "",
-    raise_: object = "",
-    donk: Mapping[str, object] | None = None,
-    add_allin: float = 0.0,
-    force_allin: float = 0.0,
-    merge: float = 0.0,
-    **streets: object,
-) -> BetMenu:
-    """A menu in the notation of spot files: `bet` sizes open a street, `raise_` sizes follow, on every street.
-
-    `flop_bet`, `turn_raise`, `oop_river_bet`, `ip_raise`, ... override, the more particular name first; `flop_donk`,
-    `turn_donk`, `river_donk` (or `donk`, a mapping of streets) are donk sizes. OOP is player 0.
-    """
-    rest = {"bet": bet, "raise": raise_, **streets}
-    donks = dict(donk or {})
-    for street in STREET_NAMES:
-        if f"{street}_donk" in rest:
-            donks[street] = rest.pop(f"{street}_donk")
-    used: set[str] = set()
-
-    def chosen(seat: str, street: str, kind: str) -> object:
-        names = (f"{seat}_{street}_{kind}", f"{street}_{kind}", f"{seat}_{kind}", kind)
-        used.update(names[:3])
-        sizes = next(rest[name] for name in names if name in rest)
-        return sizes.split(",") if isinstance(sizes, str) else sizes
-
-    menus = {
-        street: {player: [chosen(seat, street, kind) for kind in ("bet", "raise")] for player, seat in enumerate(SEATS)}
-        for street in STREET_NAMES
-    }
-    unknown = set(rest) - used - {"bet", "raise"}
-    if unknown:
-        raise MenuError(
-            f"bet menu: unknown key `{sorted(unknown)[0]}`; known are bet, raise, {', '.join(sorted(used))}"
-        )
-    return bet_menu(**menus, donk=donks, add_allin=add_allin, force_allin=force_allin, merge=merge)

@@ -4,14 +4,15 @@ import math
 from collections.abc import Mapping
 
 from poker.errors import PokernetsError
-from poker.rules import NOLIMIT, Rules
+from poker.rules import NOLIMIT, STREET_NAMES, Rules
 from poker.state import Betting
 from poker.tree.betting_tree import BettingTree
 from poker.tree.build import Watch, build_tree
 from poker.tree.gadget import Gadget
-from poker.tree.menus import BetMenu, spot_menu
+from poker.tree.menus import BetMenu, MenuError, bet_menu
 
 SPOT_STREETS = {3: 1, 4: 2, 5: 3}
+_SEATS = ("oop", "ip")
 
 
 def spot_rules(stack: int) -> Rules:
@@ -40,8 +41,7 @@ def spot_tree(
     gadget: Gadget | None = None,
     watch: Watch | None = None,
 ) -> BettingTree:
-    """The tree from the first decision of a street on; `menu` holds the arguments of `spot_menu`, `watch` sees the tree
-    grow.
+    """The tree from the first decision of a street on; `menu` is as in `spot_bets`, `watch` sees the tree grow.
 
     The pot lies there as dead chips: nobody has committed anything, so payoffs count from the root of the spot.
     """
@@ -61,13 +61,39 @@ def spot_root(board_size: int, stack: int) -> Betting:
 
 
 def spot_bets(menu: Mapping[str, object]) -> BetMenu:
-    """The menu that the keys of a spot file give."""
-    keys = {"raise_" if key == "raise" else key.removesuffix("_threshold"): value for key, value in menu.items()}
-    keys = {"merge" if key == "merging" else key: value for key, value in keys.items()}
-    for key in ("add_allin", "force_allin", "merge"):
-        if key in keys:
-            keys[key] = _threshold(key, str(keys[key]))
-    return spot_menu(**keys)  # type: ignore[arg-type]
+    """The menu that the keys of a spot file give: `bet` sizes open a street, `raise` sizes follow, on every street.
+
+    `flop_bet`, `turn_raise`, `oop_river_bet`, `ip_raise`, ... override, the more particular name first; `flop_donk`,
+    `turn_donk`, `river_donk` (or `donk`, a mapping of streets) are donk sizes. `add_allin`, `force_allin` and `merging`
+    may end in `_threshold`.
+    """
+    keys = {"bet": "", "raise": "", **{key.removesuffix("_threshold"): value for key, value in menu.items()}}
+    if "merging" in keys:
+        keys["merge"] = keys.pop("merging")
+    names = ("add_allin", "force_allin", "merge")
+    thresholds = {name: _threshold(name, str(keys.pop(name))) for name in names if name in keys}
+    donks: dict[str, object] = dict(keys.pop("donk", None) or {})  # type: ignore[call-overload]
+    donks |= {street: keys.pop(f"{street}_donk") for street in STREET_NAMES if f"{street}_donk" in keys}
+    known: set[str] = set()
+
+    def chosen(seat: str, street: str, kind: str) -> object:
+        names = (f"{seat}_{street}_{kind}", f"{street}_{kind}", f"{seat}_{kind}", kind)
+        known.update(names[:3])
+        sizes = next(keys[name] for name in names if name in keys)
+        return sizes.split(",") if isinstance(sizes, str) else sizes
+
+    menus: dict[str, object] = {
+        street: {
+            player: [chosen(seat, street, kind) for kind in ("bet", "raise")] for player, seat in enumerate(_SEATS)
+        }
+        for street in STREET_NAMES
+    }
+    unknown = set(keys) - known - {"bet", "raise"}
+    if unknown:
+        raise MenuError(
+            f"bet menu: unknown key `{sorted(unknown)[0]}`; known are bet, raise, {', '.join(sorted(known))}"
+        )
+    return bet_menu(**menus, donk=donks, **thresholds)  # type: ignore[arg-type]
 
 
 def _threshold(key: str, text: str) -> float:

@@ -10,7 +10,7 @@ A spot file is JSON, such as the `results.json` of a solve, or lines `key: value
     bet: 50%,100%,a
     raise: 2.5x,a
 
-OOP is player 0 and acts first. Menu keys are those of `poker.tree.menus.spot_menu` (`flop_bet`, `oop_turn_raise`,
+OOP is player 0 and acts first. Menu keys are those of `poker.tree.spots.spot_bets` (`flop_bet`, `oop_turn_raise`,
 `river_donk`, ...) and the thresholds `add_allin_threshold`, `force_allin_threshold`, `merging_threshold`. `rake` is a
 fraction of the pot and `rake_cap` chips.
 """
