@@ -24,15 +24,16 @@ from numpy.typing import NDArray
 from poker.artifacts import write_atomically
 from poker.cards import HOLDEM, NUM_HANDS, PREFLOP_CLASS, PREFLOP_CLASS_SIZE, CardError
 from poker.kernels.cards import strength as kernel
-from poker.kernels.cards.isomorphism import HAND_PERMUTATION, board_multiplicities, canonical_boards
+from poker.kernels.cards.hands import HAND_PERMUTATION
+from poker.kernels.cards.isomorphism import board_multiplicities, canonical_boards
 from poker.kernels.cards.ranks import rank_board_hands
+from poker.kernels.opponents.weights import measures
 from poker.types import Floats
 
 PAIR_COMPLETIONS = {0: 1712304, 3: 990, 4: 44, 5: 1}
 """Boards to come that are compatible with two given hands, by the number of board cards."""
 _HAND_COMPLETIONS = {0: 2118760, 3: 1081, 4: 46, 5: 1}
-_OPPONENTS = {3: 1081, 4: 1035, 5: 990}
-_RIVER_FULL = 2.0 * _OPPONENTS[5]
+_RIVER_FULL = 1980.0
 _PREFLOP_FILE = Path(__file__).parent / "__pycache__" / "preflop_strength_1.npz"
 
 
@@ -97,19 +98,22 @@ def _counts(cards: tuple[int, ...]) -> _Counts:
 
 @lru_cache(maxsize=16)
 def _features(cards: tuple[int, ...]) -> HandFeatures:
-    board, size, counts = np.array(cards, dtype=np.uint8), len(cards), _counts(cards)
+    counts = _counts(cards)
     live, wins = counts.live, counts.wins
-    now = np.empty(NUM_HANDS, dtype=np.int16)
-    kernel.board_strength_into(board, now)
+    position = np.full(NUM_HANDS, -1, dtype=np.int16)
+    position[live] = np.arange(len(live))
+    ranks = rank_board_hands(np.array(cards, dtype=np.uint8))[live].astype(np.int16)
+    losses, alike = np.ascontiguousarray(wins.T), np.ones((1, len(live)), dtype=np.float32)
+    total = float(PAIR_COMPLETIONS[len(cards)])
+    hs, ppot, npot = measures(live, position, ranks, wins, losses, total, alike)[:, 0]
     moments = kernel.strength_moments(kernel.completion_strength(counts.ranks, live))
-    up, down, ahead, tied, behind = kernel.potentials(rank_board_hands(board)[live].astype(np.int16), wins, live)
-    pairs, own = PAIR_COMPLETIONS[size], _HAND_COMPLETIONS[size]
+    full = _RIVER_FULL * _HAND_COMPLETIONS[len(cards)]
     return HandFeatures(
-        hs=_spread(now[live] / (2.0 * _OPPONENTS[size]), live),
-        ehs=_spread(moments[0] / (_RIVER_FULL * own), live),
-        ehs2=_spread(moments[1] / (_RIVER_FULL**2 * own), live),
-        ppot=_spread(up / np.maximum(pairs * (2 * ahead + tied), 1), live),
-        npot=_spread(down / np.maximum(pairs * (2 * behind + tied), 1), live),
+        hs=_spread(hs, live),
+        ehs=_spread(moments[0] / full, live),
+        ehs2=_spread(moments[1] / (_RIVER_FULL * full), live),
+        ppot=_spread(ppot, live),
+        npot=_spread(npot, live),
     )
 
 

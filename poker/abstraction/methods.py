@@ -32,7 +32,7 @@ from poker.abstraction.kmeans import (
     Vectors,
     find_centers,
 )
-from poker.cards import NUM_HANDS, PREFLOP_CLASS
+from poker.cards import HOLDEM, NUM_HANDS, PREFLOP_CLASS
 from poker.errors import PokernetsError
 from poker.kernels.cards import clustering, strength
 from poker.kernels.cards.isomorphism import board_multiplicities, canonical_boards
@@ -281,8 +281,7 @@ class FlopStrengthGrid:
 
 def _square_cells(num_buckets: int, completions: int, boards: NDArray[np.uint8]) -> NDArray[np.int32]:
     squares = strength.boards_moments(boards)[:, 1] * num_buckets // (completions * _RIVER_FULL**2)
-    live = np.stack([strength.live_hand_list(board) for board in boards]).astype(np.int64)
-    return np.minimum(np.take_along_axis(squares, live, axis=1), num_buckets - 1).astype(np.int32)
+    return np.minimum(squares[_live(boards)], num_buckets - 1).astype(np.int32)
 
 
 def _strength_cells(num_buckets: int, boards: NDArray[np.uint8]) -> NDArray[np.int32]:
@@ -352,8 +351,14 @@ def _assign(street: int, dtype: type[np.generic], labels_of: LabelsOf, start: in
     """`start` and the rows of the table from there, as many as a chunk has."""
     boards = canonical_boards(BOARD_SIZES[street])[start : start + _chunk(street)]
     rows = np.zeros((len(boards), NUM_HANDS), dtype=dtype)
-    clustering.scatter_hands(boards, labels_of(boards).reshape(len(boards), -1), rows)
+    rows[_live(boards)] = labels_of(boards).ravel()
     return start, rows
+
+
+def _live(boards: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    """[n, 1326] whether a hand shares no card with the board."""
+    held = np.bitwise_or.reduce(np.uint64(1) << boards.astype(np.uint64), axis=1)
+    return np.asarray(HOLDEM.masks & held[:, None] == 0)
 
 
 def _cpu_seconds(

@@ -8,7 +8,8 @@ from poker.abstraction.buckets import BOARD_SIZES, CardAbstraction, SmallGameBuc
 from poker.abstraction.dealers import HoldemDealer, SmallGameDealer, dealer_of
 from poker.cards import HOLDEM, NUM_HANDS, PREFLOP_CLASS, PREFLOP_CLASS_SIZE, CardError, hand_index
 from poker.errors import PokernetsError
-from poker.kernels.cards.isomorphism import HAND_PERMUTATION, NUM_BOARDS, canonical_board
+from poker.kernels.cards.hands import HAND_PERMUTATION
+from poker.kernels.cards.isomorphism import NUM_BOARDS, canonical_board
 from poker.kernels.cards.ranks import rank_board_hands
 from poker.kernels.rng import streams
 from poker.kernels.sampling.deals import draw_cards

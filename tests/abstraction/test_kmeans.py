@@ -5,7 +5,6 @@ import pytest
 from numpy.typing import NDArray
 
 from poker.abstraction.kmeans import ClusteringEffort, FlowPoints, Ground, VectorPoints, find_centers, plus_plus
-from poker.kernels.cards import clustering
 
 
 def quiet(done: int, total: int) -> None:
@@ -121,12 +120,3 @@ def test_flow_clusters_improve_on_their_seeds(flows: FlowPoints) -> None:
     found = find_centers(flows, 6, ClusteringEffort(300, 1, 15), 5, quiet)
     losses = [np.mean(flows.assign(c)[1].astype(np.float64) ** 2) for c in (seeds, found)]
     assert losses[1] < 0.8 * losses[0]
-
-
-def test_labels_reach_their_hands() -> None:
-    boards = np.array([[0, 5, 9], [1, 2, 3]], dtype=np.uint8)
-    table = np.zeros((2, 1326), dtype=np.uint16)
-    labels = np.arange(1, 2 * 1176 + 1, dtype=np.int32).reshape(2, 1176)
-    clustering.scatter_hands(boards, labels, table)
-    for row, expected in zip(table, labels, strict=True):
-        assert np.array_equal(row[row > 0], expected)

@@ -183,3 +183,12 @@ def test_what_it_takes_grows_with_the_buckets(few_boards: Boards, monkeypatch: p
 def test_what_it_takes_is_measured(few_boards: Boards) -> None:
     assert TINY.cpu_seconds(PREFLOP) == 0.0
     assert ExpectedSquareGrid(flop=6, turn=5, river=4).cpu_seconds(RIVER) > 0.0
+
+
+def test_labels_reach_their_hands() -> None:
+    labels = np.arange(1, 64 * 1176 + 1, dtype=np.int32)
+    start, rows = methods._assign(FLOP, np.uint32, lambda boards: labels, 64)
+    assert start == 64
+    for row, board, expected in zip(rows, canonical_boards(3)[64:], labels.reshape(64, -1), strict=False):
+        assert np.array_equal(row[HOLDEM.live(board)], expected)
+        assert not row[~HOLDEM.live(board)].any()

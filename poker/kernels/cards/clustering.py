@@ -14,10 +14,7 @@ K centres are stored as columns, [Q, K], so that the inner loops run over centre
 registers, without which a loop over 150 centres takes twice as long as one over 160.
 """
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 from poker.kernels.cards.hands import HAND_CARDS, HAND_PERMUTATION, NUM_HANDS
 from poker.kernels.cards.isomorphism import canonical_board
@@ -246,22 +243,3 @@ def turn_bucket_lists(boards: U8, turn: U16) -> U16:
     out = np.empty((len(boards), 1176, 47), dtype=np.uint16)
     over_rows(_turn_bucket_lists, len(boards), boards, turn, out)
     return out
-
-
-@entry("i8, i8, u1_2, i4_2, u1_2", "i8, i8, u1_2, i4_2, u2_2")
-def _scatter_hands(first: int, last: int, boards: U8, labels: I32, table: NDArray[Any]) -> None:
-    dead = np.empty(52, dtype=np.bool_)
-    for i in range(first, last):
-        dead[:] = False
-        for card in boards[i]:
-            dead[card] = True
-        place = 0
-        for hand in range(NUM_HANDS):
-            if not (dead[HAND_CARDS[hand, 0]] or dead[HAND_CARDS[hand, 1]]):
-                table[i, hand] = labels[i, place]
-                place += 1
-
-
-def scatter_hands(boards: U8, labels: I32, table: NDArray[Any]) -> None:
-    """table[i, h] = label of the live hand h of board i, from labels [n, L] in the order of the live hands."""
-    over_rows(_scatter_hands, len(boards), boards, labels, table)

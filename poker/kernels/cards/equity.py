@@ -3,21 +3,12 @@
 import numpy as np
 
 from poker.kernels.cards.hands import HAND_CARDS, NUM_HANDS
-from poker.kernels.cards.ranks import rank5, rank6, rank7
-from poker.kernels.registry import entry, kernel
+from poker.kernels.cards.ranks import rank_hand
+from poker.kernels.registry import entry
 from poker.kernels.rng import next_below, next_float
 from poker.kernels.types import F32, U8, U64
 
 _TRIES = 500
-
-
-@kernel
-def _rank(c0: int, c1: int, board: U8, size: int) -> int:
-    if size == 5:
-        return int(rank7(c0, c1, board[0], board[1], board[2], board[3], board[4]))
-    if size == 4:
-        return int(rank6(c0, c1, board[0], board[1], board[2], board[3]))
-    return int(rank5(c0, c1, board[0], board[1], board[2]))
 
 
 @entry("u1_1, u1_1, i8, f4_1, f4_1, f8, i8, u8_1")
@@ -30,9 +21,8 @@ def sampled_equity(
     random hand. `rng` [4] is advanced.
     """
     opponents = len(floors)
-    full = np.zeros(5, dtype=np.uint8)
-    for i in range(len(board)):
-        full[i] = board[i]
+    full = np.empty(board_size, dtype=np.uint8)
+    full[: len(board)] = board
     given = np.uint64(1) << np.uint64(hand[0]) | np.uint64(1) << np.uint64(hand[1])
     for card in board:
         given |= np.uint64(1) << np.uint64(card)
@@ -55,10 +45,10 @@ def sampled_equity(
                 card = next_below(rng, 52)
             used |= np.uint64(1) << np.uint64(card)
             full[i] = card
-        own = _rank(hand[0], hand[1], full, board_size)
+        own = rank_hand(hand[0], hand[1], full)
         sharing = 1
         for i in range(opponents):
-            other = _rank(HAND_CARDS[held[i], 0], HAND_CARDS[held[i], 1], full, board_size)
+            other = rank_hand(HAND_CARDS[held[i], 0], HAND_CARDS[held[i], 1], full)
             if other > own:
                 sharing = 0
                 break

@@ -199,55 +199,24 @@ def showdown_place(key: int, a: int, b: int, board: U8) -> int:
 
 
 @kernel
-def rank5(c0: int, c1: int, c2: int, c3: int, c4: int) -> int:
-    key = KEY_START + CARD_KEYS[c0] + CARD_KEYS[c1] + CARD_KEYS[c2] + CARD_KEYS[c3] + CARD_KEYS[c4]
-    if key & FLUSH_BITS:
-        s = flush_suit(key)
-        mask = _suit_bit(c0, s) | _suit_bit(c1, s) | _suit_bit(c2, s) | _suit_bit(c3, s) | _suit_bit(c4, s)
-        return int(FLUSH_RANKS[mask])
-    return rank_of_sum(key)
-
-
-@kernel
-def rank6(c0: int, c1: int, c2: int, c3: int, c4: int, c5: int) -> int:
-    key = KEY_START + CARD_KEYS[c0] + CARD_KEYS[c1] + CARD_KEYS[c2] + CARD_KEYS[c3] + CARD_KEYS[c4] + CARD_KEYS[c5]
-    if key & FLUSH_BITS:
-        s = flush_suit(key)
-        mask = _suit_bit(c0, s) | _suit_bit(c1, s) | _suit_bit(c2, s) | _suit_bit(c3, s)
-        return int(FLUSH_RANKS[mask | _suit_bit(c4, s) | _suit_bit(c5, s)])
-    return rank_of_sum(key)
-
-
-@kernel
-def rank7(c0: int, c1: int, c2: int, c3: int, c4: int, c5: int, c6: int) -> int:
-    key = KEY_START + CARD_KEYS[c0] + CARD_KEYS[c1] + CARD_KEYS[c2] + CARD_KEYS[c3] + CARD_KEYS[c4]
-    key += CARD_KEYS[c5] + CARD_KEYS[c6]
-    if key & FLUSH_BITS:
-        s = flush_suit(key)
-        mask = _suit_bit(c0, s) | _suit_bit(c1, s) | _suit_bit(c2, s) | _suit_bit(c3, s)
-        return int(FLUSH_RANKS[mask | _suit_bit(c4, s) | _suit_bit(c5, s) | _suit_bit(c6, s)])
-    return rank_of_sum(key)
+def rank_hand(a: int, b: int, board: U8) -> int:
+    """Rank of hole cards a, b with a board of three to five cards."""
+    key = KEY_START + CARD_KEYS[a] + CARD_KEYS[b]
+    for card in board:
+        key += CARD_KEYS[card]
+    place = showdown_place(key, a, b, board)
+    return int(RANKS[place]) if place >= 0 else -1 - place
 
 
 @entry("u1_2")
 def rank_hands(cards: U8) -> I32:
     """[n] ranks of hands of 5, 6 or 7 cards [n, 5..7]."""
     n, size = cards.shape
-    out = np.empty(n, dtype=np.int32)
-    if size == 7:
-        for i in range(n):
-            c = cards[i]
-            out[i] = rank7(c[0], c[1], c[2], c[3], c[4], c[5], c[6])
-    elif size == 6:
-        for i in range(n):
-            c = cards[i]
-            out[i] = rank6(c[0], c[1], c[2], c[3], c[4], c[5])
-    elif size == 5:
-        for i in range(n):
-            c = cards[i]
-            out[i] = rank5(c[0], c[1], c[2], c[3], c[4])
-    else:
+    if not 5 <= size <= 7:
         raise ValueError("hands to rank have 5, 6 or 7 cards")
+    out = np.empty(n, dtype=np.int32)
+    for i in range(n):
+        out[i] = rank_hand(cards[i, 0], cards[i, 1], cards[i, 2:])
     return out
 
 

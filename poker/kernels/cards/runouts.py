@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from poker.kernels.cards.ranks import rank7
+from poker.kernels.cards.ranks import rank_hand
 from poker.kernels.registry import entry
 from poker.kernels.types import F64, I16, U8
 
@@ -21,17 +21,15 @@ def runout_ranks(board: U8, hands: U8) -> I16:
     count = 1
     for k in range(missing):
         count = count * (size - k) // (k + 1)
-    cards = np.empty(5, dtype=np.int64)
-    for k in range(len(board)):
-        cards[k] = board[k]
+    full = np.empty(5, dtype=np.uint8)
+    full[: len(board)] = board
     chosen = np.arange(missing)
     out = np.empty((count, len(hands)), dtype=np.int16)
     for row in range(count):
         for k in range(missing):
-            cards[len(board) + k] = deck[chosen[k]]
+            full[len(board) + k] = deck[chosen[k]]
         for player in range(len(hands)):
-            a, b = hands[player, 0], hands[player, 1]
-            out[row, player] = rank7(cards[0], cards[1], cards[2], cards[3], cards[4], a, b)
+            out[row, player] = rank_hand(hands[player, 0], hands[player, 1], full)
         place = missing - 1
         while place >= 0 and chosen[place] == size - missing + place:
             place -= 1

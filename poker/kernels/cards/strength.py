@@ -23,7 +23,7 @@ _LOW_BITS = 7
 _LOW = (1 << _LOW_BITS) - 1
 
 
-@entry("u1_1", "u1_1r")
+@entry("u1_1")
 def live_hand_list(board: U8) -> I16:
     """[L] hands that share no card with the board, ascending."""
     dead = np.zeros(52, dtype=np.bool_)
@@ -271,44 +271,6 @@ def equity_matrix(wins: I16, live: I16, completions: int) -> F32:
             margin = (np.int64(wins[i, j]) - np.int64(wins[j, i])) / (2.0 * completions)
             out[live[i], live[j]] = 0.5 + margin
             out[live[j], live[i]] = 0.5 - margin
-    return out
-
-
-@entry("i2_1, i2_2, i2_1")
-def potentials(ranks: I16, wins: I16, live: I16) -> I64:
-    """[5, L] for PPot and NPot, from ranks now [L] and `count_wins` [L, L] over completions.
-
-    Row 0: 2 * (behind now, ahead then) + (behind, tied) + (tied, ahead); row 1 the same downward: 2 * (ahead, behind) +
-    (ahead, tied) + (tied, behind). Both sum over opponents and completions. Rows 2, 3, 4: opponents ahead, tied and
-    behind now. [POKI] section 5.3: PPot = row 0 / (N' (2 * row 2 + row 3)), NPot = row 1 / (N' (2 * row 4 + row 3)),
-    where N' completions are compatible with a pair of hands (990 on a flop, 44 on a turn).
-    """
-    L = len(live)
-    cards = _live_cards(live)
-    out = np.zeros((5, L), dtype=np.int64)
-    pair_completions = (1, 44, 990)[(L > 1081) + (L > 1128)]
-    for i in range(L):
-        a, b = cards[i, 0], cards[i, 1]
-        mine = wins[i]
-        for j in range(i):
-            if a in (cards[j, 0], cards[j, 1]) or b in (cards[j, 0], cards[j, 1]):
-                continue
-            won, lost = int(mine[j]), int(wins[j, i])
-            tied = pair_completions - won - lost
-            if ranks[i] == ranks[j]:
-                out[0, i] += won
-                out[1, i] += lost
-                out[0, j] += lost
-                out[1, j] += won
-                out[3, i] += 1
-                out[3, j] += 1
-            else:
-                low, high = (i, j) if ranks[i] < ranks[j] else (j, i)
-                swing = 2 * (won if low == i else lost) + tied
-                out[0, low] += swing
-                out[1, high] += swing
-                out[2, low] += 1
-                out[4, high] += 1
     return out
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from poker.kernels.cards.hands import HAND_OF_CARDS
-from poker.kernels.cards.ranks import rank7
+from poker.kernels.cards.ranks import rank_hand
 from poker.kernels.registry import entry, kernel
 from poker.kernels.rng import next_below, next_float
 from poker.kernels.types import F64, I32, U8, U64, Bools
@@ -35,7 +35,7 @@ def add_rollouts(players: int, deals: int, play: F64, hand_class: U8, forfeit: f
     A player invests one bet on entering; the others enter with probability `play` [169] of their class
     (`hand_class` [1326]), or forfeit `forfeit` bets. Each player in turn is the one who enters with the hand dealt.
     """
-    deck = np.arange(52)
+    deck = np.arange(52).astype(np.uint8)
     classes = np.empty(players, dtype=np.int64)
     ranks = np.empty(players, dtype=np.int32)
     enters = np.empty(players, dtype=np.bool_)
@@ -44,11 +44,10 @@ def add_rollouts(players: int, deals: int, play: F64, hand_class: U8, forfeit: f
         for k in range(dealt):
             other = k + next_below(rng, 52 - k)
             deck[k], deck[other] = deck[other], deck[k]
-        b0, b1, b2, b3, b4 = deck[0], deck[1], deck[2], deck[3], deck[4]
         for i in range(players):
             first, second = deck[5 + 2 * i], deck[6 + 2 * i]
             classes[i] = hand_class[HAND_OF_CARDS[first, second]]
-            ranks[i] = rank7(first, second, b0, b1, b2, b3, b4)
+            ranks[i] = rank_hand(first, second, deck[:5])
             enters[i] = next_float(rng) < play[classes[i]]
         for i in range(players):
             net = _net(i, ranks, enters, forfeit)

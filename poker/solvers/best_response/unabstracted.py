@@ -30,7 +30,7 @@ from poker.abstraction.buckets import CardAbstraction, is_holdem
 from poker.cards import HOLDEM
 from poker.errors import PokernetsError
 from poker.kernels.cards.hands import CARD_PERMUTATION, HAND_PERMUTATION, NUM_HANDS
-from poker.kernels.cards.isomorphism import SuitIndexer, canonical_boards
+from poker.kernels.cards.isomorphism import NUM_DEALS, canonical_boards
 from poker.kernels.simd import LANES, aligned_zeros
 from poker.kernels.vector import response
 from poker.solvers.best_response.flops import CLASS_HAND, NUM_FLOPS, ResponseCost, RootStreet
@@ -151,7 +151,7 @@ class UnabstractedResponse:
 
     def boards_per_flop(self) -> float:
         """Boards of the last street that the walk visits, on average over the 1,755 flops."""
-        return SuitIndexer((3, *(1 for _ in range(1, self.last)))).size / NUM_FLOPS
+        return NUM_DEALS[self.tree.rules.board_sizes[self.last]] / NUM_FLOPS
 
     def board_seconds(self) -> float:
         """CPU seconds that the last street of one board takes: nearly all of the work, times their number."""

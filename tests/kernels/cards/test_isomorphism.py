@@ -1,17 +1,16 @@
-"""Exact sizes, round trips and invariance of the suit-isomorphism index."""
+"""Exact sizes and invariance of the suit-isomorphism index."""
 
+import itertools
 import math
-from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
+from poker.cards import card_text, parse_cards
 from poker.kernels.cards.hands import CARD_PERMUTATION, HAND_PERMUTATION, NUM_HANDS
 from poker.kernels.cards.isomorphism import (
     NUM_BOARDS,
-    SuitIndexer,
+    NUM_DEALS,
     board_multiplicities,
     canonical_board,
     canonical_boards,
@@ -19,92 +18,51 @@ from poker.kernels.cards.isomorphism import (
 )
 from poker.kernels.cards.ranks import rank_board_hands
 
-SIZES = {
-    (2,): 169,
-    (2, 3): 1286792,
-    (2, 3, 1): 55190538,
-    (2, 3, 1, 1): 2428287420,
-    (2, 4): 13960050,
-    (3,): 1755,
-    (4,): 16432,
-    (5,): 134459,
-}
-INDEXERS = {rounds: SuitIndexer(rounds) for rounds in SIZES}
-
-
-@pytest.mark.parametrize("rounds", SIZES)
-def test_size(rounds: tuple[int, ...]) -> None:
-    assert INDEXERS[rounds].size == SIZES[rounds]
-
-
-@pytest.mark.parametrize("rounds", [r for r, size in SIZES.items() if size < 2_000_000])
-@pytest.mark.slow
-def test_full_round_trip(rounds: tuple[int, ...]) -> None:
-    indexer = INDEXERS[rounds]
-    indices = np.arange(indexer.size)
-    cards = indexer.unindex(indices)
-    assert np.array_equal(indexer.index(cards), indices)
-    ordered = np.sort(cards, axis=1)
-    assert (ordered[:, 1:] > ordered[:, :-1]).all()
-
-
-@pytest.mark.parametrize("rounds", [(2, 3, 1), (2, 3, 1, 1), (2, 4)])
-def test_random_round_trip(rounds: tuple[int, ...]) -> None:
-    indexer = INDEXERS[rounds]
-    indices = np.random.default_rng(0).integers(0, indexer.size, 200_000)
-    indices[:2] = 0, indexer.size - 1
-    assert np.array_equal(indexer.index(indexer.unindex(indices)), indices)
-
-
-@settings(max_examples=300, deadline=None)
-@given(
-    st.sampled_from(sorted(SIZES)),
-    st.lists(st.integers(0, 51), min_size=7, max_size=7, unique=True),
-    st.integers(0, 23),
-    st.randoms(),
-)
-def test_index_is_constant_under_suit_permutation(
-    rounds: tuple[int, ...], cards: list[int], permutation: int, random: Random
-) -> None:
-    """Renaming suits and reordering within rounds change nothing; unindexing gives a renaming of the same cards."""
-    indexer = INDEXERS[rounds]
-    image, start = [], 0
-    for n in rounds:
-        part = CARD_PERMUTATION[permutation, cards[start : start + n]].tolist()
-        random.shuffle(part)
-        image += part
-        start += n
-    both = np.array([cards[:start], image], dtype=np.uint8)
-    first, second = indexer.index(both)
-    assert first == second
-    canonical = indexer.unindex(np.array([first]))[0]
-    rounds_of = np.repeat(np.arange(len(rounds)), rounds)
-
-    def coded(hand: np.ndarray) -> list[tuple[int, int]]:
-        return sorted(zip(rounds_of.tolist(), hand.tolist(), strict=True))
-
-    assert coded(canonical) in [coded(CARD_PERMUTATION[p, both[0]]) for p in range(24)]
-
-
-def test_different_indices_for_different_classes() -> None:
-    """Ah Kh on a flop of hearts, on one with two and on one with none are three classes."""
-    hand = [50, 46]
-    flops = [[2, 6, 10], [2, 6, 9], [1, 5, 9]]
-    cards = np.array([hand + flop for flop in flops], dtype=np.uint8)
-    assert len(set(INDEXERS[2, 3].index(cards).tolist())) == 3
-
 
 @pytest.mark.parametrize("num_cards", [3, 4, 5])
-def test_boards_agree_with_the_general_indexer(num_cards: int) -> None:
+def test_every_class_has_one_board(num_cards: int) -> None:
     boards = canonical_boards(num_cards)
     assert len(boards) == NUM_BOARDS[num_cards]
     assert board_multiplicities(num_cards).sum() == math.comb(52, num_cards)
+    assert len(np.unique(np.sort(boards, axis=1), axis=0)) == len(boards)
+    by_suit = boards % 4 * 13 + boards // 4
+    assert (by_suit[:, 1:] > by_suit[:, :-1]).all()
+
+
+@pytest.mark.parametrize("num_cards", [3, 4, 5])
+def test_the_index_is_constant_under_suit_permutation(num_cards: int) -> None:
+    """Renaming suits and reordering cards change nothing; the permutation found leads to the canonical board."""
+    boards = canonical_boards(num_cards)
     rng = np.random.default_rng(num_cards)
     for index in rng.integers(0, len(boards), 1500):
         renamed = rng.permutation(CARD_PERMUTATION[rng.integers(24), boards[index]])
         found, permutation = canonical_board(renamed)
-        assert found == index == INDEXERS[(num_cards,)].index(renamed[None])[0]
+        assert found == index
         assert sorted(CARD_PERMUTATION[permutation, renamed]) == sorted(boards[index])
+
+
+def test_classes_are_numbered_shape_by_shape_and_by_the_ranks_of_each_suit() -> None:
+    """Waugh's index: flops of one suit, of two, of three; the number of a mask is its colexicographic rank."""
+    assert text(canonical_boards(3)[[0, 1, 285, 286]]) == ["2c3c4c", "2c3c5c", "QcKcAc", "2c3c2d"]
+    rainbow = [canonical_board(np.array(parse_cards(each), np.uint8))[0] for each in ("2c2d2h", "3c2d2h", "AcAdAh")]
+    assert rainbow == [286 + 1014, 286 + 1014 + 1, 1754]
+
+
+def text(boards: np.ndarray) -> list[str]:
+    return ["".join(map(card_text, board)) for board in boards.tolist()]
+
+
+@pytest.mark.parametrize("num_cards", [4, 5])
+def test_deals_are_counted_by_burnsides_lemma(num_cards: int) -> None:
+    """Classes are the deals that each permutation of suits leaves alone, on average over permutations."""
+    flops = np.array(list(itertools.combinations(range(52), 3)))
+    fixed = 0
+    for cards in CARD_PERMUTATION:
+        kept = flops[(np.sort(cards[flops], axis=1) == flops).all(axis=1)]
+        alone = cards == np.arange(52)
+        left = alone.sum() - alone[kept].sum(axis=1)
+        fixed += int(sum(math.perm(int(n), num_cards - 3) for n in left))
+    assert fixed == 24 * NUM_DEALS[num_cards]
 
 
 def test_no_board_is_the_identity() -> None:
