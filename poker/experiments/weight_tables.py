@@ -7,16 +7,17 @@ are measured, and both only after their prediction was noted. The unit of interv
 who showed. The tables of the first hands that are measured are also drawn, as they stood after each round.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
-from poker.cards import cards_text
+import numpy as np
+
+from poker.cards import HOLDEM, cards_text, hand_index
 from poker.errors import PokernetsError
 from poker.formats.irc import Problems, read_hands
 from poker.formats.irc_replay import IrcHand, replay_all
-from poker.opponents.hindsight import RoundEnd, evenly, replay_hand, up_to
 from poker.opponents.modelling import Modelling, habits_for, predictor_for
 from poker.opponents.predictor import NUM_STREETS, Predictor
 from poker.opponents.preflop import IncomeRates
@@ -27,6 +28,25 @@ from poker.report.charts import intervals
 from poker.report.estimates import Estimate, estimate
 from poker.report.grids import weight_grid
 from poker.rules import STREET_NAMES
+from poker.types import Board, Singles
+
+
+@dataclass(frozen=True, eq=False)
+class RoundEnd:
+    """The end of a round of betting: its board, and the table [1326] of each player who showed."""
+
+    street: int
+    board: Board
+    tables: dict[int, Singles]
+
+    def gain(self, hand: IrcHand) -> float:
+        """log p(cards held) - log(1 / possible hands), in nats, the mean over the players."""
+        live = HOLDEM.live(self.board)
+        total = 0.0
+        for player, weights in self.tables.items():
+            weight = float(weights[hand_index(*hand.hole_cards[player])])
+            total += float(np.log(weight / weights[live].sum(dtype=np.float64)) + np.log(live.sum()))
+        return total / len(self.tables)
 
 
 @dataclass
@@ -92,6 +112,54 @@ def run(
         raise PokernetsError(f"{path} has no hand in which cards were shown")
     _report(found, Path(path), read).write(Path(out))
     return found
+
+
+def replay_hand(tracker: Tracker, hand: IrcHand, measured: bool) -> list[RoundEnd]:
+    """Learn from one hand; where it is `measured`, keep the tables of players who showed, and learn their cards."""
+    shown = [i for i, cards in enumerate(hand.hole_cards) if cards] if measured else []
+    tracker.begin(len(hand.names), hand.names)
+    street = 0
+    board: Board = ()
+    ends: list[RoundEnd] = []
+
+    def note() -> None:
+        if shown:
+            ends.append(RoundEnd(street, board, dict(zip(shown, tracker.tables(shown), strict=True))))
+
+    for state, move in hand.states():
+        if state.street > street:
+            note()
+        street, board = state.street, state.board
+        if move.player == state.to_act:
+            tracker.observe(state.betting, board, move.action, reweight=move.player in shown and not move.left)
+    note()
+    if shown:
+        tracker.conclude(hand.hole_cards)
+    return ends
+
+
+def up_to(archive: Iterable[IrcHand], hands: int | None) -> Iterator[tuple[IrcHand, bool]]:
+    """Hands up to number `hands` with cards shown, and whether each is measured."""
+    left = hands
+    for hand in archive:
+        is_shown = _is_shown(hand)
+        yield hand, is_shown
+        if left is not None and is_shown:
+            left -= 1
+            if not left:
+                return
+
+
+def evenly(archive: Sequence[IrcHand], hands: int | None) -> list[tuple[IrcHand, bool]]:
+    """All hands, and whether each is measured: `hands` with cards shown, evenly spread."""
+    shown = [number for number, hand in enumerate(archive) if _is_shown(hand)]
+    some = shown if hands is None else [shown[i * len(shown) // hands] for i in range(min(hands, len(shown)))]
+    measured = set(some)
+    return [(hand, number in measured) for number, hand in enumerate(archive)]
+
+
+def _is_shown(hand: IrcHand) -> bool:
+    return any(hand.hole_cards) and len(hand.board) == 5
 
 
 def _picture(hand: IrcHand, player: int, end: RoundEnd) -> Figure:

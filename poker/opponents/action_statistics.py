@@ -2,18 +2,17 @@
 
 A frequency table is [12, 3]: for each context of `poker.opponents.predictor` how often each class was seen. A player's
 own counts are mixed with those of the population as if these had been seen `shrinkage` times in the player, so that an
-unseen player is average and twenty hands already tell something. With `decay` below 1 older actions of a player count
-less: each new one in a context multiplies the older ones of that context.
+unseen player is average and twenty hands already tell something.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
 from poker.opponents.predictor import NUM_CLASSES, NUM_CONTEXTS, Context, Predictor
+from poker.types import Floats
 
-GENERIC_TABLE: NDArray[np.float64] = np.array(
+_RULE = np.array(
     [
         [[0.02, 0.78, 0.20], [0.50, 0.37, 0.13], [0.70, 0.24, 0.06]],
         [[0.01, 0.62, 0.37], [0.25, 0.63, 0.12], [0.35, 0.56, 0.09]],
@@ -21,18 +20,21 @@ GENERIC_TABLE: NDArray[np.float64] = np.array(
         [[0.01, 0.66, 0.33], [0.50, 0.41, 0.09], [0.55, 0.37, 0.08]],
     ]
 ).reshape(NUM_CONTEXTS, NUM_CLASSES)
+GENERIC_TABLE: Floats = _RULE / _RULE.sum(axis=1, keepdims=True)
 """[12, 3] a rule for everybody: a moderate player who gives up to a bet about one time in three after the flop."""
 
-_FLOOR = 1e-3
+_PRIOR_WEIGHT = 10.0
+"""Actions in a context that the rule counts like, where a population is learned."""
+_HITS_DECAY = 0.98
 
 
 class Constant:
-    """A fixed table for everybody, never updated: the generic model of [POKI] section 6."""
+    """A fixed table [12, 3] for everybody, never updated: the generic model of [POKI] section 6."""
 
-    def __init__(self, table: NDArray[np.float64] | Sequence[Sequence[float]] = GENERIC_TABLE) -> None:
-        self._table = _normalised(np.asarray(table, dtype=np.float64))
+    def __init__(self, table: Floats = GENERIC_TABLE) -> None:
+        self._table = table
 
-    def probs(self, context: Context) -> NDArray[np.float64]:
+    def probs(self, context: Context) -> Floats:
         return np.asarray(self._table[context.index])
 
     def update(self, context: Context, action_class: int) -> None:
@@ -48,7 +50,7 @@ class Majority:
     def __init__(self) -> None:
         self._counts = np.ones(NUM_CLASSES)
 
-    def probs(self, context: Context) -> NDArray[np.float64]:
+    def probs(self, context: Context) -> Floats:
         return np.asarray(self._counts / self._counts.sum())
 
     def update(self, context: Context, action_class: int) -> None:
@@ -59,18 +61,12 @@ class Majority:
 
 
 class Frequencies:
-    """One table for the whole population, learned on line; it starts from `prior` [12, 3] seen `prior_weight` times.
+    """One table for the whole population, learned on line from the rule for everybody: `counts` [12, 3]."""
 
-    `counts` [12, 3] include the prior.
-    """
+    def __init__(self) -> None:
+        self.forget()
 
-    def __init__(
-        self, prior: NDArray[np.float64] | Sequence[Sequence[float]] = GENERIC_TABLE, prior_weight: float = 10.0
-    ) -> None:
-        self._prior = _normalised(np.asarray(prior, dtype=np.float64)) * prior_weight
-        self.counts = self._prior.copy()
-
-    def probs(self, context: Context) -> NDArray[np.float64]:
+    def probs(self, context: Context) -> Floats:
         row = self.counts[context.index]
         return np.asarray(row / row.sum())
 
@@ -78,21 +74,20 @@ class Frequencies:
         self.counts[context.index, action_class] += 1
 
     def forget(self) -> None:
-        self.counts = self._prior.copy()
+        self.counts = _PRIOR_WEIGHT * GENERIC_TABLE
 
 
 class PlayerFrequencies:
     """A table for each player, shrunk towards the population's; see the module docstring."""
 
-    def __init__(self, population: Frequencies | None = None, *, shrinkage: float, decay: float = 1.0) -> None:
-        if not (shrinkage > 0 and 0 < decay <= 1):
-            raise ValueError(f"shrinkage must be above 0 and decay in (0, 1], not {shrinkage} and {decay}")
-        self._population = population if population is not None else Frequencies()
+    def __init__(self, *, shrinkage: float) -> None:
+        if not shrinkage > 0:
+            raise ValueError(f"shrinkage must be above 0, not {shrinkage}")
+        self._population = Frequencies()
         self._shrinkage = shrinkage
-        self._decay = decay
-        self._players: dict[str, NDArray[np.float64]] = {}
+        self._players: dict[str, Floats] = {}
 
-    def probs(self, context: Context) -> NDArray[np.float64]:
+    def probs(self, context: Context) -> Floats:
         base = self._population.probs(context)
         seen = self._players.get(context.player)
         if seen is None:
@@ -102,9 +97,8 @@ class PlayerFrequencies:
 
     def update(self, context: Context, action_class: int) -> None:
         self._population.update(context, action_class)
-        row = self._players.setdefault(context.player, np.zeros((NUM_CONTEXTS, NUM_CLASSES)))[context.index]
-        row *= self._decay
-        row[action_class] += 1
+        counts = self._players.setdefault(context.player, np.zeros((NUM_CONTEXTS, NUM_CLASSES)))
+        counts[context.index, action_class] += 1
 
     def forget(self) -> None:
         self._population.forget()
@@ -114,18 +108,15 @@ class PlayerFrequencies:
 class BestOf:
     """Uses for each player the predictor whose most probable class came true most often, recently.
 
-    [POKI] section 6 calls it a mixture; hits are averaged with weights that fall by `decay` with each action. An unseen
-    player gets the first predictor.
+    [POKI] section 6 calls it a mixture; weights of hits fall with each action. An unseen player gets the first
+    predictor.
     """
 
-    def __init__(self, predictors: Mapping[str, Predictor], *, decay: float = 0.98) -> None:
-        if not predictors:
-            raise ValueError("a choice needs predictors to choose from")
+    def __init__(self, predictors: Mapping[str, Predictor]) -> None:
         self._predictors = dict(predictors)
-        self._decay = decay
-        self._hits: dict[str, NDArray[np.float64]] = {}
+        self._hits: dict[str, Floats] = {}
 
-    def probs(self, context: Context) -> NDArray[np.float64]:
+    def probs(self, context: Context) -> Floats:
         return self._predictors[self.chosen(context.player)].probs(context)
 
     def chosen(self, player: str) -> str:
@@ -135,7 +126,7 @@ class BestOf:
 
     def update(self, context: Context, action_class: int) -> None:
         hits = self._hits.setdefault(context.player, np.zeros(len(self._predictors)))
-        hits *= self._decay
+        hits *= _HITS_DECAY
         for i, predictor in enumerate(self._predictors.values()):
             hits[i] += int(predictor.probs(context).argmax()) == action_class
             predictor.update(context, action_class)
@@ -144,11 +135,3 @@ class BestOf:
         self._hits.clear()
         for predictor in self._predictors.values():
             predictor.forget()
-
-
-def _normalised(table: NDArray[np.float64]) -> NDArray[np.float64]:
-    """[12, 3] rows of probabilities, none of them 0."""
-    if table.shape != (NUM_CONTEXTS, NUM_CLASSES) or (table < 0).any():
-        raise ValueError(f"a frequency table has {NUM_CONTEXTS} rows of {NUM_CLASSES} numbers >= 0, not {table.shape}")
-    raised = np.maximum(table, _FLOOR)
-    return np.asarray(raised / raised.sum(axis=1, keepdims=True))

@@ -1,15 +1,18 @@
 """Follows hands as one player, or an onlooker, sees them: weight tables of everybody still in, predictors that learn.
 
+A weight table [1326] says what a player may hold ([POKI] section 5). A predictor says how often they fold, call or
+raise in a spot; `poker.opponents.responses` turns that into the probability of the action given each hand. Thresholds
+are on the scale of all hands, not of those still possible, which on real hands narrows tables too fast.
+
 A player is known by name, or else by how many seats after one's own they sit: the same person until `forget`, whether
 or not seats rotate from hand to hand. `follow` and `finish` work off a view; they leave out the tables of players who
 have folded by then. `begin`, `observe` and `conclude` are the same step by step.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from poker.betting import Betting
 from poker.cards import HOLDEM, NUM_HANDS, hand_index
@@ -18,16 +21,42 @@ from poker.opponents.predictor import Predictor, action_class, context_of
 from poker.opponents.preflop import IncomeRates
 from poker.opponents.responses import likelihood
 from poker.opponents.strength import board_strength
-from poker.opponents.weights import Calibration
 from poker.state import HandState
+from poker.types import Board, Singles
+
+_PRIOR_NOISE, _PRIOR_ACTIONS = 0.2, 40.0
+"""Noise of an unseen player, counted like so many actions. It lies between what mostly fits our own players best (0.05,
+of 0.05 and 0.2) and what fits people best (0.3, of 0.15 and 0.3)."""
 
 
-@dataclass(frozen=True)
-class _Seen:
+class Calibration:
+    """Noise of each player, the share of actions that say nothing about the cards, from hands shown at showdowns."""
+
+    def __init__(self) -> None:
+        self._seen: dict[str, tuple[float, float]] = {}
+        """Actions that shown hands explain: the expected number that did not depend on the cards, and all."""
+
+    def noise(self, player: str) -> float:
+        blind, number = self._seen.get(player, (0.0, 0.0))
+        return (blind + _PRIOR_NOISE * _PRIOR_ACTIONS) / (number + _PRIOR_ACTIONS)
+
+    def shown(self, player: str, informed: float, uninformed: float) -> None:
+        """Count an action of probability `informed` given the hand shown, `uninformed` without looking: one step of
+        expectation maximisation."""
+        noise, (blind, number) = self.noise(player), self._seen.get(player, (0.0, 0.0))
+        share = noise * uninformed
+        total = share + (1 - noise) * informed
+        self._seen[player] = blind + (share / total if total > 0 else 1.0), number + 1
+
+    def forget(self) -> None:
+        self._seen.clear()
+
+
+class _Seen(NamedTuple):
     """An action and its probabilities: for each hand [1326] of a player who looks at the cards, and without looking."""
 
     player: int
-    informed: NDArray[np.float32]
+    informed: Singles
     uninformed: float
 
 
@@ -96,7 +125,7 @@ class Tracker:
         """[P] of players without names, by seat."""
         return tuple(f"seat +{(seat - self._seat) % players}" for seat in range(players))
 
-    def observe(self, past: Betting, board: tuple[int, ...], action: int, *, reweight: bool) -> None:
+    def observe(self, past: Betting, board: Board, action: int, *, reweight: bool) -> None:
         """Take in `action` of the player to act in `past`."""
         if self.predictor is None:
             return
@@ -125,16 +154,16 @@ class Tracker:
                 shown = float(seen.informed[hand_index(*hands[seen.player])])
                 self.calibration.shown(self._names[seen.player], shown, seen.uninformed)
 
-    def tables(self, players: list[int]) -> NDArray[np.float32]:
+    def tables(self, players: list[int]) -> Singles:
         """[n, 1326] weights of these players, proportional to probabilities; 1 where nothing is known."""
         known = self.predictor is not None and len(self._tables)
         return self._tables[players] if known else _unknown(len(players))
 
-    def quantile(self, betting: Betting, board: tuple[int, ...]) -> NDArray[np.float32]:
+    def quantile(self, betting: Betting, board: Board) -> Singles:
         """[1326] share of hands weaker against random hands of the players still in; negative for dead hands."""
         active = betting.folded.count(False)
         return board_strength(board).quantile(active - 1) if board else self._rates.quantile(active)
 
 
-def _unknown(players: int) -> NDArray[np.float32]:
+def _unknown(players: int) -> Singles:
     return np.ones((players, NUM_HANDS), dtype=np.float32)

@@ -10,9 +10,8 @@ import pytest
 from poker.betting import Betting
 from poker.cards import parse_cards
 from poker.errors import PokernetsError
-from poker.experiments.weight_tables import Gains, run
+from poker.experiments.weight_tables import Gains, evenly, replay_hand, run, up_to
 from poker.formats.irc_replay import IrcHand, Move
-from poker.opponents.hindsight import evenly, replay_hand, up_to
 from poker.opponents.modelling import Modelling, habits_for, predictor_for
 from poker.opponents.predictor import Context
 from poker.opponents.tracker import Tracker

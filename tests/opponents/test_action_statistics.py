@@ -28,7 +28,7 @@ def all_predictors() -> list[Predictor]:
         Constant(),
         Majority(),
         Frequencies(),
-        PlayerFrequencies(shrinkage=12, decay=0.9),
+        PlayerFrequencies(shrinkage=12),
         BestOf({"a": Constant()}),
     ]
 
@@ -66,25 +66,18 @@ def test_every_predictor_gives_probabilities_and_forgets() -> None:
 
 
 def test_shrinkage_is_the_number_of_pseudo_observations() -> None:
-    population = Frequencies(table_of(0.5, 0.4, 0.1), prior_weight=1e9)
-    predictor = PlayerFrequencies(population, shrinkage=10)
+    predictor, population = PlayerFrequencies(shrinkage=10), Frequencies()
     for _ in range(20):
         predictor.update(FLOP_BET, CALL_CLASS)
-    np.testing.assert_allclose(predictor.probs(FLOP_BET), np.array([5.0, 24.0, 1.0]) / 30, atol=1e-6)
-    np.testing.assert_allclose(predictor.probs(Context("ann", 2, 1)), [0.5, 0.4, 0.1], atol=1e-6)
-    np.testing.assert_allclose(predictor.probs(Context("bob", 1, 1)), [0.5, 0.4, 0.1], atol=1e-6)
-
-
-def test_decay_weighs_the_last_actions_most() -> None:
-    """Weights 1, 1/2, 1/4 from the newest back: folds then a raise give 0.75 folds and 1 raise."""
-    predictor = PlayerFrequencies(Frequencies(prior_weight=1e9), shrinkage=1e-9, decay=0.5)
-    for seen in (FOLD_CLASS, FOLD_CLASS, RAISE_CLASS):
-        predictor.update(FLOP_BET, seen)
-    np.testing.assert_allclose(predictor.probs(FLOP_BET), [0.75 / 1.75, 0, 1 / 1.75], atol=1e-6)
+        population.update(FLOP_BET, CALL_CLASS)
+    base = population.probs(FLOP_BET)
+    np.testing.assert_allclose(predictor.probs(FLOP_BET), ([0, 20, 0] + 10 * base) / 30)
+    np.testing.assert_allclose(predictor.probs(Context("ann", 2, 1)), GENERIC_TABLE[7])
+    np.testing.assert_allclose(predictor.probs(Context("bob", 1, 1)), base)
 
 
 def test_population_learns_from_everybody() -> None:
-    predictor = PlayerFrequencies(Frequencies(prior_weight=1), shrinkage=12)
+    predictor = PlayerFrequencies(shrinkage=12)
     for player in ("ann", "bob", "eve"):
         for _ in range(100):
             predictor.update(Context(player, 1, 1), RAISE_CLASS)
@@ -94,7 +87,7 @@ def test_population_learns_from_everybody() -> None:
 
 def test_best_of_follows_who_was_right_for_this_player() -> None:
     caller, folder = Constant(table_of(0.1, 0.8, 0.1)), Constant(table_of(0.8, 0.1, 0.1))
-    mixture = BestOf({"caller": caller, "folder": folder}, decay=0.9)
+    mixture = BestOf({"caller": caller, "folder": folder})
     assert mixture.chosen("ann") == "caller"
     for _ in range(3):
         mixture.update(FLOP_BET, FOLD_CLASS)
@@ -105,8 +98,6 @@ def test_best_of_follows_who_was_right_for_this_player() -> None:
     assert mixture.chosen("ann") == "caller"
 
 
-def test_malformed_tables_are_refused() -> None:
-    with pytest.raises(ValueError, match="12 rows of 3"):
-        Constant([[0.5, 0.5, 0.0]])
+def test_shrinkage_is_positive() -> None:
     with pytest.raises(ValueError, match="shrinkage"):
         PlayerFrequencies(shrinkage=0)

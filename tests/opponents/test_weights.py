@@ -5,7 +5,7 @@ from poker.cards import HOLDEM, NUM_HANDS, hand_index, parse_cards
 from poker.kernels.opponents.weights import reweight
 from poker.opponents.responses import likelihood
 from poker.opponents.strength import board_strength
-from poker.opponents.weights import Calibration
+from poker.opponents.tracker import Calibration
 
 FLOP = parse_cards("Kh9h4c")
 PROBS = np.array([0.3, 0.5, 0.2])
