@@ -39,7 +39,7 @@ from poker.opponents.responses import BINS, FOLD_SLOPE, RAISE_SLOPE, Z
 from poker.opponents.shown import BLUFFS, STEEPNESS, TILTS, Shape, ShownHands, group_of
 from poker.rules import CALL, FOLD, Rules
 from poker.state import HandState
-from poker.types import Floats
+from poker.types import Board, Floats, Reals
 
 Context = tuple[int, int, int, int, int]
 
@@ -109,21 +109,10 @@ class Habits:
                         weights = weights * graded(bins, weights, Z, shares, self.shown.tilt(past.street))[..., size]
         return replace(self, counts=counts, sizes=sizes, shown=shown, _at={})
 
-    def __call__(
-        self, state: HandState, actions: tuple[int, ...], weights: NDArray[np.floating]
-    ) -> tuple[NDArray[np.floating], float]:
+    def probs(
+        self, betting: Betting, boards: Sequence[Board], actions: tuple[int, ...], weights: Reals
+    ) -> tuple[Reals, float]:
         """See `poker.search.exploit.exploiting.Model`."""
-        probs, confidence = self.on_boards(state.betting, [state.board], actions, weights[None])
-        return probs[0], confidence
-
-    def on_boards(
-        self,
-        betting: Betting,
-        boards: Sequence[tuple[int, ...]],
-        actions: tuple[int, ...],
-        weights: NDArray[np.floating],
-    ) -> tuple[NDArray[np.floating], float]:
-        """See `poker.search.exploit.exploiting.BoardsModel`."""
         key = betting.text(), actions
         if key not in self._at:
             if len(self._at) > _REMEMBERED:

@@ -26,9 +26,6 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from poker.betting import Betting
 from poker.rules import Rules
 from poker.search.beliefs import Ranges, observe_action, observe_board, start_ranges
@@ -37,25 +34,13 @@ from poker.search.exploit.trust import Explained
 from poker.search.lru_cache import LRUCache
 from poker.search.round_solver import NodePolicy, Request, RoundSolution
 from poker.search.safety import Values
-from poker.state import public_state
-from poker.types import Board
+from poker.types import Board, Singles
 
 RoundSolver = Callable[[Request], RoundSolution]
 
 T = TypeVar("T")
 Search = Generator[Request, RoundSolution, T]
 """Asks for solves, one after the other, and returns a T."""
-
-
-def alone(search: Search[T], solve: RoundSolver) -> T:
-    """Result of a search, with one solve at a time."""
-    solution = None
-    while True:
-        try:
-            request = next(search) if solution is None else search.send(solution)
-        except StopIteration as found:
-            return found.value  # type: ignore[no-any-return]
-        solution = solve(request)
 
 
 def together(searches: Sequence[Search[T]], solve: Callable[[Sequence[Request]], Sequence[RoundSolution]]) -> list[T]:
@@ -75,6 +60,11 @@ def together(searches: Sequence[Search[T]], solve: Callable[[Sequence[Request]],
         distinct = {request.state: request for request in asked.values()}
         solved = dict(zip(distinct, solve(list(distinct.values())), strict=True))
         solutions = {number: solved[request.state] for number, request in asked.items()}
+
+
+def alone(search: Search[T], solve: RoundSolver) -> T:
+    """Result of a search, with one solve at a time."""
+    return together([search], lambda requests: [solve(request) for request in requests])[0]
 
 
 @dataclass(frozen=True)
@@ -247,14 +237,13 @@ class NestedSearch:
 
     def _observed(
         self, belief: Belief, action: int, board: Board, policy: NodePolicy
-    ) -> tuple[NDArray[np.float32], Modelled | None]:
+    ) -> tuple[Singles, Modelled | None]:
         """[H] how likely the opponent's hands were to take `action`, and the modelled part after it."""
-        seen = public_state(belief.betting, self._shown(belief.betting, board))
-        probs = policy.probability(action)
+        probs, state = policy.probability(action), belief.betting
         if belief.modelled is None:
             return probs, None
-        weights, noise = belief.ranges[seen.to_act], self._noise[1]
-        return belief.modelled.after(seen, policy.actions, action, probs, noise, weights)
+        weights, shown = belief.ranges[state.to_act], self._shown(state, board)
+        return belief.modelled.after(state, shown, policy.actions, action, probs, self._noise[1], weights)
 
     def _solved(self, belief: Belief, board: Board, at_root: tuple[int, ...]) -> Search[RoundSolution]:
         shown = self._shown(belief.betting, board)

@@ -19,7 +19,8 @@ from poker.opponents.habits import Habits, context_of, habits, weaker_hands
 from poker.opponents.shown import ShownHands
 from poker.play.hand import Player, play_hand
 from poker.rules import CALL, FOLD
-from poker.state import HandState, public_state
+from poker.state import HandState
+from poker.types import Reals
 from tests.games import load_rules
 
 RULES = load_rules("holdem_nolimit_2p")
@@ -54,6 +55,14 @@ def learned(hands: list[HandState], half: float = 5.0) -> Habits:
     for hand in hands:
         found = found.after(hand, 1)
     return found
+
+
+def asked(
+    model: Habits, betting: Betting, board: tuple[int, ...], actions: tuple[int, ...], weights: Reals
+) -> tuple[Reals, float]:
+    """[H, A] probabilities on one board, for the range `weights` [H], and the confidence in them."""
+    (probs,), confidence = model.probs(betting, [board], actions, weights[None])
+    return probs, confidence
 
 
 def after(*actions: int) -> Betting:
@@ -93,7 +102,7 @@ def test_the_mean_over_any_range_is_the_frequency_of_the_context() -> None:
     actions = (FOLD, CALL, 2700, 20000)
     rng = np.random.default_rng(1)
     for weights in (EVERY, rng.random(RULES.num_hands) ** 4, np.where(weaker_hands(RULES, FLOP) > 0.8, 1.0, 0.0)):
-        probs, confidence = model(public_state(betting, FLOP), actions, weights)
+        probs, confidence = asked(model, betting, FLOP, actions, weights)
         live = HOLDEM.live(FLOP)
         np.testing.assert_allclose(probs[live].sum(axis=1), 1, atol=1e-5)
         assert not probs[~live].any()
@@ -109,10 +118,10 @@ def test_the_mean_over_any_range_is_the_frequency_of_the_context() -> None:
 def test_actions_that_are_missing_pass_their_share_on() -> None:
     model = learned(hands_of(random, 300))
     pot, half = 600, 300
-    state = public_state(after(300, CALL), FLOP)
+    betting = after(300, CALL)
 
     def mean(*actions: int) -> list[float]:
-        found: list[float] = model(state, actions, EVERY)[0][HOLDEM.live(FLOP)].mean(axis=0).tolist()
+        found: list[float] = asked(model, betting, FLOP, actions, EVERY)[0][HOLDEM.live(FLOP)].mean(axis=0).tolist()
         return found
 
     calls, small, large = mean(CALL, 300 + half, 300 + pot)
@@ -137,9 +146,9 @@ def test_confidence_grows_with_every_observation_and_starts_from_none() -> None:
 def test_a_caller_is_told_from_a_raiser_after_few_hands() -> None:
     calling = learned(hands_of(caller, 60))
     raising = learned(hands_of(lambda: AlwaysRaise(name="raiser", raises=[1]), 60))
-    state, actions = public_state(after(300, CALL, CALL), FLOP), (CALL, 600)
-    assert calling(state, actions, EVERY)[0][HOLDEM.live(FLOP), 0].mean() > 0.95
-    assert raising(state, actions, EVERY)[0][HOLDEM.live(FLOP), 1].mean() > 0.85
+    betting, actions = after(300, CALL, CALL), (CALL, 600)
+    assert asked(calling, betting, FLOP, actions, EVERY)[0][HOLDEM.live(FLOP), 0].mean() > 0.95
+    assert asked(raising, betting, FLOP, actions, EVERY)[0][HOLDEM.live(FLOP), 1].mean() > 0.85
 
 
 def test_antes_are_in_the_pot_that_bets_are_held_against() -> None:
@@ -164,7 +173,7 @@ def spread(model: Habits, betting: Betting, board: tuple[int, ...]) -> float:
     """Standard deviation over hands of the raising frequency, relative to that of the model without hands shown."""
     found = []
     for each in (model, replace(model, shown=ShownHands())):
-        probs, _ = each(public_state(betting, board), (CALL, 20000), EVERY)
+        probs, _ = asked(each, betting, board, (CALL, 20000), EVERY)
         found.append(float(probs[HOLDEM.live(board), 1].std()))
     return found[0] / found[1]
 
@@ -217,7 +226,7 @@ def test_hands_shown_tell_how_steeply_play_follows_strength() -> None:
 
     def of_a_middling_hand(model: Habits) -> float:
         """All-in frequency of a hand that 30% of hands beat."""
-        probs, _ = model(public_state(after(), ()), (FOLD, CALL, 20000), EVERY)
+        probs, _ = asked(model, after(), (), (FOLD, CALL, 20000), EVERY)
         strength = weaker_hands(RULES, ())
         return float(probs[np.abs(strength - 0.7).argmin(), 2])
 
@@ -256,9 +265,9 @@ def test_many_boards_are_answered_as_one_by_one() -> None:
     betting, boards = after(CALL, CALL, CALL, 200), [FLOP, parse_cards("AdQd2d"), parse_cards("7c7d8s")]
     weights = rng.random((len(boards), RULES.num_hands)).astype(np.float32)
     actions = (FOLD, CALL, 600)
-    together, confidence = model.on_boards(betting, boards, actions, weights)
+    together, confidence = model.probs(betting, boards, actions, weights)
     for board, found, held in zip(boards, together, weights, strict=True):
-        alone, sure = model(public_state(betting, board), actions, held)
+        alone, sure = asked(model, betting, board, actions, held)
         np.testing.assert_array_equal(found, alone)
         assert sure == confidence
     assert np.abs(np.diff(together, axis=0)).max() > 0.1
@@ -294,7 +303,7 @@ def test_hands_shown_tell_who_bluffs() -> None:
     bluffing, honest = (model.shown.shape(1).bluffs for model in models)
     assert bluffing > 0.3
     assert honest < 0.1
-    probs, _ = models[0](public_state(after(CALL, CALL, CALL), FLOP), (CALL, 200), EVERY)
+    probs, _ = asked(models[0], after(CALL, CALL, CALL), FLOP, (CALL, 200), EVERY)
     strength = weaker_hands(RULES, FLOP)
     worst, middle, best = (
         probs[(np.abs(strength - at) < 0.05) & HOLDEM.live(FLOP), 1].mean() for at in (0.1, 0.5, 0.9)
@@ -329,7 +338,7 @@ def test_hands_shown_tell_how_far_higher_raises_are_made_with_better_hands() -> 
 
     def best_less_worst(model: Habits) -> float:
         """All-in share of the best hands' bets, less that of the worst hands' bets."""
-        probs = model(public_state(after(CALL, CALL), FLOP), (CALL, 200, 20000), EVERY)[0]
+        probs = asked(model, after(CALL, CALL), FLOP, (CALL, 200, 20000), EVERY)[0]
         strength = weaker_hands(RULES, FLOP)
         live = HOLDEM.live(FLOP)
         worst, best = (probs[live & (np.abs(strength - at) < 0.1), 1:].sum(axis=0) for at in (0.1, 0.9))
@@ -339,11 +348,12 @@ def test_hands_shown_tell_how_far_higher_raises_are_made_with_better_hands() -> 
     assert abs(best_less_worst(by_chance)) < 0.3
     plain = replace(by_strength, shown=replace(by_strength.shown, sizes=np.zeros_like(by_strength.shown.sizes)))
     for betting in (after(CALL, CALL), after(CALL, CALL, 300)):
-        state = public_state(betting, FLOP)
         actions = (*((FOLD,) if betting.to_call else ()), CALL, 600, 800, 2000, 20000)
         for weights in (EVERY, np.random.default_rng(2).random(RULES.num_hands) ** 3):
             found, expected = (
-                np.average(model(state, actions, weights)[0], axis=0, weights=weights * HOLDEM.live(FLOP))
+                np.average(
+                    asked(model, betting, FLOP, actions, weights)[0], axis=0, weights=weights * HOLDEM.live(FLOP)
+                )
                 for model in (by_strength, plain)
             )
             np.testing.assert_allclose(found, expected, atol=1e-5)
