@@ -5,7 +5,7 @@ near in the logarithm of the pot, and preferably with the same last aggressor. V
 sizes of the two pots need not agree.
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +19,7 @@ AGGRESSOR_WEIGHT = 0.5
 """A different last aggressor counts like a pot that is exp(0.5) = 1.65 times as large."""
 
 
-@dataclass(frozen=True)
-class _RoundEnds:
+class _RoundEnds(NamedTuple):
     """The STREET nodes below which somebody can still act, of one round."""
 
     nodes: NDArray[np.int64]
@@ -53,13 +52,12 @@ class BlueprintStates:
     def _exact(self, state: Betting) -> int | None:
         """The node reached by exactly the actions of `state`."""
         tree = self._tree
-        node = tree.after_deal(0)
-        for action in state.line:
-            child = next((c for c in tree.children(node) if tree.action[c] == action), None)
-            if child is None:
-                return None
-            last, node = child, tree.after_deal(child)
-        return last if tree.kind[last] == Kind.STREET and tree.kind[node] == Kind.DECISION else None
+        try:
+            node = tree.find(state.line)
+        except PokernetsError:
+            return None
+        ended = int(tree.parent[node])
+        return ended if tree.kind[ended] == Kind.STREET and tree.kind[node] == Kind.DECISION else None
 
 
 def _round_ends(tree: BettingTree, street: int) -> _RoundEnds:

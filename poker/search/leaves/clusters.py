@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.kernels.clusters import pair_sums
+from poker.types import Singles
 
 
-def hand_clusters(buckets: NDArray[np.int32], strength: NDArray[np.float32], limit: int | None) -> NDArray[np.int32]:
+def hand_clusters(buckets: NDArray[np.int32], strength: Singles, limit: int | None) -> NDArray[np.int32]:
     """[H] cluster 0..C-1 of every live hand (bucket >= 0), -1 elsewhere; at most `limit` clusters, by rising strength.
 
     `limit` None makes every hand its own cluster: exact, for tests and for machines with room.
@@ -40,7 +41,7 @@ def _merged(counts: NDArray[np.int64], limit: int) -> NDArray[np.int64]:
     return np.unique(group, return_inverse=True)[1].astype(np.int64)
 
 
-def cluster_means(values: NDArray[np.float32], clusters: NDArray[np.int32]) -> NDArray[np.float32]:
+def cluster_means(values: Singles, clusters: NDArray[np.int32]) -> Singles:
     """[C, F] mean of `values` [H, F] over the hands of each cluster."""
     live = clusters >= 0
     count = int(clusters.max()) + 1
@@ -50,9 +51,7 @@ def cluster_means(values: NDArray[np.float32], clusters: NDArray[np.int32]) -> N
     return (sums / sizes[:, None]).astype(np.float32)
 
 
-def pair_means(
-    values: NDArray[np.float32], compatible: NDArray[np.float32], rows: NDArray[np.int32], columns: NDArray[np.int32]
-) -> NDArray[np.float32]:
+def pair_means(values: Singles, compatible: Singles, rows: NDArray[np.int32], columns: NDArray[np.int32]) -> Singles:
     """[C_rows, C_columns] mean of `values` [H, H] over the pairs of hands that share no card.
 
     `compatible` [H, H] is 1 for such pairs. A pair of clusters without any takes the mean of all pairs.

@@ -19,6 +19,7 @@ from poker.rules import Rules, check_game
 from poker.search.beliefs import Ranges
 from poker.search.leaves.clusters import pair_means
 from poker.solvers.rollout.leaf_values import LeafValues
+from poker.types import Board, Singles
 
 
 class LeafEvaluator(Protocol):
@@ -28,11 +29,11 @@ class LeafEvaluator(Protocol):
     def num_continuations(self) -> int:
         """K, from which the opponent picks."""
 
-    def values(self, leaves: Sequence[Betting], board: tuple[int, ...], ranges: Ranges, own: int) -> LeafValues:
+    def values(self, leaves: Sequence[Betting], board: Board, ranges: Ranges, own: int) -> LeafValues:
         """Net chips of `own` over the whole hand at each of `leaves` [L, K, C, C], hands grouped in clusters."""
 
 
-Leaves = tuple[Sequence[Betting], tuple[int, ...], Ranges, int]
+Leaves = tuple[Sequence[Betting], Board, Ranges, int]
 """The arguments of `LeafEvaluator.values`."""
 
 
@@ -51,51 +52,45 @@ def values_together(evaluator: LeafEvaluator, asked: Sequence[Leaves]) -> list[L
     return [evaluator.values(*leaves) for leaves in asked]
 
 
-class SingleValue:
-    """The naive form: one value per leaf, as if both players followed the blueprint from there ([DLS] section 6)."""
-
-    num_continuations = 1
+class _Changed:
+    """Evaluator that changes the values of another, `of`."""
 
     def __init__(self, *, of: LeafEvaluator) -> None:
         self._of = of
 
-    def values(self, leaves: Sequence[Betting], board: tuple[int, ...], ranges: Ranges, own: int) -> LeafValues:
-        """The first continuation of `of`, which is the unbiased blueprint."""
-        return self._of.values(leaves, board, ranges, own).first_continuation()
+    def _change(self, found: LeafValues, leaves: Sequence[Betting]) -> LeafValues:
+        raise NotImplementedError
+
+    def values(self, leaves: Sequence[Betting], board: Board, ranges: Ranges, own: int) -> LeafValues:
+        return self._change(self._of.values(leaves, board, ranges, own), leaves)
+
+    def together(self, asked: Sequence[Leaves]) -> list[LeafValues]:
+        found = values_together(self._of, asked)
+        return [self._change(values, leaves) for values, (leaves, *_) in zip(found, asked, strict=True)]
 
     def check_game(self, game: Rules) -> None:
         check_game(self._of, game)
 
-    def together(self, asked: Sequence[Leaves]) -> list[LeafValues]:
-        return [found.first_continuation() for found in values_together(self._of, asked)]
+
+class SingleValue(_Changed):
+    """The naive form: one value per leaf, as if both players followed the blueprint from there ([DLS] section 6)."""
+
+    num_continuations = 1
+
+    def _change(self, found: LeafValues, leaves: Sequence[Betting]) -> LeafValues:
+        return found.first_continuation()
 
 
-class GiveUpContinuation:
+class GiveUpContinuation(_Changed):
     """Adds giving up to the continuations of `of`: the opponent bets no more and folds to the bet that `own` makes.
     Nobody needs to do worse than that, so the choice is never wrong, and players who fold too much are near it."""
-
-    def __init__(self, *, of: LeafEvaluator) -> None:
-        self._of = of
 
     @property
     def num_continuations(self) -> int:
         return self._of.num_continuations + 1
 
-    def values(self, leaves: Sequence[Betting], board: tuple[int, ...], ranges: Ranges, own: int) -> LeafValues:
-        """Values of `of`, and at the last continuation half the pot, except where nobody acts any more."""
-        return self._with_pots(self._of.values(leaves, board, ranges, own), leaves)
-
-    def check_game(self, game: Rules) -> None:
-        check_game(self._of, game)
-
-    def together(self, asked: Sequence[Leaves]) -> list[LeafValues]:
-        return [
-            self._with_pots(found, leaves)
-            for found, (leaves, *_) in zip(values_together(self._of, asked), asked, strict=True)
-        ]
-
-    @staticmethod
-    def _with_pots(found: LeafValues, leaves: Sequence[Betting]) -> LeafValues:
+    def _change(self, found: LeafValues, leaves: Sequence[Betting]) -> LeafValues:
+        """Values with half the pot as the last continuation, except where nobody acts any more."""
         last = found.values[:, :1].copy()
         for row, leaf in zip(last, leaves, strict=True):
             if not leaf.is_over:
@@ -113,12 +108,12 @@ def played_street(state: Betting) -> int:
     return max((street for street, actions in enumerate(state.actions) if actions), default=0)
 
 
-def cluster_equity(rules: Rules, board: tuple[int, ...], clusters: NDArray[np.int32]) -> NDArray[np.float32]:
+def cluster_equity(rules: Rules, board: Board, clusters: NDArray[np.int32]) -> Singles:
     """[C, C] mean all-in equity of the row's hands against the column's."""
     return pair_means(showdown_equity(rules, board), possible_pairs(board), clusters, clusters)
 
 
-def possible_pairs(board: tuple[int, ...]) -> NDArray[np.float32]:
+def possible_pairs(board: Board) -> Singles:
     """[H, H] 1 for two hands that share no card with each other or the board."""
     return HOLDEM.possible(board).astype(np.float32)
 
@@ -127,8 +122,8 @@ def leaf_values(
     leaves: Sequence[Betting],
     own: int,
     clusters: NDArray[np.int32],
-    equity: NDArray[np.float32],
-    in_pots: NDArray[np.float32],
+    equity: Singles,
+    in_pots: Singles,
 ) -> LeafValues:
     """Values in chips from `in_pots` [L', K, C, C], of the leaves where somebody can still act, in order.
 

@@ -18,6 +18,7 @@ from poker.search.leaves.clusters import cluster_means, hand_clusters, pair_mean
 from poker.search.leaves.evaluator import Leaves, cluster_equity, leaf_values, possible_pairs
 from poker.search.lru_cache import LRUCache
 from poker.solvers.rollout.leaf_values import LeafValues
+from poker.types import Board, Singles
 
 _REMEMBERED_LEAVES = 256
 """Solves of one round with other bet sizes share most leaves; tables side by side come between."""
@@ -29,24 +30,18 @@ _REMEMBERED_BOARDS = 1755
 class GridParts(NamedTuple):
     """Features of the cards of all pairs of n and m hands on one board, as `poker.features.leaf.Grid` takes them."""
 
-    own: NDArray[np.float32]
-    opp: NDArray[np.float32]
-    pairs: NDArray[np.float32]
-    texture: NDArray[np.float32]
+    own: Singles
+    opp: Singles
+    pairs: Singles
+    texture: Singles
 
 
 class _Groups(NamedTuple):
-    """Hands of a board in clusters: `clusters` [H], mean features of their hands [C, 11] and pairs [C, C, 2], the
-    board's [4], and equities [C, C]."""
+    """Hands of a board in clusters: `clusters` [H], mean features of their hands and pairs, and equities [C, C]."""
 
     clusters: NDArray[np.int32]
-    hands: NDArray[np.float32]
-    pairs: NDArray[np.float32]
-    texture: NDArray[np.float32]
-    equity: NDArray[np.float32]
-
-    def parts(self) -> GridParts:
-        return GridParts(self.hands, self.hands, self.pairs, self.texture)
+    parts: GridParts
+    equity: Singles
 
 
 @dataclass(frozen=True)
@@ -57,19 +52,18 @@ class _Grouping:
     clusters: int | None
     abstraction: Buckets = field(compare=False)
 
-    def groups(self, rules: Rules, board: tuple[int, ...]) -> _Groups:
+    def groups(self, rules: Rules, board: Board) -> _Groups:
         return (_every_hand if self.clusters is None else _clustered)(self, rules, board)
 
 
-def _grouped(grouping: _Grouping, rules: Rules, board: tuple[int, ...]) -> _Groups:
+def _grouped(grouping: _Grouping, rules: Rules, board: Board) -> _Groups:
     cards = board_features(board)
     clusters = hand_clusters(grouping.abstraction.buckets(board), cards.hands[:, 0], grouping.clusters)
     hands = cluster_means(cards.hands, clusters)
-    possible = possible_pairs(board)
-    by_hand = all_in_equity(board), ahead_now(board)
+    by_hand, possible = (all_in_equity(board), ahead_now(board)), possible_pairs(board)
     pairs = np.stack([pair_means(values, possible, clusters, clusters) for values in by_hand], axis=2)
     equity = pairs[:, :, 0] if rules.total_board_cards == 5 else cluster_equity(rules, board, clusters)
-    return _Groups(clusters, hands, pairs, cards.texture, equity)
+    return _Groups(clusters, GridParts(hands, hands, pairs, cards.texture), equity)
 
 
 _clustered, _every_hand = lru_cache(maxsize=_REMEMBERED_BOARDS)(_grouped), lru_cache(maxsize=8)(_grouped)
@@ -82,7 +76,7 @@ class ValueNet(Protocol):
     def num_continuations(self) -> int:
         """K."""
 
-    def values(self, features: NDArray[np.float32]) -> NDArray[np.float32]:
+    def values(self, features: Singles) -> Singles:
         """[n, 34] -> [n, K], net chips of own over the whole hand divided by the pot."""
 
 
@@ -93,7 +87,7 @@ class GridNet(Protocol):
     @property
     def takes_grids(self) -> bool: ...
 
-    def grid_values(self, grids: Sequence[tuple[GridParts, NDArray[np.float32]]]) -> list[NDArray[np.float32]]:
+    def grid_values(self, grids: Sequence[tuple[GridParts, Singles]]) -> list[Singles]:
         """Values [L, n * m, K] for each grid and the betting features [L, 6] of L leaves on its board."""
 
 
@@ -107,18 +101,18 @@ class NetLeaf:
         self._net = net
         self._clusters = clusters
         self._grouping = _Grouping(abstraction.fingerprint, clusters, abstraction)
-        self._predicted: LRUCache[tuple[Rules, tuple[int, ...], str, int], NDArray[np.float32]]
-        self._predicted = LRUCache(_REMEMBERED_LEAVES if clusters is not None else 0)
+        size = _REMEMBERED_LEAVES if clusters is not None else 0
+        self._predicted: LRUCache[tuple[Rules, Board, str, int], Singles] = LRUCache(size)
 
     @property
     def num_continuations(self) -> int:
         return self._net.num_continuations
 
-    def values(self, leaves: Sequence[Betting], board: tuple[int, ...], ranges: Ranges, own: int) -> LeafValues:
+    def values(self, leaves: Sequence[Betting], board: Board, ranges: Ranges, own: int) -> LeafValues:
         """Values of `LeafEvaluator`; ranges play no part."""
         board = tuple(sorted(board))
         groups = self._grouping.groups(leaves[0].rules, board)
-        grid, count = Grid(*groups.parts()), len(groups.equity)
+        grid, count = Grid(*groups.parts), len(groups.equity)
         predicted = [self._predict(leaf, board, own, grid) for leaf in leaves if not leaf.is_over]
         in_pots = np.array(predicted, dtype=np.float32).reshape(-1, count, count, self.num_continuations)
         return leaf_values(leaves, own, groups.clusters, groups.equity, in_pots.transpose(0, 3, 1, 2))
@@ -130,7 +124,7 @@ class NetLeaf:
         return [self.values(*leaves) for leaves in asked]
 
     def _predict_together(self, net: GridNet, asked: Sequence[Leaves]) -> None:
-        missing: dict[tuple[Rules, tuple[int, ...], int], dict[str, Betting]] = {}
+        missing: dict[tuple[Rules, Board, int], dict[str, Betting]] = {}
         wanted = 0
         for states, shown, _, own in asked:
             board = tuple(sorted(shown))
@@ -143,7 +137,7 @@ class NetLeaf:
         self._predicted.hold(wanted)
         grids = [
             (
-                self._grouping.groups(rules, board).parts(),
+                self._grouping.groups(rules, board).parts,
                 np.stack([public_features(leaf, own) for leaf in leaves.values()]),
             )
             for (rules, board, own), leaves in missing.items()
@@ -152,11 +146,7 @@ class NetLeaf:
             for text, found in zip(leaves, values, strict=True):
                 self._predicted.put((rules, board, text, own), found)
 
-    def _predict(self, leaf: Betting, board: tuple[int, ...], own: int, grid: Grid) -> NDArray[np.float32]:
+    def _predict(self, leaf: Betting, board: Board, own: int, grid: Grid) -> Singles:
         """[C * C, K] values in pots."""
         key = leaf.rules, board, leaf.text(), own
-        values = self._predicted.get(key)
-        if values is None:
-            values = self._net.values(grid.encode(leaf, own))
-            self._predicted.put(key, values)
-        return values
+        return self._predicted.get_or_make(key, lambda: self._net.values(grid.encode(leaf, own)))

@@ -20,7 +20,7 @@ from poker.solvers.blueprint import Blueprint
 from poker.solvers.rollout.continuation import Continuations, sample_boards
 from poker.solvers.rollout.forms import Biased
 from poker.solvers.rollout.leaf_values import LeafValues
-from poker.types import Board
+from poker.types import Board, Singles
 
 _REMEMBERED_BOARDS = 32
 _REMEMBERED_NODES = 256
@@ -35,7 +35,7 @@ class _Sample:
     hands: NDArray[np.int64]
     members: NDArray[np.int32]
     clusters: NDArray[np.int32]
-    equity: NDArray[np.float32]
+    equity: Singles
 
 
 class RolloutLeaf:
@@ -65,7 +65,7 @@ class RolloutLeaf:
         self._runouts = runouts
         self._seed = seed
         self._samples: LRUCache[Board, _Sample] = LRUCache(_REMEMBERED_BOARDS)
-        self._values: LRUCache[tuple[Board, int], NDArray[np.float32]] = LRUCache(_REMEMBERED_NODES)
+        self._values: LRUCache[tuple[Board, int], Singles] = LRUCache(_REMEMBERED_NODES)
 
     def check_game(self, game: Rules) -> None:
         self._states.check_game(game)
@@ -79,7 +79,7 @@ class RolloutLeaf:
         in_pots = np.array(predicted, dtype=np.float32).reshape(-1, self.num_continuations, count, count)
         return leaf_values(leaves, own, sample.clusters, sample.equity, in_pots)
 
-    def after_deal(self, leaf: Betting, board: Board, ranges: Ranges, own: int) -> NDArray[np.float32]:
+    def after_deal(self, leaf: Betting, board: Board, ranges: Ranges, own: int) -> Singles:
         """Value of each hand's best continuation on the dealt board against own's range (`DealtValues`), NaN for dead
         hands and where own's range leaves none."""
         board = (*sorted(board[:3]), *board[3:])
@@ -95,11 +95,7 @@ class RolloutLeaf:
         return np.where(known, found / np.where(known, total, 1), np.nan).astype(np.float32)
 
     def _sample(self, board: Board) -> _Sample:
-        sample = self._samples.get(board)
-        if sample is None:
-            sample = self._draw(board)
-            self._samples.put(board, sample)
-        return sample
+        return self._samples.get_or_make(board, lambda: self._draw(board))
 
     def _draw(self, board: Board) -> _Sample:
         rng = np.random.default_rng([self._seed, *board])
@@ -110,16 +106,12 @@ class RolloutLeaf:
         equity = cluster_equity(self._blueprint.rules, board, clusters)
         return _Sample(runouts, hands, clusters[hands], clusters, equity)
 
-    def _predict(self, leaf: Betting, board: Board, sample: _Sample) -> NDArray[np.float32]:
+    def _predict(self, leaf: Betting, board: Board, sample: _Sample) -> Singles:
         """[2, K, C, C] values, first axis own, in pots of the blueprint's state that stands for `leaf`."""
         node = self._states.node(leaf, played_street(leaf))
-        values = self._values.get((board, node))
-        if values is None:
-            values = self._roll_out(node, sample)
-            self._values.put((board, node), values)
-        return values
+        return self._values.get_or_make((board, node), lambda: self._roll_out(node, sample))
 
-    def _roll_out(self, node: int, sample: _Sample) -> NDArray[np.float32]:
+    def _roll_out(self, node: int, sample: _Sample) -> Singles:
         hands, members = sample.hands, sample.members
         found = self._continuations.values(node, sample.runouts, hands, hands)
         pot = float(self._blueprint.tree.committed[node].sum())

@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from poker.cards import NUM_HANDS
 from poker.errors import PokernetsError
@@ -26,8 +25,9 @@ from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
 from poker.state import Betting
 from poker.tree import BetMenu, DepthLimit, build_tree
+from poker.types import Singles
 
-Strategy = Mapping[int, NDArray[np.float32]]
+Strategy = Mapping[int, Singles]
 """[B, A] by betting node."""
 
 
@@ -77,7 +77,7 @@ def above(blueprint: Blueprint, solver: VectorSolver, player: int) -> Blueprint:
     buckets = blueprint.cards.buckets(())
     sizes = np.maximum(np.bincount(buckets, minlength=blueprint.cards.num_buckets[0]), 1)
 
-    def average(node: int) -> NDArray[np.float32]:
+    def average(node: int) -> Singles:
         probs = blueprint.probs(node)
         if tree.street[node] or tree.player[node] != player:
             return probs

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from poker.betting import Betting
 from poker.cards import PREFLOP_CLASS
@@ -17,6 +16,9 @@ from poker.solvers.blueprint import FirstRound
 from poker.solvers.rollout.leaf_table import LeafTable
 from poker.solvers.rollout.leaf_values import LeafValues
 from poker.tree import BettingTree
+from poker.types import Singles
+
+_CLASSES = PREFLOP_CLASS.astype(np.int32)
 
 
 class TableValues:
@@ -25,7 +27,6 @@ class TableValues:
     def __init__(self, table: LeafTable, tree: BettingTree) -> None:
         self._table = table
         self._states = BlueprintStates(tree)
-        self._clusters = PREFLOP_CLASS.astype(np.int32)
 
     def check_game(self, game: Rules) -> None:
         self._states.check_game(game)
@@ -40,14 +41,12 @@ class TableValues:
             raise PokernetsError(
                 "the leaf table ends with the preflop round; value later rounds with a net or rollouts"
             )
-        rows = []
-        for leaf in leaves:
-            if not leaf.is_over:
-                by_player = self._table.at(self._states.node(leaf, played_street(leaf)))[own]
-                rows.append(by_player if own == 0 else by_player.transpose(0, 2, 1))
-        count = int(self._clusters.max()) + 1
-        in_pots = np.array(rows, dtype=np.float32).reshape(-1, self.num_continuations, count, count)
-        return leaf_values(leaves, own, self._clusters, _class_equity(leaves[0].rules), in_pots)
+        nodes = [self._states.node(leaf, played_street(leaf)) for leaf in leaves if not leaf.is_over]
+        by_player0 = np.array([self._table.at(node)[own] for node in nodes], dtype=np.float32)
+        in_pots = by_player0.reshape(-1, *self._table.values.shape[2:])
+        if own == 1:
+            in_pots = in_pots.transpose(0, 1, 3, 2)
+        return leaf_values(leaves, own, _CLASSES, _class_equity(leaves[0].rules), in_pots)
 
 
 class TableLeaf(TableValues):
@@ -58,6 +57,6 @@ class TableLeaf(TableValues):
 
 
 @lru_cache(maxsize=2)
-def _class_equity(rules: Rules) -> NDArray[np.float32]:
+def _class_equity(rules: Rules) -> Singles:
     """[169, 169] equity between classes before the flop."""
-    return cluster_equity(rules, (), PREFLOP_CLASS.astype(np.int32))
+    return cluster_equity(rules, (), _CLASSES)
