@@ -33,7 +33,7 @@ SOLVE, BEST_RESPONSE, AVERAGE = "solve", "best_response", "average"
 
 
 class TorchVectorSolver:
-    """Solves games of one shape together. `algorithm` and `options` are those of `VectorSolver`."""
+    """Solves games of one shape together. `algorithm` is that of `VectorSolver`."""
 
     def __init__(
         self,
@@ -41,10 +41,7 @@ class TorchVectorSolver:
         algorithm: str | Schedule = "apdcfr",
         *,
         device: str | torch.device = "cpu",
-        **options: object,
     ) -> None:
-        if not games:
-            raise PokernetsError("a batch needs at least one game")
         if any(shape_of(game) != shape_of(games[0]) for game in games[1:]):
             raise PokernetsError("games of a batch share the shape of their betting and the rake")
         gadget = games[0].tree.gadget
@@ -52,16 +49,16 @@ class TorchVectorSolver:
             raise PokernetsError("the torch backend solves gadgets at the root only; use VectorSolver, on the CPU")
         self.games = tuple(games)
         self.layout: Layout = tree_layout(games[0].tree, games[0].rake, ONE_BATCH)
-        self.schedule = schedule(algorithm, **options)
+        self.schedule = schedule(algorithm)
         self.device = torch.device(device)
         self.iterations = 0
         self._tensors = Tensors(self.games, self.layout, self.device)
         self._streets = self._tensors.streets
         self.rows: dict[tuple[str, int, int], Tensor] = {}
+        """[E, B, N] by name, street and player."""
         for street, made in self._streets.items():
             for player in range(2):
-                boards, hands = made.hands[player].live.shape
-                shape = (int(self.layout.entries[street, player]), boards, hands)
+                shape = int(self.layout.entries[street, player]), *made.hands[player].live.shape
                 for name in ("regrets", "sums", *(("source",) if self.schedule.predictive else ())):
                     self.rows[name, street, player] = torch.zeros(shape, device=self.device)
         self._root = self._tensors.root
@@ -169,19 +166,6 @@ class TorchVectorSolver:
         if self.games[0].rake.fraction > 0 or any(name == "modelled" for name, _, _ in self.rows):
             gain -= self._root_values(0, AVERAGE) + self._root_values(1, AVERAGE)
         return 0.5 * gain
-
-    def game_value(self, player: int = 0) -> NDArray[np.float64]:
-        """float64[G]: chips per hand of the player under the average profile."""
-        return self._root_values(player, AVERAGE) + 0.5 * np.array([game.tree.dead for game in self.games])
-
-    def strategy(self, node: int, game: int = 0, board: tuple[int, ...] | None = None) -> NDArray[np.float32]:
-        """float32[H, A]: the average strategy at a decision of one game; see `VectorSolver.strategy`."""
-        of, tree = self.games[game], self.games[game].tree
-        index, permutation = of.find_board(int(tree.street[node]), of.board if board is None else board)
-        rows = self._rows("sums", node, game)[:, index - of.on(int(tree.street[node])).start]
-        hands = of.hands(int(tree.player[node]), index)
-        shares = proportions(rows.clamp(min=0))[:, : len(hands)].T.cpu().numpy()
-        return of.by_hand(node, index, permutation, shares)
 
     def _root_values(self, player: int, mode: str) -> NDArray[np.float64]:
         values = self._sweep(player, mode).double()

@@ -83,10 +83,14 @@ def assert_same(
             exchange(batch, solvers, compare=False)
     for number, solver in enumerate(solvers):
         assert batch.exploitability()[number] == pytest.approx(solver.exploitability(), rel=1e-3, abs=1e-5)
-        assert batch.game_value(0)[number] == pytest.approx(solver.game_value(0), rel=1e-3, abs=1e-4)
+        exported = VectorSolver(solver.game, algorithm)
+        if restricted is not None:
+            exported.restrict(restricted, reach[number])
+        batch.export(number, exported)
+        assert exported.game_value(0) == pytest.approx(solver.game_value(0), rel=1e-3, abs=1e-4)
         for node in solver.game.layout.decisions[:5].tolist():
             if solver.game.tree.street[node] == solver.game.layout.first_street:
-                np.testing.assert_allclose(batch.strategy(node, number), solver.strategy(node), atol=1e-4)
+                np.testing.assert_allclose(exported.strategy(node), solver.strategy(node), atol=1e-4)
 
 
 @pytest.mark.parametrize("device", DEVICES)
