@@ -6,7 +6,7 @@ continuation that the opponent picks there. The last two rounds are solved to th
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -29,6 +29,7 @@ from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.schedules import schedule
 from poker.solvers.vector.solver import VectorSolver
 from poker.tree import BetMenu, BettingTree, DepthLimit, Kind, build_tree
+from poker.types import Board, Path, Singles
 
 _HARDLY = 0.05
 """Frequency of entering a subgame below which a hand's average strategy in it is not used."""
@@ -56,9 +57,9 @@ class NodePolicy:
 
     player: int
     actions: tuple[int, ...]
-    probs: NDArray[np.float32]
+    probs: Singles
 
-    def probability(self, action: int) -> NDArray[np.float32]:
+    def probability(self, action: int) -> Singles:
         """[H] probability of one of `actions`."""
         return self.probs[:, self.actions.index(action)]
 
@@ -69,7 +70,7 @@ class RoundSolution:
     safely, what it concedes to the opponent; and what it says hands are worth, if that is kept."""
 
     root: Betting
-    policies: Mapping[tuple[int, ...], NodePolicy]
+    policies: Mapping[Path, NodePolicy]
     concessions: Concessions | None = None
     values: SolvedValues | None = None
 
@@ -80,7 +81,7 @@ class RoundSolution:
             return None
         return self.policies.get(betting.actions[-1][past:])
 
-    def alternatives(self, betting: Betting, board: tuple[int, ...], ranges: Ranges) -> Values | None:
+    def alternatives(self, betting: Betting, board: Board, ranges: Ranges) -> Values | None:
         """Values of the opponent at `betting`, of this round or right after it; a solve there shall concede no more."""
         return None if self.concessions is None else self.concessions.at(betting, board, ranges)
 
@@ -119,7 +120,7 @@ class Request(NamedTuple):
     free rest."""
 
     root: Betting
-    board: tuple[int, ...]
+    board: Board
     ranges: Ranges
     searcher: int
     at_root: tuple[int, ...] = ()
@@ -170,13 +171,13 @@ class DepthLimitedSolver:
 
     def together(self, requests: Sequence[Request]) -> list[RoundSolution]:
         """Solutions in the order of `requests`; as many as the engine likes are solved at a time."""
-        size, found = self._engine.at_once or max(1, len(requests)), []
+        found: list[RoundSolution] = []
+        size = self._engine.at_once or max(1, len(requests))
         for start in range(0, len(requests), size):
             chosen = requests[start : start + size]
-            threads = max(1, self._settings.threads // len(chosen))
-            solvers = self._posed(chosen, threads)
+            solvers = self._posed(chosen, max(1, self._settings.threads // len(chosen)))
             self._run(solvers, chosen)
-            found += [self._solution(solver, request) for solver, request in zip(solvers, chosen, strict=True)]
+            found += map(self._solution, solvers, chosen)
         return found
 
     def solved(self, request: Request, *, every_hand: bool = False, patience: int = 1) -> VectorSolver:
@@ -204,9 +205,11 @@ class DepthLimitedSolver:
         menu = self._menu.until(root.street, self._ahead)
         for total in request.at_root:
             menu = menu.with_action(root, total)
-        gadget = self._safety.gadget(root, searcher, request.alternatives)
-        limit = self._limit(root.street, searcher, self._leaf(request))
-        return build_tree(root, menu, limit, gadget=gadget)
+        limit, evaluator = None, self._leaf(request)
+        if evaluator is not None:
+            choosers = (1 - searcher,) if evaluator.num_continuations > 1 else ()
+            limit = DepthLimit(root.street, evaluator.num_continuations, choosers, cut_runouts=True)
+        return build_tree(root, menu, limit, gadget=self._safety.gadget(root, searcher, request.alternatives))
 
     def _leaf_values(self, requests: Sequence[Request], trees: Sequence[BettingTree]) -> dict[int, LeafValues]:
         """Leaf values of the requests whose trees have leaves, by number."""
@@ -241,12 +244,10 @@ class DepthLimitedSolver:
         return solver
 
     def _run(self, solvers: list[VectorSolver], requests: Sequence[Request], patience: int = 1) -> None:
-        seconds, settings = self._clock.for_solve(), self._settings
+        seconds, iterations = self._clock.for_solve(), self._settings.on
         efforts = [
             Effort(
-                None if seconds is not None else patience * settings.on(request.root.street),
-                self.target(request),
-                seconds,
+                patience * iterations(request.root.street) if seconds is None else None, self.target(request), seconds
             )
             for request in requests
         ]
@@ -256,7 +257,7 @@ class DepthLimitedSolver:
         root, searcher = request.root, request.searcher
         concessions = self._safety.concessions(solver, root, searcher)
         kept = SolvedValues.of(solver, 1 - searcher) if self.keeps_values else None
-        return RoundSolution(root, _round_policies(solver.game.tree, solver, root.street), concessions, kept)
+        return RoundSolution(root, _round_policies(solver, root.street), concessions, kept)
 
     def _likely(self, ranges: Ranges, searcher: int) -> Ranges:
         """Ranges without unlikely hands; safe solves keep all hands of the opponent: none of them shall gain."""
@@ -266,14 +267,8 @@ class DepthLimitedSolver:
         possible = (likely[0] * HOLDEM.compatible_mass(likely[1].astype(np.float64))).any()
         return likely if possible else ranges
 
-    def _limit(self, street: int, searcher: int, evaluator: LeafEvaluator | None) -> DepthLimit | None:
-        if evaluator is None:
-            return None
-        choosers = (1 - searcher,) if evaluator.num_continuations > 1 else ()
-        return DepthLimit(street, evaluator.num_continuations, choosers, cut_runouts=True)
 
-
-def without_unlikely(weights: NDArray[np.float32], share: float) -> NDArray[np.float32]:
+def without_unlikely(weights: Singles, share: float) -> Singles:
     """[H] with 0 for the least likely hands that together have at most `share` of the weight; equally likely ones stay
     or go together."""
     ascending = np.sort(weights)
@@ -282,7 +277,7 @@ def without_unlikely(weights: NDArray[np.float32], share: float) -> NDArray[np.f
     return np.where(weights < _ALIKE * ascending[kept], np.float32(0.0), weights)
 
 
-def evened(board: tuple[int, ...], ranges: Ranges, alternatives: Values | None) -> tuple[Ranges, Values | None]:
+def evened(board: Board, ranges: Ranges, alternatives: Values | None) -> tuple[Ranges, Values | None]:
     """Ranges and alternatives averaged over hands equal up to the names of suits; unchanged where the ranges differ by
     more than the noise of the solves that made them."""
     alike = _alike(board)
@@ -295,7 +290,7 @@ def evened(board: tuple[int, ...], ranges: Ranges, alternatives: Values | None) 
 
 
 @lru_cache(maxsize=256)
-def _alike(board: tuple[int, ...]) -> NDArray[np.int64] | None:
+def _alike(board: Board) -> NDArray[np.int64] | None:
     """[H] classes of hands under the suit permutations that leave flop, turn and river alone; None where only the
     identity does."""
     images = CARD_PERMUTATION[:, list(board)]
@@ -304,40 +299,36 @@ def _alike(board: tuple[int, ...]) -> NDArray[np.int64] | None:
     return HAND_PERMUTATION[group].min(axis=0).astype(np.int64) if group.sum() > 1 else None
 
 
-def _class_means(classes: NDArray[np.int64], values: NDArray[np.float32]) -> NDArray[np.float32]:
+def _class_means(classes: NDArray[np.int64], values: Singles) -> Singles:
     counts = np.maximum(np.bincount(classes), 1)
     return (np.bincount(classes, values) / counts)[classes].astype(np.float32)
 
 
 def leaf_states(root: Betting, tree: BettingTree) -> list[Betting]:
     """The betting states at the public leaves of `tree`, in the order of its leaf indices."""
-    states = {0: root}
 
+    @cache
     def at(node: int) -> Betting:
-        if node not in states:
-            above, action = at(int(tree.parent[node])), int(tree.action[node])
-            states[node] = above if action == NO_ACTION else above.apply(action)
-        return states[node]
+        if node == 0:
+            return root
+        above, action = at(int(tree.parent[node])), int(tree.action[node])
+        return above if action == NO_ACTION else above.apply(action)
 
     return [at(node) for node in tree.leaves.tolist()]
 
 
-def _round_policies(tree: BettingTree, solver: VectorSolver, street: int) -> dict[tuple[int, ...], NodePolicy]:
-    policies: dict[tuple[int, ...], NodePolicy] = {}
-    stays_out = _staying_out(tree, solver)
-    for node in tree.decision_nodes:
+def _round_policies(solver: VectorSolver, street: int) -> dict[Path, NodePolicy]:
+    """Policies at the decisions of a round. Hands of a gadget's owner that hardly enter the subgame play by their
+    regrets: their average strategy is weighted by how often they enter."""
+    tree = solver.game.tree
+    owner = None if tree.gadget is None else tree.gadget.player
+    stays_out = None if owner is None else solver.strategy(0)[:, 1] < _HARDLY
+    policies: dict[Path, NodePolicy] = {}
+    for node in tree.decision_nodes.tolist():
         if tree.street[node] == street and tree.kind[node] == Kind.DECISION:
-            probs = solver.strategy(int(node))
-            if tree.gadget is not None and tree.player[node] == tree.gadget.player:
-                probs[stays_out] = solver.current_strategy(int(node))[stays_out]
+            player, probs = int(tree.player[node]), solver.strategy(node)
+            if player == owner:
+                probs[stays_out] = solver.current_strategy(node)[stays_out]
             probs[probs.sum(axis=1) == 0.0] = 1.0 / probs.shape[1]
-            policies[tree.path(int(node))] = NodePolicy(int(tree.player[node]), tree.actions(int(node)), probs)
+            policies[tree.path(node)] = NodePolicy(player, tree.actions(node), probs)
     return policies
-
-
-def _staying_out(tree: BettingTree, solver: VectorSolver) -> NDArray[np.bool_]:
-    """[H] hands of a gadget's owner that hardly enter the subgame. Their average strategy, which is weighted by how
-    often they enter, says nothing about them; their regrets, which are not weighted, do."""
-    if tree.gadget is None:
-        return np.zeros(tree.rules.num_hands, np.bool_)
-    return np.asarray(solver.strategy(0)[:, 1] < _HARDLY)

@@ -29,9 +29,9 @@ class Hands:
 
 
 def proportions(positive: Tensor) -> Tensor:
-    """Rows [A, ...] divided by their sum over A; uniform where that is 0."""
-    mass = positive.sum(dim=0, keepdim=True)
-    return torch.where(mass > 0, positive / torch.where(mass > 0, mass, 1.0), 1.0 / len(positive))
+    """Rows [G, A, ...] divided by their sums over A; uniform where that is 0."""
+    mass = positive.sum(dim=1, keepdim=True)
+    return torch.where(mass > 0, positive / torch.where(mass > 0, mass, 1.0), 1.0 / positive.shape[1])
 
 
 def _prefix(rows: Tensor) -> Tensor:

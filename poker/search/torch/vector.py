@@ -205,7 +205,7 @@ class TorchVectorSolver:
     def _push(self, street: int, group: DecisionGroup, mode: str, reach: Tensor) -> None:
         sums = self.rows["sums", street, group.player]
         source = sums if mode != SOLVE else self._source(street, group.player)
-        shares = proportions(source[group.entries].clamp(min=0).transpose(0, 1)).transpose(0, 1)
+        shares = proportions(source[group.entries].clamp(min=0))
         modelled = self.rows.get(("modelled", street, group.player))
         if modelled is None:
             children = reach[group.reach][:, None] * shares
@@ -226,7 +226,7 @@ class TorchVectorSolver:
             values[group.value] = children.amax(dim=1)
             return
         source = self.rows["sums", street, p] if mode == AVERAGE else self._source(street, p)
-        shares = proportions(source[group.entries].clamp(min=0).transpose(0, 1)).transpose(0, 1)
+        shares = proportions(source[group.entries].clamp(min=0))
         value = (shares * children).sum(dim=1)
         values[group.value] = value
         if mode == AVERAGE:
