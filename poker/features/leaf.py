@@ -185,25 +185,11 @@ def _board_features(board: tuple[int, ...]) -> BoardFeatures:
     exact, shape, texture = hand_features(board), hand_shape(board), board_texture(board)
     live = HOLDEM.live(board)
     high, low = (np.where(live, HAND_CARDS[:, side] // NUM_SUITS, 0) for side in (1, 0))
-    hands = (
-        exact.ehs,
-        exact.ehs2,
-        exact.hs,
-        exact.ppot,
-        exact.npot,
-        shape.category / 8,
-        shape.suited / 5,
-        shape.straight_outs / 8,
-        high / 12,
-        low / 12,
-        shape.overcards / 2,
-    )
-    public = (texture.pairing, texture.suited / 5, texture.straight_windows / 10, texture.high_rank / 12)
-    features = BoardFeatures(
-        board=board,
-        hands=np.stack(hands, axis=1).astype(np.float32),
-        texture=np.array(public, dtype=np.float32),
-    )
+    equities = exact.ehs, exact.ehs2, exact.hs, exact.ppot, exact.npot
+    draws = shape.category / 8, shape.suited / 5, shape.straight_outs / 8
+    hands = np.stack((*equities, *draws, high / 12, low / 12, shape.overcards / 2), axis=1).astype(np.float32)
+    public = texture.pairing, texture.suited / 5, texture.straight_windows / 10, texture.high_rank / 12
+    features = BoardFeatures(board, hands, np.array(public, dtype=np.float32))
     for array in (features.hands, features.texture):
         array.setflags(write=False)
     return features

@@ -101,17 +101,9 @@ def player_rows(
     """[n, 84] player inputs of all rows, given base predictions [n, 3] and the population's table [12, 3]."""
     context = contexts(columns["street"], columns["bets"])
     in_cells = cells(columns["features"], context, predicted)
-    return kernel.player_rows(
-        np.ascontiguousarray(columns["player"]),
-        np.ascontiguousarray(columns["action"]),
-        context,
-        in_cells,
-        NUM_CELLS,
-        predicted.astype(np.float32, copy=False),
-        prior,
-        DECAY,
-        _DECAYS,
-    )
+    player, action = (np.ascontiguousarray(columns[name]) for name in ("player", "action"))
+    expected = predicted.astype(np.float32, copy=False)
+    return kernel.player_rows(player, action, context, in_cells, NUM_CELLS, expected, prior, DECAY, _DECAYS)
 
 
 class PlayerMemory:

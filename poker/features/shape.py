@@ -5,7 +5,7 @@ card with the board hold 0.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,30 +20,21 @@ _SUITS: Ints = (HAND_CARDS % NUM_SUITS).astype(np.int64)
 _FIVE = 0b11111
 
 
-@dataclass(frozen=True)
-class HandShape:
+class HandShape(NamedTuple):
     """Each field [1326]. Without a board a pocket pair is one pair and both hole cards are overcards."""
 
-    category: Ints
-    """Best hand made now: 0 high card .. 8 straight flush."""
-    suited: Ints
-    """Cards of one suit among hand and board, the most for a suit of a hole card."""
-    straight_outs: Ints
-    """Unseen cards that complete five ranks in a row; 0 where there are five already."""
-    overcards: Ints
-    """Hole cards that rank above every board card."""
+    category: Ints  # best hand made now: 0 high card .. 8 straight flush
+    suited: Ints  # cards of one suit among hand and board, the most for a suit of a hole card
+    straight_outs: Ints  # unseen cards that complete five ranks in a row; 0 where there are five already
+    overcards: Ints  # hole cards that rank above every board card
 
 
-@dataclass(frozen=True)
-class BoardTexture:
+class BoardTexture(NamedTuple):
     """Features of the board alone; all 0 without one."""
 
-    pairing: float
-    """0 no pair, 0.5 one pair, 1 trips or two pair (and better)."""
-    suited: int
-    """Most cards of one suit."""
-    straight_windows: int
-    """Windows of five ranks (there are ten) that hold three or more ranks of the board."""
+    pairing: float  # 0 no pair, 0.5 one pair, 1 trips or two pair (and better)
+    suited: int  # most cards of one suit
+    straight_windows: int  # windows of five ranks (there are ten) that hold three or more ranks of the board
     high_rank: int
 
 

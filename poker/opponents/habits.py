@@ -134,9 +134,8 @@ class Habits:
         """See `poker.search.exploit.exploiting.Model`."""
         by_asked = self.counts.sum(axis=(2, 3, 4))[street + 1 : rules.num_streets]
         seen = np.stack([by_asked[:, _NOTHING], by_asked[:, 1:].sum(axis=1)], axis=1)
-        total = seen.sum(axis=2, keepdims=True) + self.half
         prior = np.stack([_ANYBODY[_NOTHING], _ANYBODY[1:_ALL_IN].mean(axis=0)])
-        return (seen + self.half * prior) / total, float(1 - (self.half / total).mean())
+        return self._mixed(seen, prior), float(1 - (self.half / (seen.sum(axis=2) + self.half)).mean())
 
     @cached_property
     def frequencies(self) -> Floats:
@@ -155,25 +154,27 @@ class Habits:
         for axes in _LEVELS:
             seen = self.counts.sum(axis=axes, keepdims=True)
             number = seen.sum(axis=-1)
-            found = (seen + self.half * found) / (number + self.half)[..., None]
+            found = self._mixed(seen, found)
             sure = (number + self.half * _BORROWED * sure) / (number + self.half)
         return found, sure
+
+    def _mixed(self, seen: Floats, coarser: Floats) -> Floats:
+        """Frequencies of what was `seen` [..., n], with `half` observations of frequencies that are `coarser`."""
+        mixed: Floats = (seen + self.half * coarser) / (seen.sum(axis=-1, keepdims=True) + self.half)
+        return mixed
 
     @cached_property
     def _size_shares(self) -> Floats:
         """[4, S] share of each size among the raises of a street."""
         found: Floats = np.full(_NUM_SIZES, 1 / _NUM_SIZES)
         for seen in (self.sizes.sum(axis=0), self.sizes):
-            found = (seen + self.half * found) / (seen.sum(axis=-1, keepdims=True) + self.half)
+            found = self._mixed(seen, found)
         return found
 
     @cached_property
     def _fingerprint(self) -> bytes:
-        data = (
-            *(each.tobytes() for each in (self.counts, self.sizes, self.shown.seen, self.shown.sizes)),
-            repr(self.half).encode(),
-        )
-        return hashlib.sha256(b"".join(data)).digest()
+        arrays = self.counts, self.sizes, self.shown.seen, self.shown.sizes
+        return hashlib.sha256(b"".join([each.tobytes() for each in arrays] + [repr(self.half).encode()])).digest()
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Habits) and self._fingerprint == other._fingerprint
@@ -267,17 +268,13 @@ def _pot(betting: Betting) -> int:
     return betting.pot + (sum(map(sum, forced)) if forced else 0)
 
 
-def _bins_of(rules: Rules, boards: Sequence[tuple[int, ...]]) -> NDArray[np.int8]:
-    """[B, H] strength bins on each board."""
-    return np.stack([_bins(rules, rules.ordered_board(board)) for board in boards])
+def _bins_of(rules: Rules, boards: Sequence[Board]) -> NDArray[np.int8]:
+    """[B, H] strength bins on each board, -1 for hands that it rules out."""
+    ordered = map(rules.ordered_board, boards)
+    return np.stack([(_flop_bins if len(board) == 3 else _later_bins)(rules, board) for board in ordered])
 
 
-def _bins(rules: Rules, board: tuple[int, ...]) -> NDArray[np.int8]:
-    """[H] strength bins, -1 for hands that the board rules out."""
-    return (_flop_bins if len(board) == 3 else _later_bins)(rules, board)
-
-
-def _binned(rules: Rules, board: tuple[int, ...]) -> NDArray[np.int8]:
+def _binned(rules: Rules, board: Board) -> NDArray[np.int8]:
     bins = np.minimum(weaker_hands(rules, board) * BINS, BINS - 1).astype(np.int8)
     return np.where(rules.space.live(board), bins, np.int8(-1))
 
@@ -286,7 +283,7 @@ _flop_bins, _later_bins = lru_cache(maxsize=1755)(_binned), lru_cache(maxsize=16
 """Flops take fifty times as long as what follows them, and there are as many up to the names of suits."""
 
 
-def weaker_hands(rules: Rules, board: tuple[int, ...]) -> Floats:
+def weaker_hands(rules: Rules, board: Board) -> Floats:
     """[H] the share of hands that win fewer showdowns against a random hand, on average over the cards to come, and
     half of those that win as many; 0 for hands that the board rules out."""
     live = rules.space.live(board)

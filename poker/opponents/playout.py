@@ -7,8 +7,8 @@ improves on the formula player wherever the models are right ([POKI] section 5.6
 """
 
 import time
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,10 +20,9 @@ from poker.kernels.opponents import playout as kernel
 from poker.kernels.opponents.playout import LimitHand, Limits, LiveHands, Style
 from poker.opponents.responses import all_responses
 from poker.opponents.strength import board_strength, shares_below
-from poker.types import Singles
+from poker.types import Board, Floats, Singles
 
 _RIVER_FULL = 1980.0
-
 
 _PARTICLES = 32
 """Hands that represent an opponent's range when the hero decides later in a play-out."""
@@ -35,7 +34,7 @@ class PlayoutBoard:
     Strengths are shares of weaker hands, on the river of each completion: `river` [N, L].
     """
 
-    def __init__(self, board: tuple[int, ...]) -> None:
+    def __init__(self, board: Board) -> None:
         self._board = board_strength(board)
         cards = np.array(self._board.board, dtype=np.uint8)
         self.live = self._board.live
@@ -47,10 +46,7 @@ class PlayoutBoard:
         self._against: dict[int, LiveHands] = {}
 
     def against(self, opponents: int) -> LiveHands:
-        """The live hands, with their strengths before the river against this many random hands.
-
-        Computed once for each number of opponents.
-        """
+        """The live hands, with their strengths before the river against this many random hands; kept."""
         if opponents not in self._against:
             now, turn = self._board.quantile(opponents)[self.live], self._on_turns(opponents)
             self._against[opponents] = LiveHands(self.masks, now, turn, self.river, self.ranks, self.boards)
@@ -72,13 +68,12 @@ class PlayoutBoard:
 _prepared = lru_cache(maxsize=4)(PlayoutBoard)
 
 
-def playout_board(board: tuple[int, ...]) -> PlayoutBoard:
+def playout_board(board: Board) -> PlayoutBoard:
     """Strengths and ranks of a board, in any order of its cards; kept for the last boards asked for."""
     return _prepared(tuple(sorted(board)))
 
 
-@dataclass(frozen=True)
-class Budget:
+class Budget(NamedTuple):
     """Trials are drawn in batches until the best action leads by `margin` standard errors, or the budget is spent."""
 
     batch: int
@@ -87,8 +82,7 @@ class Budget:
     margin: float
 
 
-@dataclass(frozen=True)
-class LineValues:
+class LineValues(NamedTuple):
     """Chips won from here on by calling and by raising (folding wins 0), and standard errors of the comparisons."""
 
     call: float
@@ -117,9 +111,9 @@ class LineValues:
 def line_values(
     held: int,
     betting: Betting,
-    board: tuple[int, ...],
+    board: Board,
     tables: Singles,
-    habits: NDArray[np.float64],
+    habits: Floats,
     style: Style,
     budget: Budget,
     rng: NDArray[np.uint64],
@@ -141,30 +135,22 @@ def line_values(
     cumulative = np.cumsum(tables[:, prepared.live], axis=1, dtype=np.float64).astype(np.float32)
     live = prepared.against(active - 1)
     position = int(np.searchsorted(prepared.live, held))
-    legal = betting.legal()
-    started = time.perf_counter()
+    legal, deadline = betting.legal(), time.perf_counter() + budget.seconds
     while True:
         kernel.sample_lines(
             budget.batch, hero, position, hand, limits, live, cumulative, answers, style, _PARTICLES, rng, sums
         )
         values = _values(sums)
-        spent = values.trials >= budget.trials or time.perf_counter() - started >= budget.seconds
+        spent = values.trials >= budget.trials or time.perf_counter() >= deadline
         if spent or values.leader(legal.fold, legal.max_raise > 0)[1] >= budget.margin:
             return values
 
 
-def _values(sums: NDArray[np.float64]) -> LineValues:
+def _values(sums: Floats) -> LineValues:
     n = max(sums[kernel.TRIALS], 1.0)
-    call, bet = sums[kernel.CALLS] / n, sums[kernel.RAISES] / n
-
-    def error(squares: float, mean: float) -> float:
-        return float(np.sqrt(max(squares / n - mean * mean, 0.0) / n))
-
-    return LineValues(
-        call=float(call),
-        bet=float(bet),
-        call_error=error(sums[kernel.CALLS_2], call),
-        bet_error=error(sums[kernel.RAISES_2], bet),
-        difference_error=error(sums[kernel.GAIN_2], bet - call),
-        trials=int(sums[kernel.TRIALS]),
+    call, bet = (float(sums[each] / n) for each in (kernel.CALLS, kernel.RAISES))
+    squares = ((kernel.CALLS_2, call), (kernel.RAISES_2, bet), (kernel.GAIN_2, bet - call))
+    call_error, bet_error, difference_error = (
+        float(np.sqrt(max(sums[each] / n - mean * mean, 0.0) / n)) for each, mean in squares
     )
+    return LineValues(call, bet, call_error, bet_error, difference_error, int(sums[kernel.TRIALS]))

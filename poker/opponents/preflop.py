@@ -38,15 +38,11 @@ BLINDS = 1.5
 
 
 class Row(NamedTuple):
-    """Rates for one number of players, [169] each; `changes` [iterations] are the shares of all hands that entered more
-    or less often from one iteration to the next."""
+    """Rates [5, 169] for one number of players, in the order of `IncomeRates`; `changes` [iterations] are the shares of
+    all hands that entered more or less often from one iteration to the next."""
 
     players: int
-    plain: Floats
-    plain_error: Floats
-    iterated: Floats
-    iterated_error: Floats
-    enters: Floats
+    rates: tuple[Floats, ...]
     changes: list[float]
 
 
@@ -82,7 +78,7 @@ class IncomeRates:
     def of(cls, rows: Iterable[Row]) -> "IncomeRates":
         """Collect the rows of all numbers of players, in any order."""
         ascending = sorted(rows, key=lambda row: row.players)
-        return cls(**{field.name: np.array([getattr(row, field.name) for row in ascending]) for field in fields(cls)})
+        return cls(*(np.array(rates) for rates in zip(*(row.rates for row in ascending), strict=True)))
 
     def save(self, path: str | Path, config: dict[str, int]) -> Artifact:
         arrays = {field.name: getattr(self, field.name) for field in fields(self)}
@@ -125,7 +121,7 @@ class RollOuts:
             step = ((rates > -forfeit) - play) / (iteration + 1)
             play += step
             changes.append(float(np.abs(step) @ PREFLOP_CLASS_SIZE / NUM_HANDS))
-        return Row(players, *plain, *_rates(players, self.deals, play, rng), play, changes)
+        return Row(players, (*plain, *_rates(players, self.deals, play, rng), play), changes)
 
 
 def _rates(players: int, deals: int, play: Floats, rng: U64) -> tuple[Floats, Floats]:

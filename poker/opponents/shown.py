@@ -34,9 +34,11 @@ _UNSEEN = 1e-6
 """The least probability of an action that was seen."""
 
 _OCTAVES = np.log2(STEEPNESS)
-_STRANGERS = -np.log(2.0) * (np.abs(_OCTAVES)[:, None, None] + np.arange(len(BLUFFS))[:, None]) * np.ones(len(BLIND))
+_UNSEEN_PLAYER = (
+    -np.log(2.0) * (np.abs(_OCTAVES)[:, None, None] + np.arange(len(BLUFFS))[:, None]) * np.ones(len(BLIND))
+)
 _UNTILTED = -np.log(2.0) * np.abs(np.arange(len(TILTS)) - len(TILTS) // 2)
-_USUAL_OCTAVES = float(np.exp(_STRANGERS).sum(axis=(1, 2)) @ _OCTAVES / np.exp(_STRANGERS).sum())
+_USUAL_OCTAVES = float(np.exp(_UNSEEN_PLAYER).sum(axis=(1, 2)) @ _OCTAVES / np.exp(_UNSEEN_PLAYER).sum())
 
 
 class Shape(NamedTuple):
@@ -57,7 +59,7 @@ class ShownHands:
     """Log-likelihoods of the actions with hands that were shown, `seen` [G, M, F, N], and of the sizes of their raises,
     `sizes` [2, T] before the flop and after it."""
 
-    seen: Floats = field(default_factory=lambda: np.zeros((3, *_STRANGERS.shape)))
+    seen: Floats = field(default_factory=lambda: np.zeros((3, *_UNSEEN_PLAYER.shape)))
     sizes: Floats = field(default_factory=lambda: np.zeros((2, len(TILTS))))
 
     def after(self, group: int, looking: Floats, any_hand: float) -> "ShownHands":
@@ -83,7 +85,7 @@ class ShownHands:
 
     def shape(self, group: int) -> Shape:
         """Expected shape; the steepness is 1 as long as nothing was shown."""
-        odds = np.exp(self.seen[group] + _STRANGERS)
+        odds = np.exp(self.seen[group] + _UNSEEN_PLAYER)
         odds /= odds.sum()
         steepness = 2.0 ** float(odds.sum(axis=(1, 2)) @ _OCTAVES - _USUAL_OCTAVES)
         return Shape(steepness, float(odds.sum(axis=(0, 2)) @ BLUFFS), float(odds.sum(axis=(0, 1)) @ BLIND))

@@ -155,8 +155,8 @@ class NestedSearch:
 
     def remember(self, states: int) -> None:
         """Remember at least so many states of each street."""
-        for memory in self._beliefs:
-            memory.hold(states)
+        for beliefs in self._beliefs:
+            beliefs.hold(states)
 
     def _solution(self, betting: Betting, board: Board) -> Search[RoundSolution]:
         reached = self._answered if betting.to_act == self._searcher else self._belief
@@ -231,9 +231,8 @@ class NestedSearch:
         if dealt:
             ranges = observe_board(ranges, shown)
         alternatives = belief.solution.alternatives(following, shown, ranges)
-        if dealt:
-            return Belief(following, ranges, None, False, alternatives, modelled)
-        return Belief(following, ranges, belief.solution, inserted or self._follow, alternatives, modelled)
+        answered = not dealt and (inserted or self._follow)
+        return Belief(following, ranges, None if dealt else belief.solution, answered, alternatives, modelled)
 
     def _observed(
         self, belief: Belief, action: int, board: Board, policy: NodePolicy
@@ -246,10 +245,10 @@ class NestedSearch:
         return belief.modelled.after(state, shown, policy.actions, action, probs, self._noise[1], weights)
 
     def _solved(self, belief: Belief, board: Board, at_root: tuple[int, ...]) -> Search[RoundSolution]:
-        shown = self._shown(belief.betting, board)
-        modelled = belief.modelled if belief.modelled is not None and belief.modelled.counts else None
-        of_opponent = belief.alternatives, modelled
-        return (yield Request(belief.betting, shown, belief.ranges, self._searcher, at_root, *of_opponent))
+        state, modelled = belief.betting, belief.modelled
+        counting = modelled if modelled is not None and modelled.counts else None
+        shown, alternatives = self._shown(state, board), belief.alternatives
+        return (yield Request(state, shown, belief.ranges, self._searcher, at_root, alternatives, counting))
 
     def _shown(self, state: Betting, board: Board) -> Board:
         return board[: self._rules.board_sizes[state.street]]

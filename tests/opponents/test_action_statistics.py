@@ -81,8 +81,8 @@ def test_population_learns_from_everybody() -> None:
     for player in ("ann", "bob", "eve"):
         for _ in range(100):
             predictor.update(Context(player, 1, 1), RAISE_CLASS)
-    assert predictor.probs(Context("stranger", 1, 1))[RAISE_CLASS] > 0.95
-    assert predictor.probs(Context("stranger", 2, 1))[RAISE_CLASS] == pytest.approx(GENERIC_TABLE[7, RAISE_CLASS])
+    assert predictor.probs(Context("unseen", 1, 1))[RAISE_CLASS] > 0.95
+    assert predictor.probs(Context("unseen", 2, 1))[RAISE_CLASS] == pytest.approx(GENERIC_TABLE[7, RAISE_CLASS])
 
 
 def test_best_of_follows_who_was_right_for_this_player() -> None:

@@ -207,7 +207,7 @@ def test_policy_depends_on_the_history_alone(rules: Rules) -> None:
     np.testing.assert_array_equal(fresh.policy(state, board).probs, followed.policy(state, board).probs)
 
 
-def test_memory_may_be_short(rules: Rules) -> None:
+def test_few_beliefs_may_be_kept(rules: Rules) -> None:
     state, board = played(rules, [300, CALL, 400, 1100, CALL, CALL]), BOARD[:4]
     long, _ = search(rules, seat=1)
     short = NestedSearch(rules, 1, RandomRounds(load_menu("demo")), opponent_noise=0.0, remembered=1)
