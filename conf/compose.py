@@ -9,7 +9,7 @@ from hydra.errors import HydraException, InstantiationException, MissingConfigEx
 from omegaconf import DictConfig, OmegaConf, open_dict
 from omegaconf.errors import ConfigAttributeError, ConfigKeyError, MissingMandatoryValue, OmegaConfBaseException
 
-from conf.help import CONF, choices, without_help
+from conf.help import CONF, ROOTS, choices, without_help
 from conf.signatures import ConfigurationError, arguments_of, check, nearest
 from poker.errors import PokernetsError
 
@@ -63,11 +63,33 @@ OmegaConf.register_new_resolver("constant", constant, replace=True)
 
 
 def resolve(node: Any) -> Any:
-    """Plain Python values of a configuration node, interpolations filled in; a missing value is named."""
+    """Plain Python values of a configuration node, interpolations filled in; a missing value is named.
+
+    Parameters that the node of a command does not set are the command's settings of the same name: those under `given`,
+    else those at the top. So are parameters that parts which stand in it must be given.
+    """
     try:
+        if node._key() in ROOTS:
+            _give(node, node._get_root())
         return without_help(OmegaConf.to_container(node, resolve=True, throw_on_missing=True))
     except OmegaConfBaseException as error:
         raise ConfigurationError(message_of(error)) from error
+
+
+def _give(node: Any, settings: DictConfig) -> None:
+    """Point parameters of `node` that are not set to the `settings` of their names; `resolve` says which."""
+    if not OmegaConf.is_config(node) or node._is_none() or node._is_interpolation():
+        return
+    keys = list(node) if isinstance(node, DictConfig) else range(len(node))
+    if isinstance(node, DictConfig) and "_target_" in node and not node.get("_partial_"):
+        accepted = arguments_of(hydra.utils.get_object(node["_target_"]))
+        places = {name: name for name in map(str, settings)}
+        places |= {name: f"given.{name}" for name in map(str, settings.get("given", ()))}
+        wanted = accepted.types if node._key() in ROOTS else accepted.needed
+        for name in (places.keys() & wanted) - set(keys):
+            OmegaConf.update(node, name, f"${{{places[name]}}}", force_add=True)
+    for key in keys:
+        _give(node._get_node(key), settings)
 
 
 def call(node: Any) -> Any:

@@ -14,7 +14,7 @@ CONF = Path(__file__).resolve().parent
 _HELP = "_help_"
 COMMANDS = {"data_gen": "python -m data_gen", "evaluate": "python evaluate.py", "train": "python train.py"}
 """Command of each root."""
-_ROOTS = {"evaluate": "evaluate", "job": "data_gen", "model": "train"}
+ROOTS = {"evaluate": "evaluate", "job": "data_gen", "model": "train"}
 """Root that runs an option of a group; these options say their purpose."""
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 setattr(yaml, "SafeLoader", _Loader)  # noqa: B010  OmegaConf reads files with it, in half the time
@@ -41,7 +41,7 @@ def _command_of(experiment: str) -> str:
     entries = _values_of("experiment", experiment)["defaults"]
     chosen = {key.removeprefix("override /") for entry in entries if isinstance(entry, dict) for key in entry}
     others = [_command_of(entry) for entry in entries if isinstance(entry, str) and entry != "_self_"]
-    return next((COMMANDS[root] for group, root in _ROOTS.items() if group in chosen), next(iter(others), ""))
+    return next((COMMANDS[root] for group, root in ROOTS.items() if group in chosen), next(iter(others), ""))
 
 
 def nets() -> dict[str, list[str]]:
@@ -63,7 +63,7 @@ def listed(command: str, *groups: str) -> str:
     options |= {group: ", ".join(choices(group)) for group in groups}
     if "net" in groups:
         options["net"] = "; ".join(f"{', '.join(its)} for model={model}" for model, its in nets().items())
-    for group in set(groups) & set(_ROOTS):
+    for group in set(groups) & set(ROOTS):
         told = purposes(group)
         width = max(map(len, told))
         options[group] = "".join(f"\n  {name:{width}}  {what}".rstrip(" ") for name, what in told.items())

@@ -133,7 +133,6 @@ def run(*, game, out):
 # What players sit down with.
 evaluate:
   _target_: mine.stacks.run
-  game: ${game}
   out: ${runs}/stacks
 """,
 }

@@ -79,6 +79,15 @@ def test_settings_of_agents_and_matches_that_are_passed_on_are_checked(overrides
         check(resolve(compose("evaluate", overrides).evaluate))
 
 
+def test_parameters_that_a_command_does_not_set_are_the_settings_of_their_names() -> None:
+    told = resolve(compose("data_gen", ["job=leaf_states", "seed=7", "game=kuhn"]).job)
+    assert (told["game"]["name"], told["dry"], told["settings"]["seed"]) == ("kuhn", False, 7)
+    assert told["blueprint"] == "artifacts/demo/blueprint"
+    told = resolve(compose("evaluate", ["evaluate=match", "agents=[random]", "hands=6"]).evaluate)
+    assert (told["hands"], told["fallback"]["settings"]["name"]) == (6, "blueprint")
+    assert set(told["agents"]) == {"_target_", "_recursive_", "random"}
+
+
 def test_unknown_and_missing_parameters_are_named() -> None:
     config = compose("data_gen", ["job=blueprint", "+job.colour=red"])
     with pytest.raises(ConfigurationError, match=r"data_gen\.blueprint\.run has no parameter 'colour'"):
@@ -159,9 +168,9 @@ def test_what_to_run_first_keeps_the_settings_of_the_game_and_of_the_same_comman
     assert done.stderr.strip().endswith(f"Make it with: python -m data_gen job=abstraction {stacks} {places[0]}")
     (tmp_path / "made" / "abstraction").mkdir(parents=True)
     (tmp_path / "made" / "abstraction" / "manifest.json").touch()
-    done = run("job=abstraction", stacks, "job.seed=3", *places, "--dry")
+    done = run("job=abstraction", stacks, "seed=3", *places, "--dry")
     told = f"Delete {tmp_path}/made/abstraction and make it with: python -m data_gen job=abstraction {stacks}"
-    assert f"{told} job.seed=3 {places[0]} 'runs=\"{tmp_path}/a b\"'" in done.stderr
+    assert f"{told} seed=3 {places[0]} 'runs=\"{tmp_path}/a b\"'" in done.stderr
 
 
 def test_an_experiment_of_another_command_is_told_with_it() -> None:
