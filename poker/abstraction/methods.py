@@ -12,10 +12,10 @@ Buckets ascend with strength.
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from math import comb
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,7 @@ from poker.kernels.cards.isomorphism import board_multiplicities, canonical_boar
 from poker.parallel import Cluster, Given, Work
 
 PREFLOP, FLOP, TURN, RIVER = range(4)
+_STREETS = ("preflop", "flop", "turn", "river")
 NUM_PREFLOP_CLASSES = 169
 _TURN_RIVERS = 46
 _RIVER_FULL = 1980
@@ -49,8 +50,12 @@ _HANDS_PER_BOARD = 100
 
 Progress = Callable[[str, int, int], None]
 """Callback with the name of a phase, the amount done and the amount in all."""
-LabelsOf = Callable[[NDArray[np.uint8]], NDArray[np.int32]]
+Boards = NDArray[np.uint8]
+LabelsOf = Callable[[Boards], NDArray[np.int32]]
 """Buckets of the live hands of boards [n, L], board after board; picklable."""
+PointsOf = Callable[[Boards], NDArray[Any]]
+"""Points [n, L, ...] of the live hands of boards; picklable."""
+_NO_VECTORS: Vectors = np.zeros((0, 0), dtype=np.int16)
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,52 +77,51 @@ class Building:
 
     def phase(self, street: int, what: str) -> Callable[[int, int], None]:
         """Progress of one part of the work."""
-        title = f"{('preflop', 'flop', 'turn', 'river')[street]}: {what}"
+        title = f"{_STREETS[street]}: {what}"
         return lambda done, total: self.progress(title, done, total)
 
 
-class Method(Protocol):
-    """A way to make the four tables. `settings` identify it; streets are built in `order`, each seeing those before."""
+class Method:
+    """A way to make the tables, a frozen dataclass with the numbers of buckets by name of street among its fields.
 
-    @property
-    def settings(self) -> dict[str, Any]: ...
-
-    @property
-    def order(self) -> tuple[int, ...]: ...
-
-    @property
-    def num_buckets(self) -> tuple[int, ...]: ...
-
-    def build(self, street: int, built: Mapping[int, StreetTable], how: Building) -> StreetTable: ...
-
-    def cpu_seconds(self, street: int) -> float:
-        """Upper bound on the CPU seconds of `build`, extrapolated from a few boards."""
-
-
-@dataclass(frozen=True)
-class _Streets:
-    """Numbers of buckets after the preflop round."""
+    Streets are built in `order`, each seeing those before.
+    """
 
     name: ClassVar[str]
-    flop: int
-    turn: int
-    river: int
+    order: ClassVar[tuple[int, ...]]
 
     def __post_init__(self) -> None:
-        for name in ("flop", "turn", "river"):
-            _check_range(name, getattr(self, name), 1, 65535)
+        for street in sorted(self.order)[1:]:
+            _check_range(_STREETS[street], getattr(self, _STREETS[street]), 1, 65535)
 
     @property
     def settings(self) -> dict[str, Any]:
-        return {"name": self.name, **asdict(self)}
+        """Identifies the method."""
+        return {"name": self.name, **vars(self)}
 
     @property
     def num_buckets(self) -> tuple[int, ...]:
-        return NUM_PREFLOP_CLASSES, self.flop, self.turn, self.river
+        return NUM_PREFLOP_CLASSES, *(getattr(self, _STREETS[street]) for street in sorted(self.order)[1:])
+
+    def build(self, street: int, built: Mapping[int, StreetTable], how: Building) -> StreetTable:
+        """The table of a street."""
+        if street == PREFLOP:
+            return lossless_preflop(how.progress)
+        labels_of, vectors = self._labels(street, built, how)
+        num_buckets = self.num_buckets[street]
+        return StreetTable(_assign_all(street, num_buckets, labels_of, how), num_buckets, vectors)
+
+    def cpu_seconds(self, street: int) -> float:
+        """Upper bound on the CPU seconds of `build`, extrapolated from a few boards."""
+        return 0.0 if street == PREFLOP else _cpu_seconds(street, self._labels(street, {}, Building(0, _silent))[0])
+
+    def _labels(self, street: int, built: Mapping[int, StreetTable], how: Building) -> tuple[LabelsOf, Vectors]:
+        """Buckets of a later street, and their centres."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)
-class PotentialAware(_Streets):
+class PotentialAware(Method):
     """Numbers of buckets, and the effort of k-means.
 
     `bins`: equal intervals of river strength on the turn. `opponent_clusters`: the river's opponents, cut by preflop
@@ -126,6 +130,9 @@ class PotentialAware(_Streets):
 
     name = "potential_aware"
     order = (PREFLOP, RIVER, TURN, FLOP)
+    flop: int
+    turn: int
+    river: int
     bins: int
     opponent_clusters: int
     sample: int
@@ -142,149 +149,102 @@ class PotentialAware(_Streets):
         _check_range("restarts", self.restarts, 1, 1000)
         _check_range("iterations", self.iterations, 1, 10_000)
 
-    def build(self, street: int, built: Mapping[int, StreetTable], how: Building) -> StreetTable:
-        if street == PREFLOP:
-            return lossless_preflop(how.progress)
-        if street == FLOP:
-            return self._build_flop(built[TURN], how)
-        points_of = self._river_points if street == RIVER else self._turn_points
-        return self._build_by_vectors(street, points_of, how)
+    def _effort(self, street: int) -> ClusteringEffort:
+        return ClusteringEffort(self.flop_sample if street == FLOP else self.sample, self.restarts, self.iterations)
 
-    def _river_points(self, boards: NDArray[np.uint8]) -> Vectors:
-        """[n, L, C] equities against the clusters."""
+    def _points(self, street: int, boards: Boards) -> Vectors:
+        """[n, L, Q] points of a turn or river: the probability of river strength above each of the bins, so that larger
+        is stronger, or the equities against the clusters."""
+        if street == TURN:
+            scale = np.int16(LARGEST_DISTANCE // (self.bins * _TURN_RIVERS))
+            return (np.int16(_TURN_RIVERS) - strength.boards_distribution(boards, self.bins).astype(np.int16)) * scale
         clusters = opponent_clusters(self.opponent_clusters)
-        scale = LARGEST_DISTANCE // self.opponent_clusters
-        return strength.boards_equity_against(boards, clusters, self.opponent_clusters, scale)
+        full = LARGEST_DISTANCE // self.opponent_clusters
+        return strength.boards_equity_against(boards, clusters, self.opponent_clusters, full)
 
-    def _turn_points(self, boards: NDArray[np.uint8]) -> Vectors:
-        """[n, L, bins] probability of river strength above each bin, so that larger is stronger."""
-        scale = np.int16(LARGEST_DISTANCE // (self.bins * _TURN_RIVERS))
-        return (np.int16(_TURN_RIVERS) - strength.boards_distribution(boards, self.bins).astype(np.int16)) * scale
-
-    def _build_by_vectors(
-        self, street: int, points_of: Callable[[NDArray[np.uint8]], Vectors], how: Building
-    ) -> StreetTable:
-        num_buckets = self.num_buckets[street]
-        points = VectorPoints(_sample(street, self.sample, points_of, how.seed))
-        effort = ClusteringEffort(self.sample, self.restarts, self.iterations)
-        centers = find_centers(points, num_buckets, effort, how.seed, how.phase(street, "k-means"))
-        centers = _by_sum(centers)
-        table = _assign_all(street, num_buckets, _NearestVector(points_of, centers), how)
-        return StreetTable(table, num_buckets, centers)
+    def _labels(self, street: int, built: Mapping[int, StreetTable], how: Building) -> tuple[LabelsOf, Vectors]:
+        num_buckets, effort, show = self.num_buckets[street], self._effort(street), how.phase(street, "k-means")
+        if street == FLOP:
+            ground, turn = Ground(built[TURN].vectors), built[TURN].table.astype(np.uint16)
+            lists = _sample(FLOP, effort.sample, partial(_turn_lists, turn), how.seed)
+            found = find_centers(FlowPoints(lists, ground), num_buckets, effort, how.seed, show)
+            order = np.argsort(found.vectors.sum(axis=1, dtype=np.int64), kind="stable")
+            centers = FlowCenters(found.masses[order], ground.bucket_vectors)
+            return partial(_nearest_flows, turn, ground, centers), centers.vectors
+        points_of = partial(self._points, street)
+        points = VectorPoints(_sample(street, effort.sample, points_of, how.seed))
+        vectors = _by_sum(find_centers(points, num_buckets, effort, how.seed, show))
+        return partial(_nearest_vectors, points_of, vectors), vectors
 
     def cpu_seconds(self, street: int) -> float:
         """k-means may end before its last iteration. Turn buckets are those of hand strength here."""
         if street == PREFLOP:
             return 0.0
+        points_of: PointsOf = partial(self._points, street)
+        labels_of: LabelsOf
         if street == FLOP:
-            ground = Ground(_by_sum(_sample(TURN, self.turn, self._turn_points, 0)))
+            ground = Ground(_by_sum(_sample(TURN, self.turn, partial(self._points, TURN), 0)))
             held = strength.boards_strength(canonical_boards(BOARD_SIZES[TURN])).astype(np.int64)
-            turn_table = (np.maximum(held, 0) * self.turn // (_TURN_FULL + 1)).astype(np.uint16)
-            lists_of = partial(clustering.turn_bucket_lists, turn=turn_table)
-            few = FlowPoints(_sample(FLOP, self.flop, lists_of, 0), ground)
-            labels_of = _NearestFlow(turn_table, ground, few.at(np.arange(self.flop)))
-            return _cpu_seconds(
-                FLOP, labels_of, lists_of, ClusteringEffort(self.flop_sample, self.restarts, self.iterations)
-            )
-        points_of = self._river_points if street == RIVER else self._turn_points
-        centers = _sample(street, self.num_buckets[street], points_of, 0)
-        effort = ClusteringEffort(self.sample, self.restarts, self.iterations)
-        return _cpu_seconds(street, _NearestVector(points_of, centers), points_of, effort)
-
-    def _build_flop(self, turn: StreetTable, how: Building) -> StreetTable:
-        ground, turn_table = Ground(turn.vectors), turn.table.astype(np.uint16)
-        lists = _sample(
-            FLOP, self.flop_sample, lambda boards: clustering.turn_bucket_lists(boards, turn_table), how.seed
-        )
-        effort = ClusteringEffort(self.flop_sample, self.restarts, self.iterations)
-        found = find_centers(FlowPoints(lists, ground), self.flop, effort, how.seed, how.phase(FLOP, "k-means"))
-        order = np.argsort(found.vectors.sum(axis=1, dtype=np.int64), kind="stable")
-        centers = FlowCenters(found.masses[order], turn.vectors)
-        table = _assign_all(FLOP, self.flop, _NearestFlow(turn_table, ground, centers), how)
-        return StreetTable(table, self.flop, centers.vectors)
+            turn = (np.maximum(held, 0) * self.turn // (_TURN_FULL + 1)).astype(np.uint16)
+            points_of = partial(_turn_lists, turn)
+            few = FlowPoints(_sample(FLOP, self.flop, points_of, 0), ground)
+            labels_of = partial(_nearest_flows, turn, ground, few.at(np.arange(self.flop)))
+        else:
+            labels_of = partial(_nearest_vectors, points_of, _sample(street, self.num_buckets[street], points_of, 0))
+        return _cpu_seconds(street, labels_of, points_of, self._effort(street))
 
 
-@dataclass(frozen=True, eq=False)
-class _NearestVector:
-    """Labels each live hand of boards with the centre nearest to its point."""
-
-    points_of: Callable[[NDArray[np.uint8]], Vectors]
-    centers: Vectors
-
-    def __call__(self, boards: NDArray[np.uint8]) -> NDArray[np.int32]:
-        return VectorPoints(_rows(self.points_of(boards))).assign(self.centers)[0]
+def _silent(*_: object) -> None:
+    """Show no progress."""
 
 
-@dataclass(frozen=True, eq=False)
-class _NearestFlow:
-    """Labels each live hand of boards with the centre nearest to its distribution over the turn's buckets."""
+def _turn_lists(turn: NDArray[np.uint16], boards: Boards) -> NDArray[np.uint16]:
+    return clustering.turn_bucket_lists(boards, turn)
 
-    turn_table: NDArray[np.uint16]
-    ground: Ground
-    centers: FlowCenters
 
-    def __call__(self, boards: NDArray[np.uint8]) -> NDArray[np.int32]:
-        return FlowPoints(_rows(clustering.turn_bucket_lists(boards, self.turn_table)), self.ground).assign(
-            self.centers
-        )[0]
+def _nearest_vectors(points_of: PointsOf, centers: Vectors, boards: Boards) -> NDArray[np.int32]:
+    """Centre nearest to the point of each live hand."""
+    return VectorPoints(_rows(points_of(boards))).assign(centers)[0]
+
+
+def _nearest_flows(turn: NDArray[np.uint16], ground: Ground, centers: FlowCenters, boards: Boards) -> NDArray[np.int32]:
+    """Centre nearest to the distribution of each live hand over the turn's buckets."""
+    return FlowPoints(_rows(_turn_lists(turn, boards)), ground).assign(centers)[0]
 
 
 @dataclass(frozen=True)
-class ExpectedSquareGrid(_Streets):
+class ExpectedSquareGrid(Method):
     """Bucket = floor(E[HS^2] * buckets of the street), the largest value in the last one."""
 
     name = "ehs2_grid"
     order = (PREFLOP, FLOP, TURN, RIVER)
+    flop: int
+    turn: int
+    river: int
 
-    def build(self, street: int, built: Mapping[int, StreetTable], how: Building) -> StreetTable:
-        if street == PREFLOP:
-            return lossless_preflop(how.progress)
-        table = _assign_all(street, self.num_buckets[street], self._cells(street), how)
-        return StreetTable(table, self.num_buckets[street], np.zeros((0, 0), dtype=np.int16))
-
-    def cpu_seconds(self, street: int) -> float:
-        return 0.0 if street == PREFLOP else _cpu_seconds(street, self._cells(street))
-
-    def _cells(self, street: int) -> LabelsOf:
-        return partial(_square_cells, self.num_buckets[street], (1081, _TURN_RIVERS, 1)[street - 1])
+    def _labels(self, street: int, *_: object) -> tuple[LabelsOf, Vectors]:
+        return partial(_square_cells, self.num_buckets[street], (1081, _TURN_RIVERS, 1)[street - 1]), _NO_VECTORS
 
 
 @dataclass(frozen=True)
-class FlopStrengthGrid:
+class FlopStrengthGrid(Method):
     """Bucket = floor(HS * buckets) for hold'em that ends with the flop, the largest value in the last one; HS is
     what a hand wins of showdowns there."""
 
-    name: ClassVar[str] = "flop_strength_grid"
-    order: ClassVar[tuple[int, ...]] = (PREFLOP, FLOP)
+    name = "flop_strength_grid"
+    order = (PREFLOP, FLOP)
     flop: int
 
-    def __post_init__(self) -> None:
-        _check_range("flop", self.flop, 1, 65535)
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        return {"name": self.name, **asdict(self)}
-
-    @property
-    def num_buckets(self) -> tuple[int, ...]:
-        return NUM_PREFLOP_CLASSES, self.flop
-
-    def build(self, street: int, built: Mapping[int, StreetTable], how: Building) -> StreetTable:
-        if street == PREFLOP:
-            return lossless_preflop(how.progress)
-        table = _assign_all(FLOP, self.flop, partial(_strength_cells, self.flop), how)
-        return StreetTable(table, self.flop, np.zeros((0, 0), dtype=np.int16))
-
-    def cpu_seconds(self, street: int) -> float:
-        return 0.0 if street == PREFLOP else _cpu_seconds(FLOP, partial(_strength_cells, self.flop))
+    def _labels(self, street: int, *_: object) -> tuple[LabelsOf, Vectors]:
+        return partial(_strength_cells, self.flop), _NO_VECTORS
 
 
-def _square_cells(num_buckets: int, completions: int, boards: NDArray[np.uint8]) -> NDArray[np.int32]:
+def _square_cells(num_buckets: int, completions: int, boards: Boards) -> NDArray[np.int32]:
     squares = strength.boards_moments(boards)[:, 1] * num_buckets // (completions * _RIVER_FULL**2)
     return np.minimum(squares[_live(boards)], num_buckets - 1).astype(np.int32)
 
 
-def _strength_cells(num_buckets: int, boards: NDArray[np.uint8]) -> NDArray[np.int32]:
+def _strength_cells(num_buckets: int, boards: Boards) -> NDArray[np.int32]:
     found = strength.boards_strength(boards)
     held = found[found >= 0].reshape(len(boards), -1).astype(np.int32)
     return np.minimum(held * num_buckets // _FLOP_FULL, num_buckets - 1)
@@ -295,7 +255,7 @@ def lossless_preflop(progress: Progress) -> StreetTable:
     progress("preflop: exact equities", 0, 1)
     hand_features(())
     progress("preflop: exact equities", 1, 1)
-    return StreetTable(PREFLOP_CLASS[None], NUM_PREFLOP_CLASSES, np.zeros((0, 0), dtype=np.int16))
+    return StreetTable(PREFLOP_CLASS[None], NUM_PREFLOP_CLASSES, _NO_VECTORS)
 
 
 def opponent_clusters(num_clusters: int) -> NDArray[np.int8]:
@@ -314,7 +274,7 @@ def _rows(points: NDArray[Any]) -> NDArray[Any]:
     return points.reshape(-1, points.shape[-1])
 
 
-def _sample(street: int, size: int, points_of: Callable[[NDArray[np.uint8]], NDArray[Any]], seed: int) -> NDArray[Any]:
+def _sample(street: int, size: int, points_of: PointsOf, seed: int) -> NDArray[Any]:
     """`size` points of random boards, each board as likely as it is dealt, up to 100 hands from each."""
     boards = canonical_boards(BOARD_SIZES[street])
     weights = board_multiplicities(BOARD_SIZES[street])
@@ -355,7 +315,7 @@ def _assign(street: int, dtype: type[np.generic], labels_of: LabelsOf, start: in
     return start, rows
 
 
-def _live(boards: NDArray[np.uint8]) -> NDArray[np.bool_]:
+def _live(boards: Boards) -> NDArray[np.bool_]:
     """[n, 1326] whether a hand shares no card with the board."""
     held = np.bitwise_or.reduce(np.uint64(1) << boards.astype(np.uint64), axis=1)
     return np.asarray(HOLDEM.masks & held[:, None] == 0)
@@ -364,14 +324,14 @@ def _live(boards: NDArray[np.uint8]) -> NDArray[np.bool_]:
 def _cpu_seconds(
     street: int,
     labels_of: LabelsOf,
-    points_of: Callable[[NDArray[np.uint8]], NDArray[Any]] | None = None,
+    points_of: PointsOf | None = None,
     effort: ClusteringEffort = ClusteringEffort(0, 0, 0),  # noqa: B008 - frozen
 ) -> float:
     """CPU seconds of k-means with this effort and of assigning all hands, extrapolated from a few boards."""
     boards = canonical_boards(BOARD_SIZES[street])
     few = boards[:: max(1, len(boards) // _TRIAL_BOARDS)][:_TRIAL_BOARDS]
 
-    def taken(work: Callable[[NDArray[np.uint8]], object]) -> float:
+    def taken(work: Callable[[Boards], object]) -> float:
         work(few[:1])  # loads kernels
         started = time.process_time()
         work(few)

@@ -1,11 +1,13 @@
 """A vector of 16 float32 as a numba value, so that kernels state their SIMD loops instead of hoping for them.
 
-`load`, `store` and `splat` move data; +, -, *, / and `maximum`, `where_positive`, `fma` compute lane by lane. The types
-are LLVM's own, so they compile on any CPU: one 512-bit register with AVX-512, two with AVX2, four with NEON.
-`rows_to_lanes` and `lanes_to_rows` transpose 16 x 16 blocks. Arrays are padded to multiples of LANES by their owners.
+`load`, `store` and `splat` move data, `prefetch` asks for it; +, -, *, / and `maximum`, `where_positive`, `fma` compute
+lane by lane. The types are LLVM's own, so they compile on any CPU: one 512-bit register with AVX-512, two with AVX2,
+four with NEON. `rows_to_lanes` and `lanes_to_rows` transpose 16 x 16 blocks. Arrays are padded to multiples of LANES by
+their owners.
 """
 
 import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -50,6 +52,7 @@ class _Float32x16Model(models.PrimitiveModel):
 
 
 def _pointer(context: Any, builder: Any, array_type: Any, array: Any, index: Any, kind: Any = _V16) -> Any:
+    """Where a value of `kind` begins at array[index]; `index` is an intp."""
     struct = cgutils.create_struct_proxy(array_type)(context, builder, array)  # type: ignore[no-untyped-call]
     return builder.bitcast(builder.gep(struct.data, [index], inbounds=True), kind.as_pointer())
 
@@ -60,8 +63,16 @@ def _start(context: Any, builder: Any, signature: Any, args: Any, kind: Any = _V
     return _pointer(context, builder, signature.args[0], args[0], index, kind)
 
 
-def _constant(value: float) -> Any:
-    return ir.Constant(_V16, [value] * LANES)
+def _call(builder: Any, name: str, returned: Any, arguments: list[Any]) -> Any:
+    """Call one of LLVM's own functions."""
+    kind = ir.FunctionType(returned, [argument.type for argument in arguments])
+    function: Any = cgutils.get_or_insert_function(builder.module, kind, name)  # type: ignore[no-untyped-call]
+    return builder.call(function, arguments)
+
+
+def _lanes(build: Callable[..., Any]) -> Any:
+    """Code of an operation that needs nothing but LLVM's builder and values."""
+    return lambda context, builder, signature, args: build(builder, *args)
 
 
 @_operation
@@ -96,13 +107,28 @@ def store(typing: Any, array: Any, index: Any, value: Any) -> Any:
 
 
 @_operation
+def prefetch(typing: Any, array: Any, index: Any) -> Any:
+    """Ask for the cache line of `array[index]`, to write to it unless the array is read-only, so that fetches overlap;
+    no effect on results. The array is 1-D and contiguous."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        index = context.cast(builder, args[1], signature.args[1], types.intp)
+        data = context.make_array(signature.args[0])(context, builder, args[0]).data  # the index may be out of bounds
+        address = builder.bitcast(builder.gep(data, [index]), cgutils.voidptr_t)
+        writes, keep, data = (ir.IntType(32)(number) for number in (int(signature.args[0].mutable), 3, 1))
+        _call(builder, "llvm.prefetch.p0", ir.VoidType(), [address, writes, keep, data])
+        return context.get_dummy_value()
+
+    return types.void(array, index), generate
+
+
+@_operation
 def splat(typing: Any, value: Any) -> Any:
     """All lanes equal to `value`, rounded to float32."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         scalar = context.cast(builder, args[0], signature.args[0], types.float32)
-        zero = ir.Constant(ir.IntType(32), 0)
-        vector = builder.insert_element(ir.Constant(_V16, ir.Undefined), scalar, zero)
+        vector = builder.insert_element(ir.Constant(_V16, ir.Undefined), scalar, ir.IntType(32)(0))
         return _shuffle(builder, vector, ir.Constant(_V16, ir.Undefined), [0] * LANES)
 
     return float32x16(value), generate
@@ -111,10 +137,7 @@ def splat(typing: Any, value: Any) -> Any:
 def _operator(symbol: Any, name: str) -> None:
     @_operation
     def apply(typing: Any, a: Any, b: Any) -> Any:
-        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            return getattr(builder, name)(args[0], args[1])
-
-        return float32x16(float32x16, float32x16), generate
+        return float32x16(float32x16, float32x16), _lanes(lambda builder, a, b: getattr(builder, name)(a, b))
 
     @overload(symbol)
     def implement(a: Any, b: Any) -> Any:
@@ -136,33 +159,35 @@ for _symbol, _name in (
 @_operation
 def maximum(typing: Any, a: Any, b: Any) -> Any:
     """The larger of each lane (b where not a number)."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.select(builder.fcmp_ordered(">", args[0], args[1]), args[0], args[1])
-
-    return float32x16(a, b), generate
+    return float32x16(a, b), _lanes(lambda builder, a, b: builder.select(builder.fcmp_ordered(">", a, b), a, b))
 
 
 @_operation
 def where_positive(typing: Any, condition: Any, a: Any, b: Any) -> Any:
     """Lanes of `a` where `condition` > 0, of `b` elsewhere."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.select(builder.fcmp_ordered(">", args[0], _constant(0.0)), args[1], args[2])
-
-    return float32x16(condition, a, b), generate
+    zero = ir.Constant(_V16, [0.0] * LANES)
+    code = _lanes(lambda builder, x, a, b: builder.select(builder.fcmp_ordered(">", x, zero), a, b))
+    return float32x16(condition, a, b), code
 
 
 @_operation
 def fma(typing: Any, a: Any, b: Any, c: Any) -> Any:
     """a * b + c, fused where the CPU can."""
+    return float32x16(a, b, c), _lanes(lambda builder, *abc: _call(builder, "llvm.fmuladd.v16f32", _V16, [*abc]))
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        function_type = ir.FunctionType(_V16, (_V16, _V16, _V16))
-        function = cgutils.get_or_insert_function(builder.module, function_type, "llvm.fmuladd.v16f32")  # type: ignore[no-untyped-call]
-        return builder.call(function, args)
 
-    return float32x16(a, b, c), generate
+@_operation
+def total(typing: Any, vector: Any) -> Any:
+    """The sum of the 16 lanes, pairwise."""
+
+    def add(builder: Any, value: Any) -> Any:
+        for size in (8, 4, 2, 1):
+            value = builder.fadd(
+                value, _shuffle(builder, value, value, [(lane + size) % LANES for lane in range(LANES)])
+            )
+        return builder.extract_element(value, ir.IntType(32)(0))
+
+    return types.float32(vector), _lanes(add)
 
 
 def _interleave(builder: Any, rows: list[Any]) -> list[Any]:
@@ -183,23 +208,11 @@ def _shuffle(builder: Any, a: Any, b: Any, mask: list[int]) -> Any:
     return builder.shuffle_vector(a, b, ir.Constant(_I32X16, mask))
 
 
-@_operation
-def total(typing: Any, vector: Any) -> Any:
-    """The sum of the 16 lanes, pairwise."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        value = args[0]
-        for size in (8, 4, 2, 1):
-            mask = [(lane + size) % LANES for lane in range(LANES)]
-            value = builder.fadd(value, _shuffle(builder, value, value, mask))
-        return builder.extract_element(value, ir.Constant(ir.IntType(32), 0))
-
-    return types.float32(vector), generate
-
-
-def _offset(context: Any, builder: Any, array_type: Any, array: Any, index: int) -> Any:
+def _row(context: Any, builder: Any, array: Any, rows: Any, r: int, column: Any) -> Any:
+    """Where a vector begins in row `r`: array[rows[r] + column]; array and rows are (type, value)."""
     int64 = ir.IntType(64)
-    return builder.load(_pointer(context, builder, array_type, array, ir.Constant(int64, index), int64))
+    begin = builder.load(_pointer(context, builder, rows[0], rows[1], int64(r), int64))
+    return _pointer(context, builder, array[0], array[1], builder.add(begin, column))
 
 
 @_operation
@@ -207,16 +220,12 @@ def rows_to_lanes(typing: Any, source: Any, rows: Any, column: Any, target: Any,
     """target[begin + 16 * i + r] = source[rows[r] + column + i] for r, i < 16; `rows` is int64[16]."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        kinds = signature.args
-        column = context.cast(builder, args[2], kinds[2], types.intp)
-        begin = context.cast(builder, args[4], kinds[4], types.intp)
-        values = []
-        for r in range(LANES):
-            at = builder.add(_offset(context, builder, kinds[1], args[1], r), column)
-            values.append(builder.load(_pointer(context, builder, kinds[0], args[0], at), align=4))
-        for value in _interleave(builder, values):
-            builder.store(value, _pointer(context, builder, kinds[3], args[3], begin), align=4)
-            begin = builder.add(begin, ir.Constant(ir.IntType(64), LANES))
+        source, rows, column, target, begin = zip(signature.args, args, strict=True)
+        at, to = (context.cast(builder, value, kind, types.intp) for kind, value in (column, begin))
+        values = [builder.load(_row(context, builder, source, rows, r, at), align=4) for r in range(LANES)]
+        for i, value in enumerate(_interleave(builder, values)):
+            place = builder.add(to, ir.IntType(64)(LANES * i))
+            builder.store(value, _pointer(context, builder, *target, place), align=4)
         return context.get_dummy_value()
 
     return types.void(source, rows, column, target, begin), generate
@@ -227,16 +236,12 @@ def lanes_to_rows(typing: Any, source: Any, begin: Any, target: Any, rows: Any, 
     """target[rows[r] + column + i] = source[begin + 16 * i + r] for r, i < 16; `rows` is int64[16]."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        kinds = signature.args
-        begin = context.cast(builder, args[1], kinds[1], types.intp)
-        column = context.cast(builder, args[4], kinds[4], types.intp)
-        values = []
-        for _ in range(LANES):
-            values.append(builder.load(_pointer(context, builder, kinds[0], args[0], begin), align=4))
-            begin = builder.add(begin, ir.Constant(ir.IntType(64), LANES))
+        source, begin, target, rows, column = zip(signature.args, args, strict=True)
+        at, to = (context.cast(builder, value, kind, types.intp) for kind, value in (begin, column))
+        places = [builder.add(at, ir.IntType(64)(LANES * i)) for i in range(LANES)]
+        values = [builder.load(_pointer(context, builder, *source, place), align=4) for place in places]
         for r, value in enumerate(_interleave(builder, values)):
-            at = builder.add(_offset(context, builder, kinds[3], args[3], r), column)
-            builder.store(value, _pointer(context, builder, kinds[2], args[2], at), align=4)
+            builder.store(value, _row(context, builder, target, rows, r, to), align=4)
         return context.get_dummy_value()
 
     return types.void(source, begin, target, rows, column), generate

@@ -10,7 +10,7 @@ import pytest
 
 from data_gen.abstraction import run
 from poker.abstraction.buckets import CardAbstraction
-from poker.abstraction.methods import Building, StreetTable
+from poker.abstraction.methods import Building, Method, StreetTable
 from poker.artifacts import MismatchedArtifactError
 from poker.cards import NUM_HANDS, PREFLOP_CLASS
 from poker.kernels.cards.isomorphism import NUM_BOARDS
@@ -18,9 +18,10 @@ from poker.parallel import LocalCluster
 
 
 @dataclass
-class TwoStreets:
+class TwoStreets(Method):
     """Preflop classes and a flop of noise; counts what it builds and fails on the flop as long as it is told to."""
 
+    order = (0, 1)
     buckets: int = 7
     broken: bool = False
     calls: list[int] = field(default_factory=list)
@@ -29,9 +30,8 @@ class TwoStreets:
     def settings(self) -> dict[str, Any]:
         return {"name": "two_streets", "buckets": self.buckets}
 
-    @property
-    def order(self) -> tuple[int, ...]:
-        return 0, 1
+    def __post_init__(self) -> None:
+        """Its buckets are in no field that a method has."""
 
     @property
     def num_buckets(self) -> tuple[int, ...]:

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from poker.kernels.cards.hands import HAND_OF_CARDS, HAND_PERMUTATION, NUM_HANDS
 from poker.kernels.cards.isomorphism import BOARD_KEYS, canonical_key
 from poker.kernels.cards.ranks import CARD_KEYS, KEY_START, showdown_place
-from poker.kernels.prefetch import prefetch
 from poker.kernels.registry import INLINE, entry, kernel
 from poker.kernels.rng import next_below
+from poker.kernels.simd import prefetch
 from poker.kernels.types import I16, I32, I64, U8, U64
 
 _BLOCK = 64

@@ -23,10 +23,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from poker.kernels.prefetch import prefetch
 from poker.kernels.registry import entry
 from poker.kernels.rng import next_float
 from poker.kernels.sampling.nodes import DEALS, DECISION, MULTIWAY, TREE, Deals, Tree, duel_payoff, multiway_payoff
+from poker.kernels.simd import prefetch
 from poker.kernels.types import F32, I32, U64, Reals
 
 

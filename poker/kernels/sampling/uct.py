@@ -25,10 +25,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from poker.kernels.prefetch import prefetch
 from poker.kernels.registry import INLINE, INTERNAL, entry
 from poker.kernels.rng import next_below, next_u64
 from poker.kernels.sampling.nodes import DEALS, DECISION, MULTIWAY, TREE, Deals, Tree, duel_payoff, multiway_payoff
+from poker.kernels.simd import prefetch
 from poker.kernels.types import F32, I64, U64, Records
 
 MAX_DEPTH = 256

@@ -6,61 +6,39 @@ from poker.kernels.registry import entry
 from poker.kernels.types import F32, F64, I16, I32, I64, U8, U16, U64
 
 
-@entry("u8_1, u2_1, i8_1, i4_1, u8_1")
-def count_live(masks: U64, hands: U16, start: I64, count: I32, dealt: U64) -> I32:
-    """int32[b]: hands of the parent's list (start[b], count[b]) that share no card with `dealt[b]`."""
-    out = np.zeros(len(dealt), np.int32)
-    for b in range(len(dealt)):
-        for i in range(start[b], start[b] + count[b]):
-            out[b] += masks[hands[i]] & dealt[b] == 0
-    return out
-
-
-@entry("u8_1, u2_1, i8_1, i4_1, u8_1, i2_2, i8_1, u2_1, u2_1")
+@entry("u8_1, u2_1, i8_1, i4_1, u8_1, i2_2")
 def deal_hands(
-    masks: U64,
-    parent_hands: U16,
-    parent_start: I64,
-    parent_count: I32,
-    dealt: U64,
-    ranks: I16,
-    start: I64,
-    hands: U16,
-    up: U16,
-) -> None:
-    """Live hands of each board b from start[b] on, and their place in the parent's list.
+    masks: U64, parent_hands: U16, parent_start: I64, parent_count: I32, dealt: U64, ranks: I16
+) -> tuple[U16, U16, I32]:
+    """Live hands of each board b, those of its parent's list that share no card with `dealt[b]`, board after board;
+    their places in the parent's list; how many each board has.
 
     `ranks` [boards, H] sorts each list by strength, ascending and stable; [boards, 0] keeps the parent's order.
     """
     ranked = ranks.shape[1] > 0
-    top = 0
-    if ranked:
-        for b in range(len(dealt)):
-            for h in range(ranks.shape[1]):
-                top = max(top, ranks[b, h])
+    top = ranks.max() if ranked else 0
     where = np.zeros(top + 2, np.int64)
+    hands, up = np.empty(parent_count.sum(), np.uint16), np.empty(parent_count.sum(), np.uint16)
+    count, start = np.zeros(len(dealt), np.int32), 0
     for b in range(len(dealt)):
-        at = start[b]
         first, last = parent_start[b], parent_start[b] + parent_count[b]
-        if ranked:
-            where[:] = 0
-            for i in range(first, last):
-                hand = parent_hands[i]
-                if masks[hand] & dealt[b] == 0:
-                    where[ranks[b, hand] + 1] += 1
-            for r in range(top + 1):
-                where[r + 1] += where[r]
+        where[:] = 0
         for i in range(first, last):
             hand = parent_hands[i]
             if masks[hand] & dealt[b] == 0:
-                place = at
-                if ranked:
-                    place = start[b] + where[ranks[b, hand]]
-                    where[ranks[b, hand]] += 1
-                else:
-                    at += 1
-                hands[place] = hand
-                up[place] = i - first
+                where[ranks[b, hand] + 1 if ranked else 1] += 1
+                count[b] += 1
+        for r in range(top + 1):
+            where[r + 1] += where[r]
+        for i in range(first, last):
+            hand = parent_hands[i]
+            if masks[hand] & dealt[b] == 0:
+                rank = ranks[b, hand] if ranked else 0
+                hands[start + where[rank]] = hand
+                up[start + where[rank]] = i - first
+                where[rank] += 1
+        start += count[b]
+    return hands[:start], up[:start], count
 
 
 @entry("u2_1, i8_1, i4_1, u2_1, i8_1, i4_1, i2_2, i8, u2_1, u2_1, u2_1")

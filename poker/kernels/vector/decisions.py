@@ -5,9 +5,8 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from poker.kernels.prefetch import prefetch
 from poker.kernels.registry import INLINE
-from poker.kernels.simd import fma, load, maximum, splat, store, where_positive
+from poker.kernels.simd import fma, load, maximum, prefetch, splat, store, where_positive
 from poker.kernels.types import F32, I64, U8
 from poker.kernels.vector.arrays import ACT, REACH, STRIDE, VALUE, Sweep
 
@@ -44,57 +43,10 @@ def _expected(source: F32, at: int, num_actions: int, hands: int, work: F32, row
 
 @njit(**INLINE)
 def _push_reach(
-    source: F32, base: int, num_actions: int, hands: int, work: F32, reach: int, child: int, stride: int
-) -> None:
-    """Reach of the children: the parent's times the strategy, proportional to the positive part of `source`."""
-    zero, flat = splat(0.0), splat(1.0 / num_actions)
-    for i in range(0, hands, 16):
-        mass = _positive(source, base + i, num_actions, hands)
-        coming = load(work, reach + i)
-        inverse = where_positive(mass, coming / mass, zero)
-        rest = where_positive(mass, zero, coming * flat)
-        for a in range(num_actions):
-            store(work, child + a * stride + i, fma(maximum(load(source, base + a * hands + i), zero), inverse, rest))
-
-
-@njit(**INLINE)
-def _push_reach_and_sum(
+    sweep: Sweep,
     source: F32,
-    sums: F32,
-    base: int,
-    num_actions: int,
-    hands: int,
-    work: F32,
-    reach: int,
-    child: int,
-    stride: int,
-    decay: float,
-) -> None:
-    """As `_push_reach`, and adds the children's reach to the strategy sums after multiplying those by `decay`.
-
-    The next node's rows follow in memory and are asked for on the way.
-    """
-    zero, flat, fade = splat(0.0), splat(1.0 / num_actions), splat(decay)
-    for i in range(0, hands, 16):
-        mass = _positive(source, base + i, num_actions, hands)
-        coming = load(work, reach + i)
-        inverse = where_positive(mass, coming / mass, zero)
-        rest = where_positive(mass, zero, coming * flat)
-        for a in range(num_actions):
-            at = base + a * hands + i
-            share = fma(maximum(load(source, at), zero), inverse, rest)
-            store(work, child + a * stride + i, share)
-            store(sums, at, fma(load(sums, at), fade, share))
-            prefetch(source, at + num_actions * hands)
-            prefetch(sums, at + num_actions * hands)
-
-
-@njit(**INLINE)
-def _push_reach_beside_model(
-    source: F32,
-    sums: F32,
-    modelled: F32,
     adds: bool,
+    beside: bool,
     base: int,
     num_actions: int,
     hands: int,
@@ -104,23 +56,32 @@ def _push_reach_beside_model(
     stride: int,
     decay: float,
 ) -> None:
-    """Reach of the children where a part of the parent's goes on as `modelled` says and the rest follows the strategy.
+    """Reach of the children: the parent's times the strategy, proportional to the positive part of `source`.
 
-    With `adds` what the rest adds to the children's reach is added to the strategy sums.
+    With `adds` it is added to the strategy sums after multiplying those by `decay`; the next node's rows follow in
+    memory and are asked for on the way. With `beside` a part of the parent's reach goes on as `modelled` says, and only
+    the rest follows the strategy and is added to the sums.
     """
+    sums, modelled = sweep.sums, sweep.modelled
     zero, flat, fade = splat(0.0), splat(1.0 / num_actions), splat(decay)
     for i in range(0, hands, 16):
         mass = _positive(source, base + i, num_actions, hands)
-        free = load(work, reach + i) - _positive(modelled, base + i, num_actions, hands)
-        free = maximum(free, zero)
-        inverse = where_positive(mass, free / mass, zero)
-        rest = where_positive(mass, zero, free * flat)
+        coming = load(work, reach + i)
+        if beside:
+            coming = maximum(coming - _positive(modelled, base + i, num_actions, hands), zero)
+        inverse = where_positive(mass, coming / mass, zero)
+        rest = where_positive(mass, zero, coming * flat)
         for a in range(num_actions):
             at = base + a * hands + i
             share = fma(maximum(load(source, at), zero), inverse, rest)
-            store(work, child + a * stride + i, share + load(modelled, at))
+            if beside:
+                store(work, child + a * stride + i, share + load(modelled, at))
+            else:
+                store(work, child + a * stride + i, share)
             if adds:
                 store(sums, at, fma(load(sums, at), fade, share))
+                prefetch(source, at + num_actions * hands)
+                prefetch(sums, at + num_actions * hands)
 
 
 @njit(**INLINE)
@@ -135,9 +96,7 @@ def _follow(
 
 @njit(**INLINE)
 def _update(
-    source: F32,
-    regrets: F32,
-    predictive: bool,
+    sweep: Sweep,
     base: int,
     num_actions: int,
     hands: int,
@@ -151,6 +110,7 @@ def _update(
 
     The rows of the node that is next on the way up come before in memory and are asked for on the way.
     """
+    source, regrets = sweep.source, sweep.regrets
     positive, negative = splat(parameters[POSITIVE]), splat(parameters[NEGATIVE])
     floor, carry, prediction = splat(parameters[FLOOR]), splat(parameters[CARRY]), splat(parameters[PREDICTION])
     for i in range(0, hands, 16):
@@ -163,7 +123,7 @@ def _update(
             new = maximum(fma(old, where_positive(old, positive, negative), gain), floor)
             store(regrets, at, new)
             prefetch(regrets, at - num_actions * hands)
-            if predictive:
+            if sweep.predictive:
                 store(source, at, fma(gain, prediction, new * carry))
                 prefetch(source, at - num_actions * hands)
 
@@ -213,15 +173,13 @@ def push_down(sweep: Sweep, p: int, mode: int, street: int, board: int, batch: i
         reach = area + nodes.reach_row[p, node] * stride
         child = area + nodes.reach_row[p, nodes.first_child[node]] * stride
         fixed = nodes.locked[node] or mode != SOLVE
+        source = sweep.sums if fixed else sweep.source
         if sweep.modelled_player == opponent:
-            source = sweep.sums if fixed else sweep.source
-            _push_reach_beside_model(
-                source, sweep.sums, sweep.modelled, not fixed, base, number, hands, work, reach, child, stride, decay
-            )
+            _push_reach(sweep, source, not fixed, True, base, number, hands, work, reach, child, stride, decay)
         elif fixed:
-            _push_reach(sweep.sums, base, number, hands, work, reach, child, stride)
+            _push_reach(sweep, source, False, False, base, number, hands, work, reach, child, stride, decay)
         else:
-            _push_reach_and_sum(sweep.source, sweep.sums, base, number, hands, work, reach, child, stride, decay)
+            _push_reach(sweep, source, True, False, base, number, hands, work, reach, child, stride, decay)
 
 
 @njit(**INLINE)
@@ -260,16 +218,4 @@ def pull_up(
             if mode == RECORD:
                 _write_best(sweep.best, base, number, hands, work, rows, scales)
         else:
-            _update(
-                sweep.source,
-                sweep.regrets,
-                sweep.predictive,
-                base,
-                number,
-                hands,
-                work,
-                rows,
-                scales,
-                target,
-                parameters,
-            )
+            _update(sweep, base, number, hands, work, rows, scales, target, parameters)

@@ -17,7 +17,7 @@ from poker.abstraction.equities import hand_ranks
 from poker.errors import PokernetsError
 from poker.kernels.simd import LANES
 from poker.kernels.vector.arrays import Boards, HandLists
-from poker.kernels.vector.boards import count_live, deal_hands, match_by_card, match_hands, sort_by_card
+from poker.kernels.vector.boards import deal_hands, match_by_card, match_hands, sort_by_card
 from poker.rules import Rules
 
 MAX_BOARDS = 60_000
@@ -224,11 +224,8 @@ def _deal_streets(
         rows = np.array(found.parent[window]) - begin
         start, count = above.start[rows], above.size[rows]
         dealt = np.array([sum(1 << card for card in cards[seen:]) for cards in found.cards[window]], np.uint64)
-        kept = count_live(masks, above.hands, start, count, dealt)
-        starts = np.cumsum(kept, dtype=np.int64) - kept
-        hands, up = np.empty((2, int(kept.sum())), np.uint16)
-        deal_hands(masks, above.hands, start, count, dealt, strength, starts, hands, up)
-        above = _Lists(hands, up, starts, kept)
+        hands, up, kept = deal_hands(masks, above.hands, start, count, dealt, strength)
+        above = _Lists(hands, up, np.cumsum(kept, dtype=np.int64) - kept, kept)
         streets.append(above)
         seen, begin = len(found.cards[window.start]), window.start
     return streets
