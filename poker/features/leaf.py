@@ -19,7 +19,7 @@ from poker.artifacts import fingerprint_of
 from poker.betting import NOBODY, Betting
 from poker.cards import HAND_CARDS, HOLDEM, NUM_SUITS
 from poker.features.shape import board_texture, hand_shape
-from poker.types import Singles
+from poker.types import Board, Singles
 
 Hands = NDArray[np.integer[Any]]
 
@@ -94,7 +94,7 @@ class BoardFeatures:
     `TEXTURE_NAMES`.
     """
 
-    board: tuple[int, ...]
+    board: Board
     hands: Singles
     texture: Singles
 
@@ -179,7 +179,7 @@ def fill_betting(rows: Any, betting: Any) -> None:
 
 
 @lru_cache(maxsize=4)
-def _board_features(board: tuple[int, ...]) -> BoardFeatures:
+def _board_features(board: Board) -> BoardFeatures:
     if len(board) not in (0, 3):
         raise ValueError(f"a leaf state has 0 or 3 board cards, not {len(board)}")
     exact, shape, texture = hand_features(board), hand_shape(board), board_texture(board)

@@ -6,13 +6,13 @@ Public only: what an observer of the table knows about the player's situation an
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from poker.betting import Betting
 from poker.cards import NUM_RANKS, NUM_SUITS
 from poker.errors import PokernetsError
 from poker.features.leaf import hash_of
 from poker.rules import CALL
+from poker.types import Singles
 
 VERSION = 1
 """Raised whenever an input's definition changes under an unchanged name."""
@@ -53,7 +53,7 @@ def bets_to_call(betting: Betting) -> int:
     return min(-(-betting.to_call // rules.raise_sizes[betting.street]), NUM_BET_LEVELS - 1)
 
 
-def encode(betting: Betting, board: Sequence[int]) -> NDArray[np.float32]:
+def encode(betting: Betting, board: Sequence[int]) -> Singles:
     """[19] for the player to act. Before the flop the inputs about street and board are 0."""
     player = betting.to_act
     if player < 0:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from poker.artifacts import fingerprint_of
 from poker.features.opponent import HASH, NAMES, NUM_BET_LEVELS
 from poker.kernels.opponents import history as kernel
+from poker.types import Floats, Singles
 
 VERSION = 1
 NUM_CONTEXTS = kernel.CONTEXTS
@@ -35,7 +36,7 @@ _CUTS: tuple[tuple[int, float], ...] = (
     (4, 0.9),  # the same, just now
 )
 """Ways of cutting situations into cells: the number of cells, and the decay of past observations."""
-_DECAYS: NDArray[np.float64] = np.array([decay for _, decay in _CUTS])
+_DECAYS: Floats = np.array([decay for _, decay in _CUTS])
 _STARTS: NDArray[np.int64] = np.cumsum([0, *(size for size, _ in _CUTS)])
 NUM_CELLS = int(_STARTS[-1])
 HAND_SIZE = kernel.HAND_INPUTS
@@ -54,9 +55,7 @@ def contexts(street: NDArray[np.uint8], bets: NDArray[np.uint8]) -> NDArray[np.i
     return np.asarray(street.astype(np.int64) * NUM_BET_LEVELS + bets)
 
 
-def cells(
-    features: NDArray[np.float32], context: NDArray[np.int64], predicted: NDArray[np.float32]
-) -> NDArray[np.int64]:
+def cells(features: Singles, context: NDArray[np.int64], predicted: Singles) -> NDArray[np.int64]:
     """[n, K] the cells of rows with inputs [n, 19], contexts [n] and base predictions [n, 3]; K ways of cutting."""
     played = 2 * (features[:, _AGGRESSIVE] > 0) + (features[:, _FACED] > 0)
     others = np.rint(features[:, _ACTIVE] * 10).astype(np.int64) - 2
@@ -81,23 +80,21 @@ def cells(
     return np.asarray(np.stack(each, axis=1) + _STARTS[:-1])
 
 
-def hand_rows(columns: Mapping[str, NDArray[Any]]) -> tuple[NDArray[np.float32], NDArray[np.uint8]]:
+def hand_rows(columns: Mapping[str, NDArray[Any]]) -> tuple[Singles, NDArray[np.uint8]]:
     """Hand inputs [n, 50] of the rows of `poker.features.action_rows`, and the actions of the hand so far as tokens
     [n, 32] below `NUM_TOKENS`, 0 where there are no more."""
     hand, board, *actions = (np.ascontiguousarray(columns[name]) for name in ("hand", "board", *kernel.Actions._fields))
     return kernel.hand_rows(hand, kernel.Actions(*actions), board)
 
 
-def population_table(context: NDArray[np.int64], action: NDArray[np.uint8]) -> NDArray[np.float64]:
+def population_table(context: NDArray[np.int64], action: NDArray[np.uint8]) -> Floats:
     """[12, 3] class frequencies of all players by context."""
     table = np.full((NUM_CONTEXTS, kernel.CLASSES), 0.5)
     np.add.at(table, (context, action), 1)
     return np.asarray(table / table.sum(axis=1, keepdims=True))
 
 
-def player_rows(
-    columns: Mapping[str, NDArray[Any]], predicted: NDArray[np.float32], prior: NDArray[np.float64]
-) -> NDArray[np.float32]:
+def player_rows(columns: Mapping[str, NDArray[Any]], predicted: Singles, prior: Floats) -> Singles:
     """[n, 84] player inputs of all rows, given base predictions [n, 3] and the population's table [12, 3]."""
     context = contexts(columns["street"], columns["bets"])
     in_cells = cells(columns["features"], context, predicted)
@@ -109,17 +106,17 @@ def player_rows(
 class PlayerMemory:
     """Statistics of one player, kept at the table: ask for `inputs`, then `observe` each action."""
 
-    def __init__(self, prior: NDArray[np.float64]) -> None:
+    def __init__(self, prior: Floats) -> None:
         self._prior = prior
         counts, deviation = (np.zeros((size, kernel.CLASSES)) for size in (NUM_CONTEXTS, NUM_CELLS))
         self._memory = kernel.PlayerHistory(counts, deviation, np.zeros(NUM_CELLS))
 
-    def inputs(self, in_cells: NDArray[np.int64]) -> NDArray[np.float32]:
+    def inputs(self, in_cells: NDArray[np.int64]) -> Singles:
         """[84] for a decision in `in_cells` [K]."""
         out = np.empty(PLAYER_SIZE, dtype=np.float32)
         kernel.player_inputs(self._memory, self._prior, in_cells, out)
         return out
 
-    def observe(self, context: int, in_cells: NDArray[np.int64], predicted: NDArray[np.float32], action: int) -> None:
+    def observe(self, context: int, in_cells: NDArray[np.int64], predicted: Singles, action: int) -> None:
         """Record that the player took `action` (a class) where the base predictor expected `predicted` [3]."""
         kernel.observe(self._memory, context, in_cells, predicted, action, DECAY, _DECAYS)

@@ -39,7 +39,7 @@ from poker.opponents.responses import BINS, FOLD_SLOPE, RAISE_SLOPE, Z
 from poker.opponents.shown import BLUFFS, STEEPNESS, TILTS, Shape, ShownHands, group_of
 from poker.rules import CALL, FOLD, Rules
 from poker.state import HandState
-from poker.types import Board, Floats, Reals
+from poker.types import Board, Floats, Reals, Singles
 
 Context = tuple[int, int, int, int, int]
 
@@ -95,7 +95,7 @@ class Habits:
                     held, group = hand_index(*cards), _group(context)
                     bins = _bins_of(rules, [hand.runout[: rules.board_sizes[past.street]]])
 
-                    def chances(shape: Shape) -> NDArray[np.float32]:
+                    def chances(shape: Shape) -> Singles:
                         """[H] probability of the action."""
                         return self._conditional(bins, context, weights, shape)[0, :, kind]  # noqa: B023
 
@@ -189,7 +189,7 @@ class Habits:
 
     def _conditional(
         self, bins: NDArray[np.int8], context: Context, weights: NDArray[np.floating], shape: Shape
-    ) -> NDArray[np.float32]:
+    ) -> Singles:
         """[B, H, 3] fold, call and raise, for `weights` [B, H]; before the flop with the slopes of the flop."""
         street, _, raises, _, _ = context
         fold, raised = FOLD_SLOPE[max(street, 1), 1], RAISE_SLOPE[max(street, 1), raises]

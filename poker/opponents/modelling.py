@@ -2,12 +2,10 @@
 
 from typing import Literal, get_args
 
-import numpy as np
-from numpy.typing import NDArray
-
 from poker.errors import PokernetsError
 from poker.opponents.action_statistics import BestOf, Constant, PlayerFrequencies
 from poker.opponents.predictor import Context, Predictor
+from poker.types import Floats
 
 Modelling = Literal["none", "generic", "statistics", "net", "best_of"]
 
@@ -22,7 +20,7 @@ class ByStreet:
         self._preflop = preflop
         self._postflop = postflop
 
-    def probs(self, context: Context) -> NDArray[np.float64]:
+    def probs(self, context: Context) -> Floats:
         return (self._postflop if context.street else self._preflop).probs(context)
 
     def update(self, context: Context, action_class: int) -> None:

@@ -8,12 +8,10 @@ apart: four streets, and 0, 1 or 2 and more bets to call.
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-import numpy as np
-from numpy.typing import NDArray
-
 from poker.betting import Betting
 from poker.features.opponent import NUM_BET_LEVELS, bets_to_call
 from poker.rules import CALL, FOLD
+from poker.types import Board, Floats
 
 FOLD_CLASS, CALL_CLASS, RAISE_CLASS = range(3)
 CLASS_NAMES = ("fold", "check/call", "bet/raise")
@@ -35,7 +33,7 @@ class Context:
     street: int
     bets_to_call: int
     betting: Betting | None = None
-    board: tuple[int, ...] = ()
+    board: Board = ()
 
     @property
     def index(self) -> int:
@@ -47,7 +45,7 @@ class Context:
 class Predictor(Protocol):
     """Predicts, and learns from every action that is observed; both take well under a millisecond."""
 
-    def probs(self, context: Context) -> NDArray[np.float64]:
+    def probs(self, context: Context) -> Floats:
         """[3] probabilities of fold, check/call and bet/raise; every one above 0, their sum 1."""
 
     def update(self, context: Context, action_class: int) -> None:
@@ -64,6 +62,6 @@ def action_class(action: int) -> int:
     return CALL_CLASS if action == CALL else RAISE_CLASS
 
 
-def context_of(betting: Betting, board: tuple[int, ...], player: str) -> Context:
+def context_of(betting: Betting, board: Board, player: str) -> Context:
     """The context of the player to act."""
     return Context(player, betting.street, bets_to_call(betting), betting, board)

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from poker.artifacts import (
     Artifact,
@@ -29,7 +28,7 @@ from poker.errors import PokernetsError
 from poker.kernels.opponents.preflop_rollouts import COUNT, INCOME, SQUARES, add_rollouts
 from poker.kernels.rng import streams
 from poker.kernels.types import U64
-from poker.types import Floats
+from poker.types import Floats, Singles
 
 KIND = "preflop_rollouts"
 MIN_PLAYERS, MAX_PLAYERS = 2, 10
@@ -56,7 +55,7 @@ class IncomeRates:
     iterated_error: Floats
     enters: Floats
 
-    def quantile(self, players: int) -> NDArray[np.float32]:
+    def quantile(self, players: int) -> Singles:
         """[1326] share of hands that earn less in the iterated roll-out, plus half of the own class; in 0..1."""
         return np.asarray(self._quantiles[_row(players)])
 
@@ -65,7 +64,7 @@ class IncomeRates:
         return float(self.enters[_row(players)] @ PREFLOP_CLASS_SIZE / NUM_HANDS)
 
     @cached_property
-    def _quantiles(self) -> NDArray[np.float32]:
+    def _quantiles(self) -> Singles:
         rows = []
         for rates in self.iterated:
             order = np.argsort(rates, kind="stable")

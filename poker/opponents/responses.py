@@ -15,13 +15,12 @@ from functools import lru_cache
 from statistics import NormalDist
 
 import numpy as np
-from numpy.typing import NDArray
 
 from poker.features.opponent import NUM_BET_LEVELS
 from poker.kernels.opponents import weights as kernel
 from poker.kernels.opponents.conditional import conditional
 from poker.opponents.predictor import NUM_STREETS
-from poker.types import Floats
+from poker.types import Floats, Singles
 
 BINS = 64
 """Strengths told apart: a hand with a share q of weaker hands is in bin floor(q * BINS)."""
@@ -45,9 +44,7 @@ _USUAL = np.array([np.diff([NormalDist(mean, _Z_SD).cdf(edge) for edge in _EDGES
 """[street, B] share of a usual range in each bin."""
 
 
-def likelihood(
-    street: int, bets_to_call: int, quantile: NDArray[np.float32], habits: Floats, action_class: int
-) -> NDArray[np.float32]:
+def likelihood(street: int, bets_to_call: int, quantile: Singles, habits: Floats, action_class: int) -> Singles:
     """[1326] probability of an action given each hand, for a player with habits [3] who looks at the cards held.
 
     `quantile` [1326] is the share of weaker hands, negative for hands that are impossible.
@@ -58,22 +55,22 @@ def likelihood(
     return np.where(quantile >= 0, by_bin[np.clip((quantile * BINS).astype(np.int64), 0, BINS - 1)], np.float32(0))
 
 
-def responses(habits: Floats, street: int, bets_to_call: int) -> NDArray[np.float32]:
+def responses(habits: Floats, street: int, bets_to_call: int) -> Singles:
     """[B, 3] fold, call and raise of the hands in each bin after the flop, from frequencies [3]."""
     usual, slopes = _USUAL[street], (FOLD_SLOPE[street, bets_to_call], RAISE_SLOPE[street, bets_to_call])
     fold, call, bet = np.maximum(habits, _FLOOR)
     shares = np.array([fold, call, bet] if bets_to_call else [0.0, fold + call, bet])
-    out: NDArray[np.float32] = conditional(_BINS[None], usual[None], Z, shares / shares.sum(), *slopes, 0.0, 0.0)[0]
+    out: Singles = conditional(_BINS[None], usual[None], Z, shares / shares.sum(), *slopes, 0.0, 0.0)[0]
     return out
 
 
-def all_responses(habits: Floats) -> NDArray[np.float32]:
+def all_responses(habits: Floats) -> Singles:
     """[P, 12, B, 3] from habits [P, 12, 3] by context; nothing before the flop."""
     return np.stack([_of_player(each.tobytes()) for each in np.asarray(habits, np.float64)])
 
 
 @lru_cache(maxsize=256)
-def _of_player(habits: bytes) -> NDArray[np.float32]:
+def _of_player(habits: bytes) -> Singles:
     """[12, B, 3] responses of one player; kept, because decision after decision asks for them."""
     by_context = np.frombuffer(habits).reshape(-1, 3)
     out = np.zeros((len(by_context), BINS, 3), dtype=np.float32)

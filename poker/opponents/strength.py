@@ -24,9 +24,9 @@ from poker.cards import NUM_HANDS, CardError
 from poker.kernels.cards.ranks import rank_board_hands
 from poker.kernels.cards.strength import completion_ranks, count_wins, live_hand_list
 from poker.kernels.opponents import weights as kernel
-from poker.types import Floats
+from poker.types import Board, Floats, Singles
 
-Weights = NDArray[np.float32]
+Weights = Singles
 
 
 class Strength(NamedTuple):
@@ -55,7 +55,7 @@ def combine(hs: Floats, ppot: Floats, npot: Floats) -> Strength:
 class BoardStrength:
     """One board of 3 to 5 cards, analysed in about 45 ms for a new flop; `board_strength` keeps the last ones."""
 
-    def __init__(self, board: tuple[int, ...]) -> None:
+    def __init__(self, board: Board) -> None:
         cards = np.array(board, dtype=np.uint8)
         self.board = board
         self._total = float(PAIR_COMPLETIONS[len(board)])
@@ -64,7 +64,7 @@ class BoardStrength:
         self._ranks = rank_board_hands(cards)[self.live].astype(np.int16)
         self._position: NDArray[np.int16] = np.full(NUM_HANDS, -1, dtype=np.int16)
         self._position[self.live] = np.arange(len(self.live))
-        self._quantiles: dict[int, NDArray[np.float32]] = {}
+        self._quantiles: dict[int, Singles] = {}
 
     def against(self, hand: int, tables: Weights) -> Strength:
         """Strength of one hand (0-d arrays) against opponents with weight tables [n, 1326]."""
@@ -93,7 +93,7 @@ class BoardStrength:
         """[3, 1, L] measures of the live hands against one random hand; sums of counts, so equal hands are equal."""
         return self._measures(self.live, np.ones((1, NUM_HANDS), dtype=np.float32))
 
-    def quantile(self, opponents: int) -> NDArray[np.float32]:
+    def quantile(self, opponents: int) -> Singles:
         """[1326] share of the possible hands with a lower EHS against random hands, plus half of the equal ones.
 
         -1 for dead hands; computed once for each number of opponents.
@@ -104,7 +104,7 @@ class BoardStrength:
         return self._quantiles[opponents]
 
 
-def shares_below(values: NDArray[np.floating]) -> NDArray[np.float32]:
+def shares_below(values: NDArray[np.floating]) -> Singles:
     """[n] share of the values below each, plus half of those equal to it."""
     rising = np.sort(values)
     below, through = np.searchsorted(rising, values, "left"), np.searchsorted(rising, values, "right")
@@ -114,6 +114,6 @@ def shares_below(values: NDArray[np.floating]) -> NDArray[np.float32]:
 _analysed = lru_cache(maxsize=24)(BoardStrength)
 
 
-def board_strength(board: tuple[int, ...]) -> BoardStrength:
+def board_strength(board: Board) -> BoardStrength:
     """The analysis of a board, in any order of its cards; kept for the last boards asked for."""
     return _analysed(tuple(sorted(board)))

@@ -6,12 +6,12 @@ between the two hands is left to the solver.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
 from poker.cards import HOLDEM, updated_range
 from poker.rules import Rules
+from poker.types import Board, Singles
 
-Ranges = NDArray[np.float32]
+Ranges = Singles
 """float32 [2, H], rows sum to 1."""
 
 
@@ -20,7 +20,7 @@ def start_ranges(rules: Rules) -> Ranges:
     return np.full((2, rules.num_hands), 1.0 / rules.num_hands, dtype=np.float32)
 
 
-def observe_action(ranges: Ranges, player: int, probs: NDArray[np.float32], noise: float) -> Ranges:
+def observe_action(ranges: Ranges, player: int, probs: Singles, noise: float) -> Ranges:
     """Ranges after `player` took an action that it takes with `probs` [H].
 
     The action is explained by the strategy with probability 1 - `noise` and by chance otherwise, so that a model of the
@@ -33,7 +33,7 @@ def observe_action(ranges: Ranges, player: int, probs: NDArray[np.float32], nois
     return updated
 
 
-def observe_board(ranges: Ranges, board: tuple[int, ...]) -> Ranges:
+def observe_board(ranges: Ranges, board: Board) -> Ranges:
     """Ranges after cards were dealt: hands that hold one of them are gone; a range left empty becomes uniform."""
     live = HOLDEM.live(board)
     uniform = (live / np.float32(live.sum())).astype(np.float32)

@@ -20,7 +20,7 @@ from poker.solvers.vector.response_values import ResponseValues
 from poker.solvers.vector.solver import VectorSolver
 from poker.state import HandState
 from poker.tree import Kind
-from poker.types import Path, Singles
+from poker.types import Board, Path, Singles
 
 _BARELY = 1e-6
 """Least weight of a hand, relative to the mean, so that hands that the searcher rules out are solved too."""
@@ -60,7 +60,7 @@ class DecisionSolver(Protocol):
         """Solve a decision in a hand of two others, whose stacks and small blind may differ from the solver's game."""
 
 
-def every_hand(ranges: Ranges, player: int, board: tuple[int, ...]) -> Ranges:
+def every_hand(ranges: Ranges, player: int, board: Board) -> Ranges:
     """The ranges, with hardly any weight for the hands of `player` that had none."""
     live = HOLDEM.live(board)
     out = ranges.copy()

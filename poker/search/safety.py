@@ -36,9 +36,9 @@ from poker.solvers.vector.boards import deck_of
 from poker.solvers.vector.response_values import ResponseValues
 from poker.solvers.vector.solver import VectorSolver
 from poker.tree import Gadget, Kind
-from poker.types import Board, Path
+from poker.types import Board, Path, Singles
 
-Values = NDArray[np.float32]
+Values = Singles
 """float32[H] of the opponent's hands, chips of the whole hand, NaN where nothing is known."""
 
 SAFETY = ("unsafe", "resolve")

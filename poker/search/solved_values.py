@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from poker.kernels.cards.hands import CARD_PERMUTATION, HAND_PERMUTATION
 from poker.rules import Rules
 from poker.state import HandState
-from poker.types import Floats, Path
+from poker.types import Floats, Path, Singles
 
 if TYPE_CHECKING:
     from poker.search.safety import Starts
@@ -29,7 +29,7 @@ class SolvedValues:
 
     rules: Rules
     player: int
-    values: Mapping[Path, NDArray[np.float32]] = field(repr=False)
+    values: Mapping[Path, Singles] = field(repr=False)
     starts: "Mapping[Path, Starts]" = field(repr=False)
 
     @classmethod

@@ -14,6 +14,7 @@ from poker.betting import NOBODY, Betting
 from poker.errors import PokernetsError
 from poker.rules import Rules
 from poker.tree import BettingTree, Kind
+from poker.types import Floats
 
 AGGRESSOR_WEIGHT = 0.5
 """A different last aggressor counts like a pot that is exp(0.5) = 1.65 times as large."""
@@ -23,7 +24,7 @@ class _RoundEnds(NamedTuple):
     """The STREET nodes below which somebody can still act, of one round."""
 
     nodes: NDArray[np.int64]
-    log_pot: NDArray[np.float64]
+    log_pot: Floats
     aggressor: NDArray[np.int64]
 
 

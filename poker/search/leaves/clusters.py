@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.kernels.clusters import pair_sums
-from poker.types import Singles
+from poker.types import Floats, Singles
 
 
 def hand_clusters(buckets: NDArray[np.int32], strength: Singles, limit: int | None) -> NDArray[np.int32]:
@@ -59,7 +59,7 @@ def pair_means(values: Singles, compatible: Singles, rows: NDArray[np.int32], co
     values, compatible, rows, columns = (_read_only(array) for array in (values, compatible, rows, columns))
     sums, counts = pair_sums(values, compatible, rows, columns, int(rows.max()) + 1, int(columns.max()) + 1)
     overall = sums.sum() / max(counts.sum(), 1.0)
-    means: NDArray[np.float64] = np.where(counts > 0, sums / np.maximum(counts, 1.0), overall)
+    means: Floats = np.where(counts > 0, sums / np.maximum(counts, 1.0), overall)
     return means.astype(np.float32)
 
 

@@ -119,11 +119,7 @@ def possible_pairs(board: Board) -> Singles:
 
 
 def leaf_values(
-    leaves: Sequence[Betting],
-    own: int,
-    clusters: NDArray[np.int32],
-    equity: Singles,
-    in_pots: Singles,
+    leaves: Sequence[Betting], own: int, clusters: NDArray[np.int32], equity: Singles, in_pots: Singles
 ) -> LeafValues:
     """Values in chips from `in_pots` [L', K, C, C], of the leaves where somebody can still act, in order.
 

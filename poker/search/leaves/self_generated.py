@@ -42,14 +42,7 @@ class Response:
 
 
 def respond(
-    blueprint: Blueprint,
-    table: LeafTable,
-    menu: BetMenu,
-    opponent: int,
-    *,
-    solving: Solving,
-    boards: int,
-    seed: int,
+    blueprint: Blueprint, table: LeafTable, menu: BetMenu, opponent: int, *, solving: Solving, boards: int, seed: int
 ) -> Response:
     """The response of `opponent` to the searcher's first round, solved with the continuations of `table`."""
     solver = solve_first_round(blueprint, table, menu, opponent, solving)

@@ -16,7 +16,7 @@ from poker.solvers.blueprint import FirstRound
 from poker.solvers.rollout.leaf_table import LeafTable
 from poker.solvers.rollout.leaf_values import LeafValues
 from poker.tree import BettingTree
-from poker.types import Singles
+from poker.types import Board, Singles
 
 _CLASSES = PREFLOP_CLASS.astype(np.int32)
 
@@ -35,7 +35,7 @@ class TableValues:
     def num_continuations(self) -> int:
         return int(self._table.values.shape[2])
 
-    def values(self, leaves: Sequence[Betting], board: tuple[int, ...], ranges: Ranges, own: int) -> LeafValues:
+    def values(self, leaves: Sequence[Betting], board: Board, ranges: Ranges, own: int) -> LeafValues:
         """Values of `LeafEvaluator`, before the flop only; raises PokernetsError if there is a board."""
         if board:
             raise PokernetsError(

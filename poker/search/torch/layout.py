@@ -18,6 +18,7 @@ from poker.search.torch.terminals import Hands
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.layout import Layout
 from poker.tree import BettingTree, Kind
+from poker.types import Floats
 
 
 def shape_of(game: VectorGame) -> Hashable:
@@ -30,9 +31,9 @@ def shape_of(game: VectorGame) -> Hashable:
     return tree.rules, game.rake, dead, tree.gadget, *(array.tobytes() for array in arrays)
 
 
-def _at_stake(tree: BettingTree) -> NDArray[np.float64]:
+def _at_stake(tree: BettingTree) -> Floats:
     """[nodes] chips that a player wins or loses at a terminal of the zero-sum game."""
-    stake: NDArray[np.float64] = tree.committed.min(axis=1) + 0.5 * tree.dead
+    stake: Floats = tree.committed.min(axis=1) + 0.5 * tree.dead
     return stake
 
 
@@ -234,7 +235,7 @@ class Tensors:
             out[row, : len(hands)] = game.ranges[player, hands]
         return self._tensor(out, torch.float32)
 
-    def _chip_scales(self) -> NDArray[np.float64]:
+    def _chip_scales(self) -> Floats:
         """[G or 1, nodes]: chips at the terminals of each game, as a multiple of the first's."""
         stakes = [_at_stake(game.tree) for game in self.games]
         if all(np.array_equal(stake, stakes[0]) for stake in stakes):

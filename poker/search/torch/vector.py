@@ -12,7 +12,6 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from poker.errors import PokernetsError
@@ -22,6 +21,7 @@ from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.layout import Layout, tree_layout
 from poker.solvers.vector.schedules import Schedule, schedule
 from poker.solvers.vector.solver import VectorSolver
+from poker.types import Floats, Singles
 
 ONE_BATCH = 1 << 30
 """Rows to a batch of components: all of a street."""
@@ -36,11 +36,7 @@ class TorchVectorSolver:
     """Solves games of one shape together. `algorithm` is that of `VectorSolver`."""
 
     def __init__(
-        self,
-        games: Sequence[VectorGame],
-        algorithm: str | Schedule = "apdcfr",
-        *,
-        device: str | torch.device = "cpu",
+        self, games: Sequence[VectorGame], algorithm: str | Schedule = "apdcfr", *, device: str | torch.device = "cpu"
     ) -> None:
         if any(shape_of(game) != shape_of(games[0]) for game in games[1:]):
             raise PokernetsError("games of a batch share the shape of their betting and the rake")
@@ -95,9 +91,7 @@ class TorchVectorSolver:
         for player in range(2):
             self._sweep(player, SOLVE)
 
-    def run_until(
-        self, targets: NDArray[np.float64], seconds: float, most: int, reached: Callable[[int], None]
-    ) -> None:
+    def run_until(self, targets: Floats, seconds: float, most: int, reached: Callable[[int], None]) -> None:
         """Iterates until every game is at most as exploitable as its target, in chips, the time is up or `most`
         iterations are done. `reached` is called with the number of each game once, when it is there or the rest is
         over: games measure and stop alike, whatever else is in the batch."""
@@ -141,7 +135,7 @@ class TorchVectorSolver:
         before = sum(len(other.on(street)) for other in self.games[:game])
         return slice(before, before + len(self.games[game].on(street)))
 
-    def restrict(self, player: int, modelled: Sequence[NDArray[np.float32]]) -> None:
+    def restrict(self, player: int, modelled: Sequence[Singles]) -> None:
         """Let a part of the range of `player` play by a model in each game of the batch; see
         `VectorSolver.restrict`."""
         if self.iterations:
@@ -155,19 +149,19 @@ class TorchVectorSolver:
                     listed = game.rows(reach, node, index)
                     rows[:, row, : listed.shape[1]] = torch.from_numpy(listed)
 
-    def sweep(self, player: int, parameters: NDArray[np.float32]) -> None:
+    def sweep(self, player: int, parameters: Singles) -> None:
         """One update of `player` in every game, with the parameters [6] of an iteration."""
         self._parameters.copy_(torch.from_numpy(parameters))
         self._sweep(player, SOLVE)
 
-    def exploitability(self) -> NDArray[np.float64]:
+    def exploitability(self) -> Floats:
         """float64[G]: half of what both players gain by best responses, chips per hand; see `VectorSolver`."""
         gain = self._root_values(0, BEST_RESPONSE) + self._root_values(1, BEST_RESPONSE)
         if self.games[0].rake.fraction > 0 or any(name == "modelled" for name, _, _ in self.rows):
             gain -= self._root_values(0, AVERAGE) + self._root_values(1, AVERAGE)
         return 0.5 * gain
 
-    def _root_values(self, player: int, mode: str) -> NDArray[np.float64]:
+    def _root_values(self, player: int, mode: str) -> Floats:
         values = self._sweep(player, mode).double()
         weighted = (values * self._root[player].double()).sum(dim=1).cpu().numpy()
         return np.asarray(weighted / np.array([game.total_weight for game in self.games]))
