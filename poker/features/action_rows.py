@@ -1,19 +1,8 @@
 """Observed decisions of limit hold'em as rows: the one definition that the job writing them and the training share.
 
-An artifact with these columns of n rows, one row a decision in turn, hands in the order of time and decisions in the
-order of play, so that what happened in a hand before a row are the rows of that hand before it:
-
-    features  float32 [n, 19]  `poker.features.opponent.NAMES`, before the decision; also for preflop rows
-    action    uint8 [n]        0 fold, 1 check or call, 2 bet or raise
-    street    uint8 [n]
-    bets      uint8 [n]        0, 1 or 2 (and more) bets to call
-    player    int32 [n]        row of `names`
-    seat      uint8 [n]        position, 0 the first blind
-    board     uint8 [n, 5]     cards on the table, NO_CARD beyond them
-    hand      int32 [n]        0, 1, ... without gaps
-    time      int64 [n]        of the hand, never falling
-
-and `names` [players], text. A hand's index, its players' names and its time never part.
+An artifact holds `COLUMNS` of n rows, one row a decision in turn, hands in the order of time and decisions in the order
+of play, so that what happened in a hand before a row are the rows of that hand before it; and `names` [players], text.
+A hand's index, its players' names and its time never part.
 """
 
 from collections.abc import Mapping
@@ -39,15 +28,15 @@ STAMP = {"feature_hash": opponent.HASH}
 MAX_BOARD = 5
 NO_CARD = 255
 COLUMNS: Columns = {
-    "features": (np.float32, (opponent.SIZE,)),
-    "action": (np.uint8, ()),
+    "features": (np.float32, (opponent.SIZE,)),  # `opponent.NAMES`, before the decision; also for preflop rows
+    "action": (np.uint8, ()),  # 0 fold, 1 check or call, 2 bet or raise
     "street": (np.uint8, ()),
-    "bets": (np.uint8, ()),
-    "player": (np.int32, ()),
-    "seat": (np.uint8, ()),
-    "board": (np.uint8, (MAX_BOARD,)),
-    "hand": (np.int32, ()),
-    "time": (np.int64, ()),
+    "bets": (np.uint8, ()),  # 0, 1 or 2 (and more) bets to call
+    "player": (np.int32, ()),  # row of `names`
+    "seat": (np.uint8, ()),  # position, 0 the first blind
+    "board": (np.uint8, (MAX_BOARD,)),  # cards on the table, NO_CARD beyond them
+    "hand": (np.int32, ()),  # 0, 1, ... without gaps
+    "time": (np.int64, ()),  # of the hand, never falling
 }
 NAMES = "names"
 
@@ -69,15 +58,8 @@ def write_rows(
     arrays: dict[str, NDArray[Any]] = {NAMES: np.array(names, dtype=np.str_)}
     for name, (dtype, shape) in COLUMNS.items():
         arrays[name] = np.asarray(columns[name], dtype=dtype).reshape(rows, *shape)
-    return write_artifact(
-        path,
-        KIND,
-        config={**config, **STAMP},
-        arrays=arrays,
-        files=files,
-        made_from=made_from,
-        counts={**counts, "rows": rows, "players": len(names)},
-    )
+    config, counts = {**config, **STAMP}, {**counts, "rows": rows, "players": len(names)}
+    return write_artifact(path, KIND, config=config, arrays=arrays, files=files, made_from=made_from, counts=counts)
 
 
 @refuses_by_name(KIND)

@@ -1,18 +1,9 @@
 """Leaf-state shards: the one definition that the job writing them and the training reading them share.
 
-A data set is a directory of artifacts `shard-00000`, `shard-00001`, ...; each holds these columns of n rows:
-
-    features   float16 [n, 34]  `poker.features.leaf.NAMES`
-    labels     float16 [n, K]   `leaf.TARGET`, one column per continuation
-    label_sem  float16 [n, K]   standard error of each label, 0 where it is exact
-    seat       uint8 [n]        `own`, the player whose value it is
-    street     uint8 [n]        the round that has just ended
-    group      int32 [n]        rows of one group never part between training and validation; the canonical
-                                board's index is a good one
-
-The manifest's config records the feature hash and the target, and a reader refuses a shard made with others; and the
-names of the continuations. All shards of a data set share these, all other settings but their number (`shard`), and
-what they were made from.
+A data set is a directory of artifacts `shard-00000`, `shard-00001`, ...; each holds `columns_of` n rows. The manifest's
+config records the feature hash and the target, and a reader refuses a shard made with others; and the names of the
+continuations. All shards of a data set share these, all other settings but their number (`shard`), and what they were
+made from.
 """
 
 from collections.abc import Mapping, Sequence
@@ -44,12 +35,12 @@ Columns = Mapping[str, tuple[type[np.generic], tuple[int, ...]]]
 def columns_of(continuations: int) -> Columns:
     """The columns of shards with labels for so many continuations."""
     return {
-        "features": (np.float16, (leaf.SIZE,)),
-        "labels": (np.float16, (continuations,)),
-        "label_sem": (np.float16, (continuations,)),
-        "seat": (np.uint8, ()),
-        "street": (np.uint8, ()),
-        "group": (np.int32, ()),
+        "features": (np.float16, (leaf.SIZE,)),  # `leaf.NAMES`
+        "labels": (np.float16, (continuations,)),  # `leaf.TARGET` of each continuation
+        "label_sem": (np.float16, (continuations,)),  # standard errors of the labels, 0 where they are exact
+        "seat": (np.uint8, ()),  # `own`, the player whose value it is
+        "street": (np.uint8, ()),  # the round that has just ended
+        "group": (np.int32, ()),  # such as the canonical board's index: never in training and validation both
     }
 
 
@@ -81,14 +72,8 @@ def write_shard(
         if columns[name].shape != (rows, *shape):
             raise ValueError(f"column '{name}' has shape {columns[name].shape}, not {(rows, *shape)}")
         arrays[name] = columns[name].astype(dtype, copy=False)
-    return write_artifact(
-        path,
-        KIND,
-        config={**config, **STAMP, "continuations": list(continuations)},
-        arrays=arrays,
-        made_from=made_from,
-        counts={**(counts or {}), "rows": rows},
-    )
+    config, counts = {**config, **STAMP, "continuations": list(continuations)}, {**(counts or {}), "rows": rows}
+    return write_artifact(path, KIND, config=config, arrays=arrays, made_from=made_from, counts=counts)
 
 
 @refuses_by_name(KIND)
@@ -103,9 +88,8 @@ def open_shards(root: str | Path, verify: bool = True) -> list[Artifact]:
     for shard in shards:
         names = shard.config.get("continuations")
         if not isinstance(names, list):
-            raise MismatchedArtifactError(
-                f"{shard.path} does not name its continuations", how_to_replace(KIND, shard.path)
-            )
+            problem = f"{shard.path} does not name its continuations"
+            raise MismatchedArtifactError(problem, how_to_replace(KIND, shard.path))
         found = _identity(shard)
         for key in {**wanted, **found}:
             if found.get(key) != wanted.get(key):

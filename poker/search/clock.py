@@ -7,7 +7,7 @@ third of what is there: later streets of the hand need some too, and what short 
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from poker.errors import PokernetsError
 from poker.solvers.vector.solver import VectorSolver
@@ -21,8 +21,7 @@ _LEAST = 0.01
 """Seconds of a solve when no time is left."""
 
 
-@dataclass(frozen=True)
-class Effort:
+class Effort(NamedTuple):
     """How long to solve: until so many iterations are done (None: any number), exploitability is at most `target` chips
     (None: whatever it is) or `seconds` are over."""
 

@@ -4,7 +4,6 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from functools import cache
 from typing import Protocol
 
@@ -96,7 +95,7 @@ class FasterEngine:
 
 def _part(effort: Effort, share: float, tried: float) -> Effort:
     """The share of an effort's time, if it is limited, less the seconds of trials."""
-    return effort if effort.seconds is None else replace(effort, seconds=max(0.0, share * effort.seconds - tried))
+    return effort if effort.seconds is None else effort._replace(seconds=max(0.0, share * effort.seconds - tried))
 
 
 def engine(device: str, threads: int) -> Engine:

@@ -89,25 +89,13 @@ def solved_decision(
         after, before = (HOLDEM.compatible_mass(found.arriving(at)) for at in (child, node))
         return dealt(np.divide(after, before, out=np.zeros_like(before), where=before > 0).astype(np.float32))
 
-    replies = [node for node in tree.children(0) if tree.kind[node] == Kind.DECISION]
-    answers = {
-        tree.path(child): (likely(node, child), dealt(found.at(child)))
-        for node in replies
-        for child in tree.children(node)
-    }
+    replies = [
+        (node, child) for node in tree.children(0) if tree.kind[node] == Kind.DECISION for child in tree.children(node)
+    ]
+    answers = {tree.path(child): (likely(node, child), dealt(found.at(child))) for node, child in replies}
     choices = np.flatnonzero((tree.kind == Kind.CHOICE) & (tree.player == player)).tolist()
     ends = {tree.path(node): (dealt(solver.strategy(node)), after(node)) for node in choices}
     believed = np.stack([dealt(row) for row in ranges])
     finished = target is None or exploitability <= target
-    return SolvedDecision(
-        player,
-        tree.actions(0),
-        dealt(solver.strategy(0)),
-        after(0),
-        believed,
-        after(0, best),
-        exploitability,
-        finished,
-        answers,
-        ends,
-    )
+    solved = tree.actions(0), dealt(solver.strategy(0)), after(0), believed, after(0, best)
+    return SolvedDecision(player, *solved, exploitability, finished, answers, ends)

@@ -22,7 +22,7 @@ are estimates, and then the solve concedes as little as it can over the range.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,9 +70,7 @@ class Safety:
 
     def gadget(self, root: Betting, searcher: int, alternatives: Values | None) -> Gadget | None:
         """The gadget at the root of a solve."""
-        if not self.active or alternatives is None:
-            return None
-        return Gadget(1 - searcher, root.street)
+        return Gadget(1 - searcher, root.street) if self.active and alternatives is not None else None
 
     def concessions(self, solver: VectorSolver, root: Betting, searcher: int) -> "Concessions | None":
         """Values that the average strategy of `solver` concedes; None if solves are unsafe."""
@@ -81,8 +79,7 @@ class Safety:
         return Concessions(self, root, searcher, *round_values(solver.best_response_values(1 - searcher)))
 
 
-@dataclass(frozen=True)
-class Starts:
+class Starts(NamedTuple):
     """Values where the next street begins, by the card dealt: rows float16 [boards, H] in units of `unit` chips, and
     for each card its row and the suit permutation that maps it to the row's board."""
 
@@ -145,15 +142,11 @@ class Concessions:
         if betting.is_over or path not in self.values:
             return None
         found = self.values[path] if betting.street == self.root.street else self._dealt(betting, path, board, ranges)
-        if found is None or not np.isfinite(found).any():
-            return None
-        return found
+        return None if found is None or not np.isfinite(found).any() else found
 
     def _dealt(self, betting: Betting, path: Path, board: Board, ranges: Ranges) -> Values | None:
-        starts = self.starts.get(path)
+        starts, dealt = self.starts.get(path), self.safety.dealt
         found = None if starts is None else starts.on(board[-1], betting.rules)
-        if found is not None:
+        if found is not None or dealt is None:
             return found
-        if self.safety.dealt is None:
-            return None
-        return self.safety.dealt.after_deal(betting, board, ranges, self.searcher)
+        return dealt.after_deal(betting, board, ranges, self.searcher)
