@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import accumulate
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 from poker.abstraction.features import ahead_now, all_in_equity, hand_features
 from poker.artifacts import fingerprint_of
 from poker.betting import NOBODY, Betting
-from poker.cards import HAND_CARDS, HOLDEM, NUM_SUITS
-from poker.features.shape import board_texture, hand_shape
+from poker.cards import HAND_CARDS, HOLDEM, NUM_RANKS, NUM_SUITS
+from poker.kernels.cards.ranks import CATEGORY_START, rank_board_hands
 from poker.types import Board, Singles
 
 Hands = NDArray[np.integer[Any]]
+Ints = NDArray[np.int64]
 
 VERSION = 1
 """Raised whenever a feature's definition changes under an unchanged name."""
@@ -76,6 +77,11 @@ CONTINUATIONS = ("blueprint", "fold", "call", "raise")
 """The opponent's choices at the depth limit, in the order of labels and outputs: the blueprint and its biased forms."""
 
 TARGET = "expected net chips of own over the whole hand under each continuation, divided by the pot"
+
+
+_RANKS: Ints = (HAND_CARDS // NUM_SUITS).astype(np.int64)
+_SUITS: Ints = (HAND_CARDS % NUM_SUITS).astype(np.int64)
+_FIVE = 0b11111
 
 
 def hash_of(names: tuple[str, ...], version: int) -> str:
@@ -184,7 +190,7 @@ def _board_features(board: Board) -> BoardFeatures:
         raise ValueError(f"a leaf state has 0 or 3 board cards, not {len(board)}")
     exact, shape, texture = hand_features(board), hand_shape(board), board_texture(board)
     live = HOLDEM.live(board)
-    high, low = (np.where(live, HAND_CARDS[:, side] // NUM_SUITS, 0) for side in (1, 0))
+    high, low = (np.where(live, _RANKS[:, side], 0) for side in (1, 0))
     equities = exact.ehs, exact.ehs2, exact.hs, exact.ppot, exact.npot
     draws = shape.category / 8, shape.suited / 5, shape.straight_outs / 8
     hands = np.stack((*equities, *draws, high / 12, low / 12, shape.overcards / 2), axis=1).astype(np.float32)
@@ -193,3 +199,76 @@ def _board_features(board: Board) -> BoardFeatures:
     for array in (features.hands, features.texture):
         array.setflags(write=False)
     return features
+
+
+class HandShape(NamedTuple):
+    """Each field [1326]. Without a board a pocket pair is one pair and both hole cards are overcards."""
+
+    category: Ints  # best hand made now: 0 high card .. 8 straight flush
+    suited: Ints  # cards of one suit among hand and board, the most for a suit of a hole card
+    straight_outs: Ints  # unseen cards that complete five ranks in a row; 0 where there are five already
+    overcards: Ints  # hole cards that rank above every board card
+
+
+class BoardTexture(NamedTuple):
+    """Features of the board alone; all 0 without one."""
+
+    pairing: float  # 0 no pair, 0.5 one pair, 1 trips or two pair (and better)
+    suited: int  # most cards of one suit
+    straight_windows: int  # windows of five ranks (there are ten) that hold three or more ranks of the board
+    high_rank: int
+
+
+def hand_shape(board: Sequence[int]) -> HandShape:
+    """Shapes of all hands on `board`."""
+    cards = np.asarray(board, dtype=np.int64)
+    live = HOLDEM.live(cards.tolist())
+    mask = np.bitwise_or.reduce(1 << (cards // NUM_SUITS), initial=0) | (1 << _RANKS[:, 0]) | (1 << _RANKS[:, 1])
+    highest = int((cards // NUM_SUITS).max(initial=-1))
+    fields = (_categories(cards), _most_suited(cards), _straight_outs(mask), (highest < _RANKS).sum(axis=1))
+    return HandShape(*(np.where(live, field, 0) for field in fields))
+
+
+def board_texture(board: Sequence[int]) -> BoardTexture:
+    """Texture of `board`."""
+    if not len(board):
+        return BoardTexture(0.0, 0, 0, 0)
+    cards = np.asarray(board, dtype=np.int64)
+    ranks = np.bincount(cards // NUM_SUITS, minlength=NUM_RANKS)
+    extra = int((ranks - 1).clip(min=0).sum())
+    with_low_ace = np.concatenate([ranks[-1:], ranks]) > 0
+    windows = np.lib.stride_tricks.sliding_window_view(with_low_ace, 5).sum(axis=1)
+    return BoardTexture(
+        pairing=min(0.5 * extra, 1.0),
+        suited=int(np.bincount(cards % NUM_SUITS).max()),
+        straight_windows=int((windows >= 3).sum()),
+        high_rank=int((cards // NUM_SUITS).max()),
+    )
+
+
+def _categories(cards: Ints) -> Ints:
+    if not len(cards):
+        return np.asarray(_RANKS[:, 0] == _RANKS[:, 1], dtype=np.int64)
+    ranks = rank_board_hands(cards.astype(np.uint8))
+    return np.asarray(np.searchsorted(CATEGORY_START, ranks, side="right") - 1)
+
+
+def _most_suited(cards: Ints) -> Ints:
+    on_board = np.bincount(cards % NUM_SUITS, minlength=NUM_SUITS)
+    return np.asarray(on_board[_SUITS].max(axis=1) + 1 + (_SUITS[:, 0] == _SUITS[:, 1]))
+
+
+def _straight_outs(mask: Ints) -> Ints:
+    """Straight outs of rank masks. A rank that completes a straight is not held yet: four cards of it are unseen."""
+    completing = np.zeros_like(mask)
+    for rank in range(NUM_RANKS):
+        completing += ~_has_straight(mask) & _has_straight(mask | (1 << rank))
+    return 4 * completing
+
+
+def _has_straight(mask: Ints) -> NDArray[np.bool_]:
+    with_low_ace = mask << 1 | mask >> (NUM_RANKS - 1)
+    found = np.zeros(mask.shape, dtype=bool)
+    for low in range(NUM_RANKS - 3):
+        found |= with_low_ace >> low & _FIVE == _FIVE
+    return found

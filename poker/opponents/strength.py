@@ -26,8 +26,6 @@ from poker.kernels.cards.strength import completion_ranks, count_wins, live_hand
 from poker.kernels.opponents import weights as kernel
 from poker.types import Board, Floats, Singles
 
-Weights = Singles
-
 
 class Strength(NamedTuple):
     """Against all opponents together, [hands] or 0-d; `win` is the probability to be ahead of all at the end."""
@@ -66,27 +64,24 @@ class BoardStrength:
         self._position[self.live] = np.arange(len(self.live))
         self._quantiles: dict[int, Singles] = {}
 
-    def against(self, hand: int, tables: Weights) -> Strength:
+    def against(self, hand: int, tables: Singles) -> Strength:
         """Strength of one hand (0-d arrays) against opponents with weight tables [n, 1326]."""
         if self._position[hand] < 0:
             raise CardError(f"hand {hand} shares a card with the board {self.board}")
         return combine(*self._measures(np.array([hand], dtype=np.int16), tables)[:, :, 0])
 
-    def _measures(self, hands: NDArray[np.int16], tables: Weights) -> Floats:
+    def _measures(self, hands: NDArray[np.int16], tables: Singles) -> Floats:
         """[3, n, h] of h live hands against n tables."""
         weights = np.ascontiguousarray(tables[:, self.live], dtype=np.float32)
         rows = self._position[hands]
         wins, losses = self._wins[rows], np.ascontiguousarray(self._wins[:, rows].T)
         return kernel.measures(hands, self._position, self._ranks, wins, losses, self._total, weights)
 
-    def _spread(self, values: Floats) -> Floats:
-        out = np.zeros(NUM_HANDS)
-        out[self.live] = values
-        return out
-
     def uniform(self, opponents: int) -> Strength:
         """Strength [1326] of every hand against `opponents` random hands."""
-        return Strength(*map(self._spread, combine(*np.repeat(self._one_uniform, opponents, axis=1))))
+        out = np.zeros((len(Strength._fields), NUM_HANDS))
+        out[:, self.live] = combine(*np.repeat(self._one_uniform, opponents, axis=1))
+        return Strength(*out)
 
     @cached_property
     def _one_uniform(self) -> Floats:

@@ -89,10 +89,9 @@ def solved_decision(
         after, before = (HOLDEM.compatible_mass(found.arriving(at)) for at in (child, node))
         return dealt(np.divide(after, before, out=np.zeros_like(before), where=before > 0).astype(np.float32))
 
-    replies = [
-        (node, child) for node in tree.children(0) if tree.kind[node] == Kind.DECISION for child in tree.children(node)
-    ]
-    answers = {tree.path(child): (likely(node, child), dealt(found.at(child))) for node, child in replies}
+    replies = [node for node in tree.children(0) if tree.kind[node] == Kind.DECISION]
+    replied = [(node, child) for node in replies for child in tree.children(node)]
+    answers = {tree.path(child): (likely(node, child), dealt(found.at(child))) for node, child in replied}
     choices = np.flatnonzero((tree.kind == Kind.CHOICE) & (tree.player == player)).tolist()
     ends = {tree.path(node): (dealt(solver.strategy(node)), after(node)) for node in choices}
     believed = np.stack([dealt(row) for row in ranges])

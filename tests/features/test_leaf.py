@@ -7,8 +7,15 @@ import pytest
 
 from poker.cards import HAND_CARDS, HOLDEM, hand_index, parse_cards
 from poker.features import leaf
-from poker.features.leaf import BoardFeatures, Grid, board_features, encode_pairs, public_features
-from poker.features.shape import board_texture, hand_shape
+from poker.features.leaf import (
+    BoardFeatures,
+    Grid,
+    board_features,
+    board_texture,
+    encode_pairs,
+    hand_shape,
+    public_features,
+)
 from poker.rules import CALL, Rules
 from poker.state import Betting
 from tests.features import reference
