@@ -78,7 +78,6 @@ CONTINUATIONS = ("blueprint", "fold", "call", "raise")
 
 TARGET = "expected net chips of own over the whole hand under each continuation, divided by the pot"
 
-
 _RANKS: Ints = (HAND_CARDS // NUM_SUITS).astype(np.int64)
 _SUITS: Ints = (HAND_CARDS % NUM_SUITS).astype(np.int64)
 _FIVE = 0b11111

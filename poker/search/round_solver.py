@@ -39,7 +39,6 @@ _UNLIKELY_OWN, _UNLIKELY_OPP = 1e-5, 1e-3
 they are half of the searcher's hands, those that actions solved before rule out but for rounding, and a sixth of the
 opponent's."""
 
-
 _ALIKE = np.float32(0.999)
 """Weights in a ratio nearer to 1 differ by no more than rounding in the solves that made them."""
 
