@@ -1,5 +1,6 @@
 """From overrides to a composed configuration, from there to plain settings, and to the call of their `_target_`."""
 
+import difflib
 from collections.abc import Iterable
 from typing import Any, NoReturn
 
@@ -119,7 +120,8 @@ def message_of(error: BaseException) -> str:
     cause = error.__cause__
     if isinstance(cause, ConfigAttributeError | ConfigKeyError) and cause.parent_node is not None:
         key, known = str(cause.key), [str(key) for key in cause.parent_node]
-        if key in _parameters(cause.parent_node):
+        misspelt = difflib.get_close_matches(key, known, cutoff=0.9)  # told without importing what takes the settings
+        if not misspelt and key in _parameters(cause.parent_node):
             return f"there is no setting '{cause.full_key}' to change; +{cause.full_key}=VALUE adds it"
         if key == cause.full_key:
             known += [folder.name for folder in CONF.iterdir() if folder.is_dir()]

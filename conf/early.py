@@ -43,23 +43,24 @@ def refuse_values(node: Any, name: str = "") -> None:
             if key in _POSITIVE and not 0 < value < math.inf:
                 raise PokernetsError(f"{name}: '{key}' must be positive, not {value}")
         if key == "device" and isinstance(value, str) and value not in _HERE:
-            _refuse_device(value)
+            from poker.search.torch.device import check_device  # noqa: PLC0415 (torch)
+
+            check_device(value)
         if key == "accelerator" and value in ("gpu", "cuda"):
-            _refuse_accelerator(value)
+            import torch  # noqa: PLC0415
+
+            if not (torch.cuda.is_available() or (value == "gpu" and torch.backends.mps.is_available())):
+                raise PokernetsError(f"trainer.accelerator={value}: torch finds no such device; use cpu, or auto")
         if key not in _LATER:
             refuse_values(value, name)
 
 
-def refuse_parts(node: Any) -> None:
+def refuse_parts(node: Any, game: Rules | None = None) -> None:
     """Raises PokernetsError for agents, artifacts, nets and trainers that `node` names and that cannot be built or do
-    not fit together."""
-    _refuse(node, None)
-
-
-def _refuse(node: Any, game: Rules | None) -> None:
+    not fit together, or not the `game` of the nodes above."""
     if isinstance(node, list):
         for each in node:
-            _refuse(each, game)
+            refuse_parts(each, game)
     if not isinstance(node, dict):
         return
     game = game or _game_of(node)
@@ -74,21 +75,20 @@ def _refuse(node: Any, game: Rules | None) -> None:
             _CHECKS[target](node, game)
     for name, value in _built(node):
         if name not in _LATER:
-            _refuse(value, game)
+            refuse_parts(value, game)
 
 
 def _game_of(node: Node) -> Rules | None:
     """The game of a node, with its number of players."""
-    own, players = node.get("game"), node.get("players")
-    game = None
+    own, players, game = node.get("game"), node.get("players"), None
     if isinstance(own, dict) and "_target_" in own:
         with suppress(InstantiationException):  # which is told when it is built
             game = hydra.utils.call(own)
-    if not isinstance(game, Rules) or not isinstance(players, int):
-        return game if isinstance(game, Rules) else None
+    if not isinstance(game, Rules):
+        return None
     from poker.play.lineup import with_players  # noqa: PLC0415
 
-    return with_players(game, players)
+    return with_players(game, players) if isinstance(players, int) else game
 
 
 def _built(node: Node) -> Iterator[tuple[str, Any]]:
@@ -98,19 +98,6 @@ def _built(node: Node) -> Iterator[tuple[str, Any]]:
             seated = {player for lineup in lineups if isinstance(lineup, list) for player in lineup}
             value = {key: spec for key, spec in value.items() if key in seated or key == "_target_"}
         yield name, value
-
-
-def _refuse_device(name: str) -> None:
-    from poker.search.torch.device import check_device  # noqa: PLC0415 (torch)
-
-    check_device(name)
-
-
-def _refuse_accelerator(name: str) -> None:
-    import torch  # noqa: PLC0415
-
-    if not (torch.cuda.is_available() or (name == "gpu" and torch.backends.mps.is_available())):
-        raise PokernetsError(f"trainer.accelerator={name}: torch finds no such device; use cpu, or auto")
 
 
 @refuses_by_name("blueprint")
@@ -155,10 +142,7 @@ def _leaf_table(node: Node, game: Rules | None) -> None:
 
 
 def _opens(key: str, kind: str) -> "Check":
-    def check(node: Node, game: Rules | None) -> None:
-        _open(node[key], kind)
-
-    return check
+    return lambda node, game: _open(node[key], kind)
 
 
 def _trainer(node: Node, game: Rules | None) -> None:
@@ -177,7 +161,7 @@ def _trainer(node: Node, game: Rules | None) -> None:
         raise PokernetsError(f"trainer: {' '.join(str(error).split())}") from error
 
 
-Check = Callable[[Node, Rules | None], None]
+Check = Callable[[Node, Rules | None], object]
 _CHECKS: dict[str, Check] = {
     "poker.agents.blueprint.load_blueprint": _blueprint,
     "poker.agents.blueprint.BlueprintAgent": _blueprint_agent,

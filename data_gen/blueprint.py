@@ -9,15 +9,14 @@ import platform
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from data_gen.progress import JobProgress
 from poker.abstraction.buckets import Buckets, game_cards
@@ -28,9 +27,10 @@ from poker.parallel import Cluster
 from poker.rules import Rules
 from poker.solvers.blueprint import KIND, check_bits, save_strategy, saved_tree, strategy_table, tree_fingerprint
 from poker.solvers.curve import CurveLog, CurvePlan
+from poker.solvers.sampling.base import SamplingSolver
 from poker.solvers.sampling.external_sampling import RegretSolver
 from poker.solvers.sampling.rounds import RoundPlan, Rounds
-from poker.solvers.sampling.tree import SamplingTree
+from poker.solvers.vector.exact import ExactSolver
 from poker.state import Betting
 from poker.tree import BetMenu, BettingTree, Kind, build_tree
 
@@ -42,35 +42,7 @@ _TAKEN_OUT = ("policy",)
 """Settings of how a blueprint is read off what was learned: a checkpoint serves all of them."""
 
 
-class BlueprintSolver(Protocol):
-    """Interface of a solver that this job can train. `metrics` are the quantities that converge, in chips per hand."""
-
-    @property
-    def iterations(self) -> int: ...
-
-    @property
-    def visits(self) -> int: ...
-
-    @property
-    def sampling(self) -> SamplingTree: ...
-
-    @property
-    def settings(self) -> dict[str, Any]: ...
-
-    @property
-    def bytes_needed(self) -> int: ...
-
-    def run(self, *, iterations: int | None = None, seconds: float | None = None) -> None: ...
-
-    def metrics(self) -> dict[str, float]: ...
-
-    def averages(self, nodes: NDArray[np.int32]) -> NDArray[np.float32]: ...
-
-    def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, int]]: ...
-
-    def restore(self, arrays: Mapping[str, NDArray[Any]], counters: Mapping[str, int]) -> None: ...
-
-
+BlueprintSolver = SamplingSolver | Rounds | ExactSolver
 SolverFactory = Callable[..., BlueprintSolver]
 """Makes a solver from (tree, cards, dealer), and options by name that override its own."""
 
@@ -137,12 +109,9 @@ def run(
             strategy = strategy_table(trainer.sampling, trainer.averages, bits)
             return save_strategy(path, strategy, cards, game, saved, config, training.counts())
 
-        def snapshot(iterations: int) -> Artifact:
-            return store(f"{output}.snapshots/{iterations}")
-
         points = None
         if curve is not None:
-            keep = snapshot if curve.snapshots else None
+            keep = (lambda reached: store(f"{output}.snapshots/{reached}")) if curve.snapshots else None
             identity = {**config, **made_from}
             points = CurveLog(runs, identity, curve, output=output, iterations=trainer.iterations, snapshot=keep)
         training.train(report_seconds, checkpoint_seconds, runs, points)
@@ -171,8 +140,7 @@ def _with_regrets(
 
 @dataclass
 class _Training:
-    """A trainer with its clocks and its checkpoint; `seconds` and `cpu_seconds` count training alone, over all runs and
-    processes."""
+    """A trainer with its checkpoint; `seconds` and `cpu_seconds` count training alone, over all runs and processes."""
 
     trainer: BlueprintSolver
     checkpoint: Path
@@ -201,24 +169,14 @@ class _Training:
 
     def save(self) -> None:
         arrays, counters = self.trainer.state()
+        counts, made_from = {**counters, "seconds": self.seconds, "cpu_seconds": self.cpu_seconds}, self.made_from
         write_artifact(
-            self.checkpoint,
-            CHECKPOINT,
-            config=self.config,
-            arrays=arrays,
-            made_from=self.made_from,
-            counts={**counters, "seconds": self.seconds, "cpu_seconds": self.cpu_seconds},
+            self.checkpoint, CHECKPOINT, config=self.config, arrays=arrays, made_from=made_from, counts=counts
         )
 
     def counts(self) -> dict[str, Any]:
-        trainer = self.trainer
-        return {
-            "iterations": trainer.iterations,
-            "visits": trainer.visits,
-            "seconds": self.seconds,
-            "cpu_seconds": self.cpu_seconds,
-            **trainer.metrics(),
-        }
+        reached = {"iterations": self.trainer.iterations, "visits": self.trainer.visits}
+        return {**reached, "seconds": self.seconds, "cpu_seconds": self.cpu_seconds, **self.trainer.metrics()}
 
     def train(self, report_seconds: float, checkpoint_seconds: float, logs: str, points: CurveLog | None) -> None:
         """Run to the end in stretches of `report_seconds`; what was trained is on disk when this returns.
@@ -228,11 +186,10 @@ class _Training:
         """
         trainer = self.trainer
         by_iterations = self.iterations is not None
-        total = float(self.iterations if self.iterations is not None else self.budget or 0)
+        total = float(self.iterations or self.budget or 0)
         done = trainer.iterations if by_iterations else self.seconds
         saved = time.perf_counter()
-        in_rounds = isinstance(trainer, Rounds)
-        interrupts: AbstractContextManager[list[int]] = nullcontext([]) if in_rounds else _noted_interrupts()
+        interrupts = nullcontext(list[int]()) if isinstance(trainer, Rounds) else _noted_interrupts()
         with interrupts as noted, JobProgress("blueprint", total=total, done=done, logs=logs) as progress:
             while not self.enough(trainer.iterations, self.seconds):
                 before, visits, started = trainer.iterations, trainer.visits, time.perf_counter()

@@ -40,7 +40,7 @@ from poker.solvers.rollout.leaf_table import (
 )
 from poker.tree import BetMenu
 
-FORM, VALUES = "continuation_form", "continuation_values"
+_KINDS = {"form": "continuation_form", "values": "continuation_values"}
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Sampled:
 
 @dataclass(frozen=True)
 class Plan:
-    """All that a part depends on."""
+    """All that a part depends on, and how parts are made: the strategy of a continuation, and its values at leaves."""
 
     game: Rules
     menu: BetMenu
@@ -80,50 +80,99 @@ class Plan:
         settings = {key: value for key, value in asdict(self.sampled).items() if isinstance(value, int)}
         return {"game": self.game.name, "pot_fraction": self.pot_fraction, "solving": asdict(self.solving), **settings}
 
-    def part(self, name: str) -> Path:
-        return Path(f"{self.output}.parts") / name
+    @property
+    def inputs(self) -> tuple[Path, ...]:
+        return Path(self.sampled.abstraction), Path(self.sampled.blueprint)
 
+    @property
+    def policy(self) -> Blueprint:
+        return _loaded(self.game, self.sampled.abstraction, self.sampled.blueprint)
 
-def run(plan: Plan, size: int, runs: str, cluster: Cluster, dry: bool) -> None:
-    """Make `size` continuations at `plan.output`, the blueprint among them. Parts of an interrupted run are used."""
-    policy = _policy(plan)
-    made_from = {"blueprint": policy.fingerprint}
-    if find_artifact(plan.output, KIND, config={**plan.config, "size": size}, made_from=made_from) is not None:
-        print(f"continuations {plan.output} are there", file=sys.stderr)
-        return
-    leaves = len(preflop_leaves(policy.tree))
-    inputs = Path(plan.sampled.abstraction), Path(plan.sampled.blueprint)
-    _announce(plan, policy, size, cluster)
-    if dry:
-        return
-    with JobProgress("continuations", total=size, logs=runs) as progress:
-        for k in range(size):
-            metrics: dict[str, float] = {}
-            values = [plan.part(f"values-{i}") for i in range(k)]
-            if k and find_artifact(plan.part(f"form-{k}"), FORM, config=plan.config, made_from=made_from) is None:
-                responses = Work(Given(partial(_response, plan, k)), inputs=(*inputs, *values))
-                _save_form(plan, policy, k, dict(cluster.run(responses, [0, 1])))
-            if find_artifact(plan.part(f"values-{k}"), VALUES, config=plan.config, made_from=made_from) is None:
-                made = (plan.part(f"form-{k}"), *values[:1]) if k else ()
-                work = Work(Given(partial(_leaf_values, plan, k)), inputs=(*inputs, *made))
-                valued = dict(cluster.run(work, range(leaves)))
-                by_leaf = [valued[leaf] for leaf in range(leaves)]
-                arrays = {name: np.stack([each[i] for each in by_leaf]) for i, name in enumerate(("values", "sem"))}
-                write_artifact(plan.part(f"values-{k}"), VALUES, config=plan.config, arrays=arrays, made_from=made_from)
-            if k:
-                counts = _part(plan, policy, f"form-{k}", FORM).counts
-                metrics = {f"gain_{seat}_mbb": counts["seats"][seat]["gain_mbb"] for seat in range(2)}
-                for seat, found in enumerate(counts["seats"]):
-                    if told := shortfall(k, seat, found):
-                        print(told, file=sys.stderr)
-            progress.update(k + 1, step=k + 1, **metrics)
-    steps = [_part(plan, policy, f"form-{k}", FORM).counts for k in range(1, size)]
-    save_forms(plan.output, [policy, *(_form(plan, policy, k) for k in range(1, size))], plan.config, {"steps": steps})
-    shutil.rmtree(plan.part(""))
+    @property
+    def origin(self) -> dict[str, str]:
+        return {"blueprint": self.policy.fingerprint}
 
+    def path(self, name: str, k: int) -> Path:
+        return Path(f"{self.output}.parts") / f"{name}-{k}"
 
-def _policy(plan: Plan) -> Blueprint:
-    return _loaded(plan.game, plan.sampled.abstraction, plan.sampled.blueprint)
+    def is_there(self, name: str, k: int) -> bool:
+        return find_artifact(self.path(name, k), _KINDS[name], config=self.config, made_from=self.origin) is not None
+
+    def part(self, name: str, k: int) -> Artifact:
+        return open_artifact(self.path(name, k), _KINDS[name], config=self.config, made_from=self.origin)
+
+    def keep(self, name: str, k: int, arrays: dict[str, NDArray[Any]], counts: Mapping[str, Any] | None = None) -> None:
+        path, made_from = self.path(name, k), self.origin
+        write_artifact(path, _KINDS[name], config=self.config, arrays=arrays, counts=counts, made_from=made_from)
+
+    def form(self, k: int) -> Blueprint:
+        """Continuation k; 0 is the blueprint."""
+        policy = self.policy
+        return policy if k == 0 else replace(policy, strategy=np.asarray(self.part("form", k).arrays["strategy"]))
+
+    def response(self, k: int, seat: int) -> tuple[int, dict[str, Any]]:
+        """The response of a seat to the searcher with k continuations, and what it wins from that searcher."""
+        policy, sampled = self.policy, self.sampled
+        parts = [self.part("values", i).arrays for i in range(k)]
+        values, sem = (np.concatenate([part[name] for part in parts], axis=2) for name in ("values", "sem"))
+        table = LeafTable(preflop_leaves(policy.tree), values, sem)
+        seed = sampled.seed * 1000 + k
+        found = respond(policy, table, self.menu, seat, solving=self.solving, boards=sampled.response_boards, seed=seed)
+        response, kept = _winnings(found, policy, seat, sampled.match_boards, seed)
+        counts = {"limited_value_mbb": found.limited_value * 1000 / max(self.game.big_blind, 1)}
+        for name, winnings in (("won", response), ("blueprint", kept), ("gain", response - kept)):
+            mean = estimate(winnings)
+            counts |= {f"{name}_mbb": mean.mean, f"{name}_half_width_95": mean.interval()["half_width_95"]}
+        return seat, {"strategy": dict(found.strategy), "counts": counts}
+
+    def leaf_values(self, k: int, leaf: int) -> tuple[int, tuple[NDArray[np.float32], NDArray[np.float32]]]:
+        """Values, standard errors [2, 1, 169, 169] of continuation k at a leaf; every k sees the same boards."""
+        policy, sampled = self.policy, self.sampled
+        for_blueprint, for_forms = map(np.random.default_rng, np.random.SeedSequence(sampled.seed).spawn(2))
+        node = int(preflop_leaves(policy.tree)[leaf])
+        continuations = Continuations(policy, [self.form(k)])
+        if k == 0:
+            base = blueprint_values(continuations, node, sampled.boards, for_blueprint)
+            return leaf, (np.stack([base.mean, -base.mean])[:, None], np.stack([base.sem, base.sem])[:, None])
+        known = self.part("values", 0).arrays
+        base = TableEstimate(known["values"][leaf, 0, 0], known["sem"][leaf, 0, 0])
+        found = class_values(continuations, node, sampled.form_boards, for_forms, base)
+        return leaf, (found.mean + np.float32(self.pot_fraction), found.sem)
+
+    def trial(self, work: str, number: int, boards: int) -> None:
+        """Some work on `boards` boards: values of the blueprint or of a form at all leaves, or a best response."""
+        policy, rng = self.policy, np.random.default_rng(number)
+        if work == "response":
+            game = BoardGame(policy, number % 2)
+            table = game.table(policy.probs)
+            for board in sample_boards(policy.rules, (), boards, rng):
+                game.play(table, board, learn=True)
+            return
+        continuations = Continuations(policy, [policy])
+        for node in preflop_leaves(policy.tree).tolist():
+            if work == "blueprint":
+                blueprint_values(continuations, node, boards, rng)
+            else:
+                class_values(continuations, node, boards, rng, NOTHING)
+
+    def tell_cost(self, size: int, leaves: int, cluster: Cluster) -> None:
+        """Print the cost of the run, from a trial of each kind of work."""
+        sampled = self.sampled
+        units = {"blueprint": (sampled.boards, leaves), "form": (sampled.form_boards, leaves)}
+        units["response"] = (2 * (sampled.response_boards + 2 * sampled.match_boards), 2)
+        values, compared, responses = (
+            cost([(partial(self.trial, work), boards)], tasks, cluster, self.inputs)
+            for work, (boards, tasks) in units.items()
+        )
+        each = f"{compared.cpu:,.0f} s for the values of each, {responses.cpu:,.0f} s for its responses"
+        what = f"continuations of {self.game.name}: {size} strategies, values of {leaves} leaves, {each}"
+        cpu, clock = (
+            getattr(values, of) + (size - 1) * (getattr(compared, of) + getattr(responses, of))
+            for of in ("cpu", "clock")
+        )
+        found = Cost(cpu, clock, max(values.megabytes, compared.megabytes, responses.megabytes))
+        disk = (size - 1) * self.policy.strategy.nbytes + table_bytes(leaves, size)
+        tell(what, found, leaves, cluster, disk / 1e6)
 
 
 @lru_cache(maxsize=1)
@@ -132,37 +181,43 @@ def _loaded(game: Rules, abstraction: str, blueprint: str) -> Blueprint:
     return Blueprint.load(blueprint, game_cards(game, abstraction), game)
 
 
-def _form(plan: Plan, policy: Blueprint, k: int) -> Blueprint:
-    """Continuation k; 0 is the blueprint."""
-    if k == 0:
-        return policy
-    return replace(policy, strategy=np.asarray(_part(plan, policy, f"form-{k}", FORM).arrays["strategy"]))
-
-
-def _part(plan: Plan, policy: Blueprint, name: str, kind: str) -> Artifact:
-    return open_artifact(plan.part(name), kind, config=plan.config, made_from={"blueprint": policy.fingerprint})
-
-
-def _response(plan: Plan, k: int, seat: int) -> tuple[int, dict[str, Any]]:
-    """The response of a seat to the searcher with k continuations, and what it wins from that searcher."""
-    policy, sampled = _policy(plan), plan.sampled
-    parts = [_part(plan, policy, f"values-{i}", VALUES).arrays for i in range(k)]
-    values, sem = (np.concatenate([part[name] for part in parts], axis=2) for name in ("values", "sem"))
-    table = LeafTable(preflop_leaves(policy.tree), values, sem)
-    seed = sampled.seed * 1000 + k
-    found = respond(policy, table, plan.menu, seat, solving=plan.solving, boards=sampled.response_boards, seed=seed)
-    response, kept = _winnings(found, policy, seat, sampled.match_boards, seed)
-    won, of_blueprint, gain = estimate(response), estimate(kept), estimate(response - kept)
-    counts = {
-        "won_mbb": won.mean,
-        "won_half_width_95": won.interval()["half_width_95"],
-        "blueprint_mbb": of_blueprint.mean,
-        "blueprint_half_width_95": of_blueprint.interval()["half_width_95"],
-        "gain_mbb": gain.mean,
-        "gain_half_width_95": gain.interval()["half_width_95"],
-        "limited_value_mbb": found.limited_value * 1000 / max(plan.game.big_blind, 1),
-    }
-    return seat, {"strategy": dict(found.strategy), "counts": counts}
+def run(plan: Plan, size: int, runs: str, cluster: Cluster, dry: bool) -> None:
+    """Make `size` continuations at `plan.output`, the blueprint among them. Parts of an interrupted run are used."""
+    if find_artifact(plan.output, KIND, config={**plan.config, "size": size}, made_from=plan.origin) is not None:
+        print(f"continuations {plan.output} are there", file=sys.stderr)
+        return
+    policy = plan.policy
+    leaves = len(preflop_leaves(policy.tree))
+    plan.tell_cost(size, leaves, cluster)
+    if dry:
+        return
+    with JobProgress("continuations", total=size, logs=runs) as progress:
+        for k in range(size):
+            metrics: dict[str, float] = {}
+            if k and not plan.is_there("form", k):
+                values = [plan.path("values", i) for i in range(k)]
+                responses = Work(Given(partial(plan.response, k)), inputs=(*plan.inputs, *values))
+                found = dict(cluster.run(responses, [0, 1]))
+                strategy = {**found[0]["strategy"], **found[1]["strategy"]}
+                bits = policy.strategy.itemsize * 8
+                form = blueprint_from(policy.tree, policy.cards, strategy.__getitem__, bits=bits)
+                counts = {"seats": [found[seat]["counts"] for seat in range(2)]}
+                plan.keep("form", k, {"strategy": form.strategy}, counts)
+            if not plan.is_there("values", k):
+                made = (plan.path("form", k), plan.path("values", 0)) if k else ()
+                work = Work(Given(partial(plan.leaf_values, k)), inputs=(*plan.inputs, *made))
+                valued = dict(cluster.run(work, range(leaves)))
+                values_of, sem_of = zip(*(valued[leaf] for leaf in range(leaves)), strict=True)
+                plan.keep("values", k, {"values": np.stack(values_of), "sem": np.stack(sem_of)})
+            if k:
+                seats = plan.part("form", k).counts["seats"]
+                metrics = {f"gain_{seat}_mbb": found["gain_mbb"] for seat, found in enumerate(seats)}
+                for told in filter(None, (shortfall(k, seat, found) for seat, found in enumerate(seats))):
+                    print(told, file=sys.stderr)
+            progress.update(k + 1, step=k + 1, **metrics)
+    steps = [plan.part("form", k).counts for k in range(1, size)]
+    save_forms(plan.output, [plan.form(k) for k in range(size)], plan.config, {"steps": steps})
+    shutil.rmtree(f"{plan.output}.parts")
 
 
 def shortfall(k: int, seat: int, found: Mapping[str, Any]) -> str | None:
@@ -184,80 +239,3 @@ def _winnings(found: Response, policy: Blueprint, seat: int, boards: int, seed: 
     drawn = sample_boards(policy.rules, (), boards, rng)
     chips = np.array([[game.play(table, board) for board in drawn] for table in tables])
     return chips * 1000 / max(policy.rules.big_blind, 1)
-
-
-def _save_form(plan: Plan, policy: Blueprint, k: int, found: dict[int, dict[str, Any]]) -> None:
-    strategy: dict[int, NDArray[np.float32]] = {**found[0]["strategy"], **found[1]["strategy"]}
-    form = blueprint_from(policy.tree, policy.cards, strategy.__getitem__, bits=policy.strategy.itemsize * 8)
-    counts = {"seats": [found[seat]["counts"] for seat in range(2)]}
-    made_from = {"blueprint": policy.fingerprint}
-    arrays = {"strategy": form.strategy}
-    write_artifact(plan.part(f"form-{k}"), FORM, config=plan.config, arrays=arrays, counts=counts, made_from=made_from)
-
-
-def _leaf_values(plan: Plan, k: int, leaf: int) -> tuple[int, tuple[NDArray[np.float32], NDArray[np.float32]]]:
-    """Values, standard errors [2, 1, 169, 169] of continuation k at a leaf; every k sees the same boards."""
-    policy, sampled = _policy(plan), plan.sampled
-    for_blueprint, for_forms = (np.random.default_rng(seed) for seed in np.random.SeedSequence(sampled.seed).spawn(2))
-    node = int(preflop_leaves(policy.tree)[leaf])
-    continuations = Continuations(policy, [_form(plan, policy, k)])
-    if k == 0:
-        base = blueprint_values(continuations, node, sampled.boards, for_blueprint)
-        return leaf, (np.stack([base.mean, -base.mean])[:, None], np.stack([base.sem, base.sem])[:, None])
-    known = _part(plan, policy, "values-0", VALUES).arrays
-    base = TableEstimate(known["values"][leaf, 0, 0], known["sem"][leaf, 0, 0])
-    found = class_values(continuations, node, sampled.form_boards, for_forms, base)
-    return leaf, (found.mean + np.float32(plan.pot_fraction), found.sem)
-
-
-def _announce(plan: Plan, policy: Blueprint, size: int, cluster: Cluster) -> None:
-    """Print the cost of the run, from a trial of each kind of work."""
-    leaves, sampled = len(preflop_leaves(policy.tree)), plan.sampled
-    played = sampled.response_boards + 2 * sampled.match_boards
-    inputs = Path(sampled.abstraction), Path(sampled.blueprint)
-    values, compared, responses = (
-        cost([(partial(trial, plan), units)], tasks, cluster, inputs)
-        for trial, units, tasks in (
-            (_value, sampled.boards, leaves),
-            (_compare, sampled.form_boards, leaves),
-            (_respond, 2 * played, 2),
-        )
-    )
-    each = f"{compared.cpu:,.0f} s for the values of each, {responses.cpu:,.0f} s for its responses"
-    disk = (size - 1) * policy.strategy.nbytes + table_bytes(leaves, size)
-    tell(
-        f"continuations of {plan.game.name}: {size} strategies, values of {leaves} leaves, {each}",
-        Cost(
-            values.cpu + (size - 1) * (compared.cpu + responses.cpu),
-            values.clock + (size - 1) * (compared.clock + responses.clock),
-            max(values.megabytes, compared.megabytes, responses.megabytes),
-        ),
-        leaves,
-        cluster,
-        disk / 1e6,
-    )
-
-
-def _value(plan: Plan, number: int, boards: int) -> None:
-    """Values of the blueprint at all leaves."""
-    policy = _policy(plan)
-    continuations, rng = Continuations(policy, [policy]), np.random.default_rng(number)
-    for node in preflop_leaves(policy.tree).tolist():
-        blueprint_values(continuations, node, boards, rng)
-
-
-def _compare(plan: Plan, number: int, boards: int) -> None:
-    """Values of a form at all leaves."""
-    policy = _policy(plan)
-    continuations, rng = Continuations(policy, [policy]), np.random.default_rng(number)
-    for node in preflop_leaves(policy.tree).tolist():
-        class_values(continuations, node, boards, rng, NOTHING)
-
-
-def _respond(plan: Plan, number: int, boards: int) -> None:
-    """Boards of a best response to the blueprint."""
-    policy = _policy(plan)
-    game = BoardGame(policy, number % 2)
-    table = game.table(policy.probs)
-    for board in sample_boards(policy.rules, (), boards, np.random.default_rng(number)):
-        game.play(table, board, learn=True)

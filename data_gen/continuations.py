@@ -8,6 +8,7 @@ sampled (`data_gen.continuation_forms`).
 import sys
 import time
 from dataclasses import asdict, dataclass
+from functools import partial
 
 from data_gen.continuation_forms import Plan, Sampled
 from data_gen.continuation_forms import run as run_sampled
@@ -68,7 +69,13 @@ def run(
         print(f"continuations {output} are there", file=sys.stderr)
         return
     full = VectorGame(tree, memory_limit=int(exact.memory_limit_gib * 2**30))
-    _announce(full, size)
+    need = full.memory(2)
+    print(
+        f"continuations of {game.name}: {len(full.layout.decisions):,} decisions, "
+        f"{full.hand_actions / 1e6:,.1f} million hand-actions; memory {need.bytes * 9 / 8 / 2**20:,.0f} MiB; about "
+        f"{need.seconds_per_iteration():.2f} s of CPU an iteration of the blueprint, {2 * size} best responses",
+        file=sys.stderr,
+    )
     if dry:
         return
     started = time.perf_counter()
@@ -82,47 +89,23 @@ def run(
         "blueprint_value": solver.game_value(0),
         "blueprint_seconds": round(time.perf_counter() - started, 1),
     }
-    play = LeafPlay(solver, exact.threads)
     with JobProgress("continuations", total=2 * size, logs=runs) as progress:
-        sets = [_seat(play, menu, seat, size, pot_fraction, solving, exact, progress) for seat in range(2)]
+
+        def show(seat: int, step: Step) -> None:
+            done = seat * size + step.continuations
+            progress.update(done, step=done, response_value=step.response_value, limited_value=step.limited_value)
+
+        generate = partial(
+            self_generated,
+            LeafPlay(solver, exact.threads),
+            menu,
+            pot_fraction=pot_fraction,
+            solving=solving,
+            keep=exact.keep_strategies,
+        )
+        sets = [generate(seat, size, progress=partial(show, seat)) for seat in range(2)]
     save_sets(output, sets, config, counts)
     print(f"continuations {output}: {_summary(sets, counts['blueprint_value'])}", file=sys.stderr)
-
-
-def _seat(
-    play: LeafPlay,
-    menu: BetMenu,
-    seat: int,
-    size: int,
-    pot_fraction: float,
-    solving: Solving,
-    exact: Exact,
-    progress: JobProgress,
-) -> ContinuationSet:
-    def show(step: Step) -> None:
-        done = seat * size + step.continuations
-        progress.update(done, step=done, response_value=step.response_value, limited_value=step.limited_value)
-
-    return self_generated(
-        play,
-        menu,
-        seat,
-        size,
-        pot_fraction=pot_fraction,
-        solving=solving,
-        keep=exact.keep_strategies,
-        progress=show,
-    )
-
-
-def _announce(game: VectorGame, size: int) -> None:
-    need = game.memory(2)
-    print(
-        f"continuations of {game.rules.name}: {len(game.layout.decisions):,} decisions, "
-        f"{game.hand_actions / 1e6:,.1f} million hand-actions; memory {need.bytes * 9 / 8 / 2**20:,.0f} MiB; about "
-        f"{need.seconds_per_iteration():.2f} s of CPU an iteration of the blueprint, {2 * size} best responses",
-        file=sys.stderr,
-    )
 
 
 def _summary(sets: list[ContinuationSet], value: float) -> str:

@@ -68,28 +68,20 @@ class _Measured(NamedTuple):
 
 
 def _measured(trials: Sequence[tuple[Trial, float]], number: int) -> _Measured:
+    """Counts of units are doubled, up to those of the job, until they take half a second of CPU. A first unit, which
+    loads kernels, does not count."""
     spent, rates = np.zeros(2), []
     for trial, units in trials:
-        each, taken = rate(partial(trial, number), units)
-        rates.append(each)
-        spent += taken
-    cpu, clock = spent
-    return _Measured(np.array(rates), float(clock), time.process_time() - float(cpu), peak_memory() / 2**20)
-
-
-def rate(work: Callable[[int], object], most: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """[2] seconds of CPU and by the clock of a unit of `work(count)`, and of all that was timed: counts are doubled, up
-    to `most`, until they take half a second of CPU. A first unit, which loads kernels, does not count."""
-    work(1)
-    count, spent = 1, np.zeros(2)
-    while True:
-        before = clocks()
-        work(count)
-        taken = clocks() - before
-        spent += taken
-        if taken[0] >= _TRIAL_SECONDS or taken[1] >= 4 * _TRIAL_SECONDS or 2 * count > most:
-            return taken / count, spent
-        count *= 2
+        trial(number, 1)
+        count, taken = 0, np.zeros(2)
+        while not count or ((taken < (_TRIAL_SECONDS, 4 * _TRIAL_SECONDS)).all() and 2 * count <= units):
+            count, before = max(1, 2 * count), clocks()
+            trial(number, count)
+            taken = clocks() - before
+            spent += taken
+        rates.append(taken / count)
+    cpu, clock = spent.tolist()
+    return _Measured(np.array(rates), clock, time.process_time() - cpu, peak_memory() / 2**20)
 
 
 def clocks() -> NDArray[np.float64]:

@@ -11,7 +11,6 @@ On another `device` (`search.device`'s names but auto) labels are the same to th
 
 import sys
 import time
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -21,9 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from data_gen.costs import cost, tell
-from data_gen.leaf_table import continuations_of
+from data_gen.leaf_table import Valuation
 from data_gen.progress import JobProgress
-from poker.abstraction.buckets import game_cards
 from poker.abstraction.equities import showdown_equity
 from poker.artifacts import find_artifact
 from poker.errors import PokernetsError
@@ -32,7 +30,6 @@ from poker.features.shards import KIND, columns_of, shard_path, write_shard
 from poker.kernels.cards.isomorphism import NUM_BOARDS, canonical_board
 from poker.parallel import Cluster, Given, Work
 from poker.rules import Rules
-from poker.solvers.blueprint import Blueprint
 from poker.solvers.rollout.continuation import Continuations, sample_boards
 from poker.solvers.rollout.forms import FormsOf
 from poker.solvers.rollout.leaf_states import LeafSampler
@@ -81,31 +78,29 @@ def run(
     runs: str,
 ) -> None:
     """Write the shards of `output` that are not there yet."""
-    policy = Blueprint.load(blueprint, game_cards(game, abstraction), game)
+    job = _Job(Valuation(game, abstraction, blueprint, settings.continuations, device), settings, output)
+    policy = job.valuation.load()
     rounds: dict[Board, float] = {(): settings.preflop_share, (0, 1, 2): 1 - settings.preflop_share}
     for board in (board for board, share in rounds.items() if share > 0):
         LeafSampler(policy, board, settings.exploration, settings.uniform_hands)  # refuses a round without states
-    config, made_from = _identity(game, settings), _origin(policy, settings)
-
-    def is_missing(index: int) -> bool:
-        identity = {**config, "shard": index}
-        return find_artifact(shard_path(output, index), KIND, config=identity, made_from=made_from) is None
-
-    missing = list(filter(is_missing, range(shards)))
+    made_from = job.valuation.made_from(policy)
+    missing = [
+        index
+        for index in range(shards)
+        if find_artifact(job.shard(index), KIND, config=job.config(index), made_from=made_from) is None
+    ]
+    kept = shards - len(missing)
+    there = f"leaf states {output}: {kept} of {shards} shards are there"
     if not missing:
-        print(f"leaf states {output}: {shards} of {shards} shards are there", file=sys.stderr)
+        print(there, file=sys.stderr)
         return
-    inputs = (Path(abstraction), Path(blueprint), *settings.continuations.inputs)
-    trial = partial(_trial, game, abstraction, blueprint, device)
-    what = f"leaf states {output}: {shards - len(missing)} of {shards} shards are there, {len(missing)} to make"
-    _announce(what, len(missing), settings, trial, cluster, inputs)
+    job.tell_cost(f"{there}, {len(missing)} to make", len(missing), cluster)
     if dry:
         return
-    make_shard = partial(_make_shard, game, abstraction, blueprint, settings, device, output)
     started, rows = time.perf_counter(), 0
-    with JobProgress("leaf states", total=shards, done=shards - len(missing), logs=runs) as progress:
-        work = Work(Given(make_shard), inputs=inputs, output=partial(shard_path, output))
-        for done, (count, sem) in enumerate(cluster.run(work, missing), shards - len(missing) + 1):
+    with JobProgress("leaf states", total=shards, done=kept, logs=runs) as progress:
+        work = Work(Given(job.make_shard), inputs=job.valuation.inputs, output=job.shard)
+        for done, (count, sem) in enumerate(cluster.run(work, missing), kept + 1):
             rows += count
             rate = rows / (time.perf_counter() - started)
             progress.update(done, step=done, rows=rows, rows_per_second=rate, label_sem=sem)
@@ -141,8 +136,7 @@ def _state_rows(
     state = sampler.draw(settings.hands, rng)
     hands0, hands1 = state.hands0, state.hands1
     boards = sample_boards(rules, board, settings.runouts, rng)
-    equity = showdown_equity(rules, board)
-    control = equity[np.ix_(hands0, hands1)]
+    control = showdown_equity(rules, board)[np.ix_(hands0, hands1)]
     found = continuations.values(state.node, boards, hands0, hands1, control)
     labels, sem = found.in_pots(state.betting.pot)
     sound = np.argwhere(found.count >= max(2, settings.runouts // 4))
@@ -161,57 +155,53 @@ def _state_rows(
     ]
 
 
-def _identity(game: Rules, settings: ShardSettings) -> dict[str, Any]:
-    own = {key: value for key, value in asdict(settings).items() if key != "continuations"}
-    return {"game": game.name, **own, **settings.continuations.config}
+@dataclass(frozen=True)
+class _Job:
+    """All that a shard depends on, and how one is made."""
 
+    valuation: Valuation
+    settings: ShardSettings
+    output: str
 
-def _origin(policy: Blueprint, settings: ShardSettings) -> dict[str, str]:
-    return {"blueprint": policy.fingerprint, **settings.continuations.made_from}
+    def config(self, index: int) -> dict[str, Any]:
+        own = {key: value for key, value in asdict(self.settings).items() if key != "continuations"}
+        return {"game": self.valuation.game.name, **own, **self.valuation.forms.config, "shard": index}
 
+    def shard(self, index: int) -> Path:
+        return shard_path(self.output, index)
 
-def _announce(
-    what: str,
-    missing: int,
-    settings: ShardSettings,
-    trial: Callable[[ShardSettings, int, int], None],
-    cluster: Cluster,
-    inputs: tuple[Path, ...],
-) -> None:
-    rows = 2 * settings.boards_per_shard * settings.states_per_board * settings.pairs_per_state
-    columns = columns_of(len(settings.continuations.names))
-    width = sum(np.dtype(dtype).itemsize * int(np.prod(shape)) for dtype, shape in columns.values())
-    boards = missing * settings.boards_per_shard
-    rounds = {0.0: 1 - settings.preflop_share, 1.0: settings.preflop_share}  # their boards take unlike times
-    trials = [
-        (partial(trial, replace(settings, preflop_share=preflop)), share * boards)
-        for preflop, share in rounds.items()
-        if share > 0
-    ]
-    found = cost(trials, missing, cluster, inputs, 1 / missing)
-    tell(f"{what}, up to {missing * rows:,} rows", found, missing, cluster, missing * rows * width / 1e6)
+    def make_shard(self, index: int) -> tuple[int, float]:
+        """Write one shard; returns its rows and the mean standard error of its labels, in pots."""
+        continuations, forms = self.valuation.continuations(), self.valuation.forms
+        columns = shard_rows(continuations, self.settings, index)
+        columns["labels"][:, 1:] += np.float32(forms.pot_fraction)
+        sem = float(columns["label_sem"].mean(dtype=np.float64))
+        write_shard(
+            self.shard(index),
+            columns,
+            config=self.config(index),
+            made_from=self.valuation.made_from(continuations.blueprint),
+            counts={"mean_label_sem": sem},
+            continuations=forms.names,
+        )
+        return len(columns["group"]), sem
 
+    def tell_cost(self, what: str, missing: int, cluster: Cluster) -> None:
+        """Print the cost of the shards that are missing, from trials of boards of either round."""
+        settings = self.settings
+        rows = 2 * settings.boards_per_shard * settings.states_per_board * settings.pairs_per_state * missing
+        columns = columns_of(len(settings.continuations.names))
+        width = sum(np.dtype(dtype).itemsize * int(np.prod(shape)) for dtype, shape in columns.values())
+        rounds = {0.0: 1 - settings.preflop_share, 1.0: settings.preflop_share}  # their boards take unlike times
+        trials = [
+            (partial(self._trial, preflop), share * missing * settings.boards_per_shard)
+            for preflop, share in rounds.items()
+            if share > 0
+        ]
+        found = cost(trials, missing, cluster, self.valuation.inputs, 1 / missing)
+        tell(f"{what}, up to {rows:,} rows", found, missing, cluster, rows * width / 1e6)
 
-def _trial(
-    game: Rules, abstraction: str, blueprint: str, device: str, settings: ShardSettings, number: int, boards: int
-) -> None:
-    """Make the rows of `boards` boards."""
-    continuations = continuations_of(game, abstraction, blueprint, settings.continuations, device)
-    shard_rows(continuations, replace(settings, boards_per_shard=boards), number)
-
-
-def _make_shard(
-    game: Rules, abstraction: str, blueprint: str, settings: ShardSettings, device: str, output: str, index: int
-) -> tuple[int, float]:
-    """Write one shard; returns its rows and the mean standard error of its labels, in pots."""
-    continuations = continuations_of(game, abstraction, blueprint, settings.continuations, device)
-    columns = shard_rows(continuations, settings, index)
-    columns["labels"][:, 1:] += np.float32(settings.continuations.pot_fraction)
-    made_from = _origin(continuations.blueprint, settings)
-    config = {**_identity(game, settings), "shard": index}
-    names = settings.continuations.names
-    sem = float(columns["label_sem"].mean(dtype=np.float64))
-    counts = {"mean_label_sem": sem}
-    path = shard_path(output, index)
-    write_shard(path, columns, config=config, made_from=made_from, counts=counts, continuations=names)
-    return len(columns["group"]), sem
+    def _trial(self, preflop_share: float, number: int, boards: int) -> None:
+        """Make the rows of `boards` boards."""
+        settings = replace(self.settings, preflop_share=preflop_share, boards_per_shard=boards)
+        shard_rows(self.valuation.continuations(), settings, number)

@@ -49,6 +49,36 @@ class TableSettings:
             raise PokernetsError("job=leaf_table needs boards and form_boards of at least 2: values of one are noise")
 
 
+@dataclass(frozen=True)
+class Valuation:
+    """What values states: a blueprint and the continuations after it, by kernels, or by torch on another `device`."""
+
+    game: Rules
+    abstraction: str
+    blueprint: str
+    forms: FormsOf
+    device: str = "cpu"
+
+    @property
+    def inputs(self) -> tuple[Path, ...]:
+        return (Path(self.abstraction), Path(self.blueprint), *self.forms.inputs)
+
+    def load(self) -> Blueprint:
+        return Blueprint.load(self.blueprint, game_cards(self.game, self.abstraction), self.game)
+
+    def made_from(self, policy: Blueprint) -> dict[str, str]:
+        return {"blueprint": policy.fingerprint, **self.forms.made_from}
+
+    @lru_cache(maxsize=1)  # noqa: B019 (one in a process, with the subtrees that it has met)
+    def continuations(self) -> Continuations:
+        policy = self.load()
+        if self.device == "cpu":
+            return Continuations(policy, self.forms.of(policy))
+        from poker.search.torch.continuations import TorchContinuations  # noqa: PLC0415 (torch: seconds to import)
+
+        return TorchContinuations(policy, self.forms.of(policy), self.device)
+
+
 def run(
     *,
     game: Rules,
@@ -61,116 +91,81 @@ def run(
     runs: str,
 ) -> None:
     """Make the table at `output`. Parts of an interrupted run are kept and used."""
-    policy = Blueprint.load(blueprint, game_cards(game, abstraction), game)
-    config, made_from = _identity(game, settings), _origin(policy, settings)
-    if find_artifact(output, KIND, config=config, made_from=made_from) is not None:
+    job = _Job(Valuation(game, abstraction, blueprint, settings.continuations), settings, output)
+    policy = job.valuation.load()
+    made_from = job.valuation.made_from(policy)
+    if find_artifact(output, KIND, config=job.config, made_from=made_from) is not None:
         print(f"leaf table {output} is there", file=sys.stderr)
         return
     leaves = preflop_leaves(policy.tree)
     sizes = [subtree(policy, int(node)).num_ends for node in leaves]
-    parts = [_part_path(output, leaf) for leaf in range(len(leaves))]
-    kept = [find_artifact(part, PART, config=config, made_from=made_from) is not None for part in parts]
+    parts = [job.part(leaf) for leaf in range(len(leaves))]
+    kept = [find_artifact(part, PART, config=job.config, made_from=made_from) is not None for part in parts]
     missing = sorted((leaf for leaf, there in enumerate(kept) if not there), key=lambda leaf: -sizes[leaf])
     work = float(sum(sizes))
     done = work - sum(sizes[leaf] for leaf in missing)
-    make_part = partial(_make_part, game, abstraction, blueprint, settings, output)
-    inputs = (Path(abstraction), Path(blueprint), *settings.continuations.inputs)
     if missing:
         few = missing[:: -(-len(missing) // _TRIAL_LEAVES)]
         share = (work - done) / sum(sizes[leaf] for leaf in few)
-        trial = partial(_trial, game, abstraction, blueprint, settings, few)
         trials = [
-            (partial(trial, True), settings.form_boards * share),
-            (partial(trial, False), settings.boards * share),
+            (partial(job.trial, few, True), settings.form_boards * share),
+            (partial(job.trial, few, False), settings.boards * share),
         ]
-        found = cost(trials, len(missing), cluster, inputs, sizes[missing[0]] / (work - done))
+        found = cost(trials, len(missing), cluster, job.valuation.inputs, sizes[missing[0]] / (work - done))
         megabytes = table_bytes(len(leaves), len(settings.continuations.names)) / 1e6
         what = f"leaf table {output}: {len(missing)} of {len(leaves)} leaves to value"
         tell(what, found, len(missing), cluster, megabytes)
     if dry:
         return
-    parted = Work(Given(make_part), inputs=inputs, output=partial(_part_path, output))
+    parted = Work(Given(job.make_part), inputs=job.valuation.inputs, output=job.part)
     with JobProgress("leaf table", total=work, done=done, logs=runs) as progress:
         for step, (leaf, sem) in enumerate(cluster.run(parted, missing), sum(kept) + 1):
             done += sizes[leaf]
             progress.update(done, step=step, sem_in_pots=sem)
-    made = [open_artifact(part, PART, config=config, made_from=made_from) for part in parts]
+    made = [open_artifact(part, PART, config=job.config, made_from=made_from) for part in parts]
     arrays = {name: np.stack([part.arrays[name] for part in made]) for name in ("values", "sem")}
     states = [policy.tree.path_text(int(node)) for node in leaves]
-    write_artifact(
-        output,
-        KIND,
-        config=config,
-        arrays={"nodes": leaves, **arrays},
-        made_from=made_from,
-        counts={"states": states, "mean_sem": float(arrays["sem"].mean(dtype=np.float64))},
-    )
-    shutil.rmtree(_part_path(output, 0).parent)
+    counts = {"states": states, "mean_sem": float(arrays["sem"].mean(dtype=np.float64))}
+    arrays = {"nodes": leaves, **arrays}
+    write_artifact(output, KIND, config=job.config, arrays=arrays, made_from=made_from, counts=counts)
+    shutil.rmtree(job.part(0).parent)
 
 
-def _identity(game: Rules, settings: TableSettings) -> dict[str, Any]:
-    boards = {"boards": settings.boards, "form_boards": settings.form_boards}
-    return {"game": game.name, "seed": settings.seed, **boards, "target": TARGET, **settings.continuations.config}
+@dataclass(frozen=True)
+class _Job:
+    """All that a part of the table depends on, and how one is made."""
 
+    valuation: Valuation
+    settings: TableSettings
+    output: str
 
-def _origin(policy: Blueprint, settings: TableSettings) -> dict[str, str]:
-    return {"blueprint": policy.fingerprint, **settings.continuations.made_from}
+    @property
+    def config(self) -> dict[str, Any]:
+        own = {"seed": self.settings.seed, "boards": self.settings.boards, "form_boards": self.settings.form_boards}
+        return {"game": self.valuation.game.name, **own, "target": TARGET, **self.valuation.forms.config}
 
+    def part(self, leaf: int) -> Path:
+        return Path(f"{self.output}.parts") / f"leaf-{leaf:05d}"
 
-def _part_path(output: str, leaf: int) -> Path:
-    return Path(f"{output}.parts") / f"leaf-{leaf:05d}"
+    def trial(self, leaves: Sequence[int], forms: bool, number: int, boards: int) -> None:
+        """Values of some leaves on `boards` boards: those of the blueprint, or of the other `forms`."""
+        continuations = self.valuation.continuations()
+        nodes, rng = preflop_leaves(continuations.blueprint.tree), np.random.default_rng(number)
+        for leaf in leaves:
+            if forms:
+                class_values(continuations, int(nodes[leaf]), boards, rng, NOTHING)
+            else:
+                blueprint_values(continuations, int(nodes[leaf]), boards, rng)
 
-
-@lru_cache(maxsize=1)
-def continuations_of(
-    game: Rules, abstraction: str, blueprint: str, forms: FormsOf, device: str = "cpu"
-) -> Continuations:
-    """The continuations of this process, with the subtrees that it has met."""
-    return on_device(Blueprint.load(blueprint, game_cards(game, abstraction), game), forms, device)
-
-
-def on_device(policy: Blueprint, forms: FormsOf, device: str) -> Continuations:
-    """Continuations computed by the kernels for cpu, else by torch."""
-    if device == "cpu":
-        return Continuations(policy, forms.of(policy))
-    from poker.search.torch.continuations import TorchContinuations  # noqa: PLC0415 (torch takes seconds to import)
-
-    return TorchContinuations(policy, forms.of(policy), device)
-
-
-def _trial(
-    game: Rules,
-    abstraction: str,
-    blueprint: str,
-    settings: TableSettings,
-    leaves: Sequence[int],
-    forms: bool,
-    number: int,
-    boards: int,
-) -> None:
-    """Values of some leaves on `boards` boards: those of the blueprint, or of the other `forms`."""
-    continuations = continuations_of(game, abstraction, blueprint, settings.continuations)
-    nodes, rng = preflop_leaves(continuations.blueprint.tree), np.random.default_rng(number)
-    for leaf in leaves:
-        if forms:
-            class_values(continuations, int(nodes[leaf]), boards, rng, NOTHING)
-        else:
-            blueprint_values(continuations, int(nodes[leaf]), boards, rng)
-
-
-def _make_part(
-    game: Rules, abstraction: str, blueprint: str, settings: TableSettings, output: str, leaf: int
-) -> tuple[int, float]:
-    """Write the values of one leaf; returns it and their mean standard error."""
-    continuations = continuations_of(game, abstraction, blueprint, settings.continuations)
-    policy = continuations.blueprint
-    for_blueprint, for_forms = (np.random.default_rng(seed) for seed in np.random.SeedSequence(settings.seed).spawn(2))
-    node = int(preflop_leaves(policy.tree)[leaf])
-    base = blueprint_values(continuations, node, settings.boards, for_blueprint)
-    found = class_values(continuations, node, settings.form_boards, for_forms, base)
-    values, sem = found.mean, found.sem
-    values[:, 1:] += np.float32(settings.continuations.pot_fraction)
-    config, made_from = _identity(game, settings), _origin(policy, settings)
-    arrays = {"values": values, "sem": sem}
-    write_artifact(_part_path(output, leaf), PART, config=config, arrays=arrays, made_from=made_from)
-    return leaf, float(sem.mean(dtype=np.float64))
+    def make_part(self, leaf: int) -> tuple[int, float]:
+        """Write the values of one leaf; returns it and their mean standard error."""
+        continuations, settings = self.valuation.continuations(), self.settings
+        policy = continuations.blueprint
+        for_blueprint, for_forms = map(np.random.default_rng, np.random.SeedSequence(settings.seed).spawn(2))
+        node = int(preflop_leaves(policy.tree)[leaf])
+        base = blueprint_values(continuations, node, settings.boards, for_blueprint)
+        found = class_values(continuations, node, settings.form_boards, for_forms, base)
+        found.mean[:, 1:] += np.float32(self.valuation.forms.pot_fraction)
+        arrays, made_from = {"values": found.mean, "sem": found.sem}, self.valuation.made_from(policy)
+        write_artifact(self.part(leaf), PART, config=self.config, arrays=arrays, made_from=made_from)
+        return leaf, float(found.sem.mean(dtype=np.float64))

@@ -41,18 +41,15 @@ Observe = Callable[[list[Any]], tuple[list[ObservedHand], Problems]]
 
 
 class HandSource(Protocol):
-    """A source of observed hands."""
+    """A source of hands. `observe` (picklable) makes observed hands of a batch, and problems of those it cannot use."""
 
     config: dict[str, Any]
     made_from: dict[str, str]
     expected_hands: int | None
+    observe: Observe
 
-    def batches(self) -> Iterator[list[Any]]:
-        """Hands, some hundreds at a time."""
-
-    @property
-    def observe(self) -> Observe:
-        """Function from a batch to its observed hands, and to the problems of those it cannot use; picklable."""
+    def batches(self, unread: Problems) -> Iterator[list[Any]]:
+        """Hands, some hundreds at a time; what cannot be read is added to `unread`."""
 
 
 @dataclass(frozen=True)
@@ -62,10 +59,6 @@ class Rows:
     columns: dict[str, NDArray[Any]]
     names: list[str]
     times: NDArray[np.int64]
-
-    @property
-    def hands(self) -> int:
-        return len(self.times)
 
     @classmethod
     def of(cls, hands: Iterable[ObservedHand]) -> "Rows":
@@ -101,7 +94,7 @@ class Rows:
             moved = {"player": numbers[part.columns["player"]], "hand": part.columns["hand"] + np.int32(hands)}
             for name, column in (part.columns | moved).items():
                 columns[name].append(column)
-            hands += part.hands
+            hands += len(part.times)
         joined = {name: np.concatenate(found) for name, found in columns.items()}
         times = np.concatenate([part.times for part in parts])
         if (np.diff(times) < 0).any():
@@ -125,20 +118,15 @@ def run(*, source: HandSource, cluster: Cluster, dry: bool, output: str, runs: s
     rows, problems = _gather(source, cluster, runs)
     unused = dict(problems.counts.most_common())
     classes = np.bincount(rows.columns["action"], minlength=len(CLASS_NAMES)).tolist()
-    artifact = write_rows(
-        output,
-        rows.columns,
-        rows.names,
-        config=source.config,
-        made_from=source.made_from,
-        counts={
-            "hands": rows.hands,
-            "unused": unused,
-            "after_the_flop": int(np.count_nonzero(rows.columns["street"])),
-            "classes": dict(zip(CLASS_NAMES, classes, strict=True)),
-        },
-        files={"problems.json": json.dumps({"counts": unused, "examples": problems.examples}, indent=2).encode()},
-    )
+    counts: dict[str, Any] = {
+        "hands": len(rows.times),
+        "unused": unused,
+        "after_the_flop": int(np.count_nonzero(rows.columns["street"])),
+        "classes": dict(zip(CLASS_NAMES, classes, strict=True)),
+    }
+    files = {"problems.json": json.dumps({"counts": unused, "examples": problems.examples}, indent=2).encode()}
+    settings: dict[str, Any] = {"config": source.config, "made_from": source.made_from}
+    artifact = write_rows(output, rows.columns, rows.names, **settings, counts=counts, files=files)
     counted = {name.replace("_", " "): artifact.counts[name] for name in ("hands", "rows", "after_the_flop", "players")}
     counted |= {f"not used: {reason}": count for reason, count in unused.items()}
     lines = [(what, f"{count:,}") for what, count in counted.items()]
@@ -150,19 +138,20 @@ def run(*, source: HandSource, cluster: Cluster, dry: bool, output: str, runs: s
 def _gather(source: HandSource, cluster: Cluster, runs: str) -> tuple[Rows, Problems]:
     """All rows, the same whatever batch is done first, and all that cannot be used."""
     parts: list[Rows] = []
-    unused = Problems()
+    unused, unread = Problems(), Problems()
     waiting: dict[int, tuple[Rows, Problems]] = {}
     hands = decisions = 0
     work = Work(Given(partial(_rows_of, source.observe)))
     with JobProgress("hands", total=source.expected_hands or 0, logs=runs) as progress:
-        for number, rows, problems in cluster.run(work, enumerate(source.batches())):
-            hands, decisions = hands + rows.hands, decisions + len(rows.columns["action"])
+        for number, rows, problems in cluster.run(work, enumerate(source.batches(unread))):
+            hands, decisions = hands + len(rows.times), decisions + len(rows.columns["action"])
             progress.update(hands, step=hands, decisions=decisions)
             waiting[number] = rows, problems
             while len(parts) in waiting:
                 rows, problems = waiting.pop(len(parts))
                 parts.append(rows)
                 unused.take(problems)
+    unused.take(unread)
     return Rows.joined([Rows.of(()), *parts]), unused
 
 
@@ -175,7 +164,7 @@ def _rows_of(observe: Observe, task: tuple[int, list[Any]]) -> tuple[int, Rows, 
 def _tell(source: HandSource, cluster: Cluster, output: str) -> None:
     """Print the cost, from the second batch, for the first loads kernels; an archive is read to the end, to count its
     hands. This process makes batches while the others observe."""
-    batches = source.batches()
+    batches = source.batches(Problems())
     first = next(batches, [])
     Rows.of(source.observe(first)[0])
     started = clocks()

@@ -3,7 +3,7 @@
 import itertools
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -23,11 +23,6 @@ _BATCH = 250
 """Hands of a task: a tenth of a second."""
 
 
-class _Unread(NamedTuple):
-    reason: str
-    where: str
-
-
 class IrcArchive:
     """Limit hold'em hands of people; `path` is an archive or an unpacked directory."""
 
@@ -39,42 +34,16 @@ class IrcArchive:
         self._path = Path(path)
         self.config: dict[str, Any] = {"source": "irc"}
         self.made_from = {"archive": _identity(self._path)}
+        self.observe: Observe = _replayed
 
-    def batches(self) -> Iterator[list[RawHand | _Unread]]:
+    def batches(self, unread: Problems) -> Iterator[list[RawHand]]:
         """Months, and hands within a month, by time stamp."""
-        return _batches(self._read())
-
-    @property
-    def observe(self) -> Observe:
-        return _replayed
-
-    def _read(self) -> Iterator[RawHand | _Unread]:
-        """Hands, and what cannot be read where it was met."""
-        met = _Met()
-        for hand in read_hands(self._path, met):
-            yield from met.taken()
-            yield hand
-        yield from met.taken()
+        return _batches(read_hands(self._path, unread))
 
 
-class _Met(Problems):
-    """Keeps problems until they are taken."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._waiting: list[_Unread] = []
-
-    def add(self, reason: str, where: str) -> None:
-        self._waiting.append(_Unread(reason, where))
-
-    def taken(self) -> list[_Unread]:
-        taken, self._waiting = self._waiting, []
-        return taken
-
-
-def _replayed(batch: list[RawHand | _Unread]) -> tuple[list[ObservedHand], Problems]:
+def _replayed(batch: list[RawHand]) -> tuple[list[ObservedHand], Problems]:
     problems, found = Problems(), []
-    for hand in replay_all(_readable(batch, problems), problems):
+    for hand in replay_all(batch, problems):
         decisions = [
             (state.betting, state.board, move.action)
             for state, move in hand.states()
@@ -82,14 +51,6 @@ def _replayed(batch: list[RawHand | _Unread]) -> tuple[list[ObservedHand], Probl
         ]
         found.append(ObservedHand(hand.stamp, hand.names, decisions))
     return found, problems
-
-
-def _readable(batch: list[RawHand | _Unread], problems: Problems) -> Iterator[RawHand]:
-    for item in batch:
-        if isinstance(item, _Unread):
-            problems.add(*item)
-        else:
-            yield item
 
 
 class SelfPlay:
@@ -106,17 +67,13 @@ class SelfPlay:
                 f"{game.num_players} seats, agents are {', '.join(names)}"
             )
         self._game, self._agents, self._seed = game, {spec.name: spec.build(game) for spec in agents}, seed
-        self.expected_hands = hands
+        self.expected_hands, self.observe = hands, _as_played
         settings = {f"agents.{spec.name}": dict(spec.settings) for spec in agents}
         self.config: dict[str, Any] = {"source": "self_play", "hands": hands, "seed": seed, "agents": names, **settings}
         self.made_from = {"game": fingerprint_of(game.to_acpc()), **artifacts_in(settings)}
 
-    def batches(self) -> Iterator[list[ObservedHand]]:
+    def batches(self, unread: Problems) -> Iterator[list[ObservedHand]]:
         return _batches(self._played())
-
-    @property
-    def observe(self) -> Observe:
-        return _as_played
 
     def _played(self) -> Iterator[ObservedHand]:
         """Hand i is dealt and seated by the i-th child of the seed."""

@@ -24,12 +24,13 @@ from lightning.pytorch import callbacks
 from lightning.pytorch.loggers import TensorBoardLogger
 from lightning.pytorch.utilities import rank_zero_only
 from rich.console import Console
+from rich.progress import Progress
 from torch import nn
 
 from models.export import Architecture, describe, export_net
-from models.training_progress import ProgressInLogs
 from poker.artifacts import CorruptArtifactError, find_artifact, fingerprint_of
 from poker.errors import PokernetsError
+from poker.progress import progress_bars
 
 TrainerSettings = partial[lightning.Trainer]
 """`_target_: lightning.Trainer` with `_partial_: true`; the directory and the logger are added here."""
@@ -38,14 +39,6 @@ Trained = tuple[lightning.Trainer, nn.Module, Mapping[str, Any]]
 """The trainer, the net that it trained, and the counts for its manifest."""
 
 _WITHOUT_EFFECT = ("accelerator", "callbacks", "logger", "profiler", "log_every_n_steps", "num_sanity_val_steps")
-_ONLY_SHOWING = (
-    callbacks.ProgressBar,
-    ProgressInLogs,
-    callbacks.ModelSummary,
-    callbacks.ThroughputMonitor,
-    callbacks.LearningRateMonitor,
-    callbacks.DeviceStatsMonitor,
-)
 
 
 class EarlyStopping(callbacks.EarlyStopping):
@@ -64,6 +57,58 @@ class EpochSeed(callbacks.Callback):
     def on_train_epoch_start(self, trainer: lightning.Trainer, pl_module: lightning.LightningModule) -> None:
         seeds = np.random.SeedSequence((self._seed, trainer.current_epoch, trainer.global_rank))
         torch.manual_seed(int(seeds.generate_state(1, np.uint64)[0]))
+
+
+class ProgressInLogs(callbacks.Callback):
+    """Prints a line now and then with the epochs so far, the time left and the losses, where stderr is no terminal and
+    Lightning's bars would show nothing until the end."""
+
+    def __init__(self, metrics_format: str) -> None:
+        self._format = metrics_format
+        self._lines: Progress | None = None
+
+    def on_train_start(self, trainer: lightning.Trainer, pl_module: lightning.LightningModule) -> None:
+        console = Console(stderr=True)
+        if trainer.is_global_zero and not console.is_terminal:
+            self._lines = progress_bars("epochs", console)
+            total = max(trainer.max_epochs or 0, 0)
+            self._lines.add_task("training", total=total, completed=trainer.current_epoch, found="")
+            self._lines.start()
+
+    def on_train_batch_end(
+        self, trainer: lightning.Trainer, pl_module: lightning.LightningModule, outputs: Any, batch: Any, batch_idx: int
+    ) -> None:
+        self._update(trainer, trainer.current_epoch + (batch_idx + 1) / trainer.num_training_batches)
+
+    def on_train_end(self, trainer: lightning.Trainer, pl_module: lightning.LightningModule) -> None:
+        self._update(trainer, trainer.current_epoch)
+        self._stop()
+
+    def on_exception(
+        self, trainer: lightning.Trainer, pl_module: lightning.LightningModule, exception: BaseException
+    ) -> None:
+        self._stop()
+
+    def _update(self, trainer: lightning.Trainer, epochs: float) -> None:
+        if self._lines is not None:
+            metrics = trainer.progress_bar_metrics.items()
+            told = [f"{name} {value:{self._format}}" for name, value in metrics if isinstance(value, float)]
+            self._lines.update(self._lines.task_ids[0], completed=epochs, found="  ".join(told))
+
+    def _stop(self) -> None:
+        if self._lines is not None:
+            self._lines.stop()
+            self._lines = None
+
+
+_ONLY_SHOWING = (
+    callbacks.ProgressBar,
+    ProgressInLogs,
+    callbacks.ModelSummary,
+    callbacks.ThroughputMonitor,
+    callbacks.LearningRateMonitor,
+    callbacks.DeviceStatsMonitor,
+)
 
 
 class CourseLogger(TensorBoardLogger):

@@ -2,24 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from poker.artifacts import (
-    Artifact,
-    MismatchedArtifactError,
-    MissingArtifactError,
-    how_to_replace,
-    open_artifact,
-    refuses_by_name,
-)
+from poker.artifacts import MANIFEST, Artifact, MismatchedArtifactError, how_to_replace, open_artifact, refuses_by_name
 from poker.features import leaf
 from poker.search.leaves.net import GridParts
 from poker.solvers.blueprint import KIND
-
-Backend = Literal["auto", "onednn", "torch"]
 
 LEAF_NET = "leaf_net"
 
@@ -33,15 +24,13 @@ class LeafNet:
     """The exported leaf net at `path`: the value of each continuation to the player who owns the features.
 
     `architectures`: dotted names of net classes outside `models` that may be loaded. A net trained on values of another
-    blueprint than the one at `blueprint` is refused. `backend` and `device` are those of
-    `models.leaf_runner.LeafRunner`.
+    blueprint than the one at `blueprint` is refused. `device` is that of `models.leaf_runner.LeafRunner`.
     """
 
     @refuses_by_name(LEAF_NET)
     def __init__(
         self,
         path: str | Path,
-        backend: Backend = "auto",
         architectures: Sequence[str] = (),
         device: str = "cpu",
         blueprint: str | Path | None = None,
@@ -52,24 +41,13 @@ class LeafNet:
         artifact = open_leaf_net(path, blueprint)
         stamp = leaf_stamp(artifact.config["continuations"])
         net = load_net(path, LEAF_NET, stamp=stamp, architectures=architectures)
-        self._runner = LeafRunner(net, backend, device)
+        self._runner = LeafRunner(net, device)
+        self.num_continuations, self.takes_grids = self._runner.num_continuations, self._runner.takes_grids
 
     @staticmethod
     def refuse_settings(settings: Mapping[str, Any]) -> None:
         """Raise the errors of making a net from these settings, as far as manifests show them."""
         open_leaf_net(settings["path"], settings.get("blueprint"))
-
-    @property
-    def num_continuations(self) -> int:
-        return self._runner.num_continuations
-
-    @property
-    def backend(self) -> Backend:
-        return self._runner.backend
-
-    @property
-    def takes_grids(self) -> bool:
-        return self._runner.takes_grids
 
     def values(self, features: NDArray[np.float32]) -> NDArray[np.float32]:
         """Values by `LeafRunner.values`."""
@@ -81,19 +59,12 @@ class LeafNet:
 
 
 def open_leaf_net(path: str | Path, blueprint: str | Path | None) -> Artifact:
-    """The artifact of a leaf net, refused unless it is of today's features and target, and of the blueprint."""
-    artifact = open_artifact(path, LEAF_NET, config={"feature_hash": leaf.HASH, "target": leaf.TARGET}, verify=False)
-    if blueprint is not None:
-        _check_origin(artifact, blueprint)
-    return artifact
-
-
-def _check_origin(net: Artifact, blueprint: str | Path) -> None:
-    """Refuse a net of another blueprint, if both are known; a blueprint in a bundle names the whole one."""
-    try:
+    """The artifact of a leaf net, refused unless it is of today's features and target and, if both are known, of the
+    blueprint; one in a bundle names the whole one."""
+    net = open_artifact(path, LEAF_NET, config={"feature_hash": leaf.HASH, "target": leaf.TARGET}, verify=False)
+    if blueprint is not None and (Path(blueprint) / MANIFEST).is_file():
         there = open_artifact(blueprint, KIND, verify=False)
-    except MissingArtifactError:
-        return
-    if net.made_from.get("blueprint") not in (None, there.fingerprint, there.made_from.get(f"whole_{KIND}")):
-        problem = f"{net.path} was trained on values of another blueprint than {blueprint}"
-        raise MismatchedArtifactError(problem, how_to_replace(LEAF_NET, net.path))
+        if net.made_from.get("blueprint") not in (None, there.fingerprint, there.made_from.get(f"whole_{KIND}")):
+            problem = f"{net.path} was trained on values of another blueprint than {blueprint}"
+            raise MismatchedArtifactError(problem, how_to_replace(LEAF_NET, net.path))
+    return net

@@ -33,7 +33,11 @@ Batches = Callable[[NDArray[np.int64]], Iterator[LeafBatch]]
 
 
 class Columns:
-    """The columns of all shards under one global row numbering, gathered from memory maps."""
+    """The columns of all shards under one global row numbering, gathered from memory maps.
+
+    `continuations` [K] are the names of what labels are for, `made_from` the fingerprints of the shards and of their
+    blueprint, for the manifest of a net trained on them, `told` says in words which rows there are.
+    """
 
     def __init__(self, root: str, verify: bool = True) -> None:
         shards = open_shards(root, verify)
@@ -47,7 +51,6 @@ class Columns:
         self.told = f"{len(self):,} rows of {len(shards)} shards, {len(self.continuations)} continuations" + (
             f"; {shard_path(root, holes[0]).name} is missing: job=leaf_states was interrupted" if holes else ""
         )
-        """Summary of the rows, in words."""
 
     def __len__(self) -> int:
         return int(self.starts[-1])
@@ -129,17 +132,12 @@ class LeafData(lightning.LightningDataModule):
                 f"data.validation_share must lie between 0 and 1 (it is {validation_share}) and data.batch_rows be "
                 f"positive (it is {batch_rows})"
             )
-        self.config: dict[str, Any] = {
-            "batch_rows": batch_rows,
-            "epoch_rows": epoch_rows,
-            "validation_share": validation_share,
-            "seed": seed,
-            "split_seed": split_seed,
-            "streets": None if streets is None else list(streets),
-            "seats": None if seats is None else list(seats),
-        }
-        self._columns = Columns(path)
-        self._on_device = on_device
+        kept = {"streets": streets and list(streets), "seats": seats and list(seats)}
+        sizes = {"batch_rows": batch_rows, "epoch_rows": epoch_rows, "validation_share": validation_share}
+        self.config: dict[str, Any] = {**sizes, "seed": seed, "split_seed": split_seed, **kept}
+        self._columns, self._on_device = Columns(path), on_device
+        self.continuations, self.made_from = self._columns.continuations, self._columns.made_from
+        self.told = self._columns.told
         chosen = selected(self._columns, path, streets, seats)
         in_validation = held_out(self._columns.all("group")[chosen], validation_share, split_seed)
         self.train_rows: NDArray[np.int64] = chosen[~in_validation]
@@ -153,21 +151,6 @@ class LeafData(lightning.LightningDataModule):
         self.epoch_batches = self._shuffle.batches_per_pass
         if epoch_rows is not None:
             self.epoch_batches = max(1, epoch_rows // self._shuffle.batch_rows)
-
-    @property
-    def continuations(self) -> tuple[str, ...]:
-        """Names [K] of the continuations that labels are for."""
-        return self._columns.continuations
-
-    @property
-    def told(self) -> str:
-        """Summary of the training data, in words."""
-        return self._columns.told
-
-    @property
-    def made_from(self) -> dict[str, str]:
-        """Fingerprints of the shards and of their blueprint, for the manifest of a net trained on them."""
-        return self._columns.made_from
 
     def label_mean(self) -> Tensor:
         """[K] mean training label: the best constant prediction in squares, the one that a net has to beat."""

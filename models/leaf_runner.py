@@ -12,9 +12,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from models.inference import Backend
-from models.linear import has_onednn
-from poker.errors import PokernetsError
+from models.mlp import has_onednn
 from poker.features import leaf
 from poker.search.leaves.net import GridParts
 from poker.search.torch.device import ran_out, torch_device
@@ -25,25 +23,23 @@ DEVICE_ROWS = 1 << 18
 
 
 class LeafRunner:
-    """Forward pass of a leaf net, [n, 34] -> [n, K]; one that offers `packed`, as `Mlp` does, has its weights packed.
+    """Forward pass of a leaf net, [n, 34] -> [n, K]. The weights of one that offers `packed`, as `Mlp` does, are packed
+    where this torch has oneDNN products, unless `packs` is false.
 
-    `onednn` where it is missing is refused; `auto` falls back to `torch`. On another `device` than cpu (cuda, auto:
-    CUDA where there is one, or torch: as there, on the CPU) the net makes the rows of whole grids itself.
+    On another `device` than cpu (cuda, auto: CUDA where there is one, or torch: as there, on the CPU) the net makes the
+    rows of whole grids itself.
     """
 
-    def __init__(self, net: nn.Module, backend: Backend = "auto", device: str = "cpu") -> None:
+    def __init__(self, net: nn.Module, device: str = "cpu", *, packs: bool = True) -> None:
         self._device = torch_device(device)
         self.takes_grids = self._device.type == "cuda" or device == "torch"
         self._rows = DEVICE_ROWS if self.takes_grids else CHUNK_ROWS
-        if backend == "onednn" and not has_onednn():
-            raise PokernetsError("backend=onednn: this torch has no oneDNN products; use backend=auto or torch")
         with torch.inference_mode():
             self.num_continuations = int(net(torch.zeros(1, leaf.SIZE)).shape[1])
-        self.backend: Backend = "torch"
         self._forward: Callable[[Tensor], Tensor] = net.to(self._device)
         pack = getattr(net, "packed", None)
-        if pack is not None and backend != "torch" and has_onednn() and not self.takes_grids:
-            self.backend, self._forward = "onednn", pack(CHUNK_ROWS)
+        if packs and pack is not None and has_onednn() and not self.takes_grids:
+            self._forward = pack(CHUNK_ROWS)
 
     def values(self, features: NDArray[np.float32]) -> NDArray[np.float32]:
         """features [n, 34] -> [n, K] in pots (`poker.features.leaf.TARGET`)."""

@@ -2,7 +2,7 @@
 
 import inspect
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -125,11 +125,13 @@ def table(
             members = [measured[part] for part in parts]
             predicted[name] = _predict(members, inputs, player)
             importance[name] = _importance(members, inputs.take(some), player[some], action[some])
+    numbers = [np.full(len(rows.names), UNKNOWN), *(found.numbers for found in measured.values())]
+    known = (np.array(numbers) != UNKNOWN).any(axis=0)
     record: dict[str, Any] = {
         "rows": {
             "train": len(rows.train_rows),
             "test": len(rows.test_rows),
-            "by_known_players": _by_known_players(measured.values(), rows),
+            "by_known_players": int(known[rows.columns["player"][rows.test_rows]].sum()),
             "fingerprint": rows.fingerprint,
         },
         "nets": {name: found.record.fingerprint for name, found in measured.items()},
@@ -147,7 +149,7 @@ def _measured(
     nets: Mapping[str, str], base: str, data: str, test_share: float | None, architectures: Collection[str]
 ) -> tuple[OpponentRows, dict[str, TrainedNet], Inputs]:
     """The rows at `data`, from whose test part no net has learned, the nets, and what they read of that part."""
-    records = {name: NetRecord.read(name, path) for name, path in nets.items()}
+    records = {name: NetRecord.read(path, name) for name, path in nets.items()}
     check_together(list(records.values()))
     loaded = {name: load_opponent_net(path, architectures) for name, path in nets.items()}
     needs = set().union(*(net.needs for net in loaded.values()))
@@ -159,7 +161,7 @@ def _measured(
     unseen = list(records.values())
     if "past" in needs:
         rest = partial(probabilities, load_opponent_net(base, architectures))
-        unseen.append(NetRecord.read("base", base))
+        unseen.append(NetRecord.read(base, "base"))
         check_base(unseen[-1], [found for name, found in records.items() if "past" in loaded[name].needs])
     for found in unseen:
         found.check_unseen(rows)
@@ -169,29 +171,18 @@ def _measured(
     return rows, measured, inputs
 
 
-def _by_known_players(nets: Iterable[TrainedNet], rows: OpponentRows) -> int:
-    """Decisions of the test part by players whom the nets have met in training."""
-    known = np.zeros(len(rows.names), dtype=np.bool_)
-    for found in nets:
-        known |= found.numbers != UNKNOWN
-    return int(known[rows.columns["player"][rows.test_rows]].sum())
-
-
 def _walk(predictor: Predictor, rows: OpponentRows) -> Floats:
     """[test rows, 3] of a predictor that sees all rows in turn, each predicted before it is seen."""
-    columns = rows.columns
-    out = np.zeros((len(columns["action"]), 3))
-    wanted = np.zeros(len(out), dtype=bool)
-    wanted[rows.test_rows] = True
-    keys = zip(columns["player"], columns["street"], columns["bets"], columns["action"], strict=True)
+    keys = (rows.columns[name].tolist() for name in ("player", "street", "bets", "action"))
+    tested, found = set(rows.test_rows.tolist()), []
     predictor.forget()
-    for row, (player, street, bets, action) in enumerate(keys):
-        context = Context(rows.names[player], int(street), int(bets))
-        if wanted[row]:
-            out[row] = predictor.probs(context)
-        if street or wanted[row]:
-            predictor.update(context, int(action))
-    return out[rows.test_rows]
+    for row, (player, street, bets, action) in enumerate(zip(*keys, strict=True)):
+        context = Context(rows.names[player], street, bets)
+        if row in tested:
+            found.append(predictor.probs(context))
+        if street:  # as that of every row in the test part
+            predictor.update(context, action)
+    return np.array(found, dtype=np.float64)
 
 
 def _predict(nets: Sequence[TrainedNet], inputs: Inputs, player: NDArray[np.int64]) -> Floats:
@@ -209,11 +200,10 @@ def bootstrap(values: Floats, groups: NDArray[np.int64], seed: int = 0) -> tuple
     """95% interval of the mean of `values` [n] when whole groups are drawn with replacement."""
     _, index = np.unique(groups, return_inverse=True)
     sums, sizes = np.bincount(index, weights=values), np.bincount(index).astype(np.float64)
-    generator = np.random.default_rng(seed)
-    means = np.empty(RESAMPLES)
-    for draw in range(RESAMPLES):
+    generator, means = np.random.default_rng(seed), []
+    for _ in range(RESAMPLES):
         counts = np.bincount(generator.integers(0, len(sums), len(sums)), minlength=len(sums))
-        means[draw] = counts @ sums / (counts @ sizes)
+        means.append(counts @ sums / (counts @ sizes))
     low, high = np.quantile(means, [0.025, 0.975])
     return float(low), float(high)
 

@@ -43,12 +43,8 @@ class NetRecord:
     players: tuple[str, ...]
 
     @classmethod
-    def read(cls, name: str, path: str | Path) -> "NetRecord":
-        return cls._read(path, name)
-
-    @classmethod
     @refuses_by_name(OPPONENT_NET)
-    def _read(cls, path: str | Path, name: str) -> "NetRecord":
+    def read(cls, path: str | Path, name: str) -> "NetRecord":
         found = open_artifact(path, OPPONENT_NET, config=STAMP)
         if TRAINED not in found.counts or PLAYERS not in found.counts:
             raise MismatchedArtifactError(

@@ -64,43 +64,27 @@ class BlockShuffle:
 
     def epoch(self, position: Position, batches: int) -> Iterator[NDArray[np.int64]]:
         """Rows [b, batch_rows] for this process, from the `batches` of all in an epoch: it takes every `world`-th."""
-        done, count = 0, batches // position.world * position.world
-        for rows, first, last in self.pools(position.epoch * batches, count):
-            every = rows[first * self.batch_rows : last * self.batch_rows].reshape(-1, self.batch_rows)
-            yield every[(position.rank - done) % position.world :: position.world]
-            done += last - first
+        start = position.epoch * batches
+        at, end = start, start + batches // position.world * position.world
+        while at < end:
+            number, offset = divmod(at, self.batches_per_pass)
+            index, skipped = divmod(offset, self._pool // self.batch_rows)
+            whole = self._shuffled(number, index)[skipped : skipped + end - at]
+            yield whole[(position.rank - (at - start)) % position.world :: position.world]
+            at += len(whole)
 
-    def pools(self, start: int, count: int) -> Iterator[tuple[NDArray[np.int64], int, int]]:
-        """(rows, first, last): batches first..last-1 of that pool's shuffled rows, for `count` batches from `start`."""
-        done = 0
-        while done < count:
-            number, offset = divmod(start + done, self.batches_per_pass)
-            for rows, batches in self._pass(number, offset):
-                first = max(offset, 0)
-                last = min(batches, first + count - done)
-                offset -= batches
-                if first < last:
-                    yield rows, first, last
-                    done += last - first
-                if done == count:
-                    return
-
-    def _pass(self, number: int, skip: int) -> Iterator[tuple[NDArray[np.int64], int]]:
-        """Pools of pass `number` with their whole batches; the rows of pools inside the first `skip` stay empty."""
+    def _shuffled(self, number: int, index: int) -> NDArray[np.int64]:
+        """The whole batches [b, batch_rows] of one pool of pass `number`."""
         generator = np.random.default_rng(np.random.SeedSequence((self.seed, number)))
         starts = generator.permutation(-(-len(self.rows) // self.block_rows)) * self.block_rows
         # The one short block goes last, so that every pool but the last is full.
         short = starts == (len(self.rows) // self.block_rows) * self.block_rows
         starts = np.concatenate([starts[~short], starts[short]])
         per_pool = self._pool // self.block_rows
-        for index, first in enumerate(range(0, len(starts), per_pool)):
-            chosen = starts[first : first + per_pool, None] + np.arange(self.block_rows)
-            positions = chosen[chosen < len(self.rows)]
-            batches = len(positions) // self.batch_rows
-            order = np.random.default_rng(np.random.SeedSequence((self.seed, number, index)))
-            wanted = batches > skip
-            skip -= batches
-            yield (order.permutation(self.rows[positions]) if wanted else positions[:0]), batches
+        chosen = starts[index * per_pool : (index + 1) * per_pool, None] + np.arange(self.block_rows)
+        order = np.random.default_rng(np.random.SeedSequence((self.seed, number, index)))
+        rows = order.permutation(self.rows[chosen[chosen < len(self.rows)]])
+        return rows[: len(rows) // self.batch_rows * self.batch_rows].reshape(-1, self.batch_rows)
 
 
 @dataclass(frozen=True, eq=False)

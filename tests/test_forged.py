@@ -56,7 +56,7 @@ READERS: dict[str, Reader] = {
     "blueprint": FirstRound.load,
     "leaf_net": LeafNet,
     "leaf_table": lambda path: LeafTable.load(path, FirstRound.load(path.parent / "blueprint")),
-    "opponent_net": lambda path: (OpponentNet(path), NetRecord.read("net", path)),
+    "opponent_net": lambda path: (OpponentNet(path), NetRecord.read(path, "net")),
     "leaf_states/shard-00000": lambda path: Columns(str(path.parent)),
     "preflop_rollouts": IncomeRates.load,
 }

@@ -116,7 +116,7 @@ def test_batches_that_overlap_in_time_are_put_in_order() -> None:
         ]
     )
     rows = Rows.joined([first, second])
-    assert rows.hands == 5
+    assert len(rows.times) == 5
     assert rows.columns["time"].tolist() == [10, 10, 20, 20, 30, 30, 30, 30]
     assert rows.columns["hand"].tolist() == [0, 0, 1, 1, 3, 3, 4, 4]
     assert rows.columns["action"].tolist() == [1, 0] * 4

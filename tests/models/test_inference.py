@@ -13,7 +13,7 @@ from safetensors.torch import load_file
 
 from models import leaf_runner
 from models.export import WEIGHTS, Architecture, describe, export_net, load_net
-from models.inference import LEAF_NET, Backend, LeafNet, leaf_stamp
+from models.inference import LEAF_NET, LeafNet, leaf_stamp
 from models.leaf_runner import CHUNK_ROWS, LeafRunner, encode_grid
 from models.mlp import Mlp
 from poker.artifacts import (
@@ -34,7 +34,6 @@ from tests.devices import CUDA
 from tests.games import load_rules
 
 LEAF_STAMP = leaf_stamp(leaf.CONTINUATIONS)
-BACKENDS: tuple[Backend, ...] = ("auto", "onednn", "torch")
 MLP = Architecture(Mlp, inputs=leaf.SIZE, hidden=[256, 128, 128, 128], outputs=4, seed=11)
 
 
@@ -81,14 +80,14 @@ def test_a_net_of_another_blueprint_is_refused_by_name(net: Mlp, exported: Path,
     LeafNet(exported, blueprint=other.path)  # which does not tell its blueprint
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("packs", [True, False])
 @pytest.mark.parametrize("rows", [0, 1, 7, CHUNK_ROWS, 2 * CHUNK_ROWS + 5])
-def test_exported_net_equals_the_trained_one(net: Mlp, exported: Path, backend: Backend, rows: int) -> None:
+def test_exported_net_equals_the_trained_one(net: Mlp, exported: Path, packs: bool, rows: int) -> None:
     features = np.random.default_rng(rows).normal(size=(rows, leaf.SIZE)).astype(np.float32)
     with torch.no_grad():
         wanted = net.double()(torch.from_numpy(features).double()).numpy()
     net.float()
-    found = LeafNet(exported, backend).values(features)
+    found = LeafRunner(load_net(exported, LEAF_NET, stamp=LEAF_STAMP), packs=packs).values(features)
     assert found.dtype == np.float32
     assert found.shape == (rows, 4)
     np.testing.assert_allclose(found, wanted, atol=1e-4)
@@ -144,11 +143,9 @@ def test_foreign_weights_under_a_sound_manifest_are_refused(net: Mlp, tmp_path: 
         LeafNet(tmp_path / "net")
 
 
-def test_onednn_is_refused_where_it_is_missing_and_auto_falls_back(net: Mlp, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_weights_are_not_packed_where_torch_has_no_onednn(net: Mlp, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(leaf_runner, "has_onednn", lambda: False)
-    with pytest.raises(PokernetsError, match="backend=onednn"):
-        LeafRunner(net, "onednn")
-    assert LeafRunner(net, "auto").backend == "torch"
+    assert LeafRunner(net)._forward is net
 
 
 def test_a_net_of_any_class_plays_where_the_configuration_names_it(tmp_path: Path) -> None:

@@ -4,8 +4,8 @@ import pytest
 import torch
 from torch.nn import functional
 
-from models import linear
-from models.linear import FusedLinear, Linear, has_onednn
+from models import mlp
+from models.mlp import FusedLinear, Linear, has_onednn
 
 needs_onednn = pytest.mark.skipif(not has_onednn(), reason="this torch has no oneDNN products")
 
@@ -38,7 +38,7 @@ def test_layer_falls_back_where_onednn_is_missing(monkeypatch: pytest.MonkeyPatc
     fast = layer(x)
     assert fast.grad_fn is not None
     assert "FusedLinear" in fast.grad_fn.name()
-    monkeypatch.setattr(linear, "has_onednn", lambda: False)
+    monkeypatch.setattr(mlp, "has_onednn", lambda: False)
     slow = layer(x)
     assert slow.grad_fn is not None
     assert "Relu" in slow.grad_fn.name()

@@ -84,7 +84,7 @@ def test_rows_of_the_training_are_measured_on_what_was_kept(root: Path, tmp_path
     assert found["rows"]["test"] == len(rows.test_rows)
     assert found["rows"]["train"] == len(rows.train_rows)
     assert found["rows"]["by_known_players"] == found["rows"]["test"]
-    assert found["nets"] == {name: NetRecord.read(name, root / name).fingerprint for name in ("hand", "player")}
+    assert found["nets"] == {name: NetRecord.read(root / name, name).fingerprint for name in ("hand", "player")}
     assert measure(root, root / "april", tmp_path, test_share=0.1)["rows"]["test"] < found["rows"]["test"]
     with pytest.raises(MismatchedArtifactError, match=r"the net `hand` learned from the first 80% of .*0\.2 or less"):
         measure(root, root / "april", tmp_path, test_share=0.5)
@@ -120,7 +120,7 @@ def test_hands_that_it_may_have_learned_from_are_refused(root: Path, tmp_path: P
     found = measure(root, more, tmp_path / "out", test_share=share)
     assert found["rows"]["test"] > 0
     rows = OpponentRows(str(more), share)
-    assert rows.columns["time"][rows.test_rows].min() > NetRecord.read("hand", root / "hand").last
+    assert rows.columns["time"][rows.test_rows].min() > NetRecord.read(root / "hand", "hand").last
     others = rows_at(tmp_path / "others", moved(HANDS, letter="q"))
     assert measure(root, others, tmp_path / "out")["rows"]["by_known_players"] == 0
 
