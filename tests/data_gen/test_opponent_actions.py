@@ -127,7 +127,7 @@ def test_batches_that_overlap_in_time_are_put_in_order() -> None:
 
 def test_dry_says_what_it_takes(work: Path, capsys: pytest.CaptureFixture[str]) -> None:
     make(work / "dry", "source=irc", f"path={work / 'month.tgz'}", "dry=true")
-    assert "at most 121 hands; about" in capsys.readouterr().err
+    assert "at most 119 hands; about" in capsys.readouterr().err
     assert not (work / "dry").exists()
 
 
