@@ -73,20 +73,15 @@ class DealerSeat:
         line.send(VERSION)
         try:
             while True:
-                answer = self._answer_next(line)
+                try:
+                    answer = self.answer(line.read())
+                except AcpcError as error:
+                    self._fail("", f"the dealer sent {error}; skipped")
+                    continue
                 if answer is not None:
                     line.send(answer)
         except ConnectionLost as error:
             self.ended = str(error)
-
-    def _answer_next(self, line: LineConnection) -> str | None:
-        """The answer to the dealer's next line; a line that is too long is skipped and reported."""
-        try:
-            text = line.read()
-        except AcpcError as error:
-            self._fail("", f"the dealer sent {error}; skipped")
-            return None
-        return self.answer(text)
 
     def answer(self, text: str) -> str | None:
         """The line to send back, if the agent is to act.
@@ -147,28 +142,21 @@ class DealerSeat:
         self._try(told.state.betting.text(), partial(append_lines, self.log, [line]))
 
     def _act(self, told: MatchState) -> int:
+        state, betting = told.state, told.state.betting.text()
+        policy: Policy | None = None
         try:
-            action = int(self.agent.act(told.state))
-            told.state.betting.apply(action)
+            action = int(self.agent.act(state))
+            state.betting.apply(action)
         except Exception as error:
-            self._fail(told.state.betting.text(), described(error))
-            self._note(told, None)
-            return passive(told.state)
-        self._note(told, self._policy(told))
-        return action
-
-    def _policy(self, told: MatchState) -> Policy | None:
-        """The agent's policy here, None if it is unavailable; play does not need it."""
-        try:
-            public = public_state(told.state.betting, told.state.board)
-            return self.agent.policy(public) if isinstance(self.agent, PolicyAgent) else None
-        except Exception:
-            return None
-
-    def _note(self, told: MatchState, policy: Policy | None) -> None:
-        betting = told.state.betting.text()
+            self._fail(betting, described(error))
+            action = passive(state)
+        else:
+            if isinstance(self.agent, PolicyAgent):
+                with contextlib.suppress(Exception):  # play does not need the policy
+                    policy = self.agent.policy(public_state(state.betting, state.board))
         if isinstance(self.agent, PolicyAgent):
             self._try(betting, partial(append_note, self.notes, told.number, told.player, betting, policy))
+        return action
 
     def _fail(self, betting: str, what: str) -> None:
         self.failures.append(Incident(self.agent.name, self.number, betting, what, ""))

@@ -20,6 +20,7 @@ from poker.rules import CALL, FOLD
 from poker.state import HandState, Policy
 
 P = TypeVar("P", bound="Player")
+T = TypeVar("T")
 
 Policies = dict[tuple[int, str], Policy]
 """Policies at decisions, by the number of the hand and the betting before."""
@@ -35,13 +36,18 @@ class Player(Protocol):
 
 def play_hand(players: Sequence[Player], state: HandState) -> HandState:
     """Play a hand and return it when it is over; `players` are by seat, and their errors propagate."""
-    steps, action = hand_steps(players, state), None
+    return finish(hand_steps(players, state))
+
+
+def finish(steps: Generator[tuple[P, HandState], int | None, T]) -> T:
+    """Let the players act until `steps` end; returns what these do."""
+    action = None
     while True:
         try:
             player, view = steps.send(action)
         except StopIteration as end:
-            finished: HandState = end.value
-            return finished
+            found: T = end.value
+            return found
         action = player.act(view)
 
 
@@ -141,12 +147,10 @@ class Guarded:
             action = self.agent.draw(policy, view)
         else:
             action = self.agent.act(view)
-        if not isinstance(action, int | np.integer):
-            raise TypeError(f"the answer is no action but {repr(action)[:100]}")
-        view.betting.apply(int(action))
+        action = checked(view, action)
         if not is_repeatable(self.agent):
             self._note(policy, view)
-        return int(action)
+        return action
 
     def _note(self, policy: Policy | None, view: HandState) -> None:
         """Store the policy that the agent played; one that draws its own actions is asked right after it has acted."""
@@ -165,6 +169,14 @@ class Guarded:
                 self.incidents.append(Incident(self.label, self.hand, betting, described(error), trace))
             self._given_up = self._given_up or isinstance(error, AgentGivenUp)
             return None
+
+
+def checked(view: HandState, action: object) -> int:
+    """The answer of an agent, which must be a legal action."""
+    if not isinstance(action, int | np.integer):
+        raise TypeError(f"the answer is no action but {repr(action)[:100]}")
+    view.betting.apply(int(action))
+    return int(action)
 
 
 def described(error: Exception) -> str:

@@ -110,6 +110,9 @@ class Rotation:
     def hands_per_session(self) -> int:
         return self.session * len(self.seatings)
 
+    def deals(self, session: int) -> range:
+        return range(session * self.session, (session + 1) * self.session)
+
     def deal(self, number: int) -> HandState:
         return HandState.deal(self.rules, np.random.default_rng([_CARDS, self.seed, number]))
 

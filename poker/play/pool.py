@@ -20,6 +20,7 @@ from typing import Any
 from poker.agents.base import ObservingAgent, PolicyAgent
 from poker.agents.remote import AgentFailure
 from poker.errors import PokernetsError
+from poker.machine import cores
 from poker.parallel import end_with_parent
 from poker.play.hand import AbsentAgent, described
 from poker.search.lru_cache import LRUCache
@@ -29,6 +30,7 @@ Builders = Mapping[str, Callable[[], Any]]
 """Factory of each agent by its name; picklable where other processes make the agents."""
 _REMEMBERED = 1000
 """Latest owners whose homes and turns are remembered."""
+_NICE = 10
 _TRIES = 2
 """Processes that a call may kill before it fails."""
 
@@ -58,33 +60,39 @@ class Offers:
         return cls(isinstance(agent, PolicyAgent) and not observes, observes, isinstance(agent, DecisionSolver))
 
 
-@dataclass
-class Agents:
-    """The agents of one process, built when they are first asked."""
+class _Here:
+    """The agents of one process, in this one; they are built when they are first asked."""
 
-    builders: Builders
-    _built: dict[tuple[str, tuple[str, int] | None], Any] = field(default_factory=dict)
+    def __init__(self, builders: Builders) -> None:
+        self._builders = builders
+        self._built: dict[tuple[str, tuple[str, int] | None], Any] = {}
+
+    def do(self, method: str, *arguments: Any) -> Any:
+        """Call a method of these by name: `offers`, `answer` or `forget`."""
+        return getattr(self, method)(*arguments)
+
+    def close(self) -> None:
+        """There is no process to end."""
 
     def offers(self) -> dict[str, Offers]:
         """Abilities of all agents, which are built for this."""
-        return {name: Offers.of(self._agent(name, None)) for name in self.builders}
+        return {name: Offers.of(self._agent(name, None)) for name in self._builders}
 
     def answer(self, call: Call) -> Any:
         return getattr(self._agent(call.name, call.copy), call.method)(*call.arguments)
 
     def forget(self, owner: str) -> None:
         """Drop the copies of `owner`."""
-        for key in [key for key in self._built if key[1] is not None and key[1][0] == owner]:
-            del self._built[key]
+        self._built = {key: agent for key, agent in self._built.items() if key[1] is None or key[1][0] != owner}
 
     def _agent(self, name: str, copy: tuple[str, int] | None) -> Any:
         if (name, copy) not in self._built:
-            self._built[name, copy] = self.builders[name]() if copy is None else self._copy(name, copy[1])
+            self._built[name, copy] = self._builders[name]() if copy is None else self._copy(name, copy[1])
         return self._built[name, copy]
 
     def _copy(self, name: str, seed: int) -> Any:
         try:
-            agent = self.builders[name]()
+            agent = self._builders[name]()
             agent.reset(seed)
         except Exception as error:
             return AbsentAgent(name, "built", error)
@@ -92,7 +100,7 @@ class Agents:
 
 
 class _Apart:
-    """`Agents` in a process of their own, which is replaced at the next call if it dies; `nice` as for `os.nice`."""
+    """Agents in a process of their own, which is replaced at the next call if it dies; `nice` as for `os.nice`."""
 
     def __init__(self, builders: Builders, nice: int) -> None:
         self._builders, self._nice = builders, nice
@@ -136,12 +144,12 @@ def _serve(pipe: Connection, builders: Builders, nice: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     end_with_parent()
     os.nice(nice)
-    agents = Agents(builders)
+    agents = _Here(builders)
     with suppress(EOFError):
         while True:
             method, arguments = pipe.recv()
             try:
-                answer = "answer", getattr(agents, method)(*arguments)
+                answer = "answer", agents.do(method, *arguments)
             except PokernetsError as error:
                 answer = "refused", str(error)
             except Exception as error:
@@ -149,31 +157,16 @@ def _serve(pipe: Connection, builders: Builders, nice: int) -> None:
             pipe.send(answer)
 
 
-class _Here:
-    """`Agents` in this process."""
-
-    def __init__(self, builders: Builders) -> None:
-        self._agents = Agents(builders)
-
-    def do(self, method: str, *arguments: Any) -> Any:
-        return getattr(self._agents, method)(*arguments)
-
-    def close(self) -> None:
-        """There is nothing to end."""
-
-
-@dataclass(eq=False)
+@dataclass(order=True)
 class _Ticket:
-    owner: str
+    """A call that waits, in the order in which calls of a process are made."""
+
     turn: int
     number: int
-    method: str
-    arguments: tuple[Any, ...]
-    future: "Future[Any]" = field(default_factory=Future)
-
-    @property
-    def order(self) -> tuple[int, int]:
-        return self.turn, self.number
+    owner: str = field(compare=False)
+    method: str = field(compare=False)
+    arguments: tuple[Any, ...] = field(compare=False)
+    future: "Future[Any]" = field(default_factory=Future, compare=False)
 
 
 @dataclass(eq=False)
@@ -190,11 +183,16 @@ class _Worker:
 
 
 class Pool:
-    """At most `processes` processes, started one by one; with 0, agents are in this process, one call at a time.
-    `build`: whether a new process builds all agents before it takes calls."""
+    """At most `processes` processes, started one by one; None: one a core, 0: agents are in this process, one call at a
+    time. A pool in the `background` has half as many at lower priority, which build agents when these are asked.
+    """
 
-    def __init__(self, builders: Builders, processes: int, *, nice: int = 0, build: bool = True) -> None:
-        self._builders, self._most, self._nice, self._build = builders, processes, nice, build
+    def __init__(self, builders: Builders, processes: int | None, *, background: bool = False) -> None:
+        if processes is not None and processes < 0:
+            raise PokernetsError("`processes` must be at least 0 (agents in the server itself), or null for one a core")
+        most = cores() if processes is None else processes
+        self._builders, self._background = builders, background
+        self._most = min(most, max(1, most // 2)) if background else most
         self._changed = threading.Condition()
         self._workers: list[_Worker] = []
         self._homes: LRUCache[str, _Worker] = LRUCache(_REMEMBERED)
@@ -214,7 +212,12 @@ class Pool:
 
     def ask(self, owner: str, call: Call, *, moves: bool = False) -> Any:
         """Wait for the answer to a call. One that `moves` may change the home of `owner`."""
-        return self._ask(owner, moves, "answer", call)
+        self.start()
+        with self._changed:
+            if self._closed:
+                raise AgentFailure("the server ends")
+            ticket = self._put(self._home(owner, moves), owner, "answer", call)
+        return ticket.future.result()
 
     def forget(self, owner: str) -> None:
         """Drop the copies of agents that `owner` has."""
@@ -227,7 +230,7 @@ class Pool:
         """Place in the queue of the next call of `owner`, counted from 1; 0 where none waits."""
         with self._changed:
             home = self._homes.get(owner)
-            waiting = [] if home is None else sorted(home.waiting, key=lambda ticket: ticket.order)
+            waiting = [] if home is None else sorted(home.waiting)
             return next((place for place, ticket in enumerate(waiting, 1) if ticket.owner == owner), 0)
 
     def close(self) -> None:
@@ -240,18 +243,10 @@ class Pool:
         for worker in self._workers:
             worker.agents.close()
 
-    def _ask(self, owner: str, moves: bool, method: str, *arguments: Any) -> Any:
-        self.start()
-        with self._changed:
-            if self._closed:
-                raise AgentFailure("the server ends")
-            ticket = self._put(self._home(owner, moves), owner, method, *arguments)
-        return ticket.future.result()
-
     def _put(self, worker: _Worker, owner: str, method: str, *arguments: Any) -> _Ticket:
         turn = max(self._now, (self._turns.get(owner) or 0) + 1)
         self._turns.put(owner, turn)
-        ticket = _Ticket(owner, turn, next(self._numbers), method, arguments)
+        ticket = _Ticket(turn, next(self._numbers), owner, method, arguments)
         worker.waiting.append(ticket)
         self._changed.notify_all()
         return ticket
@@ -272,15 +267,15 @@ class Pool:
         return best
 
     def _add(self) -> None:
-        agents = _Apart(self._builders, self._nice) if self._most else _Here(self._builders)
-        worker = _Worker(agents)
+        nice = _NICE if self._background else 0
+        worker = _Worker(_Apart(self._builders, nice) if self._most else _Here(self._builders))
         self._workers.append(worker)
         threading.Thread(target=self._work, args=(worker,), daemon=True, name="pool").start()
 
     def _work(self, worker: _Worker) -> None:
         """Serve one process, in a thread of its own, until the pool closes."""
         try:
-            offers = worker.agents.do("offers") if self._build else {}
+            offers = worker.agents.do("offers") if not self._background else {}
         except Exception as error:
             self._lost(worker, error)
             return
@@ -313,7 +308,7 @@ class Pool:
                 self._changed.wait()
             if self._closed:
                 return None
-            ticket = worker.running = min(worker.waiting, key=lambda ticket: ticket.order)
+            ticket = worker.running = min(worker.waiting)
             worker.waiting.remove(ticket)
             self._now = max(self._now, ticket.turn)
             return ticket

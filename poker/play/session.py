@@ -1,13 +1,23 @@
-"""A session: a run of deals, each in every seating, and what is left of them."""
+"""A session: a run of deals, each in every seating, and what is left of them; one alone, or several side by side.
 
-from collections.abc import Generator, Iterable, Sequence
+Side by side, an agent that several tables wait for decides for all of them at once. A table plays one seating of a
+session, from the first deal to the last, and then takes the next. Agents that sample a policy sit at all tables as
+copies that share what they have worked out (`SamplingAgent.at_another_table`); others need an agent for each table.
+Hands are the same whatever the number of tables.
+"""
+
+import time
+from collections import defaultdict
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from poker.agents.base import Agent
+from poker.agents.base import Agent, SamplingAgent
 from poker.formats.acpc.log import log_line
-from poker.play.hand import AbsentAgent, Guarded, Incident, Policies, hand_steps, play_hand
-from poker.play.lineup import LineUp, Rotation
-from poker.state import HandState
+from poker.play.hand import AbsentAgent, Guarded, Incident, Policies, finish, hand_steps
+from poker.play.lineup import LineUp, Rotation, Task
+from poker.state import HandState, Policy
+
+_Asked = tuple[Guarded, HandState]
 
 
 @dataclass
@@ -30,16 +40,15 @@ class SessionRecord:
     policies: Policies = field(default_factory=dict, repr=False, compare=False)
 
 
-class Seating:
-    """The hands of one seating, as they are played."""
+class _Seating:
+    """The hands of one seating of a session, as they are played; an agent that cannot be reset is absent from them."""
 
-    def __init__(self, rotation: Rotation, lineup: LineUp, agents: Sequence[Agent], session: int, seating: int) -> None:
-        """An agent that cannot be reset is absent from these hands."""
-        self._size = len(rotation.seatings)
-        self._seating = seating
+    def __init__(self, rotation: Rotation, task: Task, seating: int, agents: Sequence[Agent]) -> None:
+        self.task, self.seating, self._rotation = task, seating, rotation
+        lineup, session = task
         self._entries = rotation.seatings[seating]
         self.record = SessionRecord()
-        self._guarded: list[Guarded] = []
+        guarded: list[Guarded] = []
         for entry, (label, agent) in enumerate(zip(lineup.labels, agents, strict=True)):
             present = agent
             try:
@@ -47,28 +56,29 @@ class Seating:
             except Exception as error:
                 present = AbsentAgent(agent.name, "reset", error)
             noted = self.record.incidents, self.record.seconds, self.record.policies
-            self._guarded.append(Guarded(present, label, entry, *noted))
-        self._seats = [self._guarded[entry] for entry in self._entries]
-        self._names = [lineup.labels[entry] for entry in self._entries]
+            guarded.append(Guarded(present, label, entry, *noted))
+        self._seats = [guarded[entry] for entry in self._entries]
+        self._session = self.steps(rotation.deals(session))
+        self.asked: _Asked | None = None
+        """Who has to act, with their view; None at the end."""
 
-    def play(self, number: int, deal: HandState) -> None:
-        self._begin(number)
-        self._end(number, play_hand(self._seats, deal))
+    def go_on(self, action: int | None) -> None:
+        """Play on to the next decision, first with None."""
+        try:
+            self.asked = self._session.send(action)
+        except StopIteration:
+            self.asked = None
 
-    def steps(self, number: int, deal: HandState) -> Generator[tuple[Guarded, HandState], int | None, None]:
-        """Play one deal in steps, as `hand_steps` does."""
-        self._begin(number)
-        self._end(number, (yield from hand_steps(self._seats, deal)))
-
-    def _begin(self, number: int) -> None:
-        for player in self._seats:
-            player.hand = number * self._size + self._seating
-
-    def _end(self, number: int, end: HandState) -> None:
-        hand = number * self._size + self._seating
-        self.record.lines.append(log_line(end, hand, self._names))
-        by_entry = dict(zip(self._entries, end.payoffs(), strict=True))
-        self.record.payoffs.append([by_entry[entry] for entry in range(len(by_entry))])
+    def steps(self, numbers: Iterable[int]) -> Generator[_Asked, int | None, None]:
+        """Play deals in steps, as `hand_steps` does."""
+        for number in numbers:
+            hand = number * len(self._rotation.seatings) + self.seating
+            for player in self._seats:
+                player.hand = hand
+            end = yield from hand_steps(self._seats, self._rotation.deal(number))
+            self.record.lines.append(log_line(end, hand, [player.label for player in self._seats]))
+            by_entry = dict(zip(self._entries, end.payoffs(), strict=True))
+            self.record.payoffs.append([by_entry[entry] for entry in range(len(by_entry))])
 
 
 def play_session(rotation: Rotation, lineup: LineUp, agents: Sequence[Sequence[Agent]], session: int) -> SessionRecord:
@@ -78,18 +88,17 @@ def play_session(rotation: Rotation, lineup: LineUp, agents: Sequence[Sequence[A
     plays all seatings of a deal in a row. The record is the same.
     """
     places = range(len(rotation.seatings))
-    played: list[Seating] = []
+    played: list[_Seating] = []
     for together in [[place] for place in places] if len(agents) == 1 else [places]:
-        seated = [Seating(rotation, lineup, agents[place % len(agents)], session, place) for place in together]
-        for number in range(session * rotation.session, (session + 1) * rotation.session):
-            deal = rotation.deal(number)
+        seated = [_Seating(rotation, (lineup, session), place, agents[place % len(agents)]) for place in together]
+        for number in rotation.deals(session):
             for seating in seated:
-                seating.play(number, deal)
+                finish(seating.steps([number]))
         played += seated
-    return joined(seating.record for seating in played)
+    return _joined(seating.record for seating in played)
 
 
-def joined(seatings: Iterable[SessionRecord]) -> SessionRecord:
+def _joined(seatings: Iterable[SessionRecord]) -> SessionRecord:
     """Join the records of all seatings of a session, in their order."""
     whole = SessionRecord()
     for record in seatings:
@@ -100,3 +109,66 @@ def joined(seatings: Iterable[SessionRecord]) -> SessionRecord:
             whole.seconds.setdefault(key, []).extend(seconds)
         whole.policies |= record.policies
     return whole
+
+
+def play_at_tables(
+    rotation: Rotation, tasks: Iterable[Task], tables: int, sit: Callable[[LineUp, int], Sequence[Agent]]
+) -> Iterator[tuple[Task, SessionRecord]]:
+    """Play sessions and yield them in the order in which they end; `tasks` are taken as tables come free. `sit` gives
+    the agents of a line-up at a table, by entry."""
+    seatings = range(len(rotation.seatings))
+    waiting = ((task, seating) for task in tasks for seating in seatings)
+    playing: dict[int, _Seating] = {}
+    ended: dict[Task, dict[int, SessionRecord]] = defaultdict(dict)
+    free = list(range(tables))
+    while True:
+        for number in free:
+            following = next(waiting, None)
+            if following is not None:
+                task, seating = following
+                playing[number] = _Seating(rotation, task, seating, sit(task[0], number))
+                playing[number].go_on(None)
+        if not playing:
+            return
+        asked = [table.asked for table in playing.values() if table.asked is not None]
+        if len(asked) == len(playing):
+            for table, action in zip(playing.values(), _actions(asked), strict=True):
+                table.go_on(action)
+        free = [number for number, table in playing.items() if table.asked is None]
+        for table in [playing.pop(number) for number in free]:
+            records = ended[table.task]
+            records[table.seating] = table.record
+            if len(records) == len(seatings):
+                del ended[table.task]
+                yield table.task, _joined(records[seating] for seating in seatings)
+
+
+def shares_tables(agent: Agent) -> bool:
+    """Whether copies of the agent may sit at many tables: it samples a policy and learns nothing from hands."""
+    return (
+        isinstance(agent, SamplingAgent)
+        and type(agent).act is SamplingAgent.act
+        and not hasattr(agent, "end_hand")
+        and not hasattr(agent, "watch")
+    )
+
+
+def _actions(asked: Sequence[_Asked]) -> list[int]:
+    """The action of each player that is `asked`, in order."""
+    together: dict[int, list[int]] = defaultdict(list)
+    for number, (player, _) in enumerate(asked):
+        if isinstance(player.agent, SamplingAgent) and shares_tables(player.agent):
+            together[id(player.agent.original)].append(number)
+    known: dict[int, Policy] = {}
+    seconds: dict[int, float] = {}
+    for numbers in together.values():
+        agent, started = asked[numbers[0]][0].agent, time.perf_counter()
+        assert isinstance(agent, SamplingAgent)
+        try:
+            known |= zip(numbers, agent.original.policies([asked[number][1] for number in numbers]), strict=True)
+        except Exception:
+            continue
+        seconds |= dict.fromkeys(numbers, (time.perf_counter() - started) / len(numbers))
+    return [
+        player.act(view, known.get(number), seconds.get(number, 0.0)) for number, (player, view) in enumerate(asked)
+    ]

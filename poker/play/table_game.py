@@ -18,13 +18,11 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from poker.agents.base import sample_action
 from poker.betting import NOBODY
 from poker.errors import PokernetsError
 from poker.formats.acpc.log import LoggedHand, check_names
-from poker.play.hand import Incident, described, passive
+from poker.play.hand import Incident, checked, described, passive
 from poker.play.lineup import AgentSpec, LineUp
 from poker.play.notes import append_note
 from poker.play.pool import Call, Pool
@@ -56,30 +54,16 @@ class PooledAgent:
         """Whether it plays every hand by a policy that is known."""
         return self.copy is None
 
-    def start_hand(self, seat: int) -> None:
-        self.pool.ask(self.game, Call(self.name, "start_hand", (seat,), self.copy), moves=self.moves)
-
-    def act(self, state: HandState) -> int:
-        action: int = self._ask("act", state)
-        return action
-
-    def policy(self, state: HandState) -> Policy:
-        policy: Policy = self._ask("policy", state)
-        return policy
-
-    def end_hand(self, state: HandState) -> None:
-        if self.observes:
-            self._ask("end_hand", state)
-
-    def _ask(self, method: str, state: HandState) -> Any:
-        return self.pool.ask(self.game, Call(self.name, method, (state,), self.copy))
+    def ask(self, method: str, argument: HandState | int) -> Any:
+        """Wait for the answer to one call of a method of an `Agent`."""
+        moves = self.moves and method == "start_hand"
+        return self.pool.ask(self.game, Call(self.name, method, (argument,), self.copy), moves=moves)
 
 
 class Opponents:
-    """The agents of a server: `specs`, repeated until the table is full, in at most `processes` processes; 0: in this
-    one."""
+    """The agents of a server: `specs`, repeated until the table is full, in `processes` as for a `Pool`."""
 
-    def __init__(self, rules: Rules, specs: Sequence[AgentSpec], processes: int = 0) -> None:
+    def __init__(self, rules: Rules, specs: Sequence[AgentSpec], processes: int | None = 0) -> None:
         names = [spec.name for spec in specs]
         if not specs or len(specs) >= rules.num_players or PERSON in names or len(set(names)) != len(names):
             raise PokernetsError(
@@ -96,17 +80,11 @@ class Opponents:
         errors of building them, such as those of their artifacts."""
         offers = self.pool.start().offers.result()
         moves = all(offers[name].by_policy for name in self._names)
-        return [
-            PooledAgent(
-                self.pool,
-                game,
-                name,
-                None if offers[name].by_policy else (game, seed + number),
-                moves=moves and not number,
-                observes=offers[name].observes,
-            )
-            for number, name in enumerate(self._names)
-        ]
+        found = []
+        for number, name in enumerate(self._names):
+            copy = None if offers[name].by_policy else (game, seed + number)
+            found.append(PooledAgent(self.pool, game, name, copy, moves and not number, offers[name].observes))
+        return found
 
 
 @dataclass(frozen=True)
@@ -154,7 +132,7 @@ class TableGame:
         self._lock = threading.RLock()
         self._working = threading.Lock()
         self._since: float | None = None
-        self._untold: list[tuple[str, Callable[[], None]]] = []
+        self._untold: list[tuple[str, Callable[[], Any]]] = []
         """Calls, with the agents' labels, still to be made to tell agents of hands that began or ended."""
         self._over: list[LoggedHand] = []
         logged = self.files.hands()
@@ -247,17 +225,18 @@ class TableGame:
         return True
 
     def _start_hand(self) -> None:
-        for seat in range(self.rules.num_players):
-            if seat != self.seat:
-                self._untold.append((self._names[seat], partial(self._agent(seat).start_hand, seat)))
+        for seat, agent in self._seated().items():
+            self._untold.append((self._names[seat], partial(agent.ask, "start_hand", seat)))
 
     def _tell(self) -> None:
         while self._untold:
             self._tried(*self._untold[0])
             self._untold.pop(0)
 
-    def _agent(self, seat: int) -> PooledAgent:
-        return self._agents[(seat - self.seat) % self.rules.num_players - 1]
+    def _seated(self) -> dict[int, PooledAgent]:
+        """The agents by their seats in this hand."""
+        players = self.rules.num_players
+        return {(self.seat + place) % players: agent for place, agent in enumerate(self._agents, 1)}
 
     def _apply(self, action: int) -> None:
         self._save(HandProgress(self._hand.number, self._hand.state.apply(action)))
@@ -275,40 +254,33 @@ class TableGame:
             return
         self._over.append(self.files.add(self._hand, self._names))
         self._logged = self._hand.number
-        for seat in range(self.rules.num_players):
-            if seat != self.seat and self._agent(seat).observes:
-                told = partial(self._agent(seat).end_hand, self._hand.state.view(seat))
+        for seat, agent in self._seated().items():
+            if agent.observes:
+                told = partial(agent.ask, "end_hand", self._hand.state.view(seat))
                 self._untold.append((self._names[seat], told))
 
     def _asked(self, hand: HandProgress, step: int, player: int) -> int:
         """The agent's action, a check or fold if it fails; its policy is noted."""
-        view, agent = hand.state.view(player), self._agent(player)
+        view, agent = hand.state.view(player), self._seated()[player]
         policy: Policy | None = None
 
         def answer() -> int:
             nonlocal policy
             if not agent.by_policy:
-                return agent.act(view)
-            policy = agent.policy(public_state(view.betting, view.board))
-            return sample_action(policy, view, self.files.rng(hand.number, step))
+                return checked(view, agent.ask("act", view))
+            found: Policy = agent.ask("policy", public_state(view.betting, view.board))
+            action, policy = checked(view, sample_action(found, view, self.files.rng(hand.number, step))), found
+            return action
 
-        action = self._tried(self._names[player], lambda: _legal(view, answer()))
+        action = self._tried(self._names[player], answer)
         if agent.by_policy:
-            noted = None if action is None else policy
-            append_note(self.files.notes, hand.number, player, view.betting.text(), noted)
+            append_note(self.files.notes, hand.number, player, view.betting.text(), policy)
         return passive(view) if action is None else action
 
-    def _tried(self, label: str, step: Callable[[], int | None]) -> int | None:
+    def _tried(self, label: str, step: Callable[[], Any]) -> Any:
         try:
             return step()
         except Exception as error:
             betting = self._hand.state.betting.text()
             self.incidents.append(Incident(label, self._hand.number, betting, described(error), ""))
             return None
-
-
-def _legal(view: HandState, action: int) -> int:
-    if not isinstance(action, int | np.integer):
-        raise TypeError(f"the answer is no action but {repr(action)[:100]}")
-    view.betting.apply(int(action))
-    return int(action)

@@ -12,11 +12,10 @@ from functools import partial
 from poker.agents.base import Agent, ObservingAgent, PolicyAgent, SamplingAgent
 from poker.agents.remote import RemoteAgent
 from poker.errors import PokernetsError
-from poker.parallel import Cluster, Work
+from poker.parallel import Cluster, Given, Work
 from poker.play.hand import AbsentAgent
 from poker.play.lineup import AgentSpec, LineUp, Rotation, Task
-from poker.play.session import SessionRecord, play_session
-from poker.play.tables import play_at_tables, shares_tables
+from poker.play.session import SessionRecord, play_at_tables, play_session, shares_tables
 
 Estimator = Callable[[Rotation, Sequence[Sequence[Agent]], SessionRecord], None]
 """Fills `record.aivat` of a session that the agents, as `play_session` takes them, have played; picklable."""
@@ -96,20 +95,18 @@ class Worker:
         return found
 
     def _agent(self, name: str, copy: int, seating: int) -> Agent:
-        key = name, copy, seating
+        """The agent, built once; one that cannot be built is absent from every hand, unless the user can mend the
+        error."""
+        key, limit = (name, copy, seating), self.decision_seconds
+        build = partial(self.specs[name].build, self.rotation.rules)
         if key not in self._agents:
-            self._agents[key] = self._build(self.specs[name])
+            try:
+                self._agents[key] = build() if limit is None else RemoteAgent(name, build, limit)
+            except PokernetsError:
+                raise
+            except Exception as error:
+                self._agents[key] = AbsentAgent(name, "built", error)
         return self._agents[key]
-
-    def _build(self, spec: AgentSpec) -> Agent:
-        """Build an agent; one that cannot be built is absent from every hand, unless the user can mend the error."""
-        limit, build = self.decision_seconds, partial(spec.build, self.rotation.rules)
-        try:
-            return build() if limit is None else RemoteAgent(spec.name, build, limit)
-        except PokernetsError:
-            raise
-        except Exception as error:
-            return AbsentAgent(spec.name, "built", error)
 
     def close(self) -> None:
         """Forgets the agents, and ends their processes."""
@@ -148,7 +145,7 @@ def play_all(
         worker.close()
     each = seconds / max(1, len(tasks) - len(waiting))
     chunks = _Chunks(_units(waiting, cluster.workers, each), cluster.workers, wanted, worker.tables)
-    for records, taken in cluster.run(Work(partial(_player, worker), share_cores=True), chunks):
+    for records, taken in cluster.run(Work(Given(partial(_played, worker)), share_cores=True), chunks):
         chunks.seen(len(records), taken)
         yield from records
 
@@ -193,14 +190,7 @@ class _Chunks(Iterator[list[Task]]):
         self._size = max(self._least, min(_MAX_CHUNK, round(_CHUNK_SECONDS * pace)) // self._per_unit)
 
 
-_Played = tuple[list[tuple[Task, SessionRecord]], float]
-
-
-def _player(worker: Worker) -> Callable[[list[Task]], _Played]:
-    return partial(_played, worker)
-
-
-def _played(worker: Worker, tasks: list[Task]) -> _Played:
+def _played(worker: Worker, tasks: list[Task]) -> tuple[list[tuple[Task, SessionRecord]], float]:
     started = time.perf_counter()
     records = list(worker.play_all(tasks))
     return records, time.perf_counter() - started

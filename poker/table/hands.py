@@ -23,12 +23,11 @@ from poker.play.table_game import Seen
 from poker.rules import Rules
 from poker.search.lru_cache import LRUCache
 from poker.table import words
-from poker.table.pages import Fill
+from poker.table.elements import Fill, Needs, Unit, html, tabs
 from poker.table.review_panel import MistakesPanel, ReviewPanel, ReviewStore
 from poker.table.server.access import MOST_UPLOADED
 from poker.table.server.uploads import read_apart
 from poker.table.server.visitors import REVIEWER, PooledSolver, reviewing
-from poker.table.units import Unit
 
 _KEPT = 8
 """Files that are kept: those of the latest visitors."""
@@ -47,8 +46,17 @@ _UPLOAD = f"""
 """Quasar's own header, with names for the button and the field."""
 
 
-def make(game: Rules, reviewer: AgentSpec | None, log: str | None, out: str, processes: int = 0) -> Fill:
-    first = None if log is None else HandFile.read(Path(log).name, _bytes(Path(log)), game)
+def make(
+    _: Needs, game: Rules, reviewer: AgentSpec | None, log: str | None, out: str, processes: int | None = 0
+) -> Fill:
+    """The page for hands of a file, at first of the file `log`, reviewed by `reviewer`, which plays `game`; reviews are
+    kept in `out`."""
+    first = None
+    if log is not None:
+        try:
+            first = HandFile.read(Path(log).name, Path(log).read_bytes(), game)
+        except OSError as error:
+            raise PokernetsError(f"{log} cannot be read: {error.strerror or error}") from error
     shared = _Reviewing(game, reviewer, Path(out), reviewing(game, {REVIEWER: reviewer}, processes))
     files: LRUCache[str, HandFile] = LRUCache(_KEPT)
 
@@ -56,13 +64,6 @@ def make(game: Rules, reviewer: AgentSpec | None, log: str | None, out: str, pro
         _Hands(shared, files, visitor, first)
 
     return fill
-
-
-def _bytes(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise PokernetsError(f"{path} cannot be read: {error.strerror or error}") from error
 
 
 @dataclass(frozen=True)
@@ -106,29 +107,24 @@ class _Hands:
         self, reviewing: _Reviewing, files: LRUCache[str, HandFile], visitor: str, first: HandFile | None
     ) -> None:
         self._reviewing, self._files, self._visitor = reviewing, files, visitor
-        self._file = files.get(visitor) or first
         self._shown: tuple[HandFile | None, str | None] = None, ""
-        self._unit = Unit()
         self._opened: LoggedHand | None = None
         with ui.element("div").classes("columns"):
             with ui.element("section").classes("hands-side").props('aria-label="Hands of a file"'):
                 upload = ui.upload(
-                    auto_upload=True,
-                    max_file_size=MOST_UPLOADED,
-                    on_upload=self._uploaded,
-                    on_rejected=self._rejected,
+                    auto_upload=True, max_file_size=MOST_UPLOADED, on_upload=self._uploaded, on_rejected=self._rejected
                 )
                 upload.props("flat bordered").classes("upload").add_slot("header", _UPLOAD)
-                self._status = ui.html("", sanitize=False).props("role=status").classes("quiet")
+                self._status = html("quiet").props("role=status")
                 self._player = ui.select([], label="Whose decisions", on_change=self._choose).classes("player")
                 self._legend = ui.label("Cards, stack, result, decisions that can be reviewed:").classes("quiet")
                 self._list = ui.element("div").classes("mistakes").props('role=group aria-label="Hands"')
                 self._pages = ui.pagination(1, 1, direction_links=True, on_change=self._show_rows)
-                self._switch = self._unit.switch()
-                self._history = ui.html("", sanitize=False).classes("history")
+                self._unit = Unit()
+                self._history = html("history")
                 self._unit.add(self._history, self._show_hand)
             self._beside = ui.element("section").classes("beside").props('aria-label="Review"')
-        self._show_file()
+        self._show_file(files.get(visitor) or first)
 
     async def _uploaded(self, event: UploadEventArguments) -> None:
         if event.file.size() > MOST_UPLOADED:
@@ -140,21 +136,20 @@ class _Hands:
             async with self._reviewing.readers:
                 found = await run.io_bound(read_apart, event.file.name, data, self._reviewing.game)
         except PokernetsError as error:
-            self._file = None
-            self._show_file()
+            self._show_file(None)
             self._status.set_content(_alert(str(error)))
             return
         if found is not None:  # the server goes on
             self._files.put(self._visitor, found)
-            self._file = found
-            self._show_file()
+            self._show_file(found)
 
     def _rejected(self) -> None:
         self._status.set_content(_alert(f"A file has at most {MOST_UPLOADED >> 20} MiB."))
 
-    def _show_file(self) -> None:
-        players = self._file.players() if self._file else []
-        self._status.set_content(_told(self._file, self._file.left_out) if self._file else "")
+    def _show_file(self, file: HandFile | None) -> None:
+        self._file = file
+        players = file.players() if file else []
+        self._status.set_content(_told(file, file.left_out) if file else "")
         self._player.set_visibility(bool(players))
         self._player.set_options(players, value=players[0] if players else None)
         self._choose()
@@ -171,40 +166,31 @@ class _Hands:
         if self._file is not None and self._player.value:
             self._kept, self._hands, left_out = self._reviewing.of(self._visitor, self._file, self._player.value)
             self._status.set_content(_told(self._file, left_out))
-            with self._beside:
-                self._panels()
+            self._panels()
         self._pages.max = max(1, -(-len(self._hands) // _ROWS))
         self._pages.set_visibility(self._pages.max > 1)
         self._legend.set_visibility(bool(self._hands))
-        self._switch.set_visibility(bool(self._hands))
+        self._unit.set_visibility(bool(self._hands))
         self._pages.set_value(1)
         self._show_rows()
 
     def _panels(self) -> None:
-        with ui.tabs().props("dense align=justify") as tabs:
-            review, mistakes = ui.tab("Review"), ui.tab("Mistakes")
-        with ui.tab_panels(tabs, value=review, animated=False, keep_alive=True).classes("panels"):
-            with ui.tab_panel(review):
-                self._review = ReviewPanel(
-                    self._kept.reviews,
-                    self._unit,
-                    lambda: tabs.set_value(review),
-                    "Choose a hand.",
-                    self._reviewing.note,
-                )
-            with ui.tab_panel(mistakes):
-                MistakesPanel(
-                    self._kept, self._unit, lambda number, state, seat, at: self._open(self._hands[number], at)
-                )
+        kept = self._kept
+        with self._beside:
+            bar, (review, mistakes) = tabs("Review", "Mistakes")
+        opened = partial(bar.set_value, "Review")
+        with review:
+            self._review = ReviewPanel(kept.reviews, self._unit, opened, "Choose a hand.", self._reviewing.note)
+        with mistakes:
+            MistakesPanel(kept, self._unit, lambda number, state, seat, at: self._open(self._hands[number], at))
 
     def _show_rows(self) -> None:
         start = ((self._pages.value or 1) - 1) * _ROWS
         self._list.clear()
         with self._list:
             for hand in list(self._hands.values())[start : start + _ROWS]:
-                ui.button(_row(hand, self._kept), on_click=partial(self._open, hand)).props(
-                    "no-caps flat dense align=left"
-                )
+                button = ui.button(_row(hand, self._kept), on_click=partial(self._open, hand))
+                button.props("no-caps flat dense align=left")
 
     async def _open(self, hand: LoggedHand, at: str | None = None) -> None:
         seat = hand.names.index(self._kept.name)

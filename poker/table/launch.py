@@ -7,20 +7,21 @@ from collections.abc import Sequence
 
 from poker.errors import PokernetsError
 from poker.table.pages import Page
-from poker.table.server.access import LOCAL, check_token
 
 
 def run(*, pages: Sequence[Page], host: str, port: int, token: str | None, show: bool) -> None:
     """Serve `pages` until interrupted; `port` 0 is any free one. Where `host` is not this machine's own address and no
     `token` is given, one is made up; `show` opens the browser.
     """
-    check_token(token)
     if importlib.util.find_spec("nicegui") is None:
         raise PokernetsError("the pages need NiceGUI, which is not installed: pip install -e '.[play]' in a clone")
+    from poker.table.server.access import LOCAL, check_token  # noqa: PLC0415 (an extra)
+
+    check_token(token)
     if token is None and host not in LOCAL:
         token = secrets.token_urlsafe(16)
     with listening(host, port) as server:
-        from poker.table.server.app import serve  # noqa: PLC0415 (half a second, and an extra)
+        from poker.table.server.app import serve  # noqa: PLC0415 (half a second)
 
         shown = f"[{host}]" if ":" in host else host
         url = f"http://{shown}:{server.getsockname()[1]}/" + (f"?token={token}" if token else "")

@@ -18,8 +18,8 @@ from poker.formats.acpc.log import LoggedHand
 from poker.rules import Rules
 from poker.state import HandState
 from poker.table import words
+from poker.table.elements import Unit, html, row
 from poker.table.explorer.cells import MOVE_FOCUS, Cell, action_colours, class_grid, heat, mixed
-from poker.table.units import Unit
 from poker.types import Floats
 
 _CONTINUATIONS = ("then as the blueprint", "then folding more", "then calling more", "then raising more")
@@ -63,9 +63,10 @@ class ReviewPanel:
         self._buttons: dict[HandState, tuple[int | None, ui.button]] = {}
         """Action taken (None: to come) and button for each decision, as the person saw it."""
         with ui.element("div").classes("review"):
-            self._title = ui.html(self._invitation, sanitize=False)
-            self._choices = ui.element("div").classes("line").props('role=group aria-label="Decisions of the hand"')
-            self._shown = ui.html("", sanitize=False).props('aria-live="polite"').on("keydown", js_handler=MOVE_FOCUS)
+            self._title = html()
+            self._choices = row("Decisions of the hand")
+            self._shown = html().props('aria-live="polite"').on("keydown", js_handler=MOVE_FOCUS)
+        self._title.set_content(self._invitation)
         self._looking = ui.timer(_SECONDS, self._look, active=False)
         unit.add(self._title, self._show)
 
@@ -147,7 +148,7 @@ class MistakesPanel:
         self._kept, self._unit, self._open = kept, unit, open_hand
         self._stopped = True
         with ui.element("div").classes("review"):
-            with ui.element("div").classes("line"):
+            with row():
                 self._button = ui.button("Review all my hands", on_click=self._run).props("no-caps color=primary")
                 self._button.set_enabled(not kept.reviews.why_not)
                 self._progress = ui.label().props("role=status")

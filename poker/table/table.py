@@ -17,11 +17,10 @@ from poker.play.lineup import AgentSpec
 from poker.play.table_game import PERSON, Seen
 from poker.rules import CALL, FOLD, Rules
 from poker.table import words
-from poker.table.pages import Fail, Fill
+from poker.table.elements import Fill, Needs, Unit, html, row, tabs
 from poker.table.review_panel import AT_THE_TABLE, MistakesPanel, ReviewPanel, ReviewStore
-from poker.table.server.loading import loaded
+from poker.table.server.app import loaded
 from poker.table.server.visitors import Visit, Visitors
-from poker.table.units import Unit
 
 _SIZES = {"⅓ pot": "0.33", "½ pot": "0.5", "¾ pot": "0.75", "pot": "1", "2 pots": "2", "all-in": "a"}
 _OPENS = {"2 bb": "2x", "2.5 bb": "2.5x", "3 bb": "3x", "4 bb": "4x", "5 bb": "5x", "all-in": "a"}
@@ -32,15 +31,17 @@ _SECONDS = 0.15
 
 
 def make(
+    needs: Needs,
     game: Rules,
     agents: list[AgentSpec],
     reviewer: AgentSpec | None,
     out: str,
-    processes: int = 0,
-    fail: Fail = lambda error: None,
+    processes: int | None = 0,
 ) -> Fill:
+    """The table at which a visitor plays `agents`; hands are kept in `out`. `reviewer` solves for reviews where none of
+    `agents` can."""
     visitors = Visitors(game, agents, reviewer, Path(out), processes)
-    visitors.loaded.add_done_callback(lambda done: fail(error) if (error := done.exception()) else None)
+    needs(visitors.loaded)
 
     async def fill(visitor: str) -> None:
         try:
@@ -62,39 +63,30 @@ class _Table:
     def __init__(self, visit: Visit) -> None:
         self._visit = visit
         self._game = visit.game
-        self._unit = Unit()
         self._version = -1, ""
         self._acting = -1, -1
         with ui.element("div").classes("columns"):
             with ui.element("section").classes("table-side").props('aria-label="Table"'):
-                self._felt = ui.html("", sanitize=False).classes("felt")
+                self._felt = html("felt")
                 with ui.element("div").classes("status"):
                     self._status = ui.label().props('role=status aria-live="polite"')
                     self._seconds = ui.label().props("aria-hidden=true").classes("quiet")
                     ui.space()
-                    self._unit.switch()
+                    self._unit = Unit()
                 self._controls = ui.element("div").classes("controls").props('role=group aria-label="Your actions"')
             with ui.element("section").classes("beside").props('aria-label="Beside the table"'):
-                with ui.tabs().props("dense align=justify") as tabs:
-                    hand, review, mistakes, result = map(ui.tab, ("Hand", "Review", "Mistakes", "Result"))
-                with ui.tab_panels(tabs, value=hand, animated=False, keep_alive=True).classes("panels"):
-                    with ui.tab_panel(hand):
-                        self._history = ui.html("", sanitize=False).classes("history")
-                    with ui.tab_panel(review):
-                        self._review = ReviewPanel(
-                            visit.reviews,
-                            self._unit,
-                            lambda: tabs.set_value(review),
-                            "Ask for a hint during a hand, or review it when it is over.",
-                            AT_THE_TABLE,
-                        )
-                    with ui.tab_panel(mistakes):
-                        kept = ReviewStore(
-                            visit.reviews, visit.game.files.hands, lambda number: visit.game.rules, PERSON
-                        )
-                        MistakesPanel(kept, self._unit, self._review.open)
-                    with ui.tab_panel(result):
-                        self._result = ui.html("", sanitize=False).classes("result")
+                bar, (hand, review, mistakes, result) = tabs("Hand", "Review", "Mistakes", "Result")
+                with hand:
+                    self._history = html("history")
+                with review:
+                    invitation = "Ask for a hint during a hand, or review it when it is over."
+                    opened = partial(bar.set_value, "Review")
+                    self._review = ReviewPanel(visit.reviews, self._unit, opened, invitation, AT_THE_TABLE)
+                with mistakes:
+                    kept = ReviewStore(visit.reviews, visit.game.files.hands, lambda number: visit.game.rules, PERSON)
+                    MistakesPanel(kept, self._unit, self._review.open)
+                with result:
+                    self._result = html("result")
         self._unit.add(self._felt, self._show_anew)
         ui.timer(_SECONDS, self._look)
 
@@ -134,7 +126,7 @@ class _Table:
 
 
 class _Controls:
-    """Buttons, slider and keys for one state of the game."""
+    """Buttons, slider and keys for one state of the game; amounts in chips, or in big blinds of `big_blind` chips."""
 
     def __init__(
         self,
@@ -144,22 +136,23 @@ class _Controls:
         review: Callable[[Seen], Awaitable[None]],
         big_blind: int | None = None,
     ) -> None:
-        """Show amounts in chips, or in big blinds of `big_blind` chips."""
         self._game, self._seen, self._after, self._big_blind = visit.game, seen, after, big_blind
         self._keys: dict[str, Callable[[], object]] = {}
-        with ui.element("div").classes("line"):
+        with row():
             if seen.state.is_over:
                 self._button("New hand", "n", lambda: self._game.deal(seen.number), "color=primary")
         if seen.is_mine:
             self._actions()
         if not visit.reviews.why_not and (seen.is_mine or seen.state.is_over):
-            self._review_button(partial(review, seen))
+            name, key = ("Hint", "h") if seen.is_mine else ("Review hand", "v")
+            self._keys[key] = partial(review, seen)
+            with row():
+                ui.button(name, on_click=self._keys[key]).props(f"no-caps flat {_key(key)}")
         ui.keyboard(on_key=self._key, ignore=["input", "select", "textarea"], repeating=False)
 
     def _actions(self) -> None:
-        betting = self._seen.state.betting
-        legal = betting.legal()
-        with ui.element("div").classes("line"):
+        legal = self._seen.state.betting.legal()
+        with row():
             if legal.fold:
                 self._action(FOLD, "f", "color=negative")
             self._action(CALL, "c", "color=primary")
@@ -174,7 +167,7 @@ class _Controls:
         opens = betting.highest <= betting.rules.big_blind
         shown = _SIZES if betting.street else _OPENS if opens else _RERAISES
         totals = [total for size in shown.values() for total in raise_menu([size]).raise_totals(betting)]
-        with ui.element("div").classes("line"):
+        with row():
             for place, (name, total) in enumerate(zip(shown, totals, strict=True)):
                 key = "a" if name == "all-in" else str(place + 1)
                 if total not in totals[place + 1 :]:  # else another is that size, to which this one is clipped
@@ -187,7 +180,7 @@ class _Controls:
         start, chip = max(words.street_start(self._seen.state.betting)), 1 / (self._big_blind or 1)
         lowest, highest = (least - start) * chip, (most - start) * chip
         unit = "chips" if self._big_blind is None else "big blinds"
-        with ui.element("div").classes("line"):
+        with row():
             slider = ui.slider(min=lowest, max=highest, step=chip, value=lowest)
             slider.props('aria-label="Size of the bet"').classes("slider")
             form = "%d" if self._big_blind is None else "%.2f"
@@ -214,12 +207,6 @@ class _Controls:
 
     def _act(self, action: Any) -> None:
         self._game.act(self._seen.number, self._seen.step, action)
-
-    def _review_button(self, review: Callable[[], Awaitable[None]]) -> None:
-        name, key = ("Hint", "h") if self._seen.is_mine else ("Review hand", "v")
-        self._keys[key] = review
-        with ui.element("div").classes("line"):
-            ui.button(name, on_click=review).props(f"no-caps flat {_key(key)}")
 
     def _button(self, name: str, key: str, do: Callable[[], None], props: str, label: str = "") -> ui.button:
         def click() -> None:
@@ -307,12 +294,8 @@ def _result(visit: Visit, big_blind: int | None) -> str:
         rows.append(("Per hand, luck taken out (AIVAT)", luck))
     if thought:
         slow = quantiles(thought, n=20)[-1] if len(thought) > 1 else thought[0]
-        rows.append(
-            (
-                "The agent's thinking time",
-                f"{len(thought)} decisions, median {median(thought):.2f} s, 95th percentile {slow:.2f} s",
-            )
-        )
+        told = f"{len(thought)} decisions, median {median(thought):.2f} s, 95th percentile {slow:.2f} s"
+        rows.append(("The agent's thinking time", told))
     if visit.game.incidents:
         last = visit.game.incidents[-1]
         rows.append(("Failures", f"{len(visit.game.incidents)}; the last: {escape(last.error)}"))

@@ -37,7 +37,7 @@ class Slow:
 
 @pytest.fixture
 def pool() -> Iterator[Pool]:
-    one = Pool({"slow": Slow}, 2, build=False)
+    one = Pool({"slow": Slow}, 4, background=True)
     yield one
     one.close()
 

@@ -4,9 +4,10 @@ import asyncio
 from typing import Any
 
 import pytest
+from starlette.types import Message, Receive, Scope, Send
 
 from poker.errors import PokernetsError
-from poker.table.server.access import MOST_UPLOADED, TOKEN, VISITOR, Access, Message, Receive, Scope, Send
+from poker.table.server.access import MOST_UPLOADED, TOKEN, VISITOR, Access
 
 
 async def _inner(scope: Scope, receive: Receive, send: Send) -> None:

@@ -164,7 +164,7 @@ def test_a_folder_that_cannot_be_made_is_told_on_the_page(client: Client, tmp_pa
         with client:
             await fill("ann")
 
-    fill = make(load_rules("leduc"), [CALLS], None, str(tmp_path))
+    fill = make(Mock(), load_rules("leduc"), [CALLS], None, str(tmp_path))
     [folder] = tmp_path.glob("leduc/*")
     (folder / "ann").touch()
     asyncio.run(opened())

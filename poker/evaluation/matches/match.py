@@ -31,8 +31,7 @@ from poker.parallel import Cluster
 from poker.play.exports import Counted, export
 from poker.play.hand_store import HandStore
 from poker.play.lineup import AgentSpec, BuiltOnce, LineUp, Rotation, Task, line_ups, with_players
-from poker.play.session import SessionRecord
-from poker.play.tables import shares_tables
+from poker.play.session import SessionRecord, shares_tables
 from poker.play.workers import Worker, play_all
 from poker.progress import progress_bars
 from poker.report.estimates import estimate

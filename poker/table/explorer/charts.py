@@ -11,8 +11,8 @@ from poker.cards import PREFLOP_CLASS_SIZE
 from poker.errors import PokernetsError
 from poker.solvers.blueprint import FirstRound
 from poker.table import words
+from poker.table.elements import Unit, html, row
 from poker.table.explorer.cells import MOVE_FOCUS, Cell, action_colours, class_grid, mixed
-from poker.table.units import Unit
 from poker.tree import Kind
 
 _CLASSES = len(PREFLOP_CLASS_SIZE)
@@ -39,13 +39,11 @@ async def charts(path: str) -> None:
 class _Charts:
     def __init__(self, first: FirstRound) -> None:
         self._first, self._tree = first, first.tree
-        self._unit = Unit()
         self._line: tuple[int, ...] = ()
         self._where = ui.element("nav").classes("line crumbs").props('aria-label="Actions so far"')
-        self._actions = ui.element("div").classes("line").props('role=group aria-label="What can be done"')
-        self._grid = ui.html("", sanitize=False).classes("hands-grid")
-        self._grid.on("keydown", js_handler=MOVE_FOCUS)
-        self._unit.switch()
+        self._actions = row("What can be done")
+        self._grid = html("hands-grid").on("keydown", js_handler=MOVE_FOCUS)
+        self._unit = Unit()
         self._unit.add(self._grid, lambda: self._go(self._line))
         ui.label("A cell is as high as the hand comes here by the blueprint's own play.").classes("quiet")
         self._go(())
@@ -58,10 +56,7 @@ class _Charts:
             reach[tree.player[node]] *= self._first.probs(node)[:, tree.actions(node).index(action)]
             node = tree.child(node, action)
             path.append(node)
-        names = [
-            "Start",
-            *(self._name(at, action) for at, action in zip(path, line, strict=False)),
-        ]
+        names = ["Start", *(self._name(at, action) for at, action in zip(path, line, strict=False))]
         self._where.clear()
         with self._where:
             for place, name in enumerate(names):

@@ -5,17 +5,18 @@ from collections.abc import Callable
 from functools import partial
 from math import isnan
 from pathlib import Path
+from typing import Any
 
 from nicegui import run, ui
 
 from poker.errors import PokernetsError
 from poker.evaluation.measures.explorer import Solve
-from poker.evaluation.measures.spot import Settings
+from poker.evaluation.measures.spot import SEATS, Settings
 from poker.solvers.vector.spot.spots import Spot, spot_of
+from poker.table.elements import Fill, Needs, row, tabs
 from poker.table.explorer.charts import charts
 from poker.table.explorer.range_editor import RangeEditor
 from poker.table.explorer.solution import SolutionPanel
-from poker.table.pages import Fill
 
 _SECONDS = 0.5
 """Seconds between two looks at how far a solve is."""
@@ -35,44 +36,37 @@ _HINTS = {"bet": "50%, 100%, e, a", "raise": "2.5x, 60%, a"}
 
 
 class _Solves:
-    """The last solve of each visitor."""
+    """The last solve of each visitor, the latest visitor's last."""
 
     def __init__(self) -> None:
-        self._solves: dict[str, Solve] = {}
+        self.of: dict[str, Solve] = {}
         self._lock = threading.Lock()
 
-    def of(self, visitor: str) -> Solve | None:
-        return self._solves.get(visitor)
-
     def keep(self, visitor: str, solve: Solve) -> None:
+        """Keep a solve in place of the visitor's last; of others that do not fit beside it, the oldest are cancelled
+        and gone."""
+        most = solve.settings.memory_limit_gib * 2**30
         with self._lock:
-            before = self._solves.pop(visitor, None)
-            self._solves[visitor] = solve
-            gone = [] if before in (None, solve) else [before]
-            while len(self._solves) > 1 and (
-                len(self._solves) > _KEPT or self._bytes > solve.settings.memory_limit_gib * 2**30
-            ):
-                gone.append(self._solves.pop(next(iter(self._solves))))
+            gone = [self.of.pop(visitor, None)]
+            self.of[visitor] = solve
+            while len(self.of) > 1 and (len(self.of) > _KEPT or sum(one.cost.bytes for one in self.of.values()) > most):
+                gone.append(self.of.pop(next(iter(self.of))))
         for each in gone:
             if each is not None:
                 each.cancel()
 
-    @property
-    def _bytes(self) -> int:
-        return sum(solve.cost.bytes for solve in self._solves.values())
 
-
-def make(settings: Settings, blueprint: str, out: str) -> Fill:
-    solves = _Solves()
+def make(_: Needs, solving: tuple[Any, ...], blueprint: str, out: str) -> Fill:
+    """The page for spots to solve with the settings `solving`, and to walk through, with preflop charts of the
+    `blueprint`; solutions are written below `out` when asked."""
+    solves, settings = _Solves(), Settings(*solving)
 
     async def fill(visitor: str) -> None:
-        with ui.tabs().props("dense align=left no-caps") as tabs:
-            spot, preflop = ui.tab("Spot"), ui.tab("Preflop charts")
-        with ui.tab_panels(tabs, value=spot, animated=False).classes("panels"):
-            with ui.tab_panel(spot).classes("flush"):
-                _Explorer(visitor, solves, settings, Path(out))
-            with ui.tab_panel(preflop).classes("flush"):
-                await charts(blueprint)
+        _row, (spot, preflop) = tabs("Spot", "Preflop charts", look="align=left no-caps", keep_alive=False)
+        with spot.classes("flush"):
+            _Explorer(visitor, solves, settings, Path(out))
+        with preflop.classes("flush"):
+            await charts(blueprint)
 
     return fill
 
@@ -85,21 +79,20 @@ class _Explorer:
         self._prepared: Solve | None = None
         self._asked = 0
         self._client = ui.context.client
-        self._solve = solves.of(visitor)
+        self._solve = solves.of.get(visitor)
         values = _START if self._solve is None else self._solve.spot.text
         with ui.element("div").classes("columns explorer"):
             with ui.element("section").props('aria-label="Spot to solve"'):
                 self._form = _Form(values, settings.target_percent, self._changed)
                 self._cost = ui.label().classes("quiet").props("role=status")
-                with ui.element("div").classes("line"):
+                with row():
                     self._start = ui.button("Solve", icon="play_arrow", on_click=self._begin).props("no-caps")
                     self._cancel = ui.button("Cancel", icon="stop", on_click=self._end).props("no-caps outline")
                 self._status = ui.label().classes("status").props("role=status aria-live=polite")
-                self._bar = ui.linear_progress(0, show_value=False).props(
-                    'rounded instant-feedback aria-label="Progress"'
-                )
+                self._bar = ui.linear_progress(0, show_value=False)
+                self._bar.props('rounded instant-feedback aria-label="Progress"')
             with ui.element("section").props("aria-label=Solution") as self._place:
-                self._note = ui.label("The solution comes here: ranges, frequencies, EV and equity of every hand.")
+                ui.label("The solution comes here: ranges, frequencies, EV and equity of every hand.")
         self._shown: Solve | None = None
         ui.timer(_SECONDS, self._look)
         ui.timer(0.1, self._estimate, once=True)
@@ -168,21 +161,15 @@ class _Form:
         self._inputs: dict[str, ui.input] = {}
         with ui.element("div").classes("fields"):
             for key, name in _FIELDS.items():
-                field = ui.input(name, value=str(values.get(key, "")), on_change=changed).props(
-                    "outlined dense debounce=400"
-                )
-                if key in _HINTS:
-                    field.props(f'hint="{_HINTS[key]}"')
-                self._inputs[key] = field
+                field = ui.input(name, value=str(values.get(key, "")), on_change=changed)
+                hint = f' hint="{_HINTS[key]}"' if key in _HINTS else ""
+                self._inputs[key] = field.props(f"outlined dense debounce=400{hint}")
             self._target = ui.number("Exploitability, % of pot", value=target, min=0.001, on_change=changed)
             self._target.props("outlined dense debounce=400 step=0.1")
-        with ui.tabs().props("dense no-caps align=justify") as tabs:
-            names = {seat: ui.tab(seat) for seat in ("OOP", "IP")}
-        with ui.tab_panels(tabs, value=names["OOP"], animated=False, keep_alive=True).classes("panels"):
-            self._ranges = {}
-            for seat, tab in names.items():
-                with ui.tab_panel(tab).classes("flush"):
-                    self._ranges[seat] = RangeEditor(seat, str(values.get(f"{seat.lower()}_range", "")), changed)
+        self._ranges: dict[str, RangeEditor] = {}
+        for seat, panel in zip(SEATS, tabs(*SEATS, look="no-caps align=justify")[1], strict=True):
+            with panel.classes("flush"):
+                self._ranges[seat] = RangeEditor(seat, str(values.get(f"{seat.lower()}_range", "")), changed)
         known = {*_FIELDS, "oop_range", "ip_range"}
         more = "\n".join(f"{key}: {value}" for key, value in values.items() if key not in known)
         with ui.expansion("More settings of the spot", value=bool(more)).props("dense").classes("wide"):

@@ -1,6 +1,7 @@
 """A range to draw: a grid that is painted by mouse, finger or keys, and the same range as text."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from poker.cards import PREFLOP_CLASS
 from poker.errors import PokernetsError
 from poker.formats.ranges import Weights, parse_range, range_text
 from poker.report.grids import class_shares
+from poker.table.elements import html, row
 from poker.table.explorer.cells import MOVE_FOCUS, Cell, class_grid, filled
 
 _BRUSHES = {1.0: "100%", 0.75: "75%", 0.5: "50%", 0.25: "25%", 0.0: "out"}
@@ -66,26 +68,23 @@ class RangeEditor:
         with ui.element("div").classes("range-editor").props('data-brush="1.0"') as self._box:
             self._text = ui.textarea(f"{name}'s range", value=text, on_change=self._typed)
             self._text.without_auto_validation().props("outlined dense autogrow debounce=400").classes("wide")
-            self._grid = ui.html("", sanitize=False).classes("paint")
+            self._grid = html("paint")
             for event, script in (("pointerdown", _BEGIN), ("pointermove", _MOVE), ("keydown", MOVE_FOCUS)):
                 self._grid.on(event, js_handler=script)
             for event in ("pointerup", "pointerleave", "pointercancel"):
                 self._grid.on(event, self._painted, js_handler=_END)
             self._grid.on("keydown", self._painted, js_handler=_KEY)
-            with ui.element("div").classes("line"):
+            with row():
                 brush = ui.toggle(_BRUSHES, value=1.0).props('dense no-caps aria-label="Weight to draw with"')
                 brush.on_value_change(lambda event: self._box.props(f'data-brush="{event.value}"'))
-                ui.button("All", on_click=lambda: self._set("random")).props("flat dense no-caps")
-                ui.button("None", on_click=lambda: self._set("")).props("flat dense no-caps")
+                ui.button("All", on_click=partial(self._text.set_value, "random")).props("flat dense no-caps")
+                ui.button("None", on_click=partial(self._text.set_value, "")).props("flat dense no-caps")
                 self._count = ui.label().classes("quiet")
         self._show()
 
     @property
     def text(self) -> str:
         return str(self._text.value or "")
-
-    def _set(self, text: str) -> None:
-        self._text.set_value(text)  # `_typed` follows
 
     def _typed(self) -> None:
         self._show()
@@ -101,15 +100,10 @@ class RangeEditor:
         self._text.error = None
         self._count.set_text(f"{weights.sum():.6g} of 1326 hands")
         shares = class_shares(np.ones(len(weights)), weights[:, None])[:, 0]
-        cells = [
-            Cell(
-                filled(share),
-                "" if share in (0, 1) else f"{100 * share:.0f}",
-                f"{100 * share:.0f}%",
-                _brush_of(share),
-            )
-            for share in shares.tolist()
-        ]
+        cells = []
+        for share in shares.tolist():
+            percent, brush = f"{100 * share:.0f}", str(share) if share in _BRUSHES else ""
+            cells.append(Cell(filled(share), "" if share in (0, 1) else percent, f"{percent}%", brush))
         self._grid.set_content(class_grid(cells, f"{self._name}'s range; space takes a hand in or out"))
 
     def _painted(self, event: GenericEventArguments) -> None:
@@ -117,12 +111,10 @@ class RangeEditor:
         classes, weight = _asked(event.args)
         weights = self._weights.copy()
         weights[np.isin(PREFLOP_CLASS, classes)] = weight
-        self._set(range_text(weights))
+        self._text.set_value(range_text(weights))  # `_typed` follows
         if len(classes) == 1:  # the grid is made anew; the key that did it goes on from where it was
-            script = (
-                f"document.getElementById('{self._grid.html_id}')?.querySelector('[data-c=\"{classes[0]}\"]')?.focus()"
-            )
-            ui.run_javascript(script)
+            grid = f"document.getElementById('{self._grid.html_id}')"
+            ui.run_javascript(f"{grid}?.querySelector('[data-c=\"{classes[0]}\"]')?.focus()")
 
 
 def _asked(args: Any) -> tuple[list[int], float]:
@@ -130,7 +122,3 @@ def _asked(args: Any) -> tuple[list[int], float]:
     classes, weight = args if isinstance(args, list) and len(args) == 2 else ([], 0.0)
     known = [one for one in classes if isinstance(one, int) and 0 <= one < 169] if isinstance(classes, list) else []
     return known, weight if weight in _BRUSHES else 0.0
-
-
-def _brush_of(share: float) -> str:
-    return str(share) if share in _BRUSHES else ""

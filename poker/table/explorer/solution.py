@@ -16,6 +16,7 @@ from poker.evaluation.measures.spot import SEATS
 from poker.report.grids import class_shares
 from poker.solvers.vector.walk import View
 from poker.table import words as text
+from poker.table.elements import html, row
 from poker.table.explorer.cells import CELL_OF, MOVE_FOCUS, Cell, action_colours, card_sheet, class_grid, heat, mixed
 
 _MODES = {"strategy": "Strategy", "ev": "EV", "equity": "Equity", "weight": "Weight"}
@@ -35,25 +36,25 @@ class SolutionPanel:
         self._drawing = False
         self._where = ui.element("nav").classes("line crumbs").props('aria-label="Actions so far"')
         self._facts = ui.label().classes("quiet").props("role=status aria-live=polite")
-        self._actions = ui.element("div").classes("line").props('role=group aria-label="What can be done"')
+        self._actions = row("What can be done")
         told = f"EV: chips won from the starting pot of {solve.spot.pot} and from all bets, minus one's own"
         told += "; a fold loses what one has bet so far. At an action: the mean over all hands that come here"
         ui.label(told).classes("quiet")
-        self._sheet = ui.html("", sanitize=False).classes("sheet")
-        with ui.element("div").classes("line"):
+        self._sheet = html("sheet")
+        with row():
             self._who = ui.toggle({0: SEATS[0], 1: SEATS[1]}, value=0, on_change=self._chosen).props("dense no-caps")
             self._who.props('aria-label="Whose hands"')
             self._mode = ui.toggle(_MODES, value="strategy", on_change=self._turned).props("dense no-caps")
             self._mode.props('aria-label="What the grid shows"')
-        self._grid = ui.html("", sanitize=False).classes("hands-grid")
-        self._hands = ui.html("", sanitize=False).classes("by-suit").props("role=region aria-label='Hands by suit'")
+        self._grid = html("hands-grid")
+        self._hands = html("by-suit").props("role=region aria-label='Hands by suit'")
         for event in ("mouseover", "focusin", "click"):
             self._grid.on(event, self._over, js_handler=CELL_OF, throttle=0.05)
         for element in (self._grid, self._sheet):
             element.on("keydown", js_handler=MOVE_FOCUS)
-        self._sheet.on("click", self._deal, js_handler=CELL_OF)
-        self._sheet.on("keydown.enter", self._deal, js_handler=CELL_OF)
-        with ui.element("div").classes("line"):
+        for event in ("click", "keydown.enter"):
+            self._sheet.on(event, self._deal, js_handler=CELL_OF)
+        with row():
             for name, do in (("JSON", self._json), ("CSV", self._csv), ("Solution directory", self._write)):
                 ui.button(name, icon="download", on_click=do).props("flat dense no-caps")
         ui.timer(0.01, partial(self._go, ()), once=True)
@@ -79,9 +80,8 @@ class SolutionPanel:
         self._where.clear()
         with self._where:
             for place, word in enumerate(("Start", *view.words)):
-                button = ui.button(_word(word), on_click=partial(self._go, view.words[:place])).props(
-                    "flat dense no-caps"
-                )
+                button = ui.button(_word(word), on_click=partial(self._go, view.words[:place]))
+                button.props("flat dense no-caps")
                 if place == len(view.words):
                     button.props('aria-current="step"')
         means = [

@@ -11,17 +11,15 @@ import hashlib
 import hmac
 import re
 import secrets
-from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any
-from urllib.parse import parse_qs
+from collections.abc import Callable
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import HTTPConnection
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.websockets import WebSocketClose
 
 from poker.errors import PokernetsError
-
-Scope = MutableMapping[str, Any]
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 VISITOR, TOKEN = "pokernets_visitor", "pokernets_token"
 """Names of the cookies."""
@@ -41,7 +39,6 @@ _HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "cross-origin-opener-policy": "same-origin",
 }
-_SENT = [(name.encode(), value.encode()) for name, value in _HEADERS.items()]
 """Headers of every answer: no other site may frame our pages or learn an address, which may hold the token."""
 
 
@@ -56,84 +53,64 @@ class Access:
     """The ASGI `app` behind the checks. With `token` None only requests to this machine by its own names pass. `owners`
     gives the visitors who own what a request names."""
 
-    def __init__(self, app: App, token: str | None, owners: Callable[[Scope], set[str]] = lambda scope: set()) -> None:
+    def __init__(self, app: ASGIApp, token: str | None, owners: Callable[[Scope], set[str]] = lambda _: set()) -> None:
         check_token(token)
-        self._app = app
-        self._token = token
-        self._owners = owners
+        self._app, self._token, self._owners = app, token, owners
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
-        headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
-        cookies = _cookies(headers.get("cookie", ""))
-        asked = parse_qs(scope.get("query_string", b"").decode("latin-1")).get("token", [""])[0]
-        visitor = cookies.get(VISITOR, "")
-        fresh = {}
+        request, fresh = HTTPConnection(scope), dict[str, str]()
+        visitor = request.cookies.get(VISITOR, "")
         if len(visitor) < 32:
             fresh[VISITOR] = visitor = secrets.token_hex(16)
-        known = scope.setdefault("state", {})["visitor"] = hashlib.sha256(visitor.encode()).hexdigest()[:16]
-        if _from_elsewhere(headers) or not self._admits(headers.get("host", ""), cookies.get(TOKEN, ""), asked):
-            how = "" if self._token is None else " The address that the server printed has it."
-            await _refuse(scope, send, 403, f"This server does not know you.{how}")
+        request.state.visitor = hashlib.sha256(visitor.encode()).hexdigest()[:16]
+        if refusal := self._refusal(request):
+            answer = PlainTextResponse(f"{refusal[1]}\n", refusal[0], {**_HEADERS, "connection": "close"})
+            await (WebSocketClose(1008) if scope["type"] == "websocket" else answer)(scope, receive, send)
             return
-        if self._owners(scope) - {known}:
-            await _refuse(scope, send, 403, "This belongs to another visitor.")
-            return
-        if refusal := _refused_size(scope.get("path", ""), headers):
-            await _refuse(scope, send, *refusal)
-            return
-        if self._token is not None and asked:
+        if self._token is not None and request.query_params.get("token"):
             fresh[TOKEN] = self._token
 
-        async def send_with_cookies(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             if message["type"] in ("http.response.start", "websocket.accept"):
-                set_cookies = [
-                    (b"set-cookie", f"{name}={value}; Path=/; Max-Age=31536000; HttpOnly; SameSite=Lax".encode())
-                    for name, value in fresh.items()
-                ]
-                message["headers"] = [*message.get("headers", []), *set_cookies, *_SENT]
+                message.setdefault("headers", [])
+                headers = MutableHeaders(scope=message)
+                headers.update(_HEADERS)
+                for name, value in fresh.items():
+                    headers.append("set-cookie", f"{name}={value}; Path=/; Max-Age=31536000; HttpOnly; SameSite=Lax")
             await send(message)
 
-        await self._app(scope, receive, send_with_cookies)
+        await self._app(scope, receive, send_with_headers)
 
-    def _admits(self, host: str, *tokens: str) -> bool:
+    def _refusal(self, request: HTTPConnection) -> tuple[int, str] | None:
+        """Status and reason where the request is refused."""
+        headers = request.headers
+        if _from_elsewhere(headers) or not self._admits(request):
+            how = "" if self._token is None else " The address that the server printed has it."
+            return 403, f"This server does not know you.{how}"
+        if self._owners(request.scope) - {request.state.visitor}:
+            return 403, "This belongs to another visitor."
+        if "transfer-encoding" in headers:
+            return 411, "A request must declare its size."
+        length = headers.get("content-length", "0")
+        most = _MOST_SENT + MOST_UPLOADED * bool(_UPLOAD.fullmatch(request.scope.get("path", "")))
+        if not length.isdecimal() or len(length) > 18 or int(length) > most:
+            return 413, f"A file has at most {MOST_UPLOADED >> 20} MiB, another request {_MOST_SENT >> 20} MiB."
+        return None
+
+    def _admits(self, request: HTTPConnection) -> bool:
         if self._token is None:
-            return host.rsplit(":", 1)[0].strip("[]") in LOCAL
+            return request.headers.get("host", "").rsplit(":", 1)[0].strip("[]") in LOCAL
+        tokens = request.cookies.get(TOKEN, ""), request.query_params.get("token", "")
         return any(hmac.compare_digest(token.encode(), self._token.encode()) for token in tokens)
 
 
-def _from_elsewhere(headers: dict[str, str]) -> bool:
+def _from_elsewhere(headers: Headers) -> bool:
     """Whether a page of another site makes the request, other than by a link to a page of ours."""
     origin = headers.get("origin", "")
     if origin and origin.partition("://")[2] != headers.get("host", ""):
         return True
     is_foreign = headers.get("sec-fetch-site", "") in ("cross-site", "same-site")
     return is_foreign and headers.get("sec-fetch-mode") != "navigate"
-
-
-def _refused_size(path: str, headers: dict[str, str]) -> tuple[int, str] | None:
-    """Status and reason where the body is too large or does not tell its size."""
-    if "transfer-encoding" in headers:
-        return 411, "A request must declare its size."
-    length = headers.get("content-length", "0")
-    most = _MOST_SENT + MOST_UPLOADED * bool(_UPLOAD.fullmatch(path))
-    if not length.isdecimal() or len(length) > 18 or int(length) > most:
-        return 413, f"A file has at most {MOST_UPLOADED >> 20} MiB, another request {_MOST_SENT >> 20} MiB."
-    return None
-
-
-async def _refuse(scope: Scope, send: Send, status: int, why: str) -> None:
-    if scope["type"] == "websocket":
-        await send({"type": "websocket.close", "code": 1008})
-        return
-    headers = [(b"content-type", b"text/plain"), (b"connection", b"close"), *_SENT]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": f"{why}\n".encode()})
-
-
-def _cookies(header: str) -> dict[str, str]:
-    """Cookies by name. Those of other servers of this machine are in the same header, whatever they hold."""
-    parts = (part.partition("=") for part in header.split(";"))
-    return {name.strip(): value.strip() for name, _, value in parts}

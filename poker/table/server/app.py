@@ -1,4 +1,8 @@
-"""The server, and what all pages have in common: header with the other pages, light and dark, styles."""
+"""The server, and what all pages have in common: header with the other pages, light and dark, notices, owners.
+
+NiceGUI knows a page by an id that requests and events name; without a check, anyone who names it could act on it. A
+page, socket or upload is its owner's alone: the visitor with whose cookie the page was opened.
+"""
 
 import asyncio
 import socket
@@ -6,21 +10,25 @@ import sys
 import threading
 import warnings
 import webbrowser
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import cycle
 from pathlib import Path
+from typing import Any, TypeVar
 
 import uvicorn
 from fastapi import FastAPI
+from nicegui import Client, core, run, ui
 from nicegui import app as nicegui_app
-from nicegui import run, ui
+from starlette.requests import HTTPConnection
+from starlette.types import Scope
 
 from poker.errors import PokernetsError
-from poker.table.pages import Fail, Fill, Page
+from poker.table.elements import Fill
+from poker.table.pages import Page
 from poker.table.server.access import Access
-from poker.table.server.loading import loaded
-from poker.table.server.owners import guard_events, owners
+
+T = TypeVar("T")
 
 _STYLES = ("style.css", "explorer.css")
 _PATIENCE = 30
@@ -30,6 +38,7 @@ _LEAVING = 5
 _THREADS = 200
 """Calls that pages wait for at a time, most of them in a queue."""
 _AS_SYSTEM = "as the system has it"
+_PAGES = "/_nicegui/client/"
 
 
 def serve(pages: Sequence[Page], listening: socket.socket, token: str | None, url: str, *, show: bool) -> None:
@@ -44,14 +53,16 @@ def serve(pages: Sequence[Page], listening: socket.socket, token: str | None, ur
     )
     server, errors = uvicorn.Server(config), list[BaseException]()
 
-    def fail(error: BaseException) -> None:
-        errors.append(error)
-        server.should_exit = True
+    def needs(future: "Future[Any]") -> None:
+        if error := future.exception():
+            errors.append(error)
+            server.should_exit = True
 
     for style in _STYLES:
         ui.add_css(Path(__file__).parents[1] / style, shared=True)
     made = [Future[Fill]() for _ in pages]
     for page, fill in zip(pages, made, strict=True):
+        fill.add_done_callback(needs)
         _add(page, pages, fill)
     ui.run_with(
         application,
@@ -62,30 +73,27 @@ def serve(pages: Sequence[Page], listening: socket.socket, token: str | None, ur
         reconnect_timeout=_PATIENCE,
     )
 
-    def tell() -> None:
+    def make() -> None:
+        for page, fill in zip(pages, made, strict=True):
+            try:
+                fill.set_result(page.make(lambda future: future.add_done_callback(needs)))
+            except Exception as error:
+                fill.set_exception(error)
+
+    def started() -> None:
         print(f"serving at {url} (Ctrl+C ends it)", file=sys.stderr, flush=True)
-        threading.Thread(target=_make, args=(pages, made, fail), daemon=True, name="pages").start()
+        threading.Thread(target=make, daemon=True, name="pages").start()
         if show:
             webbrowser.open(url)
 
-    nicegui_app.on_startup(tell)
-    guard_events()
+    nicegui_app.on_startup(started)
+    _guard_events()
     run.thread_pool = ThreadPoolExecutor(_THREADS, "page")
     # at the start NiceGUI looks at all objects there are, at deprecated ones of torch too
     warnings.filterwarnings("ignore", category=FutureWarning, module="nicegui")
     asyncio.run(server.serve(sockets=[listening]))
     if errors:
         raise errors[0]
-
-
-def _make(pages: Sequence[Page], made: "Sequence[Future[Fill]]", fail: Fail) -> None:
-    """Make the functions that fill the pages, while these are served already."""
-    for page, fill in zip(pages, made, strict=True):
-        try:
-            fill.set_result(page.make(fail))
-        except Exception as error:
-            fill.set_exception(error)
-            fail(error)
 
 
 def _add(page: Page, pages: Sequence[Page], made: "Future[Fill]") -> None:
@@ -101,14 +109,7 @@ def _add(page: Page, pages: Sequence[Page], made: "Future[Fill]") -> None:
                 except PokernetsError as error:  # with which the server ends
                     ui.label(str(error)).props("role=alert")
                 else:
-                    await fill(visitor())
-
-
-def visitor() -> str:
-    """The visitor who has opened the page that is being filled."""
-    request = ui.context.client.request
-    assert request is not None
-    return str(request.state.visitor)
+                    await fill(str(ui.context.client.request.state.visitor))
 
 
 def _header(page: Page, pages: Sequence[Page]) -> None:
@@ -130,3 +131,54 @@ def _header(page: Page, pages: Sequence[Page]) -> None:
         ui.space()
         switch = ui.button(on_click=turn).props("flat round color=white icon=brightness_auto")
         switch.props(f'aria-label="Colours: {_AS_SYSTEM}"')
+
+
+async def loaded(future: "Future[T]", what: str) -> T:
+    """The result of `future`; until that is there the page says what is being loaded."""
+    if not future.done():
+        with ui.element("div").props("role=status").classes("status") as told:
+            ui.spinner().props("aria-hidden=true")
+            ui.label(f"Loading {what} …")
+        try:
+            await asyncio.shield(asyncio.wrap_future(future))  # others wait for it as well
+        finally:
+            if not told.is_deleted:
+                told.delete()
+    return future.result()
+
+
+def owners(scope: Scope) -> set[str]:
+    """The visitors who own the socket and the pages that a request names."""
+    query, path = HTTPConnection(scope).query_params, str(scope.get("path", ""))
+    pages = query.getlist("client_id")
+    if path.startswith(_PAGES):
+        pages.append(path.removeprefix(_PAGES).partition("/")[0])
+    sockets = (_of_socket(core.sio.environ.get(socket)) for socket in query.getlist("sid"))
+    return {found for found in (*sockets, *map(_of_page, pages)) if found is not None}
+
+
+def _guard_events() -> None:
+    """Let a socket tell a page no event unless both belong to one visitor."""
+    handlers: dict[str, Callable[..., Any]] = core.sio.handlers["/"]
+    for name in handlers.keys() - {"connect", "disconnect"}:  # `connect` names its page in the query
+        core.sio.on(name, _guarded(handlers[name]))
+
+
+def _guarded(handler: Callable[..., Any]) -> Callable[..., Any]:
+    async def told(sid: str, message: Any) -> Any:
+        page = message.get("client_id") if isinstance(message, dict) else None
+        if not isinstance(page, str) or _of_page(page) != _of_socket(core.sio.get_environ(sid)):
+            return None
+        found = handler(sid, message)
+        return await found if hasattr(found, "__await__") else found
+
+    return told
+
+
+def _of_socket(environment: dict[str, Any] | None) -> str | None:
+    return None if environment is None else str(environment["asgi.scope"]["state"]["visitor"])
+
+
+def _of_page(page: str) -> str | None:
+    client = Client.instances.get(page)
+    return None if client is None else str(client.request.state.visitor)

@@ -32,7 +32,6 @@ _THREADS = 200
 """Games whose agents act at a time; nearly all of them wait for the pool of agents."""
 _OPENING = 64
 """Locks of visitors whose games are being opened."""
-_NICE = 10
 REVIEWER = ""
 """Name of the agent that reviews in place of those that play; none of these has it."""
 _REMEMBERED = 100
@@ -82,10 +81,10 @@ class Visitors:
     as other agents. One server at a time: games are kept in memory, and two would deal the same hands."""
 
     def __init__(
-        self, rules: Rules, specs: Sequence[AgentSpec], reviewer: AgentSpec | None, out: Path, processes: int = 0
+        self, rules: Rules, specs: Sequence[AgentSpec], reviewer: AgentSpec | None, out: Path, processes: int | None = 0
     ) -> None:
         """`reviewer` is the agent that solves for reviews where none of `specs` can. Agents are built in the
-        background, in at most so many `processes`, or in this one."""
+        background, in `processes` as for a `Pool`."""
         self.rules = rules
         self.opponents = Opponents(rules, specs, processes)
         settings = {spec.name: dict(spec.settings) for spec in specs}
@@ -165,10 +164,9 @@ class PooledSolver:
         return found
 
 
-def reviewing(game: Rules, specs: Mapping[str, AgentSpec | None], processes: int) -> Pool:
-    """Processes that solve for reviews: half as many as play, at lower priority, started when first needed."""
-    builders = {name: partial(solving, spec, game) for name, spec in specs.items()}
-    return Pool(builders, min(processes, max(1, processes // 2)), nice=_NICE, build=False)
+def reviewing(game: Rules, specs: Mapping[str, AgentSpec | None], processes: int | None) -> Pool:
+    """Processes that solve for reviews, beside those that play."""
+    return Pool({name: partial(solving, spec, game) for name, spec in specs.items()}, processes, background=True)
 
 
 def solving(spec: AgentSpec | None, game: Rules) -> DecisionSolver:

@@ -13,8 +13,7 @@ from poker.errors import PokernetsError
 from poker.evaluation.matches.match import run
 from poker.parallel import LocalCluster
 from poker.play.lineup import AgentSpec, LineUp, Rotation
-from poker.play.session import SessionRecord
-from poker.play.tables import shares_tables
+from poker.play.session import SessionRecord, shares_tables
 from poker.play.workers import Worker
 from poker.rules import CALL, FOLD
 from poker.search.round_solver import SolverSettings
