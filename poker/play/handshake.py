@@ -10,6 +10,7 @@ import socket
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from poker.errors import PokernetsError
 from poker.formats.acpc.protocol import VERSION, ConnectionLost, LineConnection, NoAnswer
@@ -35,16 +36,7 @@ class _Seat:
 
     def open(self) -> None:
         self.server.setblocking(False)
-        self.selector.register(self.server, selectors.EVENT_READ, self)
-
-    def look(self, where: object) -> None:
-        """Handle one of the seat's sockets that has something to read."""
-        if where is self.server and self.player is None:
-            self._come_in()
-        elif isinstance(where, LineConnection) and where in self.visitors:
-            self._hear(where)
-        elif where is self.player and self.player is not None:
-            self._watch(self.player)
+        self.selector.register(self.server, selectors.EVENT_READ, self._come_in)
 
     def _come_in(self) -> None:
         try:
@@ -57,7 +49,7 @@ class _Seat:
                 self._send_away(next(iter(self.visitors)), "said nothing, and others want to come in")
             return  # or it was gone before it was let in
         self.visitors[line] = f"{address[0]}:{address[1]}"
-        self.selector.register(line, selectors.EVENT_READ, self)
+        self.selector.register(line, selectors.EVENT_READ, partial(self._hear, line))
         if len(self.visitors) > _MOST_VISITORS:
             self._send_away(next(iter(self.visitors)), "said nothing, and others want to come in")
 
@@ -75,6 +67,7 @@ class _Seat:
                 self._send_away(line, f"greets with `{greeting[:60]}`, not {VERSION}")
                 return
             self.player, self.origin = line, self.visitors.pop(line)
+            self.selector.modify(line, selectors.EVENT_READ, partial(self._watch, line))
             self.selector.unregister(self.server)
             for late in list(self.visitors):
                 self._send_away(late, "came too late")
@@ -112,7 +105,8 @@ def seat_players(
                 if left is not None and left <= 0:
                     raise PokernetsError(f"{', '.join(missing)} did not sit down within {seconds:g} s")
                 for key, _ in selector.select(left):
-                    key.data.look(key.fileobj)
+                    if key in selector.get_map().values():  # none before it has unregistered it
+                        key.data()
         except BaseException:
             for seat in seats:
                 if seat.player is not None:

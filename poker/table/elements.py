@@ -1,7 +1,8 @@
 """Elements that pages share: HTML of our own, tabs, and the unit of amounts."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import Future
+from functools import partial
 from typing import Any
 
 from nicegui import ui
@@ -31,6 +32,21 @@ def tabs(*names: str, look: str = "align=justify", keep_alive: bool = True) -> t
         found = [ui.tab(name) for name in names]
     with ui.tab_panels(bar, value=found[0], animated=False, keep_alive=keep_alive).classes("panels"):
         return bar, [ui.tab_panel(tab) for tab in found]
+
+
+def crumbs(place: ui.element, names: Sequence[str], go: Callable[[int], object]) -> None:
+    """The actions so far; a click on one goes back to where so many had been taken."""
+    place.clear()
+    with place:
+        for number, name in enumerate(("Start", *names)):
+            current = 'aria-current="step"' if number == len(names) else ""
+            ui.button(name, on_click=partial(go, number)).props(f"flat dense no-caps {current}")
+
+
+def choice(name: str, colour: str, go: Callable[[], object]) -> None:
+    """A button for an action that can be taken."""
+    button = ui.button(name, color=None, on_click=go).props("no-caps unelevated")
+    button.classes("choice").style(f"--choice: {colour}")
 
 
 class Unit(ui.toggle):

@@ -7,7 +7,6 @@ from html import escape
 from math import isnan
 from typing import Any
 
-import numpy as np
 from nicegui import run, ui
 
 from poker.betting import Betting
@@ -19,7 +18,7 @@ from poker.rules import Rules
 from poker.state import HandState
 from poker.table import words
 from poker.table.elements import Unit, html, row
-from poker.table.explorer.cells import MOVE_FOCUS, Cell, action_colours, class_grid, heat, mixed
+from poker.table.explorer.cells import MOVE_FOCUS, Cell, action_colours, class_grid, heat, strategy_cell
 from poker.types import Floats
 
 _CONTINUATIONS = ("then as the blueprint", "then folding more", "then calling more", "then raising more")
@@ -212,9 +211,8 @@ async def _tried(solve: Callable[..., Any], *arguments: Any) -> tuple[Any, str]:
 def mistake_text(one: Mistake, rules: Rules, big_blind: int | None = None) -> str:
     """A row of the list; the loss is in big blinds, by which hands of all stakes compare."""
     betting = Betting.parse(rules, one.betting)
-    chosen, best = (
-        words.action_name(betting, betting.parse_action(text), big_blind) for text in (one.chosen, one.best)
-    )
+    names = (words.action_name(betting, betting.parse_action(text), big_blind) for text in (one.chosen, one.best))
+    chosen, best = names
     lost = f"{one.loss / rules.big_blind:.2f}" if one.is_certain else f"at most {one.most / rules.big_blind:.2f}"
     where = f"hand {one.hand + 1}, {one.cards}, {words.STREETS[betting.street].lower()}"
     return f"{lost} bb: {where}: {chosen}, best {best}"
@@ -224,25 +222,25 @@ def decision_html(one: DecisionReview, note: str, big_blind: int | None = None) 
     """HTML of a reviewed decision: actions with frequency and EV, the loss, the parts of the EVs, the grids and the
     note; amounts in chips, or in big blinds of `big_blind` chips."""
     names = [words.action_name(one.betting, action, big_blind) for action in one.actions]
-    shades = action_colours(names)
+    shades = [f'<span class="shade" style="background: {colour}"></span>' for colour in action_colours(names)]
     held = int(PREFLOP_CLASS[hand_index(*one.cards)])
-    rows = "".join(
-        f"<tr{' class=chosen' if action == one.chosen else ''}><th scope=row>"
-        f'<span class="shade" style="background: {shade}"></span>{name}{" (you)" if action == one.chosen else ""}</th>'
-        f"<td>{share:.0%}</td><td>{_ev(ev, best, one.exploitability, big_blind)}</td></tr>"
-        for action, name, shade, share, ev, best in zip(
-            one.actions, names, shades, one.frequencies, one.evs, one.best_evs, strict=True
+    rows = []
+    for place, (action, name) in enumerate(zip(one.actions, names, strict=True)):
+        marked, mine = (" class=chosen", " (you)") if action == one.chosen else ("", "")
+        ev = _ev(one.evs[place], one.best_evs[place], one.exploitability, big_blind)
+        rows.append(
+            f"<tr{marked}><th scope=row>{shades[place]}{name}{mine}</th>"
+            f"<td>{one.frequencies[place]:.0%}</td><td>{ev}</td></tr>"
         )
-    )
     board = ""
     if one.board:
         cards = words.small_cards(one.betting.rules, one.board)
         board = f"<p>Board {cards}, pot {words.chips(one.betting.pot, big_blind)}</p>"
-    heads = "".join(f"<th>{head}</th>" for head in ("action", "solver", _ev_head(big_blind)))
+    legend = " ".join(f"{shade}{name}" for shade, name in zip(shades, names, strict=True))
     return (
-        f"{board}<table class=actions><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
+        f"{board}{_table('action', 'solver', rows, big_blind)}"
         f"{_lost_html(one, big_blind)}{_parts_html(one, names, big_blind)}"
-        f"<h3>What sound play does with your hands</h3>{_legend(names, shades)}"
+        f'<h3>What sound play does with your hands</h3><p class="legend">{legend}</p>'
         f"{class_grid(strategy_cells(names, one.grid, held), 'Strategy by class of hand')}"
         "<h3>What the agent takes you to hold</h3>"
         f"{class_grid(range_cells(one.believed, held), 'Your range as the agent sees it')}"
@@ -250,8 +248,10 @@ def decision_html(one: DecisionReview, note: str, big_blind: int | None = None) 
     )
 
 
-def _ev_head(big_blind: int | None) -> str:
-    return f"EV, {'chips' if big_blind is None else 'bb'}"
+def _table(what: str, how_often: str, rows: Sequence[str], big_blind: int | None) -> str:
+    heads = what, how_often, f"EV, {'chips' if big_blind is None else 'bb'}"
+    head = "".join(f"<th>{head}</th>" for head in heads)
+    return f"<table class=actions><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
 
 
 def _number(value: float, big_blind: int | None) -> str:
@@ -292,18 +292,8 @@ def _lost_html(one: DecisionReview, big_blind: int | None) -> str:
 
 def strategy_cells(names: Sequence[str], shares: Floats, held: int) -> list[Cell]:
     """Cells of a strategy: `shares` [169, A] of its actions, NaN where nobody can hold the class; `held` is marked."""
-    colours = action_colours(names)
-    return [
-        Cell("", "", "cannot be held", held=number == held)
-        if np.isnan(row).any()
-        else Cell(
-            mixed(row.tolist(), colours, 1.0),
-            "",
-            ", ".join(f"{name} {share:.0%}" for name, share in zip(names, row, strict=True) if share >= 0.005),
-            held=number == held,
-        )
-        for number, row in enumerate(shares)
-    ]
+    rows = enumerate(shares.tolist())
+    return [strategy_cell(names, row, 1.0, "cannot be held", _OFTEN, number == held) for number, row in rows]
 
 
 def range_cells(shares: Floats, held: int) -> list[Cell]:
@@ -316,14 +306,6 @@ def range_cells(shares: Floats, held: int) -> list[Cell]:
     ]
 
 
-def _legend(names: Sequence[str], shades: Sequence[str]) -> str:
-    parts = (
-        f'<span class="shade" style="background: {shade}"></span>{escape(name)}'
-        for name, shade in zip(names, shades, strict=True)
-    )
-    return f'<p class="legend">{" ".join(parts)}</p>'
-
-
 def _parts_html(one: DecisionReview, names: Sequence[str], big_blind: int | None) -> str:
     """HTML of the parts whose mean is an action's EV: the agent's answers, and continuations at the depth limit."""
     told = []
@@ -332,32 +314,27 @@ def _parts_html(one: DecisionReview, names: Sequence[str], big_blind: int | None
         for path, (share, value) in one.answers.items():
             if path[0] == action and share >= _OFTEN:
                 reply = words.action_name(one.betting.apply(action), path[1], big_blind)
-                rows += [
-                    _part_row(f"<span class=part>agent: {reply}</span>", share, value, big_blind),
-                    *_end_rows(one, path, big_blind),
-                ]
+                rows.append(_part_row(f"<span class=part>agent: {reply}</span>", share, value, big_blind))
+                rows += _end_rows(one, path, big_blind)
         if len(rows) > 1:
             told += rows
     if not told:
         return ""
     limited = any(ends_after(one, action) is not None for action in one.actions)
     limit = " A round that ends at the depth limit goes on by continuations, of which the solver lets you pick."
-    heads = "".join(f"<th>{head}</th>" for head in ("then", "how often", _ev_head(big_blind)))
     return (
         "<details><summary>How the EVs add up</summary><p class=quiet>The EV of an action is the mean of those of the"
-        f" answers below it, weighted by how often they come.{limit if limited else ''}</p><table class=actions><thead>"
-        f"<tr>{heads}</tr></thead><tbody>{''.join(told)}</tbody></table></details>"
+        f" answers below it, weighted by how often they come.{limit if limited else ''}</p>"
+        f"{_table('then', 'how often', told, big_blind)}</details>"
     )
 
 
 def _end_rows(one: DecisionReview, path: tuple[int, ...], big_blind: int | None) -> list[str]:
     """The continuations at the depth limit, where `path` leads there and there is a choice of them."""
     values = one.ends.get(path, ())
-    heads = (
-        _CONTINUATIONS
-        if len(values) == len(_CONTINUATIONS)
-        else [f"then continuation {k + 1}" for k in range(len(values))]
-    )
+    heads: Sequence[str] = _CONTINUATIONS
+    if len(values) != len(heads):
+        heads = [f"then continuation {k + 1}" for k in range(len(values))]
     return [
         _part_row(f"<span class=end>{head}</span>", share, ev, big_blind)
         for head, share, ev in zip(heads, one.picks.get(path, ()), values, strict=True)

@@ -52,6 +52,17 @@ def action_colours(actions: Sequence[str]) -> list[str]:
     return [shades.get(action) or kinds[action.split()[0]] for action in actions]
 
 
+def strategy_cell(
+    names: Sequence[str], shares: Sequence[float], height: float, none: str = "", least: float = 0.0, held: bool = False
+) -> Cell:
+    """Cell of a strategy: `shares` of the actions `names`, told from `least` on, filled up to `height` (0 to 1); the
+    label `none` where they are NaN."""
+    if any(map(isnan, shares)):
+        return Cell("", "", none, held=held)
+    told = ", ".join(f"{name} {share:.0%}" for name, share in zip(names, shares, strict=True) if share >= least)
+    return Cell(mixed(shares, action_colours(names), height), "", told, held=held)
+
+
 def mixed(shares: Iterable[float], colours: Sequence[str], height: float) -> str:
     """Colours side by side in proportion to `shares`, from the bottom up to `height` (0 to 1)."""
     stops, at = [], 0.0

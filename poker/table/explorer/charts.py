@@ -11,8 +11,8 @@ from poker.cards import PREFLOP_CLASS_SIZE
 from poker.errors import PokernetsError
 from poker.solvers.blueprint import FirstRound
 from poker.table import words
-from poker.table.elements import Unit, html, row
-from poker.table.explorer.cells import MOVE_FOCUS, Cell, action_colours, class_grid, mixed
+from poker.table.elements import Unit, choice, crumbs, html, row
+from poker.table.explorer.cells import MOVE_FOCUS, action_colours, class_grid, strategy_cell
 from poker.tree import Kind
 
 _CLASSES = len(PREFLOP_CLASS_SIZE)
@@ -56,11 +56,8 @@ class _Charts:
             reach[tree.player[node]] *= self._first.probs(node)[:, tree.actions(node).index(action)]
             node = tree.child(node, action)
             path.append(node)
-        names = ["Start", *(self._name(at, action) for at, action in zip(path, line, strict=False))]
-        self._where.clear()
-        with self._where:
-            for place, name in enumerate(names):
-                ui.button(name, on_click=partial(self._go, line[:place])).props("flat dense no-caps")
+        names = [self._name(at, action) for at, action in zip(path, line, strict=False)]
+        crumbs(self._where, names, lambda place: self._go(line[:place]))
         self._actions.clear()
         if tree.kind[node] != Kind.DECISION or tree.street[node]:
             with self._actions:
@@ -82,16 +79,7 @@ class _Charts:
         with self._actions:
             ui.label(f"{seat}:").classes("seat-name")
             for action, name, mean, colour in zip(self._tree.actions(node), names, means, colours, strict=True):
-                button = ui.button(f"{name} {100 * mean:.0f}%", color=None)
-                button.on_click(partial(self._go, (*line, action)))
-                button.props("no-caps unelevated").classes("choice").style(f"--choice: {colour}")
+                choice(f"{name} {mean:.0%}", colour, partial(self._go, (*line, action)))
         heights = reach / max(float(reach.max()), 1e-12)
-        cells = [
-            Cell(
-                mixed(row, colours, height),
-                "",
-                ", ".join(f"{name} {100 * p:.0f}%" for name, p in zip(names, row, strict=True)),
-            )
-            for row, height in zip(probs.tolist(), heights.tolist(), strict=True)
-        ]
+        cells = [strategy_cell(names, *cell) for cell in zip(probs.tolist(), heights.tolist(), strict=True)]
         self._grid.set_content(class_grid(cells, f"{seat} after {len(line)} actions"))

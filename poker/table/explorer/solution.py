@@ -1,6 +1,7 @@
 """A solution in the browser: the line so far, the actions, the grid of hands, the hands of a class by suit."""
 
 import json
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -16,11 +17,22 @@ from poker.evaluation.measures.spot import SEATS
 from poker.report.grids import class_shares
 from poker.solvers.vector.walk import View
 from poker.table import words as text
-from poker.table.elements import html, row
-from poker.table.explorer.cells import CELL_OF, MOVE_FOCUS, Cell, action_colours, card_sheet, class_grid, heat, mixed
+from poker.table.elements import choice, crumbs, html, row
+from poker.table.explorer.cells import (
+    CELL_OF,
+    MOVE_FOCUS,
+    Cell,
+    action_colours,
+    card_sheet,
+    class_grid,
+    heat,
+    mixed,
+    strategy_cell,
+)
 
 _MODES = {"strategy": "Strategy", "ev": "EV", "equity": "Equity", "weight": "Weight"}
-_COLUMNS = {"ev": "EV", "equity": "equity", "weight": "weight"}
+_COLUMNS = ("hand", "EV", "equity", "weight")
+_OUT = "not in the range"
 Values = NDArray[np.floating]
 
 
@@ -55,7 +67,9 @@ class SolutionPanel:
         for event in ("click", "keydown.enter"):
             self._sheet.on(event, self._deal, js_handler=CELL_OF)
         with row():
-            for name, do in (("JSON", self._json), ("CSV", self._csv), ("Solution directory", self._write)):
+            as_json = partial(self._download, "json", lambda view: json.dumps(view_record(view), indent=1))
+            as_csv = partial(self._download, "csv", view_csv)
+            for name, do in (("JSON", as_json), ("CSV", as_csv), ("Solution directory", self._write)):
                 ui.button(name, icon="download", on_click=do).props("flat dense no-caps")
         ui.timer(0.01, partial(self._go, ()), once=True)
 
@@ -71,25 +85,16 @@ class SolutionPanel:
         if view.player is not None:
             self._player = view.player
         self._who.set_value(self._player)
-        self._draw_path(view)
-        self._draw_actions(view)
-        self._sheet.set_content(_sheet(view))
-        self._draw()
-
-    def _draw_path(self, view: View) -> None:
-        self._where.clear()
-        with self._where:
-            for place, word in enumerate(("Start", *view.words)):
-                button = ui.button(_word(word), on_click=partial(self._go, view.words[:place]))
-                button.props("flat dense no-caps")
-                if place == len(view.words):
-                    button.props('aria-current="step"')
+        crumbs(self._where, [_word(word) for word in view.words], lambda place: self._go(view.words[:place]))
         means = [
             f"{seat} EV {_number(view.mean(view.ev[p], p))}, equity {_percent(view.mean(view.equity[p], p))}"
             for p, seat in enumerate(SEATS)
         ]
         board = " ".join(map(card_text, view.board))
         self._facts.set_text(f"{board} · pot {view.pot} · {view.behind} behind · {' · '.join(means)}")
+        self._draw_actions(view)
+        self._sheet.set_content(_sheet(view))
+        self._draw()
 
     def _draw_actions(self, view: View) -> None:
         self._actions.clear()
@@ -102,9 +107,8 @@ class SolutionPanel:
             for action, colour in zip(view.actions, action_colours(view.actions), strict=True):
                 told = found[action]
                 ev = "" if told["ev_all"] is None else f" · EV {_number(told['ev_all'])}"
-                button = ui.button(f"{_word(action)} {_percent(told['frequency'])}{ev}", color=None)
-                button.on_click(partial(self._go, (*view.words, action)))
-                button.props("no-caps unelevated").classes("choice").style(f"--choice: {colour}")
+                name = f"{_word(action)} {_percent(told['frequency'])}{ev}"
+                choice(name, colour, partial(self._go, (*view.words, action)))
 
     def _chosen(self) -> None:
         self._player = 1 if self._who.value == 1 else 0
@@ -140,13 +144,10 @@ class SolutionPanel:
         if self._view is not None and isinstance(event.args, int) and 0 <= event.args < 52:
             await self._go((*self._view.words, card_text(event.args)))
 
-    def _json(self) -> None:
+    def _download(self, ending: str, text_of: Callable[[View], str]) -> None:
         if self._view is not None:
-            ui.download.content(json.dumps(view_record(self._view), indent=1), f"{self._name}.json")
-
-    def _csv(self) -> None:
-        if self._view is not None:
-            ui.download.content(view_csv(self._view), f"{self._name}.csv")
+            name = "_".join(("spot", *map(card_text, self._solve.spot.board), *self._view.words))
+            ui.download.content(text_of(self._view), f"{name}.{ending}")
 
     async def _write(self) -> None:
         try:
@@ -155,11 +156,6 @@ class SolutionPanel:
             ui.notify(str(error), type="warning")
         else:
             ui.notify(f"Written to {folder}", type="positive")
-
-    @property
-    def _name(self) -> str:
-        assert self._view is not None
-        return "_".join(("spot", *map(card_text, self._solve.spot.board), *self._view.words))
 
 
 def by_class(values: Values, weights: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -176,22 +172,17 @@ def _cells(view: View, player: int, mode: str) -> list[Cell]:
     most = np.nanmax(share) if (share > 0).any() else 1.0
     heights = np.nan_to_num(share / most)
     if mode == "strategy":
-        colours, shares = action_colours(view.actions), by_class(view.strategy, weights)
-        return [
-            Cell("", "", "not in the range")
-            if np.isnan(row[0])
-            else Cell(mixed(row, colours, height), "", _frequencies(view.actions, row))
-            for row, height in zip(shares.tolist(), heights.tolist(), strict=True)
-        ]
+        names, rows = list(map(_word, view.actions)), zip(by_class(view.strategy, weights), heights, strict=True)
+        return [strategy_cell(names, row.tolist(), height, _OUT) for row, height in rows]
     values = {"ev": view.ev[player], "equity": view.equity[player], "weight": ranges}[mode]
     means = by_class(values, weights)[:, 0]
     known = means[~np.isnan(means)]
-    least, top = (
-        (0.0, max(most, 1e-9)) if mode == "weight" else (known.min(), known.max()) if len(known) else (0.0, 1.0)
-    )
+    least, top = (known.min(), known.max()) if len(known) else (0.0, 1.0)
+    if mode == "weight":
+        least, top = 0.0, max(most, 1e-9)
     shown = _percent if mode != "ev" else _number
     return [
-        Cell("", "", "not in the range")
+        Cell("", "", _OUT)
         if np.isnan(mean)
         else Cell(heat(mean, least, top), shown(mean).rstrip("%"), f"{_MODES[mode]} {shown(mean)}")
         for mean in means.tolist()
@@ -219,30 +210,19 @@ def _by_suit(view: View, player: int, number: int) -> str:
         return f"{title}<p class=quiet>It does not come here.</p>"
     acts = view.actions if player == view.player else ()
     colours = action_colours(acts)
-    heads = "<th scope=col>hand</th>" + "".join(f"<th scope=col>{name}</th>" for name in _COLUMNS.values())
-    heads += "".join(f"<th scope=col>{_word(action)}</th>" for action in acts)
+    heads = "".join(f"<th scope=col>{name}</th>" for name in (*_COLUMNS, *map(_word, acts)))
     rows = []
     for hand in hands:
         cards = text.small_texts(map(card_text, HAND_CARDS[hand][::-1].tolist()))
-        told = [
-            _number(view.ev[player, hand]),
-            _percent(view.equity[player, hand]),
-            _percent(view.ranges[player, hand]),
-        ]
+        told = [_number(view.ev[player, hand]), *(_percent(of[player, hand]) for of in (view.equity, view.ranges))]
         for place in range(len(acts)):
             ev = view.action_ev[hand, place]
             told.append(f"{_percent(view.strategy[hand, place])}<br><span class=quiet>{_number(ev)}</span>")
         bar = mixed(view.strategy[hand].tolist(), colours, 0.15) if acts else "none"
-        rows.append(
-            f'<tr style="background: {bar}"><th scope=row>{cards}</th>{"".join(f"<td>{one}</td>" for one in told)}</tr>'
-        )
-    return (
-        f"{title}<div class=scroll><table><thead><tr>{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
-    )
-
-
-def _frequencies(actions: tuple[str, ...], row: list[float]) -> str:
-    return ", ".join(f"{_word(action)} {_percent(share)}" for action, share in zip(actions, row, strict=True))
+        values = "".join(f"<td>{one}</td>" for one in told)
+        rows.append(f'<tr style="background: {bar}"><th scope=row>{cards}</th>{values}</tr>')
+    table = f"<table><thead><tr>{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+    return f"{title}<div class=scroll>{table}</div>"
 
 
 def _word(word: str) -> str:

@@ -16,7 +16,6 @@ from poker.artifacts import fingerprint_of_settings
 from poker.errors import PokernetsError
 from poker.evaluation.histories.review import Reviews
 from poker.evaluation.matches.running_result import RunningResult
-from poker.formats.acpc.log import LoggedHand
 from poker.lock import alone
 from poker.play.hand import described
 from poker.play.lineup import AgentSpec
@@ -56,11 +55,9 @@ class Visit:
         """Lets the agents act, in one thread however often it is asked for."""
         self.stopped = ""
         with self._lock:
-            self._again = True
-            if self._acting:
-                return
-            self._acting = True
-        self.pool.submit(self._agents_act)
+            begin, self._acting, self._again = not self._acting, True, True
+        if begin:
+            self.pool.submit(self._agents_act)
 
     def _agents_act(self) -> None:
         while self._is_asked():
@@ -85,8 +82,8 @@ class Visitors:
     ) -> None:
         """`reviewer` is the agent that solves for reviews where none of `specs` can. Agents are built in the
         background, in `processes` as for a `Pool`."""
-        self.rules = rules
-        self.opponents = Opponents(rules, specs, processes)
+        self._rules = rules
+        self._opponents = Opponents(rules, specs, processes)
         settings = {spec.name: dict(spec.settings) for spec in specs}
         mark = fingerprint_of_settings(settings, rules.to_acpc())
         self._folder = out / rules.name / f"{'-'.join(settings)[:80]}-{mark[:10]}"
@@ -101,7 +98,7 @@ class Visitors:
         self._lock = threading.Lock()
         self._opening = [threading.Lock() for _ in range(_OPENING)]
         self._pool = ThreadPoolExecutor(_THREADS, "table")
-        self.loaded = self.opponents.pool.start().offers
+        self.loaded = self._opponents.pool.start().offers
         """Future that is done when the agents are built, or has the error."""
 
     def visit(self, visitor: str) -> Visit:
@@ -115,16 +112,12 @@ class Visitors:
             return visit
 
     def _begin(self, folder: Path) -> Visit:
-        files = TableFiles(folder, self.rules)
-        result = RunningResult(self.rules, PERSON, files.notes, folder / "hands.aivat.jsonl")
-
-        def ended(hand: LoggedHand) -> None:
-            result.add([hand])
-
-        game = TableGame(self.rules, self.opponents, files, ended)
+        files = TableFiles(folder, self._rules)
+        result = RunningResult(self._rules, PERSON, files.notes, folder / "hands.aivat.jsonl")
+        game = TableGame(self._rules, self._opponents, files, lambda hand: result.add([hand]))
         result.add(files.hands())
         solver, file = self._solver(str(folder))
-        reviews = Reviews(self.rules, folder / file, lambda: solver, threading.Lock(), solver.place)
+        reviews = Reviews(self._rules, folder / file, lambda: solver, threading.Lock(), solver.place)
         return Visit(game, result, folder, reviews, self._pool)
 
     def _solver(self, owner: str) -> "tuple[PooledSolver, str]":
