@@ -16,6 +16,7 @@ from poker.errors import PokernetsError
 from poker.play.lineup import AgentSpec
 from poker.play.table_game import PERSON, Seen
 from poker.rules import CALL, FOLD, Rules
+from poker.state import HandState
 from poker.table import words
 from poker.table.elements import Fill, Needs, Unit, html, row, tabs
 from poker.table.review_panel import AT_THE_TABLE, MistakesPanel, ReviewPanel, ReviewStore
@@ -115,10 +116,7 @@ class _Table:
             self._acting = seen.number, seen.step
             self._controls.clear()
             with self._controls:
-                _Controls(self._visit, seen, self._after, self._open_review, big_blind)
-
-    async def _open_review(self, seen: Seen) -> None:
-        await self._review.open(seen.number, seen.state, seen.seat)
+                _Controls(self._visit, seen, self._after, self._review.open, big_blind)
 
     def _after(self) -> None:
         self._visit.go_on()
@@ -133,7 +131,7 @@ class _Controls:
         visit: Visit,
         seen: Seen,
         after: Callable[[], None],
-        review: Callable[[Seen], Awaitable[None]],
+        review: Callable[[int, HandState, int], Awaitable[None]],
         big_blind: int | None = None,
     ) -> None:
         self._game, self._seen, self._after, self._big_blind = visit.game, seen, after, big_blind
@@ -145,7 +143,7 @@ class _Controls:
             self._actions()
         if not visit.reviews.why_not and (seen.is_mine or seen.state.is_over):
             name, key = ("Hint", "h") if seen.is_mine else ("Review hand", "v")
-            self._keys[key] = partial(review, seen)
+            self._keys[key] = partial(review, seen.number, seen.state, seen.seat)
             with row():
                 ui.button(name, on_click=self._keys[key]).props(f"no-caps flat {_key(key)}")
         ui.keyboard(on_key=self._key, ignore=["input", "select", "textarea"], repeating=False)

@@ -156,7 +156,8 @@ def test_a_hint_goes_with_its_decision(client: Client, tmp_path: Path) -> None:
 
 async def hinted(client: Client, table: _Table) -> None:
     with client:
-        await table._open_review(table._game.seen())
+        seen = table._game.seen()
+        await table._review.open(seen.number, seen.state, seen.seat)
 
 
 def test_a_folder_that_cannot_be_made_is_told_on_the_page(client: Client, tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """Grids of the 169 classes of two cards and of the 52 cards, as HTML: aces at the top left, suited hands above.
 
-`data-c` identifies a cell by its class or card; pages listen with `CELL_OF`.
+`explorer.js` has what happens at a cell, which it knows by its class or card.
 """
 
 from collections.abc import Iterable, Sequence
@@ -11,17 +11,8 @@ from math import isnan
 from poker.cards import NUM_RANKS, NUM_SUITS, RANKS, class_text
 from poker.table.words import SUIT_SYMBOLS
 
-CELL_OF = "(e) => { const c = e.target.closest('[data-c]'); if (c) emit(Number(c.dataset.c)); }"
-"""JavaScript: emits the class or card of the cell that the event is about."""
-
-MOVE_FOCUS = """(e) => {
-  const step = {ArrowLeft: -1, ArrowRight: 1, ArrowUp: -13, ArrowDown: 13}[e.key], c = e.target.closest('[data-c]');
-  if (!step || !c) return;
-  const cells = [...e.currentTarget.querySelectorAll('[data-c]')], next = cells[cells.indexOf(c) + step];
-  if (next) { c.tabIndex = -1; next.tabIndex = 0; next.focus(); }
-  e.preventDefault();
-}"""
-"""JavaScript: the arrow keys go from cell to cell."""
+CELL_OF, MOVE_FOCUS = "(e) => tellCell(e, emit)", "(e) => moveFocus(e)"
+"""JavaScript: tells the class or card of the cell that an event is about; goes from cell to cell by arrow keys."""
 
 _FOLD, _CALL = "var(--fold)", "var(--call)"
 _RAISES = ("var(--raise-1)", "var(--raise-2)", "var(--raise-3)", "var(--raise-4)", "var(--raise-5)")

@@ -17,45 +17,6 @@ from poker.table.explorer.cells import MOVE_FOCUS, Cell, class_grid, filled
 
 _BRUSHES = {1.0: "100%", 0.75: "75%", 0.5: "50%", 0.25: "25%", 0.0: "out"}
 
-_BEGIN = """(e) => {
-  const g = e.currentTarget, c = e.target.closest('[data-c]');
-  if (!c || e.button) return;
-  const brush = g.closest('[data-brush]').dataset.brush;
-  g.painted = new Map();
-  g.weight = c.dataset.w === brush ? '0' : brush;
-  g.paint = (cell) => {
-    if (!cell || !g.contains(cell) || g.painted.has(cell.dataset.c)) return;
-    g.painted.set(cell.dataset.c, cell);
-    const fill = `linear-gradient(var(--in), var(--in)) bottom / 100% ${100 * g.weight}%`;
-    cell.style.background = `${fill} no-repeat, var(--cell)`;
-  };
-  g.at = [e.clientX, e.clientY];
-  g.paint(c);
-}"""
-_MOVE = """(e) => {
-  const g = e.currentTarget;
-  if (!g.painted) return;
-  const [x, y] = g.at, dx = e.clientX - x, dy = e.clientY - y, steps = Math.ceil(Math.hypot(dx, dy) / 6);
-  for (let i = 1; i <= steps; i++)
-    g.paint(document.elementFromPoint(x + dx * i / steps, y + dy * i / steps)?.closest('[data-c]'));
-  g.at = [e.clientX, e.clientY];
-}"""
-"""JavaScript: cells between two events of a fast movement are painted too."""
-
-_END = """(e) => {
-  const g = e.currentTarget;
-  if (!g.painted) return;
-  emit([...g.painted.keys()].map(Number), Number(g.weight));
-  g.painted = null;
-}"""
-_KEY = """(e) => {
-  const c = e.target.closest('[data-c]');
-  if (!c || (e.key !== ' ' && e.key !== 'Enter')) return;
-  const brush = e.currentTarget.closest('[data-brush]').dataset.brush;
-  emit([Number(c.dataset.c)], c.dataset.w === brush ? 0 : Number(brush));
-  e.preventDefault();
-}"""
-
 
 class RangeEditor:
     """Editor of the range called `name`; `changed` is called after every change, by text or by drawing."""
@@ -69,11 +30,12 @@ class RangeEditor:
             self._text = ui.textarea(f"{name}'s range", value=text, on_change=self._typed)
             self._text.without_auto_validation().props("outlined dense autogrow debounce=400").classes("wide")
             self._grid = html("paint")
-            for event, script in (("pointerdown", _BEGIN), ("pointermove", _MOVE), ("keydown", MOVE_FOCUS)):
-                self._grid.on(event, js_handler=script)
+            self._grid.on("pointerdown", js_handler="(e) => beginPainting(e)")
+            self._grid.on("pointermove", js_handler="(e) => goOnPainting(e)")
+            self._grid.on("keydown", js_handler=MOVE_FOCUS)
+            self._grid.on("keydown", self._painted, js_handler="(e) => paintByKey(e, emit)")
             for event in ("pointerup", "pointerleave", "pointercancel"):
-                self._grid.on(event, self._painted, js_handler=_END)
-            self._grid.on("keydown", self._painted, js_handler=_KEY)
+                self._grid.on(event, self._painted, js_handler="(e) => endPainting(e, emit)")
             with row():
                 brush = ui.toggle(_BRUSHES, value=1.0).props('dense no-caps aria-label="Weight to draw with"')
                 brush.on_value_change(lambda event: self._box.props(f'data-brush="{event.value}"'))

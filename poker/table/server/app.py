@@ -30,7 +30,7 @@ from poker.table.server.access import Access
 
 T = TypeVar("T")
 
-_STYLES = ("style.css", "explorer.css")
+_STYLES, _SCRIPT = ("style.css", "explorer.css"), "explorer.js"
 _PATIENCE = 30
 """Seconds for which a browser may be silent, as on a busy machine, before its socket and then its page are given up."""
 _LEAVING = 5
@@ -58,8 +58,10 @@ def serve(pages: Sequence[Page], listening: socket.socket, token: str | None, ur
             errors.append(error)
             server.should_exit = True
 
+    folder = Path(__file__).parents[1]
     for style in _STYLES:
-        ui.add_css(Path(__file__).parents[1] / style, shared=True)
+        ui.add_css(folder / style, shared=True)
+    ui.add_head_html(f"<script>{(folder / _SCRIPT).read_text(encoding='utf-8')}</script>", shared=True)
     made = [Future[Fill]() for _ in pages]
     for page, fill in zip(pages, made, strict=True):
         fill.add_done_callback(needs)
