@@ -6,6 +6,7 @@ of a process that is killed are taken by another.
 
 import multiprocessing
 import os
+import signal
 import sys
 import threading
 from abc import ABC, abstractmethod
@@ -224,6 +225,29 @@ def _do(task: Any) -> Any:
         assert _prepare is not None
         _function = _prepare()
     return _function(task)
+
+
+class Child:
+    """A process that runs `target(pipe, *arguments)` and ends with this one; `pipe` is our end of its pipe."""
+
+    def __init__(self, target: Callable[..., None], *arguments: Any) -> None:
+        context = multiprocessing.get_context("spawn")
+        self.pipe, theirs = context.Pipe()
+        self.process = context.Process(target=_run, args=(target, theirs, *arguments), daemon=True)
+        self.process.start()
+        theirs.close()
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.join()
+        self.process.close()
+        self.pipe.close()
+
+
+def _run(target: Callable[..., None], *arguments: Any) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    end_with_parent()
+    target(*arguments)
 
 
 def end_with_parent() -> None:

@@ -6,18 +6,15 @@ part of its time. Questions about its policy are no decisions: they have a time 
 is not answered is the last one asked.
 """
 
-import multiprocessing
 import pickle
-import signal
 import traceback
 from collections.abc import Callable
 from multiprocessing.connection import Connection
-from multiprocessing.process import BaseProcess
 from typing import Any
 
 from poker.agents.base import Agent, is_repeatable
 from poker.errors import PokernetsError
-from poker.parallel import end_with_parent
+from poker.parallel import Child
 from poker.state import HandState, Policy
 
 _MAX_RESTARTS = 5
@@ -58,8 +55,7 @@ class RemoteAgent:
         self._seconds = seconds
         self._policy_seconds = policy_seconds
         self._no_policy = ""
-        self._process: BaseProcess | None = None
-        self._pipe: Connection | None = None
+        self._child: Child | None = None
         self._starts = 0
         self._seed = 0
         self._seat: int | None = None
@@ -91,32 +87,23 @@ class RemoteAgent:
             policy: Policy = self._call("policy", state, self._policy_seconds)
         except AgentFailure as error:
             self._no_policy = str(error)
-            if self._process is None and not isinstance(error, AgentGivenUp):
+            if self._child is None and not isinstance(error, AgentGivenUp):
                 self._starts -= 1  # its replacement is not put down to its play
             raise PolicyUnavailable(self, self._no_policy) from error
         return policy
 
     def close(self) -> None:
         """Ends the process."""
-        process, self._process = self._process, None
-        if process is not None:
-            process.kill()
-            process.join()
-            process.close()
-        if self._pipe is not None:
-            self._pipe.close()
-            self._pipe = None
+        child, self._child = self._child, None
+        if child is not None:
+            child.kill()
 
     def _start(self) -> list[str]:
         """Which optional methods the agent has."""
         if self._starts > _MAX_RESTARTS:
             raise AgentGivenUp(f"given up after {_MAX_RESTARTS} new processes")
         self._starts += 1
-        context = multiprocessing.get_context("spawn")
-        self._pipe, theirs = context.Pipe()
-        self._process = context.Process(target=_serve, args=(theirs, self._build), daemon=True)
-        self._process.start()
-        theirs.close()
+        self._child = Child(_serve, self._build)
         try:
             self.kind, self.repeatable, offers = self._answer(_START_SECONDS, "building")
         except AgentFailure:
@@ -125,7 +112,7 @@ class RemoteAgent:
         return list(offers)
 
     def _call(self, method: str, argument: Any, seconds: float | None = None) -> Any:
-        if self._process is None:
+        if self._child is None:
             self._start()
             self._send("reset", self._seed)
             if self._seat is not None and method != "start_hand":
@@ -133,20 +120,20 @@ class RemoteAgent:
         return self._send(method, argument, seconds)
 
     def _send(self, method: str, argument: Any, seconds: float | None = None) -> Any:
-        assert self._pipe is not None
+        assert self._child is not None
         try:
-            self._pipe.send((method, argument))
+            self._child.pipe.send((method, argument))
         except OSError:
             self._fail(method)
         return self._answer(self._seconds if seconds is None else seconds, method)
 
     def _answer(self, seconds: float, what: str) -> Any:
-        assert self._pipe is not None
+        assert self._child is not None
         try:
-            if not self._pipe.poll(seconds):
+            if not self._child.pipe.poll(seconds):
                 self.close()
                 raise AgentFailure(f"no answer to {what} within {seconds:g} s")
-            kind, value = self._pipe.recv()
+            kind, value = self._child.pipe.recv()
         except (EOFError, OSError):
             self._fail(what)
         if kind == "refused":
@@ -159,18 +146,15 @@ class RemoteAgent:
         return value
 
     def _fail(self, what: str) -> None:
-        process = self._process
-        if process is not None:
-            process.join(1.0)
-        status = process.exitcode if process is not None else None
+        assert self._child is not None
+        self._child.process.join(1.0)
+        status = self._child.process.exitcode
         self.close()
         raise AgentFailure(f"its process died during {what}, exit status {status}")
 
 
 def _serve(pipe: Connection, build: Callable[[], Agent]) -> None:
     """The loop of the agent's process: (method, argument) in, (kind, value) out."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    end_with_parent()
     try:
         agent = build()
     except PokernetsError as error:

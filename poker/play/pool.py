@@ -5,9 +5,7 @@ In the queue of a process the owner that has been served less goes first (start-
 that of the running call, or one after its owner's last turn if that is later). A process is started when all are busy.
 """
 
-import multiprocessing
 import os
-import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
@@ -21,7 +19,7 @@ from poker.agents.base import ObservingAgent, PolicyAgent
 from poker.agents.remote import AgentFailure
 from poker.errors import PokernetsError
 from poker.machine import cores
-from poker.parallel import end_with_parent
+from poker.parallel import Child
 from poker.play.hand import AbsentAgent, described
 from poker.search.lru_cache import LRUCache
 from poker.search.opponent_decision import DecisionSolver
@@ -104,7 +102,7 @@ class _Apart:
 
     def __init__(self, builders: Builders, nice: int) -> None:
         self._builders, self._nice = builders, nice
-        self._pipe: Connection | None = None
+        self._child: Child | None = None
 
     def do(self, method: str, *arguments: Any) -> Any:
         for left in reversed(range(_TRIES)):
@@ -118,22 +116,16 @@ class _Apart:
 
     def close(self) -> None:
         """Ends the process."""
-        pipe, self._pipe = self._pipe, None
-        if pipe is not None:
-            self._process.kill()
-            self._process.join()
-            pipe.close()
+        child, self._child = self._child, None
+        if child is not None:
+            child.kill()
 
     def _told(self, method: str, arguments: tuple[Any, ...]) -> Any:
-        if self._pipe is None:
-            context = multiprocessing.get_context("spawn")
-            pipe, theirs = context.Pipe()
-            self._process = context.Process(target=_serve, args=(theirs, self._builders, self._nice), daemon=True)
-            self._process.start()
-            theirs.close()
-            self._pipe = pipe
-        self._pipe.send((method, arguments))
-        kind, value = self._pipe.recv()
+        if self._child is None:
+            self._child = Child(_serve, self._builders, self._nice)
+        pipe = self._child.pipe
+        pipe.send((method, arguments))
+        kind, value = pipe.recv()
         if kind == "answer":
             return value
         raise (PokernetsError if kind == "refused" else AgentFailure)(value)
@@ -141,8 +133,6 @@ class _Apart:
 
 def _serve(pipe: Connection, builders: Builders, nice: int) -> None:
     """The loop of a process: (method, arguments) in, (kind, value) out."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    end_with_parent()
     os.nice(nice)
     agents = _Here(builders)
     with suppress(EOFError):

@@ -221,7 +221,7 @@ def test_nothing_is_left_behind() -> None:
     before = len(list(Path("/proc/self/fd").iterdir()))
     for _ in range(3):
         agent = RemoteAgent("call", partial(AlwaysCall, name="call"), 20.0)
-        pid = agent._process.pid if agent._process else 0
+        pid = agent._child.process.pid if agent._child else 0
         agent.close()
         assert not Path(f"/proc/{pid}/cmdline").exists()
     assert len(list(Path("/proc/self/fd").iterdir())) <= before + 1

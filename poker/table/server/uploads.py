@@ -1,18 +1,16 @@
 """Reading of a visitor's file of hands, in a process with limits on memory and time."""
 
 import contextlib
-import multiprocessing
 import os
 import pickle
 import resource
-import signal
 import sys
 from multiprocessing.connection import Connection
 from pathlib import Path
 
 from poker.errors import PokernetsError
 from poker.evaluation.histories.hand_file import HandFile
-from poker.parallel import end_with_parent
+from poker.parallel import Child
 from poker.rules import Rules
 
 MEMORY = 1 << 30
@@ -27,23 +25,16 @@ _MOST_FOUND = 64 << 20
 
 def read_apart(name: str, data: bytes, game: Rules, memory: int = MEMORY, seconds: int = SECONDS) -> HandFile:
     """Run `HandFile.read` in a process of its own; raises PokernetsError also where that exceeds its limits."""
-    context = multiprocessing.get_context("spawn")
-    ours, theirs = context.Pipe()
-    process = context.Process(target=_read, args=(theirs, name, game, memory, seconds), daemon=True)
-    process.start()
-    theirs.close()
+    child = Child(_read, name, game, memory, seconds)
     try:
-        ours.send_bytes(data)  # no argument: a start does not notice that the process is gone
-        told = ours.recv_bytes(_MOST_FOUND) if ours.poll(_PATIENCE * seconds) else None
+        child.pipe.send_bytes(data)  # no argument: a start does not notice that the process is gone
+        told = child.pipe.recv_bytes(_MOST_FOUND) if child.pipe.poll(_PATIENCE * seconds) else None
     except (EOFError, ConnectionError):
         told = None  # it was killed
     except OSError as error:
         raise PokernetsError(f"{name} holds more than a page can keep: divide it") from error
     finally:
-        process.kill()
-        process.join()
-        process.close()
-        ours.close()
+        child.kill()
     if told is None:
         raise PokernetsError(f"{name} takes more than {seconds} s to read: divide it, or remove what is no hand")
     found: HandFile | str = pickle.loads(told)
@@ -53,8 +44,6 @@ def read_apart(name: str, data: bytes, game: Rules, memory: int = MEMORY, second
 
 
 def _read(pipe: Connection, name: str, game: Rules, memory: int, seconds: int) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    end_with_parent()
     data = pipe.recv_bytes()
     _limit(memory, seconds)
     found: HandFile | str
