@@ -1,13 +1,12 @@
 """One of our agents at a dealer of the Annual Computer Poker Competition.
 
 Every state that the dealer sends is complete, so repeated or skipped states lose nothing; a repeated state gets the
-same answer. The agent is reset before the first hand only, and keeps its memory as long as the connection lasts. If it
-fails it checks or folds; a state that breaks our rules is answered with a call; what cannot be logged is left out. All
-of these are reported.
+same answer. The agent is reset before the first hand only. If it fails it checks or folds; a state that breaks our
+rules is answered with a call; what cannot be logged is left out. All of these are reported.
 
-Hands are logged as the agent saw them, without hole cards that it did not see; if it has a policy, that at each of its
-decisions is kept beside the log (`notes.py`). A dealer names nobody, so the others are opponent#1, #2, ... in the order
-in which they sit after our agent, which rotating seats do not change.
+Hands are logged as the agent saw them; if it has a policy, that at each of its decisions is noted beside the log
+(`notes.py`). A dealer names nobody, so the others are opponent#1, #2, ... in the order in which they sit after our
+agent, which rotating seats do not change.
 """
 
 import contextlib
@@ -31,8 +30,7 @@ from poker.state import HandState, Policy, public_state
 
 
 def warm_up(game: Rules, agent: Agent) -> None:
-    """Ask the agent for every decision of a hand that is called down, so that nothing is compiled or loaded during the
-    match. Its answers and errors are ignored."""
+    """Ask for every decision of a hand that is called down, so that nothing is compiled or loaded during the match."""
     state = HandState.deal(game, np.random.default_rng(0))
     with contextlib.suppress(Exception):
         agent.reset(0)
@@ -44,11 +42,8 @@ def warm_up(game: Rules, agent: Agent) -> None:
 
 @dataclass
 class DealerSeat:
-    """Our seat at the dealer's table: answers the dealer's lines and keeps a record.
-
-    The record has hands begun, chips won in each finished hand, and failures of the agent, which `tell` is called with;
-    `ended` says why the connection closed.
-    """
+    """Our seat at the dealer's table, with its record: hands begun, chips won in each finished hand, failures of the
+    agent, each also told by `tell`, and why the connection has `ended`."""
 
     game: Rules
     agent: Agent

@@ -1,7 +1,7 @@
 """Files that a finished match leaves beside the log of a line-up: which of its hands count, and poker hand histories.
 
-A log may hold more hands than its last match counts: hands that an earlier, longer match kept, and sessions that were
-under way when a match stopped early. The hands that count are always the first by number.
+A log may hold more hands than its last match counts: those of an earlier, longer match, and of sessions under way when
+a match stopped early. The hands that count are always the first by number.
 """
 
 import json

@@ -1,10 +1,10 @@
 """Hands of one line-up, on disk: an ACPC log that grows while a match runs, so that a killed match continues.
 
 A line counts once it ends in a newline, and a session once all its hands are there; what a kill left unfinished is
-dropped. When a match is over its logs are put in order, so that the same match gives the same bytes. Sessions are
-comparable for one line-up, game, seed, session length and time for decisions; a JSON file beside the log records these,
-and the file names hold their fingerprint. Further files of JSON lines keep failures of agents, and which commit of this
-program played which sessions: hands of another commit count, and results name it.
+dropped. Logs of finished matches are put in order, so that the same match gives the same bytes. Sessions are comparable
+for one line-up, game, seed, session length and time for decisions; a JSON file beside the log records these, and the
+file names hold their fingerprint. Further files keep failures of agents, and which commit of this program played which
+sessions: hands of another commit count, and results name it.
 """
 
 import glob

@@ -26,8 +26,8 @@ class SessionRecord:
 
     Hands are in the order of the seatings, then of the deals; hand number = deal * seatings + seating. `aivat` [hands,
     P] are AIVAT estimates, empty if not asked for; `unknown` are agents whose policies do not count in them, and why.
-    `commit` is the code that played, as the hand store noted it. `policies`, by hand and betting, are those of agents
-    that are not repeatable, until the session is estimated.
+    `commit` is the code that played. `policies`, by hand and betting, are those of agents that are not repeatable,
+    until the session is estimated.
     """
 
     lines: list[str] = field(default_factory=list)

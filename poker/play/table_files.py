@@ -33,6 +33,11 @@ class HandProgress:
     number: int
     state: HandState
 
+    @property
+    def step(self) -> int:
+        """Actions so far."""
+        return sum(map(len, self.state.betting.actions))
+
 
 class TableFiles:
     """The files in `folder`. Cards come from a secret `entropy` that is drawn with the folder, unless it is given.

@@ -6,8 +6,7 @@ that one from an old page changes nothing. Agents act when `let_agents_act` is c
 think; everything else is quick. Calls may come from any thread.
 
 An agent whose policy is known is shared by all games, and its actions are sampled here, so that the notes say what it
-plays; any other agent is built for each game. Both are told of every hand that begins. All are in a pool, where calls
-wait for their turn (`poker.play.pool`).
+plays; any other agent is built for each game. All are in a pool, where calls wait for their turn (`poker.play.pool`).
 """
 
 import threading
@@ -50,8 +49,7 @@ class PooledAgent:
     observes: bool
 
     @property
-    def by_policy(self) -> bool:
-        """Whether it plays every hand by a policy that is known."""
+    def is_shared(self) -> bool:
         return self.copy is None
 
     def ask(self, method: str, argument: HandState | int) -> Any:
@@ -143,7 +141,7 @@ class TableGame:
         self._logged = last
         """Number of the last hand in the files."""
         self._name = str(self.files.folder)
-        seed = int(self.files.rng(self._hand.number, self._step).integers(2**62))
+        seed = int(self.files.rng(self._hand.number, self._hand.step).integers(2**62))
         self._agents = self.opponents.seated(self._name, seed)
         weakref.finalize(self, self.opponents.pool.forget, self._name)
         self._start_hand()
@@ -152,10 +150,6 @@ class TableGame:
         elif found.state.is_over and found.number > last:
             self.files.add(found, self._names)
             self._logged = found.number
-
-    @property
-    def _step(self) -> int:
-        return sum(map(len, self._hand.state.betting.actions))
 
     @property
     def seat(self) -> int:
@@ -177,7 +171,7 @@ class TableGame:
     def act(self, number: int, step: int, action: int) -> None:
         """Take the person's action in hand `number` after `step` actions."""
         with self._lock:
-            if (number, step) != (self._hand.number, self._step) or self._hand.state.to_act != self.seat:
+            if (number, step) != (self._hand.number, self._hand.step) or self._hand.state.to_act != self.seat:
                 raise StalePageError("the game has moved on since that was shown, or it is not your turn")
             if type(action) is not int:
                 raise IllegalAction(f"an action is a whole number, not {str(action)[:40]!r}")
@@ -209,13 +203,13 @@ class TableGame:
     def _one_action(self) -> bool:
         """Take one action of an agent; whether it was an agent's turn."""
         with self._lock:
-            hand, step, player = self._hand, self._step, self._hand.state.to_act
+            hand, player = self._hand, self._hand.state.to_act
             if player in (self.seat, NOBODY):
                 return False
             started = self._since = time.monotonic()
             self.version += 1
         try:
-            action = self._asked(hand, step, player)
+            action = self._asked(hand, player)
             with self._lock:
                 self.thought.append(time.monotonic() - started)
                 self._since = None
@@ -259,21 +253,21 @@ class TableGame:
                 told = partial(agent.ask, "end_hand", self._hand.state.view(seat))
                 self._untold.append((self._names[seat], told))
 
-    def _asked(self, hand: HandProgress, step: int, player: int) -> int:
+    def _asked(self, hand: HandProgress, player: int) -> int:
         """The agent's action, a check or fold if it fails; its policy is noted."""
         view, agent = hand.state.view(player), self._seated()[player]
         policy: Policy | None = None
 
         def answer() -> int:
             nonlocal policy
-            if not agent.by_policy:
+            if not agent.is_shared:
                 return checked(view, agent.ask("act", view))
             found: Policy = agent.ask("policy", public_state(view.betting, view.board))
-            action, policy = checked(view, sample_action(found, view, self.files.rng(hand.number, step))), found
+            action, policy = checked(view, sample_action(found, view, self.files.rng(hand.number, hand.step))), found
             return action
 
         action = self._tried(self._names[player], answer)
-        if agent.by_policy:
+        if agent.is_shared:
             append_note(self.files.notes, hand.number, player, view.betting.text(), policy)
         return passive(view) if action is None else action
 

@@ -1,5 +1,2 @@
-"""The page in the browser, a client of the rest of the program: it shows and asks, and knows no poker of its own.
-
-NiceGUI (the extra `play`) is imported by `poker.table.server.app` and the pages alone, and these only once the server
-starts.
-"""
+"""The pages in the browser, which know no poker of their own. NiceGUI (the extra `play`) is imported by the pages and
+`server.app` alone, once the server starts."""
