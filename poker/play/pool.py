@@ -52,11 +52,6 @@ class Offers:
     observes: bool
     solves: bool
 
-    @classmethod
-    def of(cls, agent: object) -> "Offers":
-        observes = isinstance(agent, ObservingAgent)
-        return cls(isinstance(agent, PolicyAgent) and not observes, observes, isinstance(agent, DecisionSolver))
-
 
 class _Here:
     """The agents of one process, in this one; they are built when they are first asked."""
@@ -74,7 +69,13 @@ class _Here:
 
     def offers(self) -> dict[str, Offers]:
         """Abilities of all agents, which are built for this."""
-        return {name: Offers.of(self._agent(name, None)) for name in self._builders}
+        found = {}
+        for name in self._builders:
+            agent = self._agent(name, None)
+            observes = isinstance(agent, ObservingAgent)
+            by_policy = isinstance(agent, PolicyAgent) and not observes
+            found[name] = Offers(by_policy, observes, isinstance(agent, DecisionSolver))
+        return found
 
     def answer(self, call: Call) -> Any:
         return getattr(self._agent(call.name, call.copy), call.method)(*call.arguments)
@@ -85,16 +86,16 @@ class _Here:
 
     def _agent(self, name: str, copy: tuple[str, int] | None) -> Any:
         if (name, copy) not in self._built:
-            self._built[name, copy] = self._builders[name]() if copy is None else self._copy(name, copy[1])
+            try:
+                agent = self._builders[name]()
+                if copy is not None:
+                    agent.reset(copy[1])
+            except Exception as error:
+                if copy is None:
+                    raise
+                agent = AbsentAgent(name, "built", error)
+            self._built[name, copy] = agent
         return self._built[name, copy]
-
-    def _copy(self, name: str, seed: int) -> Any:
-        try:
-            agent = self._builders[name]()
-            agent.reset(seed)
-        except Exception as error:
-            return AbsentAgent(name, "built", error)
-        return agent
 
 
 class _Apart:
@@ -105,14 +106,20 @@ class _Apart:
         self._child: Child | None = None
 
     def do(self, method: str, *arguments: Any) -> Any:
-        for left in reversed(range(_TRIES)):
+        for _ in range(_TRIES):
             try:
-                return self._told(method, arguments)
-            except (EOFError, OSError) as error:
+                if self._child is None:
+                    self._child = Child(_serve, self._builders, self._nice)
+                pipe = self._child.pipe
+                pipe.send((method, arguments))
+                answer = pipe.recv()
+            except (EOFError, OSError):
                 self.close()
-                if not left:
-                    raise AgentFailure("its process died, perhaps for want of memory") from error
-        raise AssertionError
+                continue
+            if isinstance(answer, Exception):
+                raise answer
+            return answer
+        raise AgentFailure("its process died, perhaps for want of memory")
 
     def close(self) -> None:
         """Ends the process."""
@@ -120,30 +127,20 @@ class _Apart:
         if child is not None:
             child.kill()
 
-    def _told(self, method: str, arguments: tuple[Any, ...]) -> Any:
-        if self._child is None:
-            self._child = Child(_serve, self._builders, self._nice)
-        pipe = self._child.pipe
-        pipe.send((method, arguments))
-        kind, value = pipe.recv()
-        if kind == "answer":
-            return value
-        raise (PokernetsError if kind == "refused" else AgentFailure)(value)
-
 
 def _serve(pipe: Connection, builders: Builders, nice: int) -> None:
-    """The loop of a process: (method, arguments) in, (kind, value) out."""
+    """The loop of a process: (method, arguments) in, the answer or its error out."""
     os.nice(nice)
     agents = _Here(builders)
     with suppress(EOFError):
         while True:
             method, arguments = pipe.recv()
             try:
-                answer = "answer", agents.do(method, *arguments)
+                answer = agents.do(method, *arguments)
             except PokernetsError as error:
-                answer = "refused", str(error)
+                answer = PokernetsError(str(error))
             except Exception as error:
-                answer = "error", described(error)
+                answer = AgentFailure(described(error))
             pipe.send(answer)
 
 
@@ -189,7 +186,6 @@ class Pool:
         self._turns: LRUCache[str, int] = LRUCache(_REMEMBERED)
         self._now = 0
         self._numbers: Iterator[int] = count()
-        self._closed = False
         self.offers: Future[dict[str, Offers]] = Future()
         """Abilities of the agents once the first process has built them, or its error."""
 
@@ -204,8 +200,6 @@ class Pool:
         """Wait for the answer to a call. One that `moves` may change the home of `owner`."""
         self.start()
         with self._changed:
-            if self._closed:
-                raise AgentFailure("the server ends")
             ticket = self._put(self._home(owner, moves), owner, "answer", call)
         return ticket.future.result()
 
@@ -222,16 +216,6 @@ class Pool:
             home = self._homes.get(owner)
             waiting = [] if home is None else sorted(home.waiting)
             return next((place for place, ticket in enumerate(waiting, 1) if ticket.owner == owner), 0)
-
-    def close(self) -> None:
-        """End the processes; calls that wait or come later fail."""
-        with self._changed:
-            self._closed = True
-            for ticket in (ticket for worker in self._workers for ticket in worker.waiting):
-                ticket.future.set_exception(AgentFailure("the server ends"))
-            self._changed.notify_all()
-        for worker in self._workers:
-            worker.agents.close()
 
     def _put(self, worker: _Worker, owner: str, method: str, *arguments: Any) -> _Ticket:
         turn = max(self._now, (self._turns.get(owner) or 0) + 1)
@@ -263,7 +247,7 @@ class Pool:
         threading.Thread(target=self._work, args=(worker,), daemon=True, name="pool").start()
 
     def _work(self, worker: _Worker) -> None:
-        """Serve one process, in a thread of its own, until the pool closes."""
+        """Serve one process, in a thread of its own."""
         try:
             offers = worker.agents.do("offers") if not self._background else {}
         except Exception as error:
@@ -273,12 +257,12 @@ class Pool:
             self.offers.set_result(offers)
         with self._changed:
             worker.ready = True
-        while (ticket := self._next(worker)) is not None:
+        while True:
+            ticket = self._next(worker)
             try:
                 ticket.future.set_result(worker.agents.do(ticket.method, *ticket.arguments))
             except Exception as error:
                 ticket.future.set_exception(error)
-        worker.agents.close()
 
     def _lost(self, worker: _Worker, error: Exception) -> None:
         """Drop a process that cannot build the agents; `offers` gets the error if no process has built them yet."""
@@ -291,13 +275,11 @@ class Pool:
         for ticket in waiting:
             ticket.future.set_exception(error)
 
-    def _next(self, worker: _Worker) -> _Ticket | None:
+    def _next(self, worker: _Worker) -> _Ticket:
         with self._changed:
             worker.running = None
-            while not worker.waiting and not self._closed:
+            while not worker.waiting:
                 self._changed.wait()
-            if self._closed:
-                return None
             ticket = worker.running = min(worker.waiting)
             worker.waiting.remove(ticket)
             self._now = max(self._now, ticket.turn)

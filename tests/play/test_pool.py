@@ -3,7 +3,6 @@
 import os
 import threading
 import time
-from collections.abc import Iterator
 
 import pytest
 
@@ -36,10 +35,8 @@ class Slow:
 
 
 @pytest.fixture
-def pool() -> Iterator[Pool]:
-    one = Pool({"slow": Slow}, 4, background=True)
-    yield one
-    one.close()
+def pool() -> Pool:
+    return Pool({"slow": Slow}, 4, background=True)
 
 
 def until(holds: object) -> None:
@@ -66,7 +63,6 @@ def test_who_has_had_less_goes_first_and_is_told_the_place() -> None:
         thread.join()
     assert agent.asked == ["a1", "b1", "c1", "a2", "a3"]
     assert pool.place("ann") == 0
-    pool.close()
 
 
 def test_a_busy_process_gets_company_and_homes_are_kept(pool: Pool) -> None:
@@ -104,4 +100,3 @@ def test_agents_that_cannot_be_built_are_told_of() -> None:
         pool = Pool({"missing": missing}, processes)
         with pytest.raises(PokernetsError, match="make it first"):
             pool.start().offers.result()
-        pool.close()
