@@ -73,9 +73,13 @@ class RemotePlayer:
                 answer = line.read(max(0.0, limit - (time.monotonic() - started)))
                 text = answered_action(state, self.hand, answer)
                 if text is not None:
-                    self.answers += 1
-                    return self._action(state, text)
+                    break
                 self._tell(state, f"a line that answers another state is ignored: `{answer[:100]}`")
+            self.answers += 1
+            return read_action(state.betting, text)
+        except IllegalAction as error:
+            self._tell(state, f"{error}; called instead")
+            return CALL
         except NoAnswer:
             self._lose(state, f"no answer within {limit:.3g} s; it checks or folds on")
         except PokernetsError as error:
@@ -85,13 +89,6 @@ class RemotePlayer:
             self._used_hand += used
             self.used += used
         return None
-
-    def _action(self, state: HandState, text: str) -> int:
-        try:
-            return read_action(state.betting, text)
-        except IllegalAction as error:
-            self._tell(state, f"{error}; called instead")
-            return CALL
 
     def _tell(self, state: HandState, why: str) -> None:
         if len(self.failures) < _MOST_FAILURES:

@@ -247,40 +247,31 @@ class Pool:
         threading.Thread(target=self._work, args=(worker,), daemon=True, name="pool").start()
 
     def _work(self, worker: _Worker) -> None:
-        """Serve one process, in a thread of its own."""
+        """Serve one process, in a thread of its own, unless it cannot build the agents; `offers` gets the error if no
+        process has built them yet."""
         try:
             offers = worker.agents.do("offers") if not self._background else {}
         except Exception as error:
-            self._lost(worker, error)
+            worker.agents.close()
+            with self._changed:
+                self._workers.remove(worker)
+            if not self.offers.done():
+                self.offers.set_exception(error)
+            for ticket in worker.waiting:
+                ticket.future.set_exception(error)
             return
         if not self.offers.done():
             self.offers.set_result(offers)
-        with self._changed:
-            worker.ready = True
+        worker.ready = True
         while True:
-            ticket = self._next(worker)
+            with self._changed:
+                worker.running = None
+                while not worker.waiting:
+                    self._changed.wait()
+                ticket = worker.running = min(worker.waiting)
+                worker.waiting.remove(ticket)
+                self._now = max(self._now, ticket.turn)
             try:
                 ticket.future.set_result(worker.agents.do(ticket.method, *ticket.arguments))
             except Exception as error:
                 ticket.future.set_exception(error)
-
-    def _lost(self, worker: _Worker, error: Exception) -> None:
-        """Drop a process that cannot build the agents; `offers` gets the error if no process has built them yet."""
-        worker.agents.close()
-        with self._changed:
-            self._workers.remove(worker)
-            waiting, worker.waiting = worker.waiting, []
-        if not self.offers.done():
-            self.offers.set_exception(error)
-        for ticket in waiting:
-            ticket.future.set_exception(error)
-
-    def _next(self, worker: _Worker) -> _Ticket:
-        with self._changed:
-            worker.running = None
-            while not worker.waiting:
-                self._changed.wait()
-            ticket = worker.running = min(worker.waiting)
-            worker.waiting.remove(ticket)
-            self._now = max(self._now, ticket.turn)
-            return ticket

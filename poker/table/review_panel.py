@@ -160,13 +160,13 @@ class MistakesPanel:
         if not self._stopped:
             self._stopped = True
             return
-        self._stopped = False
+        self._stopped, kept = False, self._kept
         self._button.set_text("Stop")
-        hands = await run.io_bound(self._missing) or []
+        hands = await run.io_bound(lambda: kept.reviews.missing(kept.hands(), kept.name)) or []
         for done, hand in enumerate(hands):
             self._progress.set_text(f"{done} of {len(hands)} hands")
-            seat = hand.names.index(self._kept.name)
-            _, error = await _tried(self._kept.reviews.hand, hand.number, hand.state, seat)
+            seat = hand.names.index(kept.name)
+            _, error = await _tried(kept.reviews.hand, hand.number, hand.state, seat)
             if error:
                 self._progress.set_text(error)
                 break
@@ -177,9 +177,6 @@ class MistakesPanel:
             self._progress.set_text("All hands are reviewed.")
         self._stopped = True
         self._button.set_text("Review all my hands")
-
-    def _missing(self) -> list[LoggedHand]:
-        return self._kept.reviews.missing(self._kept.hands(), self._kept.name)
 
     def _show(self) -> None:
         shown = [one for one in self._kept.reviews.mistakes() if one.exploitability is not None]

@@ -106,8 +106,9 @@ class _Explorer:
         if asked != self._asked:
             return
         try:
+            spot, settings = self._form.spot, self._form.settings(self._settings)
             prepared = await run.io_bound(
-                Solve, self._form.spot, self._form.settings(self._settings), partial(self._waits, asked)
+                Solve, spot, settings, lambda: asked == self._asked and not self._client.is_deleted
             )
         except PokernetsError as error:
             prepared, told = None, str(error)
@@ -117,9 +118,6 @@ class _Explorer:
             self._prepared = prepared
             self._cost.set_text(told)
             self._cost.classes("wrong" if prepared is None else "", remove="" if prepared is None else "wrong")
-
-    def _waits(self, asked: int) -> bool:
-        return asked == self._asked and not self._client.is_deleted
 
     async def _begin(self) -> None:
         self._asked += 1
@@ -143,7 +141,8 @@ class _Explorer:
         if solve is None:
             return
         self._status.set_text(_status(solve))
-        self._bar.set_value(_progress(solve))
+        left = solve.seconds_left
+        self._bar.set_value(0.0 if isnan(left) or not solve.elapsed else solve.elapsed / (solve.elapsed + left))
         if solve.ended and solve is not self._shown:
             self._shown = solve
             self._place.clear()
@@ -219,8 +218,3 @@ def _status(solve: Solve) -> str:
         return f"{solve.state.capitalize()}: {text}"
     left = solve.seconds_left
     return f"Solving: {text}" + ("" if isnan(left) else f", about {_time(left)} left")
-
-
-def _progress(solve: Solve) -> float:
-    left = solve.seconds_left
-    return 0.0 if isnan(left) or not solve.elapsed else solve.elapsed / (solve.elapsed + left)

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import numpy as np
 from nicegui import ui
@@ -70,17 +69,14 @@ class RangeEditor:
 
     def _painted(self, event: GenericEventArguments) -> None:
         """Paint on the range that the grid shows, even where the text has become one that cannot be read."""
-        classes, weight = _asked(event.args)
+        sent = event.args if isinstance(event.args, list) and len(event.args) == 2 else [[], 0.0]
+        classes = (
+            [one for one in sent[0] if isinstance(one, int) and 0 <= one < 169] if isinstance(sent[0], list) else []
+        )
+        weight = sent[1] if sent[1] in _BRUSHES else 0.0
         weights = self._weights.copy()
         weights[np.isin(PREFLOP_CLASS, classes)] = weight
         self._text.set_value(range_text(weights))  # `_typed` follows
         if len(classes) == 1:  # the grid is made anew; the key that did it goes on from where it was
             grid = f"document.getElementById('{self._grid.html_id}')"
             ui.run_javascript(f"{grid}?.querySelector('[data-c=\"{classes[0]}\"]')?.focus()")
-
-
-def _asked(args: Any) -> tuple[list[int], float]:
-    """Classes and a weight from a browser; anything else that it sends is left out."""
-    classes, weight = args if isinstance(args, list) and len(args) == 2 else ([], 0.0)
-    known = [one for one in classes if isinstance(one, int) and 0 <= one < 169] if isinstance(classes, list) else []
-    return known, weight if weight in _BRUSHES else 0.0

@@ -47,30 +47,24 @@ class Visit:
     reviews: Reviews
     pool: ThreadPoolExecutor
     stopped: str = ""
-    _lock: threading.Lock = field(default_factory=threading.Lock)
-    _acting: bool = False
-    _again: bool = False
+    _turn: threading.Lock = field(default_factory=threading.Lock)
+    _waiting: bool = False
 
     def go_on(self) -> None:
-        """Lets the agents act, in one thread however often it is asked for."""
+        """Lets the agents act, in one thread; one more waits for its turn however often it is asked for meanwhile."""
         self.stopped = ""
-        with self._lock:
-            begin, self._acting, self._again = not self._acting, True, True
-        if begin:
+        if not self._waiting:
+            self._waiting = True
             self.pool.submit(self._agents_act)
 
     def _agents_act(self) -> None:
-        while self._is_asked():
+        with self._turn:
+            self._waiting = False
             try:
                 self.game.let_agents_act()
             except Exception as error:
                 logging.exception("a game has stopped; it goes on when its page is opened again")
                 self.stopped = described(error)
-
-    def _is_asked(self) -> bool:
-        with self._lock:
-            self._acting, self._again = self._again, False
-            return self._acting
 
 
 class Visitors:
@@ -91,7 +85,7 @@ class Visitors:
         lock = contextlib.ExitStack()
         lock.enter_context(alone(self._folder, f"another server plays the games in {self._folder}: end it first"))
         weakref.finalize(self, lock.close)
-        self._specs, self._reviewer = specs, reviewer
+        self._reviewer = reviewer
         self._reviewing = reviewing(rules, {spec.name: spec for spec in specs} | {REVIEWER: reviewer}, processes)
         self._open: weakref.WeakValueDictionary[str, Visit] = weakref.WeakValueDictionary()
         self._last: LRUCache[str, Visit] = LRUCache(_REMEMBERED)
