@@ -5,26 +5,80 @@ dropped. Logs of finished matches are put in order, so that the same match gives
 for one line-up, game, seed, session length and time for decisions; a JSON file beside the log records these, and the
 file names hold their fingerprint. Further files keep failures of agents, and which commit of this program played which
 sessions: hands of another commit count, and results name it.
+
+A log may hold more hands than its last match counts: those of an earlier, longer match, and of sessions under way when
+a match stopped early. The hands that count, the first by number, are noted beside a log once its match is finished.
 """
 
 import glob
 import json
 import sys
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from rich.console import Console
+
 from poker.artifacts import artifacts_in, fingerprint_of, fingerprint_of_settings, write_atomically
 from poker.errors import PokernetsError
+from poker.formats.acpc.log import read_log
+from poker.formats.phh import unwritable, write_phhs
 from poker.lines import JsonLines, append_lines
 from poker.lock import Claims
 from poker.play.hand import Incident
 from poker.play.lineup import LineUp, Rotation
 from poker.play.session import SessionRecord
 from poker.provenance import commit
+from poker.rules import Rules
 
 UNKNOWN = "unknown"
 """Commit of hands that were played outside git."""
+
+
+@dataclass(frozen=True)
+class Counted:
+    """The first `hands` hands of a log count; `session` deals in all seatings are one unit of the intervals."""
+
+    hands: int
+    session: int
+
+
+def export(rules: Rules, counted: Mapping[Path, Counted], console: Console) -> None:
+    """Writes `<log>.counted.json` and, of games that have one, `<log>.phhs` with all hands of the log."""
+    for log, what in counted.items():
+        write_atomically(_counted_path(log), json.dumps(asdict(what)).encode() + b"\n")
+    write_histories(rules, list(counted), console)
+
+
+def write_histories(rules: Rules, logs: list[Path], console: Console) -> None:
+    """Write `<log>.phhs` for each log, hand by hand, so that long logs take no more memory."""
+    why_not = unwritable(rules)
+    if why_not:
+        console.print(f"no .phhs files: {why_not}", soft_wrap=True, highlight=False)
+        return
+    with console.status("writing poker hand histories"):
+        for log in logs:
+            write_phhs(log.with_suffix(".phhs"), read_log(rules, log))
+
+
+def counted_in(log: Path) -> Counted | None:
+    """The hands that the last finished match with this log counted; None for logs that no match of ours wrote."""
+    path = _counted_path(log)
+    if not path.exists():
+        return None
+    try:
+        found = Counted(**json.loads(path.read_text(encoding="utf-8")))
+        if any(type(number) is not int or number < 1 for number in vars(found).values()):
+            raise ValueError(found)
+    except (ValueError, TypeError) as error:
+        raise PokernetsError(f"{path} is damaged: {error}; remove it, or play the match again") from error
+    return found
+
+
+def _counted_path(log: Path) -> Path:
+    return log.with_suffix(".counted.json")
 
 
 class HandStore:

@@ -1,7 +1,7 @@
 """`evaluate=replay`: reads the log of a match, ours or another dealer's, plays every hand again and says who won.
 
 Each line is checked against the rules: betting, cards, and payoffs. In a match of ours the hands and sessions count
-that it counted itself (`poker/play/exports.py`), so both have the same result. In another log all hands count; when
+that it counted itself (`poker/play/hand_store.py`), so both have the same result. In another log all hands count; when
 they come in groups of seatings on the same cards, the log is of duplicate deals, and a deal is one unit of the
 intervals, otherwise a hand is.
 
@@ -28,7 +28,7 @@ from poker.evaluation.matches.noted import NotedAivat
 from poker.evaluation.matches.results import Results, Unit
 from poker.formats.acpc.log import LoggedHand, read_log
 from poker.formats.phh import write_phhs
-from poker.play.exports import counted_in
+from poker.play.hand_store import counted_in
 from poker.play.lineup import LineUp, Rotation
 from poker.rules import Rules
 

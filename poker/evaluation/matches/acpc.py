@@ -18,8 +18,8 @@ from poker.formats.acpc.log import check_names
 from poker.formats.acpc.protocol import LOOPBACK, connect, listen
 from poker.play.client import DealerSeat, warm_up
 from poker.play.dealer import RemotePlayer, Times, deal_match
-from poker.play.exports import write_histories
 from poker.play.hand import Incident
+from poker.play.hand_store import write_histories
 from poker.play.handshake import seat_players
 from poker.play.lineup import AgentSpec, LineUp
 from poker.rules import Rules

@@ -28,8 +28,7 @@ from poker.evaluation.matches.match_results import MatchResults, comparison
 from poker.evaluation.matches.results import Independent, Results, Unit
 from poker.lock import Claims
 from poker.parallel import Cluster
-from poker.play.exports import Counted, export
-from poker.play.hand_store import HandStore
+from poker.play.hand_store import Counted, HandStore, export
 from poker.play.lineup import AgentSpec, BuiltOnce, LineUp, Rotation, Task, line_ups, with_players
 from poker.play.session import SessionRecord, shares_tables
 from poker.play.workers import Worker, play_all
