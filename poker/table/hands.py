@@ -49,8 +49,6 @@ _UPLOAD = f"""
 def make(
     _: Needs, game: Rules, reviewer: AgentSpec | None, log: str | None, out: str, processes: int | None = 0
 ) -> Fill:
-    """The page for hands of a file, at first of the file `log`, reviewed by `reviewer`, which plays `game`; reviews are
-    kept in `out`."""
     first = None
     if log is not None:
         try:

@@ -39,8 +39,6 @@ def make(
     out: str,
     processes: int | None = 0,
 ) -> Fill:
-    """The table at which a visitor plays `agents`; hands are kept in `out`. `reviewer` solves for reviews where none of
-    `agents` can."""
     visitors = Visitors(game, agents, reviewer, Path(out), processes)
     needs(visitors.loaded)
 

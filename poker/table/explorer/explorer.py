@@ -57,8 +57,6 @@ class _Solves:
 
 
 def make(_: Needs, solving: tuple[Any, ...], blueprint: str, out: str) -> Fill:
-    """The page for spots to solve with the settings `solving`, and to walk through, with preflop charts of the
-    `blueprint`; solutions are written below `out` when asked."""
     solves, settings = _Solves(), Settings(*solving)
 
     async def fill(visitor: str) -> None:
