@@ -203,7 +203,7 @@ class _Hands:
             return
         seen = Seen(hand.number, hand.names.index(self._kept.name), hand.names, hand.state, None)
         told = words.history_html(seen, self._unit.of(hand.state.rules.big_blind))
-        self._history.set_content(f"<h2>Hand {hand.number + 1}</h2>{told}{_end(hand)}")
+        self._history.set_content(told + _end(hand))
 
 
 def _row(hand: LoggedHand, kept: ReviewStore) -> str:

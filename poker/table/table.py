@@ -105,7 +105,8 @@ class _Table:
         seen = replace(seen, names=tuple(map(words.agent_name, seen.names)))
         big_blind = self._unit.of(seen.state.rules.big_blind)
         self._felt.set_content(_felt(seen, big_blind))
-        self._history.set_content(_history(seen, big_blind))
+        end = f"<p><b>{words.outcome(seen, big_blind)}</b></p>" if seen.state.is_over else ""
+        self._history.set_content(words.history_html(seen, big_blind) + end)
         self._result.set_content(_result(self._visit, big_blind))
         stopped = f"The game has stopped: {self._visit.stopped}. Reload the page to go on."
         self._status.set_text(stopped if self._visit.stopped else words.status(seen, big_blind))
@@ -150,10 +151,11 @@ class _Controls:
         legal = self._seen.state.betting.legal()
         with row():
             if legal.fold:
-                self._action(FOLD, "f", "color=negative")
-            self._action(CALL, "c", "color=primary")
+                self._button(self._name(FOLD), "f", partial(self._act, FOLD), "color=negative")
+            self._button(self._name(CALL), "c", partial(self._act, CALL), "color=primary")
             if legal.max_raise and legal.min_raise == legal.max_raise:
-                self._action(legal.max_raise, "r", "color=secondary")
+                raises = partial(self._act, legal.max_raise)
+                self._button(self._name(legal.max_raise), "r", raises, "color=secondary")
         if legal.max_raise > legal.min_raise:
             self._sizes()
             self._slider(legal.min_raise, legal.max_raise)
@@ -197,9 +199,6 @@ class _Controls:
                 button.set_text(self._name(total).capitalize() if fits else limits)
 
             slider.on_value_change(name)
-
-    def _action(self, action: int, key: str, props: str) -> None:
-        self._button(self._name(action), key, lambda: self._act(action), props)
 
     def _act(self, action: Any) -> None:
         self._game.act(self._seen.number, self._seen.step, action)
@@ -272,11 +271,6 @@ def _seat(seen: Seen, seat: int, big_blind: int | None) -> str:
         f"<br>{behind}{' · folded' if folded else ''}</div>"
         f'<div class="bet">{told}</div></div>'
     )
-
-
-def _history(seen: Seen, big_blind: int | None) -> str:
-    end = f"<p><b>{words.outcome(seen, big_blind)}</b></p>" if seen.state.is_over else ""
-    return f"<h2>Hand {seen.number + 1}</h2>{words.history_html(seen, big_blind)}{end}"
 
 
 def _result(visit: Visit, big_blind: int | None) -> str:

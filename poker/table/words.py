@@ -67,12 +67,11 @@ def action_name(betting: Betting, action: int, big_blind: int | None = None) -> 
         to_call = betting.to_call
         if not to_call:
             return "check"
-        return f"call {chips(to_call, big_blind)}" + (
-            ", all-in" if betting.committed[player] + to_call >= stacks[player] else ""
-        )
-    start = max(street_start(betting))
-    verb = "raise to" if betting.highest > start else "bet"
-    return f"{verb} {chips(action - start, big_blind)}" + (", all-in" if action >= stacks[player] else "")
+        name, total = f"call {chips(to_call, big_blind)}", betting.committed[player] + to_call
+    else:
+        start, total = max(street_start(betting)), action
+        name = f"{'raise to' if betting.highest > start else 'bet'} {chips(action - start, big_blind)}"
+    return f"{name}, all-in" if total >= stacks[player] else name
 
 
 def street_start(betting: Betting, street: int | None = None) -> tuple[int, ...]:
@@ -103,22 +102,19 @@ def history(seen: Seen, big_blind: int | None = None) -> Iterator[tuple[str, lis
             f"{escape(seen.names[player])}: {action_name(before, action, big_blind)}"
             for before, player, action in islice(turns, len(actions))
         ]
-        pot = (
-            f"pot {chips(sum(street_start(state.betting, street)), big_blind)}" if street else _blinds(seen, big_blind)
-        )
-        yield f"{STREETS[street]} {small_cards(state.rules, board)}{f' · {pot}' if pot else ''}", lines
-
-
-def _blinds(seen: Seen, big_blind: int | None) -> str:
-    posted = [chips(amount, big_blind) for amount in sorted(filter(None, seen.state.rules.blinds))]
-    return f"blinds {' and '.join(posted)}" if posted else ""
+        posted = " and ".join(chips(amount, big_blind) for amount in sorted(filter(None, state.rules.blinds)))
+        pot = f" · blinds {posted}" if posted else ""
+        if street:
+            pot = f" · pot {chips(sum(street_start(state.betting, street)), big_blind)}"
+        yield f"{STREETS[street]} {small_cards(state.rules, board)}{pot}", lines
 
 
 def history_html(seen: Seen, big_blind: int | None = None) -> str:
-    return "".join(
+    streets = (
         f"<h3>{title}</h3><ol>{''.join(f'<li>{line}</li>' for line in lines)}</ol>"
         for title, lines in history(seen, big_blind)
     )
+    return f"<h2>Hand {seen.number + 1}</h2>{''.join(streets)}"
 
 
 def outcome(seen: Seen, big_blind: int | None = None) -> str:

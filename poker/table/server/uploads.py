@@ -44,8 +44,14 @@ def read_apart(name: str, data: bytes, game: Rules, memory: int = MEMORY, second
 
 
 def _read(pipe: Connection, name: str, game: Rules, memory: int, seconds: int) -> None:
+    """Read with at most `memory` more address space and `seconds` of CPU time, at low priority."""
     data = pipe.recv_bytes()
-    _limit(memory, seconds)
+    os.nice(10)
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+    if sys.platform == "linux":
+        used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        with contextlib.suppress(ValueError, OSError):  # a lower limit is in force
+            resource.setrlimit(resource.RLIMIT_AS, (used + memory,) * 2)
     found: HandFile | str
     try:
         found = HandFile.read(name, data, game)
@@ -54,13 +60,3 @@ def _read(pipe: Connection, name: str, game: Rules, memory: int, seconds: int) -
     except (MemoryError, RecursionError) as error:
         found = f"{name} takes too much memory to read ({type(error).__name__}): remove what is no hand"
     pipe.send_bytes(pickle.dumps(found))
-
-
-def _limit(memory: int, seconds: int) -> None:
-    """Limit this process to `memory` more address space and `seconds` of CPU time, at low priority."""
-    os.nice(10)
-    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
-    if sys.platform == "linux":
-        used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-        with contextlib.suppress(ValueError, OSError):  # a lower limit is in force
-            resource.setrlimit(resource.RLIMIT_AS, (used + memory,) * 2)
