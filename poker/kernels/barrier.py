@@ -7,10 +7,11 @@ share cores with other programs without stalling them.
 from typing import Any
 
 from llvmlite import ir
-from numba.core import cgutils, types
+from numba.core import types
 from numba.core.extending import intrinsic
 
 from poker.kernels.registry import kernel
+from poker.kernels.simd import call, start
 from poker.kernels.types import I64
 
 _operation: Any = intrinsic
@@ -20,12 +21,7 @@ ARRIVED, ROUND, TICKET = 0, 8, 16
 SHARED_SIZE = 24
 
 _SPINS = 2000
-
-
-def _place(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-    struct = cgutils.create_struct_proxy(signature.args[0])(context, builder, args[0])  # type: ignore[no-untyped-call]
-    index = context.cast(builder, args[1], signature.args[1], types.intp)
-    return builder.gep(struct.data, [index], inbounds=True)
+_INT64 = ir.IntType(64)
 
 
 @_operation
@@ -34,7 +30,7 @@ def fetch_add(typing: Any, array: Any, index: Any, amount: Any) -> Any:
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         amount = context.cast(builder, args[2], signature.args[2], types.int64)
-        return builder.atomic_rmw("add", _place(context, builder, signature, args), amount, "seq_cst")
+        return builder.atomic_rmw("add", start(context, builder, signature, args, _INT64), amount, "seq_cst")
 
     return types.int64(array, index, amount), generate
 
@@ -44,7 +40,7 @@ def read(typing: Any, array: Any, index: Any) -> Any:
     """The present value of an element of an int64 array."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.load_atomic(_place(context, builder, signature, args), "seq_cst", 8)
+        return builder.load_atomic(start(context, builder, signature, args, _INT64), "seq_cst", 8)
 
     return types.int64(array, index), generate
 
@@ -52,9 +48,7 @@ def read(typing: Any, array: Any, index: Any) -> Any:
 @_operation
 def _yield_processor(typing: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        function_type = ir.FunctionType(ir.IntType(32), ())
-        function = cgutils.get_or_insert_function(builder.module, function_type, "sched_yield")  # type: ignore[no-untyped-call]
-        return builder.call(function, ())
+        return call(builder, "sched_yield", ir.IntType(32), [])
 
     return types.int32(), generate
 

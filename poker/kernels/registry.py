@@ -17,6 +17,7 @@ import numba
 import numpy as np
 from numba import njit, types
 from numba.core import ir
+from numba.core.caching import IndexDataCacheFile
 from numba.core.compiler import Flags
 
 from poker.kernels.compiler import KernelCompiler
@@ -25,6 +26,20 @@ from poker.optional import not_installed
 with not_installed("scipy.linalg"):
     importlib.import_module("numba.np.arraymath")
 """Numba loads scipy's linear algebra there, a fifth of a second, for products of matrices: no kernel has any."""
+
+_load_index: Any = IndexDataCacheFile._load_index
+
+
+def _index_or_none(file: Any) -> dict[Any, Any]:
+    """A cache's index; none, so that all is compiled anew, if it names a class that was renamed in another file."""
+    try:
+        index: dict[Any, Any] = _load_index(file)
+    except (AttributeError, ImportError):
+        return {}
+    return index
+
+
+setattr(IndexDataCacheFile, "_load_index", _index_or_none)  # noqa: B010
 
 setattr(ir.Scope, "__deepcopy__", lambda scope, memo: scope)  # noqa: B010
 """Numba copies an inlined kernel block by block, and each time all its variables: a fifth of the time to compile."""
@@ -54,9 +69,7 @@ class Entry(NamedTuple):
 
 
 KERNEL: Any = {"cache": True, "nogil": True, "pipeline_class": KernelCompiler}
-"""Options of all kernels that are not part of another."""
-INLINE: Any = {"cache": True, "nogil": True, "inline": "always"}
-"""Options of a kernel that is called in one place, or short: it is compiled with its caller and not by itself."""
+"""Options of a kernel that Python calls."""
 INTERNAL: Any = {**KERNEL, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 """Options of a kernel that only kernels call: wrappers, for Python and C to call it, take long to compile."""
 ENTRIES: list[Entry] = []
@@ -65,10 +78,14 @@ _ALLOCATIONS = 100_000
 """Objects that the compiler makes between two collections of garbage; Python's own 700 cost a tenth of the time."""
 
 
-def kernel(function: Kernel) -> Kernel:
-    """`njit` for a kernel that other kernels call, and tests."""
-    decorated: Kernel = njit(**KERNEL)(function)
-    return decorated
+def kernel(function: Any) -> Any:
+    """`njit` for a kernel that only kernels call."""
+    return njit(**INTERNAL)(function)
+
+
+def inline(function: Any) -> Any:
+    """`njit` for a kernel that is called in one place, or short: compiled with its caller and not by itself."""
+    return njit(cache=True, nogil=True, inline="always")(function)
 
 
 def entry(*signatures: str, **options: Any) -> Callable[[Kernel], Kernel]:

@@ -5,9 +5,8 @@ The state is plain data: saving it with a checkpoint resumes the stream exactly.
 """
 
 import numpy as np
-from numba import njit
 
-from poker.kernels.registry import INLINE
+from poker.kernels.registry import inline
 from poker.kernels.types import U64
 
 Bits = np.uint64
@@ -19,7 +18,7 @@ def streams(seed: int | np.random.SeedSequence, n: int) -> U64:
     return sequence.generate_state(4 * n, dtype=np.uint64).reshape(n, 4).astype(np.uint64)
 
 
-@njit(**INLINE)
+@inline
 def next_u64(state: U64) -> np.uint64:
     """The next 64 random bits; advances `state` [4] in place."""
     s0, s1, s2, s3 = state[0], state[1], state[2], state[3]
@@ -35,13 +34,13 @@ def next_u64(state: U64) -> np.uint64:
     return result
 
 
-@njit(**INLINE)
+@inline
 def next_float(state: U64) -> float:
     """Uniform in [0, 1), 53 random bits."""
     return float(next_u64(state) >> Bits(11)) * (1.0 / 9007199254740992.0)
 
 
-@njit(**INLINE)
+@inline
 def next_below(state: U64, bound: int) -> int:
     """Uniform in 0..bound-1 for bound < 2**31, by multiply-shift (bias below 2**-32)."""
     return int(((next_u64(state) >> Bits(32)) * Bits(bound)) >> Bits(32))

@@ -57,14 +57,14 @@ def _pointer(context: Any, builder: Any, array_type: Any, array: Any, index: Any
     return builder.bitcast(builder.gep(struct.data, [index], inbounds=True), kind.as_pointer())
 
 
-def _start(context: Any, builder: Any, signature: Any, args: Any, kind: Any = _V16) -> Any:
-    """Pointer to args[0][args[1]], where a vector of `kind` begins."""
+def start(context: Any, builder: Any, signature: Any, args: Any, kind: Any = _V16) -> Any:
+    """Pointer to args[0][args[1]], where a value of `kind` begins."""
     index = context.cast(builder, args[1], signature.args[1], types.intp)
     return _pointer(context, builder, signature.args[0], args[0], index, kind)
 
 
-def _call(builder: Any, name: str, returned: Any, arguments: list[Any]) -> Any:
-    """Call one of LLVM's own functions."""
+def call(builder: Any, name: str, returned: Any, arguments: list[Any]) -> Any:
+    """Call a function of LLVM or C by its name."""
     kind = ir.FunctionType(returned, [argument.type for argument in arguments])
     function: Any = cgutils.get_or_insert_function(builder.module, kind, name)  # type: ignore[no-untyped-call]
     return builder.call(function, arguments)
@@ -80,7 +80,7 @@ def load(typing: Any, array: Any, index: Any) -> Any:
     """array[index : index + 16] of a contiguous array of float32."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.load(_start(context, builder, signature, args), align=4)
+        return builder.load(start(context, builder, signature, args), align=4)
 
     return float32x16(array, index), generate
 
@@ -90,7 +90,7 @@ def load_int16(typing: Any, array: Any, index: Any) -> Any:
     """array[index : index + 16] of a contiguous int16 array, as float32."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.sitofp(builder.load(_start(context, builder, signature, args, _I16X16), align=2), _V16)
+        return builder.sitofp(builder.load(start(context, builder, signature, args, _I16X16), align=2), _V16)
 
     return float32x16(array, index), generate
 
@@ -100,7 +100,7 @@ def store(typing: Any, array: Any, index: Any, value: Any) -> Any:
     """array[index : index + 16] = value, in a contiguous array of float32."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        builder.store(args[2], _start(context, builder, signature, args), align=4)
+        builder.store(args[2], start(context, builder, signature, args), align=4)
         return context.get_dummy_value()
 
     return types.void(array, index, value), generate
@@ -116,7 +116,7 @@ def prefetch(typing: Any, array: Any, index: Any) -> Any:
         data = context.make_array(signature.args[0])(context, builder, args[0]).data  # the index may be out of bounds
         address = builder.bitcast(builder.gep(data, [index]), cgutils.voidptr_t)
         writes, keep, data = (ir.IntType(32)(number) for number in (int(signature.args[0].mutable), 3, 1))
-        _call(builder, "llvm.prefetch.p0", ir.VoidType(), [address, writes, keep, data])
+        call(builder, "llvm.prefetch.p0", ir.VoidType(), [address, writes, keep, data])
         return context.get_dummy_value()
 
     return types.void(array, index), generate
@@ -173,7 +173,7 @@ def where_positive(typing: Any, condition: Any, a: Any, b: Any) -> Any:
 @_operation
 def fma(typing: Any, a: Any, b: Any, c: Any) -> Any:
     """a * b + c, fused where the CPU can."""
-    return float32x16(a, b, c), _lanes(lambda builder, *abc: _call(builder, "llvm.fmuladd.v16f32", _V16, [*abc]))
+    return float32x16(a, b, c), _lanes(lambda builder, *abc: call(builder, "llvm.fmuladd.v16f32", _V16, [*abc]))
 
 
 @_operation

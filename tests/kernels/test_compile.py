@@ -2,6 +2,7 @@
 
 import json
 import os
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from poker.kernels.cards.ranks import rank_hands
 from poker.kernels.registry import ENTRIES, Entry, entry
 from tests.solvers.games import SPOTS
 
@@ -51,6 +53,19 @@ def test_an_entry_is_compiled_for_what_its_signature_says() -> None:
     assert len(first.signatures) == 1  # type: ignore[attr-defined]
     first(matrix.copy(), 1)
     assert len(first.signatures) == 2  # type: ignore[attr-defined]
+
+
+def test_an_index_of_classes_that_are_gone_counts_as_stale(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A class that the signature of a cached kernel names may have been renamed in another file."""
+    file = rank_hands._cache._cache_file  # type: ignore[attr-defined]
+    rank_hands(np.zeros((0, 5), np.uint8))
+    assert file._load_index()
+
+    def gone(data: bytes) -> None:
+        raise AttributeError("Can't get attribute 'Renamed' on <module 'poker.kernels.vector.arrays'>")
+
+    monkeypatch.setattr(pickle, "loads", gone)
+    assert file._load_index() == {}
 
 
 @pytest.mark.slow

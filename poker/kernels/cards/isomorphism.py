@@ -90,7 +90,8 @@ def canonical_board(cards: U8) -> tuple[int, int]:
     key = 0
     for card in cards:
         key += BOARD_KEYS[card]
-    return canonical_key(n, key)
+    index, permutation = canonical_key(n, key)
+    return index, permutation
 
 
 @kernel

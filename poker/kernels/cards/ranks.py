@@ -152,7 +152,6 @@ RANKS.setflags(write=False)
 _CATEGORY: I8 = (np.searchsorted(CATEGORY_START, np.arange(NUM_CLASSES), side="right") - 1).astype(np.int8)
 
 
-@kernel
 def category(rank: int) -> int:
     """Category 0 (high card) .. 8 (straight flush) of a rank."""
     return int(_CATEGORY[rank])
@@ -160,23 +159,8 @@ def category(rank: int) -> int:
 
 @kernel
 def place_of_sum(key: int) -> int:
-    """Where in RANKS the rank stands."""
+    """Where in RANKS the rank of a hand without a flush stands."""
     return int((_OFFSETS[key & _ROW_MASK] + ((key & _SUM_MASK) >> _ROW_BITS)) & _TABLE_MASK)
-
-
-@kernel
-def rank_of_sum(key: int) -> int:
-    """Rank by the multiset of ranks alone: right for hands without a flush."""
-    return int(RANKS[place_of_sum(key)])
-
-
-@kernel
-def flush_suit(key: int) -> int:
-    """Suit with five cards or more in a key that started from KEY_START, or -1."""
-    bits = (key & FLUSH_BITS) >> 35
-    if bits == 0:
-        return -1
-    return int(bits > 1) + int(bits > 16) + int(bits > 256)
 
 
 @kernel
@@ -190,12 +174,13 @@ def showdown_place(key: int, a: int, b: int, board: U8) -> int:
     """Where in RANKS the rank of hole cards a, b with a board of three to five cards stands, or -1 - rank for a flush.
     `key` is the sum of their keys."""
     if key & FLUSH_BITS:
-        suit = flush_suit(key)
+        bits = (key & FLUSH_BITS) >> 35
+        suit = int(bits > 1) + int(bits > 16) + int(bits > 256)
         mask = _suit_bit(a, suit) | _suit_bit(b, suit)
         for card in board:
             mask |= _suit_bit(card, suit)
         return -1 - int(FLUSH_RANKS[mask])
-    return place_of_sum(key)
+    return int(place_of_sum(key))
 
 
 @kernel
@@ -220,14 +205,14 @@ def rank_hands(cards: U8) -> I32:
     return out
 
 
-@entry("u1_1, i4_1")
+@kernel
 def rank_board_into(board: U8, out: I32) -> None:
     """Ranks of all hands on a board of 3 to 5 cards into `out` [1326]; -1 for hands that share a card with it."""
     key = KEY_START
     for card in board:
         key += CARD_KEYS[card]
     for hand in range(NUM_HANDS):
-        out[hand] = rank_of_sum(key + HAND_KEYS[hand])
+        out[hand] = RANKS[place_of_sum(key + HAND_KEYS[hand])]
     for suit in range(4):
         if ((key >> (32 + 4 * suit)) & 15) >= 6:
             _raise_flushes(board, suit, out)

@@ -7,11 +7,10 @@ counted in integers, so results do not depend on order or threads; callers divid
 """
 
 import numpy as np
-from numba import njit
 
 from poker.kernels.cards.hands import HAND_CARDS, NUM_HANDS
 from poker.kernels.cards.ranks import rank_board_into
-from poker.kernels.registry import INLINE, entry, kernel
+from poker.kernels.registry import entry, inline, kernel
 from poker.kernels.threads import over_rows
 from poker.kernels.types import F32, I8, I16, I32, I64, U8
 
@@ -196,13 +195,13 @@ def strength_moments(strength: I16) -> I64:
     return out
 
 
-@njit(**INLINE)
+@inline
 def _beats(rank: np.int16) -> np.int16:
     """What ranks below it lose to a hand of this rank: none to a BLOCKED one."""
     return rank if rank != BLOCKED else np.int16(-1)
 
 
-@njit(**INLINE)
+@inline
 def _count_eight(ranks: I16, r: int, first: int, last: int, begin: int, out: I16) -> None:
     """Adds the wins of hands first..last on completions r..r + 8 to the rows of `out` from first - begin on: with eight
     at a time the counts are read and written an eighth as often."""

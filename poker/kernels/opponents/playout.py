@@ -16,8 +16,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+from numba import njit
 
-from poker.kernels.registry import entry, kernel
+from poker.kernels.registry import KERNEL, entry, kernel
 from poker.kernels.rng import next_below, next_float
 from poker.kernels.types import F32, F64, I16, I64, U8, U64, Bools
 
@@ -137,7 +138,7 @@ def _next_player(start: int, waiting: Bools) -> int:
     return -1
 
 
-@kernel
+@njit(**KERNEL)
 def apply_class(action: int, hand: LimitHand, limits: Limits) -> None:
     """The player to act folds, calls or raises (a raise over the cap is a call); TO_ACT is -1 when the hand is over.
 

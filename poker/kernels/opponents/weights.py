@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 
 from poker.kernels.cards.hands import HAND_CARDS, HANDS_WITH_CARD
-from poker.kernels.registry import KERNEL, entry, kernel
+from poker.kernels.registry import INTERNAL, entry, kernel
 from poker.kernels.types import F32, F64, I16
 
 HS, PPOT, NPOT = range(3)
@@ -18,7 +18,7 @@ HS, PPOT, NPOT = range(3)
 _FOLD, _CALL, _RAISE = range(3)
 
 
-@njit(**KERNEL, fastmath=True)
+@njit(**INTERNAL, fastmath=True)
 def _transitions(rank: int, ranks: I16, wins: I16, losses: I16, weights: F32, out: F64) -> None:
     """Sums over opponents' hands [L] into out [5]: the weight one is ahead of, tied with and behind; the weighted
     completions wins - losses where behind plus wins where tied; losses - wins where ahead plus losses where tied.

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from poker.kernels.cards.hands import HAND_OF_CARDS, HAND_PERMUTATION, NUM_HANDS
 from poker.kernels.cards.isomorphism import BOARD_KEYS, canonical_key
 from poker.kernels.cards.ranks import CARD_KEYS, KEY_START, showdown_place
-from poker.kernels.registry import INLINE, entry, kernel
+from poker.kernels.registry import KERNEL, entry, inline
 from poker.kernels.rng import next_below
 from poker.kernels.simd import prefetch
 from poker.kernels.types import I16, I32, I64, U8, U64
@@ -20,7 +20,7 @@ from poker.kernels.types import I16, I32, I64, U8, U64
 _BLOCK = 64
 
 
-@kernel
+@njit(**KERNEL)
 def draw_cards(rng: U64, deck: int, used: int, cards: U8) -> None:
     """Fill `cards` with different cards of 0..deck-1 that are not in the bit mask `used`."""
     for i in range(len(cards)):
@@ -79,7 +79,7 @@ def deal_holdem(
                     out[3] = rivers[out[3]]
 
 
-@njit(**INLINE)
+@inline
 def _place(cards: U8, board: U8, rows: I64, images: I64, preflop: NDArray[Any], buckets: I32, ranks: I32) -> None:
     """Fill buckets [P, S] and ranks [P] of one deal with places in the tables; rows and images are scratch."""
     num_players, num_streets = buckets.shape

@@ -22,8 +22,9 @@ averages out as sampling noise does; with one thread the result is a function of
 from typing import NamedTuple
 
 import numpy as np
+from numba import njit
 
-from poker.kernels.registry import entry
+from poker.kernels.registry import KERNEL, entry, inline
 from poker.kernels.rng import next_float
 from poker.kernels.sampling.nodes import DEALS, DECISION, MULTIWAY, TREE, Deals, Tree, duel_payoff, multiway_payoff
 from poker.kernels.simd import prefetch
@@ -48,7 +49,7 @@ def new_scratch(size: int) -> TraversalScratch:
 _SCRATCH = "TraversalScratch(i4_1, i4_1, i4_1, f4_1)"
 
 
-@entry(f"{TREE}, f4_1, i4_2, i4_1, i8, f8, u8_1, {_SCRATCH}")
+@njit(**KERNEL)
 def traverse(
     tree: Tree,
     table: Reals,
@@ -87,16 +88,12 @@ def traverse(
                             floor = prune_below
                 for a in range(arity):
                     child = first + a
-                    decision = nodes[child].kind == DECISION
-                    if decision and table[row + a] < floor:
+                    if nodes[child].kind == DECISION and table[row + a] < floor:
                         continue
                     mask |= 1 << a
                     queue[tail] = child
                     tail += 1
-                    if decision:
-                        other, later = nodes[child].player, nodes[child].street
-                        below = np.int64(buckets[other, later]) * strides[other, later]
-                        prefetch(table, 2 * (nodes[child].row + below))
+                    _fetch(tree, table, buckets, child)
                 explored[head] = mask
             else:
                 total = np.float32(0.0)
@@ -119,10 +116,7 @@ def traverse(
                 child = first + drawn
                 queue[tail] = child
                 tail += 1
-                if nodes[child].kind == DECISION:
-                    other, later = nodes[child].player, nodes[child].street
-                    below = np.int64(buckets[other, later]) * strides[other, later]
-                    prefetch(table, 2 * (nodes[child].row + below))
+                _fetch(tree, table, buckets, child)
         elif kind == MULTIWAY:
             end = nodes[node].row
             values[head] = multiway_payoff(committed[end], folded[end], ranks, traverser)
@@ -162,6 +156,15 @@ def traverse(
                 table[row + a] += values[first + count] - mean
                 count += 1
     return tail, decisions
+
+
+@inline
+def _fetch(tree: Tree, table: Reals, buckets: I32, node: int) -> None:
+    """Ask for the row of a node if it is a decision."""
+    if tree.nodes[node].kind == DECISION:
+        player, street = tree.nodes[node].player, tree.nodes[node].street
+        below = np.int64(buckets[player, street]) * tree.strides[player, street]
+        prefetch(table, 2 * (tree.nodes[node].row + below))
 
 
 @entry(*(f"{TREE}, {table}, {DEALS}, f8, f8, u8_1, {_SCRATCH}" for table in ("f4_1", "f8_1")))

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from poker.kernels.registry import INLINE, kernel
+from poker.kernels.registry import KERNEL, inline
 from poker.kernels.types import F64, I32, Bools, Reals, Records
 
 NODE = np.dtype(
@@ -49,7 +49,7 @@ MAX_ACTIONS = 30
 """Explored actions travel as the bits of an int32."""
 
 
-@kernel
+@njit(**KERNEL)
 def multiway_payoff(committed: I32, folded: Bools, ranks: I32, player: int) -> float:
     """Net chips of `player` at the end of a hand of P players, side pots included, odd chips split evenly."""
     won = 0.0
@@ -78,7 +78,7 @@ def multiway_payoff(committed: I32, folded: Bools, ranks: I32, player: int) -> f
     return float(won - mine)
 
 
-@njit(**INLINE)
+@inline
 def duel_payoff(kind: int, stake: int, player: int, lead: int) -> float:
     """Net chips of `player` at an end for two: the `row` of the node, the player's rank less the other's at a showdown.
 
@@ -93,7 +93,7 @@ def duel_payoff(kind: int, stake: int, player: int, lead: int) -> float:
     return won
 
 
-@njit(**INLINE)
+@inline
 def payoffs(tree: Tree, node: int, ranks: I32, out: F64) -> None:
     """Fill out [P] with the net chips of all players at the end `node` of a hand with showdown ranks [P]."""
     kind, end = tree.nodes[node].kind, tree.nodes[node].row
@@ -105,7 +105,7 @@ def payoffs(tree: Tree, node: int, ranks: I32, out: F64) -> None:
         out[1] = -out[0]
 
 
-@njit(**INLINE)
+@inline
 def positive_sum(table: Reals, row: int, arity: int) -> float:
     """Sum of the positive regrets of the row of `table` that begins at `row`."""
     total = 0.0
@@ -114,7 +114,7 @@ def positive_sum(table: Reals, row: int, arity: int) -> float:
     return total
 
 
-@njit(**INLINE)
+@inline
 def matched(regret: Any, total: float, arity: int) -> float:
     """Probability of an action with this regret under regret matching; `total` sums the positive ones of the row."""
     chosen: float = max(regret, np.float32(0.0)) / total if total > 0.0 else 1.0 / arity

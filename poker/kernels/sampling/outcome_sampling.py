@@ -17,18 +17,7 @@ import numpy as np
 
 from poker.kernels.registry import entry
 from poker.kernels.rng import next_float
-from poker.kernels.sampling.nodes import (
-    DEALS,
-    DECISION,
-    MULTIWAY,
-    TREE,
-    Deals,
-    Tree,
-    duel_payoff,
-    matched,
-    multiway_payoff,
-    positive_sum,
-)
+from poker.kernels.sampling.nodes import DEALS, DECISION, TREE, Deals, Tree, matched, payoffs, positive_sum
 from poker.kernels.types import U64, Reals
 
 MAX_DEPTH = 256
@@ -40,7 +29,7 @@ def outcome_sampling(
     tree: Tree, table: Reals, explore: float, alternating: bool, first: int, deals: Deals, rng: U64
 ) -> int:
     """One episode for each deal of a batch, numbered from `first`; returns nodes visited."""
-    nodes, strides, committed, folded = tree
+    nodes, strides = tree.nodes, tree.strides
     buckets, ranks = deals
     players = ranks.shape[1]
     rows = np.empty(MAX_DEPTH, dtype=np.int64)
@@ -81,14 +70,7 @@ def outcome_sampling(
             node = nodes[node].first + action
         visits += depth + 1
 
-        kind, end = nodes[node].kind, nodes[node].row
-        if kind == MULTIWAY:
-            for player in range(players):
-                results[player] = multiway_payoff(committed[end], folded[end], ranks[deal], player)
-        else:
-            results[0] = duel_payoff(kind, end, 0, ranks[deal, 0] - ranks[deal, 1])
-            results[1] = -results[0]
-
+        payoffs(tree, node, ranks[deal], results)
         below = 1.0
         for step in range(depth - 1, -1, -1):
             row, arity, action, player = rows[step], taken[step, 0], taken[step, 1], taken[step, 2]

@@ -7,14 +7,13 @@ Symbols: Q nodes of the subtree, W columns for its ends, padded to whole vectors
 """
 
 import numpy as np
-from numba import njit
 
-from poker.kernels.registry import INLINE, entry
+from poker.kernels.registry import entry, inline
 from poker.kernels.simd import LANES, load, splat, store
 from poker.kernels.types import F32, I8, I32, I64, U8
 
 
-@njit(**INLINE)
+@inline
 def _fold_lanes(order: I32, cards: U8, held: int, work: F32) -> None:
     """work[16 h] becomes the weight of the hands compatible with h; sums by card lie in work from `held` on."""
     mass = splat(0.0)
@@ -34,7 +33,7 @@ def _fold_lanes(order: I32, cards: U8, held: int, work: F32) -> None:
         store(work, LANES * hand, rest)
 
 
-@njit(**INLINE)
+@inline
 def _weaker_lanes(
     order: I32, begin: int, step: int, rank: I32, cards: U8, held: int, sign: float, x: int, to: int, work: F32
 ) -> None:

@@ -22,12 +22,11 @@ and then.
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from poker.kernels.registry import INLINE, INTERNAL, entry
+from poker.kernels.registry import entry, inline, kernel
 from poker.kernels.rng import next_below, next_u64
-from poker.kernels.sampling.nodes import DEALS, DECISION, MULTIWAY, TREE, Deals, Tree, duel_payoff, multiway_payoff
+from poker.kernels.sampling.nodes import DEALS, DECISION, TREE, Deals, Tree, payoffs
 from poker.kernels.simd import prefetch
 from poker.kernels.types import F32, I64, U64, Records
 
@@ -48,7 +47,7 @@ _LOG_2 = np.float32(np.log(2.0))
 _HALF, _LOW, _UNIT = np.uint64(32), np.uint64((1 << 32) - 1), 1.0 / (1 << 32)
 
 
-@njit(**INLINE)
+@inline
 def _log(n: int) -> np.float32:
     """log n for 0 < n < 2^31: exact for n < 1024, else at most 0.002 too small; a fifth of the time of `np.log`."""
     bits = np.float32(n).view(np.int32)
@@ -57,7 +56,7 @@ def _log(n: int) -> np.float32:
     return log
 
 
-@njit(**INTERNAL)
+@kernel
 def _untried(table: Records, row: int, arity: int, rng: U64) -> int:
     """One of the untried actions, each as likely."""
     untried = 0
@@ -72,7 +71,7 @@ def _untried(table: Records, row: int, arity: int, rng: U64) -> int:
     return arity - 1
 
 
-@njit(**INLINE)
+@inline
 def _upper_confidence(table: Records, row: int, last: int, width: int, total: int, exploration: np.float32) -> int:
     """Action of UCT when all have been tried; an action seen again is no better."""
     log_total = _log(total)
@@ -85,7 +84,7 @@ def _upper_confidence(table: Records, row: int, last: int, width: int, total: in
     return chosen
 
 
-@njit(**INLINE)
+@inline
 def _by_counts(table: Records, row: int, last: int, width: int, drawn: int) -> int:
     """Action of the average policy, for a number drawn below the sum of the counts."""
     reached, action = 0, 0
@@ -95,7 +94,7 @@ def _by_counts(table: Records, row: int, last: int, width: int, drawn: int) -> i
     return min(action, last)
 
 
-@njit(**INLINE)
+@inline
 def _explores(eta: float, gamma: float, decay: float, total: int, drawn: float) -> bool:
     """True with probability max(gamma, eta / (1 + decay sqrt(total))), without the root and the division; `drawn` is
     uniform in [0, 1)."""
@@ -121,7 +120,7 @@ def play_episodes(
 
     exploration [M] is c; gamma >= 1 is plain UCT; no decision has more than `width` actions.
     """
-    nodes, strides, committed, folded = tree
+    nodes, strides = tree.nodes, tree.strides
     buckets, ranks = deals
     players = ranks.shape[1]
     entries = np.empty((together, MAX_DEPTH), dtype=np.int64)
@@ -173,13 +172,7 @@ def play_episodes(
             lanes[k].node = first + action
             continue
 
-        kind, end = nodes[node].kind, nodes[node].row
-        if kind == MULTIWAY:
-            for p in range(players):
-                results[p] = multiway_payoff(committed[end], folded[end], ranks[deal], p)
-        else:
-            results[0] = duel_payoff(kind, end, 0, ranks[deal, 0] - ranks[deal, 1])
-            results[1] = -results[0]
+        payoffs(tree, node, ranks[deal], results)
         for step in range(depth):
             at = entries[k, step]
             count, mean = table[at].count + 1, table[at].mean
@@ -197,7 +190,7 @@ def play_episodes(
     return visits
 
 
-@njit(**INLINE)
+@inline
 def _fetch(tree: Tree, table: Records, buckets: NDArray[np.int32], node: int) -> None:
     """Asks for the row of a node, which may be an end, where any place will do; buckets [P, S]."""
     player, street = max(tree.nodes[node].player, 0), tree.nodes[node].street

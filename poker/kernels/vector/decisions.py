@@ -3,9 +3,8 @@
 from typing import Any
 
 import numpy as np
-from numba import njit
 
-from poker.kernels.registry import INLINE
+from poker.kernels.registry import inline
 from poker.kernels.simd import fma, load, maximum, prefetch, splat, store, where_positive
 from poker.kernels.types import F32, I64, U8
 from poker.kernels.vector.arrays import ACT, REACH, STRIDE, VALUE, Sweep
@@ -19,7 +18,7 @@ POSITIVE, NEGATIVE, FLOOR, CARRY, PREDICTION, DECAY = range(6)
 the least regret kept, the weights of all and of the last regrets in the prediction, the factor on the strategy sum."""
 
 
-@njit(**INLINE)
+@inline
 def _positive(source: F32, at: int, num_actions: int, hands: int) -> Any:
     """Sum over the actions of the positive part of `source`."""
     mass = splat(0.0)
@@ -28,7 +27,7 @@ def _positive(source: F32, at: int, num_actions: int, hands: int) -> Any:
     return mass
 
 
-@njit(**INLINE)
+@inline
 def _expected(source: F32, at: int, num_actions: int, hands: int, work: F32, rows: I64, scales: F32, i: int) -> Any:
     """Values of hands i.. of a node whose strategy is proportional to the positive part of `source`."""
     mass = _positive(source, at, num_actions, hands)
@@ -41,7 +40,7 @@ def _expected(source: F32, at: int, num_actions: int, hands: int, work: F32, row
     return value
 
 
-@njit(**INLINE)
+@inline
 def _push_reach(
     sweep: Sweep,
     source: F32,
@@ -84,7 +83,7 @@ def _push_reach(
                 prefetch(sums, at + num_actions * hands)
 
 
-@njit(**INLINE)
+@inline
 def _follow(
     source: F32, base: int, num_actions: int, hands: int, work: F32, rows: I64, scales: F32, target: int
 ) -> None:
@@ -94,7 +93,7 @@ def _follow(
         store(work, target + i, value)
 
 
-@njit(**INLINE)
+@inline
 def _update(
     sweep: Sweep,
     base: int,
@@ -128,7 +127,7 @@ def _update(
                 prefetch(source, at - num_actions * hands)
 
 
-@njit(**INLINE)
+@inline
 def _best(num_actions: int, hands: int, work: F32, rows: I64, scales: F32, target: int) -> None:
     for i in range(0, hands, 16):
         value = load(work, rows[0] + i) * splat(scales[0])
@@ -137,7 +136,7 @@ def _best(num_actions: int, hands: int, work: F32, rows: I64, scales: F32, targe
         store(work, target + i, value)
 
 
-@njit(**INLINE)
+@inline
 def _write_best(best: U8, base: int, num_actions: int, hands: int, work: F32, rows: I64, scales: F32) -> None:
     """The first of the best actions of each hand."""
     for i in range(hands):
@@ -149,7 +148,7 @@ def _write_best(best: U8, base: int, num_actions: int, hands: int, work: F32, ro
         best[base + i] = choice
 
 
-@njit(**INLINE)
+@inline
 def _sum(num_actions: int, hands: int, work: F32, rows: I64, scales: F32, target: int) -> None:
     """Values of a node of the opponent, whose strategy is in the reach already."""
     for i in range(0, hands, 16):
@@ -159,7 +158,7 @@ def _sum(num_actions: int, hands: int, work: F32, rows: I64, scales: F32, target
         store(work, target + i, value)
 
 
-@njit(**INLINE)
+@inline
 def push_down(sweep: Sweep, p: int, mode: int, street: int, board: int, batch: int, decay: float, work: F32) -> None:
     nodes, boards = sweep.nodes, sweep.boards
     opponent = 1 - p
@@ -182,7 +181,7 @@ def push_down(sweep: Sweep, p: int, mode: int, street: int, board: int, batch: i
             _push_reach(sweep, source, True, False, base, number, hands, work, reach, child, stride, decay)
 
 
-@njit(**INLINE)
+@inline
 def pull_up(
     sweep: Sweep,
     p: int,

@@ -19,9 +19,8 @@ float32 on a board, float64 over boards. Symbols: L leaves, M nodes, Z ends, Q s
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
-from poker.kernels.registry import INLINE, INTERNAL, entry
+from poker.kernels.registry import entry, inline, kernel
 from poker.kernels.simd import fma, load, maximum, splat, store, where_positive
 from poker.kernels.types import F32, F64, I8, I32, I64, U8, Bools
 from poker.kernels.vector.arrays import BOARDS, HAND_LISTS, Boards, HandLists
@@ -88,10 +87,10 @@ class Walks(NamedTuple):
 
 
 _BETTING = "LeafBetting(i4_1, i1_1, i4_1, i4_1, i4_1, i4_1, i4_2, i4_1, i4_2, f4_1, i4_1, i4_1)"
-_ARGUMENTS = f"{BOARDS}, {HAND_LISTS}, {_BETTING}, Strategies({{}}, f4_2, b1_1, u1_1, u1_1, i8_2), i4_1, i8, i8_1, f8_3"
+_STRATEGIES = "Strategies(f4_1, f4_2, b1_1, u1_1, u1_1, i8_2)"
 
 
-@njit(**INLINE)
+@inline
 def _follow(
     rows: F32, factor: F32, first: int, base: int, number: int, hands: int, work: F32, reach: int, to: I64
 ) -> None:
@@ -111,7 +110,7 @@ def _follow(
             store(work, to[a] + i, share * splat(factor[first + a]))
 
 
-@njit(**INLINE)
+@inline
 def _choose(choices: U8, at: int, number: int, hands: int, work: F32, reach: int, to: I64) -> None:
     """Reach of the children of a node where each hand takes one action."""
     for a in range(number):
@@ -119,7 +118,7 @@ def _choose(choices: U8, at: int, number: int, hands: int, work: F32, reach: int
             work[to[a] + i] = work[reach + i] if choices[at + i] == a else np.float32(0.0)
 
 
-@njit(**INLINE)
+@inline
 def _reach(
     boards: Boards, betting: LeafBetting, play: Strategies, leaf: int, board: int, at: I64, stride: int, work: F32
 ) -> None:
@@ -145,7 +144,7 @@ def _reach(
             _follow(play.rows, play.factor[p], first, base, number, hands, work, reach, to)
 
 
-@njit(**INLINE)
+@inline
 def _sum_ends(
     betting: LeafBetting, leaf: int, hands: int, reach: int, stride: int, folds: int, shows: int, work: F32
 ) -> None:
@@ -163,7 +162,7 @@ def _sum_ends(
             store(work, to + i, fma(load(work, source + i), amount, load(work, to + i)))
 
 
-@njit(**INLINE)
+@inline
 def _slots(cluster: I32, hands: I32, start: int, end: int, slot: I32, found: I32, where: I32) -> int:
     """Numbers the clusters of hands start..end as they come; `where` [C] is -1 before and after."""
     count = 0
@@ -179,7 +178,7 @@ def _slots(cluster: I32, hands: I32, start: int, end: int, slot: I32, found: I32
     return count
 
 
-@njit(**INLINE)
+@inline
 def _plan_walks(
     boards: Boards, lists: HandLists, board: int, cluster: I32, cards: int, walks: Walks, hands: I32, where: I32
 ) -> None:
@@ -213,7 +212,7 @@ def _plan_walks(
         walks.their_start[c + 2] = to
 
 
-@njit(**INLINE)
+@inline
 def _pass(walks: Walks, k: int, number: int, width: int, stride: int, sums: int, area: int, work: F32) -> None:
     """Adds the terms of a hand of player 1 to the running sums of its slot."""
     j, slot = walks.theirs[k], walks.their_slot[k]
@@ -221,7 +220,7 @@ def _pass(walks: Walks, k: int, number: int, width: int, stride: int, sums: int,
         work[sums + q * width + slot] += work[area + q * stride + j]
 
 
-@njit(**INTERNAL)
+@kernel
 def _walk(
     walks: Walks,
     w: int,
@@ -269,7 +268,7 @@ def _walk(
             store(work, to + c, value)
 
 
-@entry(_ARGUMENTS.format("f4_1"), _ARGUMENTS.format("u2_1"))
+@entry(f"{BOARDS}, {HAND_LISTS}, {_BETTING}, {_STRATEGIES}, i4_1, i8, i8_1, f8_3")
 def add_leaf_values(
     boards: Boards,
     lists: HandLists,
@@ -320,7 +319,7 @@ def add_leaf_values(
                 lines[q] = at[0] + betting.sequence[betting.sequence_start[leaf] + q] * hands
             for i in range(total, part, 16):
                 store(work, i, splat(0.0))
-            _walk(walks, 0, number, lines, width, hands, folds, shows, sums, total, work)
+            _walk(walks, np.int64(0), number, lines, width, hands, folds, shows, sums, total, work)
             for c in range(cards):
                 narrow = (walks.their_slots[c] + 15) // 16 * 16
                 for i in range(part, part + walks.own_slots[c] * narrow, 16):

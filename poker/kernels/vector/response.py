@@ -19,13 +19,12 @@ a program. float32; a sum has at most 1,225 terms, and means over boards are flo
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from poker.kernels.cards.hands import HAND_CARDS, NUM_HANDS
 from poker.kernels.cards.isomorphism import gather_board
 from poker.kernels.cards.ranks import NUM_CLASSES, rank_board_into
-from poker.kernels.registry import INTERNAL, entry
+from poker.kernels.registry import entry, kernel
 from poker.kernels.simd import fma, load, maximum, splat, store
 from poker.kernels.types import F32, I16, I32, I64, U8, U16
 
@@ -80,7 +79,7 @@ def sort_boards(boards: U8, table: NDArray[Any], records: U16, down: I16) -> Non
                 end = at
 
 
-@njit(**INTERNAL)
+@kernel
 def _play(steps: I32, factors: F32, work: F32, ends: int, masses: int, slots: int) -> None:
     """Runs a program [P, 4] of (what, how, slot, row) for CHUNK hands; factors [P, 2, 16] are a and b."""
     size = CHUNK * 16

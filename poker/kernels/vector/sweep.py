@@ -11,38 +11,41 @@ Everything is float32. Shapes and meanings of the arrays: poker/solvers/vector/l
 """
 
 import numpy as np
-from numba import njit
 
 from poker.kernels.barrier import TICKET, fetch_add, wait
-from poker.kernels.registry import INLINE, INTERNAL, entry
+from poker.kernels.registry import entry, inline, kernel
 from poker.kernels.simd import load, splat, store
 from poker.kernels.types import F32, I64
 from poker.kernels.vector.arrays import (
+    BELOW,
+    HELD,
     LANES_IN,
     LANES_OUT,
+    NUMBER,
+    OTHER,
     OWN,
     PASS,
     REACH,
     STRIDE,
     SWEEP,
     VALUE,
+    Gadgets,
     Sweep,
 )
 from poker.kernels.vector.decisions import DECAY, pull_up, push_down
-from poker.kernels.vector.gadgets import visit_gadgets
 from poker.kernels.vector.terminals import evaluate_terminals
 
 DOWN, UP = 1, 2
 
 
-@njit(**INLINE)
+@inline
 def _clear_deals(sweep: Sweep, street: int, work: F32) -> None:
     area = sweep.place[VALUE, street]
     for i in range(area, area + sweep.num_slots[street] * sweep.place[STRIDE, street], 16):
         store(work, i, splat(0.0))
 
 
-@njit(**INLINE)
+@inline
 def _receive(
     sweep: Sweep, p: int, street: int, board: int, batch: int, above: F32, above_reach: int, work: F32
 ) -> None:
@@ -50,11 +53,8 @@ def _receive(
     boards, lists, batches, nodes = sweep.boards, sweep.lists, sweep.batches, sweep.nodes
     opponent = 1 - p
     stride, area = sweep.place[STRIDE, street], sweep.place[REACH, street]
-    count, hands, start = (
-        boards.size[opponent, board],
-        boards.padded[opponent, board],
-        boards.list_start[opponent, board],
-    )
+    count, hands = boards.size[opponent, board], boards.padded[opponent, board]
+    start = boards.list_start[opponent, board]
     for c in range(batches.root_start[batch], batches.root_start[batch + 1]):
         target = area + nodes.reach_row[p, batches.roots[c]] * stride
         deal = batches.deals[c]
@@ -70,7 +70,7 @@ def _receive(
             work[target + i] = 0.0
 
 
-@njit(**INLINE)
+@inline
 def _deliver(
     sweep: Sweep, p: int, street: int, board: int, batch: int, above: F32, above_value: int, work: F32
 ) -> None:
@@ -98,7 +98,7 @@ def _deliver(
                 sweep.starts[at + i] = nodes.scale[p, root] * work[source + i]
 
 
-@njit(**INLINE)
+@inline
 def _average_orbits(sweep: Sweep, p: int, street: int, board: int, work: F32) -> None:
     """Values at STREET nodes, averaged over the hands that the board's suit symmetries turn into each other."""
     boards, lists = sweep.boards, sweep.lists
@@ -123,22 +123,57 @@ def _average_orbits(sweep: Sweep, p: int, street: int, board: int, work: F32) ->
             work[row + i] = work[sums + orbit] / work[sizes + orbit]
 
 
-@njit(**INLINE)
+@inline
+def _multiply(work: F32, factor: int, alternatives: F32, at: int, target: int, hands: int) -> None:
+    for i in range(0, hands, 16):
+        store(work, target + i, load(work, factor + i) * load(alternatives, at + i))
+
+
+@kernel
+def _visit_gadgets(
+    gadgets: Gadgets,
+    own: int,
+    begin: int,
+    end: int,
+    at_board: int,
+    hands: int,
+    stride: int,
+    reach: int,
+    value: int,
+    work: F32,
+) -> None:
+    """Gadgets begin..end on one board: before terminals are evaluated the reach of hands that stay out, of another
+    player's gadget, after it their values, of an `own` one.
+
+    An ALTERNATIVE pays its owner the hand's alternative value times the mass of compatible hands: a fold with a factor
+    per hand. `hands` (padded) are those of the owner's list; `reach` and `value` are where rows begin.
+    """
+    for row in range(begin, end):
+        at = at_board + gadgets.rows[row, NUMBER] * hands
+        if own:
+            held, other = value + gadgets.rows[row, HELD] * stride, value + gadgets.rows[row, OTHER] * stride
+            _multiply(work, held, gadgets.alternatives, at, other, hands)
+        else:
+            below = reach + gadgets.rows[row, BELOW] * stride
+            _multiply(work, below, gadgets.alternatives, at, below, hands)
+
+
+@inline
 def _gadgets(sweep: Sweep, own: int, p: int, street: int, board: int, batch: int, work: F32) -> None:
-    """Gadgets that p owns, if `own`, or the other player."""
+    """Gadgets of safe re-solving (`poker.tree.gadget`) that p owns, if `own`, or the other player."""
     gadgets, boards, place = sweep.gadgets, sweep.boards, sweep.place
     begin, end = gadgets.start[p, batch], gadgets.start[p, batch + 1]
     if begin == end or gadgets.rows[begin, OWN] != own:
         return
     owner = np.int64(p if own else 1 - p)
     hands = np.int64(boards.padded[owner, board])
-    visit_gadgets(
+    _visit_gadgets(
         gadgets, np.int64(own), np.int64(begin), np.int64(end), gadgets.at[board], hands, place[STRIDE, street],
         place[REACH, street], place[VALUE, street], work,
     )  # fmt: skip
 
 
-@njit(**INTERNAL)
+@kernel
 def _visit(
     sweep: Sweep,
     p: int,
@@ -178,14 +213,14 @@ def _visit(
             _deliver(sweep, p, street, board, batch, values_above, above_value, work)
 
 
-@njit(**INLINE)
+@inline
 def _visit_root(sweep: Sweep, p: int, mode: int, way: int, parameters: F32, root: F32, rows: I64, scales: F32) -> None:
     """The root's street; `root` is its scratch memory."""
     none = np.int64(0)  # a literal would be a type of its own, and all be compiled twice
     _visit(sweep, p, mode, sweep.first_street, none, way, parameters, root, none, root, none, root, rows, scales)
 
 
-@njit(**INLINE)
+@inline
 def _visit_chunk(
     sweep: Sweep, p: int, mode: int, parameters: F32, chunk: int, root: F32, work: F32, rows: I64, scales: F32
 ) -> None:
@@ -225,7 +260,7 @@ def _visit_chunk(
             way = np.int64(UP)
 
 
-@njit(**INLINE)
+@inline
 def _add_chunks(sweep: Sweep, root: F32) -> None:
     street = sweep.first_street
     size = sweep.num_slots[street] * sweep.place[STRIDE, street]

@@ -1,9 +1,8 @@
 """What the terminals of a board pay: folds and showdowns sixteen rows at a time, run-outs four."""
 
 import numpy as np
-from numba import njit
 
-from poker.kernels.registry import INLINE
+from poker.kernels.registry import inline
 from poker.kernels.simd import fma, lanes_to_rows, load, load_int16, rows_to_lanes, splat, store, total
 from poker.kernels.types import F32, I16, I32, I64
 from poker.kernels.vector.arrays import (
@@ -21,7 +20,7 @@ from poker.kernels.vector.arrays import (
 )
 
 
-@njit(**INLINE)
+@inline
 def _fold_lanes(sweep: Sweep, p: int, board: int, work: F32) -> None:
     """Mass of the opponent's hands compatible with each own hand, for the 16 rows in the input lanes."""
     boards, lists = sweep.boards, sweep.lists
@@ -48,7 +47,7 @@ def _fold_lanes(sweep: Sweep, p: int, board: int, work: F32) -> None:
         store(work, out + 16 * i, (mass - load(work, c)) - (load(work, d) - both))
 
 
-@njit(**INLINE)
+@inline
 def _show_lanes(sweep: Sweep, p: int, board: int, work: F32) -> None:
     """Mass of compatible weaker hands minus that of stronger ones, for the 16 rows in the input lanes.
 
@@ -87,7 +86,7 @@ def _show_lanes(sweep: Sweep, p: int, board: int, work: F32) -> None:
             store(work, at, load(work, at) - (less - (part - upto)))
 
 
-@njit(**INLINE)
+@inline
 def _terminal_rows(
     sweep: Sweep, p: int, street: int, board: int, table: I32, begin: int, end: int, showdown: int, work: F32, rows: I64
 ) -> None:
@@ -114,7 +113,7 @@ def _terminal_rows(
             lanes_to_rows(work, out + 16 * i, work, rows, i)
 
 
-@njit(**INLINE)
+@inline
 def _arriving(sweep: Sweep, p: int, board: int, reach: int, work: F32, found: I64) -> int:
     """Lists the opponent's hands that reach a leaf, and returns how many they are: with most leaves, few."""
     lists, theirs, count, kept = sweep.lists, sweep.boards.list_start[1 - p, board], 0, 0
@@ -127,7 +126,7 @@ def _arriving(sweep: Sweep, p: int, board: int, reach: int, work: F32, found: I6
     return kept
 
 
-@njit(**INLINE)
+@inline
 def _sum_leaf(
     sweep: Sweep, p: int, board: int, matrix: int, reach: int, found: I64, count: int, width: int, area: int, work: F32
 ) -> None:
@@ -154,7 +153,7 @@ def _sum_leaf(
         store(work, c + slots * width, twice * splat(0.5))
 
 
-@njit(**INLINE)
+@inline
 def _add_twins(
     sweep: Sweep, p: int, board: int, matrix: int, reach: int, found: I64, count: int, width: int, value: int, work: F32
 ) -> None:
@@ -170,7 +169,7 @@ def _add_twins(
             work[value + twin] += sweep.leaf_values[at] * work[reach + j]
 
 
-@njit(**INLINE)
+@inline
 def _leaves(sweep: Sweep, p: int, street: int, board: int, batch: int, work: F32) -> None:
     """p's values at the depth limit: expectations of the leaves' cluster matrices over the compatible hands of the
     opponent. A hand has what its cluster has against all hands, less what it has against those with either card."""
@@ -206,7 +205,7 @@ def _leaves(sweep: Sweep, p: int, street: int, board: int, batch: int, work: F32
         _add_twins(sweep, p, board, matrix, reach, found, count, width, value, work)
 
 
-@njit(**INLINE)
+@inline
 def _runout_rows_of_0(
     matrix: I16, start: int, width: int, theirs: int, work: F32, reach: I64, value: I64, found: I64
 ) -> None:
@@ -244,7 +243,7 @@ def _runout_rows_of_0(
             store(work, vd + i, fma(m0, d0, load(work, vd + i)))
 
 
-@njit(**INLINE)
+@inline
 def _runout_rows_of_1(
     matrix: I16, start: int, width: int, own: int, work: F32, reach: I64, value: I64, found: I64
 ) -> None:
@@ -270,7 +269,7 @@ def _runout_rows_of_1(
         work[value[3] + j] = -total(vd)
 
 
-@njit(**INLINE)
+@inline
 def _runouts(sweep: Sweep, p: int, street: int, board: int, batch: int, work: F32, rows: I64) -> None:
     """Results of all-ins with cards to come, four rows at a time. Few hands go all-in: the others are passed over."""
     boards, table = sweep.boards, sweep.batches.runouts
@@ -291,7 +290,7 @@ def _runouts(sweep: Sweep, p: int, street: int, board: int, batch: int, work: F3
             _runout_rows_of_1(sweep.runout_matrix, start, width, hands, work, rows[:4], rows[4:8], found)
 
 
-@njit(**INLINE)
+@inline
 def _mix_rows(sweep: Sweep, p: int, street: int, board: int, batch: int, work: F32) -> None:
     """Terminals with rake: a showdown row and a fold row, each with its factor."""
     stride, value = sweep.place[STRIDE, street], sweep.place[VALUE, street]
@@ -304,7 +303,7 @@ def _mix_rows(sweep: Sweep, p: int, street: int, board: int, batch: int, work: F
             store(work, value + target * stride + i, mixed)
 
 
-@njit(**INLINE)
+@inline
 def evaluate_terminals(sweep: Sweep, p: int, street: int, board: int, batch: int, work: F32, rows: I64) -> None:
     """p's values at all terminals of a batch on one board."""
     batches = sweep.batches

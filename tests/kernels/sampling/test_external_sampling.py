@@ -48,9 +48,10 @@ class _Kuhn:
     def traverse(self, hands: tuple[int, int], traverser: int, prune_below: float = NEVER) -> tuple[int, int]:
         ranks = np.array(hands, np.int32)
         buckets, limit = ranks.reshape(2, 1), prune_below
-        return external_sampling.traverse(
+        visits, decisions = external_sampling.traverse(
             self.tree.arrays, self.table, buckets, ranks, traverser, limit, self.rng, self.scratch
         )
+        return visits, decisions
 
     def row(self, node: int, hand: int) -> np.ndarray:
         row: np.ndarray = self.tree.rows(self.table, node)[hand]
