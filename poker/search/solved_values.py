@@ -5,17 +5,17 @@ They are values against the searcher's range, which the searcher knows exactly, 
 Weighted with any range of the opponent, they miss only how the opponent will depart from the solution later.
 """
 
+from bisect import bisect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from poker.kernels.cards.hands import CARD_PERMUTATION, HAND_PERMUTATION
 from poker.rules import Rules
 from poker.state import HandState
-from poker.types import Floats, Path, Singles
+from poker.types import Floats, Path, Reals, Singles
 
 if TYPE_CHECKING:
     from poker.search.safety import Starts
@@ -61,13 +61,13 @@ class DecisionValues:
         known = self._value(action)
         if known is not None or action <= 0:
             return known
-        length = len(self.path)
-        raises = sorted({path[length] for path in self.solved.values if self._follows(path) and path[length] > 0})
-        lower = max((total for total in raises if total < action), default=None)
-        upper = min((total for total in raises if total > action), default=None)
-        below, above = (None if total is None else self._value(total) for total in (lower, upper))
-        if lower is None or upper is None or below is None or above is None:
-            return below if above is None else above
+        raises = sorted(path[-1] for path in self.solved.values if path and path[:-1] == self.path and path[-1] > 0)
+        at = bisect(raises, action)
+        nearest = raises[max(0, at - 1) : at + 1]
+        values = [self._own_suits(self.solved.values[*self.path, total]) for total in nearest]
+        if len(values) < 2:
+            return values[0] if values else None
+        (lower, upper), (below, above) = nearest, values
         share = (action - lower) / (upper - lower)
         return (1 - share) * below + share * above
 
@@ -78,14 +78,11 @@ class DecisionValues:
         values = None if starts is None else starts.on(renamed, self.solved.rules)
         return None if values is None else self._own_suits(values)
 
-    def _follows(self, path: Path) -> bool:
-        return len(path) == len(self.path) + 1 and path[:-1] == self.path
-
     def _value(self, action: int) -> Floats | None:
         values = self.solved.values.get((*self.path, action))
         return None if values is None else self._own_suits(values)
 
-    def _own_suits(self, values: NDArray[np.floating]) -> Floats:
+    def _own_suits(self, values: Reals) -> Floats:
         """[H] values in the suits that were dealt; hands that were left out are worth the mean of the others."""
         known = np.isfinite(values)
         mean = values[known].mean(dtype=np.float64) if known.any() else 0.0

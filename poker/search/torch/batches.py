@@ -71,16 +71,12 @@ class TorchEngine:
         most = sys.maxsize if efforts[0].iterations is None else efforts[0].iterations
         seconds = min((share * effort.seconds for effort in efforts if effort.seconds is not None), default=np.inf)
         targets = np.array([-1.0 if effort.target is None else effort.target for effort in efforts])
-
-        def keep(number: int) -> None:
-            batch.export(number, solvers[number])
-
         if (targets >= 0).any() or seconds < np.inf:
-            batch.run_until(targets, seconds, most, keep)
+            batch.run_until(targets, seconds, most, lambda number: batch.export(number, solvers[number]))
             return
         batch.run(most)
-        for number in range(len(solvers)):
-            keep(number)
+        for number, solver in enumerate(solvers):
+            batch.export(number, solver)
 
 
 def batch_of(solvers: Sequence[VectorSolver], device: torch.device) -> TorchVectorSolver:
