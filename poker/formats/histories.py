@@ -7,8 +7,8 @@ can hold it. What cannot be read or written is a `HistoryError` with file, line 
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 from poker.artifacts import written_atomically
 from poker.errors import PokernetsError
@@ -16,7 +16,7 @@ from poker.formats import ohh, ohh_read, phh, phh_read
 from poker.formats.acpc import tables as acpc_tables
 from poker.formats.played import HistoryError, LineError, PlayedHand
 from poker.formats.sites import bovada, partypoker, pokerstars, pokerstars_read, winamax
-from poker.formats.sites.pokerstars_lines import header
+from poker.formats.sites.lines import SiteLines
 from poker.limits import MOST_FILE_BYTES, LimitError, check_length
 from poker.rules import Rules
 
@@ -29,15 +29,13 @@ FORMATS = (PHH, POKERSTARS, ACPC, OHH)
 KNOWN = "text of PokerStars, Bovada, Winamax, partypoker or 888, PHH, OHH, ACPC logs"
 SUFFIXES = {PHH: ".phhs", POKERSTARS: ".txt", ACPC: ".log", OHH: ".ohh"}
 
-_READERS: dict[str, tuple[Callable[[str], Iterable[tuple[int, Any]]], Callable[[Any, int, int], PlayedHand]]] = {
-    PHH: (phh_read.tables, phh_read.parse_hand),
-    POKERSTARS: (pokerstars_read.hands, lambda lines, _, line: pokerstars_read.parse_hand(lines, line)),
-    BOVADA: (bovada.hands, lambda lines, _, line: bovada.parse_hand(lines, line)),
-    WINAMAX: (winamax.hands, lambda lines, _, line: winamax.parse_hand(lines, line)),
-    PARTY: (partypoker.hands, lambda lines, _, line: partypoker.parse_hand(lines, line)),
-    OHH: (ohh_read.hands, ohh_read.parse_hand),
+_SITES: dict[str, tuple[Callable[[str], Iterable[tuple[int, list[str]]]], type[SiteLines]]] = {
+    PARTY: (partypoker.hands, partypoker.PartyLines),
+    BOVADA: (bovada.hands, bovada.BovadaLines),
+    WINAMAX: (winamax.hands, winamax.WinamaxLines),
+    POKERSTARS: (pokerstars_read.hands, pokerstars_read.PokerStarsLines),
 }
-"""Functions of each format: from a text to (line, part) of its hands, and from a part, its place and line to a hand."""
+"""Sites in the order in which headers are tried: how a text is cut into hands, and what reads the lines of one."""
 
 _OTHER_SITE = re.compile(r".{0,60}\b(Hand|Game|hand)\b.{0,10}#")
 _TOML = re.compile(r"\[[^\[\]]+\]\s*(#.*)?|([\w-]+|\"[^\"]*\"|'[^']*')\s*=.*")
@@ -92,7 +90,7 @@ def format_of(text: str, path: Path | str) -> str:
     told = (
         (number, line)
         for number, line in lines
-        if line and (not line.startswith(("#", "*")) or partypoker.HEADER.fullmatch(line))
+        if line and (not line.startswith(("#", "*")) or partypoker.PartyLines.header(line))
     )
     for number, line in told:
         if _STATE.match(line):
@@ -116,13 +114,7 @@ def format_of(text: str, path: Path | str) -> str:
 
 def _site(line: str) -> str:
     """The site whose hands begin with this line, empty for other lines."""
-    if partypoker.HEADER.fullmatch(line):
-        return PARTY
-    if "#" in line:
-        for site, pattern in ((BOVADA, bovada.HEADER), (WINAMAX, winamax.HEADER)):
-            if pattern.fullmatch(line):
-                return site
-    return POKERSTARS if header(line) else ""
+    return next((site for site, (_, lines) in _SITES.items() if lines.header(line)), "")
 
 
 def read_hands(
@@ -153,12 +145,21 @@ def _all_hands(text: str, kind: str, path: Path | str, game: Rules | None) -> It
     if kind == ACPC:
         yield from acpc_tables.log_hands(text, game, path)
         return
-    split, parse = _READERS[kind]
-    for number, (line, part) in enumerate(split(text)):
+    for parse in _parsers(text, kind):
         try:
-            yield parse(part, number, line)
+            yield parse()
         except LineError as error:
             yield HistoryError(path, error.line, str(error))
+
+
+def _parsers(text: str, kind: str) -> Iterator[Callable[[], PlayedHand]]:
+    """What reads each hand of a text; it raises a LineError."""
+    if kind in _SITES:
+        split, site = _SITES[kind]
+        yield from (partial(site.parse, lines, line) for line, lines in split(text))
+    else:
+        tables, reader = (phh_read.tables, phh_read) if kind == PHH else (ohh_read.hands, ohh_read)
+        yield from (partial(reader.parse_hand, part, number, line) for number, (line, part) in enumerate(tables(text)))
 
 
 def write_hands(path: Path, kind: str, hands: Iterable[PlayedHand]) -> int:

@@ -19,8 +19,7 @@ from typing import Any
 from poker.cards import parse_cards
 from poker.errors import PokernetsError
 from poker.formats.played import MOST_CHIPS, MOST_HANDS, LineError, PlayedHand
-from poker.formats.sites.pokerstars_lines import Event, HandLines
-from poker.formats.sites.pokerstars_read import played
+from poker.formats.told import Event, ToldHand, played
 from poker.limits import MOST_HAND_CHARACTERS, check_length, parse_json
 
 _TOKEN = re.compile(r'^\{\s*"ohh"|"(?:[^"\\\n]|\\.)*+"?|[{}]', re.MULTILINE)
@@ -99,12 +98,12 @@ class _Reader:
 
     def __init__(self, fields: dict[str, Any], number: int, line: int, lines: list[int]) -> None:
         self._fields, self._lines = fields, lines
-        self._found = HandLines(line, number)
+        self._found = ToldHand(line, number)
         self._names: dict[object, str] = {}
         self._street: dict[str, int] = {}
         """Chips of the street by player."""
 
-    def hand(self, totals: bool) -> HandLines:
+    def hand(self, totals: bool) -> ToldHand:
         """Content of the fields; with `totals`, amounts of actions are totals of the street."""
         found = self._found
         try:

@@ -178,6 +178,15 @@ def paid_chips(state: HandState) -> list[int]:
     return [sum(chips) for chips in zip(paid, *forced, strict=True)] if forced else paid
 
 
+def mucked_hands(state: HandState, showed: set[int], hidden: set[int]) -> frozenset[int]:
+    """Players at the showdown who did not show their hands; one card shown, which `hidden` have, is enough if nobody
+    shows both and no other player shows one."""
+    if not state.betting.is_showdown:
+        return frozenset()
+    live = {i for i, out in enumerate(state.betting.folded) if not out}
+    return frozenset(live - (showed & live or (hidden & live if len(hidden & live) == 1 else set())))
+
+
 def settled(state: HandState, mucked: frozenset[int]) -> HandState:
     """The finished hand with mucked hands folded."""
     betting = state.betting

@@ -66,7 +66,7 @@ def test_antes_limits_and_numbers_of_players(tmp_path: Path) -> None:
             assert hand.payoffs == tuple(state.payoffs)
             with_antes += hand.rules.forced is not None
             [(line, lines)] = pokerstars_read.hands(pokerstars.hand_text(hand))
-            assert_same_hand(pokerstars_read.parse_hand(lines, line), hand)
+            assert_same_hand(pokerstars_read.PokerStarsLines.parse(lines, line), hand)
             text = phh.hand_text(hand)
             assert_same_hand(phh_read.parse_hand(text, number), hand)
             assert list(pokerkit_payoffs(f"[1]\n{text}")) == [hand.payoffs]
@@ -97,7 +97,7 @@ def test_posts_straddles_and_missing_blinds(tmp_path: Path) -> None:
             hand = phh_read.parse_hand(history.dumps(), number)
             assert hand.payoffs == tuple(state.payoffs)
             [(line, lines)] = pokerstars_read.hands(pokerstars.hand_text(hand))
-            assert_same_hand(pokerstars_read.parse_hand(lines, line), hand)
+            assert_same_hand(pokerstars_read.PokerStarsLines.parse(lines, line), hand)
             assert_same_hand(phh_read.parse_hand(phh.hand_text(hand), number), hand)
             assert_same_hand(read_back(tmp_path, OHH, [hand])[0], hand)
             if not histories.why_unwritable(ACPC, hand):

@@ -15,7 +15,8 @@ from poker.betting import Betting
 from poker.errors import PokernetsError
 from poker.formats.phh import showing
 from poker.formats.played import PlayedHand, check_raises, only_check_left, settled
-from poker.formats.sites.pokerstars_lines import RUNS, SYMBOL
+from poker.formats.sites.lines import SYMBOL
+from poker.formats.sites.pokerstars_read import RUNS
 from poker.kernels.cards.ranks import category
 from poker.rules import CALL, FOLD
 from poker.state import HandState, Pot, showdown_ranks

@@ -1,46 +1,197 @@
 """Reads hand histories in PokerStars' text: cash games and tournaments, limit, pot-limit and no-limit Texas hold'em.
 
-The hand is played by the rules of `poker.betting` with the stacks and posts that the text gives, and every amount of
-it is checked: calls, raises, bets returned, the total pot, the rake, and what each player collected. How the posts are
-played:
-
-- The blinds of the hand are the first after the button. Further big blinds of players who come back are live bets;
-  a further small blind, and the small part of `posts small & big blinds`, is dead: it is in the main pot and no bet.
-  Only where the amounts do not fit so, a further small blind is a bet.
-- Antes that everybody posts make side pots as bets do; an ante for the whole table is dead.
-- Where the big blind is all-in for less than the blind, the first call or raise says how much there was to call.
-
-A raise that nobody left can call counts as a call: the rest goes back. A player who is away may fold though all-in.
-A player at the showdown who shows no cards has mucked. A hand may be run several times: each board has its part of
-every pot. Results are those of the pots: a cash-out is a bet with the site, and a player who cashed out is taken to
-have got what the pot was worth to them.
+A hand is a header, a table line, seats, posts, streets of actions, the showdown and a summary. Other sites write the
+same lines under a first line of their own: GGPoker (`Poker Hand #RC1: ...`), Run It Once, PokerBros, PokerMaster, the
+later Full Tilt.
 """
 
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
-from itertools import chain
-from typing import NamedTuple
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import time
+from decimal import Decimal
+from functools import lru_cache
+from typing import ClassVar
 
+from poker.cards import parse_cards
 from poker.errors import PokernetsError
-from poker.formats.played import (
-    LineError,
-    PlayedHand,
-    Replayer,
-    TableRules,
-    paid_chips,
-    payoffs_by_rules,
-    payoffs_collected,
-    table_rules,
-)
-from poker.formats.sites.pokerstars_lines import HEADER_WITHIN, MOVES, POSTS, Event, HandLines, header
-from poker.state import HandState
+from poker.formats.played import MOST_CHIPS
+from poker.formats.sites.lines import SYMBOL, SiteLines, compiled
 
-_MOST_RAKE = 0.1
-"""Share of the pots that may be missing where the rake is not told."""
-_STREETS = {"FLOP": 3, "TURN": 4, "RIVER": 5}
-_EARLIER = {4: 3, 5: 4}
+_HEADER = re.compile(r"\W*(PokerStars)\b.*?\b(?:Hand|Game) #(\d{1,18})\b\s*:?(.*)", re.IGNORECASE)
+_OTHER_HEADER = re.compile(
+    r"\W*([A-Za-z][\w.]*(?: [A-Za-z][\w.]*){0,3}) (?:Hand|Game) #[A-Za-z]{0,8}_?(\d{1,18})\s*:"
+    r"(?=.*\([^()]*\d/[^()]*\d)(.*)"
+)
+_SITES = r"(?:PokerStars|Full Tilt(?: Poker)?|Run It Once Poker|PokerBros|PokerMaster|(?<!\w)Poker)"
+HEADER_WITHIN = re.compile(rf"{_SITES} (?:[A-Z][a-z]+ ){{0,3}}(?:Hand|Game) #[A-Z]{{0,8}}\d{{1,18}}: ", re.IGNORECASE)
+_VENUES = {"pokerstars": "PokerStars", "poker": "GGPoker"}
+_A = rf"{SYMBOL}\s?(\d[\d,]*(?:\.\d+)?)"
+_STAKES = re.compile(rf"[(,] ?({SYMBOL})\s?(\d[\d,]*(?:\.\d+)?)/{_A}([^)]*)\)")
+_WHEN = re.compile(r"(\d{4})/(\d\d?)/(\d\d?) (?:- )?(\d\d?):(\d\d)(?::(\d\d))?(?: \(?([A-Z]{2,5}))?")
+_TABLE = re.compile(
+    r"Table (?:ID )?'?(.*?)'?(?: (\d+)-max)?(?: \([^)]*\))*+(?: Seat #(\d+) is the button.*)?", re.IGNORECASE
+)
+_SEAT = re.compile(rf"Seat (\d+): (.*) \({_A} in chips(?:, .*? bounty)?\)(.*)")
+RUNS = ("FIRST", "SECOND", "THIRD", "FOURTH")
+_STREET = re.compile(rf"\*\*\* (?:({'|'.join(RUNS)}) )?(FLOP|TURN|RIVER) \*\*\* ?(\[[^\]]*\]) ?(\[[^\]]*\])?.*")
+_SECTION = re.compile(r"\*\*\* ?([A-Z ]+?) ?\*\*\*.*")
+_DEALT = re.compile(r"Dealt to (.*) \[([^\]]*)\]")
+_UNCALLED = re.compile(rf"Uncalled bet \({_A}\) returned to (.*)")
+_COLLECTED = re.compile(rf" (?:collected|wins) \(?{_A}\)?(?: from (?:the )?(?:main |side )?pot.*)?")
+_TOTAL = re.compile(rf"Total pot {_A}(.*?)((?> \| [A-Za-z ]+ {_A})*+)")
+_FEE = re.compile(rf"\| (?!Main pot|Side pot|STP)[A-Za-z ]+ {_A}")
+_BOARD = re.compile(rf"(?:(?:{'|'.join(RUNS)}) )?Board \[([^\]]*)\]")
+_NOT_AWARDED = "(pot not awarded as player cashed out)"
+_WON = re.compile(rf"\bwon \({_A}\)")
+_HOUSE_MONEY = re.compile(r"(STP added|Cash Drop to Pot) ?:")
+_SUMMARY_SEAT = re.compile(r"Seat (\d+): (.*)")
+_SUMMARY_ACTED = re.compile(r"(?: \([a-z ]+\))*,? (?:folded|collected|showed|mucked)\b(?: \[([^\]]*)\])?.*")
 _OF_A_HAND = re.compile(r"\*\*\* ?(HOLE CARDS|FLOP|TURN|RIVER|SHOW ?DOWN|SUMMARY)\b")
+_ALL_IN = r"(?P<all_in> and is all-in)?"
+_ACTIONS = {
+    "fold": r"folds(?: \[.*\])?",
+    "check": r"checks",
+    "call": rf"calls {_A}{_ALL_IN}",
+    "raise": rf"raises {_A} to {_A}{_ALL_IN}",
+    "bet": rf"bets {_A}{_ALL_IN}",
+    "small blind": rf"posts (?:the )?small blind {_A}{_ALL_IN}",
+    "big blind": rf"posts (?:the )?big blind {_A}{_ALL_IN}",
+    "both blinds": rf"posts small (?:&|and) big blinds? {_A}{_ALL_IN}",
+    "dead": rf"posts (?:a )?(?:dead|missed) (?:small )?blind {_A}{_ALL_IN}",
+    "ante": rf"posts (?:the |an )?ante {_A}{_ALL_IN}",
+    "straddle": rf"(?:posts (?:a |the )?)?straddle {_A}{_ALL_IN}",
+    "show": r"shows \[([^\]]*)\].*",
+    "muck": r"mucks hand.*",
+}
+"""Patterns of actions by kind, the most frequent first."""
+_NOBODY = re.compile(rf".*: (?:{'|'.join(_ACTIONS.values()).replace('(?P<all_in>', '(?:')})$")
+
+
+@dataclass
+class PokerStarsLines(SiteLines):
+    """What the lines of a hand in PokerStars' text tell."""
+
+    SITE = "PokerStars"
+    HEADERS: ClassVar[tuple[re.Pattern[str], ...]] = (_HEADER, _OTHER_HEADER)
+    PATTERNS = compiled(_ACTIONS)
+    VERBS = re.compile(r"(posts|straddle|folds|checks|bets|calls|raises|shows|mucks)\b")
+
+    def _header(self, match: re.Match[str]) -> None:
+        self.number, rest = int(match[2]), match[3]
+        self.limit = _limit(rest)
+        stakes = _STAKES.search(rest)
+        if not stakes:
+            raise PokernetsError("the header has no stakes such as ($0.50/$1.00 USD) or (10/20)")
+        sign, small, big, more = stakes.groups()
+        if sign or "." in small + big or re.search(r"\b[A-Z]{3}\b", more):
+            self.scale = 100
+        self._set_stakes(small, big, f"{small}/{big}")
+        if "cap" in rest.lower().split():
+            raise PokernetsError("games with a cap on what a hand can cost are not read")
+        self.details = {"venue": _VENUES.get(match[1].lower(), match[1])}
+        if event := re.search(r"Tournament #\d+,.*?(?= Hold'em)", rest, re.IGNORECASE):
+            self.details["event"] = event[0]
+        if level := re.search(r"Level ?([IVXLCDM]+\b|\d+)", rest):
+            self.details["_level"] = level[1]
+        if sign:
+            self.details["currency_symbol"] = sign
+        if currency := re.search(r"\b([A-Z]{3})\b", more):
+            self.details["currency"] = currency[1]
+        self.details |= _when(rest)
+
+    def _line(self, line: str) -> None:
+        if line.startswith("***"):
+            self._section(line)
+        elif self.in_summary:
+            self._summary(line)
+        elif not self.button and line.startswith("Table "):
+            self._table(line)
+        elif not self.events and line.startswith("Seat ") and (seat := _SEAT.fullmatch(line)):
+            self._sits(int(seat[1]), seat[2], seat[3])
+            if "out of hand" in seat[4]:
+                self.stacks.pop(self.seats.pop(int(seat[1])))
+        else:
+            self._play(line)
+
+    def _section(self, line: str) -> None:
+        street, section = _STREET.fullmatch(line), _SECTION.fullmatch(line)
+        if street:
+            cards = parse_cards(street[3].strip("[]")) + parse_cards((street[4] or "").strip("[]"))
+            run = RUNS.index(street[1]) if street[1] else 0
+            self.tell(street[2], cards=cards, run=run)
+        elif section:
+            if section[1].split()[-1] in ("FLOP", "TURN", "RIVER"):
+                raise PokernetsError(f"no cards of the {section[1].lower()}")
+            self.in_summary = self.in_summary or section[1] == "SUMMARY"
+
+    def _table(self, line: str) -> None:
+        match = _TABLE.fullmatch(line)
+        if not match or not match[3]:
+            raise PokernetsError("the line of the table does not say which seat is the button")
+        self.button = int(match[3])
+        self.details["table"] = match[1]
+        if match[2]:
+            self.details["seat_count"] = int(match[2])
+
+    def _play(self, line: str) -> None:
+        """Cards dealt, actions, bets returned and pots collected; other lines are overlooked."""
+        dealt = _DEALT.fullmatch(line) if line.startswith("Dealt to ") else None
+        uncalled = _UNCALLED.fullmatch(line) if line.startswith("Uncalled bet ") else None
+        if dealt and dealt[1] in self.stacks:
+            self._knows(dealt[1], dealt[2])
+        elif uncalled:
+            if uncalled[2] not in self.stacks:
+                raise PokernetsError(f"a bet returned to {uncalled[2]}, who has no seat")
+            self.tell("uncalled", uncalled[2], [self._chips(uncalled[1])])
+        elif ' said, "' not in line:
+            name = self._name(line)
+            if not name and _NOBODY.match(line):
+                raise PokernetsError(f"`{line[:100]}` is no action of a player with a seat")
+            if not name and _HOUSE_MONEY.match(line):
+                raise PokernetsError(f"`{line[:100]}`: money that the house adds to the pot is not read")
+            rest = line[len(name) :] if name else ""
+            if rest.startswith(": "):
+                self._acts(name, rest[2:])
+            elif rest.startswith(" shows ["):
+                self._acts(name, rest[1:])
+            elif rest.startswith(" cashed out "):
+                self.cashed_out.setdefault(name, 0)
+            elif rest.startswith((" collected ", " wins ")) and (found := _COLLECTED.fullmatch(rest)):
+                self.collected[name] += self._chips(found[1])
+            elif rest.startswith(" collected "):
+                raise PokernetsError(f"`{rest.strip()[:100]}` does not say what was collected")
+
+    def _acts(self, name: str, text: str) -> None:
+        kind, match = self._action(text) or ("", None)
+        if match and kind == "show":
+            if len(match[1].split()) == 2:
+                self.tell("show" if self._knows(name, match[1]) else "hide", name)
+        elif match:
+            all_in = match.groupdict().get("all_in")
+            amounts = [found for found in match.groups() if found and found != all_in]
+            self.tell(kind, name, map(self._chips, amounts), all_in=bool(all_in))
+
+    def _summary(self, line: str) -> None:
+        if line.startswith("Hand cancelled"):
+            raise PokernetsError("a hand that was cancelled is not read")
+        if line.startswith("Total pot "):
+            match = self._total(_TOTAL, line)
+            self.rake = sum(self._chips(fee) for fee in _FEE.findall(match[3]))
+        elif line.startswith("Board ") or line.split(" ", 1)[0] in RUNS:
+            self._board(_BOARD, line)
+        elif seat := _SUMMARY_SEAT.fullmatch(line):
+            name = self.seats.get(int(seat[1]), "")
+            acted = _SUMMARY_ACTED.fullmatch(seat[2].removeprefix(name)) if name and seat[2].startswith(name) else None
+            if acted:
+                self.tell("summary", name)
+            if acted and len((acted[1] or "").split()) == 2:
+                self._knows(name, acted[1])
+            if acted and _NOT_AWARDED in line:
+                self.cashed_out[name] = sum(map(self._chips, _WON.findall(line)))
+
+    def _chips(self, text: str) -> int:
+        return _chips(text, self.scale)
 
 
 def hands(text: str, header_within: re.Pattern[str] = HEADER_WITHIN) -> Iterator[tuple[int, list[str]]]:
@@ -70,7 +221,7 @@ def _header_in(line: str, header_within: re.Pattern[str]) -> int:
     within = header_within.search(line)
     if within and not within[0].startswith("Poker "):  # other sites' names may end so
         return within.start()
-    found = header(line)
+    found = PokerStarsLines.header(line)
     return found.start(1) if found else within.start() if within else -1
 
 
@@ -80,349 +231,39 @@ def _without_blanks(start: int, lines: list[str]) -> tuple[int, list[str]]:
     return start + filled[0], lines[filled[0] : filled[-1] + 1]
 
 
-def parse_hand(lines: Sequence[str], line: int = 1) -> PlayedHand:
-    """The hand whose header is the first of `lines`, which is line `line` of the file; a LineError says what is wrong
-    in which line."""
-    found = HandLines(line)
-    found.read(lines)
-    return played(found)
+@lru_cache(maxsize=1 << 16)
+def _chips(text: str, scale: int) -> int:
+    if "," in text and not re.fullmatch(r"\d{1,3}(,\d{3})+(\.\d+)?", text):
+        raise PokernetsError(f"`{text}` is no amount")
+    chips = Decimal(text.replace(",", "")) * scale
+    if chips != int(chips) or chips > MOST_CHIPS:
+        raise PokernetsError(f"`{text}` is no amount in " + ("cents" if scale > 1 else "chips"))
+    return int(chips)
 
 
-def played(found: HandLines) -> PlayedHand:
-    """Play the hand in the lines of any site by the rules of the table."""
-    try:
-        return _hand(found, dead=True)
-    except LineError as error:
-        if sum(event.kind == "small blind" for event in found.events) > 1:
-            with suppress(LineError):
-                return _hand(found, dead=False)
-        raise error
+def _limit(text: str) -> str:
+    """`no limit`, `pot limit`, `limit` or `fixed limit`, if the game is hold'em; others are refused by name."""
+    if other := _find(r"(6\+|Split|Fusion|Irish|Swap|Pineapple) Hold'em", text):
+        raise PokernetsError(f"{other[0]} is not read, only Texas hold'em")
+    if not _find("Hold'em", text):
+        other = _find(r"Omaha|PLO|Courchevel|Razz|Badugi|Stud|Draw|2-7|Short ?Deck", text)
+        raise PokernetsError(f"{other[0] if other else 'a game that is not named'} is not read, only hold'em")
+    kind = _find(r"Hold'em,? \(?(No Limit|Pot Limit|(?:Fixed )?Limit)\b", text)
+    if not kind:
+        raise PokernetsError("the header does not say whether the game is Hold'em No Limit, Pot Limit or Limit")
+    return kind[1].lower()
 
 
-def _hand(found: HandLines, dead: bool) -> PlayedHand:
-    last = found.total.line if found.total else found.line
-    try:
-        return _Reader(found, dead).hand()
-    except LineError as error:
-        raise LineError(error.line or last, str(error)) from error
-    except PokernetsError as error:
-        raise LineError(last, str(error)) from error
+def _find(pattern: str, text: str) -> re.Match[str] | None:
+    return re.search(pattern, text, re.IGNORECASE)
 
 
-class _Run(NamedTuple):
-    """A further board; its first `shared` cards are those of the first board."""
-
-    shared: int
-    cards: list[int]
-
-
-class _Reader:
-    """Makes a hand of its lines: players in the order of the rules, the posts, the play and the pots."""
-
-    def __init__(self, found: HandLines, dead: bool) -> None:
-        self._found = found
-        self._late_is_dead = dead
-        self._runs: dict[int, _Run] = {}
-        self._above: dict[str, int] = {}
-        """Chips of a raise above what anybody could call."""
-        dealt = {event.player for event in found.events if event.kind in (*POSTS, *MOVES)}
-        seats = sorted(found.seats, key=lambda seat: ((seat - found.button - 1) % 100, seat))
-        self._seats = [seat for seat in seats if found.seats[seat] in dealt]
-        self._names = [found.seats[seat] for seat in self._seats]
-        self._places = {name: place for place, name in enumerate(self._names)}
-        if len(self._names) < 2:
-            raise LineError(found.line, "fewer than two players post or act")
-        self._by_kind: dict[str, list[Event]] = {}
-        for event in found.events:
-            if event.player and event.player not in self._places:
-                raise LineError(event.line, f"{event.player} neither posts nor acts in this hand")
-            self._by_kind.setdefault(event.kind, []).append(event)
-
-    def hand(self) -> PlayedHand:
-        found = self._found
-        state = self._play(self._rules())
-        mucked = self._mucked(state)
-        boards = self._further_boards(state)
-        payoffs, rake = self._payoffs(state, mucked, boards)
-        details = {**found.details, "seats": self._seats, "_button": found.button}
-        names = tuple(self._names)
-        return PlayedHand(
-            found.number, state, tuple(payoffs), names, mucked, rake, found.scale, details, found.line, boards=boards
-        )
-
-    def _mucked(self, state: HandState) -> frozenset[int]:
-        """Players at the showdown who did not show their hands; one card shown is enough if nobody shows both and no
-        other player shows one."""
-        if not state.betting.is_showdown:
-            return frozenset()
-        live = {i for i, out in enumerate(state.betting.folded) if not out}
-        showed, hidden = ({self._places[event.player] for event in self._events(kind)} for kind in ("show", "hide"))
-        return frozenset(live - (showed & live or (hidden & live if len(hidden & live) == 1 else set())))
-
-    def _events(self, *kinds: str) -> list[Event]:
-        events = [event for kind in kinds for event in self._by_kind.get(kind, ())]
-        return sorted(events) if len(kinds) > 1 else events
-
-    def _rules(self) -> TableRules:
-        found, players = self._found, len(self._names)
-        big_blind = found.stakes[0] if found.is_limit else found.stakes[1]
-        blinds, antes, dead = [0] * players, [0] * players, [0] * players
-        big = self._big_blind()
-        for event in self._events(*POSTS):
-            player, chips = self._places[event.player], event.chips[0]
-            whole = big_blind if event.all_in else chips
-            if event.kind == "ante":
-                antes[player] += chips
-            elif event.kind == "dead" or (event.kind == "small blind" and self._is_dead(player, big)):
-                dead[player] += chips
-            elif event.kind == "both blinds":
-                blinds[player] = min(chips, big_blind)
-                dead[player] += chips - blinds[player]
-            elif event.kind == "small blind":
-                blinds[player] = chips
-            else:
-                blinds[player] = max(whole, chips)
-            if event.kind == "big blind" and not event.all_in and chips != big_blind:
-                raise LineError(event.line, f"a big blind of {chips} chips where the header says {big_blind}")
-        blinds[big] = blinds[big] or big_blind
-        whole_antes = [chips for player, chips in enumerate(antes) if not self._all_in_on_ante(player)]
-        if antes.count(0) or len(set(whole_antes)) > 1:
-            antes, dead = [0] * players, [sum(chips) for chips in zip(antes, dead, strict=True)]
-        straddles = [event for event in self._events("straddle") if blinds[self._places[event.player]] > big_blind]
-        last = self._places[straddles[-1].player] if straddles else big
-        rules = table_rules(
-            blinds=blinds,
-            starting_stacks=[found.stacks[name] for name in self._names],
-            min_bet=big_blind,
-            first_to_act=(last + 1) % players,
-            bets=found.stakes if found.is_limit else None,
-            pot_limit=found.limit == "pot limit",
-            antes=antes,
-            dead=dead,
-            opening=self._opening(blinds, big_blind),
-        )
-        self._check_posts(rules)
-        return rules
-
-    def _big_blind(self) -> int:
-        """The player with the big blind: the first after the button to post one, or the one behind the small blind who
-        had no chips left for it after the ante."""
-        posted = [self._places[event.player] for event in self._events("big blind", "both blinds")]
-        small = [self._places[event.player] for event in self._events("small blind")]
-        behind = (min(small) + 1) % len(self._names) if small else -1
-        if self._all_in_on_ante(behind) and behind not in posted:
-            return behind
-        if not posted:
-            raise LineError(self._found.line, "nobody posts the big blind")
-        return min(posted)
-
-    def _is_dead(self, player: int, big: int) -> bool:
-        """Whether a small blind is dead: that of the hand sits before the big blind."""
-        return self._late_is_dead and len(self._names) > 2 and player > big
-
-    def _all_in_on_ante(self, player: int) -> bool:
-        antes = self._events("ante", "dead")
-        return any(event.all_in for event in antes if self._places[event.player] == player)
-
-    def _check_posts(self, rules: TableRules) -> None:
-        """Check that stacks held what the text says was posted."""
-        forced, posts = rules.forced_chips, dict[str, list[Event]]()
-        for event in self._events(*POSTS):
-            posts.setdefault(event.player, []).append(event)
-        for name, events in posts.items():
-            place = self._places[name]
-            straddles = [event for event in events if event.kind == "straddle"]  # each says the total
-            beside = [event for event in events if event.kind in ("ante", "dead")]
-            chips = sum(event.chips[0] for event in ([*beside, straddles[-1]] if straddles else events))
-            held = forced.antes[place] + forced.dead[place] + min(rules.blinds[place], rules.stacks[place])
-            if chips != held:
-                raise LineError(events[-1].line, f"{name} posts {chips} chips, but has {rules.starting_stacks[place]}")
-
-    def _opening(self, blinds: list[int], big_blind: int) -> int:
-        """The total to call before the flop, from the first call or raise, if all blinds are short; otherwise 0."""
-        put_in = dict(zip(self._names, blinds, strict=True))
-        if any(not event.all_in for event in self._events("big blind", "both blinds", "straddle")):
-            return 0
-        highest = max(event.chips[0] for event in self._events(*POSTS) if event.kind not in ("ante", "dead"))
-        opening = 0
-        for event in self._found.events:
-            if event.kind == "raise":
-                return max(0, event.chips[1] - event.chips[0])
-            if event.kind == "call":
-                total = put_in[event.player] + event.chips[0]
-                if not event.all_in:
-                    return total
-                opening = big_blind if total > highest else opening
-            if event.kind == "put" and put_in[event.player] + event.chips[0] > highest:
-                return opening
-            if event.kind == "raise to":
-                return opening
-            if event.kind == "check":
-                return 0
-            if event.kind in _STREETS:
-                break
-        return opening
-
-    def _play(self, rules: TableRules) -> HandState:
-        replayer = Replayer(rules, self._names)
-        for event in self._found.events:
-            try:
-                if event.kind in _STREETS:
-                    self._deal(replayer, event)
-                elif event.kind in MOVES:
-                    self._move(replayer, event)
-                elif event.kind == "uncalled":
-                    self._check_uncalled(replayer, event)
-            except PokernetsError as error:
-                raise LineError(event.line, str(error)) from error
-        return replayer.finish([self._found.cards.get(name, ()) for name in self._names])
-
-    def _deal(self, replayer: Replayer, event: Event) -> None:
-        board = replayer.board
-        if event.run:
-            if not replayer.betting.is_over:
-                raise LineError(event.line, "a second board while there is betting is not read")
-            shared = _EARLIER.get(len(event.cards), 0)
-            board = self._runs.setdefault(event.run, _Run(shared, board[:shared])).cards
-        known = len(board)
-        if len(event.cards) != _STREETS[event.kind] or list(event.cards[:known]) != board:
-            raise LineError(event.line, f"the cards of the {event.kind.lower()} do not continue the board")
-        if event.run:
-            board += event.cards[known:]
-        else:
-            replayer.deal(event.cards[known:])
-
-    def _further_boards(self, state: HandState) -> tuple[tuple[int, ...], ...]:
-        """Boards after the first of a hand that was run several times; all are checked against the summary."""
-        boards = [state.board, *(tuple(run.cards) for _, run in sorted(self._runs.items()))]
-        if max(self._runs, default=0) >= len(boards) or len(set(map(len, boards))) > 1:
-            raise PokernetsError("the boards of a hand that was run several times are not all there")
-        dealt = [
-            *chain(state.board, *state.hole_cards),
-            *chain(*(run.cards[run.shared :] for run in self._runs.values())),
-        ]
-        if len(set(dealt)) < len(dealt):
-            raise PokernetsError("a card is dealt twice over the boards of the hand")
-        told = self._found.boards
-        pairs = enumerate(zip(boards, told, strict=False))
-        if len(told) > len(boards) or any(
-            (board[-len(cards) :] if run else board) != cards for run, (board, cards) in pairs
-        ):
-            raise PokernetsError("the board of the summary is not the one dealt")
-        return tuple(boards[1:])
-
-    def _move(self, replayer: Replayer, event: Event) -> None:
-        player, betting = self._places[event.player], replayer.betting
-        earlier = replayer.earlier(player)
-        match event.kind:
-            case "fold":
-                replayer.fold(player)
-            case "check":
-                replayer.check(player)
-            case "call":
-                replayer.call(player, event.chips[0])
-            case "bet":
-                if betting.highest > max(map(replayer.earlier, range(len(self._names)))):
-                    raise LineError(event.line, f"{event.player} bets where there is a bet to call or to raise")
-                self._raise(replayer, event, event.chips[0])
-            case "raise to":
-                self._raise(replayer, event, event.chips[0])
-            case "put":
-                added, *told = event.chips
-                total = betting.committed[player] + added - earlier
-                if told and total != told[0]:
-                    raise LineError(event.line, f"{added} more chips make {total}, not {told[0]}")
-                if total + earlier > betting.highest:
-                    self._raise(replayer, event, total)
-                else:
-                    replayer.call(player, added)
-            case _:
-                by, to = event.chips
-                if by != to + earlier - betting.highest:
-                    raise LineError(event.line, f"a raise by {by} to {to} of a bet of {betting.highest - earlier}")
-                self._raise(replayer, event, to)
-        after = replayer.betting
-        left = after.rules.stacks[player] - after.committed[player] - self._above.get(event.player, 0)
-        if event.all_in and left:
-            raise LineError(event.line, f"{event.player} is not all-in: {left} chips are left")
-
-    def _raise(self, replayer: Replayer, event: Event, total: int) -> None:
-        """Bet or raise to `total` of the street; only call where nobody left has chips to call more."""
-        player, betting = self._places[event.player], replayer.betting
-        above = total + replayer.earlier(player) - betting.highest
-        others = [i for i, out in enumerate(betting.folded) if not out and i != player]
-        stacks = betting.rules.stacks
-        if player != betting.to_act or above <= 0 or any(stacks[i] > betting.highest for i in others):
-            replayer.raise_to(player, total)
-        elif betting.highest + above > stacks[player]:
-            raise LineError(event.line, f"{event.player} bets more than the stack of {stacks[player]} chips")
-        else:
-            replayer.call(player)
-            self._above[event.player] = above
-
-    def _check_uncalled(self, replayer: Replayer, event: Event) -> None:
-        committed = replayer.betting.committed
-        high, called = sorted(committed, reverse=True)[:2]
-        back = high - called + self._above.get(event.player, 0)
-        if committed[self._places[event.player]] != high or event.chips[0] != back:
-            raise LineError(event.line, f"the bet that nobody called is one of {back} chips")
-
-    def _payoffs(
-        self, state: HandState, mucked: frozenset[int], boards: Sequence[tuple[int, ...]]
-    ) -> tuple[list[int], int]:
-        """[P] net chips by what the text says was collected, and the rake; both checked against the rules."""
-        found = self._found
-        paid = paid_chips(state)
-        collected = [found.collected.get(name, 0) for name in self._names]
-        if sum(found.collected.values()) != sum(collected):
-            raise LineError(0, "chips are collected by who did not play")
-        left = self._not_returned(state)
-        total = found.total.chips[0] if found.total else max(sum(paid), sum(collected))
-        if found.wins_include_uncalled:
-            total = sum(paid) + sum(left)
-        if sum(left) and total == sum(paid) + sum(left):
-            total -= sum(left)
-            collected = [got - chips for got, chips in zip(collected, left, strict=True)]
-        if total != sum(paid):
-            line = found.total.line if found.total else 0
-            raise LineError(line, f"a total pot of {total} chips, but {sum(paid)} were bet")
-        rake = found.rake
-        if rake is None:
-            rake = sum(paid) - sum(collected)
-            if not 0 <= rake <= sum(paid) * _MOST_RAKE:
-                raise LineError(0, f"{sum(collected)} chips of a pot of {sum(paid)} are won: the rest is no rake")
-        self._award(state, mucked, boards, collected, sum(paid) - rake - sum(collected))
-        return payoffs_collected(state, mucked, collected, rake, self._names, boards), rake
-
-    def _not_returned(self, state: HandState) -> list[int]:
-        """[P] chips of a bet that nobody called where no line returns it: some sites count it among those won."""
-        committed = state.betting.committed
-        called = sorted(committed)[-2]
-        if self._events("uncalled"):
-            return [0] * len(committed)
-        above = [self._above.get(name, 0) for name in self._names]
-        return [max(0, chips - called) + more for chips, more in zip(committed, above, strict=True)]
-
-    def _award(
-        self,
-        state: HandState,
-        mucked: frozenset[int],
-        boards: Sequence[tuple[int, ...]],
-        collected: list[int],
-        missing: int,
-    ) -> None:
-        """Adds the `missing` chips, which were not awarded because players had cashed out, to what these have collected
-        [P]: as the summary says, or else as the rules do."""
-        places = [self._places[name] for name in self._found.cashed_out if name in self._places]
-        if missing <= 0 or not places:
-            return
-        told = {place: self._found.cashed_out[self._names[place]] - collected[place] for place in places}
-        if min(told.values()) < 0 or sum(told.values()) != missing:
-            by_rules = payoffs_by_rules(state, mucked, boards)
-            paid = paid_chips(state)
-            told = {place: max(0, by_rules[place] + paid[place] - collected[place]) for place in places}
-            rake, richest = sum(told.values()) - missing, [i for i in places if told[i] == max(told.values())]
-            for number, place in enumerate(richest):
-                told[place] -= (rake + number) // len(richest)
-        for place, chips in told.items():
-            collected[place] += chips
+def _when(text: str) -> dict[str, object]:
+    match = _WHEN.search(text)
+    if not match:
+        return {}
+    year, month, day, hour, minute, second = (int(found or 0) for found in match.groups()[:6])
+    if not (1 <= month <= 12 and 1 <= day <= 31 and hour < 24 and minute < 60 and second < 60):
+        raise PokernetsError(f"`{match[0]}` is no time")
+    zone = {"_time_zone": match[7]} if match[7] else {}
+    return {"year": year, "month": month, "day": day, "time": time(hour, minute, second), **zone}

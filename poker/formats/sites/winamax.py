@@ -6,18 +6,17 @@ goes up is not checked once somebody is all-in.
 """
 
 import re
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from poker.cards import parse_cards
 from poker.errors import PokernetsError
-from poker.formats.played import PlayedHand
-from poker.formats.sites.bovada import when
-from poker.formats.sites.pokerstars_lines import Event, HandLines
+from poker.formats.sites.lines import day_and_time
+from poker.formats.sites.pokerstars_read import PokerStarsLines
 from poker.formats.sites.pokerstars_read import hands as split
-from poker.formats.sites.pokerstars_read import played
+from poker.formats.told import Event
 
-HEADER = re.compile(r"\W*Winamax Poker - (.*?) - HandId: #(\d{1,20})-(\d{1,7})-(\d{1,10}) - (.*?) \(([^)]*)\) - (.*)")
+_HEADER = re.compile(r"\W*Winamax Poker - (.*?) - HandId: #(\d{1,20})-(\d{1,7})-(\d{1,10}) - (.*?) \(([^)]*)\) - (.*)")
 _HEADER_WITHIN = re.compile(r"Winamax Poker - .{1,100} - HandId: #\d")
 _STAKES = re.compile(r"(?:[\d.]+€?/)?([\d.]+)€?/([\d.]+)(€?)")
 _TABLE = re.compile(r"Table: '(.*)' (\d+)-max \([a-z ]+\) Seat #(\d+) is the button")
@@ -28,27 +27,18 @@ _TOTAL = re.compile(r"Total pot ([\d.]+) \| (?:No rake|Rake ([\d.]+))")
 _GAME = re.compile(r"Holdem (no limit|pot limit|fixed limit|limit)")
 
 
-def hands(text: str) -> Iterator[tuple[int, list[str]]]:
-    """The lines of each hand with the number of its first."""
-    return split(text, _HEADER_WITHIN)
-
-
-def parse_hand(lines: Sequence[str], line: int = 1) -> PlayedHand:
-    """The hand whose header is the first of `lines`, which is line `line` of the file; a LineError says what is wrong
-    in which line."""
-    found = _WinamaxLines(line)
-    found.read(lines)
-    return played(found)
+hands = partial(split, header_within=_HEADER_WITHIN)
+"""The lines of each hand with the number of its first."""
 
 
 @dataclass
-class _WinamaxLines(HandLines):
-    """Content of the lines of a hand."""
+class WinamaxLines(PokerStarsLines):
+    """What the lines of a hand tell."""
 
-    def _header(self, line: str) -> None:
-        match = HEADER.fullmatch(line)
-        if not match:
-            raise PokernetsError("no header of a hand of Winamax")
+    SITE = "Winamax"
+    HEADERS = (_HEADER,)
+
+    def _header(self, match: re.Match[str]) -> None:
         kind, _, place, second, game, stakes, date = match.groups()
         self.number = int(f"{place}{int(second):010d}")
         limit, blinds = _GAME.fullmatch(game), _STAKES.fullmatch(stakes)
@@ -57,17 +47,15 @@ class _WinamaxLines(HandLines):
         if not blinds:
             raise PokernetsError("the header has no stakes such as (0.01€/0.02€)")
         self.limit = limit[1]
-        self.details = {"venue": "Winamax"} | when(date.replace("/", "-")) | {"_time_zone": "UTC"}
+        self.details = {"venue": "Winamax"} | day_and_time(date.replace("/", "-")) | {"_time_zone": "UTC"}
         if blinds[3]:
             self.scale = 100
             self.details |= {"currency_symbol": "€", "currency": "EUR"}
         elif not kind.startswith("Tournament"):
             self.scale = 100
-        self.stakes = self._chips(blinds[1]), self._chips(blinds[2])
-        if not 0 < self.stakes[0] <= self.stakes[1]:
-            raise PokernetsError(f"stakes of {stakes[:100]}")
+        self._set_stakes(blinds[1], blinds[2], stakes[:100])
 
-    def _line(self, number: int, line: str) -> None:
+    def _line(self, line: str) -> None:
         """Read a line in PokerStars' words."""
         line = _AMOUNT.sub(r"\1", line)
         if table := _TABLE.fullmatch(line):
@@ -76,14 +64,14 @@ class _WinamaxLines(HandLines):
         elif _EMPTY_SEAT.fullmatch(line) or line in ("*** ANTE/BLINDS ***", "*** PRE-FLOP ***"):
             return
         elif (seat := _SEAT.fullmatch(line)) and not self.events and not self.in_summary:
-            super()._line(number, f"{seat[1]}{seat[2]} in chips{seat[3]}")
+            super()._line(f"{seat[1]}{seat[2]} in chips{seat[3]}")
         elif total := _TOTAL.fullmatch(line):
             self.rake = self._chips(total[2] or "0")
-            self.total = Event(number, "total", "", (self._chips(total[1]) + self.rake,))
+            self.total = Event(self.at, "total", "", (self._chips(total[1]) + self.rake,))
         elif line.startswith("Board: [") and self.in_summary:
             self.boards.append(parse_cards(line.removeprefix("Board: [").removesuffix("]")))
         else:
-            super()._line(number, line if self.in_summary else self._acted(line))
+            super()._line(line if self.in_summary else self._acted(line))
             self._raise_over_a_short_blind()
 
     def _raise_over_a_short_blind(self) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from poker.formats.histories import BOVADA, format_of, hands_of
 from poker.formats.played import LineError, PlayedHand
-from poker.formats.sites.bovada import hands, parse_hand
+from poker.formats.sites.bovada import BovadaLines, hands
 from tests.formats.test_histories import broken, first_error
 from tests.games import CONF
 
@@ -119,7 +119,7 @@ Big Blind : Hand result ${}
 
 
 def read(text: str) -> list[PlayedHand]:
-    return [parse_hand(lines, line) for line, lines in hands(text)]
+    return [BovadaLines.parse(lines, line) for line, lines in hands(text)]
 
 
 def test_a_hand_with_all_cards_is_read_and_played() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from poker.formats.histories import PARTY, format_of
 from poker.formats.played import LineError, PlayedHand
-from poker.formats.sites.partypoker import hands, parse_hand
+from poker.formats.sites.partypoker import PartyLines, hands
 from tests.formats.test_histories import broken, first_error
 
 PARTYPOKER = """\
@@ -74,7 +74,7 @@ Ben collected [ $22.30 ]
 
 
 def read(text: str) -> list[PlayedHand]:
-    return [parse_hand(lines, line) for line, lines in hands(text)]
+    return [PartyLines.parse(lines, line) for line, lines in hands(text)]
 
 
 def test_hands_are_read_and_played() -> None:

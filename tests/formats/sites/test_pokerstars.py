@@ -10,14 +10,14 @@ from poker.errors import PokernetsError
 from poker.formats import phh, phh_read
 from poker.formats.played import LineError, PlayedHand, payoffs_by_rules
 from poker.formats.sites.pokerstars import hand_text
-from poker.formats.sites.pokerstars_read import hands, parse_hand
+from poker.formats.sites.pokerstars_read import PokerStarsLines, hands
 from poker.state import Legal
 from tests.formats.pokerkit_hands import assert_same_hand
 
 
 def read(text: str) -> PlayedHand:
     [(line, lines)] = hands(text)
-    return parse_hand(lines, line)
+    return PokerStarsLines.parse(lines, line)
 
 
 def refused(text: str) -> str:

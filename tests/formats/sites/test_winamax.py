@@ -8,7 +8,7 @@ import pytest
 
 from poker.formats.histories import WINAMAX, format_of
 from poker.formats.played import LineError, PlayedHand
-from poker.formats.sites.winamax import hands, parse_hand
+from poker.formats.sites.winamax import WinamaxLines, hands
 from tests.formats.test_histories import broken, first_error
 
 CASH = """\
@@ -107,7 +107,7 @@ Seat 1: Ann (big blind) showed [Kh Ac] and won 1790 with Two pairs : Aces and Ki
 
 
 def read(text: str) -> list[PlayedHand]:
-    return [parse_hand(lines, line) for line, lines in hands(text)]
+    return [WinamaxLines.parse(lines, line) for line, lines in hands(text)]
 
 
 def test_cash_games_and_tournaments_are_read_and_played() -> None:

@@ -1,0 +1,167 @@
+"""Hands in the texts of sites, read line by line and without the rules.
+
+Every hand begins with a header; player names may hold any characters, so lines are matched against the names of the
+seats. What happens at the table beside the play (chat, players who join, leave, time out, ...) is overlooked.
+"""
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import ClassVar
+
+from poker.cards import parse_cards
+from poker.errors import PokernetsError
+from poker.formats.played import LineError, PlayedHand
+from poker.formats.told import Event, ToldHand, played
+from poker.limits import LONGEST_SITE_LINE, check_length
+
+SYMBOL = r"[^\d\s.,()\[\]/+-]{0,4}"
+"""Pattern of the sign of a currency."""
+_WHEN = re.compile(r"(\d{4}-\d\d-\d\d) (\d\d?):(\d\d:\d\d)")
+
+
+@dataclass
+class SiteLines(ToldHand, ABC):
+    """What the lines of one hand tell; a site says how its header and its other lines are read."""
+
+    SITE: ClassVar[str]
+    HEADERS: ClassVar[tuple[re.Pattern[str], ...]]
+    MARK: ClassVar[str] = "#"
+    """Text that all headers hold."""
+    PATTERNS: ClassVar[dict[str, re.Pattern[str]]]
+    """Actions behind the name of a player, by kind."""
+    VERBS: ClassVar[re.Pattern[str]]
+    """Words that begin an action which must not be overlooked."""
+
+    at: int = 0
+    """The line being read."""
+    in_summary: bool = False
+    has_colons: bool = False
+    """Whether a player's name holds `: `, which ends names in lines of actions."""
+
+    @classmethod
+    def parse(cls, lines: Sequence[str], line: int = 1) -> PlayedHand:
+        """The hand whose header is the first of `lines`, which is line `line` of the file; a LineError says what is
+        wrong in which line."""
+        told = cls(line)
+        told.read(lines)
+        return played(told)
+
+    def read(self, texts: Sequence[str]) -> None:
+        """Read all lines from the header on; a LineError says which is wrong."""
+        for number, text in enumerate(texts, self.line):
+            self.at = number
+            line = " ".join(text.replace("\u200e", "").split())
+            try:
+                check_length(line, LONGEST_SITE_LINE, "a line")
+                if self.at == self.line:
+                    match = self.header(line)
+                    if not match:
+                        raise PokernetsError(f"no header of a hand of {self.SITE}")
+                    self._header(match)
+                elif line:
+                    self._line(line)
+            except LineError:
+                raise
+            except PokernetsError as error:
+                raise LineError(self.at, str(error)) from error
+        if not self.seats:
+            raise LineError(self.line, "the hand has no seats")
+        self._check_end()
+
+    @classmethod
+    def header(cls, line: str) -> re.Match[str] | None:
+        """The match of the first line of a hand; None for other lines."""
+        line = line[:LONGEST_SITE_LINE]
+        return next(filter(None, (pattern.fullmatch(line) for pattern in cls.HEADERS if cls.MARK in line)), None)
+
+    @abstractmethod
+    def _header(self, match: re.Match[str]) -> None:
+        """Read the header."""
+
+    @abstractmethod
+    def _line(self, line: str) -> None:
+        """Read a line after the header that is not blank, or overlook it."""
+
+    @abstractmethod
+    def _chips(self, text: str) -> int:
+        """Chips of an amount."""
+
+    def _check_end(self) -> None:
+        """Raise LineError for a hand that was cut off."""
+        if self.total is None:
+            raise LineError(self.at, "the hand ends without a summary of the total pot")
+
+    def tell(
+        self, kind: str, player: str = "", chips: Iterable[int] = (), cards: tuple[int, ...] = (), **more: int
+    ) -> None:
+        """Add an event of the line being read."""
+        self.events.append(Event(self.at, kind, player, tuple(chips), cards, **more))  # type: ignore[arg-type]
+
+    def _set_stakes(self, small: str, big: str, text: str) -> None:
+        self.stakes = self._chips(small), self._chips(big)
+        if not 0 < self.stakes[0] <= self.stakes[1]:
+            raise PokernetsError(f"stakes of {text}")
+
+    def _sits(self, seat: int, name: str, chips: str) -> None:
+        if seat in self.seats or name in self.stacks:
+            raise PokernetsError(f"seat {seat} or player {name} is there twice")
+        self.seats[seat] = name
+        self.stacks[name] = self._chips(chips)
+        self.has_colons = self.has_colons or ": " in name
+
+    def _name(self, line: str) -> str:
+        """The longest name of a seat that the line begins with."""
+        first = line.partition(": ")[0]
+        if first in self.stacks and not self.has_colons:
+            return first
+        return max((n for n in self.stacks if line.startswith((n + ": ", n + " "))), key=len, default="")
+
+    def _knows(self, name: str, text: str) -> bool:
+        """Take note of hole cards; False where some of them are hidden, as in `XX Qs`."""
+        hidden = not {"XX", "??", "**"}.isdisjoint(text.split())
+        if not hidden:
+            self.know(name, parse_cards(text))
+        return not hidden
+
+    def _action(self, text: str, known: bool = True) -> tuple[str, re.Match[str]] | None:
+        """The kind and the match of an action of a player, who is `known` to have a seat; None for other texts."""
+        for kind, pattern in self.PATTERNS.items():
+            if match := pattern.fullmatch(text):
+                if not known:
+                    raise PokernetsError(f"`{text[:100]}` is no action of a player with a seat")
+                return kind, match
+        if known and self.VERBS.match(text):
+            raise PokernetsError(f"`{text[:100]}` is no action")
+        return None
+
+    def _total(self, pattern: re.Pattern[str], line: str) -> re.Match[str]:
+        match = pattern.fullmatch(line)
+        if not match or self.total:
+            raise PokernetsError(f"`{line[:100]}` is no total pot")
+        self.total = Event(self.at, "total", "", (self._chips(match[1]),))
+        return match
+
+    def _board(self, pattern: re.Pattern[str], line: str) -> None:
+        match = pattern.fullmatch(line)
+        if not match:
+            raise PokernetsError(f"`{line[:100]}` is no board")
+        self.boards.append(parse_cards(match[1]))
+
+
+def compiled(patterns: dict[str, str], flags: int = 0) -> dict[str, re.Pattern[str]]:
+    return {kind: re.compile(text, flags) for kind, text in patterns.items()}
+
+
+def day_and_time(text: str) -> dict[str, object]:
+    """The day and the time of a text such as `2019-04-04 13:47:54`, under the names of PHH."""
+    match = _WHEN.search(text)
+    if not match:
+        return {}
+    try:
+        moment = datetime.fromisoformat(f"{match[1]} {match[2]:>02}:{match[3]}")
+    except ValueError:
+        raise PokernetsError(f"`{match[0]}` is no time") from None
+    return {"year": moment.year, "month": moment.month, "day": moment.day, "time": moment.time()}

@@ -1,0 +1,424 @@
+"""Hands as files of sites tell them, event by event, played by the rules of the table.
+
+The hand is played by the rules of `poker.betting` with the stacks and posts that the file gives, and every amount of it
+is checked: calls, raises, bets returned, the total pot, the rake, and what each player collected. How the posts are
+played:
+
+- The blinds of the hand are the first after the button. Further big blinds of players who come back are live bets;
+  a further small blind, and the small part of `posts small & big blinds`, is dead: it is in the main pot and no bet.
+  Only where the amounts do not fit so, a further small blind is a bet.
+- Antes that everybody posts make side pots as bets do; an ante for the whole table is dead.
+- Where the big blind is all-in for less than the blind, the first call or raise says how much there was to call.
+
+A raise that nobody left can call counts as a call: the rest goes back. A player who is away may fold though all-in.
+A player at the showdown who shows no cards has mucked. A hand may be run several times: each board has its part of
+every pot. Results are those of the pots: a cash-out is a bet with the site, and a player who cashed out is taken to
+have got what the pot was worth to them.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import NamedTuple
+
+from poker.errors import PokernetsError
+from poker.formats.played import (
+    LineError,
+    PlayedHand,
+    Replayer,
+    TableRules,
+    mucked_hands,
+    paid_chips,
+    payoffs_by_rules,
+    payoffs_collected,
+    table_rules,
+)
+from poker.state import HandState
+
+POSTS = ("small blind", "big blind", "both blinds", "dead", "ante", "straddle")
+MOVES = ("fold", "check", "bet", "call", "raise", "raise to", "put")
+"""`put`: chips put in, whether that is a bet, a call or a raise; `raise to`: a raise whose total alone counts."""
+_MOST_RAKE = 0.1
+"""Share of the pots that may be missing where the rake is not told."""
+_STREETS = {"FLOP": 3, "TURN": 4, "RIVER": 5}
+_EARLIER = {4: 3, 5: 4}
+
+
+class Event(NamedTuple):
+    """An event on a line; `chips` has the amounts, `cards` those shown or dealt, `run` the board's number, from 0."""
+
+    line: int
+    kind: str
+    player: str
+    chips: tuple[int, ...] = ()
+    cards: tuple[int, ...] = ()
+    all_in: bool = False
+    run: int = 0
+
+
+@dataclass
+class ToldHand:
+    """What a file tells about one hand; amounts are chips of `scale` to the unit of the currency.
+
+    Where it does not tell the `total` of the pots, or the `rake`, they are None. `line` is where the hand begins.
+    """
+
+    line: int
+    number: int = 0
+    limit: str = "no limit"
+    stakes: tuple[int, int] = (0, 0)
+    scale: int = 1
+    button: int = 0
+    details: dict[str, object] = field(default_factory=dict)
+    seats: dict[int, str] = field(default_factory=dict)
+    stacks: dict[str, int] = field(default_factory=dict)
+    cards: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    events: list[Event] = field(default_factory=list)
+    collected: Counter[str] = field(default_factory=Counter)
+    cashed_out: dict[str, int] = field(default_factory=dict)
+    """Winnings in the summary of players to whom the pot was not awarded as they cashed out; 0 where it has none."""
+    total: Event | None = None
+    rake: int | None = 0
+    wins_include_uncalled: bool = False
+    """Whether winnings include the bet that nobody called, where no total pot tells."""
+    boards: list[tuple[int, ...]] = field(default_factory=list)
+    """Boards of the summary; those of further runs may have only the cards that differ."""
+
+    @property
+    def is_limit(self) -> bool:
+        return self.limit in ("limit", "fixed limit")
+
+    def know(self, name: str, cards: tuple[int, ...]) -> None:
+        """Take note of a player's hole cards."""
+        if len(cards) != 2:
+            raise PokernetsError(f"{name} has {len(cards)} hole cards")
+        if sorted(self.cards.setdefault(name, cards)) != sorted(cards):
+            raise PokernetsError(f"{name} has other cards than before")
+
+
+def played(told: ToldHand) -> PlayedHand:
+    """Play the hand by the rules of the table; a LineError says what does not fit in which line."""
+    try:
+        return _hand(told, late_is_dead=True)
+    except LineError as error:
+        if sum(event.kind == "small blind" for event in told.events) > 1:
+            with suppress(LineError):
+                return _hand(told, late_is_dead=False)
+        raise error
+
+
+def _hand(told: ToldHand, late_is_dead: bool) -> PlayedHand:
+    last = told.total.line if told.total else told.line
+    try:
+        return _Table(told, late_is_dead).hand()
+    except LineError as error:
+        raise LineError(error.line or last, str(error)) from error
+    except PokernetsError as error:
+        raise LineError(last, str(error)) from error
+
+
+class _Run(NamedTuple):
+    """A further board; its first `shared` cards are those of the first board."""
+
+    shared: int
+    cards: list[int]
+
+
+class _Table:
+    """Makes a hand of its lines: players in the order of the rules, the posts, the play and the pots."""
+
+    def __init__(self, told: ToldHand, late_is_dead: bool) -> None:
+        self._told = told
+        self._late_is_dead = late_is_dead
+        self._runs: dict[int, _Run] = {}
+        self._above: dict[str, int] = {}
+        """Chips of a raise above what anybody could call."""
+        dealt = {event.player for event in told.events if event.kind in (*POSTS, *MOVES)}
+        seats = sorted(told.seats, key=lambda seat: ((seat - told.button - 1) % 100, seat))
+        self._seats = [seat for seat in seats if told.seats[seat] in dealt]
+        self._names = [told.seats[seat] for seat in self._seats]
+        self._places = {name: place for place, name in enumerate(self._names)}
+        if len(self._names) < 2:
+            raise LineError(told.line, "fewer than two players post or act")
+        self._by_kind: dict[str, list[Event]] = {}
+        for event in told.events:
+            if event.player and event.player not in self._places:
+                raise LineError(event.line, f"{event.player} neither posts nor acts in this hand")
+            self._by_kind.setdefault(event.kind, []).append(event)
+
+    def hand(self) -> PlayedHand:
+        told = self._told
+        state = self._play(self._rules())
+        showed, hidden = ({self._places[event.player] for event in self._events(kind)} for kind in ("show", "hide"))
+        mucked = mucked_hands(state, showed, hidden)
+        boards = self._further_boards(state)
+        payoffs, rake = self._payoffs(state, mucked, boards)
+        return PlayedHand(
+            number=told.number,
+            state=state,
+            payoffs=tuple(payoffs),
+            names=tuple(self._names),
+            mucked=mucked,
+            rake=rake,
+            scale=told.scale,
+            details={**told.details, "seats": self._seats, "_button": told.button},
+            line=told.line,
+            boards=boards,
+        )
+
+    def _events(self, *kinds: str) -> list[Event]:
+        events = [event for kind in kinds for event in self._by_kind.get(kind, ())]
+        return sorted(events) if len(kinds) > 1 else events
+
+    def _rules(self) -> TableRules:
+        told, players = self._told, len(self._names)
+        big_blind = told.stakes[0] if told.is_limit else told.stakes[1]
+        blinds, antes, dead = [0] * players, [0] * players, [0] * players
+        big = self._big_blind()
+        for event in self._events(*POSTS):
+            player, chips = self._places[event.player], event.chips[0]
+            is_late = self._late_is_dead and players > 2 and player > big
+            if event.kind == "ante":
+                antes[player] += chips
+            elif event.kind == "dead" or (event.kind == "small blind" and is_late):
+                dead[player] += chips
+            elif event.kind == "both blinds":
+                blinds[player] = min(chips, big_blind)
+                dead[player] += chips - blinds[player]
+            elif event.kind == "small blind":
+                blinds[player] = chips
+            else:
+                blinds[player] = max(chips, big_blind) if event.all_in else chips
+            if event.kind == "big blind" and not event.all_in and chips != big_blind:
+                raise LineError(event.line, f"a big blind of {chips} chips where the header says {big_blind}")
+        blinds[big] = blinds[big] or big_blind
+        whole_antes = [chips for player, chips in enumerate(antes) if not self._all_in_on_ante(player)]
+        if antes.count(0) or len(set(whole_antes)) > 1:
+            antes, dead = [0] * players, [sum(chips) for chips in zip(antes, dead, strict=True)]
+        straddles = [event for event in self._events("straddle") if blinds[self._places[event.player]] > big_blind]
+        last = self._places[straddles[-1].player] if straddles else big
+        rules = table_rules(
+            blinds=blinds,
+            starting_stacks=[told.stacks[name] for name in self._names],
+            min_bet=big_blind,
+            first_to_act=(last + 1) % players,
+            bets=told.stakes if told.is_limit else None,
+            pot_limit=told.limit == "pot limit",
+            antes=antes,
+            dead=dead,
+            opening=self._opening(blinds, big_blind),
+        )
+        self._check_posts(rules)
+        return rules
+
+    def _big_blind(self) -> int:
+        """The player with the big blind: the first after the button to post one, or the one behind the small blind who
+        had no chips left for it after the ante."""
+        posted = [self._places[event.player] for event in self._events("big blind", "both blinds")]
+        small = [self._places[event.player] for event in self._events("small blind")]
+        behind = (min(small) + 1) % len(self._names) if small else -1
+        if self._all_in_on_ante(behind) and behind not in posted:
+            return behind
+        if not posted:
+            raise LineError(self._told.line, "nobody posts the big blind")
+        return min(posted)
+
+    def _all_in_on_ante(self, player: int) -> bool:
+        antes = self._events("ante", "dead")
+        return any(event.all_in for event in antes if self._places[event.player] == player)
+
+    def _check_posts(self, rules: TableRules) -> None:
+        """Check that stacks held what the text says was posted."""
+        forced, posts = rules.forced_chips, self._events(*POSTS)
+        for name in dict.fromkeys(event.player for event in posts):
+            place, events = self._places[name], [event for event in posts if event.player == name]
+            straddles = [event for event in events if event.kind == "straddle"]  # each says the total
+            beside = [event for event in events if event.kind in ("ante", "dead")]
+            chips = sum(event.chips[0] for event in ([*beside, straddles[-1]] if straddles else events))
+            held = forced.antes[place] + forced.dead[place] + min(rules.blinds[place], rules.stacks[place])
+            if chips != held:
+                raise LineError(events[-1].line, f"{name} posts {chips} chips, but has {rules.starting_stacks[place]}")
+
+    def _opening(self, blinds: list[int], big_blind: int) -> int:
+        """The total to call before the flop, from the first call or raise, if all blinds are short; otherwise 0."""
+        put_in = dict(zip(self._names, blinds, strict=True))
+        if any(not event.all_in for event in self._events("big blind", "both blinds", "straddle")):
+            return 0
+        highest = max(event.chips[0] for event in self._events(*POSTS) if event.kind not in ("ante", "dead"))
+        opening = 0
+        for event in self._told.events:
+            if event.kind == "raise":
+                return max(0, event.chips[1] - event.chips[0])
+            if event.kind == "call":
+                total = put_in[event.player] + event.chips[0]
+                if not event.all_in:
+                    return total
+                opening = big_blind if total > highest else opening
+            if event.kind == "put" and put_in[event.player] + event.chips[0] > highest:
+                return opening
+            if event.kind == "raise to":
+                return opening
+            if event.kind == "check":
+                return 0
+            if event.kind in _STREETS:
+                break
+        return opening
+
+    def _play(self, rules: TableRules) -> HandState:
+        replayer = Replayer(rules, self._names)
+        for event in self._told.events:
+            try:
+                if event.kind in _STREETS:
+                    self._deal(replayer, event)
+                elif event.kind in MOVES:
+                    self._move(replayer, event)
+                elif event.kind == "uncalled":
+                    self._check_uncalled(replayer, event)
+            except PokernetsError as error:
+                raise LineError(event.line, str(error)) from error
+        return replayer.finish([self._told.cards.get(name, ()) for name in self._names])
+
+    def _deal(self, replayer: Replayer, event: Event) -> None:
+        board = replayer.board
+        if event.run:
+            if not replayer.betting.is_over:
+                raise LineError(event.line, "a second board while there is betting is not read")
+            shared = _EARLIER.get(len(event.cards), 0)
+            board = self._runs.setdefault(event.run, _Run(shared, board[:shared])).cards
+        known = len(board)
+        if len(event.cards) != _STREETS[event.kind] or list(event.cards[:known]) != board:
+            raise LineError(event.line, f"the cards of the {event.kind.lower()} do not continue the board")
+        if event.run:
+            board += event.cards[known:]
+        else:
+            replayer.deal(event.cards[known:])
+
+    def _further_boards(self, state: HandState) -> tuple[tuple[int, ...], ...]:
+        """Boards after the first of a hand that was run several times; all are checked against the summary."""
+        boards = [state.board, *(tuple(run.cards) for _, run in sorted(self._runs.items()))]
+        if max(self._runs, default=0) >= len(boards) or len(set(map(len, boards))) > 1:
+            raise PokernetsError("the boards of a hand that was run several times are not all there")
+        dealt = [
+            *chain(state.board, *state.hole_cards),
+            *chain(*(run.cards[run.shared :] for run in self._runs.values())),
+        ]
+        if len(set(dealt)) < len(dealt):
+            raise PokernetsError("a card is dealt twice over the boards of the hand")
+        told = self._told.boards
+        pairs = enumerate(zip(boards, told, strict=False))
+        if len(told) > len(boards) or any(
+            (board[-len(cards) :] if run else board) != cards for run, (board, cards) in pairs
+        ):
+            raise PokernetsError("the board of the summary is not the one dealt")
+        return tuple(boards[1:])
+
+    def _move(self, replayer: Replayer, event: Event) -> None:
+        player, betting = self._places[event.player], replayer.betting
+        earlier = replayer.earlier(player)
+        match event.kind:
+            case "fold":
+                replayer.fold(player)
+            case "check":
+                replayer.check(player)
+            case "call":
+                replayer.call(player, event.chips[0])
+            case "bet":
+                if betting.highest > max(map(replayer.earlier, range(len(self._names)))):
+                    raise LineError(event.line, f"{event.player} bets where there is a bet to call or to raise")
+                self._raise(replayer, event, event.chips[0])
+            case "raise to":
+                self._raise(replayer, event, event.chips[0])
+            case "put":
+                added, *told = event.chips
+                total = betting.committed[player] + added - earlier
+                if told and total != told[0]:
+                    raise LineError(event.line, f"{added} more chips make {total}, not {told[0]}")
+                if total + earlier > betting.highest:
+                    self._raise(replayer, event, total)
+                else:
+                    replayer.call(player, added)
+            case _:
+                by, to = event.chips
+                if by != to + earlier - betting.highest:
+                    raise LineError(event.line, f"a raise by {by} to {to} of a bet of {betting.highest - earlier}")
+                self._raise(replayer, event, to)
+        after = replayer.betting
+        left = after.rules.stacks[player] - after.committed[player] - self._above.get(event.player, 0)
+        if event.all_in and left:
+            raise LineError(event.line, f"{event.player} is not all-in: {left} chips are left")
+
+    def _raise(self, replayer: Replayer, event: Event, total: int) -> None:
+        """Bet or raise to `total` of the street; only call where nobody left has chips to call more."""
+        player, betting = self._places[event.player], replayer.betting
+        above = total + replayer.earlier(player) - betting.highest
+        others = [i for i, out in enumerate(betting.folded) if not out and i != player]
+        stacks = betting.rules.stacks
+        if player != betting.to_act or above <= 0 or any(stacks[i] > betting.highest for i in others):
+            replayer.raise_to(player, total)
+        elif betting.highest + above > stacks[player]:
+            raise LineError(event.line, f"{event.player} bets more than the stack of {stacks[player]} chips")
+        else:
+            replayer.call(player)
+            self._above[event.player] = above
+
+    def _check_uncalled(self, replayer: Replayer, event: Event) -> None:
+        committed = replayer.betting.committed
+        high, called = sorted(committed, reverse=True)[:2]
+        back = high - called + self._above.get(event.player, 0)
+        if committed[self._places[event.player]] != high or event.chips[0] != back:
+            raise LineError(event.line, f"the bet that nobody called is one of {back} chips")
+
+    def _payoffs(
+        self, state: HandState, mucked: frozenset[int], boards: Sequence[tuple[int, ...]]
+    ) -> tuple[list[int], int]:
+        """[P] net chips by what the file says was collected, and the rake; both checked against the rules."""
+        told, pot = self._told, sum(paid_chips(state))
+        collected = [told.collected[name] for name in self._names]
+        if told.collected.total() != sum(collected):
+            raise LineError(0, "chips are collected by who did not play")
+        above = self._not_returned(state)
+        total = told.total.chips[0] if told.total else max(pot, sum(collected))
+        if told.wins_include_uncalled or total == pot + sum(above):
+            total, collected = pot, [got - chips for got, chips in zip(collected, above, strict=True)]
+        if total != pot:
+            raise LineError(told.total.line if told.total else 0, f"a total pot of {total} chips, but {pot} were bet")
+        rake = pot - sum(collected) if told.rake is None else told.rake
+        if told.rake is None and not 0 <= rake <= pot * _MOST_RAKE:
+            raise LineError(0, f"{sum(collected)} chips of a pot of {pot} are won: the rest is no rake")
+        self._award(state, mucked, boards, collected, pot - rake - sum(collected))
+        return payoffs_collected(state, mucked, collected, rake, self._names, boards), rake
+
+    def _not_returned(self, state: HandState) -> list[int]:
+        """[P] chips of a bet that nobody called where no line returns it: some sites count it among those won."""
+        committed = state.betting.committed
+        called = sorted(committed)[-2]
+        if self._events("uncalled"):
+            return [0] * len(committed)
+        above = [self._above.get(name, 0) for name in self._names]
+        return [max(0, chips - called) + more for chips, more in zip(committed, above, strict=True)]
+
+    def _award(
+        self,
+        state: HandState,
+        mucked: frozenset[int],
+        boards: Sequence[tuple[int, ...]],
+        collected: list[int],
+        missing: int,
+    ) -> None:
+        """Adds the `missing` chips, which were not awarded because players had cashed out, to what these have collected
+        [P]: as the summary says, or else as the rules do."""
+        places = [self._places[name] for name in self._told.cashed_out if name in self._places]
+        if missing <= 0 or not places:
+            return
+        more = {place: self._told.cashed_out[self._names[place]] - collected[place] for place in places}
+        if min(more.values()) < 0 or sum(more.values()) != missing:
+            gains = zip(payoffs_by_rules(state, mucked, boards), paid_chips(state), strict=True)
+            won = [net + paid for net, paid in gains]
+            more = {place: max(0, won[place] - collected[place]) for place in places}
+            rake, richest = sum(more.values()) - missing, [i for i in places if more[i] == max(more.values())]
+            for number, place in enumerate(richest):
+                more[place] -= (rake + number) // len(richest)
+        for place, chips in more.items():
+            collected[place] += chips
