@@ -16,7 +16,7 @@ from pathlib import Path
 from poker.artifacts import written_atomically
 from poker.errors import PokernetsError
 from poker.formats.acpc.log import LoggedHand
-from poker.formats.played import PlayedHand, TableRules, check_raises, replay, why_not_a_table
+from poker.formats.played import PlayedHand, TableRules, as_played, check_raises, replay, why_not_a_table
 from poker.rules import CALL, FOLD, UNLIMITED, Rules
 from poker.state import NOBODY, Betting, HandState
 
@@ -62,35 +62,17 @@ def phhs_texts(hands: Iterable[LoggedHand]) -> Iterator[str]:
 
 
 def hand_text(hand: LoggedHand) -> str:
-    """The text of a .phh file: one finished hand."""
+    """The text of a .phh file: one finished hand. An error says what the format cannot hold."""
     check_raises(hand.state.betting)
+    if not isinstance(hand, PlayedHand):
+        why_not = unwritable(hand.state.rules)
+        if why_not:
+            raise PokernetsError(why_not)
+        hand = as_played(hand)
     return "".join(f"{_key(name)} = {_value(value)}\n" for name, value in _fields(hand).items())
 
 
-def _fields(hand: LoggedHand) -> dict[str, object]:
-    fields = _table_fields(hand) if isinstance(hand, PlayedHand) else _game_fields(hand)
-    return {**fields, "hand": fields.get("hand", hand.number), "players": list(hand.names)}
-
-
-def _game_fields(hand: LoggedHand) -> dict[str, object]:
-    rules = hand.state.rules
-    why_not = unwritable(rules)
-    if why_not:
-        raise PokernetsError(why_not)
-    unseen = frozenset(i for i, cards in enumerate(hand.state.hole_cards) if not cards)
-    return {
-        "variant": "FT" if rules.is_limit else "NT",
-        "ante_trimming_status": True,
-        "antes": [0] * rules.num_players,
-        "blinds_or_straddles": rules.blinds[::-1] if rules.num_players == 2 else rules.blinds,
-        **_bets(rules, 1),
-        "starting_stacks": rules.stacks,
-        "actions": _actions(without_opening(hand.state), unseen, 1),
-    }
-
-
-def _table_fields(hand: PlayedHand) -> dict[str, object]:
-    """Fields of a hand with stacks and posts of its own; an error for what the format cannot hold."""
+def _fields(hand: PlayedHand) -> dict[str, object]:
     rules, scale = hand.rules, hand.scale
     if hand.boards or rules.pot_limit:
         raise PokernetsError(
@@ -100,23 +82,21 @@ def _table_fields(hand: PlayedHand) -> dict[str, object]:
     antes, trimmed = _antes(rules)
     if rules.num_players == 2:
         posts, antes = posts[::-1], antes[::-1]
-    return {
+    bets: dict[str, object] = {"min_bet": amount(rules.big_blind, scale)}
+    if rules.is_limit:
+        bets = {"small_bet": amount(rules.raise_sizes[0], scale), "big_bet": amount(rules.raise_sizes[-1], scale)}
+    fields = {
         "variant": "FT" if rules.is_limit else "NT",
         "ante_trimming_status": trimmed,
         "antes": amounts(antes, scale),
         "blinds_or_straddles": amounts(posts, scale),
-        **_bets(rules, scale),
+        **bets,
         "starting_stacks": amounts(rules.starting_stacks, scale),
         "actions": _actions(without_opening(hand.state), hand.mucked, scale),
         **hand.details,
         **({"winnings": amounts(hand.collected, scale), "_rake": amount(hand.rake, scale)} if hand.rake else {}),
     }
-
-
-def _bets(rules: Rules, scale: int) -> dict[str, object]:
-    if rules.is_limit:
-        return {"small_bet": amount(rules.raise_sizes[0], scale), "big_bet": amount(rules.raise_sizes[-1], scale)}
-    return {"min_bet": amount(rules.big_blind, scale)}
+    return {**fields, "hand": fields.get("hand", hand.number), "players": list(hand.names)}
 
 
 def posts_of(rules: TableRules) -> list[int]:
@@ -211,39 +191,26 @@ def _value(value: object) -> str:
 
 def _actions(end: HandState, mucked: frozenset[int], scale: int) -> list[str]:
     rules, betting = end.rules, end.betting
-    unseen = "??" * rules.num_hole_cards
-    lines = [f"d dh p{i + 1} {rules.cards_text(cards) or unseen}" for i, cards in enumerate(end.hole_cards)]
-    shown = earlier = 0
-    highest = max(map(min, rules.blinds, rules.stacks))
+    hands = [rules.cards_text(cards) or "??" * rules.num_hole_cards for cards in end.hole_cards]
+    lines = [f"d dh p{i + 1} {hand}" for i, hand in enumerate(hands)]
+    deals = [f"d db {rules.cards_text(end.board[a:b])}" for a, b in pairwise(rules.board_sizes)]
+    earlier, highest, dealt = 0, max(map(min, rules.blinds, rules.stacks)), 0
     for street, actions in enumerate(betting.actions):
         if street:
             earlier = highest
         if actions:
-            lines += _board(end, shown, rules.board_sizes[street])
-            shown = rules.board_sizes[street]
+            lines += deals[dealt:street]
+            dealt = street
         for player, action in betting.moves(street):
-            if action == FOLD:
-                lines.append(f"p{player + 1} f")
-            elif action == CALL:
-                lines.append(f"p{player + 1} cc")
+            if action in (FOLD, CALL):
+                lines.append(f"p{player + 1} {'f' if action == FOLD else 'cc'}")
             else:
                 lines.append(f"p{player + 1} cbr {amount(action - earlier, scale)}")
                 highest = action
     if betting.is_showdown:
-        lines += _board(end, shown, len(end.board))
-        lines += [f"p{i + 1} sm {_shown_cards(end, i, mucked)}".rstrip() for i in showing(betting)]
+        lines += deals[dealt:]
+        lines += [f"p{i + 1} sm" if i in mucked else f"p{i + 1} sm {hands[i]}" for i in showing(betting)]
     return lines
-
-
-def _shown_cards(end: HandState, player: int, mucked: frozenset[int]) -> str:
-    return "" if player in mucked else end.rules.cards_text(end.hole_cards[player]) or "??" * end.rules.num_hole_cards
-
-
-def _board(end: HandState, shown: int, size: int) -> list[str]:
-    """The deals that bring the board from `shown` to `size` cards, street by street."""
-    rules = end.rules
-    sizes = [shown, *(cards for cards in rules.board_sizes if shown < cards <= size)]
-    return [f"d db {rules.cards_text(end.board[a:b])}" for a, b in pairwise(sizes)]
 
 
 def showing(betting: Betting) -> list[int]:

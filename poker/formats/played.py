@@ -178,6 +178,29 @@ def paid_chips(state: HandState) -> list[int]:
     return [sum(chips) for chips in zip(paid, *forced, strict=True)] if forced else paid
 
 
+def as_played(hand: LoggedHand, line: int = 1) -> PlayedHand:
+    """Convert a logged hand to one played at a table; players who show no cards at the showdown mucked."""
+    game = hand.state.rules
+    why_not = why_not_a_table(game)
+    if why_not:
+        raise PokernetsError(why_not)
+    rules = table_rules(
+        blinds=game.blinds,
+        starting_stacks=game.stacks,
+        min_bet=game.raise_sizes[0] if game.is_limit else game.big_blind,
+        first_to_act=game.first_player[0],
+        bets=(game.raise_sizes[0], game.raise_sizes[-1]) if game.is_limit else None,
+        opening=game.opening if max(map(min, game.blinds, game.stacks)) < game.opening else 0,
+        any_raise_reopens=game.any_raise_reopens,
+    )
+    end = replace(hand.state, betting=replace(hand.state.betting, rules=rules))
+    mucked = mucked_hands(end, {i for i, cards in enumerate(end.hole_cards) if cards}, set())
+    payoffs = payoffs_by_rules(end, mucked)
+    if mucked and [round(chips) for chips in hand.payoffs] != payoffs:
+        raise DealError("the payoffs hang on cards of the showdown that the log does not have")
+    return PlayedHand(hand.number, end, tuple(payoffs), hand.names, mucked, line=line)
+
+
 def mucked_hands(state: HandState, showed: set[int], hidden: set[int]) -> frozenset[int]:
     """Players at the showdown who did not show their hands; one card shown, which `hidden` have, is enough if nobody
     shows both and no other player shows one."""

@@ -11,9 +11,9 @@ from pokerkit import HandHistory
 from poker.errors import PokernetsError
 from poker.formats import histories
 from poker.formats.acpc.log import LoggedHand
-from poker.formats.acpc.tables import as_played, log_hands
+from poker.formats.acpc.tables import log_hands
 from poker.formats.phh import hand_text, phhs_texts, unwritable, write_phhs
-from poker.formats.played import PlayedHand
+from poker.formats.played import PlayedHand, as_played
 from poker.rules import CALL, Rules
 from poker.state import Betting, HandState
 from tests.games import load_rules

@@ -18,9 +18,9 @@ from urllib.parse import quote, unquote
 
 from poker.betting import Betting, IllegalAction
 from poker.errors import PokernetsError
-from poker.formats.acpc.log import LoggedHand, game_differs, log_line, parse_log_line, wrong_payoffs
+from poker.formats.acpc.log import game_differs, log_line, parse_log_line, wrong_payoffs
 from poker.formats.phh import without_opening
-from poker.formats.played import HistoryError, PlayedHand, payoffs_by_rules, table_rules, why_not_a_table
+from poker.formats.played import HistoryError, PlayedHand, as_played
 from poker.rules import Rules
 from poker.state import DealError, HandState
 
@@ -59,34 +59,9 @@ def _hand(text: str, comment: str, game: Rules | None, line: int) -> PlayedHand:
     if game is None:
         raise PokernetsError("the log does not say its game: give game=NAME or game=acpc game.path=FILE")
     hand = as_played(parse_log_line(game, text), line)
-    return replace(hand, number=int(comment)) if comment.isascii() and comment.isdigit() and len(comment) < 19 else hand
-
-
-def as_played(hand: LoggedHand, line: int = 1) -> PlayedHand:
-    """Convert a logged hand to one played at a table; players who show no cards at the showdown mucked."""
-    state, game = hand.state, hand.state.rules
-    why_not = why_not_a_table(game)
-    if why_not:
-        raise PokernetsError(why_not)
-    rules = table_rules(
-        blinds=game.blinds,
-        starting_stacks=game.stacks,
-        min_bet=game.raise_sizes[0] if game.is_limit else game.big_blind,
-        first_to_act=game.first_player[0],
-        bets=(game.raise_sizes[0], game.raise_sizes[-1]) if game.is_limit else None,
-        opening=game.opening if max(map(min, game.blinds, game.stacks)) < game.opening else 0,
-        any_raise_reopens=game.any_raise_reopens,
-    )
-    end = replace(state, betting=replace(state.betting, rules=rules))
-    live = [i for i, out in enumerate(end.betting.folded) if not out]
-    mucked = frozenset(i for i in live if end.betting.is_showdown and not end.hole_cards[i])
-    payoffs = payoffs_by_rules(end, mucked)
-    if mucked and [round(chips) for chips in hand.payoffs] != payoffs:
-        raise DealError("the payoffs hang on cards of the showdown that the log does not have")
     names = tuple(map(unquote, hand.names))
-    return PlayedHand(
-        hand.number, end, tuple(payoffs), names if len(set(names)) == len(names) else hand.names, mucked, line=line
-    )
+    hand = replace(hand, names=names) if len(set(names)) == len(names) else hand
+    return replace(hand, number=int(comment)) if comment.isascii() and comment.isdigit() and len(comment) < 19 else hand
 
 
 def log_texts(hands: Iterable[PlayedHand]) -> Iterator[str]:
