@@ -17,8 +17,8 @@ import re
 import tarfile
 import zlib
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from pathlib import Path, PurePosixPath
 from typing import IO
@@ -31,6 +31,7 @@ MAX_EXAMPLES = 20
 
 _ARCHIVES = (".tgz", ".tar.gz", ".tar", ".tar.bz2", ".tar.xz")
 _MONTH = re.compile(r"(?<!\d)(?:19|20)\d\d(?:0[1-9]|1[0-2])(?!\d)")
+_CARD = re.compile("[2-9TJQKA][cdhs]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,21 +50,15 @@ class PlayerRow:
 
 
 @dataclass(frozen=True, slots=True)
-class HandRow:
-    """A line of `hdb`. `counts` [4] (players, pot) at flop, turn, river and at the end; (0, 0) where not reached."""
+class RawHand:
+    """A line of `hdb` and the rows of its `dealt` players by position. `counts` [4] (players, pot) at flop, turn, river
+    and at the end; (0, 0) where not reached."""
 
     stamp: int
     dealt: int
     counts: tuple[tuple[int, int], ...]
     board: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class RawHand:
-    """Rows of the files for one hand, players by position."""
-
-    row: HandRow
-    players: tuple[PlayerRow, ...]
+    players: tuple[PlayerRow, ...] = ()
 
 
 @dataclass
@@ -89,7 +84,7 @@ class Problems:
 class _Month:
     """Lines of one month as they come out of an archive, which may hold its files in any order."""
 
-    hands: dict[int, HandRow] = field(default_factory=dict)
+    hands: dict[int, RawHand] = field(default_factory=dict)
     twice: set[int] = field(default_factory=set)
     roster: dict[int, tuple[str, ...]] = field(default_factory=dict)
     rows: dict[int, list[PlayerRow]] = field(default_factory=lambda: defaultdict(list))
@@ -97,6 +92,8 @@ class _Month:
 
 _Part = tuple[str, Iterator[RawHand]]
 """The name of an archive or directory, and its hands."""
+_Files = Iterator[tuple[str, bytes]]
+"""Paths and contents."""
 
 
 def read_hands(path: str | Path, problems: Problems) -> Iterator[RawHand]:
@@ -124,19 +121,16 @@ def _read_packed(file: IO[bytes], name: str, problems: Problems) -> Iterator[Raw
 
 def _by_month(parts: Iterable[_Part]) -> Iterator[RawHand]:
     """Months in their order, the games of a month together; parts whose name has no month come first."""
-    for _, games in groupby(sorted(parts, key=_month_and_name), key=lambda part: _month_and_name(part)[0]):
-        yield from heapq.merge(*(hands for _, hands in games), key=lambda hand: hand.row.stamp)
+
+    def month(part: _Part) -> str:
+        """The last month in the name, as `199504`, or nothing."""
+        return (_MONTH.findall(part[0]) or [""])[-1]
+
+    for _, games in groupby(sorted(parts, key=lambda part: (month(part), part[0])), key=month):
+        yield from heapq.merge(*(hands for _, hands in games), key=lambda hand: hand.stamp)
 
 
-def _month_and_name(part: _Part) -> tuple[str, str]:
-    """(month, name) of a part; the month is the last in the name, as `199504`, or empty."""
-    months = _MONTH.findall(part[0])
-    return months[-1] if months else "", part[0]
-
-
-def _unpack(
-    file: IO[bytes], name: str, inner: list[tuple[str, bytes]], problems: Problems
-) -> Iterator[tuple[str, bytes]]:
+def _unpack(file: IO[bytes], name: str, inner: list[tuple[str, bytes]], problems: Problems) -> _Files:
     """(path, content) of the files in a tar archive as far as it can be read; archives inside go to `inner`."""
     try:
         with tarfile.open(fileobj=file, mode="r|*") as archive:
@@ -155,7 +149,7 @@ def _unpack(
         problems.add("archive truncated or damaged", f"{name}: {error}")
 
 
-def _walk(root: Path, problems: Problems) -> Iterator[tuple[str, bytes]]:
+def _walk(root: Path, problems: Problems) -> _Files:
     for file in sorted(root.rglob("*")):
         if file.is_file() and not file.name.endswith(_ARCHIVES):
             try:
@@ -164,41 +158,36 @@ def _walk(root: Path, problems: Problems) -> Iterator[tuple[str, bytes]]:
                 problems.add("file cannot be read", f"{file}: {error}")
 
 
-def _loose_parts(files: Iterator[tuple[str, bytes]], problems: Problems) -> list[_Part]:
+def _loose_parts(files: _Files, problems: Problems) -> list[_Part]:
     """Hands of loose files, by game and month."""
     months: dict[str, _Month] = defaultdict(_Month)
     for path, data in files:
-        pure = PurePosixPath(path)
-        if pure.name in ("hdb", "hroster"):
-            reader = _add_hand if pure.name == "hdb" else _add_roster
-            _read_lines(path, data, months[str(pure.parent)], reader, problems)
-        elif pure.parent.name == "pdb":
-            _read_lines(path, data, months[str(pure.parent.parent)], _add_player, problems)
-    return [(name, _join(name, month, problems)) for name, month in months.items()]
-
-
-def _read_lines(
-    path: str, data: bytes, month: _Month, add: Callable[[_Month, list[str]], None], problems: Problems
-) -> None:
-    for number, line in enumerate(data.decode("ascii", errors="replace").splitlines(), start=1):
-        fields = line.split()
-        if not fields:
+        *_, name = parts = PurePosixPath(path).parts
+        add = _add_player if parts[-2:-1] == ("pdb",) else {"hdb": _add_hand, "hroster": _add_roster}.get(name)
+        if add is None:
             continue
-        try:
-            add(month, fields)
-        except (ValueError, IndexError):
-            problems.add("garbled line", f"{path}:{number}: {line[:80]!r}")
+        month = months[str(PurePosixPath(path).parents[1 if add is _add_player else 0])]
+        for number, line in enumerate(data.decode("ascii", errors="replace").splitlines(), start=1):
+            try:
+                if fields := line.split():
+                    add(month, fields)
+            except (ValueError, IndexError):
+                problems.add("garbled line", f"{path}:{number}: {line[:80]!r}")
+    return [(name, _join(name, month, problems)) for name, month in months.items()]
 
 
 def _add_hand(month: _Month, fields: list[str]) -> None:
     stamp, _, _, dealt = map(int, fields[:4])
-    counts = tuple(_count(text) for text in fields[4 : 4 + STREETS])
+    counts = []
+    for text in fields[4 : 4 + STREETS]:
+        players, pot = text.split("/")
+        counts.append((int(players), int(pot)))
     board = tuple(fields[4 + STREETS :])
-    if len(counts) != STREETS or len(board) > 5 or not all(map(_is_card, board)):
+    if len(counts) != STREETS or len(board) > 5 or not all(map(_CARD.fullmatch, board)):
         raise ValueError
     if stamp in month.hands:
         month.twice.add(stamp)
-    month.hands[stamp] = HandRow(stamp, dealt, counts, board)
+    month.hands[stamp] = RawHand(stamp, dealt, tuple(counts), board)
 
 
 def _add_roster(month: _Month, fields: list[str]) -> None:
@@ -209,39 +198,29 @@ def _add_roster(month: _Month, fields: list[str]) -> None:
 
 
 def _add_player(month: _Month, fields: list[str]) -> None:
-    name, *numbers = fields[:4]
-    stamp, dealt, position = map(int, numbers)
+    stamp, dealt, position = map(int, fields[1:4])
     streets = tuple(text.replace("-", "") for text in fields[4:8])
     bankroll, chips_in, won = map(int, fields[8:11])
     cards = tuple(fields[11:])
-    if len(cards) > 2 or not all(map(_is_card, cards)):
+    if len(cards) > 2 or not all(map(_CARD.fullmatch, cards)):
         raise ValueError
-    month.rows[stamp].append(PlayerRow(name, stamp, dealt, position, streets, bankroll, chips_in, won, cards))
-
-
-def _count(text: str) -> tuple[int, int]:
-    players, pot = text.split("/")
-    return int(players), int(pot)
-
-
-def _is_card(text: str) -> bool:
-    return len(text) == 2 and text[0] in "23456789TJQKA" and text[1] in "cdhs"
+    month.rows[stamp].append(PlayerRow(fields[0], stamp, dealt, position, streets, bankroll, chips_in, won, cards))
 
 
 def _join(name: str, month: _Month, problems: Problems) -> Iterator[RawHand]:
     for stamp in sorted(set(month.rows) - set(month.hands)):
         problems.add("players of a hand that hdb does not have", f"{name} {stamp}")
     for stamp in sorted(month.hands):
-        row, where = month.hands[stamp], f"{name} {stamp}"
+        hand, where = month.hands[stamp], f"{name} {stamp}"
         players = sorted(month.rows.get(stamp, []), key=lambda player: player.position)
         missing = set(month.roster.get(stamp, ())) - {player.name for player in players}
         if stamp in month.twice:
             problems.add("time stamp used twice", where)
         elif missing:
             problems.add("a player of the roster has no line", f"{where}: {', '.join(sorted(missing))}")
-        elif row.dealt != len(players) or any(
-            (player.position, player.dealt) != (place, row.dealt) for place, player in enumerate(players, start=1)
-        ):
+        elif [(player.position, player.dealt) for player in players] != [
+            (place, hand.dealt) for place in range(1, hand.dealt + 1)
+        ]:
             problems.add("positions are not 1 to the number of players", where)
         else:
-            yield RawHand(row, tuple(players))
+            yield replace(hand, players=tuple(players))

@@ -42,9 +42,9 @@ def replay_all(hands: Iterable[RawHand], problems: Problems) -> Iterator["IrcHan
         try:
             yield replay(raw)
         except ReplayError as error:
-            problems.add(error.reason, f"hand {raw.row.stamp}: {error}")
+            problems.add(error.reason, f"hand {raw.stamp}: {error}")
         except PokernetsError as error:
-            problems.add("players, chips or cards that cannot be", f"hand {raw.row.stamp}: {error}")
+            problems.add("players, chips or cards that cannot be", f"hand {raw.stamp}: {error}")
 
 
 class Move(NamedTuple):
@@ -80,11 +80,11 @@ def replay(raw: RawHand) -> IrcHand:
     replayer = _Replayer(raw, rules)
     replayer.play()
     hand = IrcHand(
-        stamp=raw.row.stamp,
+        stamp=raw.stamp,
         names=tuple(player.name for player in raw.players),
         rules=rules,
         hole_cards=tuple(parse_cards("".join(player.cards)) for player in raw.players),
-        board=parse_cards("".join(raw.row.board)),
+        board=parse_cards("".join(raw.board)),
         moves=tuple(replayer.moves),
     )
     start = HandState.start(rules, hand.hole_cards, hand.board)
@@ -158,10 +158,11 @@ class _Replayer:
         letters = self._letters[player][street]
         if letters and letters[0] not in LEAVE:
             self._act(player, letters.pop(0))
-        elif self._leaving(player, street):
-            self._leave(player, street)
-        else:
-            self._leave(self._gone(street), street)
+            return
+        gone = [other for other in (player, *range(len(self._letters))) if self._leaving(other, street)]
+        if not gone:
+            raise ReplayError("no action for the player to act", self._where(player))
+        self._leave(gone[0], street)
 
     def _act(self, player: int, letter: str) -> None:
         betting = self.betting
@@ -175,18 +176,13 @@ class _Replayer:
         elif letter in "br" and legal.max_raise:
             action = legal.max_raise
         elif letter in "br" and betting.to_call:
-            action = CALL
-            self._raise_uncalled(player)
+            action = CALL  # nobody can call the raise, but the chips went into the archive's pot
+            highest, stack = max(betting.committed), betting.rules.stacks[player]
+            self._uncalled[player] = min(highest + RAISE_SIZES[betting.street], stack) - min(highest, stack)
         else:
             raise ReplayError("action does not fit", f"`{letter}` of {self._where(player)}")
         self.moves.append(Move(player, action, False))
         self.betting = betting.apply_by(player, action)
-
-    def _raise_uncalled(self, player: int) -> None:
-        """A raise when nobody can call it: a call by the rules, but the chips went into the archive's pot."""
-        betting = self.betting
-        raised = min(max(betting.committed) + RAISE_SIZES[betting.street], betting.rules.stacks[player])
-        self._uncalled[player] = raised - min(max(betting.committed), betting.rules.stacks[player])
 
     def _leave(self, player: int, street: int | None) -> None:
         """Let `player` leave; `street` is where a letter says so, None for a fold where checking was free."""
@@ -194,13 +190,6 @@ class _Replayer:
             self._letters[player][street].clear()
         self.moves.append(Move(player, FOLD, True))
         self.betting = self.betting.leave(player)
-
-    def _gone(self, street: int) -> int:
-        """A player who has left out of turn."""
-        for player in range(len(self._letters)):
-            if self._leaving(player, street):
-                return player
-        raise ReplayError("no action for the player to act", self._where(self.betting.to_act))
 
     def _leave_after(self, street: int) -> None:
         """Let players leave who left after their last action of a street that is over."""
@@ -229,7 +218,7 @@ class _Replayer:
             for player, letters in enumerate(self._letters)
         )
         ends = {(players, pot), (players - gone, pot)}
-        for street, wanted in enumerate(self._raw.row.counts):
+        for street, wanted in enumerate(self._raw.counts):
             found = seen[street]
             possible = ends if street == STREETS - 1 else {found} if found else {(0, 0), *ends}
             if wanted not in possible:
