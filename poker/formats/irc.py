@@ -124,7 +124,8 @@ def _by_month(parts: Iterable[_Part]) -> Iterator[RawHand]:
 
     def month(part: _Part) -> str:
         """The last month in the name, as `199504`, or nothing."""
-        return (_MONTH.findall(part[0]) or [""])[-1]
+        *_, last = "", *_MONTH.findall(part[0])
+        return str(last)
 
     for _, games in groupby(sorted(parts, key=lambda part: (month(part), part[0])), key=month):
         yield from heapq.merge(*(hands for _, hands in games), key=lambda hand: hand.stamp)

@@ -6,7 +6,6 @@ taken from the main pot.
 
 import json
 from collections.abc import Iterator
-from datetime import time
 from itertools import count
 
 from poker.betting import Betting
@@ -44,6 +43,7 @@ class _Fields(HandWriter):
         hand, rules, details = self._hand, self._rules, self._hand.details
         if hand.boards:
             raise PokernetsError("open hand histories are written with one board: this hand was run several times")
+        in_utc = details.get("_time_zone") == "UTC"
         venue, currency = str(details.get("venue", "pokernets")), details.get("currency")
         return {
             "spec_version": "1.4.7",
@@ -52,14 +52,14 @@ class _Fields(HandWriter):
             "internal_version": "1.0",
             "tournament": "event" in details,
             "game_number": str(hand.number),
-            "start_date_utc": self._start(),
+            "start_date_utc": (self._when("{}-{:02d}-{:02d}T{:%H:%M:%S}Z") if in_utc else "") or None,
             "table_name": str(details.get("table", "1")),
             "game_type": "Holdem",
             "bet_limit": {"bet_type": "FL" if rules.is_limit else "PL" if rules.pot_limit else "NL", "bet_cap": 0},
             "table_size": details.get("seat_count", max(self._seats)),
             "currency": currency if isinstance(currency, str) else _CURRENCIES.get(self._symbol, ""),
             "dealer_seat": self._button,
-            "small_blind_amount": self._amount(min((chips for chips in rules.blinds if chips), default=rules.min_bet)),
+            "small_blind_amount": self._amount(self._small_blind()),
             "big_blind_amount": self._amount(rules.min_bet),
             "ante_amount": self._amount(max(rules.forced_chips.antes)),
             "players": [
@@ -73,14 +73,6 @@ class _Fields(HandWriter):
     def _amount(self, chips: int) -> float:
         """Units of the currency, without decimals where there are none."""
         return chips // self._hand.scale if chips % self._hand.scale == 0 else chips / self._hand.scale
-
-    def _start(self) -> str | None:
-        """When the hand began, where the file tells that in UTC."""
-        details = self._hand.details
-        year, month, day, clock = (details.get(name) for name in ("year", "month", "day", "time"))
-        if not (isinstance(year, int) and isinstance(month, int) and isinstance(day, int) and isinstance(clock, time)):
-            return None
-        return f"{year}-{month:02d}-{day:02d}T{clock:%H:%M:%S}Z" if details.get("_time_zone") == "UTC" else None
 
     def _rounds(self) -> list[dict[str, object]]:
         board, shown = self._state.board, 0

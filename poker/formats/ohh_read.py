@@ -86,41 +86,34 @@ def parse_hand(text: str, number: int, line: int = 1) -> PlayedHand:
     ends = [match.start() for match in re.finditer("\n", text)]
     lines = [line + bisect(ends, match.start()) for match in _ACTION.finditer(text)]
     try:
-        return played(_Reader(fields, number, line, lines).hand(totals=False))
+        return played(_OpenHand(fields, number, line, lines, totals=False))
     except LineError as error:
         with suppress(LineError):
-            return played(_Reader(fields, number, line, lines).hand(totals=True))
+            return played(_OpenHand(fields, number, line, lines, totals=True))
         raise error
 
 
-class _Reader:
-    """Converts the fields of one hand to what the lines of a site's text hold."""
+class _OpenHand(ToldHand):
+    """What the fields of one hand tell; with `totals`, amounts of actions are totals of the street. `lines` are those
+    of the actions."""
 
-    def __init__(self, fields: dict[str, Any], number: int, line: int, lines: list[int]) -> None:
-        self._fields, self._lines = fields, lines
-        self._found = ToldHand(line, number)
+    def __init__(self, fields: dict[str, Any], number: int, line: int, lines: list[int], totals: bool) -> None:
+        super().__init__(line, number, at=line)
+        self._fields, self._lines, self._totals = fields, lines, totals
         self._names: dict[object, str] = {}
         self._street: dict[str, int] = {}
         """Chips of the street by player."""
-
-    def hand(self, totals: bool) -> ToldHand:
-        """Content of the fields; with `totals`, amounts of actions are totals of the street."""
-        found = self._found
         try:
             self._game()
             self._players()
-            self._rounds(totals)
+            self._rounds()
             self._pots()
-        except LineError:
-            raise
         except PokernetsError as error:
-            raise LineError(found.line, str(error)) from error
-        return found
+            raise LineError(self.at, str(error)) from error
 
     def _game(self) -> None:
-        found, fields = self._found, self._fields
-        game = fields.get("game_type")
-        limit = fields.get("bet_limit")
+        fields = self._fields
+        game, limit = fields.get("game_type"), fields.get("bet_limit")
         kind = limit.get("bet_type") if isinstance(limit, dict) else "NL"
         if game != "Holdem":
             raise PokernetsError(f"field `game_type`: {_short(game)} is not read, only Holdem")
@@ -130,17 +123,17 @@ class _Reader:
             raise PokernetsError("field `bet_limit`: games with a cap on what a hand can cost are not read")
         if "Run_It_Twice" in (fields.get("flags") or ()):
             raise PokernetsError("field `flags`: a board that was run twice is not read")
-        found.limit = _LIMITS[kind]
-        found.scale = self._scale()
+        self.limit = _LIMITS[kind]
+        self.scale = self._scale()
         big = self._chips(fields, "big_blind_amount")
         small = self._chips(fields, "small_blind_amount")
-        found.stakes = (big, 2 * big) if found.is_limit else (small, big)
+        self.stakes = (big, 2 * big) if self.is_limit else (small, big)
         if big < 1:
             raise PokernetsError("field `big_blind_amount`: must be positive")
         given = fields.get("game_number")
         if isinstance(given, str) and given.isascii() and given.isdigit() and int(given[:19]) < MOST_HANDS:
-            found.number = int(given[:19])
-        found.details = self._details()
+            self.number = int(given[:19])
+        self.details = self._details()
 
     def _details(self) -> dict[str, object]:
         fields = self._fields
@@ -167,7 +160,7 @@ class _Reader:
         value = fields.get(name, default)
         if isinstance(value, bool) or not isinstance(value, int | Decimal):
             raise PokernetsError(f"field `{name}`: must be a number, not {_short(value)}")
-        chips = Decimal(value) * self._found.scale
+        chips = Decimal(value) * self.scale
         if not chips.is_finite() or not 0 <= chips <= MOST_CHIPS or chips != int(chips):
             raise PokernetsError(f"field `{name}`: {_short(value)} is no amount")
         return int(chips)
@@ -179,59 +172,51 @@ class _Reader:
         return items
 
     def _players(self) -> None:
-        found = self._found
         for player in self._list(self._fields, "players"):
             seat, name, key = player.get("seat"), player.get("name"), player.get("id")
-            if type(seat) is not int or not 0 <= seat < 100 or seat in found.seats:
+            if type(seat) is not int or not 0 <= seat < 100 or seat in self.seats:
                 raise PokernetsError(f"field `players`: seat {_short(seat)} is no seat, or there twice")
             if not isinstance(name, str) or not name.strip() or not isinstance(key, int | str):
                 raise PokernetsError("field `players`: every player has an `id` and a `name`")
-            if name in found.stacks or key in self._names:
+            if name in self.stacks or key in self._names:
                 raise PokernetsError(f"field `players`: `{name[:100]}` is there twice")
-            found.seats[seat], self._names[key] = name, name
-            found.stacks[name] = self._chips(player, "starting_stack")
+            self.seats[seat], self._names[key] = name, name
+            self.stacks[name] = self._chips(player, "starting_stack")
             if player.get("cards"):
                 self._know(name, player["cards"])
         button = self._fields.get("dealer_seat")
         if type(button) is not int or not 0 <= button < 100:
             raise PokernetsError(f"field `dealer_seat`: {_short(button)} is no seat")
-        found.button = button
+        self.button = button
 
     def _know(self, name: str, cards: object) -> None:
-        """Keeps cards of a player, unless one of them is hidden."""
+        """Take note of a player's cards, unless one of them is missing or hidden."""
         known = _cards(cards)
-        if len(known) == 2:
-            if sorted(self._found.cards.setdefault(name, known)) != sorted(known):
-                raise PokernetsError(f"{name} has other cards than before")
-        elif len(known) > 2:
-            raise PokernetsError(f"{name} has {len(known)} hole cards")
+        if len(known) > 1:
+            self.know(name, known)
 
-    def _rounds(self, totals: bool) -> None:
-        found, board, place = self._found, tuple[int, ...](), 0
+    def _rounds(self) -> None:
+        board, lines = tuple[int, ...](), [*self._lines]
         for each in self._list(self._fields, "rounds"):
+            self.at = self.line
             street = each.get("street")
             if not isinstance(street, str) or street.lower() not in STREETS:
                 raise PokernetsError(f"field `street`: {_short(street)} is none of {', '.join(STREETS)}")
             if STREETS[street.lower()]:
                 board = (*board, *_cards(each.get("cards")))
-                found.events.append(Event(self._line(place), STREETS[street.lower()], "", cards=board))
+                self.at = lines[0] if lines else self.line
+                self.tell(STREETS[street.lower()], cards=board)
                 self._street = {}
             for action in self._list(each, "actions") if each.get("actions") else ():
-                try:
-                    self._action(self._line(place), action, totals)
-                except LineError:
-                    raise
-                except PokernetsError as error:
-                    raise LineError(self._line(place), str(error)) from error
-                place += 1
-        if not any(event.kind == "show" for event in found.events):
-            mucked = {event.player for event in found.events if event.kind == "muck"}
-            found.events += [Event(found.line, "show", name) for name in found.cards if name not in mucked]
+                self.at = lines.pop(0) if lines else self.line
+                self._action(action)
+        self.at = self.line
+        if not any(event.kind == "show" for event in self.events):
+            mucked = {event.player for event in self.events if event.kind == "muck"}
+            for name in filter(lambda name: name not in mucked, self.cards):
+                self.tell("show", name)
 
-    def _line(self, place: int) -> int:
-        return self._lines[place] if place < len(self._lines) else self._found.line
-
-    def _action(self, line: int, action: dict[str, Any], totals: bool) -> None:
+    def _action(self, action: dict[str, Any]) -> None:
         kind, name = action.get("action"), self._names.get(action.get("player_id"), "")
         if kind not in (*_KINDS, *_OVERLOOKED):
             raise PokernetsError(f"field `action`: {_short(kind)} is no action")
@@ -240,31 +225,30 @@ class _Reader:
         if action.get("cards"):
             self._know(name, action["cards"])
         if kind == "Mucks Cards":
-            self._found.events.append(Event(line, "muck", name))
-        if kind in _OVERLOOKED or (kind == "Shows Cards" and name not in self._found.cards):
+            self.tell("muck", name)
+        if kind in _OVERLOOKED or (kind == "Shows Cards" and name not in self.cards):
             return
         chips = self._chips(action, "amount", 0)
         if kind in _BETS:
-            chips -= self._street.get(name, 0) if totals else 0
+            chips -= self._street.get(name, 0) if self._totals else 0
         if kind not in ("Post Ante", "Post Dead"):
             self._street[name] = self._street.get(name, 0) + chips
         posted = kind.startswith(("Post", "Straddle"))
-        all_in = posted and (action.get("is_allin") is True or chips == self._found.stacks[name])
-        amounts = (chips,) if posted or kind in _BETS else ()
-        self._found.events.append(Event(line, _KINDS[kind], name, amounts, all_in=all_in))
+        all_in = posted and (action.get("is_allin") is True or chips == self.stacks[name])
+        self.tell(_KINDS[kind], name, (chips,) if posted or kind in _BETS else (), all_in=all_in)
 
     def _pots(self) -> None:
         """Take the winnings and the rake; a bet that nobody called may be in the pot."""
-        found, total, rake = self._found, 0, 0
+        total = self.rake = 0
         for pot in self._list(self._fields, "pots"):
             total += self._chips(pot, "amount")
-            rake += self._chips(pot, "rake", 0) + self._chips(pot, "jackpot", 0)
+            self.rake += self._chips(pot, "rake", 0) + self._chips(pot, "jackpot", 0)
             for win in self._list(pot, "player_wins"):
                 name = self._names.get(win.get("player_id"), "")
                 if not name:
                     raise PokernetsError(f"field `player_id`: {_short(win.get('player_id'))} is no player")
-                found.collected[name] = found.collected.get(name, 0) + self._chips(win, "win_amount")
-        found.total, found.rake = Event(found.line, "total", "", (total,)), rake
+                self.collected[name] += self._chips(win, "win_amount")
+        self.total = Event(self.line, "total", "", (total,))
 
 
 def _cards(value: object) -> tuple[int, ...]:

@@ -114,19 +114,15 @@ def opener(posts: Sequence[int], stacks: Sequence[int]) -> int:
     PokerKit takes the player behind the largest amount that was really posted, and so does this where it changes who
     acts first. Mostly it does not: the blinds after that amount are all-in.
     """
+    players = range(len(posts))
     posted = [min(post, stack) if post > 0 else -(post < 0 < stack) for post, stack in zip(posts, stacks, strict=True)]
-    by_name, by_chips = _behind_last(posts), _behind_last(posted)
-    return by_name if _first_able(by_name, posts, stacks) == _first_able(by_chips, posts, stacks) else by_chips
+    by_name, by_chips = ((max(zip(chips, players, strict=True))[1] + 1) % len(posts) for chips in (posts, posted))
 
+    def first_able(start: int) -> int:
+        """The first player from `start` on who has chips left after the blinds, -1 if nobody has."""
+        return next((i for i in (*players[start:], *players[:start]) if stacks[i] > abs(posts[i])), -1)
 
-def _behind_last(posts: Sequence[int]) -> int:
-    return (max(range(len(posts)), key=lambda i: (posts[i], i)) + 1) % len(posts)
-
-
-def _first_able(start: int, posts: Sequence[int], stacks: Sequence[int]) -> int:
-    """The first player from `start` on who has chips left after the blinds, -1 if nobody has."""
-    order = ((start + k) % len(posts) for k in range(len(posts)))
-    return next((i for i in order if stacks[i] > abs(posts[i])), -1)
+    return by_name if first_able(by_name) == first_able(by_chips) else by_chips
 
 
 def _antes(rules: TableRules) -> tuple[list[int], bool]:

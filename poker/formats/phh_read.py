@@ -36,6 +36,7 @@ from poker.formats.played import (
     PlayedHand,
     Replayer,
     TableRules,
+    mucked_hands,
     paid_chips,
     payoffs_by_rules,
     payoffs_collected,
@@ -44,7 +45,6 @@ from poker.formats.played import (
 from poker.limits import LimitError, check_toml
 from poker.state import HandState
 
-VARIANTS = {"NT": "no-limit", "FT": "fixed-limit"}
 _TABLE = re.compile(r"\[\s*+(?!_)[\w\"' -]++\s*+\]\s*(#.*)?")
 _FIELD = re.compile(r"\s*([\w-]+|\"[^\"]*\"|'[^']*')\s*=")
 _TOML_LINE = re.compile(r"\(at line (\d+), column \d+\)|\(at end of document\)")
@@ -124,7 +124,7 @@ class _Reader:
     def __init__(self, fields: dict[str, Any]) -> None:
         self._fields = fields
         variant = self._take("variant", str)
-        if variant not in VARIANTS:
+        if variant not in ("NT", "FT"):
             raise _FieldError("variant", f"`{variant}` is not read, only NT and FT: no-limit and limit Texas hold'em")
         self._is_limit = variant == "FT"
         self._actions = self._take("actions", list)
@@ -132,7 +132,7 @@ class _Reader:
             raise _FieldError("actions", "must be a list of texts")
         self._scale = self._find_scale()
 
-    def _take(self, name: str, kind: type) -> Any:
+    def _take(self, name: str, kind: type = object) -> Any:
         if name not in self._fields:
             raise _FieldError("variant", f"missing field `{name}`")
         value = self._fields[name]
@@ -150,18 +150,18 @@ class _Reader:
             return 100
         return 10 ** max(min(places, _MOST_DECIMALS), 2) if places else 1
 
-    def _chips(self, field: str, value: Any, item: str = "") -> int:
+    def _chips(self, field: str, value: Any) -> int:
         if isinstance(value, bool) or not isinstance(value, int | Decimal):
-            raise _FieldError(field, f"must hold numbers, not {value!r}"[:200], item)
+            raise _FieldError(field, f"must hold numbers, not {value!r}"[:200])
         exact = Decimal(value)
         if exact.is_infinite() and field in ("starting_stacks", "finishing_stacks"):
             return MOST_CHIPS
         if not exact.is_finite():
-            raise _FieldError(field, f"must hold finite numbers, not {value}", item)
+            raise _FieldError(field, f"must hold finite numbers, not {value}")
         if exact.adjusted() > _MOST_DIGITS or abs(exact) * self._scale > MOST_CHIPS:
-            raise _FieldError(field, f"amounts must be at most {MOST_CHIPS // self._scale}", item)
+            raise _FieldError(field, f"amounts must be at most {MOST_CHIPS // self._scale}")
         if _places(exact) > _MOST_DECIMALS:
-            raise _FieldError(field, f"amounts must have at most {_MOST_DECIMALS} decimals", item)
+            raise _FieldError(field, f"amounts must have at most {_MOST_DECIMALS} decimals")
         return int(exact * self._scale)
 
     def _amounts(self, name: str, players: int | None = None, least: int = 0) -> list[int]:
@@ -173,9 +173,7 @@ class _Reader:
         return chips
 
     def _bet(self, name: str) -> int:
-        if name not in self._fields:
-            raise _FieldError("variant", f"missing field `{name}`")
-        chips = self._chips(name, self._fields[name])
+        chips = self._chips(name, self._take(name))
         if chips < 1:
             raise _FieldError(name, f"must be positive, not {self._fields[name]}")
         return chips
@@ -192,18 +190,17 @@ class _Reader:
             antes = [min(ante, sorted(effective)[-2]) for ante in effective]
         bets = (self._bet("small_bet"), self._bet("big_bet")) if self._is_limit else None
         left = [stack - min(stack, ante) for stack, ante in zip(stacks, antes, strict=True)]
+        min_bet = bets[0] if bets else self._bet("min_bet")
         try:
             return table_rules(
                 blinds=list(map(abs, posts)),
                 starting_stacks=stacks,
-                min_bet=bets[0] if bets else self._bet("min_bet"),
+                min_bet=min_bet,
                 first_to_act=opener(posts, left),
                 bets=bets,
                 antes=antes if trimmed else (),
                 dead=() if trimmed else antes,
             )
-        except _FieldError:
-            raise
         except PokernetsError as error:
             raise _FieldError("starting_stacks", str(error)) from error
 
@@ -253,6 +250,7 @@ class _Reader:
     ) -> tuple[Sequence[int], int, bool]:
         """[P] net chips, the rake, and whether the file tells other amounts."""
         paid, rake = paid_chips(state), self._chips("_rake", self._fields.get("_rake", 0))
+        pot = sum(paid)
         field, told = self._told(paid)
         if rake:
             field, told = "winnings", self._amounts("winnings", len(names))
@@ -264,35 +262,29 @@ class _Reader:
             return by_rules, 0, False
         gains = [net + chips for net, chips in zip(by_rules, paid, strict=True)]
         if not rake and field == "winnings":
-            readings = told, _without_uncalled(told, state.betting.committed)
-            told = min(readings, key=lambda each: (not _by_winners(each, gains), abs(sum(paid) - sum(each))))
-        if not rake and _by_winners(told, gains) and sum(told) > sum(paid):
+            committed = state.betting.committed
+            called = sorted(committed)[-2]
+            without = [got - max(0, chips - called) for got, chips in zip(told, committed, strict=True)]
+            told = min(told, without, key=lambda each: (not _by_winners(each, gains), abs(pot - sum(each))))
+        if not rake and _by_winners(told, gains) and sum(told) > pot:
             return by_rules, 0, True
         try:
-            payoffs = payoffs_collected(state, mucked, told, rake or sum(paid) - sum(told), names)
+            payoffs = payoffs_collected(state, mucked, told, rake or pot - sum(told), names)
         except PokernetsError as error:
             raise _ResultError(field, str(error)) from error
         if not rake and any(gain and not got for gain, got in zip(gains, told, strict=True)):
             return by_rules, 0, True
-        return payoffs, sum(paid) - sum(told), False
+        return payoffs, pot - sum(told), False
 
     def _told(self, paid: Sequence[int]) -> tuple[str, list[int]]:
         """The field that says who won, and [P] chips that each player got from the pots; no chips without it."""
         winnings, ends = (self._amounts(name, len(paid)) if name in self._fields else [] for name in _RESULTS)
         if any(winnings):
             return "winnings", winnings
-        if MOST_CHIPS in ends:
-            ends = []
-        starts = self._amounts("starting_stacks") if ends else []
-        return "finishing_stacks", [
-            end - start + paid[i] for i, (end, start) in enumerate(zip(ends, starts, strict=True))
-        ]
-
-
-def _without_uncalled(told: list[int], committed: Sequence[int]) -> list[int]:
-    """[P] chips won, less the bet that nobody called, which `told` includes."""
-    called = sorted(committed)[-2]
-    return [got - max(0, chips - called) for got, chips in zip(told, committed, strict=True)]
+        if not ends or MOST_CHIPS in ends:
+            return "finishing_stacks", []
+        starts = self._amounts("starting_stacks")
+        return "finishing_stacks", [end - start + chips for end, start, chips in zip(ends, starts, paid, strict=True)]
 
 
 def _by_winners(told: list[int], gains: list[int]) -> bool:
@@ -306,11 +298,9 @@ def _play(replayer: Replayer, actions: list[str], scale: int) -> tuple[Any, froz
     hands: list[list[int]] = [[] for _ in range(players)]
     shown: dict[int, bool | None] = {}
     for place, action in enumerate(actions):
-        words = action.split("#")[0].split()
-        if not words:
-            continue
         try:
-            _step(replayer, words, hands, shown, scale)
+            if words := action.split("#")[0].split():
+                _step(replayer, words, hands, shown, scale)
         except PokernetsError as error:
             nth = actions[:place].count(action)
             raise _FieldError("actions", f"`{action[:100]}`: {error}", action, nth) from error
@@ -318,12 +308,8 @@ def _play(replayer: Replayer, actions: list[str], scale: int) -> tuple[Any, froz
         state = replayer.finish(hands)
     except PokernetsError as error:
         raise _FieldError("actions", str(error)) from error
-    live = {i for i, out in enumerate(state.betting.folded) if not out}
-    if len(live) < 2:
-        return state, frozenset()
-    seen = {i for i in live if hands[i] and shown.get(i, True)}
-    hidden = {i for i in live if i in shown and shown[i] is None}
-    return state, frozenset(live - (seen or (hidden if len(hidden) == 1 else set())))
+    seen = {i for i, hand in enumerate(hands) if hand and shown.get(i, True)}
+    return state, mucked_hands(state, seen, {i for i, known in shown.items() if known is None})
 
 
 def _step(
@@ -385,8 +371,8 @@ def _numbers(values: Iterator[object] | Any) -> Iterator[Decimal]:
 
 def _places(value: Decimal) -> int:
     """Decimal places that are not zeros; 0 of what is no finite number."""
-    if not value.is_finite() or value.adjusted() > _MOST_DIGITS:
+    if not value or not value.is_finite() or value.adjusted() > _MOST_DIGITS:
         return 0
     digits = value.as_tuple()
-    zeros = len(digits.digits) - len("".join(map(str, digits.digits)).rstrip("0"))
-    return max(0, -int(digits.exponent) - zeros) if any(digits.digits) else 0
+    zeros = next(count for count, digit in enumerate(reversed(digits.digits)) if digit)
+    return max(0, -int(digits.exponent) - zeros)

@@ -231,10 +231,9 @@ def payoffs_by_rules(
     if not boards:
         return end.payoffs()
     runs = [end.payoffs(), *(replace(end, runout=board).payoffs() for board in boards)]
-    parts = [divmod(sum(nets), len(runs)) for nets in zip(*runs, strict=True)]
-    odd = sum(part for _, part in parts) // len(runs)
-    owed = sorted(range(len(parts)), key=lambda i: -parts[i][1])[:odd]
-    return [whole + (i in owed) for i, (whole, _) in enumerate(parts)]
+    whole, parts = zip(*(divmod(sum(nets), len(runs)) for nets in zip(*runs, strict=True)), strict=True)
+    owed = sorted(range(len(parts)), key=lambda i: -parts[i])[: sum(parts) // len(runs)]
+    return [chips + (i in owed) for i, chips in enumerate(whole)]
 
 
 def payoffs_collected(
@@ -300,12 +299,16 @@ class Replayer:
 
     def deal(self, cards: Sequence[int]) -> None:
         """Deal the next cards of the board."""
-        if len(self.board) == self.betting.rules.board_sizes[self.betting.street]:
+        if len(self.board) == self._wanted:
             self._check_unasked()
-        wanted = self.betting.rules.board_sizes[self.betting.street]
-        if len(self.board) + len(cards) > wanted:
+        if len(self.board) + len(cards) > self._wanted:
             raise LineError(0, f"{len(self.board) + len(cards)} board cards after `{self.betting.text()}`")
         self.board += cards
+
+    @property
+    def _wanted(self) -> int:
+        """Cards of the board on the street of the betting."""
+        return self.betting.rules.board_sizes[self.betting.street]
 
     def fold(self, player: int) -> None:
         """Fold, in turn or out of it, where checking is free, or all-in while away: hand histories have it all."""
@@ -355,11 +358,9 @@ class Replayer:
             raise LineError(0, f"{self._names[player]} acts where it is the turn of {self._names[betting.to_act]}")
 
     def _check_board(self) -> None:
-        wanted = self.betting.rules.board_sizes[self.betting.street]
-        if len(self.board) != wanted and not self.betting.is_over:
-            raise LineError(
-                0, f"a board of {len(self.board)} cards where street {self.betting.street + 1} has {wanted}"
-            )
+        if len(self.board) != self._wanted and not self.betting.is_over:
+            street = self.betting.street + 1
+            raise LineError(0, f"a board of {len(self.board)} cards where street {street} has {self._wanted}")
 
     def finish(self, hole_cards: Sequence[Sequence[int]]) -> HandState:
         """The state after the last action."""
@@ -367,9 +368,8 @@ class Replayer:
         betting = self.betting
         if not betting.is_over:
             raise IllegalAction(f"the hand ends where it is the turn of {self._names[betting.to_act]}")
-        wanted = betting.rules.board_sizes[betting.street]
-        if len(self.board) != wanted:
-            raise DealError(f"the board has {len(self.board)} cards at the end of the hand, not {wanted}")
+        if len(self.board) != self._wanted:
+            raise DealError(f"the board has {len(self.board)} cards at the end of the hand, not {self._wanted}")
         return replace(HandState.start(betting.rules, hole_cards, self.board), betting=betting)
 
 

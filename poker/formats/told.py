@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from poker.errors import PokernetsError
 from poker.formats.played import (
@@ -85,10 +85,18 @@ class ToldHand:
     """Whether winnings include the bet that nobody called, where no total pot tells."""
     boards: list[tuple[int, ...]] = field(default_factory=list)
     """Boards of the summary; those of further runs may have only the cards that differ."""
+    at: int = 0
+    """The line being read."""
 
     @property
     def is_limit(self) -> bool:
         return self.limit in ("limit", "fixed limit")
+
+    def tell(
+        self, kind: str, player: str = "", chips: tuple[int, ...] = (), *, all_in: bool = False, **more: Any
+    ) -> None:
+        """Add an event of the line being read; `more` are `cards` and `run`."""
+        self.events.append(Event(self.at, kind, player, chips, all_in=all_in, **more))
 
     def know(self, name: str, cards: tuple[int, ...]) -> None:
         """Take note of a player's hole cards."""
@@ -227,7 +235,7 @@ class _Table:
 
     def _all_in_on_ante(self, player: int) -> bool:
         antes = self._events("ante", "dead")
-        return any(event.all_in for event in antes if self._places[event.player] == player)
+        return any(event.all_in and self._places[event.player] == player for event in antes)
 
     def _check_posts(self, rules: TableRules) -> None:
         """Check that stacks held what the text says was posted."""
@@ -267,23 +275,23 @@ class _Table:
         return opening
 
     def _play(self, rules: TableRules) -> HandState:
-        replayer = Replayer(rules, self._names)
+        replayer = self._replayer = Replayer(rules, self._names)
         for event in self._told.events:
             try:
                 if event.kind in _STREETS:
-                    self._deal(replayer, event)
+                    self._deal(event)
                 elif event.kind in MOVES:
-                    self._move(replayer, event)
+                    self._move(event)
                 elif event.kind == "uncalled":
-                    self._check_uncalled(replayer, event)
+                    self._check_uncalled(event)
             except PokernetsError as error:
                 raise LineError(event.line, str(error)) from error
         return replayer.finish([self._told.cards.get(name, ()) for name in self._names])
 
-    def _deal(self, replayer: Replayer, event: Event) -> None:
-        board = replayer.board
+    def _deal(self, event: Event) -> None:
+        board = self._replayer.board
         if event.run:
-            if not replayer.betting.is_over:
+            if not self._replayer.betting.is_over:
                 raise LineError(event.line, "a second board while there is betting is not read")
             shared = _EARLIER.get(len(event.cards), 0)
             board = self._runs.setdefault(event.run, _Run(shared, board[:shared])).cards
@@ -293,7 +301,7 @@ class _Table:
         if event.run:
             board += event.cards[known:]
         else:
-            replayer.deal(event.cards[known:])
+            self._replayer.deal(event.cards[known:])
 
     def _further_boards(self, state: HandState) -> tuple[tuple[int, ...], ...]:
         """Boards after the first of a hand that was run several times; all are checked against the summary."""
@@ -314,47 +322,44 @@ class _Table:
             raise PokernetsError("the board of the summary is not the one dealt")
         return tuple(boards[1:])
 
-    def _move(self, replayer: Replayer, event: Event) -> None:
-        player, betting = self._places[event.player], replayer.betting
-        earlier = replayer.earlier(player)
+    def _move(self, event: Event) -> None:
+        replayer, player = self._replayer, self._places[event.player]
+        betting, earlier, chips = replayer.betting, replayer.earlier(player), event.chips
         match event.kind:
             case "fold":
                 replayer.fold(player)
             case "check":
                 replayer.check(player)
             case "call":
-                replayer.call(player, event.chips[0])
-            case "bet":
-                if betting.highest > max(map(replayer.earlier, range(len(self._names)))):
-                    raise LineError(event.line, f"{event.player} bets where there is a bet to call or to raise")
-                self._raise(replayer, event, event.chips[0])
-            case "raise to":
-                self._raise(replayer, event, event.chips[0])
+                replayer.call(player, chips[0])
+            case "bet" if betting.highest > max(map(replayer.earlier, range(len(self._names)))):
+                raise LineError(event.line, f"{event.player} bets where there is a bet to call or to raise")
+            case "bet" | "raise to":
+                self._raise(event, chips[0])
             case "put":
-                added, *told = event.chips
-                total = betting.committed[player] + added - earlier
-                if told and total != told[0]:
-                    raise LineError(event.line, f"{added} more chips make {total}, not {told[0]}")
+                total = betting.committed[player] + chips[0] - earlier
+                if chips[1:] and total != chips[1]:
+                    raise LineError(event.line, f"{chips[0]} more chips make {total}, not {chips[1]}")
                 if total + earlier > betting.highest:
-                    self._raise(replayer, event, total)
+                    self._raise(event, total)
                 else:
-                    replayer.call(player, added)
+                    replayer.call(player, chips[0])
             case _:
-                by, to = event.chips
+                by, to = chips
                 if by != to + earlier - betting.highest:
                     raise LineError(event.line, f"a raise by {by} to {to} of a bet of {betting.highest - earlier}")
-                self._raise(replayer, event, to)
+                self._raise(event, to)
         after = replayer.betting
         left = after.rules.stacks[player] - after.committed[player] - self._above.get(event.player, 0)
         if event.all_in and left:
             raise LineError(event.line, f"{event.player} is not all-in: {left} chips are left")
 
-    def _raise(self, replayer: Replayer, event: Event, total: int) -> None:
+    def _raise(self, event: Event, total: int) -> None:
         """Bet or raise to `total` of the street; only call where nobody left has chips to call more."""
-        player, betting = self._places[event.player], replayer.betting
+        replayer, player = self._replayer, self._places[event.player]
+        betting, stacks = replayer.betting, replayer.betting.rules.stacks
         above = total + replayer.earlier(player) - betting.highest
         others = [i for i, out in enumerate(betting.folded) if not out and i != player]
-        stacks = betting.rules.stacks
         if player != betting.to_act or above <= 0 or any(stacks[i] > betting.highest for i in others):
             replayer.raise_to(player, total)
         elif betting.highest + above > stacks[player]:
@@ -363,8 +368,8 @@ class _Table:
             replayer.call(player)
             self._above[event.player] = above
 
-    def _check_uncalled(self, replayer: Replayer, event: Event) -> None:
-        committed = replayer.betting.committed
+    def _check_uncalled(self, event: Event) -> None:
+        committed = self._replayer.betting.committed
         high, called = sorted(committed, reverse=True)[:2]
         back = high - called + self._above.get(event.player, 0)
         if committed[self._places[event.player]] != high or event.chips[0] != back:
@@ -378,7 +383,13 @@ class _Table:
         collected = [told.collected[name] for name in self._names]
         if told.collected.total() != sum(collected):
             raise LineError(0, "chips are collected by who did not play")
-        above = self._not_returned(state)
+        above = [0] * len(
+            collected
+        )  # a bet that nobody called and no line returns: some sites count it among those won
+        if not self._events("uncalled"):
+            committed = state.betting.committed
+            called = sorted(committed)[-2]
+            above = [self._above.get(name, 0) + max(0, committed[i] - called) for i, name in enumerate(self._names)]
         total = told.total.chips[0] if told.total else max(pot, sum(collected))
         if told.wins_include_uncalled or total == pot + sum(above):
             total, collected = pot, [got - chips for got, chips in zip(collected, above, strict=True)]
@@ -389,15 +400,6 @@ class _Table:
             raise LineError(0, f"{sum(collected)} chips of a pot of {pot} are won: the rest is no rake")
         self._award(state, mucked, boards, collected, pot - rake - sum(collected))
         return payoffs_collected(state, mucked, collected, rake, self._names, boards), rake
-
-    def _not_returned(self, state: HandState) -> list[int]:
-        """[P] chips of a bet that nobody called where no line returns it: some sites count it among those won."""
-        committed = state.betting.committed
-        called = sorted(committed)[-2]
-        if self._events("uncalled"):
-            return [0] * len(committed)
-        above = [self._above.get(name, 0) for name in self._names]
-        return [max(0, chips - called) + more for chips, more in zip(committed, above, strict=True)]
 
     def _award(
         self,

@@ -12,6 +12,7 @@ in URLs.
 """
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from urllib.parse import quote, unquote
@@ -86,8 +87,14 @@ def _log_state(hand: PlayedHand) -> HandState:
     if hand.boards or rules.pot_limit:
         raise PokernetsError(f"an ACPC log has no {'second board' if hand.boards else 'pot-limit betting'}")
     state = without_opening(hand.state)
-    betting = _in_turn(rules.at_the_acpc(), state.betting)
-    if betting is None or betting.committed != state.betting.committed:
+    betting = state.betting
+    told = betting.actions, betting.actors, betting.committed
+    try:
+        betting = Betting.parse(rules.at_the_acpc(), betting.text())
+        fits = betting.is_over and (betting.actions, betting.actors, betting.committed) == told
+    except IllegalAction:
+        fits = False
+    if not fits:
         raise PokernetsError(
             "an ACPC log has no folds out of turn or for nothing, and the largest blind as the smallest raise"
         )
@@ -97,25 +104,12 @@ def _log_state(hand: PlayedHand) -> HandState:
         for i, (cards, out) in enumerate(zip(end.hole_cards, betting.folded, strict=True))
     ):
         raise PokernetsError("in an ACPC log who wins at the showdown shows cards")
-    if betting.is_showdown and hand.mucked and not _pays(end, hand):
-        hidden = [() if i in hand.mucked else cards for i, cards in enumerate(end.hole_cards)]
+    if betting.is_showdown and hand.mucked:
+        pays = False
+        with suppress(DealError):
+            pays = end.payoffs() == [round(chips) for chips in hand.payoffs]
+        hidden = [() if i in hand.mucked and not pays else cards for i, cards in enumerate(end.hole_cards)]
         end = replace(end, hole_cards=tuple(hidden))
     if wrong_payoffs(end, hand.payoffs):
         raise PokernetsError("an ACPC log has the odd chips of split pots with the first winners from the button")
     return end
-
-
-def _in_turn(rules: Rules, betting: Betting) -> Betting | None:
-    """Read back the text of a betting; None unless the same players do the same."""
-    try:
-        read = Betting.parse(rules, betting.text())
-    except IllegalAction:
-        return None
-    return read if read.is_over and (read.actions, read.actors) == (betting.actions, betting.actors) else None
-
-
-def _pays(end: HandState, hand: PlayedHand) -> bool:
-    try:
-        return end.payoffs() == [round(chips) for chips in hand.payoffs]
-    except DealError:
-        return False

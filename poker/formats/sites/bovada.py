@@ -110,7 +110,7 @@ class BovadaLines(PokerStarsLines):
         if kind == "dealt":
             self._knows(name, match[1])
             return
-        chips = [self._chips(amount) for amount in match.groups()]
+        chips = tuple(map(self._chips, match.groups()))
         if kind == "collected":
             self.collected[name] += chips[0]
             return

@@ -6,7 +6,7 @@ seats. What happens at the table beside the play (chat, players who join, leave,
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import ClassVar
@@ -35,8 +35,6 @@ class SiteLines(ToldHand, ABC):
     VERBS: ClassVar[re.Pattern[str]]
     """Words that begin an action which must not be overlooked."""
 
-    at: int = 0
-    """The line being read."""
     in_summary: bool = False
     has_colons: bool = False
     """Whether a player's name holds `: `, which ends names in lines of actions."""
@@ -93,12 +91,6 @@ class SiteLines(ToldHand, ABC):
         """Raise LineError for a hand that was cut off."""
         if self.total is None:
             raise LineError(self.at, "the hand ends without a summary of the total pot")
-
-    def tell(
-        self, kind: str, player: str = "", chips: Iterable[int] = (), cards: tuple[int, ...] = (), **more: int
-    ) -> None:
-        """Add an event of the line being read."""
-        self.events.append(Event(self.at, kind, player, tuple(chips), cards, **more))  # type: ignore[arg-type]
 
     def _set_stakes(self, small: str, big: str, text: str) -> None:
         self.stakes = self._chips(small), self._chips(big)

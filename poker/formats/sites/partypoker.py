@@ -114,7 +114,7 @@ class PartyLines(SiteLines):
             self._shown(name, match[1])
             self.tell(kind, name, cards=self.cards.get(name, ()))
         else:
-            chips = [sum(self._chips(part) for part in group.split("+")) for group in match.groups()]
+            chips = tuple(sum(map(self._chips, group.split("+"))) for group in match.groups())
             self.tell(kind, name, chips, all_in=kind in _POSTS and sum(chips) == self.stacks[name])
 
     def _shown(self, name: str, cards: str) -> None:

@@ -6,7 +6,7 @@ and cents. A hand that was run several times has its boards and showdowns one af
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import time
 from itertools import takewhile
@@ -28,7 +28,6 @@ _CATEGORIES = (
 _STREETS = ("", "FLOP", "TURN", "RIVER")
 _TIMES = ("", "", "twice", "three times", "four times")
 _TABLE_SIZES = (2, 6, 9, 10)
-_ZONE = "_time_zone"
 _SYMBOL = re.compile(SYMBOL)
 _CURRENCY = re.compile("[A-Z]{3}")
 
@@ -37,14 +36,6 @@ def hand_text(hand: PlayedHand) -> str:
     """The text of one hand, ended by three blank lines as in PokerStars' files."""
     check_raises(hand.state.betting)
     return "\n".join(HandWriter(hand).lines()) + "\n\n\n\n"
-
-
-def money_text(chips: int, scale: int, symbol: str = "") -> str:
-    """Chips as `$1.50`, `$2` or `300`."""
-    if scale not in (1, 100):
-        raise PokernetsError("PokerStars' text has amounts in cents, not in smaller parts")
-    whole, cents = divmod(chips, scale)
-    return f"{symbol}{whole}" + (f".{cents:02d}" if cents else "")
 
 
 class HandWriter:
@@ -88,19 +79,20 @@ class HandWriter:
         yield from self._summary(shares)
 
     def _money(self, chips: int) -> str:
-        return money_text(chips, self._hand.scale, self._symbol)
+        """Chips as `$1.50`, `$2` or `300`."""
+        if self._hand.scale not in (1, 100):
+            raise PokernetsError("PokerStars' text has amounts in cents, not in smaller parts")
+        whole, cents = divmod(chips, self._hand.scale)
+        return f"{self._symbol}{whole}" + (f".{cents:02d}" if cents else "")
 
     def _cards(self, cards: Iterable[int]) -> str:
         return " ".join(map(self._rules.card_text, cards))
 
     def _header(self) -> str:
         details, rules = self._hand.details, self._rules
-        small = min((chips for chips in rules.blinds if chips), default=rules.min_bet)
-        stakes = (
-            (rules.raise_sizes[0], rules.raise_sizes[-1])
-            if rules.is_limit
-            else (min(small, rules.min_bet), rules.min_bet)
-        )
+        stakes = min(self._small_blind(), rules.min_bet), rules.min_bet
+        if rules.is_limit:
+            stakes = rules.raise_sizes[0], rules.raise_sizes[-1]
         if self._hand.scale > 1:
             shown = "/".join(f"{self._symbol}{chips // 100}.{chips % 100:02d}" for chips in stakes)
         else:
@@ -113,7 +105,18 @@ class HandWriter:
             game = f"{event} {game} - Level {level} ({shown})"
         else:
             game = f" {game} ({shown})"
-        return f"PokerStars Hand #{self._hand.number}: {game}{_when(details)}"
+        begun = self._when(" - {}/{:02d}/{:02d} {:%H:%M:%S} ")
+        zone = details.get("_time_zone") or details.get("time_zone_abbreviation") or "ET"
+        return f"PokerStars Hand #{self._hand.number}: {game}{begun}{zone if begun else ''}"
+
+    def _when(self, pattern: str) -> str:
+        """The day and time in a pattern of year, month, day and time; empty where the file tells neither."""
+        year, month, day, clock = (self._hand.details.get(name) for name in ("year", "month", "day", "time"))
+        known = isinstance(year, int) and isinstance(month, int) and isinstance(day, int) and isinstance(clock, time)
+        return pattern.format(year, month, day, clock) if known else ""
+
+    def _small_blind(self) -> int:
+        return min(filter(None, self._rules.blinds), default=self._rules.min_bet)
 
     def _table(self) -> str:
         details = self._hand.details
@@ -182,8 +185,10 @@ class HandWriter:
                 if action == FOLD or not only_check_left(betting):
                     yield self._action(betting, after, player, action, start)
                 betting = after
-            if betting.is_over and (street == 0 or moves):
-                yield from self._uncalled(betting)
+            high, called = sorted(betting.committed, reverse=True)[:2]
+            if betting.is_over and (street == 0 or moves) and high > called:
+                name = self._names[betting.committed.index(high)]
+                yield f"Uncalled bet ({self._money(high - called)}) returned to {name}"
         for run in range(1, len(self._boards)):
             yield from (
                 self._dealt(street, run) for street, size in enumerate(self._rules.board_sizes) if size > shared
@@ -211,12 +216,6 @@ class HandWriter:
         return f"{name}: {text}" + " and is all-in" * (
             bool(added) and after.committed[player] == self._rules.stacks[player]
         )
-
-    def _uncalled(self, betting: Betting) -> Iterator[str]:
-        high, called = sorted(betting.committed, reverse=True)[:2]
-        if high > called:
-            name = self._names[betting.committed.index(high)]
-            yield f"Uncalled bet ({self._money(high - called)}) returned to {name}"
 
     def _showdown(self, run: int) -> Iterator[str]:
         yield f"*** {self._runs[run]}SHOW DOWN ***"
@@ -304,22 +303,12 @@ def _seats(hand: PlayedHand) -> tuple[list[int], int]:
     """[P] seats and the button's: those of the file where they put the players in this order, otherwise 1, 2, ..."""
     players = hand.rules.num_players
     given = hand.details.get("seats")
-    if (
-        isinstance(given, list)
-        and len(given) == players
-        and all(type(seat) is int and 0 < seat < 100 for seat in given)
-    ):
-        button = hand.details.get("_button", given[-1])
-        if isinstance(button, int) and len(set(given)) == players:
-            order = sorted(given, key=lambda seat: (seat - button - 1) % 100)
-            if order == given:
-                return given, button
+    if isinstance(given, list) and all(type(seat) is int and 0 < seat < 100 for seat in given):
+        button = hand.details.get("_button", given[-1] if given else None)
+        if isinstance(button, int) and len(given) == len(set(given)) == players and _in_order(given, button):
+            return given, button
     return [i + 1 for i in range(players)], players
 
 
-def _when(details: Mapping[str, object]) -> str:
-    year, month, day, clock = (details.get(name) for name in ("year", "month", "day", "time"))
-    if not (isinstance(year, int) and isinstance(month, int) and isinstance(day, int) and isinstance(clock, time)):
-        return ""
-    zone = details.get(_ZONE) or details.get("time_zone_abbreviation") or "ET"
-    return f" - {year}/{month:02d}/{day:02d} {clock:%H:%M:%S} {zone}"
+def _in_order(seats: list[int], button: int) -> bool:
+    return seats == sorted(seats, key=lambda seat: (seat - button - 1) % 100)

@@ -143,7 +143,7 @@ class PokerStarsLines(SiteLines):
         elif uncalled:
             if uncalled[2] not in self.stacks:
                 raise PokernetsError(f"a bet returned to {uncalled[2]}, who has no seat")
-            self.tell("uncalled", uncalled[2], [self._chips(uncalled[1])])
+            self.tell("uncalled", uncalled[2], (self._chips(uncalled[1]),))
         elif ' said, "' not in line:
             name = self._name(line)
             if not name and _NOBODY.match(line):
@@ -170,7 +170,7 @@ class PokerStarsLines(SiteLines):
         elif match:
             all_in = match.groupdict().get("all_in")
             amounts = [found for found in match.groups() if found and found != all_in]
-            self.tell(kind, name, map(self._chips, amounts), all_in=bool(all_in))
+            self.tell(kind, name, tuple(map(self._chips, amounts)), all_in=bool(all_in))
 
     def _summary(self, line: str) -> None:
         if line.startswith("Hand cancelled"):
