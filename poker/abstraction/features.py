@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,8 +49,7 @@ class HandFeatures:
     npot: Floats
 
 
-@dataclass(frozen=True)
-class _Counts:
+class _Counts(NamedTuple):
     """Exact counts on a board of 3 to 5 cards with L live hands (`poker.kernels.cards.strength`); the rest follows."""
 
     live: NDArray[np.int16]
@@ -139,8 +139,7 @@ def _ahead(cards: tuple[int, ...]) -> NDArray[np.float32]:
     return out
 
 
-@dataclass(frozen=True)
-class PreflopCounts:
+class PreflopCounts(NamedTuple):
     """Exact counts over all boards, see `preflop_wins` and `preflop_moments`."""
 
     wins: NDArray[np.int32]

@@ -77,9 +77,7 @@ class VectorPoints:
         return self.vectors[chosen]
 
     def assign(self, centers: Vectors) -> tuple[Labels, Costs]:
-        labels, costs = _empty(len(self.vectors))
-        kernel.assign_vectors(self.vectors, kernel.pad_columns(centers), labels, costs)
-        return labels, costs
+        return kernel.assign_vectors(self.vectors, centers)
 
     def means(self, labels: Labels, num_centers: int) -> Vectors:
         sums = kernel.sum_vectors(self.vectors, labels, num_centers)
@@ -99,11 +97,10 @@ class FlowPoints:
         return self._centers(np.arange(len(chosen), dtype=np.int32), self.lists[chosen], len(chosen))
 
     def assign(self, centers: FlowCenters) -> tuple[Labels, Costs]:
-        labels, costs = _empty(len(self.lists))
-        columns = kernel.pad_columns(centers.vectors)
-        self.flows += kernel.assign_flows(
-            self.lists, self.vectors, centers.masses, columns, self.ground.order, self.ground.distance, labels, costs
+        labels, costs, flows = kernel.assign_flows(
+            self.lists, self.vectors, centers.masses, centers.vectors, self.ground.order, self.ground.distance
         )
+        self.flows += flows
         return labels, costs
 
     def means(self, labels: Labels, num_centers: int) -> FlowCenters:
@@ -147,12 +144,11 @@ def plus_plus(vectors: Vectors, num_centers: int, rng: np.random.Generator) -> N
 
     Fewer different points than centres give repeated positions, hence centres that nothing is assigned to.
     """
-    labels, costs = _empty(len(vectors))
     nearest = np.full(len(vectors), np.inf)
     chosen = np.empty(num_centers, dtype=np.int64)
     chosen[0] = rng.integers(len(vectors))
     for k in range(1, num_centers):
-        kernel.assign_vectors(vectors, kernel.pad_columns(vectors[chosen[k - 1 : k]]), labels, costs)
+        costs = kernel.assign_vectors(vectors, vectors[chosen[k - 1 : k]])[1]
         np.minimum(nearest, costs.astype(np.float64) ** 2, out=nearest)
         sums = np.cumsum(nearest)
         chosen[k] = min(np.searchsorted(sums, rng.random() * sums[-1], side="right"), len(vectors) - 1)
@@ -171,7 +167,3 @@ def _fill_empty(labels: Labels, costs: Costs, num_centers: int) -> Labels:
         counts[filled[point]] -= 1
         filled[point] = center
     return filled
-
-
-def _empty(n: int) -> tuple[Labels, Costs]:
-    return np.empty(n, dtype=np.int32), np.empty(n, dtype=np.float32)

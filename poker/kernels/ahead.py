@@ -12,7 +12,7 @@ import pkgutil
 import sys
 from collections import defaultdict
 from collections.abc import Iterable
-from concurrent.futures import ProcessPoolExecutor, wait
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
@@ -27,9 +27,6 @@ if TYPE_CHECKING:
 _SOURCES = Path(poker.kernels.__file__).parent
 _CPU_SECONDS = 100
 """To compile all; 80 on a Xeon of 2023."""
-_POLL_SECONDS = 0.2
-_COUNTS: list[Any] = []
-"""In a process that compiles: what it counts in."""
 
 
 def is_compiled() -> bool:
@@ -75,13 +72,10 @@ def compile_all() -> None:
 def _compile_all(title: str, todo: list[list[tuple[str, str]]], bars: "Progress") -> int:
     """Compile in new processes; how many the cache lacked."""
     bar = bars.add_task(title, total=sum(map(len, todo)), found="")
-    context = multiprocessing.get_context("spawn")
-    count = context.Value("i")
-    with ProcessPoolExecutor(cores(), context, _count_in, (count,)) as processes:
-        pending = [processes.submit(_compile, group) for group in todo]
-        while wait(pending, timeout=_POLL_SECONDS).not_done:
-            bars.update(bar, completed=count.value)
-        bars.update(bar, completed=count.value)
+    with ProcessPoolExecutor(cores(), multiprocessing.get_context("spawn")) as processes:
+        pending = {processes.submit(_compile, group): len(group) for group in todo}
+        for done in as_completed(pending):
+            bars.advance(bar, pending[done])
         return sum(each.result() for each in pending)
 
 
@@ -109,20 +103,11 @@ def groups() -> list[list[tuple[str, str]]]:
     return sorted(by_module.values(), key=lambda group: -sum(len(signature) for _, signature in group))
 
 
-def _count_in(count: Any) -> None:
-    _COUNTS.append(count)
-
-
 def _compile(group: list[tuple[str, str]]) -> int:
-    """How many the cache lacked; each is counted when it is there."""
+    """How many the cache lacked."""
     from poker.kernels.registry import compile_entry  # noqa: PLC0415
 
-    missing = 0
-    for name, signature in group:
-        missing += compile_entry(name, signature)
-        with _COUNTS[0].get_lock():
-            _COUNTS[0].value += 1
-    return missing
+    return sum(compile_entry(name, signature) for name, signature in group)
 
 
 def _stamp_file() -> Path:

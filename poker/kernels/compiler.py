@@ -55,8 +55,6 @@ class ReadFieldsOnce(FunctionPass):
     def run_pass(self, state: Any) -> bool:
         blocks = state.func_ir.blocks
         names = _Names(blocks, state.args)
-        while names.replace():
-            pass
         for block in blocks.values():
             block.body = [statement for statement in block.body if statement not in names.replaced]
         replace_vars(blocks, names.original)
@@ -68,30 +66,29 @@ class ReadFieldsOnce(FunctionPass):
 
 
 class _Names:
-    """Variables of a kernel that are other names of arguments and their fields; all are assigned once."""
+    """Variables of a kernel that are other names of arguments and their fields; all are assigned once.
+
+    `original` is what each stands for, `replaced` where it is assigned, `reads` are those of fields at the entry.
+    """
 
     def __init__(self, blocks: dict[int, Any], arguments: tuple[Any, ...]) -> None:
-        assignments: list[Any] = [x for block in blocks.values() for x in block.body if isinstance(x, ir.Assign)]
-        times = Counter(x.target.name for x in assignments)
-        self.assignments = [x for x in assignments if times[x.target.name] == 1]
-        given = {x.target.name: arguments[x.value.index] for x in self.assignments if _is(x, ir.Arg)}
-        self.types = {
-            name: kind for name, kind in given.items() if isinstance(kind, types.Array | types.BaseNamedTuple)
-        }
+        every: list[Any] = [x for block in blocks.values() for x in block.body if isinstance(x, ir.Assign)]
+        times = Counter(x.target.name for x in every)
+        left = [x for x in every if times[x.target.name] == 1]
+        given = {x.target.name: arguments[x.value.index] for x in left if _is(x, ir.Arg)}
+        self.types = {name: x for name, x in given.items() if isinstance(x, types.Array | types.BaseNamedTuple)}
         self.original: dict[str, Any] = {}
         self.reads: list[Any] = []
         self.fields: dict[tuple[str, str], Any] = {}
         self.replaced: set[Any] = set()
-
-    def replace(self) -> bool:
-        """Whether names were found that were not known yet."""
-        before = len(self.replaced)
-        for x in self.assignments:
-            found = None if x in self.replaced else self._origin(x)
-            if found is not None:
-                self.original[x.target.name] = found
-                self.replaced.add(x)
-        return len(self.replaced) > before
+        found = True
+        while found:
+            found = False
+            for x in [x for x in left if x not in self.replaced]:
+                if (origin := self._origin(x)) is not None:
+                    self.original[x.target.name] = origin
+                    self.replaced.add(x)
+                    found = True
 
     def _origin(self, x: Any) -> Any:
         """The argument or field that is assigned, or None."""
@@ -134,19 +131,19 @@ class _LowerKernel(Lower):
 
     def _borrowed(self, kind: Any, value: Any) -> Any:
         """Return the value with no counted memory in its arrays."""
-        if isinstance(kind, types.BaseTuple) and _holds_arrays(kind):
-            fields = zip(_fields(kind), cgutils.unpack_tuple(self.builder, value), strict=True)
-            return self.context.make_tuple(self.builder, kind, [self._borrowed(*field) for field in fields])
-        if not isinstance(kind, types.Array):
+        if isinstance(kind, types.Array):
+            array = self.context.make_array(kind)(self.context, self.builder, value)
+            array.meminfo = llvm.Constant(array.meminfo.type, None)
+            return array._getvalue()
+        if not _holds_arrays(kind):
             return value
-        array = self.context.make_array(kind)(self.context, self.builder, value)
-        array.meminfo = llvm.Constant(array.meminfo.type, None)
-        return array._getvalue()
+        fields = zip(kind.types, cgutils.unpack_tuple(self.builder, value), strict=True)
+        return self.context.make_tuple(self.builder, kind, [self._borrowed(*field) for field in fields])
 
 
 def _holds_arrays(kind: Any) -> bool:
-    within = _fields(kind) if isinstance(kind, types.BaseTuple) else ()
-    return isinstance(kind, types.Array) or any(map(_holds_arrays, within))
+    """Whether a value of this type is an array or a tuple with one."""
+    return isinstance(kind, types.Array) or any(map(_holds_arrays, getattr(kind, "types", ())))
 
 
 def _index(context: Any, builder: Any, kind: Any, value: Any, size: Any) -> Any:
@@ -157,11 +154,6 @@ def _index(context: Any, builder: Any, kind: Any, value: Any, size: Any) -> Any:
 
 
 arrayobj.fix_integer_index = _index
-
-
-def _fields(kind: Any) -> tuple[Any, ...]:
-    """Types of a tuple's entries."""
-    return tuple(kind)
 
 
 def _is(statement: Any, kind: type) -> bool:

@@ -10,7 +10,7 @@ nearest and so on. Its cost is that of a feasible flow, so it is never below the
 never below the city-block distance between the two mean vectors (each bucket being a vector, ground distance its
 city-block distance): a bound for all centres at once by SIMD, which spares most of the flows.
 
-K centres are stored as columns, [Q, K], so that the inner loops run over centres; `pad_columns` rounds K up to whole
+Kernels have K centres as columns, [Q, K], so that the inner loops run over centres; `_pad_columns` rounds K up to whole
 registers, without which a loop over 150 centres takes twice as long as one over 160.
 """
 
@@ -25,7 +25,7 @@ from poker.kernels.types import F32, I16, I32, I64, U8, U16
 _LANES = 32
 
 
-def pad_columns(centers: I16) -> I16:
+def _pad_columns(centers: I16) -> I16:
     """[Q, K'] columns of centers [K, Q], the first repeated until K' is a multiple of 32; ties go to the first."""
     size = -(-len(centers) // _LANES) * _LANES
     repeated = np.repeat(centers[:1], size - len(centers), axis=0)
@@ -69,9 +69,11 @@ def _assign_vectors(first: int, last: int, points: I16, centers: I16, labels: I3
         costs[i] = distances[k]
 
 
-def assign_vectors(points: I16, centers: I16, labels: I32, costs: F32) -> None:
-    """Nearest of centers [Q, K'] (see `pad_columns`) and distance to it, for points [n, Q]; all threads."""
-    over_rows(_assign_vectors, len(points), points, centers, labels, costs)
+def assign_vectors(points: I16, centers: I16) -> tuple[I32, F32]:
+    """Nearest of centers [K, Q] and distance to it, for points [n, Q]; all threads."""
+    labels, costs = np.empty(len(points), dtype=np.int32), np.empty(len(points), dtype=np.float32)
+    over_rows(_assign_vectors, len(points), points, _pad_columns(centers), labels, costs)
+    return labels, costs
 
 
 @entry("i2_2, i4_1, i8")
@@ -161,17 +163,17 @@ def _assign_flows(
         costs[i] = best
 
 
-def assign_flows(
-    lists: U16, vectors: I16, masses: F32, centers: I16, order: U16, ground: F32, labels: I32, costs: F32
-) -> int:
-    """Nearest centre by greedy flow of points with bucket lists [n, T] and mean vectors [n, Q]; counts the flows.
+def assign_flows(lists: U16, vectors: I16, masses: F32, centers: I16, order: U16, ground: F32) -> tuple[I32, F32, int]:
+    """Nearest centre by greedy flow of points with bucket lists [n, T] and mean vectors [n, Q], the distance to it, and
+    how many flows that took.
 
-    Centres have distributions `masses` [K, M] and mean vectors `centers` [Q, K']. Rounding moves a bound by at most one
+    Centres have distributions `masses` [K, M] and mean vectors `centers` [K, Q]. Rounding moves a bound by at most one
     unit a coordinate, which is allowed for. All threads; the result does not depend on their number.
     """
-    flows = np.zeros(len(lists), dtype=np.int64)
-    over_rows(_assign_flows, len(lists), lists, vectors, masses, centers, order, ground, labels, costs, flows)
-    return int(flows.sum())
+    labels, costs = np.empty(len(lists), dtype=np.int32), np.empty(len(lists), dtype=np.float32)
+    flows, columns = np.zeros(len(lists), dtype=np.int64), _pad_columns(centers)
+    over_rows(_assign_flows, len(lists), lists, vectors, masses, columns, order, ground, labels, costs, flows)
+    return labels, costs, int(flows.sum())
 
 
 @entry("u2_2, i4_1, i8, i8")

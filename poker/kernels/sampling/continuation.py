@@ -16,11 +16,10 @@ BLOCK = 128
 """Hands that walk the subtree together, so that a node's probabilities are fetched once for all of them."""
 
 
-@entry(
-    "i1_1, i1_1, i4_1, i4_1, i8_1, i8_1, i4_1, i1_1, u1_1r, f4_2, i8, i4_2, f4_3, f4_3",
-    "i1_1, i1_1, i4_1, i4_1, i8_1, i8_1, i4_1, i1_1, u2_1r, f4_2, i8, i4_2, f4_3, f4_3",
-    fastmath=True,
-)
+_NODES = "i1_1, i1_1, i4_1, i4_1, i8_1, i8_1, i4_1, i1_1"
+
+
+@entry(*(f"{_NODES}, {weights}, f4_2, i8, i4_2, f4_3, f4_3" for weights in ("u1_1r", "u2_1r")), fastmath=True)
 def end_reaches(
     player: I8,
     street: I8,

@@ -128,11 +128,15 @@ def _update(
 
 
 @inline
-def _best(num_actions: int, hands: int, work: F32, rows: I64, scales: F32, target: int) -> None:
+def _combine(best: bool, num_actions: int, hands: int, work: F32, rows: I64, scales: F32, target: int) -> None:
+    """Values of p's node if the best action is taken, or of the opponent's, whose strategy is in the reach already."""
     for i in range(0, hands, 16):
         value = load(work, rows[0] + i) * splat(scales[0])
         for a in range(1, num_actions):
-            value = maximum(load(work, rows[a] + i) * splat(scales[a]), value)
+            if best:
+                value = maximum(load(work, rows[a] + i) * splat(scales[a]), value)
+            else:
+                value = fma(load(work, rows[a] + i), splat(scales[a]), value)
         store(work, target + i, value)
 
 
@@ -146,16 +150,6 @@ def _write_best(best: U8, base: int, num_actions: int, hands: int, work: F32, ro
             if value > most:
                 choice, most = a, value
         best[base + i] = choice
-
-
-@inline
-def _sum(num_actions: int, hands: int, work: F32, rows: I64, scales: F32, target: int) -> None:
-    """Values of a node of the opponent, whose strategy is in the reach already."""
-    for i in range(0, hands, 16):
-        value = load(work, rows[0] + i) * splat(scales[0])
-        for a in range(1, num_actions):
-            value = fma(load(work, rows[a] + i), splat(scales[a]), value)
-        store(work, target + i, value)
 
 
 @inline
@@ -207,13 +201,13 @@ def pull_up(
             scales[a] = nodes.scale[p, child + a]
         target = area + nodes.value_row[p, node] * stride
         if nodes.player[node] != p:
-            _sum(number, hands, work, rows, scales, target)
+            _combine(False, number, hands, work, rows, scales, target)
             continue
         base = block + np.int64(nodes.entry[node]) * hands
         if nodes.locked[node] or mode == AVERAGE:
             _follow(sweep.sums, base, number, hands, work, rows, scales, target)
         elif mode in (BEST_RESPONSE, RECORD):
-            _best(number, hands, work, rows, scales, target)
+            _combine(True, number, hands, work, rows, scales, target)
             if mode == RECORD:
                 _write_best(sweep.best, base, number, hands, work, rows, scales)
         else:
