@@ -113,7 +113,8 @@ class Method:
 
     def cpu_seconds(self, street: int) -> float:
         """Upper bound on the CPU seconds of `build`, extrapolated from a few boards."""
-        return 0.0 if street == PREFLOP else _cpu_seconds(street, self._labels(street, {}, Building(0, _silent))[0])
+        silent = Building(0, lambda *_: None)
+        return 0.0 if street == PREFLOP else _cpu_seconds(street, self._labels(street, {}, silent)[0])
 
     def _labels(self, street: int, built: Mapping[int, StreetTable], how: Building) -> tuple[LabelsOf, Vectors]:
         """Buckets of a later street, and their centres."""
@@ -192,10 +193,6 @@ class PotentialAware(Method):
         else:
             labels_of = partial(_nearest_vectors, points_of, _sample(street, self.num_buckets[street], points_of, 0))
         return _cpu_seconds(street, labels_of, points_of, self._effort(street))
-
-
-def _silent(*_: object) -> None:
-    """Show no progress."""
 
 
 def _turn_lists(turn: NDArray[np.uint16], boards: Boards) -> NDArray[np.uint16]:
