@@ -121,7 +121,7 @@ class PokerStarsLines(SiteLines):
             run = RUNS.index(street[1]) if street[1] else 0
             self.tell(street[2], cards=cards, run=run)
         elif section:
-            if section[1].split()[-1] in ("FLOP", "TURN", "RIVER"):
+            if section[1].rpartition(" ")[2] in ("FLOP", "TURN", "RIVER"):
                 raise PokernetsError(f"no cards of the {section[1].lower()}")
             self.in_summary = self.in_summary or section[1] == "SUMMARY"
 

@@ -397,3 +397,7 @@ def test_a_fold_for_nothing_or_out_of_turn_is_no_log_of_the_acpc(tmp_path: Path)
             list(hand_texts(ACPC, [hand]))
     assert write_hands(tmp_path / "x.txt", POKERSTARS, [hand]) == 1
     assert read((tmp_path / "x.txt").read_text()).payoffs == hand.payoffs
+
+
+def test_a_section_without_a_name_is_overlooked() -> None:
+    assert read(WALK.replace("*** SUMMARY", "*** *** ***\n*** SUMMARY")).payoffs == read(WALK).payoffs
