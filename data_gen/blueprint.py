@@ -25,10 +25,10 @@ from poker.artifacts import Artifact, find_artifact, write_artifact
 from poker.errors import PokernetsError
 from poker.parallel import Cluster
 from poker.rules import Rules
-from poker.solvers.blueprint import KIND, check_bits, save_strategy, saved_tree, strategy_table, tree_fingerprint
+from poker.solvers.blueprint import KIND, check_bits, save_strategy, strategy_table, tree_fingerprint
 from poker.solvers.curve import CurveLog, CurvePlan
 from poker.solvers.sampling.base import SamplingSolver
-from poker.solvers.sampling.external_sampling import RegretSolver
+from poker.solvers.sampling.mccfr import RegretSolver
 from poker.solvers.sampling.rounds import RoundPlan, Rounds
 from poker.solvers.vector.exact import ExactSolver
 from poker.state import Betting
@@ -101,7 +101,7 @@ def run(
         if dry:
             _tell_rate(trainer, iterations, seconds)
             return
-        saved = saved_tree(tree)
+        saved = None if tree.from_rules else tree
         del tree  # gigabytes, with three players; solvers of large games do not keep it either
         training.resume()
 

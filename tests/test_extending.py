@@ -165,7 +165,7 @@ from poker.kernels.sampling.chance_sampling import chance_sampling as sweep
 """,
     "solver.py": """
 from mine.kernel import sweep
-from poker.solvers.sampling.chance_sampling import ChanceSampling
+from poker.solvers.sampling.mccfr import ChanceSampling
 
 
 class Mine(ChanceSampling):

@@ -34,10 +34,13 @@ from poker.rules import CALL, FOLD, Rules, rules_from
 from poker.solvers.sampling.tree import SamplingTree, sampling_tree
 from poker.state import Betting
 from poker.tree import BettingTree, Kind, build_tree
+from poker.types import Singles
 
 KIND = "blueprint"
 FOLD_CLASS, CALL_CLASS, RAISE_CLASS = range(3)
 """Classes of action that a continuation favours; checks are calls, bets and all-ins are raises."""
+_TREE = "tree_"
+"""Begins the names of a tree's arrays in artifacts."""
 _HEX_BYTES = 1 << 20
 _BATCH_ENTRIES = 1 << 20
 _DTYPES: dict[int, type[np.generic]] = {8: np.uint8, 16: np.uint16, 32: np.float32}
@@ -61,18 +64,18 @@ class Blueprint:
     def rules(self) -> Rules:
         return self.tree.rules
 
-    def probs(self, node: int, board: tuple[int, ...] | None = None) -> NDArray[np.float32]:
+    def probs(self, node: int, board: tuple[int, ...] | None = None) -> Singles:
         """Strategy over `tree.actions(node)`: [B, A] per bucket; with the street's board [H, A], 0 if blocked."""
         weights = self.sampling.entries(self.strategy, int(self.sampling.index[node])).astype(np.float32)
         weights *= np.asarray(self.bias, dtype=np.float32)[action_classes(np.array(self.tree.actions(node)))]
-        by_bucket: NDArray[np.float32] = weights / weights.sum(axis=1, keepdims=True)
+        by_bucket: Singles = weights / weights.sum(axis=1, keepdims=True)
         if board is None:
             return by_bucket
         wanted = self.rules.board_sizes[int(self.tree.street[node])]
         if len(board) != wanted:
             raise PokernetsError(f"the blueprint's node {node} is played with {wanted} board cards, not {len(board)}")
         buckets = self.cards.buckets(board)
-        probs: NDArray[np.float32] = by_bucket[np.maximum(buckets, 0)]
+        probs: Singles = by_bucket[np.maximum(buckets, 0)]
         probs[buckets < 0] = 0.0
         return probs
 
@@ -82,7 +85,8 @@ class Blueprint:
 
     def save(self, path: str | Path, config: dict[str, Any], counts: dict[str, Any]) -> None:
         """Write as an artifact; `config` says how the strategy was made, `counts` how long it took."""
-        save_strategy(path, self.strategy, self.cards, self.rules, saved_tree(self.tree), config, counts)
+        tree = None if self.tree.from_rules else self.tree
+        save_strategy(path, self.strategy, self.cards, self.rules, tree, config, counts)
 
     @classmethod
     @refuses_by_name(KIND)
@@ -124,11 +128,10 @@ class FirstRound:
             raise CorruptArtifactError(f"{path} does not store the strategy of the first round")
         return cls(tree, sampling, strategy[: sampling.table_size // 2], artifact.fingerprint)
 
-    def probs(self, node: int) -> NDArray[np.float32]:
+    def probs(self, node: int) -> Singles:
         """[B, A] strategy over `tree.actions(node)` of the first round, by bucket (in hold'em by class of hands)."""
         weights = self.sampling.entries(self.strategy, int(self.sampling.index[node])).astype(np.float32)
-        by_bucket: NDArray[np.float32] = weights / weights.sum(axis=1, keepdims=True)
-        return by_bucket
+        return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
     def quantised(self) -> NDArray[np.uint8]:
         """`strategy` in 8 bits."""
@@ -138,12 +141,10 @@ class FirstRound:
         return out
 
 
-def blueprint_from(
-    tree: BettingTree, cards: Buckets, average: Callable[[int], NDArray[np.float32]], bits: int = 8
-) -> Blueprint:
+def blueprint_from(tree: BettingTree, cards: Buckets, average: Callable[[int], Singles], bits: int = 8) -> Blueprint:
     """Store the strategy `average(betting node) -> [B, A]`."""
 
-    def averages(nodes: NDArray[np.int32]) -> NDArray[np.float32]:
+    def averages(nodes: NDArray[np.int32]) -> Singles:
         return np.stack([average(int(node)) for node in nodes])
 
     sampling = sampling_tree(tree, cards.num_buckets)
@@ -154,7 +155,7 @@ def always_call(tree: BettingTree, cards: Buckets, sampling: SamplingTree | None
     """The policy that checks and calls; `sampling` is that of `tree`, if it is known already."""
     sampling = sampling or sampling_tree(tree, cards.num_buckets)
 
-    def averages(nodes: NDArray[np.int32]) -> NDArray[np.float32]:
+    def averages(nodes: NDArray[np.int32]) -> Singles:
         arity, buckets = int(tree.num_children[nodes[0]]), cards.num_buckets[int(tree.street[nodes[0]])]
         calls = tree.action[tree.first_child[nodes][:, None] + np.arange(arity)] == CALL
         return np.repeat(calls.astype(np.float32)[:, None], buckets, axis=1)
@@ -168,9 +169,7 @@ def check_bits(bits: int) -> None:
         raise PokernetsError(f"a strategy is stored in 8, 16 or 32 bits, not {bits}")
 
 
-def strategy_table(
-    sampling: SamplingTree, averages: Callable[[NDArray[np.int32]], NDArray[np.float32]], bits: int
-) -> NDArray[Any]:
+def strategy_table(sampling: SamplingTree, averages: Callable[[NDArray[np.int32]], Singles], bits: int) -> NDArray[Any]:
     """`Blueprint.strategy` from averages(betting nodes [K]) -> [K, B, A], asked for nodes of one street and arity."""
     check_bits(bits)
     strategy = np.zeros(sampling.table_size // 2, dtype=_DTYPES[bits])
@@ -180,11 +179,6 @@ def strategy_table(
         places = sampling.starts(nodes)[:, :, None] + np.arange(probs.shape[2])
         strategy[places] = quantise(probs, bits)
     return strategy
-
-
-def saved_tree(tree: BettingTree) -> BettingTree | None:
-    """The tree as an artifact stores it: None where the rules alone give it."""
-    return None if tree.from_rules else tree
 
 
 def save_strategy(
@@ -215,7 +209,7 @@ def save_strategy(
 
 def _stored_trees(artifact: Artifact, num_buckets: tuple[int, ...]) -> tuple[BettingTree, SamplingTree]:
     arrays: dict[str, Any] = {
-        name[5:]: np.array(artifact.arrays[name]) for name in artifact.arrays if name.startswith("tree_")
+        name.removeprefix(_TREE): np.array(artifact.arrays[name]) for name in artifact.arrays if name.startswith(_TREE)
     }
     rules = rules_from(artifact.config["rules"])
     if not arrays:
@@ -252,7 +246,7 @@ def _limit_trees(rules: Rules, num_buckets: tuple[int, ...]) -> tuple[BettingTre
     return tree, sampling_tree(tree, num_buckets)
 
 
-def quantise(probs: NDArray[np.float32], bits: int) -> NDArray[Any]:
+def quantise(probs: Singles, bits: int) -> NDArray[Any]:
     """[..., A] integers that sum to 2^bits - 1 in every row, each within 1 of its share but for the largest."""
     if bits == 32:
         return probs.astype(np.float32)
@@ -282,7 +276,8 @@ def bias_of(kind: str, factor: float) -> tuple[float, float, float]:
 
 def tree_fingerprint(tree: BettingTree) -> str:
     """Fingerprint that changes with the game or with any node of the tree."""
-    parts: dict[str, Any] = {"rules": dataclasses.asdict(tree.rules), **_tree_arrays(tree)}
+    arrays = {name.removeprefix(_TREE): array for name, array in tree_arrays(tree).items()}
+    parts: dict[str, Any] = {"rules": dataclasses.asdict(tree.rules), **arrays}
     digest, opening = hashlib.sha256(), "{"
     for name in sorted(parts):  # `fingerprint_of` all of it, with arrays as hexadecimal text, but piece by piece
         value, begin = parts[name], f'{opening}"{name}":'
@@ -301,12 +296,5 @@ def tree_fingerprint(tree: BettingTree) -> str:
 
 def tree_arrays(tree: BettingTree) -> dict[str, NDArray[Any]]:
     """Arrays of the tree by their names in artifacts."""
-    return {f"tree_{name}": array for name, array in _tree_arrays(tree).items()}
-
-
-def _tree_arrays(tree: BettingTree) -> dict[str, NDArray[Any]]:
-    return {
-        field.name: getattr(tree, field.name)
-        for field in dataclasses.fields(tree)
-        if isinstance(getattr(tree, field.name), np.ndarray)
-    }
+    fields = {field.name: getattr(tree, field.name) for field in dataclasses.fields(tree)}
+    return {f"{_TREE}{name}": value for name, value in fields.items() if isinstance(value, np.ndarray)}

@@ -62,12 +62,8 @@ class CurveLog:
         iterations: int,
         snapshot: Callable[[int], Artifact] | None = None,
     ) -> None:
-        before, self.path = (
-            Path(folder) / f"curve_{config['game']}_{config['solver']}_{fingerprint_of(identity)[:12]}.jsonl"
-            for identity in (config, {**config, "output": output})
-        )
-        if iterations and before.exists() and not self.path.exists():  # begun when `output` was not in the name
-            before.rename(self.path)
+        run = fingerprint_of({**config, "output": output})[:12]
+        self.path = Path(folder) / f"curve_{config['game']}_{config['solver']}_{run}.jsonl"
         self.plan = plan
         self._snapshot = snapshot
         stored = read_points(self.path)[1] if self.path.exists() else []

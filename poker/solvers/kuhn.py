@@ -8,10 +8,10 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from poker.rules import CALL, Rules
 from poker.tree import BettingTree
+from poker.types import Floats, Reals, Singles
 
 _RULES = Rules(
     name="kuhn", num_players=2, betting="limit", blinds=(1, 1), stacks=(2, 2), raise_sizes=(1,), max_raises=(1,),
@@ -29,19 +29,19 @@ def is_kuhn(rules: Rules) -> bool:
     return replace(rules, name=_RULES.name) == _RULES
 
 
-def equilibrium(a: float) -> NDArray[np.float64]:
+def equilibrium(a: float) -> Floats:
     """[4, 3] probability of betting or calling at `DECISIONS` with J, Q, K; 0 <= a <= 1/3."""
-    found: NDArray[np.float64] = _FIXED + a * _SLOPE
+    found: Floats = _FIXED + a * _SLOPE
     return found
 
 
-def nearest_equilibrium(bets: NDArray[np.floating]) -> NDArray[np.float64]:
+def nearest_equilibrium(bets: Reals) -> Floats:
     """The equilibrium with the least squared distance to `bets` [4, 3]: the projection onto a line, cut at its ends."""
     along = float(((bets - _FIXED) * _SLOPE).sum() / np.square(_SLOPE).sum())
     return equilibrium(min(max(along, 0.0), 1 / 3))
 
 
-def mean_squared_error(tree: BettingTree, average: Callable[[int], NDArray[np.float32]]) -> float:
+def mean_squared_error(tree: BettingTree, average: Callable[[int], Singles]) -> float:
     """Mean over all actions of all 12 infosets of the squared error of `average(node)` [3, 2] against the nearest
     equilibrium; the two actions of an infoset have the same error."""
     bets = np.stack([average(tree.find(actions))[:, 1] for actions in DECISIONS]).astype(np.float64)

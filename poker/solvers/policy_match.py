@@ -16,12 +16,13 @@ from poker.kernels.rng import streams
 from poker.kernels.sampling.policy_match import play_policies
 from poker.machine import cores
 from poker.solvers.blueprint import Blueprint, tree_fingerprint
+from poker.types import Floats
 
 _BATCH = 10_000
 _PARTS = 8
 """Parts of a match, each with its own random numbers: results do not depend on the number of threads."""
 
-Units = NDArray[np.float64]
+Units = Floats
 """Results of independent units, in mbb per hand."""
 Seed = int | np.random.SeedSequence
 
@@ -32,7 +33,7 @@ def play_match(first: Blueprint, second: Blueprint, dealer: Dealer, hands: int, 
     seatings = np.array([s for s in itertools.product((0, 1), repeat=players) if len(set(s)) == 2])
     mine = seatings == 0
 
-    def units(played: NDArray[np.float64]) -> Units:
+    def units(played: Floats) -> Units:
         return np.asarray((played * mine).sum(axis=(1, 2)) / mine.sum())
 
     return _played((first, second), seatings, dealer, -(-hands // len(seatings)), seed, units)
@@ -50,7 +51,7 @@ def _played(
     dealer: Dealer,
     deals: int,
     seed: Seed,
-    units: Callable[[NDArray[np.float64]], Units],
+    units: Callable[[Floats], Units],
 ) -> Units:
     """[deals, ...] `units` of net chips [n, T, P], on all cores, in mbb per hand."""
     known = policies[0]

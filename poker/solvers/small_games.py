@@ -6,16 +6,14 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
 from poker.abstraction.buckets import Buckets, SmallGameBuckets
 from poker.abstraction.dealers import Dealer
 from poker.solvers.best_response.ranges import ProfileValue, evaluate_policy
 from poker.solvers.kuhn import is_kuhn, mean_squared_error
 from poker.tree import BettingTree
+from poker.types import Singles
 
-Average = Callable[[int], NDArray[np.float32]]
+Average = Callable[[int], Singles]
 """The strategy [B, A] at a betting node."""
 
 
@@ -50,7 +48,7 @@ class Solver(Protocol):
 
     def run(self, *, iterations: int | None = None, seconds: float | None = None) -> None: ...
 
-    def average(self, node: int) -> NDArray[np.float32]: ...
+    def average(self, node: int) -> Singles: ...
 
 
 SolverFactory = Callable[[BettingTree, Buckets, Dealer], Solver]

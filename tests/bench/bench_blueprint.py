@@ -17,7 +17,7 @@ from poker.solvers.blueprint import blueprint_from
 from poker.solvers.rollout.continuation import Continuations, sample_boards
 from poker.solvers.rollout.forms import Biased
 from poker.solvers.rollout.leaf_states import LeafSampler
-from poker.solvers.sampling.external_sampling import ExternalSampling
+from poker.solvers.sampling.mccfr import ExternalSampling
 from poker.state import Betting
 from poker.tree import build_tree
 from tests.games import load_menu, load_rules

@@ -19,8 +19,7 @@ from poker.cards import NUM_HANDS, PREFLOP_CLASS
 from poker.kernels.cards.isomorphism import NUM_BOARDS
 from poker.kernels.rng import streams
 from poker.solvers.sampling.base import SamplingSolver
-from poker.solvers.sampling.external_sampling import ExternalSampling
-from poker.solvers.sampling.outcome_sampling import OutcomeSampling
+from poker.solvers.sampling.mccfr import ExternalSampling, OutcomeSampling
 from poker.solvers.sampling.uct import Uct
 from poker.state import Betting
 from poker.tree import build_tree

@@ -17,7 +17,7 @@ from poker.errors import PokernetsError
 from poker.solvers.best_response.ranges import evaluate_policy
 from poker.solvers.blueprint import Blueprint
 from poker.solvers.curve import read_points
-from poker.solvers.sampling.external_sampling import ExternalSampling
+from poker.solvers.sampling.mccfr import ExternalSampling
 from poker.solvers.sampling.uct import Uct
 from poker.tree import BetMenu
 from tests.data_gen.commands import data_gen, data_gen_fails, data_gen_killed, digests

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from poker.artifacts import fingerprint_of
 from poker.errors import PokernetsError
 from poker.solvers.curve import CurveLog, CurvePlan, read_points, read_runs
 from tests.games import load_rules
@@ -55,16 +54,6 @@ def test_a_run_into_another_place_has_a_curve_of_its_own(tmp_path: Path) -> None
     assert read_points(first.path)[1] == [{"iterations": 10, "mse": 0.1}]
     [runs] = read_runs(load_rules("kuhn"), [tmp_path]).values()
     assert len(runs) == 2
-
-
-def test_a_run_that_was_begun_under_the_name_of_its_settings_alone_goes_on(tmp_path: Path) -> None:
-    plan = CurvePlan(first=10, per_decade=1, snapshots=False)
-    before = tmp_path / f"curve_kuhn_uct_{fingerprint_of(CONFIG)[:12]}.jsonl"
-    before.write_text('{"seed": 1}\n{"iterations": 10, "mse": 0.1}\n')
-    curve = CurveLog(tmp_path, CONFIG, plan, output="blueprint", iterations=10)
-    assert curve.due == 100
-    assert read_points(curve.path)[1] == [{"iterations": 10, "mse": 0.1}]
-    assert not before.exists()
 
 
 def test_a_file_without_a_line_is_no_curve(tmp_path: Path) -> None:

@@ -20,7 +20,6 @@ from math import comb
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from poker.abstraction.buckets import game_cards
 from poker.abstraction.equities import hand_ranks
@@ -53,12 +52,7 @@ def learn_response(
 
 
 def learn_seat(
-    blueprint: Blueprint,
-    player: int,
-    boards: int,
-    seed: int,
-    progress: Progress | None = None,
-    trust: float = TRUST,
+    blueprint: Blueprint, player: int, boards: int, seed: int, progress: Progress | None = None, trust: float = TRUST
 ) -> dict[int, Singles]:
     """[B, A] of every decision of `player`, whose regrets start from what `blueprint` plays there."""
     tree, sampling, game = blueprint.tree, blueprint.sampling, BoardGame(blueprint, player)
@@ -121,7 +115,7 @@ class BoardGame:
         self._scratch = np.zeros((2, hands * widest), np.float32)
         self._work = np.empty(LANES * (2 * hands + _CARDS), np.float32)
 
-    def table(self, strategy: Callable[[int], NDArray[np.float32]]) -> Singles:
+    def table(self, strategy: Callable[[int], Singles]) -> Singles:
         """Table of strategy(betting node) -> [B, A] at the seat's decisions."""
         sampling = self._opponent.sampling
         found = np.zeros(sampling.table_size // 2, np.float32)

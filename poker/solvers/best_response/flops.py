@@ -23,7 +23,7 @@ from poker.kernels.cards.hands import NUM_HANDS
 from poker.kernels.cards.isomorphism import NUM_BOARDS, board_multiplicities
 from poker.machine import memory
 from poker.tree import BettingTree, Kind
-from poker.types import Floats
+from poker.types import Floats, Reals
 
 NUM_CLASSES = 169
 CLASS_HAND: NDArray[np.int64] = np.unique(PREFLOP_CLASS, return_index=True)[1]
@@ -76,7 +76,7 @@ class RootStreet:
     plays are left out. Values [V, C] are means over all flops.
     """
 
-    def __init__(self, tree: BettingTree, policy: Callable[[int], NDArray[np.floating]], responder: int) -> None:
+    def __init__(self, tree: BettingTree, policy: Callable[[int], Reals], responder: int) -> None:
         self.tree, self.responder, self._policy = tree, responder, policy
         found: dict[int, Floats] = {}
         self._descend(0, np.ones(NUM_HANDS), found)

@@ -121,13 +121,7 @@ class _Writer:
         number = {row: place for place, row in enumerate(rows)}
         steps = [(what, how, slot, row if what == SLOT else number[row]) for what, how, slot, row in self.steps]
         return LaneGroup(
-            entries,
-            ends,
-            flat,
-            len(rows),
-            self.num_slots,
-            np.array(steps, np.int32),
-            np.stack(self.factors).ravel(),
+            entries, ends, flat, len(rows), self.num_slots, np.array(steps, np.int32), np.stack(self.factors).ravel()
         )
 
     def _value(self, nodes: Nodes, row: int, slot: int) -> None:
@@ -192,13 +186,7 @@ class _Writer:
         return combine
 
     def _step(
-        self,
-        what: int,
-        how: int,
-        slot: int,
-        row: int,
-        end: Singles | None = None,
-        mass: Singles | None = None,
+        self, what: int, how: int, slot: int, row: int, end: Singles | None = None, mass: Singles | None = None
     ) -> None:
         factors = np.zeros((2, LANES), np.float32)
         for place, factor in enumerate((end, mass)):

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from poker.abstraction.buckets import BOARD_SIZES, CardAbstraction, make_abstraction
 from poker.betting import Betting
@@ -25,6 +24,7 @@ from poker.solvers.best_response.ranges import RangePolicy, RangeWalk
 from poker.solvers.best_response.unabstracted import UnabstractedResponse
 from poker.state import Policy, PolicyFunction, public_state
 from poker.tree import BetMenu, BettingTree, build_tree
+from poker.types import Reals
 
 CardlessPolicy = Callable[[Betting], Policy]
 """Legal actions, and their probabilities by bucket [B, A]; actions alone count where a tree is built."""
@@ -110,7 +110,7 @@ def _own_tree(rules: Rules) -> BettingTree:
     return build_tree(Betting.start(rules))
 
 
-def columns(tree: BettingTree, node: int, policy: Policy) -> NDArray[np.floating]:
+def columns(tree: BettingTree, node: int, policy: Policy) -> Reals:
     """[H or B, A] of a policy by the actions of a node that has all of its own."""
     actions, probs = policy
     offered = tree.actions(node)

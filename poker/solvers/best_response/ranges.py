@@ -15,16 +15,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from poker.abstraction.equities import showdown_chances
 from poker.errors import PokernetsError
 from poker.tree import BettingTree, Kind
-from poker.types import Board, Floats
+from poker.types import Board, Floats, Reals
 
 _SUM_TOLERANCE = 1e-3
 
-RangePolicy = Callable[[int, Board], NDArray[np.floating]]
+RangePolicy = Callable[[int, Board], Reals]
 """(tree node, board) -> [H, A] probabilities of its actions."""
 
 
@@ -110,7 +109,7 @@ class RangeWalk:
             total += live * self.values(below, after, others * live)
         return total / math.comb(len(deck) - 2 * rules.num_hole_cards, new)
 
-    def _probabilities(self, policy: RangePolicy, node: int, board: Board) -> NDArray[np.floating]:
+    def _probabilities(self, policy: RangePolicy, node: int, board: Board) -> Reals:
         rules, probs = self.tree.rules, policy(node, board)
         wrong = rules.space.live(board) & ~((probs >= 0).all(axis=1) & (abs(probs.sum(axis=1) - 1) < _SUM_TOLERANCE))
         if wrong.any():

@@ -19,14 +19,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.errors import PokernetsError
+from poker.features.leaf import CONTINUATIONS
 from poker.rules import Rules
-from poker.solvers.continuations.leaf_play import BLUEPRINT, LeafPlay, Play, biased_continuations
+from poker.solvers.continuations.leaf_play import BLUEPRINT, LeafPlay, Play, biased_play
 from poker.solvers.rollout.leaf_values import LeafValues
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
 from poker.state import Betting
 from poker.tree import BetMenu, BettingTree, DepthLimit, Gadget, Kind, build_tree
-from poker.types import Path
+from poker.types import Path, Singles
 
 SEEN = 100
 """Most iterations that a solve counts as done when it starts from another's regrets: they set its discounts."""
@@ -50,7 +51,7 @@ class Root:
     chips of each hand of the opponent that does not enter (a resolving gadget). `play` has the same root."""
 
     betting: Betting
-    alternatives: NDArray[np.float32]
+    alternatives: Singles
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,7 @@ class ContinuationSet:
     opponent: int
     leaves: tuple[Path, ...]
     clusters: NDArray[np.int32]
-    values: NDArray[np.float32]
+    values: Singles
     steps: tuple[Step, ...] = ()
     strategies: tuple[Play, ...] = ()
 
@@ -111,17 +112,44 @@ def self_generated(
     `menu` is that of the tree's first round (None in limit games); `pot_fraction` of the pot at a leaf is taken
     off every response. The blueprint is left as it was found.
     """
-    stage = _Round(play, menu, solving or Solving(), root)
-    generator = _Generator(play, stage, opponent, pot_fraction, keep, progress)
+    solving, last = solving or Solving(), None
+    actions = np.zeros(play.game.num_entries, np.uint8)
+    kept: list[Play] = [BLUEPRINT]
+    steps: list[Step] = []
+    values = play.values((BLUEPRINT, BLUEPRINT))[:, None]
     with _first_round_restored(play):
-        return generator.run(count)
+        for size in range(1, count + 1):
+            times = [time.perf_counter()]
+            known = ContinuationSet(opponent, play.leaves, play.clusters, values)
+            solver = VectorSolver(limited_game(known, size, play.game.rules, menu, root), solving.algorithm)
+            if last is not None:
+                _go_on(solver, last)
+            solver.run(iterations=solving.iterations, target=solving.target)
+            last, exploitability = solver, solver.exploitability()
+            times.append(time.perf_counter())
+            value = _respond(play, solver, opponent, actions)
+            times.append(time.perf_counter())
+            if size < count:
+                response = play.recorded(opponent, actions)
+                new = play.values(_seated(opponent, BLUEPRINT, response))
+                taken = np.float32(pot_fraction) * _pots(play)[:, None, None]
+                values = np.concatenate([values, (new - taken if opponent == 0 else new + taken)[:, None]], axis=1)
+                if keep:
+                    kept.append(response)
+            times.append(time.perf_counter())
+            seconds = dict(zip(("solve", "response", "values"), np.diff(times).round(3).tolist(), strict=True))
+            steps.append(Step(size, solver.game_value(opponent), exploitability, value, seconds))
+            if progress is not None:
+                progress(steps[-1])
+    strategies = tuple(kept) if keep else ()
+    return ContinuationSet(opponent, play.leaves, play.clusters, values, tuple(steps), strategies)
 
 
 def biased(play: LeafPlay, opponent: int, factor: float = 10.0) -> ContinuationSet:
     """The blueprint and its biased forms ([DLS] section 4), whose `factor` is 10 in the paper."""
-    forms = biased_continuations(play.game.tree, factor)
-    values = [play.values(_seated(opponent, BLUEPRINT, form)) for form in forms]
-    return _set_of(play, opponent, np.stack(values, axis=1), tuple(forms))
+    forms = tuple(biased_play(play.game.tree, kind, factor) for kind in CONTINUATIONS)
+    values = np.stack([play.values(_seated(opponent, BLUEPRINT, form)) for form in forms], axis=1)
+    return ContinuationSet(opponent, play.leaves, play.clusters, values, strategies=forms)
 
 
 def limited_game(
@@ -136,103 +164,32 @@ def limited_game(
     return VectorGame(tree, leaf_values=values, alternatives=alternatives)
 
 
-def _set_of(
-    play: LeafPlay,
-    opponent: int,
-    values: NDArray[np.float32],
-    strategies: tuple[Play, ...] = (),
-    steps: tuple[Step, ...] = (),
-) -> ContinuationSet:
-    return ContinuationSet(opponent, play.leaves, play.clusters, values, steps, strategies)
-
-
 def _seated(opponent: int, searcher_play: Play, opponent_play: Play) -> tuple[Play, Play]:
     return (opponent_play, searcher_play) if opponent == 0 else (searcher_play, opponent_play)
 
 
-class _Round:
-    """The first round, solved with a depth limit, whose solution a player then plays above the blueprint.
-
-    A solve goes on from the regrets of the one before, which had fewer continuations: in small games a hundred
-    iterations then leave a third to a fifth of the exploitability that they leave from scratch.
-    """
-
-    def __init__(self, play: LeafPlay, menu: BetMenu | None, solving: Solving, root: Root | None) -> None:
-        self._play, self._menu, self._solving, self._root = play, menu, solving, root
-        self._last: VectorSolver | None = None
-
-    def solve(self, found: ContinuationSet, size: int) -> VectorSolver:
-        game = limited_game(found, size, self._play.game.rules, self._menu, self._root)
-        solver = VectorSolver(game, self._solving.algorithm)
-        if self._last is not None:
-            _go_on(solver, self._last)
-        solver.run(iterations=self._solving.iterations, target=self._solving.target)
-        self._last = solver
-        return solver
-
-    def respond(self, solver: VectorSolver, player: int, actions: NDArray[np.uint8]) -> float:
-        """Chips of the best response of `player` to the solution of `solver` followed by the blueprint; its actions are
-        written to `actions`. The solution stays in the solver of the blueprint."""
-        full, limited = self._play.game, solver.game.tree
-        for node in _first_round(full.tree, 1 - player):
-            rows = np.maximum(solver.strategy(limited.find(full.tree.path(node))), np.float32(TREMBLE))
-            self._play.solver.set_average(node, 0, rows[full.hands(1 - player)])
-        return self._play.solver.best_response(player, actions)
+def _respond(play: LeafPlay, solver: VectorSolver, player: int, actions: NDArray[np.uint8]) -> float:
+    """Chips of the best response of `player` to the solution of `solver` followed by the blueprint; its actions are
+    written to `actions`. The solution stays in the solver of the blueprint."""
+    full, limited = play.game, solver.game.tree
+    for node in _first_round(full.tree, 1 - player):
+        rows = np.maximum(solver.strategy(limited.find(full.tree.path(node))), np.float32(TREMBLE))
+        play.solver.set_average(node, 0, rows[full.hands(1 - player)])
+    return play.solver.best_response(player, actions)
 
 
-class _Generator:
-    def __init__(
-        self,
-        play: LeafPlay,
-        stage: "_Round",
-        opponent: int,
-        pot_fraction: float,
-        keep: bool,
-        progress: Progress | None,
-    ) -> None:
-        self._play, self._opponent, self._pot_fraction = play, opponent, pot_fraction
-        self._round = stage
-        self._keep = keep
-        self._progress = progress
-        self._actions = np.zeros(play.game.num_entries, np.uint8)
-
-    def run(self, count: int) -> ContinuationSet:
-        play, opponent = self._play, self._opponent
-        kept: list[Play] = [BLUEPRINT]
-        found = _set_of(play, opponent, play.values((BLUEPRINT, BLUEPRINT))[:, None])
-        steps: list[Step] = []
-        for size in range(1, count + 1):
-            times = [time.perf_counter()]
-            solver = self._round.solve(found, size)
-            exploitability = solver.exploitability()
-            times.append(time.perf_counter())
-            value = self._round.respond(solver, opponent, self._actions)
-            times.append(time.perf_counter())
-            if size < count:
-                response = play.recorded(opponent, self._actions)
-                new = self._lowered(play.values(_seated(opponent, BLUEPRINT, response)))
-                found = _set_of(play, opponent, np.concatenate([found.values, new[:, None]], axis=1))
-                if self._keep:
-                    kept.append(response)
-            times.append(time.perf_counter())
-            seconds = dict(zip(("solve", "response", "values"), np.diff(times).round(3).tolist(), strict=True))
-            steps.append(Step(size, solver.game_value(opponent), exploitability, value, seconds))
-            if self._progress is not None:
-                self._progress(steps[-1])
-        return _set_of(play, opponent, found.values, tuple(kept) if self._keep else (), tuple(steps))
-
-    def _lowered(self, values: NDArray[np.float32]) -> NDArray[np.float32]:
-        """The values [L, C, C] of a response, less its part of the pot where the hand goes on."""
-        tree = self._play.game.tree
-        playing = [tree.kind[tree.after_deal(int(node))] == Kind.DECISION for node in self._play.nodes]
-        pots = [tree.pot(int(node)) for node in self._play.nodes]
-        taken = np.float32(self._pot_fraction) * np.multiply(playing, pots).astype(np.float32)[:, None, None]
-        lowered: NDArray[np.float32] = values - taken if self._opponent == 0 else values + taken
-        return lowered
+def _pots(play: LeafPlay) -> Singles:
+    """[L] the pot at each leaf where the hand goes on, else 0."""
+    tree = play.game.tree
+    playing = [tree.kind[tree.after_deal(int(node))] == Kind.DECISION for node in play.nodes]
+    return np.multiply(playing, [tree.pot(int(node)) for node in play.nodes]).astype(np.float32)
 
 
 def _go_on(solver: VectorSolver, before: VectorSolver) -> None:
-    """Gives `solver` the regrets of a solve with fewer continuations, and as many iterations; averages start anew."""
+    """Give `solver` the regrets of a solve with fewer continuations, and as many iterations; averages start anew.
+
+    In small games a hundred iterations then leave a third to a fifth of the exploitability that they leave otherwise.
+    """
     old, new = before.game, solver.game
     for node in old.layout.decisions.tolist():
         there = node if old.tree.kind[node] == Kind.GADGET else new.tree.find(old.tree.path(node))

@@ -6,7 +6,7 @@ mean over all pairs of hands and all boards. Strategies and ranges do not tell s
 Symbols: L leaves, N tree nodes, H hands, C clusters.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,14 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.errors import PokernetsError
-from poker.features.leaf import CONTINUATIONS
 from poker.kernels.simd import LANES
 from poker.kernels.vector.leaf_values import LeafBetting, Strategies, add_leaf_values
 from poker.solvers.blueprint import action_classes, bias_of
 from poker.solvers.vector.boards import deck_of
 from poker.solvers.vector.solver import VectorSolver
 from poker.tree import BettingTree, Kind
-from poker.types import Path
+from poker.types import Floats, Path, Singles
 
 _CHUNKS = 16
 
@@ -31,7 +30,7 @@ _CHUNKS = 16
 class Mixed:
     """The blueprint; with `factor` [N] each action that many times as likely, by the node it leads to."""
 
-    factor: NDArray[np.float32] | None = None
+    factor: Singles | None = None
 
 
 @dataclass(frozen=True)
@@ -45,15 +44,10 @@ Play = Mixed | Pure
 BLUEPRINT = Mixed()
 
 
-def biased(tree: BettingTree, kind: str, factor: float) -> Mixed:
+def biased_play(tree: BettingTree, kind: str, factor: float) -> Mixed:
     """The continuation `kind` of [DLS] section 4."""
     by_class = np.array(bias_of(kind, factor), np.float32)
     return Mixed(by_class[action_classes(tree.action)])
-
-
-def biased_continuations(tree: BettingTree, factor: float) -> list[Mixed]:
-    """All of `poker.features.leaf.CONTINUATIONS`."""
-    return [biased(tree, kind, factor) for kind in CONTINUATIONS]
 
 
 class LeafPlay:
@@ -90,18 +84,18 @@ class LeafPlay:
         return np.unique(images, return_inverse=True)[1].astype(np.int32)
 
     @cached_property
-    def pairs(self) -> NDArray[np.float64]:
+    def pairs(self) -> Floats:
         """float64[C, C] compatible pairs of hands of two clusters."""
         member = np.eye(int(self.clusters.max()) + 1)[self.clusters]
         return np.asarray(member.T @ self.game.rules.space.disjoint @ member, np.float64)
 
-    def values(self, play: Sequence[Play]) -> NDArray[np.float32]:
+    def values(self, play: Sequence[Play]) -> Singles:
         """float32[L, C, C]: net chips of player 0, by clusters of players 0 and 1, when they play `play` [2]."""
         boards, count = np.arange(*self.game.boards.boards.street_start[1:3]), len(self.pairs)
         bound = self._bound(play)
         wide = (count + LANES - 1) // LANES * LANES
 
-        def part(wanted: NDArray[np.int64]) -> NDArray[np.float64]:
+        def part(wanted: NDArray[np.int64]) -> Floats:
             out = np.zeros((len(self.nodes), count, wide))
             add_leaf_values(
                 self.game.boards.boards, self.game.boards.lists, self._betting, bound, self.clusters,
@@ -118,20 +112,14 @@ class LeafPlay:
 
     def recorded(self, player: int, actions: NDArray[np.uint8]) -> Pure:
         """Pack the second round of the response that `VectorSolver.best_response` wrote to `actions` [entries]."""
-        packed = np.empty(self._sizes[player], np.uint8)
-        for rows, node, board in self._decisions(player, packed):
-            rows[:] = self.game.rows(actions, node, board)[0]
-        return Pure(packed)
-
-    def _decisions(self, player: int, packed: NDArray[np.uint8]) -> Iterator[tuple[NDArray[np.uint8], int, int]]:
-        """The part of `packed` for each decision of the player in the second round, on each board."""
-        boards = self.game.boards.boards
-        nodes = np.flatnonzero(self._number[player] >= 0)
+        boards, nodes = self.game.boards.boards, np.flatnonzero(self._number[player] >= 0)
+        packed = np.empty(int(self._starts[player, -1]), np.uint8)
         for board in self.game.on(1):
             padded, size = int(boards.padded[player, board]), int(boards.size[player, board])
-            for node in nodes.tolist():
-                start = int(self._starts[player, board]) + int(self._number[player, node]) * padded
-                yield packed[start : start + size], node, board
+            for number, node in enumerate(nodes.tolist()):
+                start = int(self._starts[player, board]) + number * padded
+                packed[start : start + size] = self.game.rows(actions, node, board)[0]
+        return Pure(packed)
 
     @cached_property
     def _number(self) -> NDArray[np.int32]:
@@ -144,18 +132,11 @@ class LeafPlay:
 
     @cached_property
     def _starts(self) -> NDArray[np.int64]:
-        """[2, B] where the actions of a board begin in a packed strategy."""
+        """[2, B + 1] where the actions of a board begin in a packed strategy, and where it ends."""
         boards = self.game.boards.boards
         sizes = boards.padded * (self._number.max(axis=1, initial=-1) + 1)[:, None].astype(np.int64)
         sizes[:, : boards.street_start[1]] = 0
-        return np.asarray(np.cumsum(sizes, axis=1) - sizes, np.int64)
-
-    @cached_property
-    def _sizes(self) -> list[int]:
-        """[2] bytes of a packed strategy."""
-        boards, last = self.game.boards.boards, self.game.on(1)[-1]
-        number = self._number.max(axis=1, initial=-1) + 1
-        return [int(self._starts[p, last]) + int(number[p]) * int(boards.padded[p, last]) for p in range(2)]
+        return np.pad(np.cumsum(sizes, axis=1), ((0, 0), (1, 0)))
 
     def _bound(self, play: Sequence[Play]) -> Strategies:
         factor = np.ones((2, len(self._order)), np.float32)

@@ -15,6 +15,7 @@ S streets, R boards.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -26,9 +27,11 @@ from poker.kernels.sampling.continuation import BLOCK, end_reaches
 from poker.rules import Rules
 from poker.solvers.blueprint import Blueprint, action_classes
 from poker.tree import Kind
-from poker.types import Board
+from poker.types import Board, Reals, Singles
 
-OnBoard = tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.bool_]]
+Hands = NDArray[np.integer]
+"""[m] indices of hands."""
+OnBoard = tuple[Singles, Singles, NDArray[np.bool_]]
 """Result of `Continuations.on_board`."""
 
 
@@ -45,8 +48,8 @@ class Subtree:
     stride: NDArray[np.int64]  # [Q]
     end: NDArray[np.int32]  # [Q]
     action_class: NDArray[np.int8]  # [Q]
-    fold_value: NDArray[np.float32]  # [F] chips player 0 wins
-    stake: NDArray[np.float32]  # chips the better hand wins
+    fold_value: Singles  # [F] chips player 0 wins
+    stake: Singles  # chips the better hand wins
     links: NDArray[np.int64]  # sampling nodes
 
     @property
@@ -56,7 +59,7 @@ class Subtree:
 
 def subtree(blueprint: Blueprint, node: int, last_street: int | None = None) -> Subtree:
     """Everything below betting node `node`, breadth first, or what belongs to the streets up to the last one."""
-    nodes = blueprint.sampling.nodes
+    nodes, tree = blueprint.sampling.nodes, blueprint.tree
     last = blueprint.rules.num_streets if last_street is None else last_street
     order = [np.array([blueprint.sampling.index[node]], dtype=np.int64)]
     first: list[NDArray[np.int64]] = []
@@ -77,6 +80,9 @@ def subtree(blueprint: Blueprint, node: int, last_street: int | None = None) -> 
     ends = np.concatenate([folds, showdowns, links])
     end = np.full(len(ids), -1, dtype=np.int32)
     end[ends] = np.arange(len(ends))
+    edges = np.zeros(len(nodes), dtype=np.int32)  # the action into each node, seen through street nodes
+    acted = np.flatnonzero((tree.parent >= 0) & (tree.kind[np.maximum(tree.parent, 0)] == Kind.DECISION))
+    edges[blueprint.sampling.index[acted]] = tree.action[acted]
     return Subtree(
         player=found["player"].copy(),
         street=found["street"].copy(),
@@ -85,20 +91,11 @@ def subtree(blueprint: Blueprint, node: int, last_street: int | None = None) -> 
         row=found["row"].astype(np.int64),
         stride=blueprint.sampling.strides[found["player"], found["street"]].astype(np.int64),
         end=end,
-        action_class=action_classes(_edges(blueprint, ids)),
+        action_class=action_classes(edges[ids]),
         fold_value=found["row"][folds].astype(np.float32),
         stake=found["row"][showdowns].astype(np.float32),
         links=ids[links],
     )
-
-
-def _edges(blueprint: Blueprint, ids: NDArray[np.int64]) -> NDArray[np.int32]:
-    """[Q] the action into each sampling node, seen through the street nodes that follow it."""
-    sampling, tree = blueprint.sampling, blueprint.tree
-    edges = np.zeros(len(sampling.nodes), dtype=np.int32)
-    acted = np.flatnonzero((tree.parent >= 0) & (tree.kind[np.maximum(tree.parent, 0)] == Kind.DECISION))
-    edges[sampling.index[acted]] = tree.action[acted]
-    return edges[ids]
 
 
 @dataclass(frozen=True)
@@ -108,11 +105,11 @@ class ContinuationValues:
     `mean` and its standard error `sem` are 0 for pairs without a board; `count` is the number of boards of a pair.
     """
 
-    mean: NDArray[np.float32]  # [2, K, m0, m1] first axis: own
-    sem: NDArray[np.float32]  # [2, K, m0, m1]
+    mean: Singles  # [2, K, m0, m1] first axis: own
+    sem: Singles  # [2, K, m0, m1]
     count: NDArray[np.int32]  # [m0, m1]
 
-    def in_pots(self, pot: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    def in_pots(self, pot: int) -> tuple[Singles, Singles]:
         """Mean and sem divided by the pot: `poker.features.leaf.TARGET`."""
         return self.mean / np.float32(pot), self.sem / np.float32(pot)
 
@@ -129,7 +126,7 @@ class Moments:
         self._control, self._control_squares = np.zeros(shape[2:]), np.zeros(shape[2:])
         self._count = np.zeros(shape[2:], dtype=np.int32)
 
-    def add(self, values: NDArray[np.float32], control: NDArray[np.floating], possible: NDArray[np.bool_]) -> None:
+    def add(self, values: Singles, control: Reals, possible: NDArray[np.bool_]) -> None:
         """Add one board: values [2, K, m0, m1] and control [m0, m1], both 0 where the pair is not possible."""
         self._values += values
         self._squares += np.square(values)
@@ -170,12 +167,7 @@ class Continuations:
         return self._subtrees[node]
 
     def values(
-        self,
-        node: int,
-        boards: Sequence[Board],
-        hands0: NDArray[np.integer],
-        hands1: NDArray[np.integer],
-        equity: NDArray[np.floating] | None = None,
+        self, node: int, boards: Sequence[Board], hands0: Hands, hands1: Hands, equity: Reals | None = None
     ) -> ContinuationValues:
         """Values at betting node `node`, averaged over complete `boards` that begin with the cards shown there.
 
@@ -187,13 +179,11 @@ class Continuations:
             moments.add(values, np.zeros_like(won) if equity is None else (won - equity) * possible, possible)
         return moments.result()
 
-    def on_boards(
-        self, node: int, boards: Sequence[Board], hands0: NDArray[np.integer], hands1: NDArray[np.integer]
-    ) -> Iterator[OnBoard]:
+    def on_boards(self, node: int, boards: Sequence[Board], hands0: Hands, hands1: Hands) -> Iterator[OnBoard]:
         """Results of `on_board` for one board after the other."""
         return (self.on_board(node, board, hands0, hands1) for board in boards)
 
-    def on_board(self, node: int, board: Board, hands0: NDArray[np.integer], hands1: NDArray[np.integer]) -> OnBoard:
+    def on_board(self, node: int, board: Board, hands0: Hands, hands1: Hands) -> OnBoard:
         """Exact values [2, K, m0, m1] on a complete board, what hands0 win of a showdown [m0, m1], possible pairs.
 
         The first two are 0 for impossible pairs.
@@ -210,9 +200,7 @@ class Continuations:
         out *= possible
         return out, won, possible
 
-    def of_blueprint(
-        self, node: int, board: Board, hands0: NDArray[np.integer], hands1: NDArray[np.integer]
-    ) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.bool_]]:
+    def of_blueprint(self, node: int, board: Board, hands0: Hands, hands1: Hands) -> OnBoard:
         """Exact values [m0, m1] to player 0 where both keep to the blueprint; the rest as in `on_board`."""
         below = self.subtree(node)
         keep0, keep1 = (
@@ -221,20 +209,18 @@ class Continuations:
         order, won, possible = self._showdowns(board, hands0, hands1)
         return _won(below, keep0, keep1, order) * possible, won, possible
 
-    def _showdowns(
-        self, board: Board, hands0: NDArray[np.integer], hands1: NDArray[np.integer]
-    ) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.bool_]]:
+    def _showdowns(self, board: Board, hands0: Hands, hands1: Hands) -> OnBoard:
         """[m0, m1] 1 where hands0 win and -1 where they lose; what they win, 0 for impossible pairs; possible pairs."""
         ranks = hand_ranks(self.blueprint.rules, board)
         order = np.sign(ranks[hands0][:, None] - ranks[hands1][None, :]).astype(np.float32)
         possible = self.blueprint.rules.space.disjoint[np.ix_(hands0, hands1)]
         possible &= (ranks[hands0] >= 0)[:, None] & (ranks[hands1] >= 0)[None, :]
-        won: NDArray[np.float32] = (order / 2 + np.float32(0.5)) * possible.astype(np.float32)
+        won: Singles = (order / 2 + np.float32(0.5)) * possible.astype(np.float32)
         return order, won, possible
 
     def _reaches(
-        self, below: Subtree, player: int, board: Board, hands: NDArray[np.integer], alone: bool = False
-    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        self, below: Subtree, player: int, board: Board, hands: Hands, alone: bool = False
+    ) -> tuple[Singles, Singles]:
         """[Z, m] of the blueprint and [K, Z, m] of the forms; with `alone` the first only."""
         buckets = self._buckets(below, board, hands)
         groups = self._alone if alone else self._groups
@@ -250,7 +236,7 @@ class Continuations:
             begin = end
         return out[0], out[self._extra :]
 
-    def _buckets(self, below: Subtree, board: Board, hands: NDArray[np.integer]) -> NDArray[np.int32]:
+    def _buckets(self, below: Subtree, board: Board, hands: Hands) -> NDArray[np.int32]:
         """[S, m] on the streets of the subtree, 0 on those before."""
         sizes = self.blueprint.rules.board_sizes
         buckets = np.zeros((len(sizes), len(hands)), dtype=np.int32)
@@ -259,9 +245,7 @@ class Continuations:
         return buckets
 
 
-def _won(
-    below: Subtree, reach0: NDArray[np.float32], reach1: NDArray[np.float32], order: NDArray[np.float32]
-) -> NDArray[np.float32]:
+def _won(below: Subtree, reach0: Singles, reach1: Singles, order: Singles) -> Singles:
     """[m0, m1] chips to player 0, from reaches [Z, m0] and [Z, m1] of the ends."""
     folds = len(below.fold_value)
     fold = (reach0[:folds] * below.fold_value[:, None]).T @ reach1[:folds]
@@ -269,14 +253,13 @@ def _won(
     return np.asarray(fold + show * order)
 
 
-def _by_strategy(forms: Sequence[Blueprint]) -> list[tuple[NDArray[Any], NDArray[np.float32]]]:
+def _by_strategy(forms: Sequence[Blueprint]) -> list[tuple[NDArray[Any], Singles]]:
     """Strategies with the biases [3, k] of neighbouring forms that share them."""
-    groups: list[tuple[NDArray[Any], list[tuple[float, float, float]]]] = []
-    for form in forms:
-        if not groups or groups[-1][0] is not form.strategy:
-            groups.append((form.strategy, []))
-        groups[-1][1].append(form.bias)
-    return [(strategy, np.ascontiguousarray(np.array(biases, np.float32).T)) for strategy, biases in groups]
+    groups = (list(group) for _, group in groupby(forms, key=lambda form: id(form.strategy)))
+    return [
+        (group[0].strategy, np.ascontiguousarray(np.array([form.bias for form in group], np.float32).T))
+        for group in groups
+    ]
 
 
 def sample_boards(rules: Rules, shown: Board, count: int, rng: np.random.Generator) -> list[Board]:

@@ -9,11 +9,11 @@ that is taken off the values of forms but the first.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from poker.artifacts import open_artifact, write_artifact
+from poker.artifacts import Artifact, open_artifact, write_artifact
 from poker.errors import PokernetsError
 from poker.features.leaf import CONTINUATIONS
 from poker.solvers.blueprint import Blueprint
@@ -26,30 +26,18 @@ class Biased:
     """The blueprint with folds, calls or raises `factor` times as likely; 10 in [DLS]."""
 
     factor: float = 10.0
+    names: ClassVar[tuple[str, ...]] = CONTINUATIONS
+    made_from: ClassVar[dict[str, str]] = {}
+    pot_fraction: ClassVar[float] = 0.0
+    inputs: ClassVar[tuple[Path, ...]] = ()
 
     def __post_init__(self) -> None:
         if self.factor <= 0:
             raise PokernetsError(f"continuations.factor={self.factor:g} must be above 0")
 
     @property
-    def names(self) -> tuple[str, ...]:
-        return CONTINUATIONS
-
-    @property
     def config(self) -> dict[str, Any]:
         return {"continuations": list(self.names), "bias_factor": self.factor}
-
-    @property
-    def made_from(self) -> dict[str, str]:
-        return {}
-
-    @property
-    def pot_fraction(self) -> float:
-        return 0.0
-
-    @property
-    def inputs(self) -> tuple[Path, ...]:
-        return ()
 
     def of(self, blueprint: Blueprint) -> list[Blueprint]:
         return [blueprint.biased(kind, self.factor) for kind in CONTINUATIONS]
@@ -63,8 +51,12 @@ class SelfGenerated:
     size: int | None = None
 
     @property
+    def _artifact(self) -> Artifact:
+        return open_artifact(self.path, KIND, verify=False)
+
+    @property
     def names(self) -> tuple[str, ...]:
-        made = int(open_artifact(self.path, KIND, verify=False).config["size"])
+        made = int(self._artifact.config["size"])
         size = made if self.size is None else self.size
         if not 1 <= size <= made:
             raise PokernetsError(f"{self.path} has {made} continuations, {size} are asked for")
@@ -76,11 +68,11 @@ class SelfGenerated:
 
     @property
     def made_from(self) -> dict[str, str]:
-        return {"continuations": open_artifact(self.path, KIND, verify=False).fingerprint}
+        return {"continuations": self._artifact.fingerprint}
 
     @property
     def pot_fraction(self) -> float:
-        return float(open_artifact(self.path, KIND, verify=False).config["pot_fraction"])
+        return float(self._artifact.config["pot_fraction"])
 
     @property
     def inputs(self) -> tuple[Path, ...]:

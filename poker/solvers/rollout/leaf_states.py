@@ -17,7 +17,7 @@ from poker.rules import FOLD, STREET_NAMES
 from poker.solvers.blueprint import Blueprint
 from poker.state import Betting
 from poker.tree import Kind
-from poker.types import Board
+from poker.types import Board, Singles
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class LeafSampler:
                 f"{blueprint.rules.name} with these bets has no betting after the {STREET_NAMES[self._street]}, so no "
                 f"leaf states there: job.settings.preflop_share={1 if board else 0} leaves them out"
             )
-        self._played: dict[int, NDArray[np.float32]] = {}
+        self._played: dict[int, Singles] = {}
         self._live = (blueprint.cards.buckets(board) >= 0).astype(np.float64)
 
     def draw(self, hands: int, rng: np.random.Generator) -> LeafState:
@@ -81,7 +81,7 @@ class LeafSampler:
                 return (child, path) if tree.kind[node] == Kind.DECISION else None
         return None
 
-    def _play(self, node: int) -> NDArray[np.float32]:
+    def _play(self, node: int) -> Singles:
         """[H, A] the strategy that is played, exploration included."""
         if node not in self._played:
             blueprint = self._blueprint

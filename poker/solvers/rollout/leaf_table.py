@@ -21,7 +21,7 @@ from poker.features.leaf import TARGET
 from poker.solvers.blueprint import Blueprint, FirstRound
 from poker.solvers.rollout.continuation import Continuations, Moments, sample_boards
 from poker.tree import BettingTree, Kind
-from poker.types import Board
+from poker.types import Board, Singles
 
 KIND = "leaf_table"
 NUM_CLASSES = len(PREFLOP_CLASS_SIZE)
@@ -35,8 +35,8 @@ class LeafTable:
     """
 
     nodes: NDArray[np.int32]
-    values: NDArray[np.float32]
-    sem: NDArray[np.float32] | None = None
+    values: Singles
+    sem: Singles | None = None
 
     @classmethod
     @refuses_by_name(KIND)
@@ -51,12 +51,12 @@ class LeafTable:
             raise CorruptArtifactError(f"{path} has nodes of shape {nodes.shape}, or other values than standard errors")
         return cls(nodes, values, sem)
 
-    def at(self, node: int) -> NDArray[np.float32]:
+    def at(self, node: int) -> Singles:
         """[2, K, 169, 169] of a node in `nodes`."""
         found = np.flatnonzero(self.nodes == node)
         if len(found) == 0:
             raise KeyError(f"node {node} does not end the preflop round")
-        values: NDArray[np.float32] = self.values[found[0]]
+        values: Singles = self.values[found[0]]
         return values
 
 
@@ -76,8 +76,8 @@ def preflop_leaves(tree: BettingTree) -> NDArray[np.int32]:
 class TableEstimate:
     """`mean` and its standard error `sem`, float32 of the same shape."""
 
-    mean: NDArray[np.float32]
-    sem: NDArray[np.float32]
+    mean: Singles
+    sem: Singles
 
 
 NOTHING = TableEstimate(*np.zeros((2, NUM_CLASSES, NUM_CLASSES), np.float32))
@@ -115,7 +115,7 @@ def class_values(
 
 def _deals(
     continuations: Continuations, boards: int, rng: np.random.Generator
-) -> Iterator[tuple[Board, tuple[NDArray[np.int64], NDArray[np.int64]], NDArray[np.float32]]]:
+) -> Iterator[tuple[Board, tuple[NDArray[np.int64], NDArray[np.int64]], Singles]]:
     """Boards, a hand of each class for either player, and their chances [169, 169] before the flop."""
     rules = continuations.blueprint.rules
     equity = showdown_equity(rules, ())

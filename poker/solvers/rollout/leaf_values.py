@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.errors import PokernetsError
+from poker.types import Singles
 
 
 @dataclass(frozen=True)
@@ -16,7 +17,7 @@ class LeafValues:
     own: int
     own_cluster: NDArray[np.int32]
     opp_cluster: NDArray[np.int32]
-    values: NDArray[np.float32]
+    values: Singles
 
     def __post_init__(self) -> None:
         if self.own not in (0, 1) or self.values.ndim != 4:
@@ -42,7 +43,7 @@ class LeafValues:
         """Only continuation 0, the blueprint itself in [DLS]."""
         return replace(self, values=self.values[:, :1])
 
-    def matrices(self, player: int) -> NDArray[np.float32]:
+    def matrices(self, player: int) -> Singles:
         """[L, K, C, C']: net chips of `player`, own clusters first."""
         return self.values if player == self.own else -self.values.transpose(0, 1, 3, 2)
 

@@ -23,6 +23,7 @@ from poker.machine import cores
 from poker.solvers.sampling.tree import SamplingTree, sampling_tree
 from poker.solvers.small_games import exact_metrics
 from poker.tree import BettingTree
+from poker.types import Singles
 
 _SPARSE_BYTES = 1 << 30
 _HUGE_PAGE = 1 << 21
@@ -89,12 +90,12 @@ class SamplingSolver(ABC):
         return dict(self._recorded)
 
     @abstractmethod
-    def averages(self, nodes: NDArray[np.int32]) -> NDArray[np.float32]:
+    def averages(self, nodes: NDArray[np.int32]) -> Singles:
         """[K, B, A] the policy learned, at betting nodes [K] of one street and number of actions."""
 
-    def average(self, node: int) -> NDArray[np.float32]:
+    def average(self, node: int) -> Singles:
         """[B, A] the policy learned, at betting node `node`."""
-        found: NDArray[np.float32] = self.averages(np.array([node], dtype=np.int32))[0]
+        found: Singles = self.averages(np.array([node], dtype=np.int32))[0]
         return found
 
     @abstractmethod
@@ -199,7 +200,7 @@ def _copy_written(source: NDArray[Any], target: NDArray[Any]) -> None:
         ours[changed] = theirs[changed]
 
 
-def normalised(weights: NDArray[np.number], fallback: NDArray[np.number] | None = None) -> NDArray[np.float32]:
+def normalised(weights: NDArray[np.number], fallback: NDArray[np.number] | None = None) -> Singles:
     """[..., A] rows divided by their sums; rows of zeros take the normalised row of `fallback`, or are uniform."""
     total = weights.sum(axis=-1, keepdims=True, dtype=np.float64)
     uniform = np.full(weights.shape, 1 / weights.shape[-1], dtype=np.float32)

@@ -23,8 +23,9 @@ from numpy.typing import NDArray
 
 from poker.errors import PokernetsError
 from poker.parallel import Cluster, SharedArray, Team, Work
-from poker.solvers.sampling.external_sampling import RegretSolver
+from poker.solvers.sampling.mccfr import RegretSolver
 from poker.solvers.sampling.tree import SamplingTree
+from poker.types import Reals, Singles
 
 MakeSolver = Callable[..., RegretSolver]
 """Takes options of `RegretSolver` by name, which go before what it was made with."""
@@ -60,7 +61,7 @@ class Change:
 
     part: int
     places: NDArray[np.uint32] | None
-    amounts: NDArray[np.floating]
+    amounts: Reals
     counters: dict[str, int]
     cpu_seconds: float
 
@@ -124,7 +125,7 @@ class Rounds:
         found = self._solver.metrics()
         return {name: value * (self._parts if "regret" in name else 1) for name, value in found.items()}
 
-    def averages(self, nodes: NDArray[np.int32]) -> NDArray[np.float32]:
+    def averages(self, nodes: NDArray[np.int32]) -> Singles:
         return self._solver.averages(nodes)
 
     def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, int]]:
@@ -160,7 +161,7 @@ def _play(solver: RegretSolver, part: Part) -> Change:
     solver.table[:] = shared
     solver.iterations = part.done
     solver.reseed(np.random.SeedSequence(part.seed))
-    before = {name: getattr(solver, name) for name in _added(solver)}
+    before = {name: getattr(solver, name) for name in solver.counters if name != "periods"}
     solver.run(iterations=part.done + part.iterations)
     change = solver.table - shared
     places = np.flatnonzero(change).astype(np.uint32)
@@ -178,7 +179,3 @@ def _add(solver: RegretSolver, change: Change, parts: int) -> None:
         solver.table[change.places] += amounts
     for name, count in change.counters.items():
         setattr(solver, name, getattr(solver, name) + count)
-
-
-def _added(solver: RegretSolver) -> list[str]:
-    return [name for name in solver.counters if name != "periods"]

@@ -31,9 +31,7 @@ class SamplingTree:
     strides: NDArray[np.int32]  # [P, S]
     committed: NDArray[np.int32]  # [E, P]
     folded: NDArray[np.bool_]  # [E, P]
-    index: NDArray[
-        np.int32
-    ]  # [N] the sampling node of each betting node, of its first non-street descendant for streets
+    index: NDArray[np.int32]  # [N] the sampling node of each betting node; of what follows the deal for street nodes
     num_buckets: tuple[int, ...]  # [S]
     table_size: int  # floats
 
@@ -57,18 +55,12 @@ class SamplingTree:
         found[self.index] = np.arange(len(self.index), dtype=np.int32)  # street nodes come before their descendants
         return found
 
-    def rows(self, table: NDArray[np.floating], node: int) -> NDArray[np.floating]:
-        """[B, 2, A] view of sampling node `node`: regrets, then strategy sums, per bucket."""
-        buckets, arity, row, stride = self._row(node)
-        size = table.itemsize
-        strides = (ROW_UNIT * stride * size, arity * size, size)
-        return np.lib.stride_tricks.as_strided(table[ROW_UNIT * row :], (buckets, 2, arity), strides)
-
     def entries(self, values: NDArray[Any], node: int) -> NDArray[Any]:
         """[B, A] view of sampling node `node` in an array with one entry an action: `table_size` / 2 of them."""
-        buckets, arity, row, stride = self._row(node)
-        size = values.strides[0]
-        return np.lib.stride_tricks.as_strided(values[row:], (buckets, arity), (stride * size, size))
+        found, size = self.nodes[node], values.strides[0]
+        shape = self.num_buckets[found["street"]], int(found["arity"])
+        stride = int(self.strides[found["player"], found["street"]])
+        return np.lib.stride_tricks.as_strided(values[int(found["row"]) :], shape, (stride * size, size))
 
     def starts(self, nodes: NDArray[np.int32]) -> NDArray[np.int64]:
         """[K, B] where the rows of K sampling nodes of one street begin: row + bucket * stride."""
@@ -87,12 +79,6 @@ class SamplingTree:
                 size = max(1, entries // (buckets * int(a)))
                 for start in range(0, len(chosen), size):
                     yield chosen[start : start + size]
-
-    def _row(self, node: int) -> tuple[int, int, int, int]:
-        """Buckets, actions, row and stride of a decision."""
-        found = self.nodes[node]
-        stride = int(self.strides[found["player"], found["street"]])
-        return self.num_buckets[found["street"]], int(found["arity"]), int(found["row"]), stride
 
 
 def sampling_tree(tree: BettingTree, num_buckets: tuple[int, ...]) -> SamplingTree:
@@ -114,7 +100,8 @@ def sampling_tree(tree: BettingTree, num_buckets: tuple[int, ...]) -> SamplingTr
     if most > kernel.MAX_ACTIONS:
         raise PokernetsError(f"a decision has more than {kernel.MAX_ACTIONS} actions: thin out the bet menu")
     nodes = np.zeros(len(origin), dtype=kernel.NODE)
-    nodes["kind"] = _kinds(tree)[tree.kind[origin]]
+    fold, showdown = (kernel.MULTIWAY,) * 2 if tree.rules.num_players > 2 else (kernel.FOLD, kernel.SHOWDOWN)
+    nodes["kind"] = np.where(decision, kernel.DECISION, np.where(tree.kind[origin] == Kind.FOLD, fold, showdown))
     nodes["player"] = tree.player[origin]
     nodes["street"] = tree.street[origin]
     nodes["arity"] = np.where(decision, tree.num_children[origin], 0)
@@ -134,16 +121,6 @@ def _breadth_first(tree: BettingTree, target: NDArray[np.int32]) -> NDArray[np.i
         within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
         order.append(target[starts + within])
     return np.concatenate(order)
-
-
-def _kinds(tree: BettingTree) -> NDArray[np.int8]:
-    """The kind of sampling node for each `Kind`."""
-    codes = np.zeros(len(Kind), dtype=np.int8)
-    multiway = tree.rules.num_players > 2
-    codes[Kind.DECISION] = kernel.DECISION
-    codes[Kind.FOLD] = kernel.MULTIWAY if multiway else kernel.FOLD
-    codes[Kind.SHOWDOWN] = kernel.MULTIWAY if multiway else kernel.SHOWDOWN
-    return codes
 
 
 def _place_rows(

@@ -23,6 +23,7 @@ from poker.kernels.sampling.nodes import Deals
 from poker.solvers.sampling.base import SamplingOptions, SamplingSolver, normalised, zeros
 from poker.solvers.sampling.tree import SamplingTree
 from poker.tree import BettingTree
+from poker.types import Reals, Singles
 
 POLICIES = ("average", "greedy")
 _MOST_COUNTED = 1 << 30
@@ -62,7 +63,7 @@ class Uct(SamplingSolver):
             raise PokernetsError("UCT plays at least one episode at a time: give solver.together as 1 or more")
         size, dense = self.sampling.table_size // 2, self.sampling.before_last
         self._table = zeros(size, uct.ACTION64 if mean_bits == 64 else uct.ACTION32, dense)
-        self.means: NDArray[np.floating] = self._table["mean"]
+        self.means: Reals = self._table["mean"]
         self.counts: NDArray[np.int32] = self._table["count"]
         self.exploration = exploration(tree, self.sampling, ceiling, potential)
         self._mixing = (eta, gamma, decay)
@@ -86,7 +87,7 @@ class Uct(SamplingSolver):
     def tables(self) -> dict[str, NDArray[Any]]:
         return {"means": self.means, "counts": self.counts}
 
-    def averages(self, nodes: NDArray[np.int32]) -> NDArray[np.float32]:
+    def averages(self, nodes: NDArray[np.int32]) -> Singles:
         inner = self.sampling.index[nodes]
         arity = int(self.sampling.nodes["arity"][inner[0]])
         places = self.sampling.starts(inner)[:, :, None] + np.arange(arity)
@@ -103,9 +104,7 @@ class Uct(SamplingSolver):
         return (visits,)
 
 
-def exploration(
-    tree: BettingTree, sampling: SamplingTree, ceiling: float, potential: float | None
-) -> NDArray[np.float32]:
+def exploration(tree: BettingTree, sampling: SamplingTree, ceiling: float, potential: float | None) -> Singles:
     """[M] c of every node, in chips."""
     if potential is None:
         return np.full(len(sampling.nodes), ceiling, dtype=np.float32)

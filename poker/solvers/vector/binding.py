@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from poker.kernels.simd import LANES, aligned_zeros
 from poker.kernels.vector.arrays import Gadgets, Sweep
 from poker.solvers.vector.game import VectorGame
+from poker.types import Singles
 
 NUM_CHUNKS = 16
 
@@ -94,7 +95,7 @@ def _scratch(game: VectorGame, wide: int) -> _Scratch:
     return _Scratch(place, areas[:-1], int(areas[-1]))
 
 
-def _leaf_matrices(game: VectorGame) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+def _leaf_matrices(game: VectorGame) -> tuple[Singles, NDArray[np.int64]]:
     """Both players' matrices, the opponent's clusters first, rows padded to LANES, and where each starts [2, L, K]."""
     leaf = game.leaf_values
     if leaf is None:

@@ -19,6 +19,7 @@ from poker.kernels.simd import LANES
 from poker.kernels.vector.arrays import Boards, HandLists
 from poker.kernels.vector.boards import deal_hands, match_by_card, match_hands, sort_by_card
 from poker.rules import Rules
+from poker.types import Singles
 
 MAX_BOARDS = 60_000
 
@@ -62,7 +63,7 @@ def deck_of(rules: Rules) -> Deck:
     return Deck(hand_cards, card_map, b * (b - 1) // 2 + a)
 
 
-def symmetries(rules: Rules, board: tuple[int, ...], ranges: NDArray[np.float32]) -> tuple[int, ...]:
+def symmetries(rules: Rules, board: tuple[int, ...], ranges: Singles) -> tuple[int, ...]:
     """Suit permutations that leave the board and both ranges alone."""
     deck = deck_of(rules)
     fixed = frozenset(board)
@@ -132,12 +133,7 @@ class _Lists(NamedTuple):
 
 
 def build_boards(
-    rules: Rules,
-    board: tuple[int, ...],
-    first_street: int,
-    last_street: int,
-    ranges: NDArray[np.float32],
-    group: tuple[int, ...],
+    rules: Rules, board: tuple[int, ...], first_street: int, last_street: int, ranges: Singles, group: tuple[int, ...]
 ) -> BoardSet:
     """All boards from `board` on `first_street` to `last_street`; blocks are still 0."""
     found = _classes(rules, board, first_street, last_street, group)

@@ -19,7 +19,7 @@ from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.schedules import schedule
 from poker.solvers.vector.solver import VectorSolver
 from poker.tree import BettingTree
-from poker.types import Board
+from poker.types import Board, Singles
 
 
 class ExactSolver:
@@ -72,7 +72,7 @@ class ExactSolver:
         """Measures of `poker.solvers.small_games.exact_metrics`."""
         return exact_metrics(self.tree, self._cards)(self.average)
 
-    def average(self, node: int) -> NDArray[np.float32]:
+    def average(self, node: int) -> Singles:
         """[B, A] average strategy at a betting node; uniform for buckets that no board makes."""
         street, actions = int(self.tree.street[node]), int(self.tree.num_children[node])
         out = np.full((self._cards.num_buckets[street], actions), 1 / actions, dtype=np.float32)
@@ -82,7 +82,7 @@ class ExactSolver:
             out[buckets[live]] = self._solver.strategy(node, board)[live]
         return out
 
-    def averages(self, nodes: NDArray[np.int32]) -> NDArray[np.float32]:
+    def averages(self, nodes: NDArray[np.int32]) -> Singles:
         """[K, B, A] average strategies of betting nodes of one street and number of actions."""
         return np.stack([self.average(int(node)) for node in nodes])
 

@@ -15,6 +15,7 @@ from poker.solvers.rollout.leaf_values import LeafValues
 from poker.solvers.vector.boards import BoardSet, build_boards, deck_of, final_ranks, symmetries
 from poker.solvers.vector.layout import NO_RAKE, Layout, Rake, tree_layout
 from poker.tree import BettingTree
+from poker.types import Floats, Reals, Singles
 
 DEFAULT_MEMORY_LIMIT = 8 << 30
 NO_LIMIT = 1 << 62
@@ -55,10 +56,10 @@ class VectorGame:
         self,
         tree: BettingTree,
         board: tuple[int, ...] = (),
-        ranges: NDArray[np.float32] | None = None,
+        ranges: Singles | None = None,
         leaf_values: LeafValues | None = None,
         *,
-        alternatives: NDArray[np.float32] | None = None,
+        alternatives: Singles | None = None,
         rake: Rake = NO_RAKE,
         isomorphism: bool = True,
         memory_limit: int = DEFAULT_MEMORY_LIMIT,
@@ -96,7 +97,7 @@ class VectorGame:
             raise PokernetsError(f"board {cards}: cards of `{rules.name}` are 0 to {rules.deck_size - 1}")
         return cards
 
-    def _live_ranges(self, ranges: NDArray[np.float32] | None) -> NDArray[np.float32]:
+    def _live_ranges(self, ranges: Singles | None) -> Singles:
         shape = (2, self.rules.num_hands)
         weights = np.ones(shape, np.float32) if ranges is None else np.array(ranges, np.float32)
         if weights.shape != shape:
@@ -159,12 +160,12 @@ class VectorGame:
             begin += size
         return starts, matrices
 
-    def _live_rows(self, alternatives: NDArray[np.float32]) -> NDArray[np.float32]:
+    def _live_rows(self, alternatives: Singles) -> Singles:
         """[n, H] for the root's board, 0 for hands that hold one of its cards."""
         rows = np.nan_to_num(np.reshape(alternatives, (-1, self.rules.num_hands)))
         return np.where(self.rules.space.live(self.board), rows, 0).astype(np.float32)
 
-    def _listed(self, alternatives: NDArray[np.float32] | None) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    def _listed(self, alternatives: Singles | None) -> tuple[NDArray[np.int64], Singles]:
         """Alternative values as the kernels read them, of the zero-sum game, and where those of a board start."""
         tree, boards = self.tree, self.boards.boards
         starts = np.zeros(len(self.boards.cards), np.int64)
@@ -205,7 +206,7 @@ class VectorGame:
         return MemoryEstimate(4 * arrays * self.num_entries, self.hand_actions)
 
     @cached_property
-    def compatible(self) -> NDArray[np.float64]:
+    def compatible(self) -> Floats:
         """float64[2, H]: weight of the opponent's hands that a hand of each player leaves possible."""
         return np.stack([self.rules.space.compatible_mass(self.ranges[1 - p].astype(np.float64)) for p in range(2)])
 
@@ -234,13 +235,13 @@ class VectorGame:
         start = int(boards.block[player, board]) + int(self.layout.nodes.entry[self.layout.position[node]]) * padded
         return array[start : start + actions * padded].reshape(actions, padded)[:, : boards.size[player, board]]
 
-    def by_hand(self, node: int, board: int, permutation: int, rows: NDArray[np.floating]) -> NDArray[np.float32]:
+    def by_hand(self, node: int, board: int, permutation: int, rows: Reals) -> Singles:
         """float32[H, A] of rows [hands, A] of the board's list, for the board that `permutation` maps to it; else 0."""
         out = np.zeros((self.rules.num_hands, rows.shape[1]), np.float32)
         out[self.hands(int(self.tree.player[node]), board)] = rows
         if permutation == 0:
             return out
-        permuted: NDArray[np.float32] = out[deck_of(self.rules).hand_map[permutation]]
+        permuted: Singles = out[deck_of(self.rules).hand_map[permutation]]
         return permuted
 
     def find_board(self, street: int, board: tuple[int, ...]) -> tuple[int, int]:

@@ -22,19 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poker.errors import PokernetsError
-from poker.kernels.vector.arrays import (
-    ACT,
-    BELOW,
-    HELD,
-    NUMBER,
-    OTHER,
-    OWN,
-    PASS,
-    STOP,
-    Batches,
-    Nodes,
-)
+from poker.kernels.vector.arrays import ACT, BELOW, HELD, NUMBER, OTHER, OWN, PASS, STOP, Batches, Nodes
 from poker.tree import BettingTree, Kind
+from poker.types import Floats
 
 MAX_ACTIONS = 64
 MAX_RUNOUTS = 1500
@@ -56,7 +46,7 @@ class Rake(NamedTuple):
     fraction: float = 0.0
     cap: float = float("inf")
 
-    def of(self, pot: NDArray[np.float64]) -> NDArray[np.float64]:
+    def of(self, pot: Floats) -> Floats:
         return np.minimum(self.fraction * pot, self.cap)
 
 
@@ -120,7 +110,7 @@ class _LayoutBuilder:
         self.tree = tree
         self.batch_rows = batch_rows
         # at a terminal, what the winner gains (before rake) and the loser loses in the zero-sum game
-        self.half: NDArray[np.float64] = tree.committed.min(axis=1).astype(np.float64) + 0.5 * tree.dead
+        self.half: Floats = tree.committed.min(axis=1).astype(np.float64) + 0.5 * tree.dead
         self.rake = rake.of(2 * self.half)
         self.kinds, kept = self._find_runouts()
         streets = tree.street.astype(np.int64)

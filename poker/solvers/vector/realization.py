@@ -3,21 +3,21 @@
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from poker.kernels.vector.boards import put_rows
 from poker.solvers.best_response.ranges import RangePolicy
 from poker.solvers.vector.game import VectorGame
 from poker.tree import Kind
+from poker.types import Reals, Singles
 
-Rows = NDArray[np.float32]
+Rows = Singles
 """float32[entries] in the layout of a game: weights of actions, of which the strategy is the share of each."""
 
-Strategy = Callable[[int, int], NDArray[np.floating]]
+Strategy = Callable[[int, int], Reals]
 """(node, board of the game by its index) -> [A, hands of the board's list] probabilities of the actions, or less."""
 
 
-Taken = Callable[[int, Sequence[int], Rows], NDArray[np.floating]]
+Taken = Callable[[int, Sequence[int], Rows], Reals]
 """(node, B boards, weights [B, H] of the hands there) -> [B, H, A] weights of the actions."""
 
 _TOGETHER = 64
@@ -28,7 +28,7 @@ def realization(game: VectorGame, player: int, strategy: Strategy, reach: Rows |
     """[entries] in the layout of the game: with what probability `player` takes each own action, all earlier ones
     included, from weights `reach` [H] at the root (None: 1)."""
 
-    def taken(node: int, boards: Sequence[int], weights: Rows) -> NDArray[np.floating]:
+    def taken(node: int, boards: Sequence[int], weights: Rows) -> Reals:
         out = np.zeros((*weights.shape, int(game.tree.num_children[node])))
         for rows, board, held in zip(out, boards, weights, strict=True):
             hands = game.hands(player, board)

@@ -10,27 +10,21 @@ from numpy.typing import NDArray
 from poker.errors import PokernetsError
 from poker.kernels.vector.arrays import PASS
 from poker.solvers.vector.game import VectorGame
+from poker.types import Floats, Singles
 
 
 class ResponseValues:
     """`reach` and `values` are the rows of the root's street [rows, stride] after a sweep for `player`; `starts` the
     values where the next street begins, or empty."""
 
-    def __init__(
-        self,
-        game: VectorGame,
-        player: int,
-        reach: NDArray[np.float32],
-        values: NDArray[np.float32],
-        starts: NDArray[np.float32],
-    ) -> None:
+    def __init__(self, game: VectorGame, player: int, reach: Singles, values: Singles, starts: Singles) -> None:
         self.game = game
         self.player = player
         self._reach = reach.copy()
         self._values = values.copy()
         self._starts = starts
 
-    def at(self, node: int) -> NDArray[np.float32]:
+    def at(self, node: int) -> Singles:
         """float32[H] at a node of the root's street; NaN for hands outside the range, or that leave the opponent no
         hand there."""
         game, nodes = self.game, self.game.layout.nodes
@@ -41,7 +35,7 @@ class ResponseValues:
         row = self._values[nodes.value_row[self.player, position], : len(hands)]
         return self._given(hands, row * nodes.scale[self.player, position], self.arriving(node))
 
-    def starts(self, node: int) -> NDArray[np.float32]:
+    def starts(self, node: int) -> Singles:
         """float32[boards of the next street, H] below a STREET node of the root's street, each class of boards for its
         representative (`VectorGame.boards.cards`); NaN as in `at`."""
         game = self.game
@@ -62,16 +56,14 @@ class ResponseValues:
             out[row] = self._given(hands, self._starts[at : at + len(hands)], reach)
         return out
 
-    def arriving(self, node: int) -> NDArray[np.float64]:
+    def arriving(self, node: int) -> Floats:
         """float64[H]: the opponent's range at a node of the root's street."""
         game, theirs = self.game, self.game.hands(1 - self.player)
         out = np.zeros(game.rules.num_hands)
         out[theirs] = self._reach[game.layout.nodes.reach_row[self.player, game.layout.position[node]], : len(theirs)]
         return out
 
-    def _given(
-        self, hands: NDArray[np.uint16], values: NDArray[np.float32], reach: NDArray[np.float64]
-    ) -> NDArray[np.float32]:
+    def _given(self, hands: NDArray[np.uint16], values: Singles, reach: Floats) -> Singles:
         """[H] values of `hands` over the weight of compatible hands of `reach` [H], with half of the dead chips."""
         space, out = self.game.rules.space, np.full(self.game.rules.num_hands, np.nan, np.float32)
         mass = space.compatible_mass(reach)[hands]

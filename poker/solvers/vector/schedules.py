@@ -19,9 +19,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from poker.errors import PokernetsError
+from poker.types import Floats, Singles
 
 NO_FLOOR = -3.0e38
 
@@ -43,7 +43,7 @@ class Schedule:
     def predictive(self) -> bool:
         return self.prediction != 0.0
 
-    def parameters(self, first: int, count: int) -> NDArray[np.float32]:
+    def parameters(self, first: int, count: int) -> Singles:
         """[count, 6] of iterations first.. (from 1), in the columns of poker.kernels.vector.decisions."""
         t = np.arange(first, first + count, dtype=np.float64)
         out = np.empty((count, 6))
@@ -55,13 +55,13 @@ class Schedule:
         out[:, 5] = self._decay(t)
         return out.astype(np.float32)
 
-    def _decay(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _decay(self, t: Floats) -> Floats:
         since = np.maximum(t - self.delay, 0.0)
         before = np.maximum(since - 1, 0.0)
         return np.where(since > 1, (before / np.maximum(since, 1.0)) ** self.gamma, 0.0)
 
 
-def _discount(exponent: float | None, t: NDArray[np.float64]) -> NDArray[np.float64]:
+def _discount(exponent: float | None, t: Floats) -> Floats:
     if exponent is None:
         return np.ones_like(t)
     if exponent == -np.inf:

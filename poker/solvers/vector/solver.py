@@ -15,15 +15,17 @@ from numpy.typing import NDArray
 from poker.errors import PokernetsError
 from poker.kernels.barrier import SHARED_SIZE
 from poker.kernels.simd import aligned_zeros
-from poker.kernels.vector.arrays import ACT, REACH, STRIDE, VALUE
+from poker.kernels.vector.arrays import ACT, REACH, STRIDE, VALUE, Sweep
 from poker.kernels.vector.decisions import AVERAGE, BEST_RESPONSE, RECORD, SOLVE
 from poker.kernels.vector.sweep import run_team
 from poker.solvers.vector.binding import NUM_CHUNKS, bind
 from poker.solvers.vector.boards import deck_of
 from poker.solvers.vector.game import VectorGame
+from poker.solvers.vector.realization import shares
 from poker.solvers.vector.response_values import ResponseValues
 from poker.solvers.vector.schedules import Schedule, schedule
 from poker.solvers.vector.thread_tuning import Checks, Pace
+from poker.types import Board, Floats, Singles
 
 _ASKING_SECONDS = 0.2
 """Seconds between two checks whether a solve should stop."""
@@ -45,17 +47,12 @@ class VectorSolver:
     """
 
     def __init__(
-        self,
-        game: VectorGame,
-        algorithm: str | Schedule = "apdcfr",
-        *,
-        threads: int = 1,
-        **options: object,
+        self, game: VectorGame, algorithm: str | Schedule = "apdcfr", *, threads: int = 1, **options: object
     ) -> None:
         self.game = game
         self.schedule = schedule(algorithm, **options)
         self.iterations = 0
-        self.restricted: tuple[int, NDArray[np.float32]] | None = None
+        self.restricted: tuple[int, Singles] | None = None
         """A player and the reach of the part that plays by a model, as given to `restrict`."""
         need = game.memory(3 if self.schedule.predictive else 2).bytes
         if need > game.memory_limit:
@@ -96,11 +93,11 @@ class VectorSolver:
             raise PokernetsError("a solve needs iterations, a target exploitability or seconds")
         start = time.perf_counter()
         last = self.iterations + iterations if iterations is not None else 1 << 30
-        done = SolveProgress(self.iterations, 0.0, float("nan"))
+        exploitability = float("nan")
         wanted = target is not None or progress is not None
         check = Checks(self.iterations, target)
         while self.iterations < last and not (stop is not None and stop()):
-            block = min(check.next - self.iterations, last - self.iterations) if wanted else last - self.iterations
+            block = min(check.next - self.iterations if wanted else last, last - self.iterations)
             if stop is not None:
                 block = min(block, self._affordable(2 * _ASKING_SECONDS))
             if seconds is not None:
@@ -108,15 +105,15 @@ class VectorSolver:
             self.advance(block)
             spent = time.perf_counter() - start
             if wanted and (self.iterations >= check.next or self.iterations >= last):
-                done = SolveProgress(self.iterations, time.perf_counter() - start, self.exploitability())
-                check.measured(self.iterations, done.exploitability)
+                exploitability = self.exploitability()
+                check.measured(self.iterations, exploitability)
                 if progress is not None:
-                    progress(done)
-                if target is not None and done.exploitability <= target:
+                    progress(SolveProgress(self.iterations, time.perf_counter() - start, exploitability))
+                if target is not None and exploitability <= target:
                     break
             if seconds is not None and spent >= seconds:
                 break
-        return SolveProgress(self.iterations, time.perf_counter() - start, done.exploitability)
+        return SolveProgress(self.iterations, time.perf_counter() - start, exploitability)
 
     def advance(self, count: int) -> None:
         """Run `count` iterations."""
@@ -127,14 +124,14 @@ class VectorSolver:
             members, most = self._pace.next_block()
             block = min(most, count - done)
             begin = time.perf_counter()
-            self._sweeps(0, 1, SOLVE, parameters[done : done + block], members)
+            self._sweeps(self._sweep, 0, 1, SOLVE, parameters[done : done + block], members)
             self._pace.measured(members, (time.perf_counter() - begin) / block)
             done += block
         self.iterations += count
 
-    def sweep(self, player: int, parameters: NDArray[np.float32]) -> None:
+    def sweep(self, player: int, parameters: Singles) -> None:
         """Update `player` alone, once per row of `parameters` [n, 6]."""
-        self._sweeps(player, player, SOLVE, parameters)
+        self._sweeps(self._sweep, player, player, SOLVE, parameters)
 
     def _check_gadgets(self) -> None:
         """Check that decisions above a gadget are locked: its alternatives assume the searcher's range there."""
@@ -154,36 +151,32 @@ class VectorSolver:
         return 1 if each is None else max(1, int(0.5 * seconds / each))
 
     def _sweeps(
-        self, first: int, last: int, mode: int, parameters: NDArray[np.float32], members: int | None = None
+        self, sweep: Sweep, first: int, last: int, mode: int, parameters: Singles, members: int | None = None
     ) -> None:
         """Sweeps for players first..last, once per row of `parameters`, by `members` threads."""
-        if members is None:
-            members = self._pace.next_block()[0]
+        members = members or self._pace.next_block()[0]
         shared = np.zeros(SHARED_SIZE, np.int64)
 
         def member(number: int) -> None:
             root, work = self._works[0], self._works[1 + number]
-            run_team(self._sweep, first, last, mode, parameters, root, work, shared, members, number)
+            run_team(sweep, first, last, mode, parameters, root, work, shared, members, number)
 
-        if self._pool is None or members == 1:
-            member(0)
-            return
-        others = [self._pool.submit(member, number) for number in range(1, members)]
+        others = [self._pool.submit(member, number) for number in range(1, members)] if self._pool is not None else []
         member(0)
         for other in others:
             other.result()
 
-    def _one_sweep(self, player: int, mode: int) -> NDArray[np.float64]:
+    def _one_sweep(self, player: int, mode: int, sweep: Sweep | None = None) -> Floats:
         """Counterfactual values [n] of the player's hands at the root."""
-        self._sweeps(player, player, mode, np.zeros((1, 6), np.float32))
+        self._sweeps(sweep or self._sweep, player, player, mode, np.zeros((1, 6), np.float32))
         count = self.game.boards.boards.size[player, 0]
         return self._sweep.root_value[player, :count].astype(np.float64)
 
-    def _root_values(self, player: int, mode: int) -> float:
+    def _root_values(self, player: int, mode: int, sweep: Sweep | None = None) -> float:
         """Expected zero-sum chips of the player, over the compatible pairs of hands."""
         game = self.game
         weights = game.ranges[player, game.hands(player)].astype(np.float64)
-        return float(weights @ self._one_sweep(player, mode)) / game.total_weight
+        return float(weights @ self._one_sweep(player, mode, sweep)) / game.total_weight
 
     def exploitability(self) -> float:
         """Half of what both players together gain by best responses to the average profile, chips per hand.
@@ -202,18 +195,13 @@ class VectorSolver:
     def best_response(self, player: int, actions: NDArray[np.uint8]) -> float:
         """Chips of `best_response_value`. Writes the strategy that wins them to `actions` [entries]: the index of the
         action that each hand takes, in the first of a node's action rows (`VectorGame.rows`)."""
-        bound = self._sweep
-        self._sweep = bound._replace(best=actions)
-        try:
-            return self._root_values(player, RECORD) + 0.5 * self.game.tree.dead
-        finally:
-            self._sweep = bound
+        return self._root_values(player, RECORD, self._sweep._replace(best=actions)) + 0.5 * self.game.tree.dead
 
     def game_value(self, player: int = 0) -> float:
         """Chips per hand of the player under the average profile; without rake both values add up to the dead chips."""
         return self._root_values(player, AVERAGE) + 0.5 * self.game.tree.dead
 
-    def values(self, player: int, best_response: bool = False) -> NDArray[np.float32]:
+    def values(self, player: int, best_response: bool = False) -> Singles:
         """float32[H]: chips of each hand of the player's range under the average profile (or the best response to it),
         given that the opponent holds a compatible hand within range; 0 for hands outside the range."""
         game = self.game
@@ -235,40 +223,34 @@ class VectorSolver:
         return self._values_by_node(player, AVERAGE)
 
     def _values_by_node(self, player: int, mode: int) -> ResponseValues:
-        game, sweep = self.game, self._sweep
-        layout, boards = game.layout, game.boards.boards
+        game, layout, boards = self.game, self.game.layout, self.game.boards.boards
         starts = np.zeros(0, np.float32)
         if layout.first_street < layout.last_street:
             hands = int(boards.size[player, game.on(layout.first_street + 1)].sum())
             starts = np.zeros(max(1, hands * int(layout.num_slots[layout.first_street])), np.float32)
-        self._sweep = sweep._replace(starts=starts)
-        try:
-            self._one_sweep(player, mode)
-        finally:
-            self._sweep = sweep
-        reach, values = self._root_rows(player)
-        return ResponseValues(game, player, reach, values, starts)
+        self._one_sweep(player, mode, self._sweep._replace(starts=starts))
+        return ResponseValues(game, player, *self._root_rows(), starts)
 
-    def _root_rows(self, player: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Rows of reach and of values on the root's street, as the last sweep for the player left them."""
+    def _root_rows(self) -> tuple[Singles, Singles]:
+        """Rows of reach and of values on the root's street, as the last sweep left them."""
         sweep, street = self._sweep, self.game.layout.first_street
         stride, reach, value = (int(sweep.place[row, street]) for row in (STRIDE, REACH, VALUE))
         rows = int(self.game.layout.value_rows[street])
         scratch = self._works[0]
         return scratch[reach:value].reshape(-1, stride), scratch[value : value + rows * stride].reshape(-1, stride)
 
-    def strategy(self, node: int, board: tuple[int, ...] | None = None) -> NDArray[np.float32]:
+    def strategy(self, node: int, board: Board | None = None) -> Singles:
         """float32[H, A]: the average strategy at a DECISION or CHOICE node on `board` (default: the root's).
 
         Rows are 0 for hands that the player cannot have, uniform where the average has no weight.
         """
         return self._rows(node, board, self._sums)
 
-    def current_strategy(self, node: int, board: tuple[int, ...] | None = None) -> NDArray[np.float32]:
+    def current_strategy(self, node: int, board: Board | None = None) -> Singles:
         """float32[H, A]: the strategy of the next iteration."""
         return self._rows(node, board, self._source)
 
-    def lock(self, node: int, probabilities: NDArray[np.float32] | None = None) -> None:
+    def lock(self, node: int, probabilities: Singles | None = None) -> None:
         """Fixes the strategy at a node to `probabilities` [H, A] on every board, or (None) to the average that it has
         from `set_average`; the rest is solved around it.
 
@@ -297,7 +279,7 @@ class VectorSolver:
                 raise PokernetsError(f"the locked strategy at `{game.tree.path_text(node)}` gives a hand no action")
             self.set_average(node, index, own / own.sum(axis=1, keepdims=True))
 
-    def restrict(self, player: int, modelled: NDArray[np.float32]) -> None:
+    def restrict(self, player: int, modelled: Singles) -> None:
         """Make a part of the range of `player` play by a model: `modelled` [entries] is its reach after each action
         (`poker.solvers.vector.restricted`). The rest of the range is solved, and `strategy` is that of the rest.
 
@@ -308,7 +290,7 @@ class VectorSolver:
         self.restricted = player, modelled
         self._sweep = self._sweep._replace(modelled=modelled, modelled_player=player)
 
-    def action_values(self, node: int) -> NDArray[np.float32]:
+    def action_values(self, node: int) -> Singles:
         """float32[H, A]: chips of each action at a node of the root's street, for the player who acts there.
 
         Given that the opponent holds a hand of the range that arrives there, both following the average profile after
@@ -319,10 +301,10 @@ class VectorSolver:
         if street != game.layout.first_street or player < 0:
             raise PokernetsError(f"no action values at `{game.tree.path_text(node)}`: nobody acts, or a later street")
         self._one_sweep(player, AVERAGE)
-        reached = ResponseValues(game, player, *self._root_rows(player), np.zeros(0, np.float32))
+        reached = ResponseValues(game, player, *self._root_rows(), np.zeros(0, np.float32))
         return np.stack([reached.at(child) for child in game.tree.children(node)], axis=1)
 
-    def normalised_average(self) -> NDArray[np.float32]:
+    def normalised_average(self) -> Singles:
         """float32[entries]: the average strategy in the layout of the kernels; 0 in the padding of rows."""
         game, out = self.game, np.zeros(len(self._sums), np.float32)
         for node in game.layout.decisions.tolist():
@@ -330,19 +312,17 @@ class VectorSolver:
                 game.rows(out, node, index)[:] = self._shares(self._sums, node, index)
         return out
 
-    def set_average(self, node: int, board_index: int, rows: NDArray[np.float32]) -> None:
+    def set_average(self, node: int, board_index: int, rows: Singles) -> None:
         """Replaces the average strategy at a node on a board of the game by `rows` [hands of the board's list, A]."""
         self.game.rows(self._sums, node, board_index)[:] = rows.T
 
-    def _rows(self, node: int, board: tuple[int, ...] | None, array: NDArray[Any]) -> NDArray[np.float32]:
+    def _rows(self, node: int, board: Board | None, array: NDArray[Any]) -> Singles:
         game, tree = self.game, self.game.tree
         if game.layout.nodes.role[game.layout.position[node]] != ACT:
             raise PokernetsError(f"nobody acts at node {node} (`{tree.path_text(node)}`)")
         index, permutation = game.find_board(int(tree.street[node]), game.board if board is None else board)
         return game.by_hand(node, index, permutation, self._shares(array, node, index).T)
 
-    def _shares(self, array: NDArray[Any], node: int, board: int) -> NDArray[np.float32]:
+    def _shares(self, array: Singles, node: int, board: int) -> Singles:
         """[A, hands] the strategy in proportion to the positive part of the rows of `array`, uniform where it is 0."""
-        rows = np.maximum(self.game.rows(array, node, board), 0)
-        mass = rows.sum(axis=0)
-        return np.where(mass > 0, rows / np.where(mass > 0, mass, 1), np.float32(1.0 / len(rows)))
+        return shares(np.maximum(self.game.rows(array, node, board), 0))

@@ -10,13 +10,12 @@ Symbols: H hands, A actions; arrays [2, H] are of OOP and IP.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from poker.betting import Betting
-from poker.cards import parse_cards
+from poker.cards import cards_text, parse_cards
 from poker.errors import PokernetsError
 from poker.rules import CALL
 from poker.solvers.vector.boards import deck_of
@@ -24,11 +23,12 @@ from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.layout import NO_RAKE
 from poker.solvers.vector.response_values import ResponseValues
 from poker.solvers.vector.solver import VectorSolver
+from poker.solvers.vector.spot.decisions import arriving
 from poker.solvers.vector.spot.solution import action_name
 from poker.solvers.vector.spot.spots import Spot
 from poker.tree import Kind, build_tree
 from poker.tree.spots import spot_tree
-from poker.types import Singles
+from poker.types import Board, Floats, Singles
 
 _KEPT_STREETS = 16
 
@@ -51,13 +51,13 @@ class View:
     """
 
     words: tuple[str, ...]
-    board: tuple[int, ...]
+    board: Board
     pot: int
     behind: int
     player: int | None
     actions: tuple[str, ...]
-    ranges: NDArray[np.float64]
-    weights: NDArray[np.float64]
+    ranges: Floats
+    weights: Floats
     ev: Singles
     equity: Singles
     strategy: Singles
@@ -69,7 +69,7 @@ class View:
         return weighted_mean(values, self.weights[player])
 
 
-def weighted_mean(values: Singles, weights: NDArray[np.float64]) -> float:
+def weighted_mean(values: Singles, weights: Floats) -> float:
     inside = (weights > 0) & ~np.isnan(values)
     total = float(weights[inside].sum())
     return float(weights[inside] @ values[inside]) / total if total > 0 else float("nan")
@@ -79,16 +79,15 @@ class Walk:
     """Views of the solution that `solver` holds of `spot`, by words as `Solution.node` takes them, streets included."""
 
     def __init__(self, spot: Spot, solver: VectorSolver) -> None:
-        self._spot = spot
         self._root = _Street(spot, solver, spot.root, solver.game.board)
-        self._streets: dict[tuple[str, ...], _Street] = {}
+        self._dealt = lru_cache(maxsize=_KEPT_STREETS)(_Street.dealt)
 
     def view(self, words: Sequence[str]) -> View:
         """The view after `words`; PokernetsError names the first word that is not possible."""
         street, node = self._root, 0
-        for place, word in enumerate(words):
+        for word in words:
             if street.tree.kind[node] == Kind.STREET and not street.is_all_in(node):
-                street, node = self._dealt(street, node, tuple(words[: place + 1])), 0
+                street, node = self._dealt(street, node, word), 0
                 continue
             names = street.children(node)
             if word not in names:
@@ -97,28 +96,13 @@ class Walk:
             node = names[word]
         return street.view(tuple(words), node)
 
-    def _dealt(self, street: "_Street", node: int, words: tuple[str, ...]) -> "_Street":
-        found = self._streets.get(words)
-        if found is None:
-            found = street.dealt(node, words[-1])
-            while len(self._streets) >= _KEPT_STREETS:
-                del self._streets[next(iter(self._streets))]
-        else:
-            del self._streets[words]
-        self._streets[words] = found  # the latest comes last
-        return found
-
 
 class _Street:
     """One street on one board: the solution of the game that begins with it."""
 
-    def __init__(self, spot: Spot, solver: VectorSolver, betting: Betting, board: tuple[int, ...]) -> None:
-        self.spot = spot
-        self.solver = solver
-        self.game = solver.game
-        self.tree = solver.game.tree
-        self.betting = betting
-        self.board = board
+    def __init__(self, spot: Spot, solver: VectorSolver, betting: Betting, board: Board) -> None:
+        self.spot, self.solver, self.game, self.tree = spot, solver, solver.game, solver.game.tree
+        self.betting, self.board = betting, board
 
     @cached_property
     def values(self) -> tuple[ResponseValues, ResponseValues]:
@@ -131,21 +115,10 @@ class _Street:
 
     def is_all_in(self, node: int) -> bool:
         """Whether nobody acts any more, whatever cards come."""
-        return self.tree.kind[node] == Kind.STREET and self._betting(node).is_showdown
-
-    def ranges(self, node: int) -> NDArray[np.float64]:
-        """[2, H] ranges with which both come to `node`."""
-        ranges = self.game.ranges.astype(np.float64)
-        while self.tree.parent[node] >= 0:
-            parent = int(self.tree.parent[node])
-            if self.tree.kind[parent] == Kind.DECISION:
-                action = node - int(self.tree.first_child[parent])
-                ranges[self.tree.player[parent]] *= self.solver.strategy(parent)[:, action]
-            node = parent
-        return ranges
+        return self.tree.kind[node] == Kind.STREET and self.tree.betting(node, self.betting).is_showdown
 
     def view(self, words: tuple[str, ...], node: int) -> View:
-        tree, space, ranges = self.tree, self.game.rules.space, self.ranges(node)
+        tree, space, ranges = self.tree, self.game.rules.space, arriving(self.solver, node)
         weights = np.stack([ranges[p] * space.compatible_mass(ranges[1 - p]) for p in range(2)])
         acts = tree.kind[node] == Kind.DECISION
         player = int(tree.player[node]) if acts else None
@@ -180,11 +153,11 @@ class _Street:
         """The next street on the board with the card that `word` names."""
         cards = parse_cards(word)
         if len(cards) != 1 or cards[0] in self.board:
-            raise PokernetsError(f"`{word}` is not one card that can come on `{self._text(self.board)}`")
+            raise PokernetsError(f"`{word}` is not one card that can come on `{cards_text(self.board)}`")
         board = self.board + cards
-        betting = self._betting(node)
+        betting = self.tree.betting(node, self.betting)
         tree = build_tree(betting, self.spot.bets, dead=self.tree.dead)
-        ranges = self.ranges(node).astype(np.float32)
+        ranges = arriving(self.solver, node).astype(np.float32)
         game = VectorGame(tree, board, ranges, rake=self.game.rake, memory_limit=self.game.memory_limit)
         solver = VectorSolver(game, "cfr_plus")
         for below in game.layout.decisions.tolist():
@@ -196,51 +169,40 @@ class _Street:
                 solver.set_average(below, index, strategy[game.hands(int(tree.player[below]), index)])
         return _Street(self.spot, solver, betting, board)
 
-    def _betting(self, node: int) -> Betting:
-        betting = self.betting
-        for action in self.tree.path(node):
-            betting = betting.apply(action)
-        return betting
-
-    def _deals(self, node: int, ranges: NDArray[np.float64], checked: "_CheckedDown") -> Iterator[NextCard]:
+    def _deals(self, node: int, ranges: Floats, checked: "_CheckedDown") -> Iterator[NextCard]:
         rules = self.game.rules
-        evs = [_next_boards(self.game, values.starts(node)) for values in self.values]
+        evs, equities = [_next_boards(self.game, values.starts(node)) for values in self.values], checked.next_boards
         for card in (card for card in range(rules.deck_size) if card not in self.board):
             board = (*self.board, card)
             live = np.where(rules.space.live(board), ranges, 0.0)
             weights = [live[p] * rules.space.compatible_mass(live[1 - p]) for p in range(2)]
             ev, equity = (
-                [weighted_mean(on(board), weights[p]) for p, on in enumerate(both)]
-                for both in (evs, checked.next_boards)
+                [weighted_mean(on(board), weights[p]) for p, on in enumerate(both)] for both in (evs, equities)
             )
             yield NextCard(card, (ev[0], ev[1]), (equity[0], equity[1]))
-
-    def _text(self, cards: tuple[int, ...]) -> str:
-        return self.game.rules.cards_text(cards)
 
 
 class _CheckedDown:
     """Shares of the pot when nobody bets any more."""
 
-    def __init__(self, board: tuple[int, ...], ranges: NDArray[np.float64]) -> None:
+    def __init__(self, board: Board, ranges: Floats) -> None:
         self._game = VectorGame(spot_tree(len(board), 2, 1, {}), board, ranges.astype(np.float32), rake=NO_RAKE)
         solver = VectorSolver(self._game, "cfr_plus")
         self._values = [solver.average_values(player) for player in range(2)]
         self.equity: Singles = np.stack([values.at(0) for values in self._values]) / np.float32(2)
 
     @property
-    def next_boards(self) -> list[Callable[[tuple[int, ...]], Singles]]:
+    def next_boards(self) -> list[Callable[[Board], Singles]]:
         """Equities [H] of each player, by the board of the next street."""
-        node = self._game.tree.find((CALL,))
-        closed = next(child for child in self._game.tree.children(node))
+        closed = int(self._game.tree.first_child[self._game.tree.find((CALL,))])
         return [_next_boards(self._game, values.starts(closed) / np.float32(2)) for values in self._values]
 
 
-def _next_boards(game: VectorGame, starts: Singles) -> Callable[[tuple[int, ...]], Singles]:
+def _next_boards(game: VectorGame, starts: Singles) -> Callable[[Board], Singles]:
     """Values `starts` [boards of the next street, H] for a board in the names of suits that it really has."""
     street = game.layout.first_street + 1
 
-    def on(board: tuple[int, ...]) -> Singles:
+    def on(board: Board) -> Singles:
         index, permutation = game.find_board(street, board)
         row: Singles = starts[index - game.on(street).start][deck_of(game.rules).hand_map[permutation]]
         return row

@@ -11,6 +11,7 @@ from poker.solvers.sampling.tree import SamplingTree, sampling_tree
 from poker.state import Betting
 from poker.tree import build_tree
 from tests.games import load_rules
+from tests.solvers.sampling.tables import rows
 
 NEVER = -np.inf
 
@@ -54,7 +55,7 @@ class _Kuhn:
         return visits, decisions
 
     def row(self, node: int, hand: int) -> np.ndarray:
-        row: np.ndarray = self.tree.rows(self.table, node)[hand]
+        row: np.ndarray = rows(self.tree, self.table, node)[hand]
         return row
 
 

@@ -7,7 +7,7 @@ from poker.errors import PokernetsError
 from poker.features.leaf import CONTINUATIONS
 from poker.rules import Rules
 from poker.solvers.blueprint import action_classes, bias_of
-from poker.solvers.continuations.leaf_play import BLUEPRINT, LeafPlay, Play, biased
+from poker.solvers.continuations.leaf_play import BLUEPRINT, LeafPlay, Play, biased_play
 from poker.solvers.rollout.leaf_values import LeafValues
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
@@ -87,7 +87,7 @@ def test_biased_forms_multiply_probabilities(kind: str) -> None:
             if tree.street[node] == 1 and tree.player[node] == 1:
                 rows = rows * factors[:, None]
             full.set_average(node, board, (rows / rows.sum(axis=0)).T.astype(np.float32))
-    check(play, menu, (BLUEPRINT, biased(tree, kind, 10.0)), full)
+    check(play, menu, (BLUEPRINT, biased_play(tree, kind, 10.0)), full)
 
 
 def test_games_without_a_second_round_are_refused() -> None:

@@ -12,9 +12,7 @@ from poker.abstraction.buckets import SmallGameBuckets
 from poker.abstraction.dealers import SmallGameDealer
 from poker.solvers.sampling import base
 from poker.solvers.sampling.base import SamplingSolver
-from poker.solvers.sampling.chance_sampling import ChanceSampling
-from poker.solvers.sampling.external_sampling import ExternalSampling
-from poker.solvers.sampling.outcome_sampling import OutcomeSampling
+from poker.solvers.sampling.mccfr import ChanceSampling, ExternalSampling, OutcomeSampling
 from poker.solvers.sampling.uct import Uct
 from poker.state import Betting
 from poker.tree import build_tree

@@ -10,10 +10,11 @@ from poker.abstraction.dealers import SmallGameDealer
 from poker.kernels.sampling.chance_sampling import chance_sampling
 from poker.kernels.sampling.nodes import Deals, Tree
 from poker.rules import Rules
-from poker.solvers.sampling.chance_sampling import ChanceSampling
+from poker.solvers.sampling.mccfr import ChanceSampling
 from poker.state import Betting
 from poker.tree import build_tree
 from tests.games import load_rules
+from tests.solvers.sampling.tables import rows
 from tests.solvers.sampling.test_outcome_sampling import Increments, Stream, Table
 from tests.solvers.sampling.test_tree import three_players
 
@@ -41,4 +42,4 @@ def test_a_sweep_reaches_every_node_while_the_strategy_is_uniform() -> None:
     run = solver("kuhn", batch=1)
     run.run(iterations=1)
     assert run.visits == len(run.sampling.nodes) == 9
-    assert run.sampling.rows(run.table, 0)[:, 1].sum() == pytest.approx(1)
+    assert rows(run.sampling, run.table, 0)[:, 1].sum() == pytest.approx(1)

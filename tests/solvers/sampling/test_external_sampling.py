@@ -9,10 +9,11 @@ from poker.abstraction.buckets import SmallGameBuckets
 from poker.abstraction.dealers import SmallGameDealer
 from poker.errors import PokernetsError
 from poker.solvers.sampling import base
-from poker.solvers.sampling.external_sampling import ExternalSampling
+from poker.solvers.sampling.mccfr import ExternalSampling
 from poker.state import Betting
 from poker.tree import build_tree
 from tests.games import load_rules
+from tests.solvers.sampling.tables import rows
 
 ALWAYS, NEVER = None, 0
 
@@ -51,7 +52,7 @@ def test_strategy_sums_count_effective_visits() -> None:
     """The first decision of the game is visited once an iteration for its average."""
     run = solver(game="kuhn")
     run.run(iterations=1000)
-    assert run.sampling.rows(run.table, 0)[:, 1].sum() == pytest.approx(run.effective_iterations, rel=1e-4)
+    assert rows(run.sampling, run.table, 0)[:, 1].sum() == pytest.approx(run.effective_iterations, rel=1e-4)
 
 
 @pytest.mark.parametrize(("bits", "grows"), [(None, True), (64, True), (32, False)])
@@ -62,7 +63,7 @@ def test_sums_of_many_visits_keep_growing(bits: int | None, grows: bool) -> None
     run.table[run.table > 0] += 2.0**25
     before = run.table.copy()
     run.run(iterations=1050)
-    sums = run.sampling.rows(run.table, 0)[:, 1] - run.sampling.rows(before, 0)[:, 1]
+    sums = rows(run.sampling, run.table, 0)[:, 1] - rows(run.sampling, before, 0)[:, 1]
     assert (sums.sum() == pytest.approx(50, rel=1e-6)) == grows
     assert run.settings.get("table_bits", 32) == (64 if grows else 32)
 
@@ -108,6 +109,6 @@ def test_a_run_needs_an_end() -> None:
 
 def test_average_of_infosets_never_played_is_the_current_strategy() -> None:
     run = solver(game="kuhn")
-    run.sampling.rows(run.table, 0)[0] = ((3, 1), (0, 0))
-    run.sampling.rows(run.table, 0)[1] = ((3, 1), (1, 4))
+    rows(run.sampling, run.table, 0)[0] = ((3, 1), (0, 0))
+    rows(run.sampling, run.table, 0)[1] = ((3, 1), (1, 4))
     assert run.average(0).tolist() == [[0.75, 0.25], [np.float32(0.2), np.float32(0.8)], [0.5, 0.5]]

@@ -15,11 +15,12 @@ from poker.kernels.sampling.external_sampling import new_scratch, traverse
 from poker.kernels.sampling.nodes import DECISION, Deals, Tree
 from poker.kernels.sampling.outcome_sampling import outcome_sampling
 from poker.rules import Rules
-from poker.solvers.sampling.outcome_sampling import OutcomeSampling
+from poker.solvers.sampling.mccfr import OutcomeSampling
 from poker.solvers.sampling.tree import SamplingTree, sampling_tree
 from poker.state import Betting
 from poker.tree import build_tree
 from tests.games import load_rules
+from tests.solvers.sampling.tables import rows
 from tests.solvers.sampling.test_tree import three_players
 
 EPISODES = 20_000
@@ -47,7 +48,7 @@ class Increments:
         self.players = players
         chosen = np.zeros(self.tree.table_size, np.float32)
         for node in np.flatnonzero(self.tree.nodes["kind"] == DECISION):
-            self.tree.rows(chosen, int(node))[:, 0] = self.tree.nodes["player"][node] in players
+            rows(self.tree, chosen, int(node))[:, 0] = self.tree.nodes["player"][node] in players
         self._chosen = chosen > 0
 
     def of(self, play: Play) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -105,7 +106,7 @@ def test_alternating_episodes_take_turns_in_batches_of_one(threads: int) -> None
     learned = {
         int(nodes["player"][node])
         for node in np.flatnonzero(nodes["kind"] == DECISION)
-        if alone.sampling.rows(alone.table, int(node))[:, 0].any()
+        if rows(alone.sampling, alone.table, int(node))[:, 0].any()
     }
     assert learned == {0, 1}
 

@@ -13,7 +13,7 @@ from poker.abstraction.buckets import game_cards
 from poker.abstraction.dealers import dealer_of
 from poker.errors import PokernetsError
 from poker.parallel import LocalCluster, _LocalTeam
-from poker.solvers.sampling.external_sampling import ExternalSampling
+from poker.solvers.sampling.mccfr import ExternalSampling
 from poker.solvers.sampling.rounds import Change, Part, RoundPlan, Rounds
 from poker.state import Betting
 from poker.tree import BetMenu, build_tree

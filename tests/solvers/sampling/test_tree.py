@@ -10,6 +10,7 @@ from poker.solvers.sampling.tree import sampling_tree
 from poker.state import Betting
 from poker.tree import BetMenu, DepthLimit, Kind, bet_menu, build_tree
 from tests.games import load_rules
+from tests.solvers.sampling.tables import rows
 
 MENU = bet_menu(preflop=[1, "a"], flop=[1], turn=[1], river=[1, "a"])
 
@@ -50,7 +51,7 @@ def test_rows_fill_the_table_once(rules: Rules, menu: BetMenu, buckets: tuple[in
     packed = sampling_tree(build_tree(Betting.start(rules), menu), buckets)
     table = np.zeros(packed.table_size, np.float32)
     for node in np.flatnonzero(packed.nodes["kind"] == nodes.DECISION):
-        packed.rows(table, int(node))[:] += 1
+        rows(packed, table, int(node))[:] += 1
     assert (table == 1).all()
     last = (packed.nodes["kind"] == nodes.DECISION) & (packed.nodes["street"] == len(buckets) - 1)
     assert packed.before_last == packed.nodes["row"][last].min()

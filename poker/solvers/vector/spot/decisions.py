@@ -4,12 +4,13 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from poker.solvers.vector.game import VectorGame
 from poker.solvers.vector.solver import VectorSolver
 from poker.solvers.vector.spot.solution import action_name, find_node
+from poker.tree import Kind
 from poker.tree.spots import spot_tree
+from poker.types import Floats, Reals, Singles
 
 
 @dataclass(frozen=True)
@@ -19,8 +20,8 @@ class Decision:
     path: str
     player: int
     actions: dict[str, dict[str, float | None]]
-    weights: NDArray[np.float64]
-    strategy: NDArray[np.float32]
+    weights: Floats
+    strategy: Singles
 
 
 def decision(solver: VectorSolver, words: str) -> Decision:
@@ -28,16 +29,14 @@ def decision(solver: VectorSolver, words: str) -> Decision:
     game = solver.game
     node, _ = find_node(game.tree, game.board, words)
     strategy, values = solver.strategy(node), solver.action_values(node).astype(np.float64)
-    own, other = _arriving(solver, node)
-    weights = own * game.rules.space.compatible_mass(other)
+    player, ranges = int(game.tree.player[node]), arriving(solver, node)
+    weights = ranges[player] * game.rules.space.compatible_mass(ranges[1 - player])
     names = [action_name(game.tree, node, child) for child in game.tree.children(node)]
     actions = dict(zip(names, totals(weights, strategy, values), strict=True))
-    return Decision(words, int(game.tree.player[node]), actions, weights, strategy)
+    return Decision(words, player, actions, weights, strategy)
 
 
-def totals(
-    weights: NDArray[np.float64], strategy: NDArray[np.floating], values: NDArray[np.floating]
-) -> list[dict[str, float | None]]:
+def totals(weights: Floats, strategy: Reals, values: Reals) -> list[dict[str, float | None]]:
     """Frequency with which hands of `weights` [H] take each action, its mean value `ev` to those that do, and `ev_all`
     to all of them alike, by which actions compare; None where nothing is known. `strategy` and `values` are [H, A]."""
     return [
@@ -50,22 +49,19 @@ def totals(
     ]
 
 
-def _mean(weights: NDArray[np.float64], values: NDArray[np.floating]) -> float | None:
+def _mean(weights: Floats, values: Reals) -> float | None:
     known = (weights > 0) & ~np.isnan(values)
     return float(weights[known] @ values[known] / weights[known].sum()) if known.any() else None
 
 
-def _arriving(solver: VectorSolver, node: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Ranges [H] with which the player to act and the other one come to a node of the first street."""
-    game, tree = solver.game, solver.game.tree
-    ranges = game.ranges.astype(np.float64)
-    at = node
-    while tree.parent[at] >= 0:
-        parent = int(tree.parent[at])
-        ranges[tree.player[parent]] *= solver.strategy(parent)[:, at - int(tree.first_child[parent])]
-        at = parent
-    player = int(tree.player[node])
-    return ranges[player], ranges[1 - player]
+def arriving(solver: VectorSolver, node: int) -> Floats:
+    """[2, H] ranges with which both players come to a node of the first street."""
+    tree, ranges = solver.game.tree, solver.game.ranges.astype(np.float64)
+    while (parent := int(tree.parent[node])) >= 0:
+        if tree.kind[parent] == Kind.DECISION:
+            ranges[tree.player[parent]] *= solver.strategy(parent)[:, node - int(tree.first_child[parent])]
+        node = parent
+    return ranges
 
 
 def equity(game: VectorGame) -> tuple[float, float]:

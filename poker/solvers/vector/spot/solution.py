@@ -24,6 +24,7 @@ from poker.solvers.vector.game import NO_LIMIT, VectorGame
 from poker.solvers.vector.solver import VectorSolver
 from poker.solvers.vector.spot.spots import Spot, spot_of
 from poker.tree import BettingTree, Kind
+from poker.types import Singles
 
 KIND = "spot_solution"
 
@@ -31,16 +32,16 @@ KIND = "spot_solution"
 class HandTable:
     """Rows [H, A] by hand: an index, or text such as `AhKd`."""
 
-    def __init__(self, rows: NDArray[np.float32]) -> None:
+    def __init__(self, rows: Singles) -> None:
         self.rows = rows
 
-    def __getitem__(self, hand: int | str) -> NDArray[np.float32]:
+    def __getitem__(self, hand: int | str) -> Singles:
         if isinstance(hand, str):
             cards = parse_cards(hand)
             if len(cards) != 2:
                 raise PokernetsError(f"`{hand}` is no hand of two cards")
             hand = hand_index(*cards)
-        row: NDArray[np.float32] = self.rows[hand]
+        row: Singles = self.rows[hand]
         return row
 
 
@@ -71,7 +72,7 @@ class Solution:
         table = HandTable(self.strategy(node, board))
         return NodeView(node, int(self.game.tree.player[node]), board, names, table)
 
-    def strategy(self, node: int, board: tuple[int, ...]) -> NDArray[np.float32]:
+    def strategy(self, node: int, board: tuple[int, ...]) -> Singles:
         """float32[H, A]; 0 for hands that the player cannot have."""
         game = self.game
         index, permutation = game.find_board(int(game.tree.street[node]), board)

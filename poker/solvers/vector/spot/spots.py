@@ -22,7 +22,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from poker.artifacts import fingerprint_of
 from poker.betting import Betting
@@ -36,6 +35,7 @@ from poker.solvers.vector.game import DEFAULT_MEMORY_LIMIT, VectorGame
 from poker.solvers.vector.layout import Rake
 from poker.tree import BetMenu
 from poker.tree.spots import spot_bets, spot_root, spot_tree
+from poker.types import Singles
 
 REQUIRED = ("board", "oop_range", "ip_range", "pot", "stack")
 MOST_SPOT_CHIPS = 500_000_000
@@ -148,12 +148,7 @@ class _Bill:
     """Lower bound on the bytes of a tree and of the action rows of its solve, as the tree grows."""
 
     def __init__(
-        self,
-        root: Betting,
-        board: tuple[int, ...],
-        ranges: NDArray[np.float32],
-        limit: int,
-        wanted: Callable[[], bool],
+        self, root: Betting, board: tuple[int, ...], ranges: Singles, limit: int, wanted: Callable[[], bool]
     ) -> None:
         self._limit, self._wanted, self._bytes = limit, wanted, 0
         rules = root.rules

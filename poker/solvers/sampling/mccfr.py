@@ -1,9 +1,9 @@
-"""External-sampling MCCFR with linear weighting on a betting tree and card buckets.
+"""Monte-Carlo CFR with linear weighting on a betting tree and card buckets: external, chance and outcome sampling.
 
-An iteration is one deal with one traversal for every player (`kernels.sampling.external_sampling`). Linear weighting
-comes in periods of `discount_every` iterations: at the end of period k = 1, 2, ... regrets and strategy sums are both
-multiplied by k / (k + 1). What period j gathered thus keeps weight j / (k + 1), proportional to j, as in Linear CFR
-(Brown & Sandholm 2019), whose periods are single iterations. Multipliers after periods 1, 2, 4: 1/2, 2/3, 4/5.
+An iteration is one deal (`poker.kernels.sampling` has a traversal of each kind). Linear weighting comes in periods of
+`discount_every` iterations: at the end of period k = 1, 2, ... regrets and strategy sums are both multiplied by
+k / (k + 1). What period j gathered thus keeps weight j / (k + 1), proportional to j, as in Linear CFR (Brown & Sandholm
+2019), whose periods are single iterations. Multipliers after periods 1, 2, 4: 1/2, 2/3, 4/5.
 
 Regrets (chips) and strategy sums (probability mass) are float64 in small games and float32 in large ones, where memory
 counts. A float32 sum stops growing at 2^24 visits of one infoset in effective weight, and the average then drifts
@@ -19,10 +19,14 @@ from numpy.typing import NDArray
 from poker.abstraction.buckets import Buckets
 from poker.abstraction.dealers import Dealer
 from poker.errors import PokernetsError
-from poker.kernels.sampling import external_sampling
+from poker.kernels.sampling import chance_sampling, external_sampling, outcome_sampling
 from poker.kernels.sampling.nodes import Deals
 from poker.solvers.sampling.base import SamplingOptions, SamplingSolver, normalised
 from poker.tree import BettingTree
+from poker.types import Reals, Singles
+
+_SMALL_TABLE = 1 << 22
+"""Numbers in a table that is float64 unless `table_bits` says otherwise: 32 MiB."""
 
 
 class RegretOptions(SamplingOptions, total=False):
@@ -31,10 +35,6 @@ class RegretOptions(SamplingOptions, total=False):
     discount_every: int | None
     discount_until: int | None
     table_bits: int | None
-
-
-_SMALL_TABLE = 1 << 22
-"""Numbers in a table that is float64 unless `table_bits` says otherwise: 32 MiB."""
 
 
 class RegretSolver(SamplingSolver):
@@ -63,8 +63,7 @@ class RegretSolver(SamplingSolver):
         if table_bits not in (None, 32, 64):
             raise PokernetsError(f"table_bits must be 32 or 64, or null for 64 in small games, not {table_bits}")
         wide = self.sampling.table_size <= _SMALL_TABLE if table_bits is None else table_bits == 64
-        kind: type[np.floating] = np.float64 if wide else np.float32
-        self.table: NDArray[np.floating] = np.zeros(self.sampling.table_size, dtype=kind)
+        self.table: Reals = np.zeros(self.sampling.table_size, np.float64 if wide else np.float32)
         self.periods = 0
         self._discount_every = discount_every
         self._discount_until = discount_until
@@ -95,7 +94,7 @@ class RegretSolver(SamplingSolver):
         """Sum of the weights of all iterations so far; after k whole periods that is k / 2 periods."""
         return self.iterations - self.periods * self._period / 2
 
-    def averages(self, nodes: NDArray[np.int32]) -> NDArray[np.float32]:
+    def averages(self, nodes: NDArray[np.int32]) -> Singles:
         """[K, B, A] average strategy; the current one where the average was never updated."""
         inner = self.sampling.index[nodes]
         arity = int(self.sampling.nodes["arity"][inner[0]])
@@ -168,3 +167,49 @@ class ExternalSampling(RegretSolver):
             self.sampling.arrays, self.table, deals, prune_below or 0.0, probability, rng, self._scratch[thread]
         )
         return visits, 0, decisions
+
+
+class ChanceSampling(RegretSolver):
+    """Chance-sampling MCCFR: every action of every player is followed, for betting trees of modest size."""
+
+    def __init__(self, tree: BettingTree, cards: Buckets, dealer: Dealer, **options: Unpack[RegretOptions]) -> None:
+        super().__init__(tree, cards, dealer, **options)
+        self._recorded = {"solver": "chance_sampling", **self._recorded}
+        shape = len(self.sampling.nodes), tree.rules.num_players
+        self._scratch = [(np.zeros(shape), np.zeros(shape)) for _ in range(self.threads)]
+
+    def _play(self, thread: int, done: int, deals: Deals, rng: NDArray[np.uint64]) -> tuple[int, ...]:
+        visits = chance_sampling.chance_sampling(self.sampling.arrays, self.table, deals, *self._scratch[thread])
+        return (visits,)
+
+
+class OutcomeSampling(RegretSolver):
+    """Outcome-sampling MCCFR [SUCT] section 4: an iteration is one episode.
+
+    `alternating` ones update the regrets of one player in turn, others of all; `explore` is the share of uniform
+    actions of a player whose regrets are updated.
+    """
+
+    def __init__(
+        self,
+        tree: BettingTree,
+        cards: Buckets,
+        dealer: Dealer,
+        *,
+        explore: float = 0.5,
+        alternating: bool = True,
+        **options: Unpack[RegretOptions],
+    ) -> None:
+        if not 0 < explore <= 1:
+            raise PokernetsError(f"outcome sampling needs 0 < explore <= 1, not {explore}")
+        super().__init__(tree, cards, dealer, **options)
+        self._explore, self._alternating = explore, alternating
+        mine = {"explore": explore, "alternating": alternating}
+        self._recorded = {"solver": "outcome_sampling", **self._recorded, **mine}
+
+    def _play(self, thread: int, done: int, deals: Deals, rng: NDArray[np.uint64]) -> tuple[int, ...]:
+        played = done // self.threads  # on this thread
+        visits = outcome_sampling.outcome_sampling(
+            self.sampling.arrays, self.table, self._explore, self._alternating, played, deals, rng
+        )
+        return (visits,)

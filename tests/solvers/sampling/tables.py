@@ -1,0 +1,16 @@
+"""Rows of a table of Monte-Carlo CFR, to be looked at and set."""
+
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+
+from poker.solvers.sampling.tree import ROW_UNIT, SamplingTree
+from poker.types import Reals
+
+
+def rows(tree: SamplingTree, table: Reals, node: int) -> Reals:
+    """[B, 2, A] view of sampling node `node`: regrets, then strategy sums, per bucket."""
+    found, size = tree.nodes[node], table.itemsize
+    arity, stride = int(found["arity"]), int(tree.strides[found["player"], found["street"]])
+    strides = (ROW_UNIT * stride * size, arity * size, size)
+    shape = tree.num_buckets[found["street"]], 2, arity
+    return np.asarray(as_strided(table[ROW_UNIT * int(found["row"]) :], shape, strides))
